@@ -19,7 +19,7 @@ from mkdocs.structure.files import File, Files
 from typer.main import get_command
 
 import seal
-from seal.cli import main
+from seal.cli.dispatch import main
 from seal.cli.verbs import VERBS, load
 from seal.evaluation import REGISTRY
 from seal.pools.catalogue import catalogue

@@ -30,10 +30,10 @@ import orjson
 from postgres_server import postgres_server, programs
 
 from seal.core import Tool
-from seal.core.canonical import digest
 from seal.core.store import Store
+from seal.core.values import digest
 from seal.simulator_cache.answer_cache import Cached
-from seal.simulator_cache.template import Template
+from seal.simulator_cache.simulators import Template
 
 GETS, PUTS = 20_000, 4_000
 WRITERS = 8

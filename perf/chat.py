@@ -33,10 +33,9 @@ from servers import Answer, ModelServer, Received, calls, text
 from seal.benchmarks.sample import SAMPLE
 from seal.core import Completion, Request, Task, ToolCall
 from seal.runs.engine import Engine
-from seal.runs.processes import ProcessWorkers
-from seal.runs.run_folder import RunFolder
+from seal.runs.run import RunFolder
 from seal.runs.settings import RunSettings
-from seal.runs.workers import Job
+from seal.runs.workers import Job, ProcessWorkers
 
 TOOL_CALLS = 3
 

@@ -29,10 +29,10 @@ from seal.agents.conversation import Conversation
 from seal.benchmarks.toolsandbox.phone import tools
 from seal.core import Goal, Step, Task
 from seal.core.records import write_records
-from seal.models.known_answers import ScriptedModel
-from seal.pools import load_pool
+from seal.models.given_answers import ScriptedModel
+from seal.pools.pool import load_pool
 from seal.runs.engine import Engine
-from seal.runs.run_folder import RunFolder
+from seal.runs.run import RunFolder
 from seal.runs.settings import RunSettings
 
 TURNS = 10

@@ -20,8 +20,8 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from seal.api.pools import import_benchmark, load_pool
-from seal.benchmarks.dialogtool.metrics.dialogue.metrics import Dialogue
+from seal.api.benchmarks import import_benchmark, load_pool
+from seal.benchmarks.dialogtool.metrics import Dialogue
 from seal.benchmarks.dialogtool.tool_life import AWARENESS, REQUESTER, RESPONDER, write_act
 from seal.core import Step, Stop, Task, Tool, ToolCall, Trajectory
 from seal.core.records import encode

@@ -21,7 +21,7 @@ from timing import seconds_of
 
 from seal.core import Step, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.records import read_records, write_records
-from seal.evaluation.error_patterns.findings import diagnose, repairs
+from seal.evaluation.error_patterns import diagnose, repairs
 from seal.pools.imports import import_benchmark
 
 DATA = Path(os.environ.get("SEAL_DATA") or Path(__file__).resolve().parents[2] / "shared/data")

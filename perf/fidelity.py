@@ -26,13 +26,13 @@ from pathlib import Path
 from typing import Any
 
 import seal
-from seal.cli import main as command
+from seal.cli.dispatch import main as command
 from seal.core import Plan, Task
 from seal.core.records import write_records
-from seal.experiments.comparison.between_runs import side_of
+from seal.experiments.comparison import side_of
 from seal.experiments.fidelity import changes, fidelity
 from seal.pools.lookup import open_pool
-from seal.report.fidelity_results import fidelity_tables
+from seal.report.experiments import fidelity_tables
 from seal.report.grids import Grid
 from seal.runs.settings import RunSettings
 

@@ -20,9 +20,10 @@ from timing import seconds_of
 from seal.benchmarks.toolsandbox.phone import TOOL_IDS
 from seal.benchmarks.toolsandbox.phone.world import phone
 from seal.core import Milestone, Plan, Step, Task, ToolCall, Trajectory
-from seal.core.conditions import AllOf, Match, StateHas, StateUnchanged
+from seal.core.conditions import Match
+from seal.core.state_conditions import AllOf, StateHas, StateUnchanged
 from seal.environments.world import WorldSetup
-from seal.evaluation.milestones.plans import measure_plan, view
+from seal.evaluation.milestones import measure_plan, view
 
 FEW = 20
 

@@ -24,7 +24,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "tests" / "benchmarks"
 
 from forked import Forked
 
-from seal.cli import main
+from seal.cli.dispatch import main
 from seal.pools.lookup import open_pool
 
 LIMIT_S = 60.0

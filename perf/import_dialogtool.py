@@ -20,7 +20,7 @@ from pathlib import Path
 
 from timing import beside_json_loads
 
-from seal.pools import import_benchmark
+from seal.pools.imports import import_benchmark
 
 BUDGET = 3.0
 """At most so many times the reference."""

@@ -18,8 +18,8 @@ from pathlib import Path
 
 from timing import beside_json_loads
 
-from seal.benchmarks.toolbench.files import find_files
-from seal.pools import import_benchmark
+from seal.benchmarks.toolbench.tasks import find_files
+from seal.pools.imports import import_benchmark
 
 BUDGET = 3.0
 """At most so many times the reference (design: budgets)."""

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from seal.evaluation.paired_tests import Difference, paired_differences
+from seal.evaluation.significance import Difference, paired_differences
 
 ROOT = Path(__file__).resolve().parents[1]
 PAIRS, RESAMPLES = 4_000, 1_000

@@ -18,8 +18,8 @@ from rapidfuzz import fuzz, process
 from timing import seconds_of
 
 from seal.core import Tool
-from seal.pools.lint.tools import COMPARED, THRESHOLD, near_duplicates, plain
-from seal.retrievers.documents import documents, shortened
+from seal.pools.lint_tools import COMPARED, THRESHOLD, near_duplicates, plain
+from seal.retrievers.base import documents, shortened_document
 
 BUDGET_S = 60.0
 COMPARED_TOOLS = 2_000
@@ -54,7 +54,7 @@ def make_tools(count: int) -> list[Tool]:
 
 def compare_all(tools: Sequence[Tool]) -> None:
     """Compare every two documents in both orders, as the reference counts them."""
-    texts = [shortened(plain(text), COMPARED) for text in documents(tools)]
+    texts = [shortened_document(plain(text), COMPARED) for text in documents(tools)]
     process.cdist(texts, list(texts), scorer=fuzz.ratio, score_cutoff=THRESHOLD, workers=1)
 
 

@@ -22,7 +22,8 @@ from typing import Any
 
 from timing import seconds_of
 
-from seal.pools import import_benchmark, load_pool
+from seal.pools.imports import import_benchmark
+from seal.pools.pool import load_pool
 
 BUDGET_SECONDS = 0.5
 BUDGET_SCENARIOS = 1032

@@ -28,8 +28,8 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
 
 from plain_missions import judge
 
-from seal.benchmarks.mmtb.value_likeness import words
-from seal.evaluation.missions.graph import ANSWER
+from seal.benchmarks.mmtb.argument_scores import words
+from seal.evaluation.mission_gold import ANSWER
 
 DATA = Path(os.environ.get("SEAL_DATA") or Path(__file__).resolve().parents[2] / "shared/data")
 

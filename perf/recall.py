@@ -25,8 +25,8 @@ from typing import Any, NamedTuple
 import seal
 from seal.cli.failure import tell
 from seal.core import CacheMode
-from seal.evaluation.paired_tests import holm
-from seal.report.retrieval_results import line_of
+from seal.evaluation.significance import holm
+from seal.report.retrieval import line_of
 
 ROOT = Path(__file__).resolve().parents[1]
 K = 10

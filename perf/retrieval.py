@@ -29,7 +29,8 @@ from threadpoolctl import threadpool_limits
 
 from seal.core import Pool, Query, Tool
 from seal.core.text import words
-from seal.retrievers import RetrieverSpec, build_retriever, rank
+from seal.retrievers.base import RetrieverSpec
+from seal.retrievers.build import build_retriever, rank
 from seal.retrievers.index_kinds import Flat, Hnsw
 from seal.retrievers.vector_index import VectorIndex
 
@@ -318,7 +319,7 @@ def stabletoolbench(data: Path) -> Quality | None:
     source = data / "stabletoolbench"
     if not source.is_dir():
         return None
-    from seal.pools import import_benchmark
+    from seal.pools.imports import import_benchmark
     from seal.pools.pool import load_pool
 
     with tempfile.TemporaryDirectory() as folder:

@@ -17,12 +17,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from seal.benchmarks.dialogtool.api_code import ApiCase, fit, rule_written
-from seal.benchmarks.dialogtool.functions import function_name
+from seal.benchmarks.dialogtool.api_code import ApiCase, fit, function_name, rule_written
 from seal.core import Tool
-from seal.sandbox import Case
 from seal.sandbox.bubblewrap import BubblewrapSandbox, why_not
-from seal.sandbox.function_cases import same_rows
+from seal.sandbox.function_cases import Case, same_rows
 from seal.sandbox.monty import MontySandbox
 
 ROWS, BUDGET = 50, 3.0

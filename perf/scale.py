@@ -27,7 +27,7 @@ from pathlib import Path
 import orjson
 
 from seal.pools.lookup import open_pool
-from seal.runs.score_table import write_columns
+from seal.runs.scores import write_columns
 
 SIZES = (100, 1_000, 10_000, 100_000)
 SHORT = (100, 300)
@@ -37,7 +37,7 @@ MODELS = ("lexical", "oracle")
 RESUME = f"""
 import os, sys
 from pathlib import Path
-from seal.runs.run import run
+from seal.runs.resolve import run
 from seal.runs.settings import RunSettings
 
 class Ending:

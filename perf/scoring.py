@@ -35,7 +35,7 @@ from seal.core import (
 from seal.core.conditions import Argument, Called
 from seal.core.records import read_records, write_records
 from seal.core.statements import states
-from seal.evaluation import score_trajectory, usual_metrics
+from seal.evaluation.scoring import score_trajectory, usual_metrics
 from seal.evaluation.statistics import Summariser, groups_of
 
 MEMORY_MB = 500

@@ -47,7 +47,7 @@ _NO_CODE = {
     *(tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT),
     *(tokenize.ENDMARKER, tokenize.ENCODING),
 }
-_RUN = "from seal.cli import main; main(['run', 'sample', '--limit', '1', '--out', 'run'])"
+_RUN = "from seal.cli.dispatch import main; main(['run', 'sample', '--limit', '1', '--out', 'run'])"
 _LOADED = f"""
 import json, sys
 {_RUN}

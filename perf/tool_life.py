@@ -23,7 +23,7 @@ from timing import seconds_of
 
 from seal.pools.lookup import open_pool
 from seal.runs.engine import Engine
-from seal.runs.run_folder import RunFolder
+from seal.runs.run import RunFolder
 from seal.runs.settings import RunSettings
 
 POOL = "dialogtool-sample"

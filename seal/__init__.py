@@ -10,21 +10,21 @@ from seal.lazy import imported_names, take
 
 if TYPE_CHECKING:
     from seal.agents.teams import Team as Team
-    from seal.api.chats import groupchat as groupchat
-    from seal.api.objects.run_frames import frames as frames
-    from seal.api.objects.run_object import Run as Run
-    from seal.api.plugins import register as register
-    from seal.api.pools import augment as augment
-    from seal.api.pools import generate as generate
-    from seal.api.pools import import_benchmark as import_benchmark
-    from seal.api.pools import lint as lint
+    from seal.api.benchmarks import augment as augment
+    from seal.api.benchmarks import generate as generate
+    from seal.api.benchmarks import import_benchmark as import_benchmark
+    from seal.api.benchmarks import lint as lint
+    from seal.api.installation import register as register
     from seal.api.results import compare as compare
     from seal.api.results import explain as explain
     from seal.api.results import report as report
     from seal.api.results import score as score
     from seal.api.retrieval import retrieve as retrieve
     from seal.api.retrieval import split as split
+    from seal.api.run_result import Run as Run
+    from seal.api.run_result import frames as frames
     from seal.api.runs import ablate as ablate
+    from seal.api.runs import groupchat as groupchat
     from seal.api.runs import plan_run as plan_run
     from seal.api.runs import run as run
     from seal.api.runs import sweep as sweep
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from seal.core import ToolResult as ToolResult
     from seal.core import Trajectory as Trajectory
     from seal.core.conditions import Argument as Argument
-    from seal.models.model_specs import Model as Model
-    from seal.pools import Benchmark as Benchmark
+    from seal.models.spec import Model as Model
+    from seal.pools.benchmark import Benchmark as Benchmark
     from seal.pools.own_benchmark import ask as ask
     from seal.pools.own_benchmark import called as called
 

@@ -15,9 +15,10 @@ from hypothesis import HealthCheck, settings
 from once import Once
 from postgres_server import PostgresServer, postgres_server, programs
 
-import seal.retrievers
-from seal.core import cache_folder, fetch
-from seal.pools import ImportReport, import_benchmark
+import seal.retrievers.build
+from seal.core.files import cache_folder
+from seal.core.model_files import fetch
+from seal.pools.imports import ImportReport, import_benchmark
 
 # A busy machine is no failure. .ci/run tries the whole number of examples: see .ci/steps.
 settings.register_profile("whole", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -34,8 +35,8 @@ sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Words are quicker than an encoder; the tests of the default take `general_retriever`.
-GENERAL = seal.retrievers.DEFAULT
-seal.retrievers.DEFAULT = "tfidf"
+GENERAL = seal.retrievers.build.DEFAULT
+seal.retrievers.build.DEFAULT = "tfidf"
 
 ROOT = Path(__file__).resolve().parents[1]
 if (DATA := ROOT.parent / "shared" / "data").is_dir():
@@ -81,7 +82,7 @@ def pytest_collection() -> Generator[None, object, object]:
 def general_retriever(monkeypatch: pytest.MonkeyPatch) -> str:
     """The retriever of whoever names none, in this test; its encoder is here."""
     fetch("all-MiniLM-L6-v2")
-    monkeypatch.setattr("seal.retrievers.DEFAULT", GENERAL)
+    monkeypatch.setattr("seal.retrievers.build.DEFAULT", GENERAL)
     return GENERAL
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from seal.evaluation.missions.graph import Graph, bits
+from seal.evaluation.mission_gold import Graph, bits
 
 MOST_SETS = 1_000_000
 """Sets of finished nodes that are counted over."""

@@ -9,13 +9,13 @@ from typing import Any
 
 from mission_paths import PathCounts, count_moves, count_paths
 
-from seal.benchmarks.mmtb.original import ORIGINAL, groups
+from seal.benchmarks.mmtb.published_rules import ORIGINAL, groups
 from seal.core import DataError, UnknownNameError, shortened
-from seal.core.plain import nested_deeper
 from seal.core.schemas import MAX_DEPTH
-from seal.evaluation.missions.arguments import ArgumentMatch, fit, parse_arguments, scorer_named
-from seal.evaluation.missions.graph import Call, Graph, Turn, checked_graph, mask_of
-from seal.evaluation.missions.judgement import CLEAN, MissionRules, Verdict, verdict_on
+from seal.core.values import nested_deeper
+from seal.evaluation.argument_pairs import ArgumentMatch, fit, parse_arguments, scorer_named
+from seal.evaluation.mission_gold import Call, Graph, Turn, checked_graph, mask_of
+from seal.evaluation.missions import CLEAN, MissionRules, Verdict, verdict_on
 
 MATCHES = {rules.name: rules for rules in (CLEAN, ORIGINAL)}
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from seal.api import load_pool
+from seal.api.benchmarks import load_pool
 from seal.core import (
     Chat,
     ChatModel,
@@ -21,7 +21,7 @@ from seal.core import (
     ToolCall,
     ToolResult,
 )
-from seal.models import Oracle
+from seal.models.oracle import Oracle
 
 ORCHESTRATOR = "orchestrator"
 

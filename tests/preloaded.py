@@ -17,34 +17,32 @@ with warnings.catch_warnings():
 
     import seal.agents.roles
     import seal.agents.users
-    import seal.api.objects.run_object
+    import seal.api.run_result
     import seal.api.runs
-    import seal.benchmarks.dialogtool.report.dialogue
+    import seal.benchmarks.dialogtool.tables
     import seal.benchmarks.sample
     import seal.cli.config
-    import seal.cli.verbs.ablate
-    import seal.cli.verbs.run
-    import seal.core.sqlite_answers
+    import seal.cli.play_verbs
+    import seal.cli.run_verbs
+    import seal.core.store
     import seal.environments.world
-    import seal.evaluation.attribution.attribute
-    import seal.experiments.ablation.ablate
-    import seal.experiments.explanation.explain
-    import seal.models.lexical_calls
+    import seal.evaluation.attribution
+    import seal.experiments.ablation
+    import seal.experiments.explanation
+    import seal.models.lexical
     import seal.models.oracle
-    import seal.models.random_calls
     import seal.pools.lint
-    import seal.report.comparison_page
-    import seal.report.cost_plan
-    import seal.report.failure_stages
+    import seal.report.comparison
+    import seal.report.explanation
     import seal.report.frames
-    import seal.report.glance
-    import seal.report.html
-    import seal.report.pattern_tables
-    import seal.report.terminal_grids
-    import seal.retrievers
-    import seal.retrievers.gold
+    import seal.report.pattern_section
+    import seal.report.run_pages
+    import seal.report.run_results
+    import seal.report.table_forms
+    import seal.retrievers.build
     import seal.retrievers.lexical
-    import seal.runs.run
+    import seal.retrievers.references
+    import seal.runs.play
     from seal.report.pages import _environment
 
 # A process compiles each template of a page that it writes: here that is done for all of them.

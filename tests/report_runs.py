@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from seal.core import (
-    Argument,
-    Called,
     Execution,
     Goal,
     Milestone,
@@ -28,7 +26,8 @@ from seal.core import (
     Usage,
     write_records,
 )
-from seal.runs import RunFolder
+from seal.core.conditions import Argument, Called
+from seal.runs.run import RunFolder
 
 WEATHER = Tool(id="own/weather/now", name="weather_now", description="The weather in a city.")
 

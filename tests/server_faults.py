@@ -14,7 +14,7 @@ from typing import Any
 from raw_servers import Wire, chunked, delta, events, response, stream_head
 from small_pools import play
 
-from seal.runs import RunResult
+from seal.runs.play import RunResult
 
 Fault = Callable[[Wire], None]
 

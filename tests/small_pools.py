@@ -24,8 +24,8 @@ from seal.core import (
 )
 from seal.core import Trajectory as Played
 from seal.core.conditions import Argument, Called
-from seal.runs import RunResult, RunSettings
-from seal.runs.run import run
+from seal.runs.play import RunResult, run
+from seal.runs.settings import RunSettings
 
 CITIES = ("Rome", "Oslo", "Bern", "Lima")
 IDENTICAL = ("trajectories.jsonl", "scores.jsonl", "rankings.jsonl", "summary.json")

@@ -23,8 +23,9 @@ from looped import every_case
 from query_writer import written
 from servers import Answer, ModelServer, Received, calls, text
 
-from seal.core import cache_folder, fetch
-from seal.pools import source_folder
+from seal.core.files import cache_folder
+from seal.core.model_files import fetch
+from seal.pools.lookup import source_folder
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = sorted((ROOT / "docs").glob("*.md"))

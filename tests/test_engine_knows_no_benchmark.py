@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import seal
-from seal.pools import REGISTRY
+from seal.pools.importer import REGISTRY
 
 ROOT = Path(seal.__file__).parent
 PACKS = "seal.benchmarks"

@@ -49,5 +49,5 @@ def test_a_deep_import_is_seen() -> None:
 
 
 def test_a_package_gives_no_name_that_is_a_module_s_or_several_modules_have() -> None:
-    assert "run" not in given_names("seal.runs"), "seal.runs.run is a module"
+    assert "run" not in given_names("seal.runs"), "seal.runs.play is a module"
     assert "section" not in given_names("seal.report"), "each section of a report has one"

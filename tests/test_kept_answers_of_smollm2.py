@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import seal
-from seal.report import facts_of
-from seal.runs import RunFolder
+from seal.report.run_facts import facts_of
+from seal.runs.run import RunFolder
 
 KEPT = Path(__file__).resolve().parents[1] / "results" / "smollm2"
 OPTIONS = {"team": "direct", "format": "json", "top_k": 3, "retriever": "tfidf", "first": 10}

@@ -42,7 +42,7 @@ def test_a_notebook_uses_the_public_names_alone(notebook):
 
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("seal"):
-            assert node.module == "seal.api.pools"  # which `import seal` shows a part of
+            assert node.module == "seal.api.benchmarks"  # which `import seal` shows a part of
         if isinstance(node, ast.Import):
             assert not any(name.name.startswith("seal.") for name in node.names)
         if isinstance(node, ast.Attribute) and getattr(node.value, "id", "") == "seal":

@@ -15,8 +15,10 @@ import pytest
 from looped import every_case
 
 import seal
-from seal.api import REGISTRIES, catalogue, count, load_pool, register
-from seal.core import UnknownNameError, UsageError, load_dotted
+from seal.api.benchmarks import catalogue, count, load_pool
+from seal.api.installation import REGISTRIES, register
+from seal.core import UnknownNameError, UsageError
+from seal.core.registry import load_dotted
 
 ROOT = Path(seal.__file__).parent
 PLUGIN = Path(__file__).parent / "fixtures" / "plugin"
@@ -54,7 +56,7 @@ def test_a_name_that_is_gone_says_what_replaces_it() -> None:
 
 
 def test_report_stays_the_function_when_its_namesake_package_is_imported() -> None:
-    code = "import seal, seal.report.html; print(seal.report.__module__)"
+    code = "import seal, seal.report.run_pages; print(seal.report.__module__)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.strip() == "seal.api.results", done.stderr
 
@@ -84,7 +86,7 @@ def test_a_setting_that_run_does_not_have_names_the_closest(tmp_path: Path) -> N
 
 
 def test_annotations_of_run_resolve() -> None:
-    from seal.runs import Progress
+    from seal.runs.play import Progress
 
     hints = get_type_hints(seal.run, localns={"Run": seal.Run, "Progress": Progress})
     assert hints["return"] is seal.Run
@@ -112,8 +114,8 @@ def test_every_dotted_path_that_our_files_hold_as_text_leads_somewhere() -> None
     held = [ROOT.parent / "pyproject.toml"]
     held += [p for p in ROOT.rglob("*") if p.suffix in (".py", ".json", ".toml")]
     found = {pair for path in held for pair in DOTTED.findall(path.read_text(encoding="utf-8"))}
-    assert ("seal.benchmarks.toolsandbox.statistics", "scenario_statistics") in found
-    assert ("seal.core.conditions.state", "") in found
+    assert ("seal.benchmarks.toolsandbox.tables", "scenario_statistics") in found
+    assert ("seal.core.state_conditions", "") in found
     for module, attribute in sorted(found):
         loaded = import_module(module)
         assert not attribute or hasattr(loaded, attribute), f"{module} has no {attribute}"
@@ -220,7 +222,7 @@ def copy_tree(source: Path, target: Path) -> None:
 @pytest.mark.parametrize(
     ("registry", "name", "attribute"),
     [
-        ("seal.retrievers:REGISTRY", "longest_name", "LongestName"),
+        ("seal.retrievers.build:REGISTRY", "longest_name", "LongestName"),
         ("seal.agents:REGISTRY", "one_step_planner", "OneStepPlanner"),
         ("seal.evaluation:REGISTRY", "step_count", "StepCount"),
         ("seal.environments:REGISTRY", "lamps", "lamps"),

@@ -16,7 +16,8 @@ from typing import get_args
 import pytest
 
 import seal
-from seal.core import PACKED, SealError, StopReason, fetch
+from seal.core import SealError, StopReason
+from seal.core.model_files import PACKED, fetch
 
 SAMPLES = ["sample", "toolscan-sample", "mmtb-sample", "toolsandbox-sample", "dialogtool-sample"]
 SERVE = """

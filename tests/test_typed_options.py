@@ -13,28 +13,17 @@ import pytest
 from looped import every_case
 
 import seal
-from seal.api import (
-    Ablation,
-    CompareOptions,
-    Comparison,
-    DrawingOptions,
-    Explanation,
-    Frames,
-    Generated,
-    PoolSplit,
-    Retrieval,
-    RetrievalOptions,
-    RunOptions,
-    RunPlan,
-    ScoreOptions,
-    Sweep,
-    SweepOptions,
-)
-from seal.benchmarks.mmtb import MissionOptions, MissionSettings
-from seal.benchmarks.toolscan import QueryOptions, QuerySettings
+from seal.api.comparisons import Ablation, Comparison
+from seal.api.experiment_results import Explanation, Generated, PoolSplit, Retrieval, RunPlan, Sweep
+from seal.api.results import CompareOptions, ScoreOptions
+from seal.api.retrieval import RetrievalOptions
+from seal.api.run_result import Frames
+from seal.api.runs import DrawingOptions, RunOptions, SweepOptions
+from seal.benchmarks.mmtb.generation import MissionOptions, MissionSettings
+from seal.benchmarks.toolscan.generation_seeds import QueryOptions, QuerySettings
 from seal.core import UnknownNameError, UsageError
-from seal.experiments import CompareSettings, Drawing, RetrievalSettings
-from seal.runs import RunSettings, ScoreSettings
+from seal.experiments.settings import CompareSettings, Drawing, RetrievalSettings
+from seal.runs.settings import RunSettings, ScoreSettings
 
 ROOT = Path(__file__).parents[1]
 CALLS = Path(__file__).parent / "fixtures" / "typed_calls.py"

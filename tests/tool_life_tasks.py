@@ -9,19 +9,8 @@ from typing import Any
 
 from servers import Answer, Received, text
 
-from seal.core import (
-    Argument,
-    Called,
-    Goal,
-    Milestone,
-    Plan,
-    Step,
-    Task,
-    Tool,
-    ToolCall,
-    ToolResult,
-    write_records,
-)
+from seal.core import Goal, Milestone, Plan, Step, Task, Tool, ToolCall, ToolResult, write_records
+from seal.core.conditions import Argument, Called
 
 FIND = Tool(
     "dialogtool/Restaurants_1/FindRestaurants",

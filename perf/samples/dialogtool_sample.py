@@ -23,7 +23,7 @@ from dialogtool_notation import Said, SystemTurn, UserTurn, Written, dialogues
 from seal.benchmarks.dialogtool.importer import import_dialogtool
 from seal.core import JSON, DataError, Task, Tool, located
 from seal.pools.importer import Notes, WorldFile
-from seal.pools.reading.upstream_files import expect, field, json_file
+from seal.pools.reading.files import expect, field_of, json_file
 
 NAME = "dialogtool-sample"
 Row = dict[str, str]
@@ -116,32 +116,32 @@ def apps_of(content: Any, where: str) -> dict[str, App]:
 
 
 def _app(name: str, service: Any) -> App:
-    columns = field(service, "columns", list)
-    rows = [dict(zip(columns, values, strict=True)) for values in field(service, "rows", list)]
+    columns = field_of(service, "columns", list)
+    rows = [dict(zip(columns, values, strict=True)) for values in field_of(service, "rows", list)]
     return App(
         name,
-        field(service, "about", str),
+        field_of(service, "about", str),
         tuple(service.get("login", ())),
-        field(service, "slots", dict),
-        {name: _api(api) for name, api in field(service, "apis", dict).items()},
+        field_of(service, "slots", dict),
+        {name: _api(api) for name, api in field_of(service, "apis", dict).items()},
         rows,
     )
 
 
 def _api(api: Any) -> Api:
     return Api(
-        field(api, "about", str),
+        field_of(api, "about", str),
         api.get("changes", False),
-        *(tuple(field(api, name, list)) for name in ("required", "optional", "results")),
+        *(tuple(field_of(api, name, list)) for name in ("required", "optional", "results")),
     )
 
 
 def _slot(name: str, about: Any) -> dict[str, JSON]:
     told = about if isinstance(about, dict) else {"about": about, "values": []}
-    values = field(told, "values", list)
+    values = field_of(told, "values", list)
     return {
         "name": name,
-        "description": field(told, "about", str),
+        "description": field_of(told, "about", str),
         "is_categorical": bool(values),
         "possible_values": values,
     }

@@ -13,12 +13,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from seal.benchmarks.toolscan.importer import ApiLists, note_facts
-from seal.benchmarks.toolscan.queries import Queries
-from seal.benchmarks.toolscan.sample.world import NAME, WORLD, Lookup
+from seal.benchmarks.toolscan.tasks import Queries
+from seal.benchmarks.toolscan.world import NAME, WORLD, Lookup
 from seal.core import JSON, DataError, Goal, Milestone, Plan, Task, Tool, ToolCall, located
-from seal.core.plain import leaves
 from seal.core.text import words
 from seal.core.validation import CallValidator
+from seal.core.values import leaves
 from seal.pools.importer import Notes
 
 

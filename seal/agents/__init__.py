@@ -14,12 +14,8 @@ from contextlib import closing
 from typing import Any
 
 from seal.core import Agent, Chat, Reply, UsageError
-from seal.core.canonical import digest
-from seal.core.registry import Registry
-from seal.core.specs import name_of, source_of
-from seal.lazy import give_names
-
-give_names(__name__)
+from seal.core.registry import Registry, name_of, source_of
+from seal.core.values import digest
 
 REGISTRY = Registry(
     "agent",
@@ -30,7 +26,7 @@ REGISTRY = Registry(
         "execution_manager": "seal.agents.roles:ExecutionManager",
         "executor": "seal.agents.roles:Executor",
         "orchestrator": "seal.agents.roles:Orchestrator",
-        "react": "seal.agents.react:ReAct",
+        "react": "seal.agents.roles:ReAct",
         "relay": "seal.agents.roles:Relay",
         "rule_verifier": "seal.agents.roles:RuleVerifier",
         "scripted": "seal.agents.users:ScriptedUser",

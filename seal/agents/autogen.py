@@ -21,8 +21,8 @@ from typing import Any
 from seal.agents.conversation import Conversation
 from seal.agents.teams import DESCRIPTIONS, USER
 from seal.core import InfrastructureError, Step, UsageError
-from seal.core.function_calls import call_of
-from seal.core.plain import json_text, one_line
+from seal.core.call_formats import call_of
+from seal.core.values import json_text, one_line
 
 _ROUNDS = 1_000_000
 """More than any chat has: our own limits end it."""
@@ -158,7 +158,7 @@ class Group:
             is_termination_msg=lambda message: False,
         )
         if conversation.options.speaker_selection == "auto":
-            from seal.agents.speakers import SpeakerChoice
+            from seal.agents.guests import SpeakerChoice
 
             conversation.choose = SpeakerChoice(autogen, self.chat, self.agents)
 

@@ -19,8 +19,8 @@ from typing import Any
 from seal.agents.autogen import library
 from seal.agents.teams import USER
 from seal.core import Message, Tool, ToolCall, Usage
-from seal.core.function_calls import call_of
-from seal.core.plain import json_text
+from seal.core.call_formats import call_of
+from seal.core.values import json_text
 
 OURS = "SealClient"
 """What the configuration of an agent names as its client where the user names none."""

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 from seal.core import JSON, Goal, OptionError, Reply, Step, Task, UsageError, nearest, shortened
 from seal.core.registry import Registry
-from seal.core.signatures import checked_names
+from seal.core.settings import checked_names
 
 USER = "user_simulator"
 EXECUTOR = "executor"

@@ -1,15 +1,358 @@
-"""Who plays the user: a model, or rules by which conversations run offline.
-
-Both speak the goal's text first. A model (`UserSimulator`) then answers from its brief, and the
-rules (`ScriptedUser`) as `seal.agents.scripted_user` says. What answers is imported then: most
-goals end without a second word of the user.
-"""
+"""Who plays the user: a persona by a model, or a script."""
 
 from __future__ import annotations
 
-from seal.agents.offers import END, leave
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from seal.agents.replies import END, leave
+from seal.agents.roles import prompt
 from seal.agents.teams import EXECUTOR
-from seal.core import Chat, Completion, Message, ModelError, Reply
+from seal.core import (
+    JSON,
+    PARTS,
+    Chat,
+    Completion,
+    DataError,
+    Message,
+    ModelError,
+    Reply,
+    Step,
+    shortened,
+)
+from seal.core.speech import FAILURES, asking, reading
+from seal.core.text import words
+from seal.core.values import json_text
+
+# -- What the user knows: the parts of a persona, and the facts among them.
+#
+# A persona is a map; every part is optional:
+#
+# - `goal`: what the user wants in the end, in full. Missing: the request itself.
+# - `boundary`: what the user knows besides, and what not, in words.
+# - `facts`: {slot: value} or {slot: {"value": value, "ask": [words that ask for it]}}; authored
+#   scenarios are refused where a fact could not be said (`check_facts`).
+# - `then`: requests that the user makes one by one, each after the one before is said to be done.
+# - `replies`: for each goal what the user answers to the agent's texts, one after the other.
+# - `demonstration`: example messages {"role": "goal" | "user" | "assistant" | "end", "content":
+#   text}; `goal` opens a dialogue by what its user wanted, `end` closes one.
+#
+# Any further entry counts as a fact: its name is the slot. A task refuses a name that is almost one
+# of a part (`seal.core.types`).
+
+_FACT = 'expected a value, or {"value": value, "ask": [words that ask for it]}'
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One thing that the user knows."""
+
+    slot: str
+    value: str
+    """In words."""
+    ask: tuple[str, ...] = field(default=())
+    """Words that ask for it, besides the slot's name."""
+
+    def asked_in(self, text: str) -> bool:
+        """Tell whether a question is about this fact.
+
+        It is where it has one of the asking words as whole words, or all words of the slot's name,
+        a plural `s` aside.
+        """
+        if any(_holds(text, phrase) for phrase in self.ask):
+            return True
+        said = {word.removesuffix("s") for word in words(text)}
+        named = {word.removesuffix("s") for word in words(self.slot)}
+        return bool(named) and named <= said
+
+
+def facts_of(persona: Mapping[str, JSON]) -> list[Fact]:
+    """Return the facts of a persona in its order; entries without a value are left out."""
+    given = persona.get("facts")
+    entries = dict(given) if isinstance(given, Mapping) else {}
+    entries |= {name: value for name, value in persona.items() if name not in PARTS}
+    found = [_fact(slot, value) for slot, value in entries.items()]
+    return [fact for fact in found if fact.value.strip()]
+
+
+def check_facts(persona: Mapping[str, JSON]) -> None:
+    """Make sure that the user can say each of `facts` in words, and knows when it is asked.
+
+    Raises:
+        DataError: A fact has no value, or one that is no text, number, truth value or list of such,
+            or a part that facts have not; the text names it.
+    """
+    given = persona.get("facts")
+    for slot, entry in given.items() if isinstance(given, Mapping) else ():
+        place = f"facts.{slot}"
+        parts = entry if isinstance(entry, Mapping) else {"value": entry}
+        if "value" not in parts or not parts.keys() <= {"value", "ask"}:
+            raise DataError(f"{place}: {_FACT}; got {shortened(entry)}")
+        if not _sayable(parts["value"]):
+            raise DataError(
+                f"{place}: expected a value to say, a text, a number, true or false, or a list of "
+                f"such; got {shortened(parts['value'])}"
+            )
+        ask = parts.get("ask", "")
+        words_of = ask if isinstance(ask, list) else [ask]
+        if not all(isinstance(word, str) for word in words_of):
+            raise DataError(
+                f"{place}.ask: expected a text or a list of texts, got {shortened(ask)}"
+            )
+
+
+def _sayable(value: JSON) -> bool:
+    if isinstance(value, list):
+        return bool(value) and all(map(_sayable, value))
+    return isinstance(value, bool | int | float) or (isinstance(value, str) and bool(value.strip()))
+
+
+def requests_of(persona: Mapping[str, JSON]) -> list[str]:
+    """Return the requests that follow on the first one."""
+    given = persona.get("then")
+    if isinstance(given, str):
+        return [given]
+    return [text for text in given if isinstance(text, str)] if isinstance(given, list) else []
+
+
+def replies_of(persona: Mapping[str, JSON], goal: int) -> list[str] | None:
+    """Return what the user answers in the chat about a goal, in order; None: it is not given."""
+    given = persona.get("replies")
+    if not isinstance(given, list):
+        return None
+    own = given[goal] if goal < len(given) else ()
+    return [text for text in own if isinstance(text, str)] if isinstance(own, list) else []
+
+
+def _fact(slot: str, entry: JSON) -> Fact:
+    if not isinstance(entry, Mapping) or "value" not in entry:
+        return Fact(slot, _in_words(entry))
+    ask = entry.get("ask", ())
+    phrases: Sequence[Any] = [ask] if isinstance(ask, str) else ask
+    listed = phrases if isinstance(phrases, (list, tuple)) else ()
+    return Fact(slot, _in_words(entry["value"]), tuple(p for p in listed if isinstance(p, str)))
+
+
+def _in_words(value: JSON) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(_in_words, value))
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json_text(value)
+
+
+def _holds(text: str, phrase: str) -> bool:
+    """Tell whether a text has a phrase as whole words; where it has no blanks, anywhere."""
+    folded = phrase.casefold().strip()
+    if not folded:
+        return False
+    if not folded.isascii():
+        return folded in text.casefold()
+    return re.search(rf"(?<!\w){re.escape(folded)}(?!\w)", text.casefold()) is not None
+
+
+def swapped(steps: Iterable[Step], role: str) -> list[Message]:
+    """Return what the user said and heard in words, its own side being the assistant's."""
+    return [
+        Message("assistant" if step.author == role else "user", step.content)
+        for step in steps
+        if step.call is None and step.result is None and role in (step.author, step.recipient)
+    ]
+
+
+def brief(chat: Chat) -> str:
+    """Return the system message: the role, then the parts of the brief that there are."""
+    persona = chat.persona or {}
+    goal = persona.get("goal")
+    parts = [prompt("user_simulator"), f"Your goal: {goal if _is_text(goal) else chat.request}"]
+    following = requests_of(persona)
+    if following:
+        parts.append("\n".join(["After that you ask, one by one:", *(f"- {t}" for t in following)]))
+    known = _known(persona, chat.goal)
+    if known:
+        parts.append("\n".join(["What you know:", *known]))
+    examples = _examples(persona.get("demonstration"))
+    if examples:
+        parts.append(f"Such conversations went like this, about other matters:\n\n{examples}")
+    return "\n\n".join(parts)
+
+
+def _known(persona: Mapping[str, JSON], goal: int) -> list[str]:
+    boundary = persona.get("boundary")
+    lines = [str(boundary)] if _is_text(boundary) else []
+    lines += [f"- {text}" for text in replies_of(persona, goal) or () if text.strip()]
+    return lines + [f"- {fact.slot}: {fact.value}" for fact in facts_of(persona)]
+
+
+def _examples(demonstration: Any) -> str:
+    """Return example dialogues in words, one empty line between two of them."""
+    if not isinstance(demonstration, Sequence) or isinstance(demonstration, str):
+        return ""
+    lines = []
+    for message in demonstration:
+        if not isinstance(message, Mapping):
+            continue
+        role, content = message.get("role"), message.get("content") or ""
+        if role == "end":
+            lines += [f"You: {content}".rstrip(), ""] if content else []
+            lines += [f"(You call {END.name}.)", ""]
+        elif role == "goal":
+            lines.append(f"(Your goal: {content})")
+        else:
+            lines.append(f"{'You' if role == 'user' else 'Assistant'}: {content}")
+    return "\n".join(lines).strip()
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+# -- What the scripted user answers.
+#
+# Its rules read each text of the agent (`seal.core.speech`), and the first that fits decides:
+#
+# 1. The agent asks about facts of the brief (`Fact.asked_in`): their values, and nothing else.
+# 2. It asks whether it may do something, settings included: "Yes, go ahead."
+# 3. It asks in general what is wanted: the brief's goal in full, once, where it has one.
+# 4. It asks anything else: "I don't know."
+# 5. It refuses, or says nothing: "Please try again."
+# 6. It announces that it will do something: "OK, please go on."
+# 7. It reports: the goal is done. The next request of the brief's `then`, or the end.
+#
+# A brief that has `replies` says word by word what the user answers: to each text of the agent, be
+# it a question or not, the next of them; after the last one the goal is done.
+#
+# Rules 4 to 6, and rule 1 where every fact had been told before, count as a failure; at the fifth
+# about one request the user ends the conversation. Rules 4 to 6 have other words each time, for an
+# agent that answers equal words equally would be stopped before (`Limits.repeats`). Equal chats get
+# equal answers; nothing is drawn and nothing is kept between replies.
+
+UNKNOWN = (
+    "I don't know.",
+    "I don't have that information.",
+    "No idea, sorry.",
+    "I really don't know.",
+)
+"""What is said to questions that the brief does not answer, in order of the failures."""
+ALLOWED = "Yes, go ahead."
+RETRIES = (
+    "Please try again.",
+    "That didn't work, try it another way.",
+    "Try once more, please.",
+    "One last try, please.",
+)
+"""What is said to the failures before the last, in order."""
+WAITING = ("OK, please go on.", "Please go on.", "Yes, go on.", "OK, go on.")
+"""What is said to announcements, in order of the failures."""
+
+_MAY = r"(?:may|shall|should|can|could|must) (?:i|we)\b"
+_PERMISSION = re.compile(
+    rf"^(?!.*\b(?:what|which|who|whom|where|when|how|why)(?: \w+){{0,3}} {_MAY}).*\b{_MAY}"
+    r"|\b(?:do|would) you (?:want|like|prefer|mind|wish) (?:me|us|it if|if)\b"
+    r"|\b(?:is|would) (?:it|that|this) (?:be )?(?:ok|okay|fine|all ?right|correct|right)\b"
+    r"|\b(?:ok|okay|right|correct|proceed|go ahead|confirm)\b[^.?!]*\?",
+    re.IGNORECASE,
+)
+_GENERAL = re.compile(
+    r"\bwhat (?:exactly )?(?:do you|would you|should i|you'd|can i|is it)\b"
+    r"|\bhow (?:can|may) i (?:help|assist)\b"
+    r"|\b(?:more|further|additional) (?:details?|information|specific)\b|\ba bit more\b"
+    r"|\bmore about\b|\btell me more\b|\bwhat .*\b(?:need|want|mean|looking for)\b",
+    re.IGNORECASE,
+)
+
+
+def scripted_answer(
+    persona: Mapping[str, JSON], request: str, texts: Sequence[str], answered: int, goal: int = 0
+) -> str | None:
+    """Return what the user says to the last of the agent's texts; None: it ends the conversation.
+
+    Args:
+        persona: The brief.
+        request: What the user said first.
+        texts: Of the agent to the user about the goal, in order.
+        answered: How often the user has answered before.
+        goal: Position of the goal.
+    """
+    replies = replies_of(persona, goal)
+    if replies is not None:
+        return replies[answered] if answered < len(replies) else None
+    script = _Script(persona, request)
+    answer: str | None = None
+    for text in texts:
+        answer = script.answer(text)
+    return answer
+
+
+@dataclass(slots=True)
+class _Script:
+    """What the user has told so far, text by text.
+
+    Args:
+        persona: The brief.
+        request: What the user said first.
+    """
+
+    persona: Mapping[str, JSON]
+    request: str
+    told: set[str] = field(default_factory=set)
+    """Slots."""
+    failures: int = 0
+    requests: int = 0
+    """How many of the further requests were made."""
+
+    def answer(self, text: str) -> str | None:
+        """Return what the user says to a text of the agent; None: it ends the conversation."""
+        kind = reading(text)
+        if kind == "reports":
+            return self._next_request()
+        if kind == "asks":
+            return self._answer_questions(asking(text))
+        return self._failed(WAITING if kind == "announces" else RETRIES)
+
+    def _failed(self, words: Sequence[str]) -> str | None:
+        """Count a failure and return what the user says to it; None: it gives up."""
+        self.failures += 1
+        return None if self.failures >= FAILURES else words[self.failures - 1]
+
+    def _answer_questions(self, questions: Sequence[str]) -> str | None:
+        question = " ".join(questions)
+        known = [fact for fact in facts_of(self.persona) if fact.asked_in(question)]
+        if known:
+            slots = {fact.slot for fact in known}
+            self.failures += slots <= self.told
+            self.told |= slots
+            answer = known[0].value
+            if len(known) > 1:
+                answer = "; ".join(f"{fact.slot}: {fact.value}" for fact in known)
+            return None if self.failures >= FAILURES else answer
+        if any(map(_PERMISSION.search, questions)):
+            return ALLOWED
+        goal = self.persona.get("goal")
+        if _GENERAL.search(question) and isinstance(goal, str) and "goal" not in self.told:
+            self.told.add("goal")
+            if goal.strip() and goal != self.request:
+                return goal
+        return self._failed(UNKNOWN)
+
+    def _next_request(self) -> str | None:
+        following = requests_of(self.persona)
+        if self.requests >= len(following):
+            return None
+        self.requests += 1
+        self.failures = 0
+        return following[self.requests - 1]
+
+
+# -- Who plays the user: a model, or rules by which conversations run offline.
+#
+# Both speak the goal's text first. A model (`UserSimulator`) then answers from its brief, and the
+# rules (`ScriptedUser`) as `seal.agents.users` says. What answers is imported then: most
+# goals end without a second word of the user.
 
 _SAY = "You said nothing. Say your next words, or end the conversation by the tool."
 
@@ -29,7 +372,6 @@ class UserSimulator:
         """Return the goal, an answer, or the end: a call of `end_conversation`, or no word."""
         if not any(s.author == chat.role and s.goal == chat.goal for s in chat.steps):
             return Reply(chat.request)
-        from seal.agents.personas import brief, swapped
 
         view = [Message("system", brief(chat)), *swapped(chat.steps, chat.role)]
         answer = chat.complete(view, [END])
@@ -48,7 +390,7 @@ class UserSimulator:
 
 
 class ScriptedUser:
-    """Speaks the goal's text first, then answers by rule (`seal.agents.scripted_user`)."""
+    """Speaks the goal's text first, then answers by rule (`seal.agents.users`)."""
 
     def reply(self, chat: Chat) -> Reply:
         """Return the goal, an answer, or a call of `end_conversation`."""
@@ -56,7 +398,6 @@ class ScriptedUser:
         own = sum(step.author == chat.role for step in said)
         if not own:
             return Reply(chat.request)
-        from seal.agents.scripted_user import scripted_answer
 
         texts = [
             step.content

@@ -10,10 +10,15 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from seal.agents.briefs import reduced
-from seal.agents.faults import FAULTS, CallsSpentError, PluginError
-from seal.agents.offers import FIND_TOOLS, answered
-from seal.agents.reply_checks import checked_calls, checked_completion, checked_reply
+from seal.agents.own_code import FAULTS, CallsSpentError, PluginError
+from seal.agents.replies import (
+    FIND_TOOLS,
+    answered,
+    checked_calls,
+    checked_completion,
+    checked_reply,
+    reduced,
+)
 from seal.agents.roles import pending_calls
 from seal.agents.teams import EXECUTOR, USER
 from seal.core import (
@@ -34,7 +39,7 @@ from seal.core import (
     Verdict,
     fault,
 )
-from seal.core.plain import json_text
+from seal.core.values import json_text
 
 if TYPE_CHECKING:
     from seal.agents.conversation import Conversation

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from seal.core import UsageError
-from seal.core.signatures import checked
+from seal.core.settings import checked
 
 if TYPE_CHECKING:
-    from seal.api.objects.comparisons import Comparison
-    from seal.api.objects.json_results import Explanation
-    from seal.api.objects.run_frames import RunLike
-    from seal.api.objects.run_object import Run
+    from seal.api.comparisons import Comparison
+    from seal.api.experiment_results import Explanation
+    from seal.api.run_result import Run, RunLike
     from seal.experiments.annotation import ImportedSheets
 
 
@@ -45,7 +44,7 @@ def score(run: RunLike, **options: Unpack[ScoreOptions]) -> Run:
     Args:
         run: What `seal.run` returned, or its folder. Scores and summary are replaced there. A
             benchmark's own metrics are measured again where it is installed, or the run is given.
-        **options: Fields of `seal.runs.score_settings.ScoreSettings`, such as judge,
+        **options: Fields of `seal.runs.settings.ScoreSettings`, such as judge,
             judge_model and metrics.
 
     Returns:
@@ -62,10 +61,9 @@ def score(run: RunLike, **options: Unpack[ScoreOptions]) -> Run:
         >>> again["pass_rate"].mean == run["pass_rate"].mean
         True
     """
-    from seal.api.objects.run_frames import folder_of
-    from seal.api.objects.run_object import Run
-    from seal.runs.rescore import rescore
-    from seal.runs.score_settings import ScoreSettings
+    from seal.api.run_result import Run, folder_of
+    from seal.runs.finished import rescore
+    from seal.runs.settings import ScoreSettings
 
     folder = folder_of(run)
     bench = run.bench if isinstance(run, Run) else None
@@ -93,11 +91,10 @@ def report(runs: RunLike | Sequence[RunLike], out: str | PathLike[str] | None = 
         >>> seal.report(run, "two-chats.html").name
         'two-chats.html'
     """
-    from seal.api.objects.run_frames import folders_of
-    from seal.api.objects.run_object import Run
-    from seal.report.html import write_report
+    from seal.api.run_result import Run, folders_of
+    from seal.report.run_pages import write_report
     from seal.report.sections import default_sections, sections_of
-    from seal.runs.run_folder import RunFolder
+    from seal.runs.run import RunFolder
 
     folders = [RunFolder.open(path) for path in folders_of([runs])]
     if not folders:
@@ -135,7 +132,7 @@ def explain(
     Returns:
         The explanation: `.stages`, `.table()`, `.plot()` and `.content`. The content holds goals,
         solved, undecided, errors, failed, partly, decided_by, stages, unexplained, attributions and
-        excluded (`seal.experiments.explanation.explain`). `stages` is the waterfall, with shares,
+        excluded (`seal.experiments.explanation`). `stages` is the waterfall, with shares,
         intervals, causes and examples.
 
     Raises:
@@ -149,10 +146,9 @@ def explain(
         >>> [(stage.stage, stage.goals) for stage in why.stages if stage.goals]
         [('not_retrieved', 1), ('wrong_tool', 1), ('wrong_argument', 1), ('answer', 1)]
     """
-    from seal.api.objects.json_results import Explanation
-    from seal.api.objects.run_frames import folder_of
-    from seal.api.objects.run_object import Run
-    from seal.report.explanation_files import explain as of_run
+    from seal.api.experiment_results import Explanation
+    from seal.api.run_result import Run, folder_of
+    from seal.report.explanation import explain as of_run
 
     place = None if out is None else Path(out)
     bench = run.bench if isinstance(run, Run) else None
@@ -191,11 +187,11 @@ def compare(
         out: Folder for comparison.json, .md, .tex (booktabs) and .html. None: nothing is written.
         **options: pairs, metrics, success, force, seed, resamples; of win rates win_rate,
             judge_model, votes, model_options, base_url, cache_dir, preferences
-            (`seal.experiments.comparison.comparison_settings.CompareSettings`).
+            (`seal.experiments.settings.CompareSettings`).
 
     Returns:
         The comparison: `["pass_rate"].difference`, `.pairs`, `.flips`, `.frame`, `.table()` and
-        `.plot()`; `seal.api.objects.comparisons.Comparison` says what its `.content` holds.
+        `.plot()`; `seal.api.comparisons.Comparison` says what its `.content` holds.
 
     Raises:
         UsageError: There are fewer than two runs, or one is given twice. Or two runs have no task
@@ -214,10 +210,10 @@ def compare(
         >>> comparison["call_recall"].difference
         0.333333
     """
-    from seal.api.objects.comparisons import Comparison
-    from seal.api.objects.run_frames import folders_of
-    from seal.experiments.comparison.comparison_settings import CompareSettings
-    from seal.report.comparison_results import compare as beside
+    from seal.api.comparisons import Comparison
+    from seal.api.run_result import folders_of
+    from seal.experiments.settings import CompareSettings
+    from seal.report.comparison import compare as beside
 
     place = None if out is None else Path(out)
     return Comparison(beside(folders_of(runs), CompareSettings(**options), place))
@@ -252,10 +248,10 @@ def export_sheet(
         OptionError: n is less than 1.
         DataError: No run in the folder, nothing to rate, or no chat ended.
     """
-    from seal.api.objects.run_frames import folder_of
+    from seal.api.run_result import folder_of
     from seal.experiments.annotation import export_items, items_of
     from seal.experiments.sheets import LABEL, RATING
-    from seal.runs.run_folder import RunFolder
+    from seal.runs.run import RunFolder
 
     folder = RunFolder.open(folder_of(run))
     if what == "auto":
@@ -283,8 +279,8 @@ def import_sheets(run: RunLike, files: Sequence[str | Path]) -> ImportedSheets:
         DataError: No run in the folder, a file that cannot be read or lacks a column, or two rows
             of one rater and item.
     """
-    from seal.api.objects.run_frames import folder_of
+    from seal.api.run_result import folder_of
     from seal.experiments import annotation
-    from seal.runs.run_folder import RunFolder
+    from seal.runs.run import RunFolder
 
     return annotation.import_sheets(RunFolder.open(folder_of(run)), [Path(file) for file in files])

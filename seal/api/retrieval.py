@@ -9,19 +9,16 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
-from seal.api.settings import DrawingOptions
+from seal.api.runs import DrawingOptions
 from seal.core import CacheMode, Task
-from seal.core.signatures import checked
-from seal.experiments.pool_draws import Size
-from seal.experiments.retrieval.retrieval_settings import Perturbation
-from seal.pools.benchmark import Benchmark
+from seal.core.settings import checked
+from seal.experiments.settings import Perturbation, Size
+from seal.pools.benchmark import Benchmark, OwnTool
 from seal.pools.lookup import Bench, bench_of
-from seal.pools.own_parts import OwnTool
 from seal.runs.settings import RetrieverChoice
 
 if TYPE_CHECKING:
-    from seal.api.objects.json_results import Retrieval
-    from seal.api.objects.products import PoolSplit
+    from seal.api.experiment_results import PoolSplit, Retrieval
     from seal.experiments.splits import SplitKind
 
 
@@ -71,13 +68,13 @@ def retrieve(
         resume: Go on with the experiment that `out` holds: what was measured is not ranked again.
         progress: Called with the stage, how many of its items are done, and how many there are.
         on_result: Called with each entry of `results` as soon as it is there.
-        **options: Fields of `seal.experiments.retrieval.retrieval_settings.RetrievalSettings`:
+        **options: Fields of `seal.experiments.settings.RetrievalSettings`:
             pool_sizes, samples, distractors, queries_in, nested, queries, seed, options, select,
             limit, first, held_out, prices, cache, cache_dir.
 
     Returns:
         The experiment: `.of(retriever="tfidf")["recall@10"].mean`, `.results`, `.frame`, `.table()`
-        and `.plot()`; `seal.api.objects.json_results.Retrieval` says what its `.content` holds.
+        and `.plot()`; `seal.api.experiment_results.Retrieval` says what its `.content` holds.
 
     Raises:
         UnknownNameError: There is no such setting, pool, retriever or option; the text names the
@@ -93,11 +90,11 @@ def retrieve(
         >>> found.of("tfidf")["recall@10"].n
         72
     """
-    from seal.api.objects.json_results import Retrieval
-    from seal.experiments.retrieval.measurement import retrieve as rank
-    from seal.experiments.retrieval.retrieval_settings import RetrievalSettings
-    from seal.report.experiment_files import write_tables_and_figures
-    from seal.retrievers import DEFAULT
+    from seal.api.experiment_results import Retrieval
+    from seal.experiments.retrieval import retrieve as rank
+    from seal.experiments.settings import RetrievalSettings
+    from seal.report.experiments import write_tables_and_figures
+    from seal.retrievers.build import DEFAULT
 
     cutoffs = (k,) if isinstance(k, int) else tuple(k)
     asked = RetrievalSettings(k=cutoffs, **options)
@@ -151,7 +148,7 @@ def split(
         tools: Functions, schemas or `seal.Tool` records, for tasks that are given as a list.
 
     Returns:
-        `.train` and `.test`, which `seal.retrieve`, `seal.api.pools.export` and others take. Both
+        `.train` and `.test`, which `seal.retrieve`, `seal.api.benchmarks.export` and others take. Both
         have all tools, but the training part no held-out tool that none of its tasks names.
         `.folder` holds the parts as pool folders, for `seal retrieve` and `seal export`.
 
@@ -166,7 +163,7 @@ def split(
         >>> parts = seal.split("sample", by="tool", out="parts")
         >>> found = seal.retrieve(parts.test, "tfidf")
     """
-    from seal.api.objects.products import PoolSplit
+    from seal.api.experiment_results import PoolSplit
     from seal.experiments.splits import TEST, TRAIN, SplitSettings, write_split
     from seal.pools.lookup import open_pool
 

@@ -1,26 +1,46 @@
-"""Playing a benchmark: one run, what it would cost, and runs that vary a thing."""
+"""Functions that play: `run`, `plan_run`, `sweep`, `ablate`, `groupchat`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from seal.api.settings import DrawingOptions, RunOptions, SweepOptions, settings_of
-from seal.core import Task, UsageError
-from seal.core.signatures import checked
-from seal.experiments.pool_draws import Size
-from seal.pools.benchmark import Benchmark
-from seal.pools.lookup import Bench, known_benchmark
-from seal.pools.own_parts import OwnTool
-from seal.runs.agent_settings import AgentUnderTest
-from seal.runs.settings import RetrieverChoice
+from seal.agents.replies import Brief
+from seal.core import CacheMode, Task, Unrecorded, UsageError, check_name
+from seal.core.call_formats import Format
+from seal.core.settings import checked
+from seal.experiments.settings import Distractors, QueriesIn, Size, SweepSettings
+from seal.pools.benchmark import Benchmark, OwnTool
+from seal.pools.lookup import Bench, bench_of, known_benchmark, open_pool
+from seal.runs.hooks import HooksChoice
+from seal.runs.resolve import AgentUnderTest, trying
+from seal.runs.settings import (
+    AgentChoice,
+    Feedback,
+    GivenElse,
+    History,
+    MetricChoice,
+    ModelChoice,
+    Origin,
+    Retrieve,
+    RetrieverChoice,
+    RunSettings,
+    SimulatorChoice,
+    TeamChoice,
+)
 
 if TYPE_CHECKING:
-    from seal.api.objects.comparisons import Ablation
-    from seal.api.objects.json_results import RunPlan, Sweep
-    from seal.api.objects.run_object import Run
-    from seal.runs.run import Progress
+    from seal.agents.autogen import Group
+    from seal.api.comparisons import Ablation
+    from seal.api.experiment_results import RunPlan, Sweep
+    from seal.api.run_result import Run
+    from seal.runs.play import Progress
+
+
+# -- Playing a benchmark: one run, what it would cost, and runs that vary a thing.
 
 
 @checked
@@ -75,9 +95,9 @@ def run(
         >>> run["call_f1"].mean
         1.0
     """
-    from seal.api.objects.run_object import Run
-    from seal.runs.cast import check_address_used
-    from seal.runs.run import run as play
+    from seal.api.run_result import Run
+    from seal.runs.play import run as play
+    from seal.runs.role_models import check_address_used
 
     asked = settings_of(bench, options, agent, tools)
     check_address_used(asked)
@@ -106,7 +126,7 @@ def plan_run(
 
     Returns:
         The plan: `.chats`, `.requests`, `.tokens_in`, `.tokens_out`, `.dollars` and `.table()`. Its
-        `.content` says the same for each role (`seal.runs.spending.plan.plan`).
+        `.content` says the same for each role (`seal.runs.cost_plan.plan`).
 
     Raises:
         UnknownNameError: There is no such setting; the text names the closest.
@@ -120,8 +140,8 @@ def plan_run(
         >>> plan.chats, plan.requests
         (2, 8)
     """
-    from seal.api.objects.json_results import RunPlan
-    from seal.runs.spending.plan import plan
+    from seal.api.experiment_results import RunPlan
+    from seal.runs.cost_plan import plan
 
     return RunPlan(plan(settings_of(bench, options, agent, tools)))
 
@@ -152,7 +172,7 @@ def sweep(
             sweep.parquet and figures.
         resume: Continue the sweep in `out`. Finished runs are skipped; `samples` may be larger.
         progress: Called with the stage, how many of its items are done, and how many there are.
-        **options: Fields of `seal.experiments.sweep.sweep_settings.SweepSettings` (samples,
+        **options: Fields of `seal.experiments.settings.SweepSettings` (samples,
             distractors, queries_in, nested, queries), and those that `seal.run` takes. The
             retriever is tfidf by default. Baselines are not played by default.
 
@@ -174,10 +194,9 @@ def sweep(
         >>> [point.size for point in swept.results]
         [20, 65]
     """
-    from seal.api.objects.json_results import Sweep
-    from seal.experiments.sweep.sweep_runs import sweep as play
-    from seal.experiments.sweep.sweep_settings import SweepSettings
-    from seal.report.experiment_files import write_sweep
+    from seal.api.experiment_results import Sweep
+    from seal.experiments.sweep import sweep as play
+    from seal.report.experiments import write_sweep
 
     others: Any = dict(options)
     drawing = {n: others.pop(n) for n in DrawingOptions.__annotations__ if n in others}
@@ -224,7 +243,7 @@ def ablate(
     Returns:
         The ablation: `.runs["on"]`, `.comparisons`, `.frame`, `.table()`, `.plot()`, `.folder` and
         the `.exit_code` of `seal run`. Of two conditions `ablation["pass_rate"].difference` is one
-        figure. `seal.api.objects.comparisons.Ablation` says what its `.content` holds.
+        figure. `seal.api.comparisons.Ablation` says what its `.content` holds.
 
     Raises:
         UnknownNameError: There is no such ablation, setting or plug-in; the text names the closest.
@@ -240,11 +259,10 @@ def ablate(
         >>> ablation["call_recall"].difference
         0.0
     """
-    from seal.api.objects.comparisons import Ablation
-    from seal.experiments.ablation.ablate import ablate as play
-    from seal.experiments.ablation.variants import ablation_named
-    from seal.pools.lookup import open_pool
-    from seal.report.experiment_files import write_ablation
+    from seal.api.comparisons import Ablation
+    from seal.experiments.ablation import ablate as play
+    from seal.experiments.ablation_conditions import ablation_named
+    from seal.report.experiments import write_ablation
 
     asked = settings_of(bench, options, agent, tools, baselines=False)
     ablation = ablation_named(what, open_pool(asked.pool).benchmark)
@@ -256,3 +274,155 @@ def ablate(
     played = play(what, asked, retrievers, place, resume, progress)
     played.content["notes"] += write_ablation(played.content, played.folder)
     return Ablation(played.content, played.folder, played.exit_code)
+
+
+# -- One chat of a run, handed out as a group chat of AutoGen.
+
+
+@contextmanager
+@checked
+def groupchat(
+    bench: Bench = "sample",
+    task: str | None = None,
+    *,
+    agent: AgentUnderTest | None = None,
+    **options: Unpack[RunOptions],
+) -> Iterator[Group]:
+    """Hand out the chat about a task as a group chat of AutoGen, for you to drive.
+
+    Args:
+        bench: A benchmark, the name of one, or a pool folder.
+        task: Id of the task; None: the first one.
+        agent: What is tried, as in `seal.run`.
+        **options: As in `seal.run`.
+
+    Yields:
+        The chat: `.chat` is the `GroupChat`, `.manager` its manager, `.agents` role to its agent.
+        `.hold()` holds it as a run does. To drive it yourself, begin with `.open()` and let
+        `.agents[ROLE]` reply; each reply is the role's, recorded, and within the budgets.
+        `.conversation.trajectory()` is what was said and done. Only answers of models are kept.
+
+    Raises:
+        UnknownNameError: There is no such task, setting, benchmark or plug-in.
+        UsageError: A setting has a value that no run can have.
+        DataError: The pool is malformed.
+
+    Example:
+        >>> import seal
+        >>> with seal.groupchat("sample", model="oracle") as group:
+        ...     group.hold()
+        ...     group.chat.messages[0]["name"]
+        'user_simulator'
+    """
+    from seal.agents.autogen import Group
+    from seal.runs.engine import Engine
+    from seal.runs.run import RunFolder
+
+    settings = settings_of(bench, options, agent)
+    with TemporaryDirectory() as place, Engine.of(settings, RunFolder(Path(place))) as engine:
+        tasks = {one.id: one for one in engine.pool.tasks()}
+        played_id = next(iter(tasks)) if task is None else task
+        check_name("task", played_id, tasks)
+        found = tasks[played_id]
+        engine.check()
+        ranked = engine.rank([found]).rankings.get(found.id, ())
+        with engine.chat(found, rankings=ranked) as conversation:
+            yield Group(conversation)
+
+
+# -- The options that the public functions take by name, with their types.
+#
+# Each group has the names and types of a settings dataclass, which says what they mean and what
+# they are where nothing is said; a test holds them equal.
+
+
+class PlayOptions(TypedDict, total=False):
+    """Fields of `RunSettings` that one run and a sweep share."""
+
+    model: ModelChoice
+    role_models: Mapping[str, ModelChoice | Sequence[ModelChoice]]
+    model_options: Mapping[str, Any]
+    base_url: str | None
+    roles: Mapping[str, AgentChoice | None]
+    user_brief: Brief
+    team: TeamChoice | None
+    history: History | None
+    retriever: RetrieverChoice | GivenElse | None
+    retriever_options: Mapping[str, Any]
+    retrieve: Retrieve
+    simulator: SimulatorChoice
+    unrecorded: Unrecorded
+    environment: str | None
+    servers: Mapping[str, Any] | str | Path
+    world_options: Mapping[str, Any]
+    sandbox: str
+    feedback: Feedback
+    gold_results: bool
+    format: Format | None
+    one_shot: bool
+    cache: CacheMode
+    cache_dir: str | Path | None
+    judge: str
+    votes: int | None
+    limit: int | None
+    first: int | None
+    select: Mapping[str, str]
+    trials: int
+    workers: int
+    processes: int | str
+    max_turns: int | None
+    max_calls: int
+    max_messages: int | None
+    max_tokens: int | None
+    max_seconds: float | None
+    max_total_tokens: int | None
+    max_total_seconds: float | None
+    max_dollars: float | None
+    prices: str | Path | None
+    temperature: float
+    seed: int
+    cutoffs: Sequence[int]
+    metrics: Sequence[MetricChoice]
+    without_spoilt: bool
+    baselines: bool
+    allow_code: Sequence[str]
+    hooks: Sequence[HooksChoice]
+
+
+class RunOptions(PlayOptions, total=False):
+    """Fields of `RunSettings`, but for the pool."""
+
+    top_k: int
+    shard: str | None
+
+
+def settings_of(
+    bench: Bench | Sequence[Task],
+    options: RunOptions,
+    agent: AgentUnderTest | None = None,
+    tools: Sequence[OwnTool] = (),
+    **defaults: Any,
+) -> RunSettings:
+    """Return the settings of a run that a call asks for; `defaults` are those of the function.
+
+    Raises:
+        UsageError: Tasks without tools, tools beside a whole benchmark, or no agent.
+    """
+    asked: dict[str, Any] = dict(options) if agent is None else trying(agent, options)
+    origins: dict[str, Origin] = dict.fromkeys(asked, "call")
+    pool = bench_of(bench, tools)
+    return RunSettings(pool=pool, **{**defaults, **asked}, origins=origins)
+
+
+class DrawingOptions(TypedDict, total=False):
+    """Fields of `Drawing`, but for the sizes: which pools are drawn, and what they are asked."""
+
+    samples: int
+    distractors: Distractors
+    queries_in: QueriesIn
+    nested: bool
+    queries: int | None
+
+
+class SweepOptions(PlayOptions, DrawingOptions, total=False):
+    """What a sweep plays, and how it draws pools."""

@@ -19,7 +19,7 @@ from seal.cli.verbs import VERBS, load
 from seal.cli.words import FORMER
 from seal.core import DataError, nearest
 from seal.core.secrets import refuse_secret
-from seal.models.endpoints import FILE, TABLE, endpoints_of, settings_file
+from seal.models.spec import FILE, TABLE, endpoints_of, settings_file
 
 if TYPE_CHECKING:
     from seal.runs.settings import Origin

@@ -116,7 +116,7 @@ def _call(verb: str, words: list[str]) -> int:
         if former.removeprefix("--") in FORMER:
             text, stop = f"No such option: {former} {FORMER[former.removeprefix('--')]}", "."
         if verb == "generate":
-            from seal.pools.generator import check_former
+            from seal.pools.declarations import check_former
 
             check_former("".join(words[:1]))
         raise UsageError(f"{text}{stop}{known}{origin} See `{path} --help`.") from error

@@ -1,18 +1,28 @@
-"""What a user sees when a command fails: one message, no traceback, no key."""
+"""How a command fails: in one line that names the repair, and when it is interrupted."""
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+import shlex
 import signal
 import sys
+import threading
+import time
 import traceback
-from collections.abc import Callable, Sequence
-from types import TracebackType
+from _thread import start_new_thread
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType, TracebackType
 
-from seal.cli.interruption import ending_signals
 from seal.core import BudgetError, InfrastructureError, OutageError, SealError
-from seal.report.printable import printable
+from seal.core.files import whole_name
+from seal.core.secrets import without_password
+from seal.core.text import printable
+
+# -- What a user sees when a command fails: one message, no traceback, no key.
 
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.IGNORECASE)
 _SHORTEST_SECRET = 8
@@ -85,7 +95,6 @@ def _reported(command: Callable[[], int], debug: bool, words: Sequence[str]) -> 
         _drop_unprinted()
         if isinstance(error, BrokenPipeError):
             return 0  # the reader is gone (`| head`)
-        from seal.cli.refusals import refusal
 
         tell(refusal(error, words), error if debug else None)
         return 2
@@ -113,3 +122,151 @@ def tell(message: str, error: BaseException | None = None) -> None:
     """Write a message to stderr, printable, after the error's traceback where one is given."""
     trace = "" if error is None else "".join(traceback.format_exception(error))
     sys.stderr.write(printable(scrub(f"{trace}seal: {message}\n")))
+
+
+# -- What the system refused, as a sentence for a person.
+
+_OF_PATHS = ("--out", "--cache-dir", "--calls")
+"""Flags whose value is a path."""
+
+_REPAIRS = {
+    errno.ENOENT: "give a path that exists or can be made",
+    errno.EEXIST: "a file stands where a folder is needed; give another path",
+    errno.ENOTDIR: "a file stands where a folder is needed; give another path",
+    errno.EISDIR: "it is a folder; give a file",
+    errno.EACCES: "give a path that you may read and write",
+    errno.EPERM: "give a path that you may read and write",
+    errno.EROFS: "give a path that you may read and write",
+    errno.ENAMETOOLONG: "give a shorter path",
+    errno.ENOSPC: "make room and try again",
+    errno.EMFILE: "give fewer --workers, or raise `ulimit -n`",
+}
+
+
+def refusal(error: OSError, words: Sequence[str] = ()) -> str:
+    """Return a sentence for a person; no name that a file has only while it is written.
+
+    Args:
+        error: What the system refused.
+        words: Those of the command line: the flag that named the file is told.
+    """
+    reason = error.strerror or str(error)
+    if error.errno in _REPAIRS:
+        reason = f"{reason}; {_REPAIRS[error.errno]}"
+    if not isinstance(error.filename, str):
+        return reason
+    path = Path(*map(whole_name, Path(error.filename).parts))
+    return f"{_meant(path, words)}{path}: {reason}"
+
+
+def _meant(path: Path, words: Sequence[str]) -> str:
+    """Return the flag and value that the path belongs to; empty where no flag does."""
+    for flag, value in _flags(words):
+        if value == str(path):
+            return f"{flag} "
+        try:
+            given, refused = Path(value).absolute(), path.absolute()
+        except FileNotFoundError:  # the working folder is gone
+            continue
+        if given in refused.parents or refused in given.parents:
+            return f"{flag} {value}: "
+    return ""
+
+
+def _flags(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for word, following in zip(words, (*words[1:], ""), strict=False):
+        flag, equals, value = word.partition("=")
+        if flag in _OF_PATHS:
+            yield flag, value if equals else following
+
+
+# -- The signals by which a user, a scheduler or a closed terminal ends a command.
+
+_ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
+_DEFAULTS = (signal.SIG_DFL, signal.default_int_handler)
+
+
+class Ended(KeyboardInterrupt):
+    """A signal came.
+
+    It is no KeyboardInterrupt itself. If one leaves a text that was executed, as while a dataclass
+    is made, Python later ends by SIGINT. It does so instead of its exit code, though all was
+    caught.
+    """
+
+
+@contextmanager
+def ending_signals() -> Iterator[list[signal.Signals]]:
+    """Let each signal that ends a process raise a KeyboardInterrupt, as Ctrl-C does.
+
+    So what is finished is kept, and worker processes are ended. A signal that is ignored, as
+    SIGHUP is under nohup, stays ignored.
+
+    Yields:
+        The signals that came.
+    """
+    came: list[signal.Signals] = []
+    over = False
+    process = os.getpid()
+
+    def end(number: int, frame: FrameType | None) -> None:
+        if os.getpid() != process:  # forked by a function of the user's
+            os._exit(128 + number)
+        came.append(signal.Signals(number))
+        if not over:
+            raise Ended
+
+    def unraised(what: sys.UnraisableHookArgs) -> None:
+        # Raised in a callback of the interpreter, such as a weak reference's, which drops it: the
+        # signal comes again once the callback has ended.
+        if isinstance(what.exc_value, Ended):
+            start_new_thread(again, ())
+        else:
+            told(what)
+
+    def again() -> None:
+        time.sleep(0.05)
+        if not over:
+            os.kill(process, came[-1])
+
+    if threading.current_thread() is not threading.main_thread():
+        yield came  # only the main thread is given signals
+        return
+    known = [getattr(signal, name) for name in _ENDING if hasattr(signal, name)]
+    before = {one: signal.getsignal(one) for one in known}
+    ours = [one for one in known if before[one] in _DEFAULTS]
+    told, sys.unraisablehook = sys.unraisablehook, unraised
+    for one in ours:
+        signal.signal(one, end)
+    try:
+        yield came
+    finally:
+        over = True  # nothing is left to be ended
+        for one in ours:
+            signal.signal(one, before[one])
+        sys.unraisablehook = told
+
+
+@contextmanager
+def resumable(out: Path | None, kept: str = "what is finished is kept") -> Iterator[None]:
+    """Let an interruption tell what is kept, and the command that goes on in the folder `out`.
+
+    Args:
+        out: The folder; None: nothing is written, and nothing is told.
+        kept: What is.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        if out is None:
+            raise
+        raise Ended(f"{kept}. Go on with: {resuming(out)}") from None
+
+
+def resuming(out: Path) -> str:
+    """Return the command that goes on with what this one began in a folder."""
+    words = sys.argv[1:]
+    named = any(word == "--out" or word.startswith("--out=") for word in words)
+    further = [*([] if named else ["--out", str(out)]), "--resume"]
+    again = (without_password(word) for word in words if word != "--resume")
+    return f"seal {shlex.join([*again, *further])}"

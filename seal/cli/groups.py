@@ -31,8 +31,8 @@ from typer.core import TyperCommand, TyperOption
 from seal.cli.verbs import VERBS
 from seal.cli.words import FORMS, chosen, pairs, several, typed_pairs
 from seal.core import UsageError
-from seal.core.field_docs import field_docs
-from seal.core.folders import check_path
+from seal.core.files import check_path
+from seal.core.settings import field_docs
 
 _Command = TypeVar("_Command", bound=Callable[..., int])
 Reader = Callable[[str, Any], Any]

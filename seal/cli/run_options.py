@@ -100,7 +100,7 @@ class Play:
         if "model" not in given:
             del found["model"]  # else an agent's own could not go before it
         if self.model.agent is not None:
-            from seal.runs.agent_settings import trying
+            from seal.runs.resolve import trying
 
             found = trying(self.model.agent, found)
         return RunSettings(pool=pool, **found | others)

@@ -59,13 +59,13 @@ def _pools(incomplete: str) -> list[str]:
 
 
 def _models(incomplete: str) -> list[str]:
-    from seal.models import REGISTRY
+    from seal.models.spec import REGISTRY
 
     return _that_begin(incomplete, REGISTRY.names())
 
 
 def _retrievers(incomplete: str) -> list[str]:
-    from seal.retrievers import REGISTRY
+    from seal.retrievers.build import REGISTRY
 
     return _that_begin(incomplete, REGISTRY.names())
 
@@ -75,7 +75,7 @@ def _runs(incomplete: str) -> list[str]:
 
 
 def _tasks(ctx: typer.Context, incomplete: str) -> list[str]:
-    from seal.runs.run_folder import RunFolder
+    from seal.runs.run import RunFolder
 
     run = ctx.params.get("run")
     return _that_begin(incomplete, RunFolder(run).task_ids() if run else ())

@@ -29,6 +29,7 @@ from seal.core.errors import located as located
 from seal.core.errors import nearest as nearest
 from seal.core.errors import needing as needing
 from seal.core.errors import shortened as shortened
+from seal.core.protocols import ENDED as ENDED
 from seal.core.protocols import Agent as Agent
 from seal.core.protocols import CacheMode as CacheMode
 from seal.core.protocols import Chat as Chat
@@ -51,6 +52,7 @@ from seal.core.types import END_CONVERSATION as END_CONVERSATION
 from seal.core.types import FIND_TOOLS as FIND_TOOLS
 from seal.core.types import JSON as JSON
 from seal.core.types import NOT_RECORDED as NOT_RECORDED
+from seal.core.types import PARTS as PARTS
 from seal.core.types import Execution as Execution
 from seal.core.types import Goal as Goal
 from seal.core.types import Milestone as Milestone
@@ -71,6 +73,8 @@ from seal.core.types import Trajectory as Trajectory
 from seal.core.types import Unrecorded as Unrecorded
 from seal.core.types import Usage as Usage
 from seal.core.types import Verdict as Verdict
-from seal.lazy import give_names
-
-give_names(__name__)
+from seal.core.types import check_persona as check_persona
+from seal.core.types import cluster_of as cluster_of
+from seal.core.types import ends_conversation as ends_conversation
+from seal.core.types import levels as levels
+from seal.core.types import ready as ready

@@ -33,7 +33,7 @@ from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from seal.core.conditions.messages import AGENT, EXECUTOR, USER, party
+from seal.core.conditions import AGENT, EXECUTOR, USER, party
 from seal.core.consent import affirms, calls_off, clauses, holds, plain
 from seal.core.statements import Sense, is_phone, leaves, said, spelled, states
 from seal.core.text import sentences, word_list, words

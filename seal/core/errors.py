@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
-    from seal.core.outcomes import Refusal
+    from seal.core.protocols import Refusal
 
 
 class _Short(reprlib.Repr):

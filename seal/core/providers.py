@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from seal.core.errors import RequestError, UsageError
-from seal.core.http_server import HttpServer
+from seal.core.http import HttpServer
 from seal.core.secrets import GEMINI_URL, OPENAI_URL, ServerSettings
 from seal.core.streams import CHAT, GEMINI, RESPONSES
 

@@ -1,31 +1,39 @@
-"""Records on disk: JSON Lines, each line with the name and version of its schema.
-
-A line is `{"schema": "task/1", ...fields}`. Writing goes through orjson, reading through pydantic,
-which both know dataclasses; a bad line is a `DataError` that names file, line and field. What comes
-from a model or a tool never fails to be written: `seal.core.plain` says what stands for the few
-values that a JSON line cannot hold. A record that was written and read stays as it is from then on.
-"""
+"""Rows on disk: records as JSON lines, CSV sheets, TREC runs."""
 
 from __future__ import annotations
 
+import csv
 import gc
-import os
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
+from io import StringIO
 from pathlib import Path
+from sys import intern
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import orjson
 
 from seal.core.errors import DataError, UsageError, first_fault
-from seal.core.folders import in_work, naming, part_of
-from seal.core.plain import json_bytes
+from seal.core.files import AtomicFile
 from seal.core.secrets import without_keys
-from seal.core.types import Ranking, Score, Task, Tool, Trajectory
+from seal.core.text import counted
+from seal.core.types import JSON, Ranking, Score, Task, Tool, Trajectory
+from seal.core.values import json_bytes
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
+
+
+# -- Records on disk: JSON Lines, each line with the name and version of its schema.
+#
+# A line is `{"schema": "task/1", ...fields}`. Writing goes through orjson, reading through
+# pydantic, which both know dataclasses; a bad line is a `DataError` that names file, line and
+# field. What comes from a model or a tool never fails to be written: `seal.core.values` says what
+# stands for the few values that a JSON line cannot hold. A record that was written and read stays
+# as it is from then on.
 
 Record = TypeVar("Record")
 
@@ -197,80 +205,149 @@ def write_records(path: Path, records: Iterable[Tool | Task | Ranking | Trajecto
     return count
 
 
-class AtomicFile:
-    """A binary file that replaces `path` when the block ends well, and vanishes when not.
+# -- Tables that people fill in: CSV files. Reading reports every row, also a malformed one.
 
-    Until then, whatever happens, the file under `path` is the old one. Of several writers at once,
-    in threads or processes, each writes its own whole file, and the last to end wins. A device or
-    a pipe is no file to replace: it is a `UsageError`.
+_MARKS = ",;\t"
+"""Between fields; spreadsheets of many countries write semicolons."""
+_FORMULA = re.compile(r"'* *[=+\-@\t\r\n]")
+"""Beginning of a cell that a spreadsheet takes for a formula, or of one that was escaped."""
+
+
+class CsvRows:
+    """A CSV file in UTF-8, its first row the names of the columns.
+
+    Fields are parted by commas, semicolons or tabs, whichever the first row has most of.
+
+    Args:
+        path: The file.
+        what: What it holds, for the message where it cannot be read.
+
+    Raises:
+        DataError: The file cannot be read.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __enter__(self) -> Any:
-        self._writing = self._written()
-        return self._writing.__enter__()
-
-    def __exit__(self, *error: Any) -> None:
-        self._writing.__exit__(*error)
-
-    @contextmanager
-    def _written(self) -> Iterator[Any]:
-        if self.path.exists() and not (self.path.is_file() or self.path.is_dir()):
-            raise UsageError(f"{self.path} is a device or a pipe; give the path of a file")
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        part = part_of(self.path)
+    def __init__(self, path: Path, what: str) -> None:
         try:
-            with naming(self.path):
-                with part.open("wb") as file, in_work(part):
-                    yield file
-                    file.flush()
-                    os.fsync(file.fileno())
-                part.replace(self.path)
-        finally:
-            part.unlink(missing_ok=True)
+            text = path.read_text(encoding="utf-8-sig")
+        except OSError as error:
+            raise DataError(f"{path}: {error.strerror}; give a file of {what}") from None
+        except UnicodeDecodeError as error:
+            raise DataError(f"{path}: no UTF-8 text: {error}; save it as CSV in UTF-8") from None
+        self._name = path.name
+        mark = max(_MARKS, key=text.partition("\n")[0].count)
+        self._table = csv.DictReader(
+            StringIO(text, newline=""), restkey="", strict=True, delimiter=mark
+        )
+        self.columns: tuple[str, ...] = ()
+        """Names of the columns; none where the first row is malformed."""
+        with suppress(csv.Error):
+            self.columns = tuple(self._table.fieldnames or ())
+
+    def __iter__(self) -> Iterator[tuple[str, dict[str, str]] | str]:
+        """Yield the place of each row and its fields, stripped; a text for a malformed one."""
+        while True:
+            where = f"{self._name}, line {self._table.line_num + 1}"
+            try:
+                row = next(self._table, None)
+            except csv.Error as error:
+                yield f"{where}: malformed: {error}"
+                continue
+            if row is None:
+                return
+            if "" in row or None in row.values():
+                yield f"{where}: malformed: expected {counted(len(self.columns), 'field')}"
+                continue
+            yield where, {name: text.strip() for name, text in row.items()}
 
 
-def append_line(file: Any, line: bytes) -> None:
-    """Append a line to an open binary file; it is in the file when this returns.
+def write_csv(
+    path: Path, columns: Sequence[str], rows: Iterable[Sequence[JSON]], encoding: str = "utf-8"
+) -> None:
+    """Write a table by atomic rename; what is no Unicode text stands as `?`."""
+    text = StringIO(newline="")
+    table = csv.writer(text)
+    table.writerow(columns)
+    table.writerows(rows)
+    with AtomicFile(path) as file:
+        file.write(text.getvalue().encode(encoding, "replace"))
+
+
+def escaped(cell: str) -> str:
+    """Return a cell that no spreadsheet takes for a formula: an apostrophe is put before one."""
+    return f"'{cell}" if _FORMULA.match(cell) else cell
+
+
+def unescaped(cell: str) -> str:
+    """Return what a cell said before it was escaped."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
+# -- Files of TREC: the names of goals and tools in them, and rankings that other systems wrote.
+
+_ENCODED = re.compile(r"[\s%]")
+"""Characters that no word of a TREC file may have."""
+
+
+def query_id(key: tuple[str, int]) -> str:
+    """Return the id of a task's goal in TREC files, `task:goal`."""
+    return f"{trec_word(key[0])}:{key[1]}"
+
+
+def trec_word(text: str) -> str:
+    """Return the text as one word: blanks and % percent-encoded, the rest as it is."""
+    if _ENCODED.search(text) is None:
+        return text
+    from urllib.parse import quote
+
+    return "".join(quote(c) if c.isspace() or c == "%" else c for c in text)
+
+
+def read_trec_run(path: Path) -> dict[str, list[str]]:
+    """Return each query's documents, best first: by score, equal scores by document, last first.
+
+    The rank column is not read. Source: trec_eval, which orders them so.
+
+    Args:
+        path: Of a run file: query, Q0, document, rank, score, tag.
 
     Raises:
-        OSError: It cannot be written; names the file.
+        UsageError: The file cannot be read.
+        DataError: It holds no line, or one that is none of a run; names file and line.
     """
-    with naming(file.name):
-        file.write(line)
-        file.flush()
+    scores: dict[str, dict[str, float]] = {}
+    try:
+        with path.open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    _read(line, scores, f"{path}, line {number}")
+    except OSError as error:
+        raise UsageError(f"the TREC run {path} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is no TREC run: it is not UTF-8 text") from error
+    if not scores:
+        raise DataError(f"{path} holds no ranking: expected lines of query, Q0, document, rank...")
+    return {
+        query: sorted(found, key=lambda document: (found[document], document), reverse=True)
+        for query, found in scores.items()
+    }
 
 
-def close_file(file: Any) -> None:
-    """Close a file that was written to.
-
-    Raises:
-        OSError: What is left cannot be written; names the file.
-    """
-    with naming(file.name):
-        file.close()
-
-
-def repair_tail(path: Path) -> int:
-    """Cut a torn last line off a file that is appended to. Returns the number of bytes cut.
-
-    A line is torn where its newline is missing: the writer was killed in the middle of it.
-    """
-    if not path.is_file():
-        return 0
-    size = path.stat().st_size
-    with path.open("rb+") as file:
-        end = size
-        while end > 0:
-            start = max(0, end - 65536)
-            file.seek(start)
-            newline = file.read(end - start).rfind(b"\n")
-            if newline >= 0:
-                end = start + newline + 1
-                break
-            end = start
-        if end < size:
-            file.truncate(end)
-    return size - end
+def _read(line: str, scores: dict[str, dict[str, float]], place: str) -> None:
+    """Put a line's score in its place."""
+    fields = line.split()
+    if len(fields) != 6:
+        raise DataError(
+            f"{place}: expected query, Q0, document, rank, score and tag, got "
+            f"{counted(len(fields), 'field')}"
+        )
+    query, _, document, _, text, _ = fields
+    try:
+        score = float(text)
+    except ValueError:
+        score = math.nan
+    if not math.isfinite(score):
+        raise DataError(f"{place}: the score {text!r} is no finite number")
+    found = scores.setdefault(query, {})
+    if document in found:
+        raise DataError(f"{place}: the document {document!r} stands twice for the query {query!r}")
+    found[intern(document)] = score

@@ -1,18 +1,24 @@
-"""The vocabulary: tools, tasks, rankings, trajectories and scores.
+"""The records: tools, tasks, goals, plans, steps, trajectories and scores.
 
-Frozen dataclasses of plain JSON values, so that every record can be written to a line and read back
-equal (`seal.core.records`). Source of the terms: the SEAL paper, section 3, and the benchmarks that
-it joins.
+The parts of a persona and partial orders stand here, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from seal.core.conditions import Called, Condition
-from seal.core.signatures import checked_fields, checked_names
+from seal.core.errors import DataError, UsageError, nearest, shortened
+from seal.core.settings import check_types, checked_fields, checked_names
+from seal.core.text import counted
+
+# -- The vocabulary: tools, tasks, rankings, trajectories and scores.
+#
+# Frozen dataclasses of plain JSON values, so that every record can be written to a line and read
+# back equal (`seal.core.records`). Source of the terms: the SEAL paper, section 3, and the
+# benchmarks that it joins.
 
 JSON = Any
 """A JSON value: None, bool, int, float, str, list or dict of such."""
@@ -99,7 +105,7 @@ class ToolCall:
     """None where `raw` is no JSON object."""
     raw: str = ""
     """The model's text of the arguments; empty where `arguments` says it all. Beside arguments: the
-    text that was repaired to read them (`seal.core.formats.repairs_of`)."""
+    text that was repaired to read them (`seal.core.call_formats.repairs_of`)."""
     tool: str | None = None
     """Id of the offered tool that `name` means; None for an unknown name."""
 
@@ -344,8 +350,6 @@ class Task:
     def __post_init__(self) -> None:
         """Check the persona."""
         if self.persona is not None:
-            from seal.core.persona_parts import check_persona
-
             check_persona(self.persona)
 
 
@@ -473,3 +477,107 @@ class Scale:
     gold_is_best: bool | None = None
     """True: the gold has the best score wherever the metric applies; tests of benchmarks check it.
     None: it should have it; reports list where it has not. False: it may have any score."""
+
+
+# -- The parts of a task's persona and their types; `seal.agents.users` says what they mean.
+
+PARTS: Mapping[str, Any] = {
+    "goal": str,
+    "boundary": str,
+    "facts": Mapping[str, Any],
+    "then": str | Sequence[str],
+    "replies": Sequence[Sequence[str]],
+    "demonstration": Sequence[Mapping[str, Any]],
+}
+_ALIKE, _SHORTEST = 65.0, 4
+"""Similarity and length of a name from which on it counts as a part that is misspelt, if it begins
+with the same letter."""
+
+
+def check_persona(persona: Mapping[str, Any]) -> None:
+    """Make sure that a persona's parts are of their types, and that none is misspelt.
+
+    Raises:
+        UsageError: One is not; or a further entry, which counts as a fact, is named like a part.
+    """
+    if not isinstance(persona, Mapping):
+        raise UsageError(
+            f"persona: expected a mapping such as {{'goal': TEXT}}, got {shortened(persona)}"
+        )
+    for name in persona.keys() - PARTS.keys():
+        close = nearest(str(name), PARTS, _ALIKE) if len(str(name)) >= _SHORTEST else None
+        if close is not None and str(name)[0].casefold() == close[0]:
+            raise UsageError(
+                f"persona: no part {name!r}; parts: {', '.join(PARTS)}. Did you mean {close!r}? "
+                "A fact of this name stands in facts"
+            )
+    given = {f"persona.{name}": persona[name] for name in PARTS if name in persona}
+    check_types(given, {f"persona.{name}": kind for name, kind in PARTS.items()})
+
+
+# -- Partial orders: what may come next, and whether an order is one at all.
+
+
+def ready(after: Sequence[Sequence[int]], done: frozenset[int] | set[int]) -> list[int]:
+    """Return the positions not done whose predecessors all are, ascending.
+
+    Args:
+        after: For each position its predecessors.
+        done: Finished positions.
+    """
+    return [i for i, before in enumerate(after) if i not in done and done.issuperset(before)]
+
+
+def levels(after: Sequence[Sequence[int]]) -> list[list[int]]:
+    """Return the positions in groups: each as early as its predecessors allow.
+
+    The number of groups is the length of the longest chain (Mirsky's theorem): no order needs
+    fewer.
+
+    Raises:
+        DataError: A predecessor does not exist, or the order has a cycle.
+    """
+    count = len(after)
+    for position, before in enumerate(after):
+        for predecessor in before:
+            if not 0 <= predecessor < count:
+                raise DataError(
+                    f"step {position} comes after step {predecessor}, but there are "
+                    f"{counted(count, 'step')}"
+                )
+    done: set[int] = set()
+    groups = []
+    while len(done) < count:
+        group = ready(after, done)
+        if not group:
+            stuck = sorted(set(range(count)) - done)
+            raise DataError(f"steps {stuck} wait for each other: the order has a cycle")
+        groups.append(group)
+        done.update(group)
+    return groups
+
+
+# -- How often simulated users did what no user should do.
+#
+# Source: Lu et al., ToolSandbox (2024), section on the user simulator, whose authors found such
+# errors by hand; here `user_flags` finds them by rule, so that every score can be read beside them.
+
+
+def ends_conversation(step: Step) -> bool:
+    """Tell whether a user's call ends the conversation, here or in an imported recording."""
+    call = step.call
+    named = END_CONVERSATION.rpartition("/")[2]
+    return call is not None and named in (call.name, (call.tool or "").rpartition("/")[2])
+
+
+# -- Clusters of tasks: variants of one task, which intervals draw together.
+
+
+def cluster_of(task_id: str, metadata: Mapping[str, Any]) -> str:
+    """Return the cluster of a task: what it is a variant of, else the task itself.
+
+    Variants of a scenario name it in `metadata["base"]`, those that were made of a query in
+    `metadata["seed"]`, where that is a task's id.
+    """
+    made_of = metadata.get("base", metadata.get("seed"))
+    return made_of if isinstance(made_of, str) else task_id

@@ -21,13 +21,13 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
-from seal.core.conditions.messages import EXECUTOR, USER, tells_user
+from seal.core.conditions import EXECUTOR, USER, tells_user
 from seal.core.english import MONTHS
 from seal.core.facts import Knowledge, StatedFact
-from seal.core.plain import json_text
 from seal.core.speech import asking, offers_help, own_sentences, reading, says_cannot
 from seal.core.statements import leaves
 from seal.core.text import sentences, words
+from seal.core.values import json_text
 
 if TYPE_CHECKING:
     from seal.core.types import Step

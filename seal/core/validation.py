@@ -19,9 +19,9 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 from seal.core.errors import nearest, shortened
-from seal.core.plain import json_text, nested_deeper
 from seal.core.schemas import MAX_DEPTH, is_open, required_names, schema_validator, surely_accepts
 from seal.core.types import JSON, Tool, ToolCall, ToolResult
+from seal.core.values import json_text, nested_deeper
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError

@@ -1,9 +1,6 @@
 """Stateful worlds: tools that read and change tables, one world a chat."""
 
 from seal.core.registry import Registry
-from seal.lazy import give_names
-
-give_names(__name__)
 
 REGISTRY = Registry(
     "world",

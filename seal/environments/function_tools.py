@@ -17,8 +17,8 @@ from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from seal.core import JSON, Tool, UsageError, shortened
-from seal.core.plain import exact_json
-from seal.core.specs import name_of
+from seal.core.registry import name_of
+from seal.core.values import exact_json
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Tokens = Iterable[Hashable] | Callable[[Mapping[str, JSON]], Iterable[Hashable]]
@@ -41,7 +41,7 @@ NOT_GIVEN: Final = NotGiven()
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """How calls of a tool depend on each other (`seal.environments.race`).
+    """How calls of a tool depend on each other (`seal.environments.chat_world`).
 
     Tokens name parts of the world and may be anything that hashes: "wifi", ("contact", "7").
     """

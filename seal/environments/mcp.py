@@ -34,13 +34,11 @@ from seal.core import (
     UsageError,
     shortened,
 )
-from seal.core.canonical import digest
 from seal.core.environment import Environment, Stateless, Validated
-from seal.core.plain import json_text
 from seal.core.store import Store
 from seal.core.validation import CallValidator
-from seal.environments.mcp_servers import McpServer, read_servers
-from seal.environments.mcp_sessions import TIMEOUT, Answer, Sessions
+from seal.core.values import digest, json_text
+from seal.environments.mcp_servers import TIMEOUT, Answer, McpServer, Sessions, read_servers
 from seal.environments.world import WorldSetup, check_options
 
 NAME = "mcp"

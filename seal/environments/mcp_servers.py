@@ -1,28 +1,45 @@
-"""MCP servers as people name them: by a command, by an address, or in a file such as mcp.json.
-
-    {"mcpServers": {"clock": {"command": "mcp-server-time", "args": ["--local-timezone", "UTC"]},
-                    "docs": {"url": "https://docs.test/mcp", "headers": {"X-Key": "${DOCS_KEY}"}}}}
-
-`${NAME}` and `${NAME:-default}` stand for variables of the environment. They are filled in when a
-server is begun, so that a key stays out of every file.
-"""
+"""MCP servers as people name them, and live sessions with them."""
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
+from math import inf
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from seal.core import DataError, UsageError, shortened
-from seal.core.canonical import digest
-from seal.core.plain import json_text
+from seal.core import (
+    JSON,
+    DataError,
+    InfrastructureError,
+    UsageError,
+    first_fault,
+    needing,
+    shortened,
+)
 from seal.core.secrets import SHORTEST_KEY, check_url, is_secret, note_keys, public_url
+from seal.core.values import digest, json_text
+
+if TYPE_CHECKING:
+    from anyio.from_thread import BlockingPortal
+
+
+# -- MCP servers as people name them: by a command, by an address, or in a file such as mcp.json.
+#
+#     {"mcpServers": {"clock": {"command": "mcp-server-time", "args": ["--local-timezone", "UTC"]},
+#                   "docs": {"url": "https://docs.test/mcp", "headers": {"X-Key": "${DOCS_KEY}"}}}}
+#
+# `${NAME}` and `${NAME:-default}` stand for variables of the environment. They are filled in when a
+# server is begun, so that a key stays out of every file.
 
 _VARIABLE = re.compile(r"\$\{(?:env:)?(\w+)(?::-([^}]*))?\}")
 _NAMED = re.compile(r"([A-Za-z][\w.-]*)=(?=\S)")
@@ -161,7 +178,7 @@ def _server(name: str, entry: Any) -> McpServer:
     if isinstance(entry, str) and re.match(r"https?://", entry):
         return McpServer(url=_checked(place, entry))
     if isinstance(entry, str):
-        return McpServer(_words(place, entry))
+        return McpServer(_command_words(place, entry))
     if not isinstance(entry, Mapping) or not entry.keys() <= _FIELDS:
         raise UsageError(
             f"{place}: expected a command, an address or an object with "
@@ -179,7 +196,7 @@ def _server(name: str, entry: Any) -> McpServer:
     return McpServer((command, *args), env=maps["env"], cwd=entry.get("cwd"))
 
 
-def _words(place: str, command: str) -> tuple[str, ...]:
+def _command_words(place: str, command: str) -> tuple[str, ...]:
     try:
         words = tuple(shlex.split(command))
     except ValueError as error:
@@ -209,3 +226,299 @@ def _filled(text: str) -> str:
         return found
 
     return _VARIABLE.sub(value, text)
+
+
+# -- Live sessions with MCP servers: what they offer, and calls of their tools.
+#
+# A server may hang, die, or answer wrongly: that is an answer too, an error that a model reads.
+# Only a server that cannot be begun is a failure of the infrastructure.
+
+TIMEOUT = 60.0
+"""Seconds of a server's silence."""
+LONGEST = 1_000_000
+"""Characters of an answer; of a longer one the model is told its length alone."""
+_PATIENCE = 10
+"""A call that reports progress may take as many times the seconds of silence."""
+_MOST_LISTED = 100_000
+_TOLD = 500
+"""Characters of a server's last words that a message repeats."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a call brought."""
+
+    content: str
+    """The text that a model reads."""
+    value: JSON = None
+    """Structured content, else the text."""
+    error: dict[str, JSON] | None = None
+    """None: success. Else `kind` (`api`: the tool's own error, `timeout`, `server_ended`,
+    `invalid_answer`, `too_large`) and `message`."""
+
+    @classmethod
+    def failed(cls, kind: str, message: str) -> Answer:
+        """Return an answer that is an error."""
+        return cls(message, None, {"kind": kind, "message": message})
+
+
+@dataclass(frozen=True, slots=True)
+class McpListing:
+    """What a server offers, as the protocol has it."""
+
+    info: Mapping[str, JSON]
+    """Its own name and version, where it tells them."""
+    tools: list[dict[str, JSON]]
+    others: dict[str, list[str]] = field(default_factory=dict)
+    """`resources` and `resource_templates` by address, `prompts` by name."""
+
+
+class Sessions:
+    """Sessions of one chat, each begun when it is first asked for.
+
+    One event loop, in a thread of its own, serves them all. To be used by one thread.
+
+    Args:
+        servers: By name.
+        timeout: Seconds of a server's silence.
+    """
+
+    def __init__(self, servers: Mapping[str, McpServer], timeout: float = TIMEOUT) -> None:
+        self._servers = servers
+        self._timeout = timeout
+        self._stack = ExitStack()
+        self._portal: BlockingPortal | None = None
+        self._begun: dict[str, Session] = {}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._begun
+
+    def __enter__(self) -> Sessions:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the sessions, and with them the servers that were started."""
+        self._begun.clear()
+        self._portal = None
+        with suppress(Exception):  # of a server that has died: its calls have told so
+            self._stack.close()
+
+    def of(self, name: str) -> Session:
+        """Return the session with a server.
+
+        Raises:
+            UsageError: Its command is not there, or a variable is not set.
+            InfrastructureError: It cannot be begun.
+        """
+        if name not in self._begun:
+            self._begun[name] = self._begin(name, self._servers[name].filled())
+        return self._begun[name]
+
+    def _begin(self, name: str, server: McpServer) -> Session:
+        with needing("mcp", "mcp"):
+            from mcp import Client  # noqa: F401 - tells whether the extra is there
+        from anyio.from_thread import start_blocking_portal
+
+        sdk = logging.getLogger("mcp")
+        if not sdk.handlers:  # else it prints tracebacks of lines that are no messages
+            sdk.addHandler(logging.NullHandler())
+        if self._portal is None:
+            self._portal = self._stack.enter_context(start_blocking_portal())
+        file = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115 - the stack closes it
+        said = self._stack.enter_context(file)
+        opened = _opened(server, self._timeout, said)
+        try:
+            client = self._stack.enter_context(self._portal.wrap_async_context_manager(opened))
+        except (FileNotFoundError, PermissionError, NotADirectoryError) as error:
+            raise UsageError(f"{server.label(name)}: there is no such command") from error
+        except Exception as error:  # whatever the SDK, the network or the server raises
+            said.seek(0)
+            last = server.masked(said.read()[-_TOLD:].strip())
+            why = server.masked(_words_of_error(error))
+            place = "its command" if server.command else "its address"
+            told = f". It said last: {last}" if last else ""
+            raise InfrastructureError(
+                f"{server.label(name)} cannot be begun: {why}; check {place}{told}"
+            ) from error
+        return Session(name, server, client, self._portal, self._timeout)
+
+
+class Session:
+    """A session with one server, whose tools are listed when it begins.
+
+    Raises:
+        DataError: The list has no end.
+        InfrastructureError: The server does not give it.
+    """
+
+    def __init__(
+        self, name: str, server: McpServer, client: Any, portal: BlockingPortal, timeout: float
+    ) -> None:
+        self._name = name
+        self._server = server
+        self._client = client
+        self._portal = portal
+        self._timeout = timeout
+        self._tools = self._listed(client.list_tools, "tools")  # the client checks answers by them
+
+    def call(self, tool: str, arguments: dict[str, JSON]) -> Answer:
+        """Return what a call brought; a server's failure is an answer."""
+        from mcp import MCPError
+        from mcp_types import CONNECTION_CLOSED
+
+        try:
+            result = self._portal.call(self._asked, tool, arguments)
+        except TimeoutError:
+            said = f"{self._name} gave no answer for {self._timeout:g} s."
+            return Answer.failed("timeout", said)
+        except (RuntimeError, ValueError) as error:  # an answer against the protocol or its schema
+            return self._told(Answer.failed("invalid_answer", _words_of_error(error)[:_TOLD]))
+        except Exception as error:  # an error of the protocol, or whatever the network raises
+            if isinstance(error, MCPError) and error.code != CONNECTION_CLOSED:
+                return self._told(Answer.failed("api", error.message))
+            return Answer.failed("server_ended", f"The connection to {self._name} has ended.")
+        return self._told(_answer(tool, result))
+
+    def listing(self) -> McpListing:
+        """Return all that the server offers.
+
+        Raises:
+            DataError: A list has no end.
+        """
+        client, offered = self._client, self._client.server_capabilities
+        asked: dict[str, tuple[Callable[..., Any], str]] = {}
+        if offered.resources is not None:
+            asked["resources"] = client.list_resources, "uri"
+            asked["resource_templates"] = client.list_resource_templates, "uriTemplate"
+        if offered.prompts is not None:
+            asked["prompts"] = client.list_prompts, "name"
+        others = {
+            part: [str(one[name]) for one in self._listed(ask, part)]
+            for part, (ask, name) in asked.items()
+        }
+        info = client.server_info
+        told = {} if info is None else {"name": info.name, "version": info.version}
+        return McpListing(told, self._tools, others)
+
+    def _listed(self, ask: Callable[..., Awaitable[Any]], part: str) -> list[dict[str, JSON]]:
+        """Return a list that the server offers, from as many pages as there are.
+
+        Raises:
+            DataError: The list has no end.
+            InfrastructureError: The server does not give a page of it.
+        """
+        label = self._server.label(self._name)
+        found: list[dict[str, JSON]] = []
+        seen: set[str | None] = set()
+        cursor = None
+        while cursor not in seen and len(found) <= _MOST_LISTED:
+            seen.add(cursor)
+            try:
+                page = self._portal.call(partial(ask, cursor=cursor))
+            except Exception as error:  # whatever the SDK or the network raises
+                why = self._server.masked(_words_of_error(error))
+                raise InfrastructureError(f"{label} does not list its {part}: {why}") from error
+            found += [
+                one.model_dump(mode="json", by_alias=True, exclude_none=True)
+                for one in getattr(page, part)
+            ]
+            cursor = page.next_cursor
+            if not cursor:
+                told: list[dict[str, JSON]] = orjson.loads(self._server.masked(json_text(found)))
+                return told
+        raise DataError(f"{label}: its list of {part} has no end")
+
+    async def _asked(self, tool: str, arguments: dict[str, JSON]) -> Any:
+        """Return the result of a call.
+
+        Raises:
+            TimeoutError: The server was silent for too long.
+        """
+        import anyio
+
+        begun = anyio.current_time()
+
+        async def heard(*progress: object) -> None:
+            del progress
+            longest = begun + self._timeout * _PATIENCE
+            scope.deadline = min(anyio.current_time() + self._timeout, longest)
+
+        with anyio.CancelScope(deadline=begun + self._timeout) as scope:
+            return await self._client.call_tool(
+                tool, arguments, read_timeout_seconds=inf, progress_callback=heard
+            )
+        raise TimeoutError
+
+    def _told(self, answer: Answer) -> Answer:
+        """Return an answer without keys, and without a text that no model could read."""
+        structured = "" if answer.value == answer.content else json_text(answer.value)
+        length = max(len(answer.content), len(structured))
+        if length > LONGEST:
+            said = f"The answer has {length} characters; at most {LONGEST} are taken."
+            return Answer.failed("too_large", said)
+        text = json_text([answer.content, answer.value, answer.error])
+        hidden = self._server.masked(text)
+        return answer if hidden == text else Answer(*orjson.loads(hidden))
+
+
+@asynccontextmanager
+async def _opened(server: McpServer, timeout: float, said: Any) -> AsyncIterator[Any]:
+    """Yield a client of a server, which writes what it says besides to a file."""
+    import httpx2
+    from mcp import Client, StdioServerParameters, stdio_client
+    from mcp.client.streamable_http import streamable_http_client
+
+    async with AsyncExitStack() as stack:
+        transport: Any
+        if server.command:
+            program, *args = server.command
+            started = StdioServerParameters(
+                command=program, args=args, env=dict(server.env), cwd=server.cwd
+            )
+            transport = stdio_client(started, said)
+        else:
+            http = httpx2.AsyncClient(
+                headers=dict(server.headers), timeout=httpx2.Timeout(timeout, read=None)
+            )
+            await stack.enter_async_context(http)
+            transport = streamable_http_client(
+                server.url, http_client=http, max_sse_event_size=None
+            )
+        yield await stack.enter_async_context(Client(transport, read_timeout_seconds=timeout))
+
+
+def _answer(tool: str, result: Any) -> Answer:
+    """Return an answer as a model reads it."""
+    text = "\n".join(map(_block, result.content))
+    structured = result.structured_content
+    if result.is_error:
+        return Answer(text, None, {"kind": "api", "message": text or f"{tool} failed."})
+    if structured is None:
+        return Answer(text, text)
+    return Answer(text or json_text(structured), structured)
+
+
+def _block(block: Any) -> str:
+    """Return the text of a part of an answer; of what is no text what it is."""
+    if block.type == "text":
+        return str(block.text)
+    if block.type == "resource":
+        held = block.resource
+        return str(getattr(held, "text", "") or f"[resource {held.uri}]")
+    if block.type == "resource_link":
+        return f"[resource {block.uri}]"
+    return f"[{block.type} {getattr(block, 'mime_type', '')}]"
+
+
+def _words_of_error(error: BaseException) -> str:
+    """Return what the first of an error's causes says."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    from pydantic import ValidationError
+
+    if isinstance(error, ValidationError):
+        return f"it breaks the protocol: {first_fault(error)}"
+    return str(error) or type(error).__name__

@@ -20,10 +20,10 @@ from collections.abc import Sequence
 
 from seal.core import JSON, Execution, OptionError, Task, ToolCall, ToolResult
 from seal.core.conditions import Called
-from seal.core.conditions.assignment import cheapest
 from seal.core.environment import Environment, Stateless, Storeless
-from seal.core.plain import json_text
+from seal.core.table_matching import cheapest
 from seal.core.validation import CallValidator, error_result
+from seal.core.values import json_text
 from seal.environments.world import WorldSetup, check_options
 
 NAME = "replay"

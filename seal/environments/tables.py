@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, repeat
 
 from seal.core import JSON
-from seal.core.plain import loses_number
+from seal.core.values import loses_number
 
 Row = dict[str, JSON]
 

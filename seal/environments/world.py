@@ -27,12 +27,12 @@ from seal.core import (
     nearest,
     shortened,
 )
-from seal.core.canonical import canonical_json, digest
 from seal.core.environment import Environment, EnvironmentFactory, Storeless
 from seal.core.records import to_plain
+from seal.core.settings import fits as fits_type
+from seal.core.settings import takes
 from seal.core.store import Store
-from seal.core.typed_values import fits as fits_type
-from seal.core.typed_values import takes
+from seal.core.values import canonical_json, digest
 from seal.environments.chat_world import Circumstances as Circumstances
 from seal.environments.chat_world import Race, clock_of
 from seal.environments.chat_world import World as World

@@ -2,29 +2,26 @@
 
 from seal.core.registry import Registry
 from seal.evaluation.scoring import score_trajectory, usual_metrics
-from seal.lazy import give_names
-
-give_names(__name__)
 
 REGISTRY = Registry(
     "metric",
     "seal.metrics",
     {
-        "abstention": "seal.evaluation.abstention:Abstention",
+        "abstention": "seal.evaluation.conversation_audit:Abstention",
         "calls": "seal.evaluation.calls:Calls",
-        "error_patterns": "seal.evaluation.error_patterns.pattern_scores:ErrorPatterns",
-        "honesty": "seal.evaluation.honesty:Honesty",
-        "independent_minima": "seal.evaluation.error_patterns.pattern_scores:IndependentMinima",
-        "milestones": "seal.evaluation.milestones.milestone_scores:Milestones",
-        "missions": "seal.evaluation.mission_metrics:Missions",
-        "pass_rate": "seal.evaluation.judges.measures:PassRate",
-        "recorded_scores": "seal.evaluation.recorded_scores:RecordedScores",
+        "error_patterns": "seal.evaluation.pattern_scores:ErrorPatterns",
+        "honesty": "seal.evaluation.conversation_audit:Honesty",
+        "independent_minima": "seal.evaluation.pattern_scores:IndependentMinima",
+        "milestones": "seal.evaluation.milestones:Milestones",
+        "missions": "seal.evaluation.missions:Missions",
+        "pass_rate": "seal.evaluation.pass_rates:PassRate",
+        "recorded_scores": "seal.evaluation.scoring:RecordedScores",
         "relevant_calls": "seal.evaluation.calls:RelevantCalls",
-        "repeated_anyhow": "seal.evaluation.error_patterns.pattern_scores:RepeatedAnyhow",
+        "repeated_anyhow": "seal.evaluation.pattern_scores:RepeatedAnyhow",
         "retrieval": "seal.evaluation.ranking_metrics:Retrieval",
-        "tokens_per_call": "seal.evaluation.usage:TokensPerCall",
-        "usage": "seal.evaluation.usage:UsageMetrics",
-        "user_audit": "seal.evaluation.user_audit:UserAudit",
+        "tokens_per_call": "seal.evaluation.calls:TokensPerCall",
+        "usage": "seal.evaluation.calls:UsageMetrics",
+        "user_audit": "seal.evaluation.conversation_audit:UserAudit",
     },
 )
 """Metrics by name: each a class that is made without arguments and scores a trajectory."""

@@ -1,27 +1,4 @@
-"""Calls and arguments against gold: recall, precision, F1, parameter accuracy.
-
-Source: the SEAL paper, metrics "API call recall" and "API parameter accuracy"; what it leaves open
-is decided here.
-
-- Calls are a multiset: order matters to `calls_right` alone, repeated calls are distinct.
-- Gold and made calls of the same tool are paired one to one. The pairing has the most exact pairs,
-  then the most right values, then the most right names (`best_pairs`).
-- Values are equal as JSON: 1 and 1.0 are one value, True and 1 are two, strings are exact.
-- Of several plans the one counts that gives the greatest (param_acc_gold, call_recall, call_f1),
-  compared in this order; equal ones: the first.
-- A plan without `Called` needs no tool: recall, precision, F1 and arguments do not apply, so that
-  nobody is praised for doing nothing. `abstention` is of these goals alone: 1 where no call was
-  made, else 0. Where a plan asks something of the world instead, which calls lead there is open,
-  and nothing here applies.
-- Gold calls, but none made: precision is 0.0, as the model failed to call.
-- `calls_right` is the verdict on all calls: 1 if each gold call was made with right arguments and
-  no other call was. Their order counts where the goal has the label `IN_ORDER`, as of
-  `ask(in_order=True)`. If gold needs none, it is 1 if none was made. It is 0 if the agent crashed.
-  Summaries add `calls_balanced`, the mean of its means over goals that need a call and over those
-  that need none.
-
-Gold that names tools and no calls, as StableToolBench's and AnyTool's does, has `RelevantCalls`.
-"""
+"""Calls and arguments held against gold; calls, turns and tokens counted."""
 
 from __future__ import annotations
 
@@ -31,12 +8,14 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
-from seal.core import Goal, Plan, Scale, ToolCall
+from seal.core import Goal, Plan, Scale, Step, ToolCall
 from seal.core.conditions import Called
 from seal.evaluation.goals import (
     CRASHED,
+    EXECUTOR,
     IN_ORDER,
     NONE_NEEDED,
+    USER,
     GoalChat,
     GoalMetric,
     Value,
@@ -46,6 +25,31 @@ from seal.evaluation.goals import (
     undefined,
 )
 from seal.evaluation.statistics import BALANCED
+
+# -- Calls and arguments against gold: recall, precision, F1, parameter accuracy.
+#
+# Source: the SEAL paper, metrics "API call recall" and "API parameter accuracy"; what it leaves
+# open is decided here.
+#
+# - Calls are a multiset: order matters to `calls_right` alone, repeated calls are distinct.
+# - Gold and made calls of the same tool are paired one to one. The pairing has the most exact
+#   pairs,
+#   then the most right values, then the most right names (`best_pairs`).
+# - Values are equal as JSON: 1 and 1.0 are one value, True and 1 are two, strings are exact.
+# - Of several plans the one counts that gives the greatest (param_acc_gold, call_recall, call_f1),
+#   compared in this order; equal ones: the first.
+# - A plan without `Called` needs no tool: recall, precision, F1 and arguments do not apply, so that
+#   nobody is praised for doing nothing. `abstention` is of these goals alone: 1 where no call was
+#   made, else 0. Where a plan asks something of the world instead, which calls lead there is open,
+#   and nothing here applies.
+# - Gold calls, but none made: precision is 0.0, as the model failed to call.
+# - `calls_right` is the verdict on all calls: 1 if each gold call was made with right arguments and
+#   no other call was. Their order counts where the goal has the label `IN_ORDER`, as of
+# `ask(in_order=True)`. If gold needs none, it is 1 if none was made. It is 0 if the agent crashed.
+#   Summaries add `calls_balanced`, the mean of its means over goals that need a call and over those
+#   that need none.
+#
+# Gold that names tools and no calls, as StableToolBench's and AnyTool's does, has `RelevantCalls`.
 
 CALL_METRICS = ("call_recall", "call_precision", "call_f1", "call_recall_at_n")
 ARGUMENT_METRICS = ("param_acc_gold", "param_acc_matched", "arg_name_f1", "arg_value_acc")
@@ -370,7 +374,7 @@ def best_pairs(table: Sequence[Sequence[CallFit]]) -> list[tuple[int, int]]:
         return sorted((row, column) for column, row in turned)
     base = 1 + rows * max(max(map(abs, cell.rank)) for row in table for cell in row)
     costs = [[-_weight(cell.rank, base) for cell in row] for row in table]
-    from seal.core.conditions.assignment import cheapest
+    from seal.core.table_matching import cheapest
 
     return list(enumerate(cheapest(costs) or ()))
 
@@ -413,3 +417,74 @@ def _share(goal: Goal, tools: set[str | None]) -> Value:
     if goal.any_relevant:
         return Value(float(found > 0))
     return Value(found / len(wanted), float(len(wanted)))
+
+
+# -- What a goal cost: calls, turns, tokens.
+
+USAGE_METRICS = ("calls", "turns", "tokens_in", "tokens_out")
+COUNT = Scale(bounded=False, higher_is_better=None)
+
+
+class UsageMetrics(GoalMetric):
+    """Counts for each goal, unbounded above.
+
+    - calls: API calls of the agent (`goals.made_calls`).
+    - turns: replies of the agent to the executor or to the user. Messages between the agent's own
+      roles are not counted; a final response that no role passed on to the user counts as one.
+    - tokens_in, tokens_out: of the agent's model calls; None where none was counted.
+    """
+
+    names = USAGE_METRICS
+    scales = dict.fromkeys(USAGE_METRICS, COUNT)
+
+    def measure(self, goal: GoalChat) -> dict[str, Value]:
+        """Return the values of one goal."""
+        agent = _agent(goal)
+        calling = {s.turn for s in agent if s.call is not None}
+        speaking = {s.turn for s in agent if s.call is None and s.recipient == USER}
+        turns = len(calling | speaking) + (bool(goal.answer) and not speaking)
+        return {
+            "calls": Value(float(len(goal.made))),
+            "turns": Value(float(turns)),
+            **_tokens(goal),
+        }
+
+
+def _agent(goal: GoalChat) -> list[Step]:
+    return [step for step in goal.steps if step.author not in (USER, EXECUTOR)]
+
+
+def _tokens(goal: GoalChat) -> dict[str, Value]:
+    counted = [s.usage for s in _agent(goal) if s.usage is not None]
+    if not counted:
+        none = undefined("no tokens were counted")
+        return {"tokens_in": none, "tokens_out": none}
+    details = {"estimated": True} if any(u.estimated for u in counted) else {}
+    return {
+        "tokens_in": Value(float(sum(u.tokens_in for u in counted)), details=details),
+        "tokens_out": Value(float(sum(u.tokens_out for u in counted)), details=details),
+    }
+
+
+class TokensPerCall(GoalMetric):
+    """What a call cost: `tokens_in_per_call` and `tokens_out_per_call`.
+
+    Tokens of the agent's model calls for a goal over its API calls (`goals.made_calls`), so words
+    around calls and the final answer are counted too. None where no call was made or no token was
+    counted.
+    """
+
+    names = ("tokens_in_per_call", "tokens_out_per_call")
+    scales = dict.fromkeys(names, COUNT)
+
+    def measure(self, goal: GoalChat) -> dict[str, Value]:
+        """Return the values of one goal."""
+        calls = len(goal.made)
+        found = {}
+        for name, spent in _tokens(goal).items():
+            if spent.value is not None and calls:
+                spent = Value(spent.value / calls, float(calls), details=spent.details)
+            elif spent.value is not None:
+                spent = undefined("no call was made")
+            found[f"{name}_per_call"] = spent
+        return found

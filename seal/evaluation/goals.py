@@ -1,33 +1,51 @@
-"""A chat as metrics read it, and the goals in it: who acted, and whether anything may be scored.
+"""What a metric is and what it reads.
 
-`TaskChat` is made once for all metrics of a trajectory. What several of them ask of a goal is found
-by the first that asks (`GoalChat`). `GoalMetric` is a metric that looks at each goal by itself.
+Beside it: the kinds of gold, who decides a goal, published rules (`--match`), and the guard
+around metrics of others.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, ClassVar, Literal, TypeVar, get_args
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, get_args
 
 from seal.core import (
     CHAT_TOOLS,
     JSON,
+    DataError,
     Goal,
     Metric,
     Plan,
     Scale,
     Score,
+    SealError,
     Step,
     Task,
     Tool,
     ToolCall,
     ToolResult,
     Trajectory,
+    UnknownNameError,
+    UsageError,
 )
-from seal.core.conditions import Asked, Called, Replied, parts
+from seal.core.conditions import CLEAN, Asked, Called, Match, Replied, parts
+from seal.core.registry import Registry
+from seal.core.secrets import without_keys
+
+if TYPE_CHECKING:
+    from seal.evaluation.calls import Verdict
+    from seal.evaluation.missions import MissionRules
+
+
+# -- A chat as metrics read it, and the goals in it: who acted, and whether anything may be scored.
+#
+# `TaskChat` is made once for all metrics of a trajectory. What several of them ask of a goal is
+# found by the first that asks (`GoalChat`). `GoalMetric` is a metric that looks at each goal by
+# itself.
 
 USER = "user_simulator"
 EXECUTOR = "executor"
@@ -382,3 +400,169 @@ def failed(result: ToolResult | None) -> bool:
         return True
     error = result.error
     return error is not None and (error.get("kind") != "truncated" or bool(error.get("upstream")))
+
+
+# -- The rules that scores are computed by.
+#
+# `--match`, and `match` in the metadata of tasks, take rules under one name. `clean`: ours,
+# everywhere. `lenient`, `exact`: the turns of dialogues as they are published, or by the very
+# action, API and arguments. Packs have others under the entry point `seal.matches`: milestones as a
+# published evaluator measures them, or missions as published code judges them. Rules that a
+# benchmark declares (`Benchmark.matches`): `calls_right` as its authors judge it, for its runs
+# alone. Not named: each task's own rules of milestones, `clean` for missions and `lenient` for
+# dialogues.
+
+DialogueMatch = Literal["lenient", "exact"]
+"""Lenient: as published. Exact: the very action, API, argument names and values."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a name stands for."""
+
+    milestones: Match | None = None
+    """None: each task's own."""
+    missions: MissionRules | None = None
+    """None: `seal.evaluation.missions.CLEAN`."""
+    dialogue: DialogueMatch = "lenient"
+    calls: Verdict | None = None
+    """Says `calls_right`; None: `seal.evaluation.calls` does."""
+
+
+_HERE = "seal.evaluation.goals"
+MATCHES = Registry(
+    "match",
+    "seal.matches",
+    {"clean": f"{_HERE}:OURS", "exact": f"{_HERE}:EXACT", "lenient": f"{_HERE}:LENIENT"},
+)
+"""Rules by name: each a `Rules`."""
+OURS = Rules(milestones="clean")
+LENIENT = Rules(dialogue="lenient")
+EXACT = Rules(dialogue="exact")
+
+
+def rules_named(
+    name: str | None, declared: Mapping[str, Callable[[], Verdict]] | None = None
+) -> Rules:
+    """Return the rules of a name; None: none is asked for.
+
+    Args:
+        name: Of the rules.
+        declared: Rules that the benchmark declares, by name.
+
+    Raises:
+        UsageError: There are no such rules.
+    """
+    declared = declared or {}
+    if name is None:
+        return Rules()
+    if name in declared:
+        return Rules(calls=declared[name]())
+    try:
+        return _registered(name)
+    except UnknownNameError as error:
+        known = ", ".join((*error.known, *declared))
+        raise UsageError(f"match: expected one of {known}, got {name!r}") from None
+
+
+def milestone_match(name: object, place: str) -> Match:
+    """Return the name of rules of milestones that stands in data.
+
+    Args:
+        name: What stands there.
+        place: Where it stands, for messages.
+
+    Raises:
+        DataError: There are no such rules, or they say nothing of milestones.
+    """
+    with suppress(UnknownNameError):
+        if isinstance(name, str) and _registered(name).milestones:
+            return name
+    known = ", ".join(each for each in MATCHES.names() if _registered(each).milestones)
+    raise DataError(f"{place}: expected one of {known}, got {name!r}")
+
+
+@cache  # an unknown name is looked for again: it may be registered later
+def _registered(name: str) -> Rules:
+    if name not in MATCHES:  # a dotted path of data is no name, and is not imported
+        raise UnknownNameError("match", name, MATCHES.names())
+    rules: Rules = MATCHES.resolve(name)
+    return rules
+
+
+# -- Metrics from elsewhere, whose failure is a score without a value.
+
+
+@dataclass(frozen=True)
+class Guarded(ChatMetric):
+    """A metric from elsewhere: where it fails, its score has no value and says so.
+
+    Args:
+        inner: The metric.
+        name: Its name, for the score that stands for a failure.
+    """
+
+    inner: Metric
+    name: str
+
+    def of(self, chat: TaskChat) -> list[Score]:
+        """Return the metric's scores, or one without a value for each goal.
+
+        A chat that failed has scores without values alone, whatever the metric says of it.
+        """
+        failure = chat.failure
+        try:
+            scores = list(scores_of(self.inner, chat))
+            if failure:
+                scores = [replace(one, value=None, weight=0.0, reason=failure) for one in scores]
+            return scores
+        except Exception as error:  # a plug-in's fault is an error of its task, never a score
+            if isinstance(error, SealError) and not failure:
+                raise
+            reason = failure or f"{INFRASTRUCTURE}: metric {self.name}: {told(error)}"
+            return LeftOutMetric(self.name, reason).of(chat)
+
+
+@dataclass(frozen=True)
+class LeftOutMetric(ChatMetric):
+    """A metric that measures nothing, and says why.
+
+    Args:
+        name: Its name.
+        reason: Why.
+    """
+
+    name: str
+    reason: str
+
+    def of(self, chat: TaskChat) -> list[Score]:
+        """Return a score without a value for each goal."""
+        task, trial = chat.task.id, chat.trajectory.trial
+        return [
+            Score(task, trial, goal, self.name, None, reason=self.reason)
+            for goal in range(len(chat.task.goals))
+        ]
+
+
+def told(error: BaseException) -> str:
+    """Return the kind of an error and what it says, without keys."""
+    said = without_keys(str(error).encode("utf-8", "replace")).decode()
+    return f"{type(error).__name__}: {said}"
+
+
+# -- How well a chat keeps to milestones and off minefields, as metrics of a run.
+
+
+def match_of(task: Task) -> Match:
+    """Return the rules that a task is measured by.
+
+    Raises:
+        DataError: The task names rules that there are not.
+    """
+    return milestone_match(task.metadata.get("match", CLEAN), f"task {task.id!r}: metadata.match")
+
+
+def applies(task: Task, goal: Goal) -> bool:
+    """Tell whether a goal is measured by the milestones of its plans."""
+    plans = goal.plans or ()
+    return bool(plans) and ("match" in task.metadata or any(map(asks_of_world, plans)))

@@ -19,12 +19,11 @@ from typing import Any, TypeVar, get_args
 import orjson
 
 from seal.core import JSON, ChatModel, Goal, Message, NoVerdictError, Request, Step, Tool, Verdict
-from seal.core.canonical import digest
-from seal.core.formats.forms import objects_in
-from seal.core.package_data import shipped_prompt
+from seal.core.call_formats import objects_in
+from seal.core.text import shipped_prompt
+from seal.core.values import digest
 from seal.evaluation.goals import EXECUTOR, USER
-from seal.evaluation.judges import PASS_PAPER
-from seal.evaluation.judges.panel import LABELS, Solvability
+from seal.evaluation.panel import LABELS, PASS_PAPER, Solvability
 from seal.evaluation.rule_judge import judge_answer
 
 STAGES = {1: "judge_answer", 2: "judge_trajectory"}

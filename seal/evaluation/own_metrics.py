@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from seal.core import Scale, Score, SealError, Task, Tool, Trajectory, UsageError, shortened
-from seal.core.signatures import check_plain, places_of
-from seal.core.typed_values import fields_of, fits, takes
-from seal.evaluation.metric_guard import Guarded, told
+from seal.core.settings import check_plain, fields_of, fits, places_of, takes
+from seal.evaluation.goals import Guarded, told
 from seal.evaluation.scoring import is_ours
 
 _EXPECTED = (

@@ -44,9 +44,9 @@ from typing import Literal
 from seal.core import Goal, NoVerdictError, Plan, Step, Tool, ToolCall, ToolResult, Verdict
 from seal.core.conditions import Asked, Called, Replied
 from seal.core.english import normalise, numbers, read
-from seal.core.plain import leaves
 from seal.core.statements import statement
 from seal.core.text import sentences
+from seal.core.values import leaves
 from seal.evaluation.calls import best_alignment, misplaced, wrong
 from seal.evaluation.goals import asks_calls_alone, asks_no_call, asks_of_world, failed, made_calls
 

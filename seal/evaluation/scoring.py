@@ -1,4 +1,4 @@
-"""Every metric over one trajectory."""
+"""Every metric over one trajectory; metrics by name; recorded scores."""
 
 from __future__ import annotations
 
@@ -26,18 +26,25 @@ from seal.core import (
     shortened,
 )
 from seal.core.registry import Registry
-from seal.evaluation.calls import Calls
-from seal.evaluation.error_patterns.pattern_scores import ErrorPatterns
-from seal.evaluation.goals import JUDGED, ChatMetric, TaskChat, scores_of
-from seal.evaluation.judges.measures import PassRate
-from seal.evaluation.metric_guard import Guarded, LeftOutMetric
-from seal.evaluation.milestones.milestone_scores import Milestones
-from seal.evaluation.mission_metrics import DIALOGUE, Missions
+from seal.evaluation.calls import Calls, UsageMetrics
+from seal.evaluation.conversation_audit import UserAudit
+from seal.evaluation.goals import (
+    JUDGED,
+    ChatMetric,
+    Guarded,
+    LeftOutMetric,
+    Rules,
+    TaskChat,
+    scores_of,
+)
+from seal.evaluation.milestones import Milestones
+from seal.evaluation.missions import DIALOGUE, Missions
+from seal.evaluation.pass_rates import PassRate
+from seal.evaluation.pattern_scores import ErrorPatterns
 from seal.evaluation.ranking_metrics import Retrieval, metric_names
 from seal.evaluation.rule_judge import RuleJudge
-from seal.evaluation.rules import Rules
-from seal.evaluation.usage import UsageMetrics
-from seal.evaluation.user_audit import UserAudit
+
+# -- Every metric over one trajectory.
 
 _LOG = logging.getLogger(__name__)
 JudgeOf = Callable[[Task, int], Judge]
@@ -291,3 +298,25 @@ def distinct(scores: Iterable[Score]) -> list[Score]:
                 "rename your own, or leave it out"
             )
     return list(found.values())
+
+
+# -- Scores that others gave a chat before it came here, as its provenance has them.
+
+GIVEN = "recorded_scores"
+"""Part of a trajectory's provenance: metric to {value, reason}; a value of None was not given."""
+
+
+class RecordedScores:
+    """Takes what was given; of a chat with several goals as the score of the last."""
+
+    name = "recorded_scores"
+
+    def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
+        """Return the scores; empty where none were given."""
+        given = trajectory.provenance.get(GIVEN)
+        goal = len(task.goals) - 1
+        return [
+            Score(task.id, trajectory.trial, goal, name, one["value"], reason=str(one["reason"]))
+            for name, one in (given.items() if isinstance(given, dict) else ())
+            if isinstance(one, dict)
+        ]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from seal.core import Scale, Score, Task
 from seal.core.arrays import Floats, Integers, NDArray, np
-from seal.core.canonical import derive_seed
+from seal.core.values import derive_seed
 from seal.evaluation.goals import INFRASTRUCTURE, RATE
 
 BALANCED = "calls_balanced"

@@ -4,7 +4,7 @@ Of a run's turns, people rate how good they are (`RATING`); of its goals, they s
 solved (`LABEL`). Both are one sheet (`seal.experiments.sheets`). It is blind: it names no system,
 model or run, has no verdict, and the ids of items tell nothing. In a sample of goals each verdict
 of the judge has the same share as in the run, and appears at least once. So an audit of the sample
-holds for the run; `seal.experiments.judge_audit` takes the sheet as it is.
+holds for the run; `seal.experiments.judging` takes the sheet as it is.
 
 Ratings are kept in the run's `human.json`, which the report and the summary read, and labels in its
 `labels.csv`, which an audit takes too. A later import adds to them; a rater's new value of an item
@@ -24,12 +24,11 @@ from random import Random
 from typing import Any
 
 from seal.core import JSON, DataError, OptionError, Step
-from seal.core.canonical import derive_seed, digest
-from seal.core.csv_tables import escaped, write_csv
+from seal.core.records import escaped, write_csv
+from seal.core.values import derive_seed, digest
+from seal.evaluation.agreement import Case
 from seal.evaluation.goals import USER, answer_of, goal_steps, made_calls
-from seal.evaluation.judges import METRICS
-from seal.evaluation.judges.audits import Case
-from seal.evaluation.judges.panel import majority
+from seal.evaluation.panel import METRICS, majority
 from seal.experiments.sheets import (
     LABEL,
     RATING,
@@ -44,7 +43,7 @@ from seal.experiments.sheets import (
     write_sheet,
 )
 from seal.pools.benchmark import part_of
-from seal.runs.run_folder import HUMAN, Ratings, RunFolder, human_summary, read_human
+from seal.runs.run import HUMAN, Ratings, RunFolder, human_summary, read_human
 
 LABELS_FILE = "labels.csv"
 """File of a run folder that holds the labels."""

@@ -1,17 +1,4 @@
-"""Writes a pool or a run in the forms of others, with a card that names its source and licence.
-
-| form | files |
-|---|---|
-| openai | tools.json, and chats.jsonl: a line of messages and tools, as for fine-tuning |
-| mteb | corpus.jsonl, queries.jsonl and qrels/test.jsonl: a retrieval data set of Hugging Face |
-| trec | queries.tsv, qrels.trec; of a run run.trec |
-| hf | tools.jsonl, tasks.jsonl; of a run chats.jsonl |
-| triplets | triplets.jsonl: queries, tools and hard negatives, to train a retriever |
-| inspect | of a run inspect.json, a log of inspect_ai |
-
-A benchmark may declare further forms (`seal.Benchmark.exports`). The chats of a pool are its gold;
-those of a run are what was said and done in it.
-"""
+"""A pool or a run in the forms of others, with a card."""
 
 from __future__ import annotations
 
@@ -35,23 +22,37 @@ from seal.core import (
     Trajectory,
     UsageError,
     check_name,
+    levels,
 )
 from seal.core.conditions import Called
-from seal.core.folders import part_of, remove, whole_name
-from seal.core.order import levels
-from seal.core.plain import json_text
-from seal.core.records import AtomicFile
-from seal.core.trec import query_id, trec_word
-from seal.evaluation.ranking_metrics import grade_of, qrels_of
-from seal.evaluation.trec_files import write_trec_qrels, write_trec_run
+from seal.core.files import AtomicFile, part_of, remove, whole_name
+from seal.core.records import query_id, trec_word
+from seal.core.values import json_text
+from seal.evaluation.ranking_metrics import grade_of, qrels_of, write_trec_qrels, write_trec_run
 from seal.experiments.negatives import MiningSettings
-from seal.models.model_settings import ModelSettings
+from seal.models.spec import ModelSettings
 from seal.models.wire import wire_request, wire_tools
 from seal.pools.benchmark import loaded
 from seal.pools.catalogue import catalogue
 from seal.pools.lookup import declared
 from seal.pools.pool import StoredPool
-from seal.runs.run_folder import RunFolder
+from seal.retrievers.base import DEFAULT, documents
+from seal.retrievers.library_embedders import task_metadata
+from seal.runs.run import RunFolder
+
+# -- Writes a pool or a run in the forms of others, with a card that names its source and licence.
+#
+# | form | files |
+# |---|---|
+# | openai | tools.json, and chats.jsonl: a line of messages and tools, as for fine-tuning |
+# | mteb | corpus.jsonl, queries.jsonl and qrels/test.jsonl: a retrieval data set of Hugging Face |
+# | trec | queries.tsv, qrels.trec; of a run run.trec |
+# | hf | tools.jsonl, tasks.jsonl; of a run chats.jsonl |
+# | triplets | triplets.jsonl: queries, tools and hard negatives, to train a retriever |
+# | inspect | of a run inspect.json, a log of inspect_ai |
+#
+# A benchmark may declare further forms (`seal.Benchmark.exports`). The chats of a pool are its
+# gold; those of a run are what was said and done in it.
 
 CARD = "README.md"
 TRIPLETS = "triplets"
@@ -325,8 +326,6 @@ def _mteb(to: Writer) -> None:
 
 def corpus(to: Writer, titled: bool) -> Iterator[tuple[str, str, float]]:
     """Write documents and queries; return query, document and grade of each relevant tool."""
-    from seal.retrievers.documents import documents
-
     qrels, texts = _wanted(to)
     tools = tuple(to.tools.values())
     corpus = zip(tools, documents(tools), strict=True)
@@ -387,7 +386,7 @@ def _triplets(to: Writer) -> None:
 
 
 def _inspect(to: Writer) -> None:
-    from seal.experiments.inspect_log import log_lines
+    from seal.experiments.inspect_logs import log_lines
 
     if to.run is None:
         raise UsageError(
@@ -473,3 +472,69 @@ _FORMS: Mapping[str, Callable[[Writer], None]] = {
 def forms() -> dict[str, Any]:
     """Return each form to its function: those of the engine, and those that benchmarks declare."""
     return {**declared("exports"), **_FORMS}
+
+
+# -- A pool as a task of mteb, so that its own code measures any of its models on our tools.
+#
+# Source: mteb 2, `mteb.abstasks.AbsTaskRetrieval`.
+
+
+def mteb_task(pool: StoredPool, template: Any = DEFAULT) -> Any:
+    """Return a pool's goals that have relevant tools as a retrieval task of mteb.
+
+    Its figures are those of mteb, without the rounding to 5 decimals. Grades are whole numbers
+    there, and of tools of which any one is enough all are wanted.
+
+    Args:
+        pool: The tools and tasks.
+        template: What a model reads of a tool, as the retriever `dense` takes it.
+
+    Raises:
+        UsageError: mteb is not installed.
+    """
+    metadata = task_metadata(pool.name)
+    from datasets import Dataset
+    from mteb.abstasks import AbsTaskRetrieval
+
+    tasks = list(pool.every_task())
+    texts = {(task.id, n): goal.text for task in tasks for n, goal in enumerate(task.goals)}
+    qrels = {key: relevant for key, relevant in qrels_of(tasks).items() if relevant}
+    tools = pool.tools()
+    corpus = [
+        {"id": tool.id, "text": text}
+        for tool, text in zip(tools, documents(tools, template), strict=True)
+    ]
+    task = type("PoolTask", (AbsTaskRetrieval,), {"metadata": metadata, **_MEASURED})()
+    task.dataset = {
+        "default": {
+            "test": {
+                "corpus": Dataset.from_list(corpus),
+                "queries": Dataset.from_list(
+                    [{"id": query_id(key), "text": texts[key]} for key in qrels]
+                ),
+                "relevant_docs": {
+                    query_id(key): {tool: max(1, round(grade_of(found, tool))) for tool in found}
+                    for key, found in qrels.items()
+                },
+                "top_ranked": None,
+            }
+        }
+    }
+    task.data_loaded = True
+    return task
+
+
+def _whole_means(
+    task: Any, scores: Mapping[str, Mapping[str, float]], *_: Any, **__: Any
+) -> dict[str, float]:
+    """Return the means of the queries' scores, which take the place of the rounded ones."""
+    names = {"recall": "recall", "ndcg_cut": "ndcg", "map_cut": "map", "P": "precision"}
+    found = {
+        f"{own}_at_{k}": [of_query[f"{name}_{k}"] for of_query in scores.values()]
+        for name, own in names.items()
+        for k in task.k_values
+    }
+    return {name: sum(values) / len(values) for name, values in found.items()}
+
+
+_MEASURED = {"task_specific_scores": _whole_means}

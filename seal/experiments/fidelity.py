@@ -44,26 +44,24 @@ from seal.core import (
 )
 from seal.core.environment import EnvironmentFactory
 from seal.core.facts import Knowledge, StatedFact
-from seal.core.plain import exact_json, leaves, literal_value
 from seal.core.records import write_records
 from seal.core.statements import states
 from seal.core.store import Store, open_store
+from seal.core.values import exact_json, leaves, literal_value
 from seal.evaluation.goals import answer_of
 from seal.evaluation.statistics import mean_over
-from seal.experiments.comparison.between_runs import side_of
-from seal.experiments.comparison.pairs import Side, compare
+from seal.experiments.comparison import side_of
+from seal.experiments.paired_scores import Side, compare
 from seal.pools.lookup import open_pool
 from seal.pools.pool import StoredPool
-from seal.pools.reading.chats import LEAD, USER
-from seal.runs.cast import Cast
-from seal.runs.environment_stack import SimulatorSource
-from seal.runs.rescore import rescore
-from seal.runs.run_folder import RunFolder
-from seal.runs.score_settings import ScoreSettings
-from seal.runs.settings import RunSettings, changed
-from seal.simulator_cache.recorded_environments import RecordedEnvironments
-from seal.simulator_cache.recordings import RecordedAnswers, is_answer, observed
-from seal.simulator_cache.simulator_environments import SimulatedEnvironments
+from seal.pools.reading.records import LEAD, USER
+from seal.runs.environments import SimulatorSource
+from seal.runs.finished import rescore
+from seal.runs.role_models import Cast
+from seal.runs.run import RunFolder
+from seal.runs.settings import RunSettings, ScoreSettings, changed
+from seal.simulator_cache.recorded import RecordedAnswers, RecordedEnvironments, is_answer, observed
+from seal.simulator_cache.simulators import SimulatedEnvironments
 
 MEASURES = ("error", "shape", "echo", "facts", "told")
 
@@ -84,7 +82,7 @@ def fidelity(records: Sequence[str], settings: RunSettings) -> dict[str, Any]:
         - calls: record to {calls, answers, measures: measure to {mean, low, high, n}}. Intervals
           are over tasks. `answers` counts what came back: an answer, an error, or why the answer
           was unusable, for example because a model wrote no JSON.
-        - scores: for runs, the entries of `seal.experiments.comparison.pairs.compare`. `run` has
+        - scores: for runs, the entries of `seal.experiments.paired_scores.compare`. `run` has
           simulated results, `other` is the run as it was.
         - order: for every two runs {metric, run, other, recorded, simulated, kept}: their
           differences, and whether the signs of these agree.

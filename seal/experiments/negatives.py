@@ -20,14 +20,14 @@ from itertools import islice
 from rapidfuzz import fuzz
 
 from seal.core import DataError, Query, Ranking, UsageError
-from seal.core.canonical import derive_seed
+from seal.core.settings import Count, check_fields
 from seal.core.store import Store
 from seal.core.text import counted
-from seal.core.typed_values import Count, check_fields
+from seal.core.values import derive_seed
 from seal.experiments.splits import COMPARED, GoldQuery, plain
 from seal.pools.pool import StoredPool
-from seal.retrievers import build_retriever, rank, reads_gold
-from seal.runs.ranking import search_pool
+from seal.retrievers.build import build_retriever, rank, reads_gold
+from seal.runs.engine import search_pool
 from seal.runs.settings import check_seed
 
 SHARE = 0.95

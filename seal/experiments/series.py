@@ -1,20 +1,245 @@
-"""Several runs that make one experiment: played one after the other, under one budget."""
+"""Several runs that make one experiment: its folder, its files, and one budget."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import csv
+import io
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import orjson
+
+from seal.core import JSON, DataError, UsageError
+from seal.core.files import LOCK, AtomicFile, Lock, is_held, whole_name
+from seal.core.records import to_plain
+from seal.core.secrets import without_keys
 from seal.core.text import counted
+from seal.core.values import INDENTED, json_bytes
+from seal.runs.costs import budget_of, within
 from seal.runs.engine import Engine
-from seal.runs.identity import measure_of, system_of
-from seal.runs.journal import spent_on
-from seal.runs.resume import check_resumable
-from seal.runs.run import Progress, budget_of, run, within
-from seal.runs.run_folder import BASELINES, RunFolder
+from seal.runs.identity import check_resumable, measure_of, system_of
+from seal.runs.play import Progress, run
+from seal.runs.run import BASELINES, RunFolder, spent_on
 from seal.runs.settings import RunSettings
+
+# -- Folders that results are written to, and their JSON files.
+
+
+def check_results_folder(out: Path, known: Collection[str], what: str) -> None:
+    """Refuse a folder that holds other things; earlier results in it will be replaced.
+
+    Args:
+        out: The folder; it need not exist.
+        known: Names of the files and folders that will be written.
+        what: What these are, such as `a comparison`.
+
+    Raises:
+        UsageError: `out` is a file, or holds something else.
+    """
+    if others := sorted(_names(out) - {*known}):
+        raise UsageError(
+            f"{out} holds something else than {what} (such as {others[0]!r}); give --out a new "
+            "folder"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentFile:
+    """The JSON file by which SEAL recognises the folder of an experiment."""
+
+    name: str
+    what: str
+    """Kind of the experiment, such as `sweep`."""
+    parts: tuple[str, ...]
+    """Fields that the file must have."""
+    telling: tuple[str, ...]
+    """Fields, each an object or a list, that must be equal for the experiment to be resumed."""
+    growing: tuple[str, ...] = ()
+    """Keys of these objects whose number may be larger when the experiment is resumed."""
+
+    def check_folder(self, out: Path, resume: bool) -> None:
+        """Make sure that an experiment may begin or go on in a folder, which need not exist.
+
+        Raises:
+            UsageError: `out` is a file, holds an experiment and `resume` is False, or holds other
+                things.
+        """
+        names, what = _names(out), self.what
+        if self.name in names:
+            if not resume:
+                raise UsageError(
+                    f"{out} holds {_a(what)} already; add --resume, or give another --out"
+                )
+        elif "run.json" in names:
+            raise UsageError(f"{out} holds a run and no {what}; give --out a new folder")
+        elif others := sorted(names - {".lock"}):
+            raise UsageError(
+                f"{out} is not empty and holds no {what} (but {others[0]!r}); give --out a new "
+                "folder"
+            )
+
+    @contextmanager
+    def opened(self, out: Path, content: Mapping[str, Any], resume: bool) -> Iterator[bool]:
+        """Lock a folder for this process, and write the experiment's file if it is not there.
+
+        Args:
+            out: The folder; it is made if it is missing.
+            content: Content of the file of a new experiment.
+            resume: Whether an experiment in the folder may go on.
+
+        Yields:
+            Whether the folder held the experiment already.
+
+        Raises:
+            UsageError: The folder holds something else, or an experiment of other settings; the
+                text names each part that differs. Or another process writes into it.
+            DataError: The file is malformed.
+        """
+        if not is_held(out):
+            self.check_folder(out, resume)
+        made = not out.exists()
+        out.mkdir(parents=True, exist_ok=True)
+        try:
+            with Lock(out):
+                try:
+                    self.check_folder(out, resume)  # again: another process may have been faster
+                    held = (out / self.name).is_file()
+                    if held:
+                        self._check_same(out, to_plain(content))
+                    else:
+                        write_json(content, out / self.name)
+                    yield held
+                finally:
+                    (out / LOCK).unlink()
+        finally:
+            if made:
+                with suppress(OSError):  # it holds an experiment
+                    out.rmdir()
+
+    def _check_same(self, out: Path, content: Mapping[str, Any]) -> None:
+        before = self.read(out / self.name)
+        differing = [
+            f"{part}.{key}: was {was.get(key)!r}, is {now.get(key)!r}"
+            for part in self.telling
+            for was, now in [(_by_key(before[part]), _by_key(content[part]))]
+            for key in {**was, **now}
+            if not self._goes_on(key, was.get(key), now.get(key))
+        ]
+        if differing:
+            raise UsageError(
+                f"{out} holds another {self.what}; " + "; ".join(differing) + ". "
+                "Resume with the settings of then, or give another --out"
+            )
+
+    def _goes_on(self, key: str, old: Any, new: Any) -> bool:
+        if old == new or key not in self.growing:
+            return bool(old == new)
+        return new is None or (isinstance(old, int) and new >= old)
+
+    def read(self, file: Path) -> dict[str, Any]:
+        """Return the content of the file.
+
+        Raises:
+            DataError: The file is not that of such an experiment.
+        """
+        return read_json(file, self.parts, self.what)
+
+
+def _by_key(part: Any) -> Mapping[Any, Any]:
+    return part if isinstance(part, dict) else dict(enumerate(part))
+
+
+def _a(what: str) -> str:
+    return f"{'an' if what[0] in 'aeiou' else 'a'} {what}"
+
+
+def _names(out: Path) -> set[str]:
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out} is a file; give --out a folder")
+    names = {entry.name for entry in out.iterdir()} if out.is_dir() else set()
+    return {name for name in names if whole_name(name) == name}
+
+
+def write_json(content: JSON, path: Path) -> None:
+    """Write a file of indented JSON, without keys of services; it appears when it is whole."""
+    with AtomicFile(path) as file:
+        file.write(without_keys(json_bytes(content, INDENTED)))
+
+
+FIGURES = ("metric", "value", "deviation", "low", "high", "n")
+"""Columns of a figure in a long form."""
+
+
+@dataclass(frozen=True, slots=True)
+class LongForm:
+    """The figures of an experiment as a table, one a row."""
+
+    name: str
+    """Of its files, without their ending."""
+    columns: tuple[str, ...]
+    rows: Callable[[Mapping[str, Any]], Iterator[dict[str, Any]]]
+    """From the content of the experiment's file; None: no value."""
+
+    def write(self, content: Mapping[str, Any], out: Path) -> None:
+        """Write it as CSV with a header; None is empty. The file appears when it is whole."""
+        text = io.StringIO()
+        writer = csv.DictWriter(text, self.columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.rows(content))
+        with AtomicFile(out / f"{self.name}.csv") as file:
+            file.write(text.getvalue().encode())
+
+
+def figures_of(metric: str, found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the `FIGURES` of an entry of a metric."""
+    told = {name: found.get(name) for name in FIGURES[2:]}
+    return {"metric": metric, "value": found["mean"], **told}
+
+
+def read_json(path: Path, parts: Collection[str], what: str) -> dict[str, Any]:
+    """Return the content of an experiment's JSON file.
+
+    Args:
+        path: The file.
+        parts: Fields that it must have.
+        what: Kind of the experiment, such as `sweep`.
+
+    Raises:
+        DataError: The file is no JSON, or lacks a field.
+    """
+    content = _parsed(path, "give another --out")
+    if not isinstance(content, dict) or not all(part in content for part in parts):
+        raise DataError(f"{path}: no {what}: expected an object with {', '.join(parts)}")
+    return content
+
+
+def read_object(path: Path, repair: str) -> dict[str, Any]:
+    """Return the object that a file of JSON holds.
+
+    Args:
+        path: The file.
+        repair: What the user can do if the file is no JSON.
+
+    Raises:
+        DataError: The file holds no JSON object.
+    """
+    content = _parsed(path, repair)
+    if not isinstance(content, dict):
+        raise DataError(f"{path}: expected an object, got {type(content).__name__}")
+    return content
+
+
+def _parsed(path: Path, repair: str) -> Any:
+    try:
+        return orjson.loads(path.read_bytes())
+    except orjson.JSONDecodeError as error:
+        raise DataError(f"{path}: not JSON: {error}; {repair}") from error
+
+
+# -- Several runs that make one experiment: played one after the other, under one budget.
 
 Reporter = Callable[[str, int, int], None]
 """Called with the stage, how many of its items are done, and how many there are."""

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar
 
 from seal.core import DataError, needing, shortened
-from seal.core.csv_tables import CsvRows, escaped, unescaped, write_csv
-from seal.evaluation.judges.audits import Case
+from seal.core.records import CsvRows, escaped, unescaped, write_csv
+from seal.evaluation.agreement import Case
 
 Item = TypeVar("Item", bound=Hashable)
 SHOWN = ("role", "before", "asked", "calls", "gold", "answer")

@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 from seal.core import DataError, Goal, Task, Tool, UnknownNameError, UsageError
-from seal.core.canonical import derive_seed
 from seal.core.text import counted, words
-from seal.experiments.result_files import check_results_folder, write_json
-from seal.experiments.retrieval.contenders import TRAINING
+from seal.core.values import derive_seed
+from seal.experiments.contenders import TRAINING
+from seal.experiments.series import check_results_folder, write_json
 from seal.pools.importer import Notes, WorldFile
 from seal.pools.lookup import world_files_of
-from seal.pools.named_tools import named_tools
+from seal.pools.other_tools import named_tools
 from seal.pools.pool import StoredPool, load_pool
 from seal.pools.pool_writer import write_pool
 from seal.runs.settings import check_seed

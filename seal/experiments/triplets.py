@@ -21,7 +21,7 @@ from seal.core.store import open_store
 from seal.core.text import counted, words
 from seal.experiments.negatives import Mined, mine
 from seal.experiments.splits import GoldQuery, asked_of, plain
-from seal.retrievers.documents import documents
+from seal.retrievers.base import documents
 
 if TYPE_CHECKING:
     from seal.experiments.export import Writer

@@ -13,9 +13,9 @@ from typing import Any
 from seal.core import ModelError, Request
 from seal.core.secrets import ANTHROPIC_URL, server_url
 from seal.core.servers import sentences
-from seal.models.model_settings import ModelSettings
 from seal.models.profiles import Profile
 from seal.models.server_model import SdkServer, ServerModel
+from seal.models.spec import ModelSettings
 from seal.models.wire import WireTools, object_of, objects_in, texts_in
 
 _LONGEST = 4096

@@ -19,9 +19,9 @@ import orjson
 
 from seal.core import JSON
 from seal.core.english import DAY, MONTH, NUMBER_WORDS, day_of
-from seal.core.plain import json_bytes
 from seal.core.schemas import is_sound, meets, required_names
 from seal.core.text import words
+from seal.core.values import json_bytes
 
 Kind = Literal["email", "url", "date", "time", "quoted", "code", "number", "name", "phrase"]
 

@@ -13,11 +13,11 @@ from dataclasses import replace
 from typing import Any
 
 from seal.core import Request
-from seal.core.formats.forms import parse_object
+from seal.core.call_formats import parse_object
 from seal.core.providers import GeminiServer
-from seal.models.model_settings import ModelSettings
 from seal.models.profiles import Profile
 from seal.models.server_model import ServerModel
+from seal.models.spec import ModelSettings
 from seal.models.wire import WireTools, object_of, objects_in, texts_in, wire_request
 
 _UNSIGNED = base64.b64encode(b"skip_thought_signature_validator").decode()

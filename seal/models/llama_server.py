@@ -27,8 +27,8 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple, NoReturn
 
 from seal.core import MissingExtraError, OverdueError, UsageError
-from seal.core.canonical import digest
-from seal.core.deadlines import seconds_left
+from seal.core.concurrency import seconds_left
+from seal.core.values import digest
 
 _LOOK_S = 0.05
 """Seconds between two looks at a server that starts."""

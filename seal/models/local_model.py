@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from seal.core import JSON, Request, UnknownNameError, UsageError
-from seal.core.packed_files import PACKED, known_digest
+from seal.core.model_files import PACKED, known_digest
 from seal.core.providers import OpenAIServer
 from seal.core.servers import TransientError
 from seal.models.llama_server import address_of
-from seal.models.model_settings import LOADED, ModelSettings
 from seal.models.profiles import Profile
 from seal.models.server_model import ServerModel
+from seal.models.spec import LOADED, ModelSettings
 from seal.models.wire import WireTools, wire_request
 
 _MAGIC = b"GGUF"

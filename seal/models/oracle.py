@@ -1,20 +1,13 @@
-"""`oracle`: plays the gold. The ceiling, and a check of the benchmark itself.
-
-As execution manager it makes the calls of `goal.reference`, or of the first plan level by level,
-calls that may be parallel in one reply; it asks what an `Asked` milestone asks, then states what
-`Replied` milestones and `answers` want. As orchestrator it passes questions on and gives the
-reference reply. It reads which goal is current, and how far it is, from the messages alone
-(`seal.models.scene`).
-
-"""
+"""`oracle` and `gold_calls`: the ceiling."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from seal.core import (
     FIND_TOOLS,
+    JSON,
     Completion,
     Goal,
     Message,
@@ -25,13 +18,23 @@ from seal.core import (
     Task,
     Tool,
     ToolCall,
+    UsageError,
+    levels,
 )
-from seal.core.canonical import equal
 from seal.core.conditions import Asked, Called, Replied
-from seal.core.order import levels
 from seal.core.text import clauses, words
-from seal.models.model_settings import ModelSettings
-from seal.models.scene import DONE, Scene, find_scene, in_words, offered_names
+from seal.core.values import equal
+from seal.models.fill import fill
+from seal.models.prompt_reading import DONE, Scene, find_scene, in_words, offered_names, value_of
+from seal.models.spec import ModelSettings
+
+# -- `oracle`: plays the gold. The ceiling, and a check of the benchmark itself.
+#
+# As execution manager it makes the calls of `goal.reference`, or of the first plan level by level,
+# calls that may be parallel in one reply; it asks what an `Asked` milestone asks, then states what
+# `Replied` milestones and `answers` want. As orchestrator it passes questions on and gives the
+# reference reply. It reads which goal is current, and how far it is, from the messages alone
+# (`seal.models.prompt_reading`).
 
 USER = "user_simulator"
 _LONGEST_REPLY = 4000
@@ -94,8 +97,6 @@ class OracleChat:
         scene = find_scene(request, self._texts)
         goal = self._goals[scene.goal]
         if self._in_world:
-            from seal.models.made_values import with_made_values
-
             goal = replace(goal, reference=with_made_values(goal.reference, scene))
         if request.role == "planner":
             return Completion("\n".join(clauses(goal.text)))
@@ -234,7 +235,6 @@ def _calls(missing: Sequence[Called], tools: Sequence[Tool], goal: Goal) -> list
 def _call(gold: Called, tool: Tool, goal: Goal) -> ToolCall:
     if gold.arguments is not None:
         return ToolCall("", tool.name, gold.canonical_arguments())
-    from seal.models.gold_calls import gold_call
 
     return gold_call(tool, goal)
 
@@ -297,3 +297,162 @@ def _swapped(message: Message) -> Message:
     if message.role == "user":
         return Message("assistant", message.content)
     return Message("user", message.content) if message.role == "assistant" else message
+
+
+# -- `gold_calls`: calls each gold tool of a request once.
+#
+# It is for benchmarks whose gold is the tools of a request and no calls (StableToolBench, AnyTool).
+# The choice of tools is gold then. The arguments are filled from the words of the request, as
+# `lexical` fills them. What the words do not say is made up by the schema. All other calls, and
+# what other roles say, are the oracle's. The execution manager reports what its calls brought;
+# `gold_calls:answer` gives the reference reply, as the oracle does.
+
+_ROLE = "execution_manager"
+
+
+_MADE: dict[str, JSON] = {"integer": 1, "number": 1, "boolean": True, "array": [], "object": {}}
+"""Type to the value of a required argument that no word gives."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoldCalls:
+    """Knows every task's gold tools."""
+
+    tells: bool = False
+    """Whether the execution manager gives the reference reply."""
+
+    def open(self, task: Task, trial: int) -> GoldCallsChat:
+        """Return the model of one chat.
+
+        Raises:
+            NotRecordedError: The gold of a goal says what the world must be, and not how.
+        """
+        return GoldCallsChat(task, self.tells)
+
+
+def build_gold_calls(rest: str, settings: ModelSettings) -> GoldCalls:
+    """Return the model `gold_calls`, or `gold_calls:answer`.
+
+    Raises:
+        UsageError: Another form than `answer`.
+    """
+    if rest not in ("", "answer"):
+        raise UsageError(f"gold_calls:{rest}: expected gold_calls or gold_calls:answer")
+    return GoldCalls(rest == "answer")
+
+
+class GoldCallsChat:
+    """Plays one task.
+
+    Args:
+        task: With its gold.
+        tells: Whether the execution manager gives the reference reply.
+    """
+
+    def __init__(self, task: Task, tells: bool) -> None:
+        self._goals = task.goals
+        self._oracle = Oracle().open(task, 0, tells)
+
+    def complete(self, request: Request) -> Completion:
+        """Return calls of the gold tools that were not called yet, else what the oracle says."""
+        if request.role == _ROLE:
+            scene = find_scene(request, [goal.text for goal in self._goals])
+            goal = self._goals[scene.goal]
+            made = {call.name for batch in scene.batches for call in batch}
+            calls = [
+                gold_call(tool, goal)
+                for tool in request.tools
+                if names_tools_alone(goal) and tool.id in goal.relevant and tool.name not in made
+            ]
+            if calls:
+                return Completion(calls=tuple(calls))
+        return self._oracle.complete(request)
+
+
+def names_tools_alone(goal: Goal) -> bool:
+    """Tell whether the gold of a goal is tools and no calls."""
+    return goal.plans is None and not goal.reference
+
+
+def gold_call(tool: Tool, goal: Goal) -> ToolCall:
+    """Return a valid call of a tool with the arguments that a goal's words give."""
+    filled = fill(tool.parameters, goal.text, goal.text)
+    properties = tool.parameters.get("properties", {})
+    made = {name: _made(properties.get(name)) for name in filled.missing}
+    return ToolCall("", tool.name, {**filled.arguments, **made})
+
+
+def _made(schema: JSON) -> JSON:
+    if not isinstance(schema, dict):
+        return "any"
+    for key in ("default", "example"):
+        if schema.get(key) is not None:
+            return schema[key]
+    if schema.get("enum"):
+        return schema["enum"][0]
+    kind = schema.get("type")
+    return _MADE.get(kind, "any") if isinstance(kind, str) else "any"
+
+
+# -- Gold calls with the values that a world made anew in this chat.
+#
+# A world makes some things anew in every chat, such as ids. A gold argument that comes from an
+# earlier result must be what that result says in this chat.
+
+
+def with_made_values(reference: Sequence[Step], scene: Scene) -> tuple[Step, ...]:
+    """Return the reference whose calls take texts of earlier results as this chat's results say.
+
+    The n-th gold call of a tool is that tool's n-th call in the chat. Texts in arguments are
+    replaced that equal a text of a gold result where this chat's has another text.
+
+    Args:
+        reference: Gold steps with their results.
+        scene: What was done so far.
+    """
+    made = _made_texts(reference, scene)
+    return tuple(
+        replace(step, call=replace(step.call, arguments=_replaced(step.call.arguments, made)))
+        if made and step.call is not None and step.call.arguments is not None
+        else step
+        for step in reference
+    )
+
+
+def _made_texts(reference: Sequence[Step], scene: Scene) -> dict[str, str]:
+    """Return each text of the gold results for which this chat's results have another one."""
+    gold = {step.result.call_id: step.result.content for step in reference if step.result}
+    told = {m.call_id: m.content for m in scene.messages if m.role == "tool"}
+    waiting = [call for batch in scene.batches for call in batch]
+    found: dict[str, str] = {}
+    for step in reference:
+        if step.call is None:
+            continue
+        tool = step.call.tool
+        call = next((call for call in waiting if call.tool == tool), None)
+        if call is None:
+            continue
+        waiting.remove(call)
+        if step.call.id in gold and call.id in told:
+            found.update(_differing(value_of(gold[step.call.id]), value_of(told[call.id])))
+    return found
+
+
+def _differing(gold: JSON, told: JSON) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of unequal texts that stand at the same place of two values."""
+    if isinstance(gold, str) and isinstance(told, str) and gold != told:
+        yield gold, told
+    elif isinstance(gold, list) and isinstance(told, list):
+        for one, other in zip(gold, told, strict=False):
+            yield from _differing(one, other)
+    elif isinstance(gold, dict) and isinstance(told, dict):
+        for name in gold.keys() & told.keys():
+            yield from _differing(gold[name], told[name])
+
+
+def _replaced(value: JSON, made: Mapping[str, str]) -> JSON:
+    if isinstance(value, dict):
+        return {name: _replaced(item, made) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_replaced(item, made) for item in value]
+    return made.get(value, value) if isinstance(value, str) else value

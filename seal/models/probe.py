@@ -24,8 +24,8 @@ from seal.core import (
     UsageError,
     shortened,
 )
-from seal.core.formats import Format, in_text, repairs_of
-from seal.core.plain import json_text
+from seal.core.call_formats import Format, in_text, repairs_of
+from seal.core.values import json_text
 from seal.models.presentation import MANAGER, Presentation, presented
 from seal.models.profiles import Profile, save, saved_at
 from seal.models.server_model import ServerModel

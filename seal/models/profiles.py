@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from seal.core import JSON, DataError, UnknownNameError, first_fault, shortened
-from seal.core.folders import cache_folder
-from seal.core.function_calls import wire_name
-from seal.core.package_data import shipped_text
+from seal.core.call_formats import wire_name
+from seal.core.files import cache_folder
+from seal.core.text import shipped_text
 
 PLAIN = "plain"
 """Name of the profile of a model that takes everything."""

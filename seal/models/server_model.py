@@ -1,13 +1,18 @@
-"""A model behind a server: the one way from a request to its answer, whatever the provider."""
+"""A model behind a server or an SDK, from a request to its answer; counts of tokens."""
 
 from __future__ import annotations
 
+import hashlib
 import logging
+import os
+import tempfile
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from functools import cache
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from seal.core import (
@@ -18,24 +23,28 @@ from seal.core import (
     OverdueError,
     Request,
     RequestError,
+    ToolCall,
+    Usage,
     UsageError,
 )
-from seal.core.deadlines import given_up, seconds_left
+from seal.core.concurrency import given_up, seconds_left
 from seal.core.secrets import ServerSettings, public_url
-from seal.core.server_words import refusal_of, unread
-from seal.core.servers import Server, Standing
-from seal.models.model_settings import ModelSettings
-from seal.models.normal_form import presentation_of
+from seal.core.servers import Server, Standing, refusal_of, unread
+from seal.core.text import count_by_bytes
+from seal.core.values import json_text
 from seal.models.profiles import Profile, after_refusal, differences, find_profile, save, saved_at
-from seal.models.tokens import count_thinking, estimate_usage
+from seal.models.spec import ModelSettings
 from seal.models.wire import (
     FailedAnswerError,
     MalformedAnswerError,
     WireTools,
     parse_completion,
+    presentation_of,
     wire_request,
     wire_tools,
 )
+
+# -- A model behind a server: the one way from a request to its answer, whatever the provider.
 
 UNREADABLE = "unreadable"
 """The `finish_reason` of an answer in which the server could not read the calls."""
@@ -149,7 +158,7 @@ class ServerModel(ABC):
             how = presentation_of(request, self.profile)
             try:
                 if how:
-                    from seal.models.text_models import PresentedModel
+                    from seal.models.presentation import PresentedModel
 
                     return PresentedModel(self, how).complete(request)
                 return self._complete(request)
@@ -304,3 +313,85 @@ class SdkServer(Server):
     @abstractmethod
     def _told(self, error: Exception) -> ModelError:
         """Return an error of the SDK in words of ours."""
+
+
+# -- Counts of tokens where a server gives none.
+#
+# With tiktoken's table at hand (its cache folder holds the file with the right digest) texts are
+# counted by it; the network is never asked. Without, a text counts as its UTF-8 bytes divided by 4,
+# rounded up. Both can only guess what a chat template adds, so the record says `estimated`.
+
+Counter = Callable[[str], int]
+PER_MESSAGE = 4
+"""Tokens that a chat template adds to a message."""
+
+_ROOT = "https://openaipublic.blob.core.windows.net/encodings/"
+_TABLES = {
+    "o200k_base": "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+    "cl100k_base": "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7",
+}
+"""Encoding to the SHA-256 of its table. Source: tiktoken_ext/openai_public.py."""
+
+
+def token_counter(model: str) -> Counter:
+    """Return what counts the tokens of a text for a model, without any network.
+
+    Args:
+        model: Name such as "gpt-4o"; an unknown one is counted as a recent model of OpenAI's.
+    """
+    old = ("gpt-4", "gpt-3.5")
+    new = ("gpt-4o", "gpt-4.1", "gpt-4.5")
+    is_old = model.startswith(old) and not model.startswith(new)
+    return _counter("cl100k_base" if is_old else "o200k_base")
+
+
+@cache
+def _counter(encoding: str) -> Counter:
+    if not table_is_at_hand(encoding):
+        return count_by_bytes
+    import tiktoken
+
+    table = tiktoken.get_encoding(encoding)
+    return lambda text: len(table.encode_ordinary(text))
+
+
+def table_is_at_hand(encoding: str) -> bool:
+    """Tell whether tiktoken would read the table from its cache folder instead of fetching it."""
+    folder = os.environ.get("TIKTOKEN_CACHE_DIR") or os.environ.get("DATA_GYM_CACHE_DIR")
+    place = Path(folder) if folder else Path(tempfile.gettempdir()) / "data-gym-cache"
+    # tiktoken names the file by its address, and fetches it anew where the digest differs.
+    file = place / hashlib.sha1(f"{_ROOT}{encoding}.tiktoken".encode()).hexdigest()
+    try:
+        content = file.read_bytes()
+    except OSError:
+        return False
+    return hashlib.sha256(content).hexdigest() == _TABLES[encoding]
+
+
+def estimate_usage(request: Request, completion: Completion, model: str = "") -> Completion:
+    """Return the completion with an estimated usage."""
+    count = token_counter(model)
+    thought = count(completion.reasoning)
+    tokens_in = sum(
+        PER_MESSAGE + count(message.content) + _calls(message.calls, count)
+        for message in request.messages
+    )
+    tokens_in += sum(
+        count(f"{tool.name} {tool.description} {json_text(tool.parameters)}")
+        for tool in request.tools
+    )
+    tokens_out = thought + count(completion.content) + _calls(completion.calls, count)
+    return replace(completion, usage=Usage(tokens_in, tokens_out, True, thought))
+
+
+def count_thinking(completion: Completion, model: str = "") -> Completion:
+    """Return a counted completion with its thinking counted too: where it was not, by estimate."""
+    usage = completion.usage
+    if usage.reasoning or not completion.reasoning:
+        return completion
+    thought = min(token_counter(model)(completion.reasoning), usage.tokens_out)
+    return replace(completion, usage=replace(usage, reasoning=thought))
+
+
+def _calls(calls: tuple[ToolCall, ...], count: Counter) -> int:
+    return sum(count(f"{call.name} {call.raw or json_text(call.arguments)}") for call in calls)

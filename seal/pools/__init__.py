@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from seal.lazy import give_names
 from seal.pools.benchmark import Benchmark as Benchmark
 from seal.pools.importer import REGISTRY as REGISTRY
 from seal.pools.importer import Importer as Importer
@@ -14,6 +13,3 @@ from seal.pools.pool import load_pool as load_pool
 if TYPE_CHECKING:
     from seal.pools.imports import ImportReport as ImportReport
     from seal.pools.imports import import_benchmark as import_benchmark
-
-
-give_names(__name__)

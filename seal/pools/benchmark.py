@@ -1,4 +1,4 @@
-"""The benchmark: tools, tasks, where calls run, what is measured, how it is played and reported."""
+"""`Benchmark`: what is played, measured and reported."""
 
 from __future__ import annotations
 
@@ -15,16 +15,14 @@ from typing import Any, Literal, TypeAlias, get_type_hints
 from seal.core import DataError, Task, Tool, UsageError, shortened
 from seal.core.conditions import Called
 from seal.core.records import decode, encode
-from seal.core.registry import load_dotted
-from seal.core.signatures import checked, checked_names
-from seal.core.specs import name_of
+from seal.core.registry import load_dotted, name_of
+from seal.core.settings import check_types, checked, checked_names
 from seal.core.text import counted
-from seal.core.typed_values import check_types
-from seal.pools.generator import Generator
+from seal.pools.declarations import Generator, PublishedTable
 from seal.pools.importer import Importer, Notes
-from seal.pools.own_parts import OwnTool, OwnTools
-from seal.pools.paper_data import PublishedTable
 from seal.pools.pool import StoredPool, load_pool
+
+# -- The benchmark: tools, tasks, where calls run, what is measured, how it is played and reported.
 
 PLAY = ("team", "history", "format")
 """What a benchmark may say about how it is played."""
@@ -76,7 +74,7 @@ class _Parts:
     """`team`, `history` and `format` where the user says nothing."""
     verdicts: OfOne = None
     """(path) to the verdicts that its authors recorded in a file
-    (`seal.evaluation.judges.verdict_files.VerdictFile`)."""
+    (`seal.evaluation.preference.VerdictFile`)."""
     preferences: OfOne = None
     """Likewise to preferences between two systems (`PreferenceFile`)."""
     answers: Mapping[str, Code] = field(default_factory=dict)
@@ -136,7 +134,7 @@ class _Parts:
     """(settings) to a function of a tool that gives it the texts that a run asks for, or None: it
     has them."""
     ablations: Sequence[Any] = ()
-    """Further ablations (`seal.experiments.ablation.variants.Variation`), or where each stands,
+    """Further ablations (`seal.experiments.ablation_conditions.Variation`), or where each stands,
     as `module:attribute`."""
 
 
@@ -416,7 +414,7 @@ def _check_conditions(tasks: Sequence[Task], worlds: Mapping[str, Any]) -> None:
         nodes = (node for plan in plans for node in (*plan.milestones, *plan.minefields))
         if all(isinstance(node.condition, Called) for node in nodes):
             continue
-        from seal.pools.lint.tasks import PlanCheck  # most benchmarks need none of it
+        from seal.pools.lint import PlanCheck  # most benchmarks need none of it
 
         try:
             read = decode(encode(task), Task)
@@ -432,3 +430,27 @@ def _is_name(name: str) -> bool:
 
 def _made(name: str, parts: dict[str, Any]) -> Benchmark:
     return Benchmark(name, **parts)
+
+
+# -- The kinds of tools that people have (`seal.pools.own_benchmark` reads them).
+
+OwnTool = Tool | Mapping[str, Any] | Callable[..., Any]
+"""A record, a schema (of OpenAI's chat completions or responses, of Anthropic's or MCP's tools), or
+a function with types and a docstring of Google's style."""
+FUNCTION = "function"
+"""Key of a tool's `source` under which the dotted path of its function stands."""
+FEW_TOOLS = 20
+"""A benchmark with at most so many tools offers them all, where its tasks do not say otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnTools:
+    """The tools of one benchmark."""
+
+    by_id: Mapping[str, Tool] = field(default_factory=dict)
+    functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    """Tool id to the function that runs; calls of all other tools are simulated."""
+
+    def ids(self) -> dict[str, str]:
+        """Return name to id, of the tools and of their ids themselves."""
+        return {tool.name: tool.id for tool in self.by_id.values()} | {i: i for i in self.by_id}

@@ -18,17 +18,12 @@ from statistics import fmean
 from seal.core import Goal, Task, Tool
 from seal.core.conditions import Asked, Called, Replied
 from seal.evaluation.goals import no_missions
-from seal.evaluation.mission_labels import (
-    TYPES,
-    mission_type,
-    relation,
-)
-from seal.evaluation.mission_metrics import LEAVES, graph_of
-from seal.evaluation.missions.judgement import mission_kind
+from seal.evaluation.mission_gold import TYPES, mission_type, relation
+from seal.evaluation.missions import LEAVES, graph_of, mission_kind
 from seal.evaluation.name_similarity import name_similarity
 from seal.pools.importer import TASKS
 from seal.pools.pool import StoredPool
-from seal.pools.reading.upstream_files import function_name
+from seal.pools.reading.files import function_name
 
 GOLD_KINDS = ("relevant", "calls", "arguments", "state", "turns", "answers")
 """What may be gold about a task, in the order of the stages."""

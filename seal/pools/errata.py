@@ -21,18 +21,18 @@ from pathlib import Path
 from typing import Any
 
 from seal.core import JSON, DataError, Goal, Task, Tool, UsageError, located, shortened
-from seal.core.canonical import digest
 from seal.core.records import from_plain, to_plain
 from seal.core.text import counted
-from seal.evaluation.milestones.checks import check_plan
+from seal.core.values import digest
+from seal.evaluation.plan_checks import check_plan
 from seal.pools.catalogue import by_any_name
-from seal.pools.gold_values import GoldCheck
 from seal.pools.importer import REPORT, Notes, Recorded, WorldFile
 from seal.pools.imports import ImportReport
 from seal.pools.lookup import known_benchmark, world_files_of
-from seal.pools.named_tools import named_tools
+from seal.pools.other_tools import named_tools
+from seal.pools.own_benchmark import GoldCheck
 from seal.pools.pool import StoredPool, load_pool
-from seal.pools.reading.upstream_files import expect, field, json_file, refuse_deep
+from seal.pools.reading.files import expect, field_of, json_file, refuse_deep
 
 GOLD = ("plans", "answers", "relevant", "any_relevant", "any_answer", "reference")
 """Fields of a goal that a correction may change."""
@@ -141,7 +141,10 @@ def read_errata(file: str | Path) -> Errata:
     content = json_file(path)
     with located(path):
         refuse_deep(content)
-        benchmark, listed = field(content, "benchmark", str), field(content, "corrections", list)
+        benchmark, listed = (
+            field_of(content, "benchmark", str),
+            field_of(content, "corrections", list),
+        )
         found: dict[tuple[str, int], Correction] = {}
         for position, entry in enumerate(listed):
             with located(f"corrections.{position}"):
@@ -160,16 +163,18 @@ def _correction(entry: Any) -> Correction:
     unknown = sorted(expect(entry, dict).keys() - {*known})
     if unknown:
         raise DataError(f"unknown field {shortened(unknown[0])}; it has {', '.join(known)}")
-    gold = field(entry, "gold", dict)
+    gold = field_of(entry, "gold", dict)
     wrong = sorted(gold.keys() - {*GOLD})
     if wrong or not gold:
         got = shortened(wrong[0]) if wrong else "nothing"
         raise DataError(f"gold: expected some of {', '.join(GOLD)}, got {got}")
-    texts = {name: field(entry, name, str).strip() for name in ("task", "was", "reason", "source")}
+    texts = {
+        name: field_of(entry, name, str).strip() for name in ("task", "was", "reason", "source")
+    }
     for name, text in texts.items():
         if not text:
             raise DataError(f"{name} is empty; a correction says its {name}")
-    place = field(entry, "goal", int) if "goal" in entry else 0
+    place = field_of(entry, "goal", int) if "goal" in entry else 0
     return Correction(goal=place, gold=gold, **texts)
 
 

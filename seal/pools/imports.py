@@ -10,7 +10,7 @@ from typing import Any
 
 from seal.core import JSON, UsageError, check_name
 from seal.core.registry import load_dotted
-from seal.core.typed_values import takes
+from seal.core.settings import takes
 from seal.pools.importer import REGISTRY, Importer
 
 

@@ -1,26 +1,39 @@
-"""Tools and tasks as people have them.
-
-Tools are Python functions, schemas of model providers, or `Tool` records; a task is a request, and
-what is gold about it.
-"""
+"""Tools and tasks of one's own; gold held against schemas."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from seal.core import JSON, Goal, Milestone, Plan, Task, Tool, UsageError, nearest, shortened
+from seal.core import (
+    JSON,
+    Goal,
+    Milestone,
+    Plan,
+    Task,
+    Tool,
+    ToolCall,
+    UsageError,
+    nearest,
+    shortened,
+)
 from seal.core.conditions import Argument, Called, Condition
-from seal.core.plain import exact_json
-from seal.core.schema_faults import schema_faults
-from seal.core.schemas import required_names
-from seal.core.signatures import checked
-from seal.core.specs import name_of
+from seal.core.registry import name_of
+from seal.core.schemas import meets, required_names, schema_faults, schema_validator, surely_accepts
+from seal.core.settings import checked
+from seal.core.validation import CallError, CallValidator
+from seal.core.values import exact_json
 from seal.evaluation.goals import IN_ORDER
-from seal.pools.own_parts import FEW_TOOLS, FUNCTION, OwnTool, OwnTools
+from seal.pools.benchmark import FEW_TOOLS, FUNCTION, OwnTool, OwnTools
+from seal.pools.reading.files import refuse_deep
+
+# -- Tools and tasks as people have them.
+#
+# Tools are Python functions, schemas of model providers, or `Tool` records; a task is a request,
+# and what is gold about it.
 
 _SCHEMAS = ("parameters", "input_schema", "inputSchema")
 """Where the argument map's JSON Schema stands: OpenAI, Anthropic, MCP."""
@@ -324,8 +337,6 @@ def check_gold(tasks: Iterable[Task], tools: Mapping[str, Tool]) -> None:
     Raises:
         UsageError: A tool's schema refuses one; names the task.
     """
-    from seal.pools.gold_values import GoldCheck
-
     gold = GoldCheck(tools)
     for task in tasks:
         for call in (c for goal in task.goals for plan in goal.plans or () for c in plan.calls()):
@@ -393,3 +404,82 @@ def _goal(task: Task, goal: Goal, own: OwnTools) -> Goal:
         relevant=tuple(map(known, goal.relevant)) or called_tools,
         offered=offered,
     )
+
+
+# -- Gold calls checked against the schemas of their tools, with each value that gold accepts.
+
+
+class RefusedGold(NamedTuple):
+    """Arguments that a gold call accepts and its tool's schema does not."""
+
+    arguments: dict[str, JSON]
+    error: CallError
+
+
+class GoldCheck:
+    """Tells what is wrong with gold calls.
+
+    Args:
+        tools: By id; may grow.
+    """
+
+    def __init__(self, tools: Mapping[str, Tool]) -> None:
+        self._tools = tools
+        self._validator = CallValidator(tools)
+
+    def fault(self, tool: str, arguments: dict[str, JSON]) -> str | None:
+        """Return the kind of what the tool's schema refuses in the arguments; None: nothing.
+
+        Args:
+            tool: Id of a tool that exists.
+            arguments: Of the call.
+
+        Raises:
+            DataError: The arguments are nested deeper than what can be written.
+        """
+        if surely_accepts(self._tools[tool].parameters, arguments):
+            return None
+        refuse_deep(arguments)
+        error = self._error(tool, arguments)
+        return None if error is None else error.kind
+
+    def refused(self, call: Called) -> RefusedGold | None:
+        """Return the first arguments of a gold call that the tool's schema refuses; None: none.
+
+        Every accepted value must make a valid call, one argument varied at a time.
+
+        Args:
+            call: Of a tool that exists.
+        """
+        for arguments in _variants(call):
+            error = self._error(call.tool, arguments)
+            if error is not None:
+                return RefusedGold(arguments, error)
+        return None
+
+    def _error(self, tool: str, arguments: dict[str, JSON]) -> CallError | None:
+        call = ToolCall("call_0", self._tools[tool].name, arguments, tool=tool)
+        return self._validator.check(call)
+
+
+def _variants(call: Called) -> Iterator[dict[str, JSON]]:
+    """Yield the arguments that the oracle gives, then each further accepted value in its place."""
+    if call.arguments is None:
+        return
+    base = call.canonical_arguments()
+    yield base
+    for name, argument in call.arguments.items():
+        for value in argument.listed[0 if argument.optional else 1 :]:
+            yield {**base, name: value}
+
+
+def admits(schema: JSON, value: JSON) -> bool:
+    """Tell whether an argument's schema takes a value; what is no schema takes any.
+
+    Args:
+        schema: As it stands in a tool's `properties`.
+        value: Of ordinary depth.
+    """
+    if not isinstance(schema, dict) or meets(schema, value):
+        return True
+    return bool(schema_validator(schema).is_valid(value))

@@ -1,10 +1,4 @@
-"""A benchmark of files as people have them: tools of one, tasks of another.
-
-Tools are a Python module of functions, schemas of OpenAI's or Anthropic's form, an MCP listing or
-an OpenAPI document. A CSV table with the columns name, description and parameters holds tools too.
-Tasks are the rows of a table (`seal.pools.reading.rows`), of a data frame, or of a data set of
-Hugging Face.
-"""
+"""A benchmark of files; its preview."""
 
 from __future__ import annotations
 
@@ -14,10 +8,11 @@ import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from seal.core import (
     DataError,
+    Goal,
     SealError,
     Task,
     Tool,
@@ -28,26 +23,38 @@ from seal.core import (
     shortened,
 )
 from seal.core.conditions import Called
-from seal.core.plain import exact_json, parse_module
 from seal.core.registry import is_module, load_dotted
-from seal.pools.benchmark import Benchmark
+from seal.core.values import exact_json, json_text, parse_module
+from seal.pools.benchmark import Benchmark, OwnTool, OwnTools
 from seal.pools.importer import TASKS, TOOLS, Notes
-from seal.pools.openapi import openapi_tools
 from seal.pools.own_benchmark import ask, called, check_gold, own_tasks
-from seal.pools.own_parts import OwnTool, OwnTools
 from seal.pools.pool_writer import write_pool
-from seal.pools.reading.python_calls import given_arguments, parsed_call
-from seal.pools.reading.python_types import literal, parameters_schema, python_type
-from seal.pools.reading.rows import rows
-from seal.pools.reading.tolerance import Reader, listed, usable
-from seal.pools.reading.upstream_files import (
-    Placed,
+from seal.pools.reading.files import (
+    Reader,
     expect,
     json_file,
     json_of_text,
+    listed,
     parse_json,
+    usable,
     utf8_text,
 )
+from seal.pools.reading.tables import rows
+from seal.pools.reading.tool_schemas import (
+    given_arguments,
+    literal,
+    openapi_tools,
+    parameters_schema,
+    parsed_call,
+    python_type,
+)
+
+# -- A benchmark of files as people have them: tools of one, tasks of another.
+#
+# Tools are a Python module of functions, schemas of OpenAI's or Anthropic's form, an MCP listing or
+# an OpenAPI document. A CSV table with the columns name, description and parameters holds tools
+# too. Tasks are the rows of a table (`seal.pools.reading.tables`), of a data frame, or of a data set
+# of Hugging Face.
 
 UNANSWERABLE = "unanswerable"
 """In the column of calls: no tool serves the request."""
@@ -428,4 +435,60 @@ def _is_tag(value: Any) -> bool:
     return bool(exact_json(value) == value)
 
 
-__all__ = ["COLUMNS", "HUB", "Placed", "benchmark_of", "save", "tools_of"]
+# -- What a benchmark of one's own holds, and what each metric can say of it.
+
+
+class Preview(NamedTuple):
+    """What metrics can say."""
+
+    metrics: str
+    tasks: int
+    """Of which they have a value."""
+    why: str
+
+
+def said_by(tasks: Sequence[Task]) -> list[Preview]:
+    """Return what the metrics of every run can say of tasks of one goal each."""
+    goals = [task.goals[0] for task in tasks]
+    calls = [_calls(goal) for goal in goals]
+    answers = sum(bool(goal.answers) for goal in goals)
+    refused = sum(goal.labels.get("action") == "abstain" for goal in goals)
+    alone = sum(bool(c) and not g.answers for g, c in zip(goals, calls, strict=True))
+    decided = answers + alone + refused
+    named = sum(map(bool, calls))
+    valued = sum(any(call.arguments for call in called) for called in calls)
+    without = sum(goal.plans is not None and not goal.plans[0].milestones for goal in goals)
+    open_ = len(goals) - decided
+    none = f", {refused} no tool" if refused else ""
+    rest = f"; {open_} need a judge: --role-model judge=MODEL" if open_ else ""
+    return [
+        Preview(
+            "pass_rate", decided, f"{answers} have an answer, {alone} gold calls alone{none}{rest}"
+        ),
+        Preview("call_f1, call_recall, call_precision", named, "tasks with gold calls"),
+        Preview("param_acc_gold, param_acc_matched", valued, "gold calls with arguments"),
+        Preview(
+            "recall, mrr, ndcg of retrieval", named, "tools of gold calls, where one retrieves"
+        ),
+        Preview("abstention", without, "tasks for which no call is right"),
+    ]
+
+
+def gold_of(goal: Goal) -> str:
+    """Return the gold calls of a goal in a line, those of its first plan."""
+    calls = [_written(call) for call in _calls(goal)]
+    if goal.plans is None:
+        return "not known"
+    return "; ".join(calls) or "no call"
+
+
+def _calls(goal: Goal) -> list[Called]:
+    return [call for plan in (goal.plans or ())[:1] for call in plan.calls()]
+
+
+def _written(call: Called) -> str:
+    if call.arguments is None:
+        return call.tool.rpartition("/")[2]
+    given = call.canonical_arguments().items()
+    values = ", ".join(f"{name}={json_text(value)}" for name, value in given)
+    return f"{call.tool.rpartition('/')[2]}({values})"

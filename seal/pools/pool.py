@@ -1,34 +1,38 @@
-"""Pool folders: what an import wrote, read back and checked."""
+"""Pool folders read: tools, tasks, order of `--limit`, search."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 import orjson
 
-from seal.core import JSON, DataError, Task, Tool, Trajectory, UsageError, check_name
-from seal.core.records import read_records
-from seal.core.signatures import checked
-from seal.pools.importer import (
-    RECORDED,
-    REPORT,
-    TASKS,
-    TOOLS,
-    TRAJECTORIES,
-    pool_digest,
+from seal.core import (
+    JSON,
+    DataError,
+    Pool,
+    Query,
+    Task,
+    Tool,
+    Trajectory,
+    UnknownNameError,
+    UsageError,
+    check_name,
 )
-from seal.pools.named_tools import named_tools
-from seal.pools.task_order import TaskChoice, prefix
-from seal.simulator_cache.gold_answers import RecordedCall, recorded_calls
+from seal.core.records import read_records
+from seal.core.settings import checked
+from seal.core.values import canonical_json, derive_seed
+from seal.pools.importer import RECORDED, REPORT, TASKS, TOOLS, TRAJECTORIES, pool_digest
+from seal.pools.other_tools import named_tools
+from seal.simulator_cache.recorded import RecordedCall, recorded_calls
 
-if TYPE_CHECKING:
-    from seal.pools.search import Hit, Kind
+# -- Pool folders: what an import wrote, read back and checked.
 
 _LISTED = 20
 """Values of a tag that a message lists at most."""
@@ -76,7 +80,7 @@ class StoredPool:
         folder: With tools.jsonl and tasks.jsonl; `import.json`, `recorded/` and files of its worlds
             where they exist.
         view: Given a function that reads all tasks, yields those that are played, in their order.
-        benchmark: The `seal.pools.Benchmark` that stands behind the folder, where that is known.
+        benchmark: The `seal.pools.benchmark.Benchmark` that stands behind the folder, where that is known.
         told: Gives a tool the texts that models are shown; None: those of the file.
     """
 
@@ -163,7 +167,7 @@ class StoredPool:
             select: Tag to the value that it must have, written as on a command line: a boolean tag
                 matches `true` or `false`, `*` any characters. `id` is the task's id. All must
                 hold.
-            limit: At most so many, which stand for all (`seal.pools.task_order`).
+            limit: At most so many, which stand for all (`seal.pools.pool`).
             first: At most so many, from the head of the file.
 
         Raises:
@@ -225,15 +229,12 @@ class StoredPool:
         of_name = [tool for tool in self.tools() if tool.name == id]
         if id not in self._tools and len(of_name) == 1:
             return of_name[0]
-        from seal.pools.search import named_one
 
         return self._tools[named_one("tool", id, self._tools)]
 
     @checked
     def task(self, id: str) -> Task:
         """Return a task by its id, or by the one id that starts or ends so; as for `tool`."""
-        from seal.pools.search import named_one
-
         tasks = {task.id: task for task in self.every_task()}
         return tasks[named_one("task", id, tasks)]
 
@@ -248,12 +249,10 @@ class StoredPool:
         """Return the tools, or the tasks, that BM25 ranks first for some words.
 
         Example:
-            >>> from seal.api.pools import load_pool
+            >>> from seal.api.benchmarks import load_pool
             >>> load_pool("sample").search("weather of tomorrow", 1)[0].id
             'sample/skywatch/current'
         """
-        from seal.pools.search import searched
-
         return searched(self.tools(), tuple(self.every_task()), words, k, of)
 
     def every_task(self) -> Iterator[Task]:
@@ -342,3 +341,127 @@ def _nothing_found(
 def _shortened(values: set[str]) -> str:
     listed = ", ".join(sorted(values)[:_LISTED])
     return f"{listed}, and {len(values) - _LISTED} more" if len(values) > _LISTED else listed
+
+
+# -- Look-ups in a pool: by id, by a part of it, and by words.
+
+NAMED = 10
+"""Most ids that an error lists."""
+Kind = Literal["tools", "tasks"]
+
+
+def named_one(kind: str, wanted: str, ids: Collection[str]) -> str:
+    """Return the id that a user's text names: itself, else the one that starts or ends so.
+
+    Args:
+        kind: What is looked for, for messages: "task".
+        wanted: The text.
+        ids: Those that there are.
+
+    Raises:
+        UnknownNameError: None does; names the closest.
+        UsageError: Several do.
+    """
+    if wanted in ids:
+        return wanted
+    for fits in (
+        [id for id in ids if id.startswith(wanted)],
+        [id for id in ids if id.endswith(f"/{wanted}")],
+    ):
+        if len(fits) == 1:
+            return fits[0]
+        if fits:
+            named = ", ".join(fits[:NAMED]) + (", ..." if len(fits) > NAMED else "")
+            raise UsageError(f"{wanted!r} fits {len(fits)} {kind}s: {named}; give more of the id")
+    from rapidfuzz import fuzz, process
+
+    found = process.extract(wanted, list(ids), scorer=fuzz.ratio, limit=NAMED)
+    closest = [name for name, *_ in found]
+    raise UnknownNameError(kind, wanted, closest, more=len(ids) - len(closest))
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One thing that a search found."""
+
+    id: str
+    score: float
+    """Of BM25; greater is better."""
+    text: str
+    """Description of the tool, or what the task asks."""
+
+
+def searched(
+    tools: Sequence[Tool], tasks: Sequence[Task], words: str, k: int, of: Kind
+) -> tuple[Hit, ...]:
+    """Return the tools or tasks that BM25 ranks first for some words; none without one of them.
+
+    Raises:
+        UsageError: `k` is below 1, or there is no such kind.
+    """
+    from seal.retrievers.build import build_retriever
+
+    check_name("kind of search", of, ("tools", "tasks"))
+    if k < 1:
+        raise UsageError(f"k = {k}: a search shows at least 1; give a greater number")
+    asked = {task.id: " / ".join(goal.text for goal in task.goals) for task in tasks}
+    documents = (
+        tuple(tools) if of == "tools" else tuple(Tool(i, i, t, {}) for i, t in asked.items())
+    )
+    (ranking,) = build_retriever("bm25", Pool(documents)).retrieve([Query(words)], k)
+    texts = {tool.id: tool.description for tool in documents}
+    return tuple(Hit(id, score, texts[id]) for id, score in ranking if score > 0)
+
+
+# -- The order in which `--limit` takes tasks, so that a few of them stand for all.
+#
+# Tasks are sorted by their tags, those with few values first, and by chance among equal tags. They
+# are then taken from that row in the order of a binary van der Corput sequence: each next task
+# halves a widest gap between those before it. So every prefix has each tag about as often as the
+# whole, and a longer prefix holds a shorter one. It is systematic sampling of a sorted list, made
+# nested. No seed of a run changes the order, so that runs of several seeds play the same tasks.
+
+ORDER = "spread/1"
+"""Name of the order; another order gets another version."""
+
+
+class TaskChoice(Protocol):
+    """Settings that say which tasks of a pool are played."""
+
+    @property
+    def select(self) -> Mapping[str, str]:
+        """Tag to the value that a task must have."""
+
+    @property
+    def limit(self) -> int | None:
+        """So many tasks of `ORDER`; None: all."""
+
+    @property
+    def first(self) -> int | None:
+        """So many tasks of the head of the file; None: all."""
+
+
+def told_of(choice: TaskChoice) -> dict[str, JSON]:
+    """Return what a record says of how many tasks were chosen, and by which order."""
+    first: dict[str, JSON] = {} if choice.first is None else {"first": choice.first}
+    return {"limit": choice.limit} | first | ({} if choice.limit is None else {"order": ORDER})
+
+
+def prefix(tasks: Iterable[Task], limit: int) -> frozenset[str]:
+    """Return the ids of the first tasks in `ORDER`: of at most `limit`, in whatever order given."""
+    tags = {task.id: task.tags for task in tasks}
+    values: dict[str, set[bytes]] = {}
+    for mine in tags.values():
+        for tag, value in mine.items():
+            values.setdefault(tag, set()).add(canonical_json(value))
+    coarse_first = sorted(values, key=lambda tag: (len(values[tag]), tag))
+
+    def place(task: str) -> tuple[Any, ...]:
+        by_tag = tuple(canonical_json(tags[task].get(tag)) for tag in coarse_first)
+        return (by_tag, derive_seed(ORDER, task), task)
+
+    row = sorted(tags, key=place)
+    bits = len(row).bit_length()
+    reversed_bits = (int(f"{at:0{bits}b}"[::-1], 2) for at in range(1 << bits))
+    taken = [row[at] for at in reversed_bits if at < len(row)] if row else []
+    return frozenset(taken[:limit])

@@ -10,7 +10,7 @@ from typing import IO, Any
 import orjson
 
 from seal.core import DataError, Task, Tool, UsageError, shortened
-from seal.core.folders import in_work, naming, part_of, remove, within
+from seal.core.files import in_work, naming, part_of, remove, within
 from seal.core.records import encode, without_cycle_search
 from seal.pools.importer import (
     RECORDED,

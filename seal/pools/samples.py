@@ -1,32 +1,33 @@
-"""Smaller pools drawn from a large one, by the queries that they must serve.
-
-Source: the SEAL paper, Table 3 and Figure 2, whose pools have 10 to 500 APIs; it does not say how
-they were drawn. Drawing tools alone by chance leaves almost no query whose relevant tools are all
-there, so here queries come first:
-
-1. Seed queries are drawn by chance, one by one. Each brings the tools that it needs, unless the
-   pool would then exceed its size: such a query is passed over. A full pool ends the drawing.
-2. Distractors fill what room is left.
-
-`seal.pools.needs` says what a task needs of a pool. A task without relevant tools stands in no
-sample, for nothing says whether a pool serves it. A task of a sample names tools of the sample
-alone (`needs.restricted`).
-"""
+"""Smaller pools drawn, by what tasks need."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, zip_longest
 from typing import TypeVar
 
-from seal.core import DataError, Task, Tool, UsageError, check_name
-from seal.core.canonical import derive_seed, digest
+from seal.core import DataError, Goal, Plan, Task, Tool, UsageError, check_name
 from seal.core.text import counted
-from seal.pools.named_tools import named_tools
-from seal.pools.needs import need_of, restricted
+from seal.core.values import derive_seed, digest
+from seal.pools.other_tools import called_tools, named_tools, stated_tools
+
+# -- Smaller pools drawn from a large one, by the queries that they must serve.
+#
+# Source: the SEAL paper, Table 3 and Figure 2, whose pools have 10 to 500 APIs; it does not say how
+# they were drawn. Drawing tools alone by chance leaves almost no query whose relevant tools are all
+# there, so here queries come first:
+#
+# 1. Seed queries are drawn by chance, one by one. Each brings the tools that it needs, unless the
+#    pool would then exceed its size: such a query is passed over. A full pool ends the drawing.
+# 2. Distractors fill what room is left.
+#
+# `seal.pools.samples` says what a task needs of a pool. A task without relevant tools stands in no
+# sample, for nothing says whether a pool serves it. A task of a sample names tools of the sample
+# alone (`needs.restricted`).
 
 DISTRACTORS = ("uniform", "same_tool", "nearest")
 """What fills a pool: tools by chance; first the APIs of the services that the seed queries need;
@@ -280,3 +281,95 @@ class _Protocol:
             tuple(drawn.seeds),
             len(held - drawn.needed),
         )
+
+
+# -- What a task needs of a pool, and what of it a smaller pool leaves.
+#
+# A task needs every relevant tool of every goal, or one of them where they are alternatives; and
+# where a goal has plans, all tools that one of its plans calls.
+
+_Choice = tuple[frozenset[str], ...]
+"""Sets of tools of which one is enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """The tools that serve a task."""
+
+    all_of: frozenset[str]
+    one_of: tuple[_Choice, ...] = ()
+    """Of each choice one set, besides."""
+
+    @property
+    def tools(self) -> frozenset[str]:
+        """Every tool that is named."""
+        return self.all_of.union(*chain.from_iterable(self.one_of))
+
+    @property
+    def size(self) -> int:
+        """Number of tools that suffice; fewer may, where choices overlap."""
+        return len(self.all_of) + sum(
+            min(len(tools - self.all_of) for tools in choice) for choice in self.one_of
+        )
+
+    def met(self, held: AbstractSet[str]) -> bool:
+        """Tell whether these tools serve the task."""
+        return self.all_of <= held and all(
+            any(tools <= held for tools in choice) for choice in self.one_of
+        )
+
+    def missing(self, held: AbstractSet[str], chance: random.Random) -> set[str]:
+        """Return the tools to add to these; of the smallest sets of a choice chance takes one."""
+        added = set(self.all_of - held)
+        for choice in self.one_of:
+            rests = [tools - held - added for tools in choice]
+            least = min(map(len, rests))
+            if least:
+                added |= chance.choice([rest for rest in rests if len(rest) == least])
+        return added
+
+
+def need_of(task: Task) -> Need:
+    """Return what the task needs."""
+    choices = dict.fromkeys(chain.from_iterable(map(_choices, task.goals)))
+    single = [choice[0] for choice in choices if len(choice) == 1]
+    return Need(frozenset().union(*single), tuple(c for c in choices if len(c) > 1))
+
+
+def _choices(goal: Goal) -> Iterator[_Choice]:
+    if goal.any_relevant and goal.relevant:
+        yield tuple(frozenset([tool]) for tool in dict.fromkeys(goal.relevant))
+    else:
+        yield (frozenset(goal.relevant),)
+    if goal.plans:
+        yield tuple(dict.fromkeys(map(_called, goal.plans)))
+
+
+def restricted(task: Task, held: AbstractSet[str]) -> Task:
+    """Return the task as far as these tools go; they must meet its need.
+
+    Tools that are not among them are taken out of alternatives and of what goals offer; plans,
+    minefields and references that call such are left out.
+    """
+    return replace(task, goals=tuple(_restricted_goal(goal, held) for goal in task.goals))
+
+
+def _restricted_goal(goal: Goal, held: AbstractSet[str]) -> Goal:
+    plans = goal.plans
+    if plans is not None:
+        plans = tuple(_without_minefields(p, held) for p in plans if _called(p) <= held)
+    return replace(
+        goal,
+        plans=plans,
+        offered=None if goal.offered is None else tuple(t for t in goal.offered if t in held),
+        relevant=tuple(tool for tool in goal.relevant if tool in held),
+        reference=goal.reference if set(stated_tools(goal.reference)) <= held else (),
+    )
+
+
+def _without_minefields(plan: Plan, held: AbstractSet[str]) -> Plan:
+    return replace(plan, minefields=tuple(m for m in plan.minefields if called_tools(m) <= held))
+
+
+def _called(plan: Plan) -> frozenset[str]:
+    return frozenset().union(*map(called_tools, plan.milestones))

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from seal.report.applies import AUGMENTATION, CATEGORY_GROUPS
+from seal.core.text import one_line
 from seal.report.grids import Estimate, Grid
 from seal.report.lanes import Lane, main_metrics
-from seal.report.pages import estimate_cell, lane_head, table
-from seal.report.printable import one_line
-from seal.runs.scales import scales_of
+from seal.report.pages import estimate_cell, table
+from seal.report.sections import AUGMENTATION, CATEGORY_GROUPS, lane_head
+from seal.runs.run import scales_of
 
 if TYPE_CHECKING:
     from markupsafe import Markup

@@ -23,13 +23,12 @@ from seal.core import (
     Trajectory,
     Usage,
 )
-from seal.core.canonical import canonical_json
+from seal.core.values import canonical_json
 from seal.evaluation.goals import USER, decides, state_of
-from seal.experiments.result_files import LongForm
-from seal.report.chat_records import by_chat, deciding_metric, decisive_of
-from seal.report.lanes import model_name
-from seal.runs.feedback import is_rejection
-from seal.runs.run_folder import RunFolder
+from seal.experiments.series import LongForm
+from seal.report.lanes import by_chat, deciding_metric, decisive_of, model_name
+from seal.runs.call_handling import is_rejection
+from seal.runs.run import RunFolder
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from math import nan
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from seal.core.text import counted
+from seal.core.text import counted, one_line, printable
 from seal.evaluation.goals import UNDECIDED
-from seal.report.printable import one_line, printable
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
@@ -20,7 +19,7 @@ Value = TypeVar("Value")
 
 
 class Grid(NamedTuple):
-    """A table of texts, which a terminal draws (`seal.report.terminal_grids`)."""
+    """A table of texts, which a terminal draws (`seal.report.table_forms`)."""
 
     title: str
     columns: Sequence[str]
@@ -34,7 +33,7 @@ class Grid(NamedTuple):
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
         """Yield the table, in parts where the terminal is narrow."""
-        from seal.report.terminal_grids import fitted_tables
+        from seal.report.table_forms import fitted_tables
 
         yield from fitted_tables(self, options.max_width)
 

@@ -17,14 +17,13 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from seal.core import Score
 from seal.evaluation.goals import INFRASTRUCTURE, is_dialogue
-from seal.evaluation.mission_labels import TYPES
-from seal.evaluation.missions.judgement import ActionError
+from seal.evaluation.mission_gold import TYPES
+from seal.evaluation.missions import ActionError
 from seal.pools.counts import MissionCounts, count_missions
-from seal.report.chat_records import scores_so_far
-from seal.report.lanes import Lane
+from seal.report.lanes import Lane, scores_so_far
 from seal.report.pages import render
 from seal.report.run_tables import RunTable, Share
-from seal.runs.run_folder import RunFolder
+from seal.runs.run import RunFolder
 
 if TYPE_CHECKING:
     from markupsafe import Markup

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,12 +15,13 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
+from seal.core.text import printable
 from seal.report.grids import Estimate, Grid, number
-from seal.report.lanes import Lane
-from seal.report.printable import printable
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
+    from seal.report.charts import Bar
 
 WIDTH = 460
 """Width of the drawing in its own units; a page scales it."""
@@ -83,12 +83,6 @@ class Listing(NamedTuple):
 def link(text: str, href: str) -> Markup:
     """Return a text that leads to an address, in whichever direction it is written."""
     return Markup('<a href="{}" dir="auto">{}</a>').format(href, printable(text))
-
-
-def lane_head(lane: Lane, text: str = "") -> Markup:
-    """Return a lane's colour and label, and what else the head of a column says."""
-    label = f"{lane.label}{text}"
-    return Markup('<span class="swatch {}"></span>{}').format(lane.colour, printable(label))
 
 
 def estimate_cell(found: Estimate, more: str = "", lacking: str = "") -> Markup:
@@ -235,81 +229,6 @@ def _printable(value: Any) -> Any:
     return printable(value) if type(value) is str else value
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """One value."""
-
-    label: str
-    """Whose value; told by colour, and by text where colours are not seen."""
-    colour: str
-    """Class of the style sheet: floor, ceiling, run-0 ... run-5."""
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-    band: tuple[float, float] | None = None
-    """What it stands before: from floor to ceiling; None: nothing."""
-    begin: float = 0.0
-    """Where a bar begins."""
-
-
-@dataclass(frozen=True, slots=True)
-class BarGroup:
-    """Bars under one heading."""
-
-    heading: str
-    bars: tuple[Bar, ...]
-
-
-def lane_bar(lane: Lane, metric: str, group: str | None = None) -> Bar:
-    """Return a lane's mean of a metric with its interval, of all tasks or of a group of them."""
-    found = lane.estimate(metric, group)
-    mean = None if found.mean is None else float(found.mean)
-    return Bar(lane.label, lane.colour, mean, found.low, found.high)
-
-
-def forest(title: str, groups: Sequence[BarGroup], ends: tuple[float, float] = (0, 1)) -> Markup:
-    """Return a figure with a point for each value, between the ends of its interval.
-
-    Args:
-        title: Caption of the figure.
-        groups: Blocks from top to bottom.
-        ends: Values at the left and the right end.
-    """
-    return bar_chart(title, groups, ends[1], ends[0], points=True)
-
-
-def bar_chart(
-    title: str,
-    groups: Sequence[BarGroup],
-    maximum: float = 1.0,
-    minimum: float = 0.0,
-    *,
-    points: bool = False,
-) -> Markup:
-    """Return a figure with one block of bars for each group.
-
-    Args:
-        title: Caption of the figure.
-        groups: Blocks from top to bottom.
-        maximum: Value at the right end; larger ones are cut there, their number stays.
-        minimum: Value at the left end.
-        points: Whether a value is a point, as in a forest plot, and no bar.
-    """
-    y = 0
-    drawn = []
-    for group in groups:
-        bars = [
-            _draw(bar, y + HEADING + position * (BAR + GAP), minimum, maximum)
-            for position, bar in enumerate(group.bars)
-        ]
-        drawn.append({"heading": group.heading, "y": y + HEADING - 7, "bars": bars})
-        y += HEADING + len(bars) * (BAR + GAP) + SPACE
-    width = maximum - minimum
-    places: dict[str, Any] = {"width": WIDTH, "height": y + AXIS, "track": TRACK, "bar": BAR}
-    places["ticks"] = [(TRACK * part / 4, f"{minimum + width * part / 4:g}") for part in range(5)]
-    return render("bars.html", title=title, groups=drawn, points=points, **places)
-
-
 def _draw(bar: Bar, y: int, minimum: float, maximum: float) -> dict[str, Any]:
     def x(value: float) -> float:
         share = (value - minimum) / (maximum - minimum) if maximum > minimum else 0.0
@@ -325,7 +244,3 @@ def _draw(bar: Bar, y: int, minimum: float, maximum: float) -> dict[str, Any]:
         "band": bar.band and tuple(map(x, bar.band)),
         "whisker": None if bar.low is None or bar.high is None else (x(bar.low), x(bar.high)),
     }
-
-
-COLOURS = 6
-"""Colours of the style sheet: run-0 ... run-5."""

@@ -1,8 +1,4 @@
-"""A paper's tables with ours: each published row, each run's below it, and what they differ by.
-
-`seal paper` and the report's section show the same objects. Which tables there are, benchmarks
-declare (`Benchmark.published`).
-"""
+"""A paper's tables with ours beside them."""
 
 from __future__ import annotations
 
@@ -14,13 +10,21 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from seal.core import SealError, UsageError, fault, shortened
+from seal.core.text import printable
 from seal.evaluation.goals import RATE
 from seal.pools.benchmark import Benchmark, loaded
-from seal.pools.paper_data import PublishedTable, Source
+from seal.pools.declarations import PublishedTable, Source
+from seal.report.charts import Bar, BarGroup, bar_chart
 from seal.report.grids import Estimate, Grid, number
 from seal.report.lanes import RUN_COLOURS, Lane, model_name
-from seal.report.pages import Bar, BarGroup, bar_chart, render, table
-from seal.runs.run_folder import RunFolder
+from seal.report.pages import inline, render, table
+from seal.report.table_forms import latex, latex_comment, terminal_text
+from seal.runs.run import RunFolder
+
+# -- A paper's tables with ours: each published row, each run's below it, and what they differ by.
+#
+# `seal paper` and the report's section show the same objects. Which tables there are, benchmarks
+# declare (`Benchmark.published`).
 
 PUBLISHED, HERE = "published", "here"
 MARK = "*"
@@ -365,3 +369,38 @@ def section(lanes: Sequence[Lane]) -> Markup | None:
         told += [each for each in tables_of_run(lane.run) if each not in told]
     shown = [filled(each, measured_lanes(lanes)) for each in told if each.rows]
     return Markup("").join(each.html() for each in shown if each.measured) or None
+
+
+# -- Tables of a paper as text, LaTeX and pages.
+
+
+def document(name: str, tables: Sequence[PaperTable], lines: Sequence[str], format: str) -> str:
+    """Return tables as a file of one format: text, latex or html.
+
+    Args:
+        name: Of the paper.
+        tables: Its tables.
+        lines: What is told below them.
+        format: As named above.
+    """
+    if format == "latex":
+        return "\n\n".join((*map(_latex, tables), "\n".join(map(latex_comment, lines)))) + "\n"
+    if format == "html":
+        shown = {"title": name, "tables": tables, "lines": lines}
+        return str(render("paper.html", **shown, **inline(scripted=False)))
+    return terminal_text(shown_parts(tables, lines)) + "\n"
+
+
+def shown_parts(tables: Sequence[PaperTable], lines: Sequence[str]) -> Iterator[Any]:
+    """Yield tables and lines as a terminal shows them."""
+    for each in tables:
+        yield printable(each.title)
+        yield each.grid()._replace(title="")
+        yield from map(printable, each.notes)
+    yield from map(printable, lines)
+
+
+def _latex(table: PaperTable) -> str:
+    """Return a table as LaTeX that needs no package; notes are comments."""
+    body = latex(table.grid(), rules=(r"\hline",) * 3, texts=True)
+    return "\n".join((*map(latex_comment, table.notes), body))

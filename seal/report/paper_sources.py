@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from seal.core import DataError, UnknownNameError, UsageError
-from seal.core.folders import within
+from seal.core.files import within
 from seal.core.text import counted
-from seal.experiments.result_files import read_json
-from seal.experiments.retrieval.ranking_files import RESULTS
-from seal.experiments.sweep.sweep_files import SWEEP
+from seal.experiments.retrieval import RESULTS
+from seal.experiments.series import read_json
+from seal.experiments.sweep import SWEEP
 from seal.pools.benchmark import Benchmark
+from seal.pools.declarations import PublishedTable, Source
 from seal.pools.importer import TASKS, TOOLS
 from seal.pools.lookup import installed_benchmarks, known_benchmark, sound_benchmark
-from seal.pools.paper_data import PublishedTable, Source
 from seal.pools.pool import StoredPool, load_pool
 from seal.report.grids import Grid
 from seal.report.lanes import lanes_of
@@ -29,7 +29,7 @@ from seal.report.paper import (
     tables_of_run,
 )
 from seal.report.seal_paper import PAPER, TABLES
-from seal.runs.run_folder import RunFolder
+from seal.runs.run import RunFolder
 
 _MADE_BY: Mapping[Source, tuple[str, str]] = {
     "run": ("a scored run", "seal run {}"),
@@ -131,7 +131,7 @@ def _conditions(path: Path) -> list[Path]:
     """Return the runs of an ablation; of whatever else none."""
     if not (path / "comparison.json").is_file():
         return []
-    from seal.experiments.ablation.ablate import COMPARISON
+    from seal.experiments.ablation import COMPARISON
 
     content = COMPARISON.read(path / COMPARISON.name)
     return [within(path, row["condition"]) for row in content["runs"]]

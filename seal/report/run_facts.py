@@ -16,10 +16,9 @@ from seal.core.text import counted
 from seal.evaluation.goals import RATE
 from seal.report.grids import Estimate
 from seal.report.lanes import headline_of, main_metrics, model_name
+from seal.runs.costs import Prices, dollars_of, read_ledger
 from seal.runs.journal import timings_of
-from seal.runs.run_folder import MANIFEST, RunFolder
-from seal.runs.spending.ledger import read_ledger
-from seal.runs.spending.prices import Prices, dollars_of
+from seal.runs.run import MANIFEST, RunFolder
 
 _NOTHING = Estimate(None)
 _NONE_KEPT = {"kept": 0, "kept_in": 0, "kept_out": 0}
@@ -96,7 +95,7 @@ def cost_chart(runs: Iterable[RunFacts]) -> Markup | None:
     alike = len({run.metric for run in shown}) == 1
     if len(shown) < 2 or not alike or not all(run.scale.bounded for run in shown):
         return None
-    from seal.report.curve_chart import Curve, Point, curves
+    from seal.report.charts import Curve, Point, curves
 
     priced = all(run.dollars for run in shown)
     costs = [(run.dollars or 0.0) if priced else run.tokens for run in shown]

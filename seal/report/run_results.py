@@ -1,4 +1,4 @@
-"""What the terminal shows of a run: its summary, its judges, and notes in plain lines."""
+"""What the terminal shows of a run, and what a run would cost."""
 
 from __future__ import annotations
 
@@ -6,19 +6,27 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from seal.core.text import counted
+from seal.core.text import counted, one_line, printable
+from seal.core.values import json_text
+from seal.evaluation.conversation_audit import INSTRUCTION
 from seal.evaluation.goals import INFRASTRUCTURE
-from seal.evaluation.user_audit import INSTRUCTION
-from seal.report.chat_records import scores_so_far, trajectories_so_far
-from seal.report.grids import frequent
-from seal.report.lanes import Lane, ShortTable, lanes_of, summary_table
-from seal.report.printable import one_line, printable
-from seal.runs.journal import spent_on
-from seal.runs.run_folder import FAILED_GOLD, LINES, RunFolder, all_crashed
-from seal.runs.spending.budget import Budget
+from seal.report.grids import Grid, counts_of, frequent
+from seal.report.lanes import (
+    Lane,
+    ShortTable,
+    lanes_of,
+    scores_so_far,
+    summary_table,
+    trajectories_so_far,
+)
+from seal.runs.costs import Budget
+from seal.runs.run import FAILED_GOLD, LINES, RunFolder, all_crashed, spent_on
 
 if TYPE_CHECKING:
-    from seal.runs.run import Progress
+    from seal.runs.play import Progress
+
+
+# -- What the terminal shows of a run: its summary, its judges, and notes in plain lines.
 
 ERRORS = 5
 """Most distinct error messages that are told."""
@@ -44,7 +52,7 @@ def result_tables(run: RunFolder) -> list[Any]:
     means, summary = summary_table(run), run.summary()
     tables: list[Any] = [means] if means.rows else []  # the notes tell of what has no mean
     if summary.get("audit"):
-        from seal.report.judge_section import judge_tables
+        from seal.report.role_sections import judge_tables
 
         tables += judge_tables(summary)
     return [*tables, *summary_notes(run)]
@@ -188,7 +196,7 @@ def _counts(summary: Mapping[str, Any]) -> str:
 def _users(run: RunFolder, summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield what the simulated users did wrong, where there were any."""
     if INSTRUCTION in (summary.get("metrics") or ()):
-        from seal.report.user_errors import user_notes
+        from seal.report.role_sections import user_notes
 
         yield from user_notes(run)
 
@@ -196,7 +204,7 @@ def _users(run: RunFolder, summary: Mapping[str, Any]) -> Iterator[str]:
 def _judged(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield what judges agreed on, where there were any."""
     if summary.get("judging") or summary.get("audit"):
-        from seal.report.judge_section import judging_notes
+        from seal.report.role_sections import judging_notes
 
         yield from judging_notes(summary)
 
@@ -265,3 +273,85 @@ def spent_lines(folder: RunFolder, budget: Budget) -> Iterator[str]:
         cost = "of no known price" if dollars is None else f"{dollars:.4f} dollars"
         told = _ESTIMATED if any(part.estimated for part in spent.asked.values()) else ""
         yield f"spent until now, baselines with it: {counted(spent.tokens, 'token')}{told}, {cost}"
+
+
+# -- What a run would cost, for a person.
+
+_PLACES = {
+    "flag": "from the command line",
+    "call": "from the call",
+    "environment": "from the environment",
+    "file": "from seal.toml",
+    "benchmark": "from the benchmark, where nothing else says otherwise",
+    "default": "by default",
+}
+
+
+def plan_tables(plan: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield a table and lines.
+
+    Args:
+        plan: As of `seal.runs.cost_plan.plan`.
+    """
+    yield plan_grid(plan)
+    alone = plan["chats"] <= plan["tasks"] * plan["trials"]
+    yield (
+        f"{counts_of(chat=plan['chats'])} ({counts_of(task=plan['tasks'], trial=plan['trials'])}"
+        f"{'' if alone else ', baselines with them'}), "
+        f"estimated from {counted(plan['rehearsed'], 'task')} that were rehearsed"
+        + (f"; {plan['failed']} could not be" if plan["failed"] else "")
+    )
+    for model in plan["unpriced"]:
+        yield printable(f"no price of {model}: give it by --prices FILE")
+    for table in plan["prices"]:
+        yield printable(f"prices of {table['date']}: {table['source']}")
+    for name in plan["over"]:
+        yield f"that is more than --{name.replace('_', '-')} allows: the run would stop before"
+    yield from _origin_lines(plan["origins"])
+    for line in plan["assumptions"]:
+        yield f"assumed: {line}"
+    yield "nothing was asked and nothing is written"
+
+
+def plan_grid(plan: Mapping[str, Any]) -> Grid:
+    """Return what each role would ask, and the sum, as a table."""
+    rows: list[tuple[str, ...]] = [
+        (
+            row["part"],
+            row["role"],
+            row["model"],
+            f"{row['requests']:,}",
+            f"{row['tokens_in']:,}",
+            f"{row['tokens_out']:,}",
+            _dollars(row["dollars"]),
+        )
+        for row in plan["rows"]
+    ]
+    total = tuple(f"{plan[name]:,}" for name in ("requests", "tokens_in", "tokens_out"))
+    rows.append(("all", "", "", *total, _total(plan)))
+    columns = ("part", "role", "model", "model calls", "tokens in", "tokens out", "dollars")
+    return Grid("what the run would ask", columns, rows)
+
+
+def _origin_lines(origins: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield for each origin the settings that are from there."""
+    for origin, place in _PLACES.items():
+        values = [
+            f"{name}={json_text(found['value'])}"
+            for name, found in origins.items()
+            if found["origin"] == origin
+        ]
+        if values:
+            yield printable(f"{place}: {', '.join(values)}")
+    yield "every other setting has its default"
+
+
+def _total(plan: Mapping[str, Any]) -> str:
+    """Return the sum; where models have no price, what the others cost at least."""
+    if not plan["unpriced"]:
+        return _dollars(plan["dollars"])
+    return f"≥{_dollars(plan['dollars'])}" if plan["dollars"] else _dollars(None)
+
+
+def _dollars(value: float | None) -> str:
+    return "no price" if value is None else f"{value:,.4f}"

@@ -1,19 +1,37 @@
-"""The tables of the SEAL paper in which any benchmark stands.
-
-Tables 1 and 2 count pools, and Figure 2 compares retrievers. Figures of Table 3 were published of
-two benchmarks, which declare them; sweeps of others have its layout.
-"""
+"""The SEAL paper's tables, and counts of benchmarks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
 from typing import Any
 
-from seal.experiments.sweep.sweep_settings import RECALL_AT
-from seal.pools.catalogue import STAGES, catalogue
-from seal.pools.counts import count_stored
-from seal.pools.paper_data import PublishedTable
-from seal.pools.pool import StoredPool
+from seal.cli.output import field_lines
+from seal.core import JSON, SealError, UsageError
+from seal.core.registry import load_dotted
+from seal.experiments.settings import RECALL_AT
+from seal.pools.catalogue import (
+    STAGES,
+    Card,
+    PaperCounts,
+    by_any_name,
+    catalogue,
+    pinned_files,
+    stages,
+)
+from seal.pools.counts import PoolCounts, count_stored
+from seal.pools.declarations import PublishedTable
+from seal.pools.importer import REGISTRY
+from seal.pools.lookup import is_shipped, open_pool, source_folder
+from seal.pools.pool import StoredPool, load_pool
+from seal.report.grids import Grid
+from seal.runs.run import RunFolder
+
+# -- The tables of the SEAL paper in which any benchmark stands.
+#
+# Tables 1 and 2 count pools, and Figure 2 compares retrievers. Figures of Table 3 were published of
+# two benchmarks, which declare them; sweeps of others have its layout.
 
 PAPER = "seal"
 COUNTS = {
@@ -149,3 +167,255 @@ TABLES = (
     ),
     *sweep_table("Other benchmarks", {}),
 )
+
+
+# -- Counts of the benchmarks whose files are here.
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What counting one benchmark gave."""
+
+    counts: PoolCounts | None
+    """None: there was nothing to count."""
+    reason: str = ""
+    """Why there are no counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """A benchmark's own statistics."""
+
+    values: dict[str, JSON] | None
+    """None: there are none."""
+    reason: str = ""
+    """Why there are none, where the benchmark has any."""
+
+
+def figures_of(what: Card | StoredPool, run: Path | None = None) -> Figures:
+    """Return a benchmark's own statistics; upstream files are imported first, once.
+
+    Args:
+        what: A benchmark, or a pool folder of one.
+        run: Run folder whose trajectories are counted too; None: only the gold is counted.
+
+    Raises:
+        UsageError: A run is given, and the benchmark has no statistics of its own.
+        DataError: There is no run in the folder.
+    """
+    entry = what if isinstance(what, Card) else by_any_name().get(what.name)
+    if entry is None or entry.statistics is None:
+        if run is not None:
+            raise UsageError(f"{what.name} has no statistics of runs: leave out --run")
+        return Figures(None)
+    trajectories = () if run is None else RunFolder.open(run).trajectories()
+    if isinstance(what, Card) and not is_here(entry):
+        return Figures(
+            None,
+            f"no files under SEAL_DATA; set it to the folder that holds {entry.folder}/, or import "
+            f"the files ({entry.command}) and name the pool: seal benchmarks POOL",
+        )
+    try:
+        pool = open_pool(entry.name) if isinstance(what, Card) else what
+        return Figures(load_dotted(entry.statistics)(pool.tasks(), trajectories).to_json())
+    except SealError as error:
+        return Figures(None, str(error))
+
+
+def named_pool(name: str) -> StoredPool | None:
+    """Return the pool of a folder or of somebody else's benchmark; None for any other name.
+
+    Raises:
+        DataError: The folder is no pool.
+        UsageError: The benchmark is broken, or its files are not here.
+    """
+    if name in by_any_name():
+        return None
+    if name in REGISTRY:
+        return open_pool(name)
+    return load_pool(Path(name)) if Path(name).is_dir() else None
+
+
+def is_here(entry: Card) -> bool:
+    """Tell whether a benchmark ships or its files lie under SEAL_DATA."""
+    return is_shipped(entry.name) or source_folder(entry.name) is not None
+
+
+def measure(entry: Card) -> Counted:
+    """Count a benchmark's pool; upstream files are imported first, once.
+
+    What cannot be counted, for its files are absent or refused, says why: it stops no other.
+    """
+    if not is_here(entry):
+        return Counted(None, "no files under SEAL_DATA")
+    if entry.importer is None and not is_shipped(entry.name):
+        return Counted(None, entry.status)
+    try:
+        return Counted(count_stored(open_pool(entry.name)))
+    except SealError as error:
+        return Counted(None, str(error))
+
+
+# -- The tables of `seal benchmarks`: what there is, Tables 1 and 2 of the paper.
+
+_MEANS = {
+    "tools": "tools offered, over all augmentations",
+    "tools_by_augmentation": "tools offered, by augmentation",
+    "gold_calls": "gold calls of a scenario",
+    "calls": "calls of a chat",
+    "turns": "turns of a chat",
+}
+"""Statistics that are means, in words."""
+
+
+def plain(entry: Card, measured: Counted | None) -> dict[str, Any]:
+    """Return all that is known of a benchmark, for `--json`."""
+    return {
+        **asdict(entry),
+        "command": entry.command,
+        "here": is_here(entry),
+        "pinned_files": len(pinned_files(entry)),
+        "stages": stages(entry.gold),
+        "counts": asdict(measured.counts) if measured and measured.counts else None,
+        "not_counted": measured.reason if measured else "not asked for: --count",
+    }
+
+
+def details(entry: Card, measured: Counted | None) -> list[str]:
+    """Return one benchmark in lines."""
+    known = {key: value for key, value in plain(entry, measured).items() if value}
+    known["stages"] = {stage: how or "no gold" for stage, how in known["stages"].items()}
+    if measured and measured.counts:
+        known.pop("not_counted", None)
+    elif _takes_any_folder(entry):
+        known.pop("not_counted", None)
+        known |= {"files": _files(entry), "counts": "depend on the folder"}
+    return field_lines(known)
+
+
+def overview(entries: Sequence[Card]) -> Grid:
+    """Return the table of what there is."""
+    columns = ("name", "benchmark", "gold", "licence", "files")
+    rows = [
+        (
+            ", ".join((entry.name, *entry.aliases)),
+            entry.title,
+            ", ".join(entry.gold),
+            entry.licence,
+            "; ".join(filter(None, (_files(entry), entry.status))),
+        )
+        for entry in entries
+    ]
+    return Grid("", columns, rows, names=len(columns))
+
+
+def _takes_any_folder(entry: Card) -> bool:
+    """Tell whether an entry stands for a layout, of which anybody may have folders."""
+    return entry.folder is None and entry.importer is not None and not is_shipped(entry.name)
+
+
+def _files(entry: Card) -> str:
+    if is_here(entry):
+        return "here"
+    if _takes_any_folder(entry):
+        return "any folder of this layout"
+    if entry.files and entry.commit:
+        return f"seal fetch {entry.name}"
+    return f"by hand: seal benchmarks {entry.name}"
+
+
+def of_pool(pool: StoredPool) -> tuple[dict[str, Any], list[str]]:
+    """Return what a pool folder holds: for `--json`, and in lines."""
+    place = {"pool": str(pool.folder), "benchmark": pool.name}
+    counts = asdict(count_stored(pool))
+    known = {key: value for key, value in (place | counts).items() if value}
+    return {**place, "counts": counts}, field_lines(known)
+
+
+def figure_tables(figures: Figures) -> Iterator[Grid | str]:
+    """Yield a benchmark's own statistics: the single figures, then a table for each group."""
+    if figures.values is None:
+        if figures.reason:
+            yield f"no statistics: {figures.reason}"
+        return
+    groups = {name: value for name, value in figures.values.items() if isinstance(value, dict)}
+    single = [
+        (_MEANS.get(name, name), "n/a: give --run RUN" if value is None else _figure(value))
+        for name, value in figures.values.items()
+        if name not in groups
+    ]
+    yield Grid("", ("statistics", "mean or number"), single, names=2)
+    for name, counts in groups.items():
+        columns = (_MEANS.get(name, name), "mean" if name in _MEANS else "number")
+        yield Grid("", columns, [(key, _figure(count)) for key, count in counts.items()])
+
+
+def table_1(entries: Sequence[Card], measured: Mapping[str, Counted]) -> Grid:
+    """Return Table 1 of the SEAL paper with our counts beside the paper's."""
+    rows = []
+    for entry in entries:
+        counts = measured[entry.name].counts if entry.name in measured else None
+        if counts is not None:
+            rows.append((entry.name, "ours", *_cells(counts)))
+        if entry.paper_counts is not None:
+            whose = f"paper: {entry.paper_part}" if entry.paper_part else "paper"
+            rows.append((entry.name, whose, *_cells(entry.paper_counts)))
+    title = "SEAL paper, Table 1: ours, counted from the files here, and the paper's"
+    return Grid(title, ("benchmark", "figures", *COUNTS), rows, names=2)
+
+
+def _cells(counts: PoolCounts | PaperCounts) -> list[str]:
+    return [_figure(getattr(counts, field)) for field in COUNTS.values()]
+
+
+def _figure(value: float | None, absent: str = "n/a", digits: int = 2) -> str:
+    if value is None:
+        return absent
+    return f"{value:,}" if isinstance(value, int) else f"{value:.{digits}f}"
+
+
+def notes(entries: Sequence[Card], measured: Mapping[str, Counted]) -> Iterator[str]:
+    """Yield why counts differ from the paper's, and why some are missing."""
+    if not measured:
+        yield "The paper's figures alone; --count counts the benchmarks whose files are here."
+    for entry in entries:
+        found = measured.get(entry.name)
+        if found is None:
+            continue
+        if found.counts is None:
+            yield f"{entry.name}: not counted: {found.reason}"
+        elif entry.paper_counts is not None and differs(found.counts, entry.paper_counts):
+            yield f"{entry.name}: {entry.difference}"
+
+
+def differs(ours: PoolCounts, paper: PaperCounts) -> bool:
+    """Tell whether any figure is not the paper's; means are compared as printed, to one digit."""
+    return any(
+        round(getattr(ours, field.name) or 0, 1) != round(getattr(paper, field.name), 1)
+        for field in fields(PaperCounts)
+    )
+
+
+def table_2(entries: Sequence[Card], measured: Mapping[str, Counted]) -> Grid:
+    """Return which stages each benchmark can score.
+
+    A number: so many tasks have gold for it; gold: by the catalogue; judge: a judge alone.
+    """
+    rows = []
+    for entry in entries:
+        counts = measured[entry.name].counts if entry.name in measured else None
+        rows.append((entry.name, *(_stage(entry, counts, stage) or "-" for stage in STAGES)))
+    title = (
+        "What each can score: tasks with gold, or `gold` where not counted; judge: by a judge "
+        "alone (after the paper's Table 2; the entries are ours)"
+    )
+    return Grid(title, ("benchmark", *STAGES), rows)
+
+
+def _stage(entry: Card, counts: PoolCounts | None, stage: str) -> str:
+    if counts is None:
+        return stages(entry.gold)[stage]
+    tasks = counts.gold[GOLD.get(stage, stage)]
+    if tasks:
+        return f"{tasks:,}"
+    return "judge" if stage == "final answer" and counts.tasks else ""

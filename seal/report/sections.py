@@ -1,11 +1,4 @@
-"""The parts of a report above its table of tasks, each pluggable.
-
-A section is any object with a `title` and `render(lanes)`. A plug-in's section stands under the
-entry points `seal.report_sections` and is shown after ours. What it returns is `Markup`: build it
-with a Jinja template of your own with autoescape, `markupsafe.escape`, or
-`seal.report.pages.bar_chart`. Scripts and style attributes do not run in the report: its content
-security policy allows its own alone.
-"""
+"""The parts of a report above its table of tasks, each pluggable."""
 
 from __future__ import annotations
 
@@ -16,39 +9,118 @@ from typing import Any, Protocol
 
 from markupsafe import Markup
 
-from seal.core import Scale, SealError, UsageError, fault, shortened
+from seal.core import Scale, Score, SealError, Step, Trajectory, UsageError, fault, shortened
 from seal.core.registry import Registry, load_dotted
-from seal.core.signatures import check_plain
-from seal.evaluation.goals import RATE, is_best
-from seal.evaluation.user_audit import INSTRUCTION
-from seal.pools.benchmark import Benchmark
-from seal.report.applies import (
-    CATEGORY_GROUPS,
-    audited,
-    by_category,
-    has_paper,
-    helpers_spoke,
-    missions_typed,
-    some_corrected,
-    some_failed,
-)
-from seal.report.chat_records import reason_of, scores_so_far
-from seal.report.gold_words import json_text
+from seal.core.settings import check_plain
+from seal.core.text import counted, one_line, printable
+from seal.evaluation.conversation_audit import INSTRUCTION
+from seal.evaluation.goals import DECIDING, INFRASTRUCTURE, RATE, decides, is_best, state_of
+from seal.pools.benchmark import Benchmark, part_of
+from seal.report.charts import Bar, BarGroup, forest
+from seal.report.chat_marks import json_text
 from seal.report.grids import Estimate, Grid, number
-from seal.report.lanes import Lane, Rows, ShortTable, all_metrics
-from seal.report.pages import (
-    BarGroup,
-    estimate_cell,
-    forest,
-    lane_bar,
-    lane_head,
-    render,
-    table,
-    task_link,
-)
-from seal.report.printable import one_line
+from seal.report.lanes import Lane, Rows, ShortTable, all_metrics, reason_of, scores_so_far
+from seal.report.pages import estimate_cell, paragraphs, render, table, task_link
 from seal.report.run_facts import cost_chart, facts_of
-from seal.runs.run_folder import RunFolder
+from seal.runs.run import RunFolder
+from seal.runs.scores import Tail
+
+# -- Whether a section has something to say, told from the files of the runs without its code.
+
+HELPERS = ("planner", "verifier", "checker")
+"""Roles that catch errors, or cause some; a checker that is unsure does neither."""
+CATEGORIES = {
+    "single_tool": "STC, single tool call",
+    "multiple_tool": "MTC, multiple tool calls",
+    "single_turn": "SUT, single user turn",
+    "multiple_turn": "MUT, multiple user turns",
+    "state_dependency": "SD, state dependency",
+    "canonicalization": "C, canonicalization",
+    "insufficient_information": "II, insufficient information",
+}
+"""Tag of a category of scenarios to its row, in ToolSandbox's order."""
+CATEGORY_GROUPS = {f"{tag}=true": row for tag, row in CATEGORIES.items()}
+"""Group of a category, as summary.json names it, to its row."""
+AUGMENTATION = "augmentation="
+"""Begins the name of a group of one tool augmentation."""
+
+
+def by_category(lanes: Sequence[Lane]) -> bool:
+    """Tell whether a metric has groups by category of scenario or by tool augmentation."""
+    groups = (name for lane in lanes for m in lane.metrics.values() for name in m.get("by") or ())
+    return any(name in CATEGORY_GROUPS or name.startswith(AUGMENTATION) for name in groups)
+
+
+def some_corrected(lanes: Sequence[Lane]) -> bool:
+    """Tell whether a run was scored by corrected gold too."""
+    return any(lane.run.corrected() for lane in lanes)
+
+
+def audited(lanes: Sequence[Lane]) -> bool:
+    """Tell whether the judge of a run was held against people or rules."""
+    return any(lane.summary.get("audit") for lane in lanes)
+
+
+def missions_typed(lanes: Sequence[Lane]) -> bool:
+    """Tell whether a mission that was scored has a type."""
+    return any(
+        isinstance(score.details.get("type"), str)
+        for lane in lanes
+        for score in scores_so_far(lane.run, ("mission_accuracy",))
+    )
+
+
+def has_paper(lanes: Sequence[Lane]) -> bool:
+    """Tell whether the benchmark of a run declares tables of a paper."""
+    runs = [lane.run for lane in lanes if lane.kind == "run"]
+    known = (run.benchmark() for run in runs)
+    return any(run.declared().get("published") for run in runs) or any(
+        bench is not None and bench.published for bench in known
+    )
+
+
+def some_failed(lanes: Sequence[Lane]) -> bool:
+    """Tell whether a goal of a run may have failed; false: each with a verdict is solved."""
+    return any(lane.kind == "run" and _may_have_failed(lane) for lane in lanes)
+
+
+def _may_have_failed(lane: Lane) -> bool:
+    if lane.summary.get("errors") or part_of(lane.run.benchmark(), "decided_by") is not None:
+        return True
+    success = lane.run.declared().get("success")
+    scales = lane.run.scales()
+    scores = scores_so_far(lane.run, {*DECIDING, *filter(None, [success])})
+    return any(_is_failure(score, scales.get(score.metric, RATE)) for score in scores)
+
+
+def _is_failure(score: Score, scale: Scale) -> bool:
+    if not decides(score):
+        return score.reason.startswith(INFRASTRUCTURE)
+    return state_of(score, scale) == "unsolved"
+
+
+def helpers_spoke(lanes: Sequence[Lane]) -> bool:
+    """Tell whether one of the `HELPERS` said something in a run."""
+    told = (
+        Tail(lane.run.trajectories_path, Trajectory, saying=HELPERS).read()
+        for lane in lanes
+        if lane.kind == "run"
+    )
+    return any(_counts(step) for chats in told for chat in chats for step in chat.steps)
+
+
+def _counts(step: Step) -> bool:
+    label = step.content.partition(":")[0].strip()
+    return step.author in HELPERS and (step.author != "checker" or label in ("solved", "unsolved"))
+
+
+# -- The parts of a report above its table of tasks, each pluggable.
+#
+# A section is any object with a `title` and `render(lanes)`. A plug-in's section stands under the
+# entry points `seal.report_sections` and is shown after ours. What it returns is `Markup`: build it
+# with a Jinja template of your own with autoescape, `markupsafe.escape`, or
+# `seal.report.charts.bar_chart`. Scripts and style attributes do not run in the report: its content
+# security policy allows its own alone.
 
 GROUPED = 3
 """Metrics that are drawn by group."""
@@ -134,18 +206,18 @@ class ForeignSection:
 
 OURS = {
     "summary": OwnSection("Summary", "sections:summary_section"),
-    "errata": OwnSection("Corrected gold", "errata_section:section", applies=some_corrected),
+    "errata": OwnSection("Corrected gold", "sections:section", applies=some_corrected),
     "published": OwnSection("Published figures", "paper:section", applies=has_paper),
-    "comparison": OwnSection("Comparison", "comparison_page:section", runs=2),
-    "roles": OwnSection("What each role did", "role_section:section", applies=helpers_spoke),
-    "explanation": OwnSection("Why goals failed", "failure_stages:section", applies=some_failed),
+    "comparison": OwnSection("Comparison", "comparison:section", runs=2),
+    "roles": OwnSection("What each role did", "role_sections:role_section", applies=helpers_spoke),
+    "explanation": OwnSection("Why goals failed", "explanation:section", applies=some_failed),
     "breakdown": OwnSection(
         "By category and augmentation", "breakdown:section", applies=by_category
     ),
-    "judges": OwnSection("Judges", "judge_section:section", applies=audited),
+    "judges": OwnSection("Judges", "role_sections:judge_section", applies=audited),
     "missions": OwnSection("Missions", "mission_section:section", applies=missions_typed),
     "error_patterns": OwnSection("Error patterns", "pattern_tables:section", "ife"),
-    "users": OwnSection("Users", "user_errors:section", INSTRUCTION),
+    "users": OwnSection("Users", "role_sections:user_section", INSTRUCTION),
     "charts": OwnSection("Charts", "sections:chart_section"),
     "ceiling": OwnSection("Where the ceiling is below 1.000", "sections:ceiling_section"),
 }
@@ -356,3 +428,59 @@ def _goals_of(lanes: Sequence[Lane], metric: str, groups: Iterable[str]) -> int:
     """Return how many scores the groups have together, in the lane that has most."""
     names = list(groups)
     return max(sum(lane.estimate(metric, name).n for name in names) for lane in lanes)
+
+
+# -- A run's scores by the gold as published, and beside them by the gold as corrected.
+
+_COLUMNS = ("as published", "as corrected")
+
+
+def _cell(found: Estimate) -> str:
+    return f"{found.value_text} {found.interval_text}\n{found.count_text}"
+
+
+def errata_grid(run: RunFolder, cell: Callable[[Estimate], str] = _cell) -> Grid | None:
+    """Return the main metrics of a run by both golds; None: it was scored by one alone.
+
+    Args:
+        run: A run that has been scored.
+        cell: Gives the content of a cell.
+
+    Raises:
+        DataError: A file of the run is damaged.
+    """
+    corrected = run.corrected()
+    if corrected is None:
+        return None
+    folders = dict(zip(_COLUMNS, (run, corrected), strict=True))
+    lanes = [Lane("run", name, "run-0", it, it.summary()) for name, it in folders.items()]
+    told = corrected.manifest()["errata"]
+    goals = counted(told["goals"], "corrected goal")
+    title = f"Scores by {goals}, of {told['corrections']} in the errata"
+    valued = ShortTable(lanes).valued.items()
+    rows = [(metric, *map(cell, cells.values())) for metric, cells in valued]
+    return Grid(title, ("metric", *_COLUMNS), rows)
+
+
+def section(lanes: Sequence[Lane]) -> Markup | None:
+    """Return the tables of the runs that were scored by both golds; None: there is none."""
+    found = ((lane.label, errata_grid(lane.run, estimate_cell)) for lane in lanes)
+    return paragraphs(g._replace(title=f"{name}: {g.title}") for name, g in found if g) or None
+
+
+# -- Parts of a page: templates, tables, charts and addresses.
+#
+# Everything that comes from data is escaped, and everything that is sent stands inline.
+
+
+def lane_head(lane: Lane, text: str = "") -> Markup:
+    """Return a lane's colour and label, and what else the head of a column says."""
+    label = f"{lane.label}{text}"
+    return Markup('<span class="swatch {}"></span>{}').format(lane.colour, printable(label))
+
+
+def lane_bar(lane: Lane, metric: str, group: str | None = None) -> Bar:
+    """Return a lane's mean of a metric with its interval, of all tasks or of a group of them."""
+    found = lane.estimate(metric, group)
+    mean = None if found.mean is None else float(found.mean)
+    return Bar(lane.label, lane.colour, mean, found.low, found.high)

@@ -1,18 +1,18 @@
-"""Dense retrieval: any embedder behind one index, exact unless another kind is asked for.
-
-Source: the SEAL paper, section 3 (retriever): inner product of unit vectors.
-"""
+"""Vectors in an index: one space, or two side by side."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import Any, ClassVar, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from seal.core import Pool, Query
-from seal.core.canonical import canonical_json
-from seal.retrievers.contract import Hits, check_k, in_order
-from seal.retrievers.documents import DEFAULT, documents, template_name
+from seal.core.values import canonical_json
+from seal.retrievers.base import DEFAULT, Hits, check_k, documents, in_order, template_name
 from seal.retrievers.embedders import (
     DEFAULT_MODEL,
     Vectors,
@@ -29,7 +29,12 @@ from seal.retrievers.index_kinds import (
     index_name,
     shaping,
 )
-from seal.retrievers.vector_index import VectorIndex, kept_index
+from seal.retrievers.lexical import Floats, Floats32, Places, SparseRows
+from seal.retrievers.vector_index import VectorIndex, inner_products, kept_index
+
+# -- Dense retrieval: any embedder behind one index, exact unless another kind is asked for.
+#
+# Source: the SEAL paper, section 3 (retriever): inner product of unit vectors.
 
 
 class Dense:
@@ -119,3 +124,208 @@ def _digest_of_each(items: Iterable[Any]) -> str:
     for item in items:
         total.update(canonical_json(item) + b"\n")
     return total.hexdigest()
+
+
+# -- Two vector spaces side by side in one index.
+#
+# A retriever whose score is the inner product of two vectors has a function `space(pool)`, by which
+# the hybrid joins it with another.
+
+Matrix: TypeAlias = SparseRows | Floats32
+"""Rows of length 1, or 0 where a text says nothing: sparse float64 or dense float32.
+
+Those of TF-IDF are two rows of length sqrt(1/2) side by side, one of which alone may be 0: a text
+of stop words has pieces of words, but no words.
+"""
+
+
+class VectorSpace(Protocol):
+    """Tools and queries as vectors whose inner product is their cosine, or the mean of two."""
+
+    identity: str
+    """Names all that shapes the vectors besides the tools."""
+
+    def documents(self) -> Matrix:
+        """Return a row for each tool, in the order of ids, (n, dimension).
+
+        Raises:
+            ModelError: An embedder's server failed, or its vectors are none.
+        """
+        ...
+
+    def queries(self, texts: Sequence[str]) -> Matrix:
+        """Return a row for each text, (q, dimension). A row depends on its text alone.
+
+        Raises:
+            ModelError: An embedder's server failed, or its vectors are none.
+        """
+        ...
+
+
+_NONZERO = 4
+"""Numbers of a term's row of the projection that are not 0."""
+_DEVIATIONS = 4
+"""Standard deviations by which a projected inner product is taken to be wrong at most."""
+_NOISE = 1e-5
+"""Of the inner products of float32 numbers."""
+_MARGIN = 100
+"""Candidates beyond k that are scored at first."""
+_BATCH = 256
+"""Rows that are projected, and queries that are searched, at once."""
+
+
+class JointSpace:
+    """Retrieves by the weighted cosine of two spaces, out of one index.
+
+    The index holds both vectors of a tool side by side. Each is scaled by the root of its weight,
+    so inner products are weighted cosines. Sparse vectors are projected, which is exact on average;
+    so more candidates are asked for than are wanted, until those outside lie four standard
+    deviations below, and their scores are computed from the vectors themselves.
+
+    Args:
+        ids: n tool ids, ascending.
+        spaces: The two.
+        weight: Of the first, in [0, 1].
+        dimensions: Numbers that a sparse vector with more terms is projected to, at least 4.
+        kind: Of the index.
+        folder: Where an index that takes long to build is kept; None: nowhere.
+
+    Raises:
+        ModelError: An embedder's server failed, or its vectors are none.
+        UsageError: The index wants more lists than there are tools.
+    """
+
+    def __init__(
+        self,
+        ids: Sequence[str],
+        spaces: tuple[VectorSpace, VectorSpace],
+        weight: float,
+        dimensions: int,
+        kind: IndexKind,
+        folder: Path | None,
+    ) -> None:
+        self._ids = ids
+        self._parts = [
+            _Part(space, share, dimensions, seed)
+            for seed, (space, share) in enumerate(zip(spaces, (weight, 1 - weight), strict=True))
+        ]
+        self._noise = _NOISE + sum(part.noise for part in self._parts)
+        self._index = _index(self._vectors(), kind, folder)
+        names = " + ".join(f"{part.share:g}*{part.space.identity}" for part in self._parts)
+        self.identity = f"cosine({names})/{dimensions}/{index_name(kind)}"
+
+    def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
+        """Return for each query the k tools of the highest weighted cosines, equal ones by id.
+
+        Raises:
+            UsageError: k is less than 1.
+            ModelError: An embedder's server failed, or its vectors are none.
+        """
+        check_k(k)
+        if not queries:
+            return []
+        texts = [query.text for query in queries]
+        asked = [part.space.queries(texts) for part in self._parts]
+        found: list[Hits] = []
+        for start in range(0, len(texts), _BATCH):
+            found.extend(self._search([rows[start : start + _BATCH] for rows in asked], k))
+        return found
+
+    def _search(self, queries: Sequence[Matrix], k: int) -> list[Hits]:
+        def score(rows: Places, positions: Places) -> Floats:
+            scores = np.zeros(positions.shape)
+            for part, asked in zip(self._parts, queries, strict=True):
+                scores += part.share * part.cosines(asked[rows], positions)
+            return scores
+
+        vectors = np.hstack(
+            [part.scaled(asked) for part, asked in zip(self._parts, queries, strict=True)]
+        )
+        nearest = self._index.search(vectors, k, score, self._noise, _MARGIN)
+        return [found.hits(self._ids) for found in nearest]
+
+    def _vectors(self) -> Floats32:
+        """Return the vectors of the tools, float32, (n, dimensions of both)."""
+        vectors = np.empty((len(self._ids), sum(p.width for p in self._parts)), dtype=np.float32)
+        left = 0
+        for part in self._parts:
+            for start in range(0, len(vectors), _BATCH):
+                rows = slice(start, start + _BATCH)
+                vectors[rows, left : left + part.width] = part.scaled(part.documents[rows])
+            left += part.width
+        return vectors
+
+
+class _Part:
+    """One of the two spaces, with its share of the score."""
+
+    def __init__(self, space: VectorSpace, share: float, dimensions: int, seed: int) -> None:
+        self.space = space
+        self.share = share
+        self.documents = space.documents()
+        terms = self.documents.shape[1]
+        projected = isinstance(self.documents, SparseRows) and terms > dimensions
+        self._projection = sparse_projection(terms, dimensions, seed) if projected else None
+        self.width = dimensions if projected else terms
+        # Off the diagonal the error of a projected inner product of unit vectors has a variance of
+        # at most 2 / dimensions; of vectors that are little alike, as most are, about half of it.
+        self.noise = _DEVIATIONS * share / np.sqrt(dimensions) if projected else 0.0
+
+    def scaled(self, rows: Matrix) -> Floats32:
+        """Return rows as they stand in the index, float32, (r, width)."""
+        if not isinstance(rows, SparseRows):
+            dense: npt.NDArray[np.floating] = rows
+        elif self._projection is None:
+            dense = rows.toarray()
+        else:
+            dense = rows @ self._projection
+        scaled: Floats32 = (dense * np.sqrt(self.share)).astype(np.float32)
+        return scaled
+
+    def cosines(self, queries: Any, positions: Places) -> Floats:
+        """Return the inner products of each query with its candidates, (q, width)."""
+        if isinstance(self.documents, SparseRows):
+            return _sparse_products(self.documents, queries, positions)
+        return inner_products(self.documents.__getitem__, self.width, queries, positions)
+
+
+def sparse_projection(terms: int, dimensions: int, seed: int) -> SparseRows:
+    """Return a random matrix, (terms, dimensions), that keeps inner products on average.
+
+    Each row has 4 numbers of 0.5 or -0.5, one in each quarter of the columns: its length is 1.
+    Source: Kane and Nelson (2014), Sparser Johnson-Lindenstrauss Transforms (block construction).
+
+    Args:
+        terms: Rows.
+        dimensions: Columns, at least 4.
+        seed: Equal seeds give equal matrices.
+    """
+    random = np.random.default_rng(seed)
+    edges = np.linspace(0, dimensions, _NONZERO + 1).astype(np.int64)
+    columns = random.integers(edges[:-1], edges[1:], size=(terms, _NONZERO))
+    signs = random.choice(np.array([-1.0, 1.0]), size=(terms, _NONZERO)) / np.sqrt(_NONZERO)
+    starts = np.arange(0, terms * _NONZERO + 1, _NONZERO)
+    return SparseRows(signs.ravel(), columns.ravel(), starts, dimensions)
+
+
+def _sparse_products(documents: SparseRows, queries: SparseRows, positions: Places) -> Floats:
+    products = np.empty(positions.shape)
+    weights = np.zeros(documents.width)
+    for row, candidates in enumerate(positions):
+        entries = slice(queries.starts[row], queries.starts[row + 1])
+        weights[queries.columns[entries]] = queries.data[entries]
+        products[row] = documents[candidates].dot(weights)
+        weights[queries.columns[entries]] = 0
+    return products
+
+
+def _index(vectors: Floats32, kind: IndexKind, folder: Path | None) -> VectorIndex:
+    """Return the index of vectors; a flat one is built faster than it is read."""
+
+    def build() -> VectorIndex:
+        return VectorIndex.build(vectors, kind)
+
+    if folder is None or isinstance(kind, Flat):
+        return build()
+    identity = {"vectors": hashlib.sha256(vectors.data).hexdigest(), **shaping(kind)}
+    return kept_index(folder, identity, len(vectors), kind, build)

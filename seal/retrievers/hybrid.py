@@ -11,10 +11,10 @@ from typing import Any
 
 from seal.core import DataError, OptionError, Pool, Query, Retriever, UnknownNameError
 from seal.core.text import counted
-from seal.retrievers import REGISTRY, RetrieverSpec, build_retriever
-from seal.retrievers.contract import (
+from seal.retrievers.base import (
     DECIMALS,
     Hits,
+    RetrieverSpec,
     by_score,
     check_k,
     finite,
@@ -23,8 +23,9 @@ from seal.retrievers.contract import (
     refuse_unknown_options,
     whole_option,
 )
+from seal.retrievers.build import REGISTRY, build_retriever
+from seal.retrievers.dense import JointSpace, VectorSpace
 from seal.retrievers.index_kinds import INDEX_OPTIONS, index_kind
-from seal.retrievers.joint_space import JointSpace, VectorSpace
 
 DEFAULT_PARTS = "tfidf+dense"
 DEFAULT_WEIGHT = 0.5

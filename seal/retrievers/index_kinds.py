@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from seal.core import OptionError, UnknownNameError, UsageError
-from seal.core.registry import Registry
-from seal.core.specs import name_of
+from seal.core.registry import Registry, name_of
 from seal.core.text import counted
 
 

@@ -1,30 +1,41 @@
-"""Retrieval by words: exact search among sparse vectors, and TF-IDF.
-
-TF-IDF needs no model. Words and pieces of words are two spaces of their own; a score is the mean of
-the two cosines. Fitting takes less than a second for some thousand tools, so nothing is kept on
-disk. The weights equal scikit-learn's, which takes longer to import than a small run takes to play:
-(1 + ln tf) x (1 + ln((1 + n) / (1 + df))), rows of length 1. Source: scikit-learn,
-`TfidfVectorizer` with `sublinear_tf=True`; a test holds both equal.
-"""
+"""TF-IDF and BM25 over sparse rows."""
 
 from __future__ import annotations
 
+import math
 import re
+import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import pairwise
-from typing import ClassVar, Self
+from typing import ClassVar, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import Stemmer
 
 from seal.core import Pool, Query
-from seal.core.package_data import shipped_words
-from seal.core.text import CJK, split_identifiers
-from seal.retrievers.contract import DECIMALS, Hits, check_k, in_order
-from seal.retrievers.documents import DEFAULT, documents, template_name
-from seal.retrievers.sparse_rows import SparseRows
+from seal.core.text import CJK, shipped_words, split_identifiers
+from seal.retrievers.base import (
+    DECIMALS,
+    DEFAULT,
+    Hits,
+    check_k,
+    documents,
+    in_order,
+    number_option,
+    template_name,
+)
+
+# -- Retrieval by words: exact search among sparse vectors, and TF-IDF.
+#
+# TF-IDF needs no model. Words and pieces of words are two spaces of their own; a score is the mean
+# of the two cosines. Fitting takes less than a second for some thousand tools, so nothing is kept
+# on disk. The weights equal scikit-learn's, which takes longer to import than a small run takes to
+# play: (1 + ln tf) x (1 + ln((1 + n) / (1 + df))), rows of length 1. Source: scikit-learn,
+# `TfidfVectorizer` with `sublinear_tf=True`; a test holds both equal.
 
 WORD = rf"[{CJK}]|[^\W{CJK}]+"
 """Regex of a word. Chinese and Japanese set no blanks: there each character counts as one."""
@@ -37,7 +48,7 @@ class LexicalRetriever:
     """Retrieves by the inner products of sparse vectors of words, exactly.
 
     The answer to a query depends on nothing but the pool and its text; safe in threads. It is a
-    vector space too (`seal.retrievers.joint_space`).
+    vector space too (`seal.retrievers.dense`).
 
     Args:
         identity: Names all that shapes the scores besides the tools.
@@ -219,3 +230,203 @@ def _joined(parts: Sequence[SparseRows], rows: int) -> SparseRows:
         return SparseRows.of([], [], [], rows, 1)
     first, *others = parts
     return reduce(SparseRows.beside, others, first) * float(np.sqrt(1 / 2))
+
+
+# -- BM25: words that are rare in the pool count most, long documents little.
+#
+# Source: Robertson and Zaragoza (2009), The Probabilistic Relevance Framework: BM25 and Beyond; in
+# the form of Lucene, which bm25s computes when it indexes.
+
+with warnings.catch_warnings():  # tqdm, which it imports, warns in notebooks without widgets
+    warnings.simplefilter("ignore")
+    import bm25s
+
+_WORD = re.compile(WORD)
+
+
+class Bm25(LexicalRetriever):
+    """Retrieves by BM25 of stemmed English words; identifiers are split, stop words left out.
+
+    A score is at least 0.
+
+    Args:
+        pool: Options: `k1` (default 1.5, at least 0: how much a repeated word adds), `b` (default
+            0.75, in [0, 1]: how much length takes away) and `template`.
+
+    Raises:
+        UsageError: `k1` or `b` is out of range.
+    """
+
+    OPTIONS: ClassVar[frozenset[str]] = frozenset({"b", "k1", "template"})
+    normalised: ClassVar[bool] = False
+    """A score is a sum over the words of the query, so that it grows with the query."""
+
+    def __init__(self, pool: Pool) -> None:
+        template = pool.options.get("template") or DEFAULT
+        k1 = number_option(pool.options, "k1", 1.5, math.inf)
+        b = number_option(pool.options, "b", 0.75, 1)
+        self._stem = Stemmer.Stemmer("english").stemWords
+        self._left_out = english_stop_words()
+        words = [self._words(text) for text in documents(in_order(pool.tools), template)]
+        self._columns = {word: column for column, word in enumerate(sorted(set().union(*words)))}
+        identity = f"bm25/k1={k1:g}/b={b:g}/{template_name(template)}"
+        super().__init__(identity, pool, _weights(words, self._columns, k1, b))
+
+    def documents(self) -> SparseRows:
+        """Return the weights of the tools as rows of length 1, float64, (n, words)."""
+        return self._weights.unit()
+
+    def queries(self, texts: Sequence[str]) -> SparseRows:
+        """Return the counts of texts as rows of length 1, float64, (q, words)."""
+        return self._rows(texts).unit()
+
+    def _rows(self, texts: Sequence[str]) -> SparseRows:
+        """Return how often each text has each word of the tools, float64, (q, words)."""
+        words = [self._words(text) for text in texts]
+        rows = [row for row, part in enumerate(words) for word in part if word in self._columns]
+        columns = [self._columns[word] for part in words for word in part if word in self._columns]
+        return SparseRows.of(rows, columns, np.ones(len(rows)), len(texts), self._weights.width)
+
+    def _words(self, text: str) -> list[str]:
+        found = _WORD.findall(split_identifiers(text).lower())
+        stems: list[str] = self._stem([word for word in found if word not in self._left_out])
+        return stems
+
+
+def _weights(
+    words: Sequence[Sequence[str]], columns: Mapping[str, int], k1: float, b: float
+) -> SparseRows:
+    if not columns:  # bm25s indexes no empty vocabulary
+        return SparseRows.of([], [], [], len(words), 1)
+    ids = [[columns[word] for word in part] for part in words]
+    model = bm25s.BM25(k1=k1, b=b, method="lucene", dtype="float64")
+    model.index((ids, dict(columns)), create_empty_token=False, show_progress=False)
+    data, tools, starts = (model.scores[name] for name in ("data", "indices", "indptr"))
+    of_words = np.repeat(np.arange(len(columns)), np.diff(starts))
+    return SparseRows.of(tools, of_words, data, len(words), len(columns))
+
+
+# -- Rows of numbers of which most are 0, and their products.
+#
+# What retrieval by words asks of sparse matrices is little, and is here in numpy. Sums run in the
+# order of the columns, so that equal rows have equal products to the last bit.
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Places: TypeAlias = npt.NDArray[np.int64]
+Floats32: TypeAlias = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class SparseRows:
+    """Compressed rows, float64, (n, width)."""
+
+    data: Floats
+    """The numbers that are not 0, row by row."""
+    columns: Places
+    """Of each number; ascending in a row."""
+    starts: Places
+    """Where each row begins in `data`, and where the last one ends, (n + 1,)."""
+    width: int
+
+    @classmethod
+    def of(
+        cls, rows: npt.ArrayLike, columns: npt.ArrayLike, data: npt.ArrayLike, n: int, width: int
+    ) -> SparseRows:
+        """Return n rows that hold numbers at places; those of one place are summed.
+
+        Args:
+            rows: Of each number, in [0, n).
+            columns: Of each number, in [0, width).
+            data: The numbers.
+            n: Number of rows.
+            width: Number of columns.
+        """
+        place = np.asarray(rows, dtype=np.int64) * width + np.asarray(columns, dtype=np.int64)
+        numbers = np.asarray(data, dtype=np.float64)
+        if (np.diff(place) <= 0).any():
+            place, index = np.unique(place, return_inverse=True)
+            numbers = _sums(index, numbers, len(place))
+        starts = np.searchsorted(place, np.arange(n + 1) * width)
+        return cls(numbers, place % width, starts, width)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The numbers of rows and columns."""
+        return len(self), self.width
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __getitem__(self, rows: slice | npt.NDArray[np.intp]) -> SparseRows:
+        """Return some of the rows, in the order asked."""
+        asked = np.arange(len(self))[rows]
+        lengths = np.diff(self.starts)[asked]
+        entries = _spans(self.starts[asked], lengths)
+        starts = np.concatenate([[0], np.cumsum(lengths)])
+        return SparseRows(self.data[entries], self.columns[entries], starts, self.width)
+
+    def __mul__(self, factor: float) -> SparseRows:
+        return replace(self, data=self.data * factor)
+
+    def __matmul__(self, other: SparseRows) -> Floats:
+        """Return the products with the columns of another, (n, other.width)."""
+        found = np.zeros((len(self), other.width))
+        for row, (start, end) in enumerate(pairwise(self.starts.tolist())):
+            columns = self.columns[start:end]
+            first, last = other.starts[columns], other.starts[columns + 1]
+            spans = [slice(*span) for span in zip(first.tolist(), last.tolist(), strict=True)]
+            if spans:  # slices that are joined cost half of what one index of all numbers does
+                numbers = np.concatenate([other.data[span] for span in spans])
+                numbers *= np.repeat(self.data[start:end], last - first)
+                places = np.concatenate([other.columns[span] for span in spans])
+                found[row] = _sums(places, numbers, other.width)
+        return found
+
+    def dot(self, vector: Floats) -> Floats:
+        """Return the product of each row with a vector, (n,)."""
+        return _sums(self.rows(), self.data * vector[self.columns], len(self))
+
+    def rows(self) -> Places:
+        """Return the row of each number."""
+        return np.repeat(np.arange(len(self)), np.diff(self.starts))
+
+    def transposed(self) -> SparseRows:
+        """Return the columns as rows, (width, n)."""
+        order = np.argsort(self.columns, kind="stable")
+        ends = np.cumsum(np.bincount(self.columns, minlength=self.width))
+        starts = np.concatenate([[0], ends])
+        return SparseRows(self.data[order], self.rows()[order], starts, len(self))
+
+    def unit(self) -> SparseRows:
+        """Return the rows with length 1; a row of zeros stays one."""
+        lengths = np.sqrt(_sums(self.rows(), self.data**2, len(self)))
+        lengths[lengths == 0] = 1
+        return replace(self, data=self.data / lengths[self.rows()])
+
+    def beside(self, other: SparseRows) -> SparseRows:
+        """Return the rows with those of another to their right, (n, both widths)."""
+        return SparseRows.of(
+            np.concatenate([self.rows(), other.rows()]),
+            np.concatenate([self.columns, other.columns + self.width]),
+            np.concatenate([self.data, other.data]),
+            len(self),
+            self.width + other.width,
+        )
+
+    def toarray(self) -> Floats:
+        """Return all numbers, (n, width)."""
+        dense = np.zeros(self.shape)
+        dense[self.rows(), self.columns] = self.data
+        return dense
+
+
+def _sums(places: Places, numbers: Floats, n: int) -> Floats:
+    """Return what the numbers of each place in [0, n) sum up to, in their order."""
+    sums: Floats = np.bincount(places, numbers, n).astype(np.float64, copy=False)
+    return sums
+
+
+def _spans(starts: Places, lengths: Places) -> Places:
+    """Return the places of spans, one span behind the other."""
+    before = np.cumsum(lengths) - lengths
+    return np.repeat(starts - before, lengths) + np.arange(lengths.sum())

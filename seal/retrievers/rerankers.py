@@ -1,26 +1,57 @@
-"""Rerankers: the first tools that another retriever finds, in a better order."""
+"""Rerank, listwise, rewrite, expand: by a model or a rule."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import Stemmer
 
-from seal.core import DataError, Pool, Query, UsageError
-from seal.core.plain import one_line
-from seal.core.registry import load_dotted
-from seal.core.specs import label_of
-from seal.core.text import counted, words
-from seal.retrievers import inner_retriever
-from seal.retrievers.chat_models import asked, at_once
-from seal.retrievers.contract import Hits, by_place, by_score, check_k, finite, whole_option
-from seal.retrievers.documents import DEFAULT, DOCUMENT_LIMIT, documents, shortened, template_name
+from seal.core import (
+    ChatModel,
+    DataError,
+    Message,
+    OptionError,
+    Pool,
+    Query,
+    Request,
+    Retriever,
+    Tool,
+    UsageError,
+    shortened,
+)
+from seal.core.registry import label_of, load_dotted
+from seal.core.text import clauses, counted, plan_steps, shipped_prompt, split_identifiers, words
+from seal.core.values import one_line
+from seal.retrievers.base import (
+    DEFAULT,
+    DESCRIPTION_LIMIT,
+    DOCUMENT_LIMIT,
+    Hits,
+    by_place,
+    by_score,
+    check_k,
+    documents,
+    finite,
+    full,
+    names,
+    properties_of,
+    shortened_document,
+    template_name,
+    whole_option,
+)
+from seal.retrievers.build import inner_retriever
 from seal.retrievers.lexical import english_stop_words
+from seal.retrievers.wrappers import SentenceWise, Wrapper
+
+# -- Rerankers: the first tools that another retriever finds, in a better order.
 
 Pairs = Sequence[tuple[str, str]]
 """Texts of a query and of a tool."""
@@ -111,7 +142,7 @@ class Rerank(_Reordering):
 
     def _ordered(self, queries: Sequence[str], heads: Heads) -> Heads:
         pairs = [
-            (shortened(query, DOCUMENT_LIMIT), self._texts[tool])
+            (shortened_document(query, DOCUMENT_LIMIT), self._texts[tool])
             for query, head in zip(queries, heads, strict=True)
             for tool in head
         ]
@@ -140,7 +171,7 @@ def _scorer(options: Mapping[str, Any], texts: Sequence[str]) -> ToolScorer:
     if isinstance(what, str) and ":" in what and not Path(what).exists():
         what = load_dotted(what)
     if isinstance(what, (str, Path)):
-        from seal.retrievers.embedders.sentence_transformers import CrossEncoder
+        from seal.retrievers.library_embedders import CrossEncoder
 
         return CrossEncoder({**options, "model": str(what)})
     if not callable(what):
@@ -232,7 +263,9 @@ class Listwise(_Reordering):
             window = slice(max(0, start), max(0, start) + _WINDOW)
             part = order[window]
             texts = [self._texts[tool] for tool in part]
-            order[window] = [part[n] for n in self._places(shortened(query, DOCUMENT_LIMIT), texts)]
+            order[window] = [
+                part[n] for n in self._places(shortened_document(query, DOCUMENT_LIMIT), texts)
+            ]
         return order
 
     def _places(self, query: str, texts: Sequence[str]) -> Sequence[int]:
@@ -243,9 +276,180 @@ class Listwise(_Reordering):
         if len(texts) < 2:
             return range(len(texts))
         shown = (
-            f"[{n}] {shortened(one_line(text), _TOOL_LIMIT)}" for n, text in enumerate(texts, 1)
+            f"[{n}] {shortened_document(one_line(text), _TOOL_LIMIT)}"
+            for n, text in enumerate(texts, 1)
         )
         said = self._ranker.answer("\n".join(["Request:", query, "", "Tools:", *shown]))
         named = (int(number) - 1 for number in _NUMBER.findall(said))
         known = (place for place in named if 0 <= place < len(texts))
         return list(dict.fromkeys([*known, *range(len(texts))]))
+
+
+# -- What a language model, or a rule, makes of queries and tools before they are compared.
+
+_PHRASES = 8
+"""Lines of a model's answer that count."""
+_PROFILE_LIMIT = 1200
+"""Characters of a profile that count; so many less does the description have."""
+_VALUES = 12
+"""Allowed values of a parameter that the rule names."""
+
+
+def rewrite(pool: Pool) -> Retriever:
+    """Return a retriever that is asked each query and the search phrases that a model makes of it.
+
+    A tool's score is the highest that any of them gives. Source: Ma et al. (2023), Query Rewriting
+    for Retrieval-Augmented Large Language Models.
+
+    Args:
+        pool: Options: `of`, the retriever (default the general one), and `model`, a language model
+            as `seal run --model` takes it. None: the clauses of the query, the floor.
+
+    Raises:
+        UsageError: There is no such model.
+    """
+    model = asked(pool, "rewrite")
+
+    def parts(texts: Sequence[str]) -> Sequence[Sequence[str]]:
+        if model is None:
+            return [clauses(text) for text in texts]
+        return at_once(lambda text: _phrases(model, text), texts)
+
+    way = "rewrite(clauses)" if model is None else f"rewrite({model.identity})"
+    return SentenceWise(inner_retriever(pool), way, parts)
+
+
+rewrite.OPTIONS = frozenset({"of", "model"})  # type: ignore[attr-defined]
+rewrite.asks_chat_model = True  # type: ignore[attr-defined]
+
+
+def _phrases(model: PromptedModel, text: str) -> Sequence[str]:
+    if not text.strip():
+        return []
+    return plan_steps(model.answer(shortened_document(text, DOCUMENT_LIMIT)))[:_PHRASES]
+
+
+def expand(pool: Pool) -> Retriever:
+    """Return a retriever over tools whose descriptions a model has expanded by a profile.
+
+    The profile says when to use the tool, what users ask who need it, and what it takes. Source:
+    Lu et al. (2025), Tools are under-documented (Tool-DE).
+
+    Args:
+        pool: Options: `of`, the retriever (default the general one), and `model`, a language model
+            as `seal run --model` takes it, which is asked once for each tool. None: the floor, a
+            profile by rule of names, parameters and allowed values.
+
+    Raises:
+        ModelError: The model failed.
+        UsageError: There is no such model.
+    """
+    model = asked(pool, "expand")
+    if model is None:
+        profiles: Sequence[str] = [" ".join(_by_rule(tool)) for tool in pool.tools]
+    else:
+        profiles = at_once(lambda tool: model.answer(full(tool)), pool.tools)
+    tools = tuple(map(_expanded, pool.tools, profiles))
+    retriever = inner_retriever(replace(pool, tools=tools))
+    return Wrapper(retriever, "expand(rule)" if model is None else f"expand({model.identity})")
+
+
+expand.OPTIONS = frozenset({"of", "model"})  # type: ignore[attr-defined]
+expand.asks_chat_model = True  # type: ignore[attr-defined]
+
+
+def _expanded(tool: Tool, profile: str) -> Tool:
+    profile = shortened_document(" ".join(profile.split()), _PROFILE_LIMIT)
+    told = shortened_document(tool.description, DESCRIPTION_LIMIT - _PROFILE_LIMIT)
+    return replace(tool, description=f"{told} {profile}".strip())
+
+
+def _by_rule(tool: Tool) -> Iterator[str]:
+    """Yield what a tool's record says besides its description, in words."""
+    does = split_identifiers(names(tool).api).lower()
+    found = properties_of(tool)
+    takes = [split_identifiers(name).lower() for name in found]
+    yield f"When to use: to {does}, {tool.category}." if tool.category else f"To {does}."
+    if takes:
+        yield f"Requests: {does} by {', '.join(takes)}."
+    for name, schema in zip(takes, found.values(), strict=True):
+        yield f"{name}: {' '.join(_words_of(schema))}."
+
+
+def _words_of(schema: Mapping[str, Any]) -> Iterator[str]:
+    if isinstance(schema.get("description"), str):
+        yield schema["description"]
+    values = schema.get("enum")
+    if isinstance(values, Sequence) and not isinstance(values, str):
+        yield from (split_identifiers(str(value)) for value in values[:_VALUES])
+
+
+# -- How retrievers ask language models.
+#
+# A model comes with the pool (`Pool.models`), which keeps its answers, or as an object.
+
+_AT_ONCE = 8
+"""Requests that wait for a server at the same time."""
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+
+class PromptedModel:
+    """A language model with one task, which a prompt describes. Safe in threads as the model is.
+
+    Args:
+        model: The model.
+        name: Of the prompt, `prompts/NAME.txt`.
+    """
+
+    def __init__(self, model: ChatModel, name: str) -> None:
+        self._model = model
+        self._name = name
+        self.identity = str(getattr(model, "identity", "") or type(model).__name__)
+
+    def answer(self, text: str) -> str:
+        """Return what the model says to a text.
+
+        Raises:
+            ModelError: The model failed.
+        """
+        messages = (
+            Message("system", shipped_prompt(__package__, self._name)),
+            Message("user", text),
+        )
+        return self._model.complete(Request(messages, role="retriever")).content
+
+
+def asked(pool: Pool, name: str) -> PromptedModel | None:
+    """Return the model of the option `model` with the task of a prompt; None: none is named.
+
+    Raises:
+        OptionError: It is named, and whoever built the pool opens no models.
+        UsageError: There is no such model.
+    """
+    what = pool.options.get("model")
+    if what is None:
+        return None
+    if pool.models is not None:
+        return PromptedModel(pool.models(what), name)
+    if not hasattr(what, "complete"):
+        raise OptionError(
+            f"model={shortened(what)}: this pool opens no models by name; give an object with "
+            "complete(request), or build the retriever by seal.retrieve or seal.run"
+        )
+    return PromptedModel(what, name)
+
+
+def at_once(function: Callable[[_Item], _Result], items: Iterable[_Item]) -> Sequence[_Result]:
+    """Return what a function gives of each item, in their order, several at once.
+
+    The first failure is raised when all that began has ended; what was answered until then is kept.
+    """
+    with ThreadPoolExecutor(_AT_ONCE) as threads:
+        waiting = [threads.submit(copy_context().run, function, item) for item in items]
+        try:
+            return [one.result() for one in waiting]
+        except BaseException:
+            threads.shutdown(cancel_futures=True)
+            raise

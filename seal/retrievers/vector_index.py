@@ -22,12 +22,12 @@ import numpy as np
 import orjson
 
 from seal.core import DataError
-from seal.core.canonical import digest
-from seal.core.records import AtomicFile
+from seal.core.files import AtomicFile
 from seal.core.text import counted
-from seal.retrievers.contract import DECIMALS, Hits
+from seal.core.values import digest
+from seal.retrievers.base import DECIMALS, Hits
 from seal.retrievers.index_kinds import Flat, Hnsw, IndexKind, Ivf, Own, Sq8, VectorStore
-from seal.retrievers.sparse_rows import Floats, Places, Vectors
+from seal.retrievers.lexical import Floats, Floats32, Places
 
 faiss: Any = import_module("faiss")  # its type stubs lack half of what is used here
 # Faiss 1.15 does not use BLAS below 128,000 vectors, which makes batches up to 3.6 times slower.
@@ -78,7 +78,7 @@ class VectorIndex:
         self._kind = kind
 
     @classmethod
-    def build(cls, vectors: Vectors, kind: IndexKind = _FLAT) -> VectorIndex:
+    def build(cls, vectors: Floats32, kind: IndexKind = _FLAT) -> VectorIndex:
         """Return an index of vectors, float32, (n, dimension), rows of length 1. Seeded.
 
         Raises:
@@ -104,14 +104,14 @@ class VectorIndex:
         """Numbers in a vector."""
         return int(self._index.d)
 
-    def vectors(self) -> Vectors:
+    def vectors(self) -> Floats32:
         """Return a copy of all vectors, float32, (n, dimension)."""
-        rows: Vectors = self._index.reconstruct_n(0, self.count)
+        rows: Floats32 = self._index.reconstruct_n(0, self.count)
         return rows
 
     def search(
         self,
-        queries: Vectors,
+        queries: Floats32,
         k: int,
         scorer: Scorer | None = None,
         noise: float = _NOISE,
@@ -152,13 +152,13 @@ class VectorIndex:
 class _Stored:
     """A store of another make beside its vectors, with what is asked of a Faiss index."""
 
-    def __init__(self, store: VectorStore, vectors: Vectors) -> None:
+    def __init__(self, store: VectorStore, vectors: Floats32) -> None:
         self._store = store
         self._vectors = vectors
         self.ntotal, self.d = vectors.shape
         store.add(vectors)
 
-    def search(self, queries: Vectors, width: int, params: None) -> Any:
+    def search(self, queries: Floats32, width: int, params: None) -> Any:
         """Return (no scores, candidates (1, about width)); of one query.
 
         Raises:
@@ -173,11 +173,11 @@ class _Stored:
             )
         return None, np.unique(named.astype(np.int64))[None]
 
-    def reconstruct_batch(self, positions: Places) -> Vectors:
+    def reconstruct_batch(self, positions: Places) -> Floats32:
         """Return vectors by their rows."""
         return self._vectors[positions]
 
-    def reconstruct_n(self, first: int, count: int) -> Vectors:
+    def reconstruct_n(self, first: int, count: int) -> Floats32:
         """Return a copy of some vectors in a row."""
         return self._vectors[first : first + count].copy()
 
@@ -188,7 +188,7 @@ class _Search:
 
     index: Any
     kind: IndexKind
-    queries: Vectors
+    queries: Floats32
     scorer: Scorer | None
     noise: float
 
@@ -251,7 +251,7 @@ class _Search:
 
 
 def inner_products(
-    take: Callable[[Places], Vectors], dimension: int, queries: Vectors, positions: Places
+    take: Callable[[Places], Floats32], dimension: int, queries: Floats32, positions: Places
 ) -> Floats:
     """Return the products of each query with its candidates, (q, width); few are held at once.
 

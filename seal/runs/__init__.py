@@ -2,10 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from seal.lazy import give_names
-
 if TYPE_CHECKING:
-    from seal.runs.run import RunResult as RunResult
+    from seal.runs.play import RunResult as RunResult
     from seal.runs.settings import RunSettings as RunSettings
-
-give_names(__name__)

@@ -22,15 +22,15 @@ from seal.core import (
     Trajectory,
     UsageError,
 )
-from seal.core.canonical import canonical_json
 from seal.core.store import Store, open_store
 from seal.core.validation import CallValidator
+from seal.core.values import canonical_json
 from seal.pools.benchmark import loaded
 from seal.pools.lookup import answer_formats, open_pool
-from seal.runs.cast import Cast
-from seal.runs.environment_stack import SimulatorSource
+from seal.runs.environments import SimulatorSource
 from seal.runs.identity import versions
-from seal.runs.run_folder import RunFolder
+from seal.runs.role_models import Cast
+from seal.runs.run import RunFolder
 from seal.runs.settings import RunSettings
 from seal.simulator_cache.answer_cache import keys_of_call
 from seal.simulator_cache.exchange import StoreImport, import_entries

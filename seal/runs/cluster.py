@@ -24,13 +24,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from seal.core import InfrastructureError, SealError, UsageError, needing
-from seal.core.folders import cache_folder
+from seal.core.files import cache_folder
 from seal.core.store import URL_VARIABLE, url_elsewhere
-from seal.runs.identity import identity_of_run
-from seal.runs.processes import CAUSES, portable
-from seal.runs.resume import differences
-from seal.runs.run_folder import RunFolder
-from seal.runs.workers import Job, JobOutcome, lost, play_job
+from seal.runs.identity import differences, identity_of_run
+from seal.runs.journal import JobOutcome
+from seal.runs.run import RunFolder
+from seal.runs.workers import CAUSES, Job, lost, play_job, portable
 
 if TYPE_CHECKING:
     from seal.runs.engine import Engine

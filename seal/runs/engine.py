@@ -1,4 +1,4 @@
-"""Everything that plays tasks, built once a process: retriever, models, environments, team."""
+"""`Engine`: what plays tasks, built once a process: retriever, models, environments, team."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from seal.agents import REGISTRY, PlayedAnew, build_agent, is_own, seat_of
 from seal.agents.autogen import Groups
 from seal.agents.conversation import ChatOptions, Conversation, Services
-from seal.agents.offers import Offers
+from seal.agents.replies import Offers
 from seal.agents.teams import (
     CHECKER,
     MANAGER,
@@ -26,9 +27,16 @@ from seal.agents.teams import (
 from seal.core import (
     JSON,
     Agent,
+    CacheMissError,
+    CacheMode,
+    ChatModel,
+    InfrastructureError,
     Metric,
+    ModelError,
+    Pool,
     Query,
     Ranking,
+    RequestError,
     Retriever,
     SealError,
     Step,
@@ -40,22 +48,25 @@ from seal.core import (
     fault,
 )
 from seal.core.environment import Held
-from seal.core.specs import name_of
+from seal.core.registry import name_of
 from seal.core.store import Store, open_store
+from seal.models.spec import Flagged
 from seal.pools.pool import StoredPool
-from seal.retrievers import build_retriever, learns, rank, reads_gold
-from seal.runs.cast import Cast, is_player
-from seal.runs.environment_stack import EnvironmentSource, SimulatorSource
-from seal.runs.goal_chats import history_of, limits_of, merge_goals
+from seal.retrievers.build import build_retriever, learns, rank, reads_gold
+from seal.runs.chats import Examples, history_of, limits_of, merge_goals
+from seal.runs.costs import Ledger, Meter
+from seal.runs.environments import EnvironmentSource, SimulatorSource
 from seal.runs.hooks import Teller, ToldCalls, build_hooks
 from seal.runs.identity import SCRIPTED, measure_of
-from seal.runs.judge_setup import Judges
-from seal.runs.play import played, team_part
-from seal.runs.ranking import Retrieved, rank_tasks, search_pool
-from seal.runs.run_folder import LiveFile, RunFolder
-from seal.runs.score import Scorer
+from seal.runs.journal import LiveFile
+from seal.runs.judges import Judges
+from seal.runs.resolve import played, team_part
+from seal.runs.role_models import Cast, RunModel, find_recording, is_player
+from seal.runs.run import RunFolder
+from seal.runs.scoring import Scorer
 from seal.runs.settings import RunSettings
-from seal.runs.spending.ledger import Ledger
+
+# -- Everything that plays tasks, built once a process: retriever, models, environments, team.
 
 _LOG = logging.getLogger(__name__)
 _BESIDE_THE_CHAT = ("judge", "simulator", SPEAKER_SELECTION)
@@ -119,8 +130,6 @@ class Engine:
         """Lead of a team to role to its agent, or to the class that each chat has its own of."""
         self._examples: Examples | None = None
         if settings.one_shot:
-            from seal.runs.one_shot import Examples
-
             self._examples = Examples(pool.tasks(), self.tools, settings.seed)
         self._stopping = False
         self._began = time.monotonic()
@@ -427,3 +436,97 @@ def _check_roles(settings: RunSettings, team: Team) -> None:
     for role in settings.role_models:
         if role not in known:
             raise UnknownNameError(f"role in team {team.name}", role, known)
+
+
+# -- What a retriever is given, and retrieval for many tasks at once.
+#
+# A failure costs no task but those that it concerns.
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """What was retrieved for tasks before they are played."""
+
+    rankings: Mapping[str, tuple[Ranking, ...]] = field(default_factory=dict)
+    """Task id to the rankings of its goals."""
+    failures: Mapping[str, str] = field(default_factory=dict)
+    """Task id to why nothing could be retrieved for it."""
+    outage: str = ""
+    """Why the retriever's server failed for the tasks, or for half of them; empty: it did not."""
+
+
+def rank_tasks(
+    rank: Callable[[Sequence[Query]], Sequence[Ranking]], queries: Mapping[str, Sequence[Query]]
+) -> Retrieved:
+    """Rank the queries of several tasks in one batch.
+
+    Where the batch fails, all its tasks do: a server that is down is not asked once more for each.
+    One of its texts may be to blame, where a server refuses it or no vector of it is kept. Then
+    halves of the batch are tried, down to single tasks.
+
+    Args:
+        rank: Returns one ranking for each query; what it raises of a plug-in or of the
+            infrastructure is a failure of these queries.
+        queries: Task id to its queries; tasks without any are left out.
+
+    Raises:
+        SealError: A fault that concerns every task, such as a retriever whose answer is none.
+    """
+    try:
+        found = rank([query for several in queries.values() for query in several])
+    except (RequestError, CacheMissError) as error:
+        if len(queries) == 1:
+            return Retrieved(failures=dict.fromkeys(queries, str(error)))
+        items, middle = list(queries.items()), len(queries) // 2
+        one, two = (rank_tasks(rank, dict(half)) for half in (items[:middle], items[middle:]))
+        return Retrieved(
+            {**one.rankings, **two.rankings},
+            {**one.failures, **two.failures},
+            one.outage or two.outage,
+        )
+    except InfrastructureError as error:
+        outage = str(error) if isinstance(error, ModelError) else ""
+        return Retrieved(failures=dict.fromkeys(queries, str(error)), outage=outage)
+    except SealError:
+        raise
+    except (Exception, SystemExit) as error:  # what a plug-in may do
+        return Retrieved(failures=dict.fromkeys(queries, fault(error)))
+    rankings: dict[str, tuple[Ranking, ...]] = {}
+    for ranking in found:
+        rankings[ranking.task_id] = (*rankings.get(ranking.task_id, ()), ranking)
+    return Retrieved(rankings)
+
+
+def search_pool(
+    store: Store,
+    tools: Sequence[Tool],
+    tasks: Sequence[Task] = (),
+    *,
+    seed: int = 0,
+    options: Mapping[str, Any] | None = None,
+    cache: CacheMode = "record",
+    models: Callable[[Any], ChatModel] | None = None,
+    meter: Meter | None = None,
+) -> Pool:
+    """Return the pool that a retriever is built over.
+
+    Args:
+        store: Where vectors are kept; indexes lie in `indexes` of its folder. It must stay
+            open as long as the retriever is used.
+        tools: To choose from.
+        tasks: For retrievers that read gold.
+        seed: Of what is drawn by chance.
+        options: `-R key=value`.
+        cache: How vectors and answers are used; `off` keeps no index either.
+        models: Opens the language models that a retriever asks; None: those that their names say.
+        meter: Counts what these are asked.
+    """
+    indexes = None if cache == "off" else store.folder / "indexes"
+
+    def opened(what: Any) -> ChatModel:
+        asked = RunModel(Flagged.of(what), lambda name: find_recording(name, None))
+        return asked.of_retriever(store, cache, meter or Meter())
+
+    return Pool(
+        tuple(tools), tuple(tasks), seed, indexes, options or {}, store, cache, models or opened
+    )

@@ -18,10 +18,9 @@ import orjson
 
 from seal.core import JSON, Completion, Message, Request, ToolCall, ToolResult, UsageError, fault
 from seal.core.environment import Around, Environment
-from seal.core.plain import json_bytes
-from seal.core.registry import Registry
-from seal.core.specs import name_of
-from seal.core.typed_values import takes
+from seal.core.registry import Registry, name_of
+from seal.core.settings import takes
+from seal.core.values import json_bytes
 
 Kind = Literal["run", "chat", "request", "call", "score"]
 """A run; the chat about a task; a question to a model; a call of a tool; the scoring of a chat."""

@@ -1,43 +1,316 @@
-"""The files that a run appends to while it goes on: its trajectories, and their timings.
-
-A line is appended and flushed when a chat ends, so that a killed run loses only what was in flight;
-a torn last line is cut off. When the run ends, the trajectories are put in task order by atomic
-rename. The timings hold what differs between runs: when each chat began, how long it took and what
-it cost. What judges cost stands in lines of its own, one for each time that the run was scored.
-
-What large files hold is kept in an index beside them (`file_index`), so that a resumed run does not
-read them again.
-"""
+"""Files that grow while a run goes on: trajectories, timings, live steps, and their indexes."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping, Set
-from contextlib import closing
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Set
+from contextlib import suppress
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Generic, Literal, TypeVar
 
 import orjson
 
-from seal.core import DataError, Trajectory
-from seal.core.plain import json_bytes
-from seal.core.records import SCHEMAS, AtomicFile, append_line, close_file, repair_tail
+from seal.core import DataError, Step, Trajectory
+from seal.core.files import AtomicFile, append_line, close_file, repair_tail
+from seal.core.records import SCHEMAS, from_plain
 from seal.core.secrets import without_keys
-from seal.runs.file_index import NOTHING, OFTEN, FileIndex, forget, read_index, write_index
-from seal.runs.lines import KeyedLines
-from seal.runs.run_folder import BASELINES, Pair, RunFolder
-from seal.runs.spending.ledger import (
-    Account,
-    Ledger,
-    Spent,
-    ledger_record,
-    merged,
-    read_ledger,
-    tokens_of,
-)
-from seal.runs.workers import JobOutcome
+from seal.core.values import digest, json_bytes
+from seal.runs.costs import Account, Ledger, Spent, ledger_record, merged, read_ledger, tokens_of
+
+# -- What a large file of a run is known to hold, kept beside it so that a resumed run need not
+#    read.
+#
+# The index of `trajectories.jsonl` is `trajectories.index`. It covers the lines that the file had
+# when it was written; later lines are read. One that is damaged, or of a file that was replaced,
+# cut or ends otherwise, counts as none. A file of less than 4 MB has none.
+
+OFTEN = 5_000
+"""Lines after which an index is written anew, so that a killed run reads few again."""
+_LARGE = 4 << 20
+_TAIL = 4096
+"""Bytes at the end of what is covered by which the file is known again."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileIndex:
+    """What the first lines of a file hold."""
+
+    size: int
+    """Bytes of these lines."""
+    lines: int
+    known: dict[str, Any]
+    """JSON values that the reader of the file understands."""
+
+
+NOTHING = FileIndex(0, 0, {})
+
+
+def read_index(path: Path) -> FileIndex:
+    """Return what is known of a file; `NOTHING` where it has no index, or not of its own."""
+    try:
+        head, body = _place(path).read_bytes().split(b"\n", 1)
+        told = orjson.loads(head)
+        size = int(told["size"])
+        if _digest(body) == told["body"] and _end_of(path, size) == told["end"]:
+            return FileIndex(size, int(told["lines"]), dict(orjson.loads(body)))
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    return NOTHING
+
+
+def write_index(path: Path, index: FileIndex) -> None:
+    """Keep what is known of a file, where it is large."""
+    if index.size < _LARGE:
+        return
+    body = orjson.dumps(index.known)
+    told = {"size": index.size, "lines": index.lines, "body": _digest(body)}
+    with AtomicFile(_place(path)) as out:
+        out.write(orjson.dumps({**told, "end": _end_of(path, index.size)}) + b"\n" + body)
+
+
+def forget(path: Path) -> None:
+    """Remove the index of a file that is to be replaced."""
+    _place(path).unlink(missing_ok=True)
+
+
+def _place(path: Path) -> Path:
+    return path.with_suffix(".index")
+
+
+def _digest(data: bytes) -> str:
+    return blake2b(data, digest_size=16).hexdigest()
+
+
+def _end_of(path: Path, size: int) -> str:
+    """Return the digest of the last bytes of the first `size` ones; empty where it is shorter."""
+    start = max(0, size - _TAIL)
+    with path.open("rb") as file:
+        file.seek(start)
+        end = file.read(size - start)
+    return _digest(end) if len(end) == size - start else ""
+
+
+# -- The files of a run, line by line: files that grow, records by key, and scores that repeat.
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+class KeyedLines(ABC, Generic[Key]):
+    """A file that gets a line at a time; of several lines of one key the last one counts.
+
+    Memory holds where the lines stand. A torn last line is cut off.
+
+    Args:
+        path: The file; it may exist from an earlier time.
+
+    Raises:
+        DataError: A line is damaged.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        repair_tail(path)
+        self.places: dict[Key, tuple[int, int]] = {}
+        """Key to where its line begins, and its length."""
+        if path.is_file():
+            self._scan(*self._covered())
+        self.file = path.open("a+b")
+
+    @abstractmethod
+    def _key(self, line: bytes, number: int) -> Key:
+        """Take note of a line that the file had, and return its key.
+
+        Raises:
+            DataError: It is damaged.
+        """
+
+    def _covered(self) -> tuple[int, int]:
+        """Return the bytes and lines at the file's beginning that are noted already."""
+        return 0, 0
+
+    def _scan(self, start: int, number: int) -> None:
+        with self.path.open("rb") as lines:
+            lines.seek(start)
+            for at, line in enumerate(lines, number + 1):
+                self.places[self._key(line, at)] = start, len(line)
+                start += len(line)
+
+    def write(self, key: Key, line: bytes) -> None:
+        """Append the line of a key; it is in the file when this returns."""
+        start = self.file.tell()
+        append_line(self.file, line)
+        self.places[key] = start, len(line)
+
+    def close(self) -> None:
+        """Close the file, as it is."""
+        close_file(self.file)
+
+    def rewrite(self, keys: Iterable[Key]) -> None:
+        """Close the file, and replace it by the lines of some keys in their order."""
+        close_file(self.file)
+        places, end = {}, 0
+        with self.path.open("rb") as old, AtomicFile(self.path) as new:
+            for key in keys:
+                start, length = self.places[key]
+                old.seek(start)
+                new.write(old.read(length))
+                places[key] = end, length
+                end += length
+        self.places = places
+
+
+class LineTail:
+    """The complete lines of a growing file, each once.
+
+    A last line without its newline is being written: it is left for the next time. A file that was
+    replaced or cut is read from its start again; one that does not exist has no lines.
+
+    Args:
+        path: The file.
+        whole: It grows no more, so that its last line counts without a newline too.
+    """
+
+    def __init__(self, path: Path, whole: bool = False) -> None:
+        self.path = path
+        self.whole = whole
+        self.number = 0
+        """Line that was read last, from 1."""
+        self.offset = 0
+        """Where the next line begins."""
+        self._inode = 0
+
+    def __str__(self) -> str:
+        """Return file and line, for messages."""
+        return f"{self.path}, line {self.number}"
+
+    def read(self) -> Iterator[bytes]:
+        """Yield the complete lines that were not read before.
+
+        Raises:
+            DataError: It is a pipe, for whose writer this would wait.
+        """
+        if self.path.is_fifo():
+            raise DataError(f"{self.path} is a pipe; expected a file")
+        try:
+            file = self.path.open("rb")
+        except FileNotFoundError:
+            return
+        with file:
+            found = os.fstat(file.fileno())
+            if found.st_ino != self._inode or found.st_size < self.offset:
+                self.offset = self.number = 0
+            self._inode = found.st_ino
+            file.seek(self.offset)
+            for line in file:
+                if not line.endswith(b"\n") and not self.whole:
+                    return
+                self.offset += len(line)
+                self.number += 1
+                if line.strip():
+                    yield line
+
+
+# -- The files of one run, in one folder that can be moved and scored alone.
+#
+# run.json             measure, system, what was asked for, digest of the cache entries that were
+# used tasks.jsonl          the tasks that the run plays tasks.index          of many tasks what
+# they were chosen by, so that they are written once tools.jsonl          the pool rankings.jsonl
+# what was retrieved, for each goal trajectories.jsonl   what was said and done, one line a task and
+# trial scores.jsonl         one line a task, trial, goal and metric scores.npz           of a large
+# run the same in columns, which comparisons read trajectories.index   of a large run where each
+# chat stands, so that it is resumed at once summary.json         means, intervals, stop reasons,
+# usage timings.jsonl        seconds and dates: everything that differs from run to run
+# timings.index        of a large run what it has spent report.html          the report floor/,
+# ceiling/     the same tasks played by the baselines: run folders too corrected/           the same
+# chats scored by corrected gold: a run folder too
+
+Pair = tuple[str, int]
+"""Task id and trial."""
+
+
+class LiveFile:
+    """`RUN/live/DIGEST.PID.jsonl`, each line {task_id, trial, step}; made when a step comes."""
+
+    def __init__(self, run: Path, task_id: str, trial: int) -> None:
+        self._path = run / "live" / f"{digest([task_id, trial])[:16]}.{os.getpid()}.jsonl"
+        self._task_id = task_id
+        self._trial = trial
+        self._file: IO[bytes] | None = None
+
+    def write(self, step: Step) -> None:
+        """Append one step; whoever follows the run sees it at once."""
+        if self._file is None:
+            with suppress(FileNotFoundError):  # an agent removes the folder
+                if not self._path.parent.is_dir():
+                    self._path.parent.mkdir(parents=True, exist_ok=True)
+                self._file = self._path.open("wb")
+        if self._file is None:
+            return
+        line = {"task_id": self._task_id, "trial": self._trial, "step": step}
+        append_line(self._file, without_keys(json_bytes(line)) + b"\n")
+
+    def __enter__(self) -> LiveFile:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        if self._file is not None:
+            close_file(self._file)
+            self._path.unlink(missing_ok=True)
+
+
+def in_flight(run: Path, pid: int | Literal["*"] = "*") -> dict[Pair, tuple[Step, ...]]:
+    """Return task and trial of the chats that a process plays, or played when it died.
+
+    Args:
+        run: The folder.
+        pid: Of the process; `*`: of any.
+
+    Returns:
+        The steps of each chat until now.
+    """
+    found = {}
+    for path in (run / "live").glob(f"*.{pid}.jsonl"):
+        if told := list(live_steps(LineTail(path))):
+            found[told[0][0]] = tuple(step for _, step in told)
+    return dict(sorted(found.items()))
+
+
+def live_steps(lines: LineTail) -> Iterator[tuple[Pair, Step]]:
+    """Yield the steps that were added to the file of a running chat, with its task and trial.
+
+    Raises:
+        DataError: A line is none; the text names it.
+    """
+    for line in lines.read():
+        try:
+            fields = orjson.loads(line)
+            step = from_plain(fields["step"], Step)
+            yield (str(fields["task_id"]), int(fields["trial"])), step
+        except (ValueError, KeyError, TypeError, DataError) as error:
+            raise DataError(
+                f"{lines}: expected an object with task_id, trial and step, got {error!r:.200}"
+            ) from error
+
+
+def chats_told(chats: Iterable[Pair]) -> str:
+    """Return tasks and trials in words."""
+    return " and ".join(f"task {task_id}, trial {trial}" for task_id, trial in chats)
+
+
+# -- The files that a run appends to while it goes on: its trajectories, and their timings.
+#
+# A line is appended and flushed when a chat ends, so that a killed run loses only what was in
+# flight; a torn last line is cut off. When the run ends, the trajectories are put in task order by
+# atomic rename. The timings hold what differs between runs: when each chat began, how long it took
+# and what it cost. What judges cost stands in lines of its own, one for each time that the run was
+# scored.
+#
+# What large files hold is kept in an index beside them (`file_index`), so that a resumed run does
+# not read them again.
 
 
 def bring_back(file: IO[bytes], path: Path) -> None:
@@ -280,44 +553,33 @@ def timings_of(path: Path, after: FileIndex = NOTHING) -> Iterator[dict[str, Any
                 ) from error
 
 
-def note_judging(folder: RunFolder, asked: Ledger) -> list[dict[str, Any]]:
-    """Write what judges were asked to the run's timings, and return the usage by role.
-
-    Args:
-        folder: Of the run.
-        asked: By judges, while the run was scored.
-
-    Returns:
-        {role, model, requests, tokens_in, tokens_out, estimated} for each role that used tokens,
-        kept answers too, so that a run played from them has the same; of chats that were played
-        again the last counts, and of judges this scoring. What was spent, the timings say.
-    """
-    path = folder.path / "timings.jsonl"
-    if asked:
-        with closing(Timings(path)) as timings:
-            timings.add_judging(asked)
-    total = merged([chats_asked(path), asked])
-    return [
-        {
-            "role": role,
-            "model": model,
-            "requests": spent.requests + spent.kept,
-            "tokens_in": spent.tokens_in + spent.kept_in,
-            "tokens_out": spent.tokens_out + spent.kept_out,
-            "estimated": spent.estimated,
-        }
-        for (role, model), spent in total.items()
-        if spent.tokens or spent.kept_in or spent.kept_out
-    ]
+# -- Chats at once, in threads of this process; `processes` has those of several.
+#
+# The parent alone ranks, writes and counts; a worker plays a job and hands back the encoded line.
+# Threads are daemons: a program that is interrupted ends without waiting for what they wait for.
 
 
-def spent_on(folder: RunFolder) -> Spending:
-    """Return what a run spent until now, its baselines with it; torn last lines are cut off."""
-    total = Spending()
-    for path in (folder.path, *(folder.path / name for name in BASELINES)):
-        timings = path / "timings.jsonl"
-        if timings.is_file():
-            repair_tail(timings)
-            spent = spending_of(timings)
-            total.add(spent.tokens, spent.asked, spent.lines)
-    return total
+@dataclass(frozen=True, slots=True)
+class JobOutcome:
+    """What came of a job."""
+
+    task_id: str
+    trial: int
+    line: bytes | None
+    """The trajectory as a line of its file; None where the task was skipped, or the chat cut."""
+    failed: bool = False
+    tokens: int = 0
+    """Spent by all models that were asked while it was played."""
+    seconds: float = 0.0
+    started: float = 0.0
+    """Seconds since 1970."""
+    note: str = ""
+    """Why it was skipped or failed."""
+    asked: Ledger = field(default_factory=dict)
+    """What models were asked, and by whom."""
+    outage: str = ""
+    """Why a server of the run counts as down, where the chat failed."""
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """Model to what was changed in its requests, as its server had refused them."""
+    cut: bool = False
+    """Whether the time of the run was up before the chat ended: it is unfinished, with no line."""

@@ -18,8 +18,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from seal.core import JSON, UsageError
-from seal.core.plain import json_text
-from seal.models import bare_name
+from seal.core.values import json_text
+from seal.models.spec import bare_name
 from seal.runs.hooks import Event
 
 CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"

@@ -1,138 +1,573 @@
-"""What a run really plays: its settings without gaps, and the pool's tasks as it wants them.
-
-A gap in the settings is filled by what the benchmark says, else by the default.
-"""
+"""`run`: prepares, plays what is not finished, orders, and scores, with floor and ceiling."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import fields, replace
-from typing import Any, NamedTuple
+import itertools
+import logging
+import os
+import re
+import shutil
+import threading
+from collections import Counter
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence, Set
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import IO, Any
 
-from seal import retrievers
-from seal.agents.teams import REGISTRY as TEAMS
-from seal.agents.teams import build_team, team_options
-from seal.core import DataError
-from seal.pools.benchmark import part_of
-from seal.pools.lookup import open_pool, with_functions
-from seal.pools.pool import StoredPool
-from seal.runs.judge_setup import JudgeChoice
-from seal.runs.run_folder import RunFolder
-from seal.runs.settings import GivenElse, Origin, Play, RunSettings
+from seal.agents.teams import MANAGER
+from seal.core import Metric, ModelError, OutageError, Trajectory, UsageError, nearest
+from seal.core.files import AtomicFile, Lock
+from seal.core.records import decode, encode, without_cycle_search
+from seal.core.registry import name_of, warn_once
+from seal.evaluation import REGISTRY as METRICS
+from seal.evaluation.goals import RATE, Guarded
+from seal.evaluation.scoring import (
+    build_metrics,
+    is_ours,
+    names_of,
+    scales_of,
+    score_trajectory,
+    usual_metrics,
+)
+from seal.models.spec import bare_name
+from seal.pools.benchmark import Benchmark
+from seal.pools.importer import REGISTRY as BENCHMARKS
+from seal.runs.costs import Budget, Ledger, budget_of, check_priced, tokens_of
+from seal.runs.engine import Engine
+from seal.runs.identity import check_folder, clear_rests, prepare
+from seal.runs.journal import JobOutcome, Journal, Pair, Timings, bring_back, chats_told, in_flight
+from seal.runs.resolve import all_given, baselines_of, played
+from seal.runs.run import REFUSED, RunFolder, exit_code_of, spent_on
+from seal.runs.scoring import Scorer
+from seal.runs.settings import RunSettings, shard_of
+from seal.runs.workers import Job, ProcessWorkers, ThreadWorkers, Workers, start_server
+
+_LOG = logging.getLogger(__name__)
+_RANKED_AT_ONCE = 64
+"""Tasks whose queries are retrieved in one batch."""
+_SILENCE = 60.0
+"""Seconds without the end of a chat after which a user is told which chats go on."""
+_SLIP = 80.0
+"""Likeness (`nearest`) from which on a name of no metric is likely a slip of the pen."""
+_MISSES = 3
+"""Batches in a row for which the retriever's server fails before it counts as down."""
 
 
-class Played(NamedTuple):
-    """The settings of a run without gaps, and its pool under them."""
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is."""
+
+    stage: str
+    """`embed tools`, `play`, `score`, `floor` or `ceiling`."""
+    done: int
+    total: int
+    errors: int = 0
+    tokens: int = 0
+    """Spent by all models so far."""
+    dollars: float | None = None
+    """What they cost; None: nothing, or a model has no price."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What a run left."""
+
+    folder: RunFolder
+    summary: dict[str, Any]
+    exit_code: int
+    """0 fine, 1 finished with task errors or with crashes alone, 3 a budget or a server that is
+    down stopped it."""
+
+
+Reporter = Callable[[Progress], None]
+
+
+def run(
+    settings: RunSettings,
+    out: Path | None = None,
+    resume: bool = False,
+    progress: Reporter | None = None,
+    only: Collection[str] | None = None,
+    tell: Callable[[str], None] = _LOG.info,
+) -> RunResult:
+    """Play and score tasks.
+
+    Args:
+        settings: What to play.
+        out: Run folder; None: `runs/POOL-MODEL`, with a number where that is taken.
+        resume: Go on with a run that `out` holds: finished tasks stay, errors are played again.
+        progress: Called as chats end.
+        only: Ids of the tasks to play, of those that the settings select; None: all of these.
+        tell: Given a line for each model before the first chat: who is asked, and where. There is
+            none where no server is. Given another where a limit of the run stops it.
+
+    Raises:
+        UsageError: Settings that cannot be, a folder in use, or other settings than the run's.
+        DataError: The pool or the run folder is damaged.
+        InfrastructureError: A worker process died.
+        OutageError: A server takes no request, and no chat was finished; no folder is left.
+    """
+    if out is None and resume:
+        raise UsageError("--resume needs --out RUN: the folder of the run to go on with")
+    given = RunFolder(out or free_folder(settings))
+    folder = RunFolder(given.path.resolve())  # an agent may change the working folder
+    report = progress or (lambda state: None)
+    budget = budget_of(settings)
+    check_folder(folder.path, resume)
+    if settings.process_count > 1 and not settings.on_ray:
+        start_server()
+    stopped, summary = _run(settings, folder, resume, report, budget, only, tell=tell)
+    if settings.baselines and not stopped:
+        stopped = _play_baselines(settings, folder, report, budget)
+    limit = budget.reached
+    if stopped and limit and not budget.outage:
+        tell(_stopped_by(limit, settings, given.path, summary["unfinished"]))
+    code = 3 if stopped else exit_code_of(summary)
+    return RunResult(given, summary, code)
+
+
+def _run(
+    settings: RunSettings,
+    folder: RunFolder,
+    resume: bool,
+    report: Reporter,
+    budget: Budget,
+    only: Collection[str] | None = None,
+    earlier: bool = True,
+    tell: Callable[[str], None] = _LOG.debug,
+) -> tuple[bool, dict[str, Any]]:
+    """Play and score; of the tasks whose ids are in `only`, where it is given.
+
+    What the folder's run and its baselines spent before counts too, unless `earlier` is False.
+
+    Returns:
+        Whether a budget or an outage stopped the run, and its summary.
+    """
+    settings, pool = played(settings, folder)
+    if settings.shard is not None and only is None:
+        part, parts = shard_of(settings.shard)
+        only = {t.id for t in itertools.islice(pool.chosen(settings), part - 1, None, parts)}
+    declared = () if pool.benchmark is None else pool.benchmark.metrics
+    further = (metric for metric in declared if metric not in settings.metrics)
+    metrics = build_metrics((*settings.metrics, *further), METRICS)
+    every = (*usual_metrics(settings.cutoffs), *metrics)
+    told = _check_declared(pool.benchmark, every) if earlier else []
+    settings = replace(settings, max_total_seconds=budget.seconds_left)
+    with (
+        without_cycle_search() as prepared,
+        Engine(settings, folder, pool) as engine,
+        engine.told.of("run", lambda: _about(engine)) as came,
+    ):
+        engine.progress = lambda done, total: report(Progress("embed tools", done, total))
+        is_new, was_there = not folder.is_begun, folder.path.exists()
+        _check(engine, budget, is_new)
+        for line in engine.cast.asked():
+            tell(line)
+        folder.path.mkdir(parents=True, exist_ok=True)
+        with Lock(folder.path):
+            if earlier:
+                spent = spent_on(folder)
+                budget.add(spent.asked, spent.tokens)
+            left = in_flight(folder.path).keys() if engine.tries_own_agent else ()
+            warnings = prepare(engine, resume, only)
+            for warning in warnings if earlier else ():  # a baseline's are those of its run
+                _LOG.warning(warning)
+            chats = _Chats(settings, folder, engine, report, budget, frozenset(left))
+            try:
+                chats.play(metrics, prepared)
+            except (OutageError, UsageError) as error:
+                if is_new and (isinstance(error, OutageError) or not any(folder.trajectories())):
+                    _clear(folder.path, keep=was_there)
+                raise
+            summary = chats.score()
+            came |= {"metrics": summary["metrics"], "errors": summary["errors"]}
+            if earlier and not summary["errors"]:
+                _warn_of_missing(folder, summary["metrics"], told, metrics)
+    return chats.stopped or bool(budget.refused), summary
+
+
+def _check(engine: Engine, budget: Budget, is_new: bool) -> None:
+    """Make sure that a run can be played, before anything is written."""
+    if is_new:
+        try:
+            engine.check()
+        except ModelError as error:
+            raise OutageError(f"no chat was played: {error}") from error
+    if budget.max_dollars is not None:
+        check_priced(budget.prices, engine.cast.accounts)
+
+
+def _about(engine: Engine) -> dict[str, Any]:
+    """Return what hooks are told of a run."""
+    model = engine.cast.of(MANAGER).account
+    return {"benchmark": engine.pool.name, "folder": str(engine.folder.path), "model": model}
+
+
+def _clear(path: Path, keep: bool) -> None:
+    """Delete what a run that played no chat wrote, and the folder unless it is to be kept."""
+    for entry in path.iterdir() if keep else (path,):
+        if entry.is_dir():
+            shutil.rmtree(entry, ignore_errors=True)
+        else:
+            entry.unlink(missing_ok=True)
+
+
+def _stopped_by(limit: str, settings: RunSettings, out: Path, unfinished: int) -> str:
+    """Return a line on the limit that stopped a run, and how to go on."""
+    flag, value = f"--{limit.replace('_', '-')}", f"{getattr(settings, limit)}".removesuffix(".0")
+    what = f"unfinished chats: {unfinished}" if unfinished else "its judging or baselines are left"
+    more = "" if limit == "max_total_seconds" else f" and a larger {flag}"
+    return f"stopped by {flag} {value}; {what}; go on with --resume --out {out}{more}"
+
+
+def _warn_of_our_name(bench: Benchmark | None) -> None:
+    """Tell that a benchmark of the user's own has the name of one of SEAL's."""
+    if bench is None or not BENCHMARKS.is_ours(bench.name):
+        return
+    shipped = BENCHMARKS.resolve(bench.name)
+    parts = {part.name for part in fields(bench)} - {"tools", "tasks", "folder"}
+    if any(getattr(bench, part) != getattr(shipped, part, None) for part in parts):
+        warn_once(
+            f"benchmark {bench.name!r}: SEAL ships another one of this name, and readers of the "
+            "run take that one's parts; choose another name"
+        )
+
+
+def _check_declared(bench: Benchmark | None, metrics: Sequence[Metric]) -> list[str]:
+    """Refuse a headline or success of a benchmark of the user's own that nobody will measure.
+
+    A function may name what it measures as it goes. Beside one, a name that is likely a slip is
+    told; `_warn_of_missing` tells the others.
+
+    Returns:
+        The names that a warning told.
+
+    Raises:
+        UsageError: No metric has the name; names the closest.
+    """
+    if bench is None or bench.name in BENCHMARKS:
+        _warn_of_our_name(bench)
+        return []
+    known, are_all = names_of(metrics)
+    are_all = are_all and bench.measures is None
+    scale = scales_of(metrics).get(bench.success, RATE)
+    if not scale.bounded or scale.higher_is_better is None:
+        raise UsageError(
+            f"benchmark {bench.name!r}: its success {bench.success!r} has no best value that would "
+            "mean a solved task; name a rate, or a metric of which 1 means solved"
+        )
+    missing = [name for name in (*bench.headline, bench.success) if name and name not in known]
+    closest = [nearest(name, known, 60 if are_all else _SLIP) for name in missing]
+    meant = ", ".join(dict.fromkeys(filter(None, closest)))
+    told = f"benchmark {bench.name!r}: no metric is named {', '.join(dict.fromkeys(missing))}, "
+    told += "which its headline or success names"
+    told += f"; did you mean {meant}?" if meant else "; name one that a run has, or add the metric"
+    if missing and are_all:
+        raise UsageError(told)
+    if meant:
+        _LOG.warning("%s", told)
+    return missing if meant else []
+
+
+def _warn_of_missing(
+    folder: RunFolder, found: Collection[str], told: Collection[str], metrics: Iterable[Guarded]
+) -> None:
+    """Tell of metrics that a benchmark of the user's own declares to matter, and nobody measured.
+
+    An installed one may have several kinds of runs, each with metrics of its own. Names in `told`
+    are told already. Scales that a user's metric declares are held to the scores `found` too.
+    """
+    unseen = [n for n in scales_of(m for m in metrics if not is_ours(m)) if n not in found]
+    if unseen:
+        _LOG.warning(
+            "a metric declares scales of %s, but no score has that name; correct the name, or "
+            "leave it out of the scales",
+            ", ".join(unseen),
+        )
+    declared = folder.manifest().get("benchmark") or {}
+    if declared.get("name", "") in BENCHMARKS:
+        return
+    named = dict.fromkeys([*declared.get("headline", ()), declared.get("success", "")])
+    missing = [name for name in named if name and name not in (*found, *told)]
+    if missing:
+        _LOG.warning(
+            "benchmark %s: no metric is named %s, which its headline or success names",
+            declared["name"],
+            ", ".join(missing),
+        )
+
+
+def free_folder(settings: RunSettings) -> Path:
+    """Return the folder of a run that names none: `runs/POOL-MODEL`, numbered where it is taken."""
+    pool = settings.pool
+    named = pool.name if isinstance(pool, Benchmark) else Path(str(pool)).name
+    model = name_of(settings.model)
+    name = f"{named}-{bare_name(model) if isinstance(model, str) else model}"
+    slug = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._")[:80] or "run"
+    numbered = (Path("runs") / (f"{slug}-{n}" if n else slug) for n in itertools.count())
+    return next(path for path in numbered if not path.exists())
+
+
+@dataclass(slots=True)
+class _Chats:
+    """The chats of a run whose folder is prepared, played and scored within a budget."""
 
     settings: RunSettings
-    pool: StoredPool
+    folder: RunFolder
+    engine: Engine
+    report: Reporter
+    budget: Budget
+    left: Set[Pair] = frozenset()
+    """Chats of a user's own agent in which the process of the run had died."""
+    total: int = 0
+    done: int = 0
+    errors: int = 0
+    stopped: bool = False
+    """True where the budget, or an outage, stopped the run."""
+    skipped: Counter[str] = field(default_factory=Counter)
+    refused: dict[str, str] = field(default_factory=dict)
+    """Model to what was changed in its requests, as its server had refused them."""
+    files: Sequence[IO[bytes]] = ()
+    """What the folder holds before the first chat."""
+    scorer: Scorer = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Make what scores the chats, when they end or one of them before."""
+        extra = build_metrics(self.settings.metrics, METRICS)
+        self.scorer = self.engine.scorer(extra, self._asked)
+
+    def play(self, metrics: Sequence[Guarded], prepared: Callable[[], None]) -> None:
+        """Play what is not finished.
+
+        The first chat that ends tries the user's metrics: one that cannot work ends the run there.
+        `prepared` is called when it is known which chats these are.
+        """
+        folder, trials = self.folder, self.settings.trials
+        self.engine.meter.admit = self._admit
+        unproven = self.engine.judges.by_model
+        with ExitStack() as stack:
+            stack.callback(clear_rests, folder)
+            order = {task: position for position, task in enumerate(folder.task_ids())}
+            journal = stack.enter_context(closing(Journal(folder.trajectories_path)))
+            timings = stack.enter_context(closing(Timings(folder.path / "timings.jsonl")))
+            done = {pair for pair in journal.finished if pair[0] in order and pair[1] < trials}
+            wanted = {(id, n) for id in order for n in range(trials)} - done
+            prepared()
+            self.total, self.done = len(order) * trials, len(done)
+            if self.settings.max_seconds is None and self.engine.tries_own_agent:
+                stack.enter_context(self._watched())
+            outcomes = self._outcomes(done, wanted)
+            self.files = [
+                stack.enter_context((folder.path / name).open("rb"))
+                for name in ("run.json", "tasks.jsonl", "tools.jsonl")
+            ]
+            stack.callback(os.chdir, Path.cwd())
+            stack.callback(self._bring_back, journal.file, timings.file)
+            stack.callback(Path.cwd().mkdir, parents=True, exist_ok=True)
+            for outcome in stack.enter_context(closing(outcomes)):
+                self._bring_back()
+                timings.add(outcome)  # first: a run killed between the two plays and counts again
+                journal.append(outcome)
+                if metrics and outcome.line is not None and not outcome.failed:
+                    self._try(metrics, outcome.line)
+                    metrics = ()
+                if unproven and outcome.line is not None and not outcome.failed:
+                    unproven = self._prove_judges(outcome.line)
+                self._count(outcome)
+        self._tell_outage(bool(journal.finished))
+        journal.put_in_order(order)
+        manifest = folder.manifest()
+        with AtomicFile(folder.path / "rankings.jsonl") as rankings:
+            played = with_rankings(folder.trajectories(), rankings)
+            manifest["cache"] = self.engine.environments.used_entries(played)
+        manifest["skipped"] = dict(sorted(self.skipped.items()))
+        if refused := {**manifest.get(REFUSED, {}), **self.refused, **self.engine.cast.refused}:
+            manifest[REFUSED] = refused
+        folder.write_json("run.json", manifest)
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        """Tell once which chats go on, where none has ended for long: nothing limits their time."""
+        over = threading.Event()
+
+        def watch() -> None:
+            done = -1
+            while done != self.done:
+                done = self.done
+                if over.wait(_SILENCE):
+                    return
+            _LOG.warning(
+                "no chat has ended for %.0f seconds; going on: %s. --max-seconds N ends a chat "
+                "that takes longer",
+                _SILENCE,
+                chats_told(in_flight(self.folder.path)) or "none",
+            )
+
+        threading.Thread(target=watch, daemon=True).start()
+        try:
+            yield
+        finally:
+            over.set()
+
+    def _bring_back(self, *further: IO[bytes]) -> None:
+        """Write files anew that an agent removed, as with the working folder; chats may go on."""
+        if not further and os.fstat(self.files[0].fileno()).st_nlink:
+            return
+        with suppress(FileNotFoundError):  # removed again by another chat: later is time enough
+            for file in (*self.files, *further):
+                bring_back(file, Path(file.name))
+
+    def _tell_outage(self, kept: bool) -> None:
+        """Say that a server is down; raise OutageError where no chat is `kept`."""
+        outage = self.budget.outage
+        if outage and not kept:
+            from seal.core.servers import sentences
+
+            again = "Play again once the server takes requests."
+            raise OutageError(sentences(f"no chat was played: {outage}", again))
+        if outage:
+            self.stopped = True
+            words = "the run stops; give its command again with --resume --out %s. %s"
+            _LOG.warning(words, self.folder.path, outage)
+
+    def score(self) -> dict[str, Any]:
+        """Score what was played, and return the summary."""
+        was_down = bool(self.budget.outage)
+
+        def told(scored: int, total: int) -> None:
+            self.report(Progress("score", scored, total))
+
+        summary = self.scorer.score(self.folder, told)
+        if not was_down:
+            self._tell_outage(True)
+        return summary
+
+    def _asked(self) -> Ledger:
+        taken = self.engine.meter.take_all()
+        self.budget.add(taken, tokens_of(taken))
+        return taken
+
+    def _admit(self, besides: Ledger) -> None:
+        self.budget.outage = self.budget.outage or self.engine.cast.outage
+        self.budget.admit(besides)
+
+    def _prove_judges(self, line: bytes) -> bool:
+        """Judge a chat at once: a judge that cannot be asked ends the run before all are played.
+
+        Returns:
+            Whether still no judge was asked, as for a chat that needs none.
+        """
+        trajectory = decode(line, Trajectory)
+        more = self.scorer.score_ahead(self.folder, trajectory, self.engine.tools)
+        self.budget.outage = self.budget.outage or self.engine.cast.outage
+        judged = any(role == "judge" for role, _ in self.engine.meter.waiting())
+        return more and not judged and not self.budget.outage
+
+    def _try(self, metrics: Sequence[Guarded], line: bytes) -> None:
+        from seal.evaluation.own_metrics import try_metrics
+
+        trajectory, tools = decode(line, Trajectory), self.engine.tools
+        task = next(self.folder.tasks_of({trajectory.task_id}))
+        try_metrics(metrics, task, trajectory, tools)
+        others = (metric for metric in metrics if not is_ours(metric))
+        score_trajectory(task, trajectory, tools, (*usual_metrics(), *others))
+
+    def _count(self, outcome: JobOutcome) -> None:
+        self.budget.add(outcome.asked, outcome.tokens)
+        self.budget.outage = self.budget.outage or outcome.outage
+        self.refused |= outcome.refused
+        self.stopped |= outcome.cut
+        if outcome.cut:
+            return
+        self.done += 1
+        self.errors += outcome.failed
+        if outcome.line is None:
+            self.skipped["no recording to play"] += 1
+        cost = self.budget.dollars(self.budget.ledger) if self.budget.tokens else None
+        told = self.errors, self.budget.tokens, cost or None
+        self.report(Progress("play", self.done, self.total, *told))
+
+    def _outcomes(self, done: Set[Pair], wanted: Set[Pair]) -> Generator[JobOutcome, None, None]:
+        """Yield the outcomes of all chats that are not done, those that were `left` before."""
+        again = self.left & wanted
+        if again and self._processes().is_portable:
+            told = "the run's process had died in %s: played now in a process of its own"
+            _LOG.warning(told, chats_told(sorted(again)))
+            yield from self._processes().alone(self._jobs(done | (wanted - again)))
+            done = done | again
+        yield from self._workers().outcomes(self._jobs(done))
+
+    def _jobs(self, done: Set[Pair]) -> Iterator[Job]:
+        missed = 0
+        for trial in range(self.settings.trials):
+            self._bring_back()
+            ids = {id for id in self.folder.task_ids() if (id, trial) not in done}
+            waiting = self.folder.tasks_of(ids) if ids else iter(())
+            while batch := list(itertools.islice(waiting, _RANKED_AT_ONCE)):
+                found = self.engine.rank(batch)
+                missed = missed + 1 if found.outage else 0  # one batch may have a text to blame
+                if missed == _MISSES:
+                    self.budget.outage = self.budget.outage or found.outage
+                for task in batch:
+                    if self.budget.spent:
+                        self.stopped = True
+                        return
+                    rankings = found.rankings.get(task.id, ())
+                    yield Job(task, trial, rankings, found.failures.get(task.id, ""))
+
+    def _workers(self) -> Workers:
+        if self.settings.on_ray:
+            from seal.runs.cluster import ClusterWorkers
+
+            return ClusterWorkers(self._given, self.engine, self._ahead)
+        if self.settings.process_count == 1:
+            return ThreadWorkers(self.engine, self.settings.workers, self._ahead)
+        return self._processes()
+
+    @property
+    def _ahead(self) -> bool:
+        """Whether chats may wait for a place: none may while something runs out."""
+        return (*self.budget.left(), self.budget.seconds_left) == (None, None, None)
+
+    @property
+    def _given(self) -> RunSettings:
+        """The settings of other processes, that may last as long as this one has left."""
+        return replace(self.settings, max_total_seconds=self.budget.seconds_left, hooks=())
+
+    def _processes(self) -> ProcessWorkers:
+
+        s, engine = self._given, self.engine
+        parts = s, self.folder, s.process_count, s.workers, self._ahead, engine.cast
+        return ProcessWorkers(*parts, own_agent=engine.tries_own_agent)
 
 
-def played(settings: RunSettings, folder: RunFolder | None = None) -> Played:
-    """Return what a run plays.
+def with_rankings(trajectories: Iterator[Trajectory], out: IO[bytes]) -> Iterator[Trajectory]:
+    """Yield trajectories; write the rankings of the first trial as they go by."""
+    for trajectory in trajectories:
+        if trajectory.trial == 0:
+            for ranking in trajectory.rankings:
+                out.write(encode(ranking))
+        yield trajectory
 
-    Args:
-        settings: As the user gave them.
-        folder: Of the run, which may have begun.
 
-    Raises:
-        UnknownNameError: No such pool or team.
-        UsageError: Settings that cannot be together.
-        DataError: The folder is no pool, or says how to play it in a way that cannot be.
-        CodeRefusedError: The pool names a team that is code, which the settings do not allow.
+def _play_baselines(
+    settings: RunSettings, folder: RunFolder, report: Reporter, budget: Budget
+) -> bool:
+    """Play the same tasks with a floor and with the ceiling, in folders beside the run's files.
+
+    Tasks that the run skipped are left out, so that all three means are over the same tasks.
+
+    Returns:
+        Whether the budget stopped them.
     """
-    pool = with_functions(open_pool(settings.pool), settings.allow_code)
-    whole = completed(settings, pool, folder)
-    viewed = part_of(pool.benchmark, "view")
-    view = None if viewed is None else viewed(whole, pool)
-    documents = part_of(pool.benchmark, "documents")
-    told = None if documents is None else documents(whole)
-    if view is not None or told is not None:
-        pool = StoredPool(pool.folder, view, pool.benchmark, told)
-    return Played(whole, pool)
+    played = {trajectory.task_id for trajectory in folder.trajectories()}
+    for name, baseline in baselines_of(settings, all_given(settings, folder.tasks())).items():
+        path = folder.path / name
 
+        def stage(state: Progress, name: str = name) -> None:
+            report(replace(state, stage=name))
 
-def team_part(settings: RunSettings) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the options of the team, and those of worlds."""
-    taken = team_options(settings.play.team)
-    options = settings.world_options
-    return (
-        {name: value for name, value in options.items() if name in taken},
-        {name: value for name, value in options.items() if name not in taken},
-    )
-
-
-_PLAY = tuple(field.name for field in fields(Play))
-FILLED = (*_PLAY, "retriever", "judge")
-"""Settings whose default says what is played only once they are completed."""
-
-
-def completed(
-    settings: RunSettings, pool: StoredPool, folder: RunFolder | None = None
-) -> RunSettings:
-    """Return settings of which none is missing, with the origin of each value.
-
-    Team, history and format are named, the retriever is `GivenElse` where nobody names one, and
-    the judge is a rule or a model. None that is left in a setting is its value: no limit, or each
-    task's or published judge's own. Whoever completes them again changes nothing. What a task says
-    of its own limits goes before the defaults of the run, task by task (`seal.runs.goal_chats`).
-
-    Args:
-        settings: As the user gave them.
-        pool: That is played.
-        folder: Of the run. One that has begun keeps the retriever that it had by default.
-
-    Raises:
-        OptionError: An option that the benchmark cannot have under these settings.
-        DataError: The pool says how to play it in a way that cannot be.
-        CodeRefusedError: The pool names a team that is code, which the settings do not allow.
-    """
-    own = _play_of(pool, settings)
-    of_benchmark = part_of(pool.benchmark, "settings")
-    settings = settings if of_benchmark is None else of_benchmark(settings, own)
-    play: dict[str, Any] = {**{name: getattr(Play(), name) for name in _PLAY}, **own}
-    by: dict[str, Origin] = {name: "benchmark" if name in own else "default" for name in _PLAY}
-    gaps = [name for name in _PLAY if getattr(settings, name) is None]
-    origins = {**settings.origins, **{name: by[name] for name in gaps}}
-    told = {name: origin for name, origin in origins.items() if origin != "default"}
-    whole = replace(settings, **{name: play[name] for name in gaps}, origins=told)
-    retriever = _by_default(whole, folder) if whole.gives_tools else whole.retriever
-    team = build_team(whole.team, whole.roles, team_part(whole)[0])
-    has_judge = bool({**team.models, **whole.role_models}.get("judge"))
-    judge = JudgeChoice.of(whole.judge, has_judge).text
-    return replace(whole, retriever=retriever, judge=judge)
-
-
-def _by_default(settings: RunSettings, folder: RunFolder | None) -> GivenElse:
-    """Return what offers tools where nobody names a retriever.
-
-    A run that has begun keeps its own: the general one was another before.
-    """
-    named = settings.retriever
-    usual = named if isinstance(named, GivenElse) else GivenElse(retrievers.DEFAULT)
-    begun = folder is not None and folder.is_begun
-    system = folder.manifest().get("system") if folder is not None and begun else None
-    told = str((system or {}).get("retriever"))
-    before = GivenElse(told.removeprefix(GivenElse("").identity))
-    return before if told == before.identity else usual
-
-
-def _play_of(pool: StoredPool, settings: RunSettings) -> Mapping[str, Any]:
-    """Return the settings that a pool is made for: what its benchmark says goes first.
-
-    Raises:
-        DataError: A setting that a pool does not have, or that is no text.
-        CodeRefusedError: A team that is code, which the settings do not allow.
-    """
-    given: Any = pool.report.get("play", {})
-    known = isinstance(given, dict) and set(given) <= set(_PLAY)
-    if not known or not all(isinstance(value, str) for value in given.values()):
-        raise DataError(
-            f"{pool.folder}/import.json: play: expected texts for {', '.join(_PLAY)}, "
-            f"got {given!r}; import the pool again"
-        )
-    declared = {} if pool.benchmark is None else pool.benchmark.play
-    if settings.team is None and "team" in given and "team" not in declared:
-        place = f"{pool.folder}/import.json: play.team"
-        TEAMS.check_named(given["team"], place, settings.allow_code)
-    return {**given, **declared}
+        if _run(baseline, RunFolder(path), True, stage, budget, played, earlier=False)[0]:
+            return True
+    return False

@@ -1,611 +1,654 @@
-"""A run: prepare its folder, play what is not finished, put it in order, score it."""
+"""A run's folder: its files, whole or cut, its scales and its tasks."""
 
 from __future__ import annotations
 
-import itertools
-import logging
-import math
-import os
-import re
-import shutil
-import threading
-import time
-from collections import Counter
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence, Set
-from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import dataclass, field, fields, replace
+import hashlib
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import Any
 
-from seal.agents.teams import MANAGER
-from seal.core import Metric, ModelError, OutageError, Trajectory, UsageError, nearest
-from seal.core.folders import Lock
-from seal.core.records import AtomicFile, decode, encode, without_cycle_search
-from seal.core.registry import warn_once
-from seal.core.specs import name_of
-from seal.evaluation import REGISTRY as METRICS
-from seal.evaluation.goals import RATE
-from seal.evaluation.metric_guard import Guarded
-from seal.evaluation.scoring import (
-    build_metrics,
-    is_ours,
-    names_of,
-    scales_of,
-    score_trajectory,
-    usual_metrics,
+import orjson
+
+from seal.core import JSON, DataError, Ranking, Scale, Score, Task, Tool, Trajectory
+from seal.core.files import AtomicFile, repair_tail
+from seal.core.records import SCHEMAS, from_plain, read_records, write_records
+from seal.core.secrets import without_keys
+from seal.core.text import counted
+from seal.core.values import INDENTED, digest, json_bytes
+from seal.evaluation.calls import CALL_HEADLINE, VERDICT
+from seal.evaluation.goals import RATE, Rules, asks_calls_alone, no_call_besides
+from seal.pools.benchmark import Benchmark, part_of
+from seal.pools.lookup import sound_benchmark
+from seal.runs.costs import Ledger, merged
+from seal.runs.journal import (
+    FileIndex,
+    Pair,
+    Spending,
+    Timings,
+    chats_asked,
+    read_index,
+    spending_of,
+    write_index,
 )
-from seal.models import bare_name
-from seal.pools.benchmark import Benchmark
-from seal.pools.importer import REGISTRY as BENCHMARKS
-from seal.runs.baselines import all_given, baselines_of
-from seal.runs.engine import Engine
-from seal.runs.identity import check_folder, clear_rests, prepare
-from seal.runs.journal import Journal, Timings, bring_back, spent_on
-from seal.runs.play import played
-from seal.runs.run_folder import REFUSED, Pair, RunFolder, chats_told, exit_code_of, in_flight
-from seal.runs.score import Scorer
-from seal.runs.settings import RunSettings, shard_of
-from seal.runs.spending.budget import Budget
-from seal.runs.spending.ledger import Ledger, tokens_of
-from seal.runs.workers import Job, JobOutcome, ThreadWorkers, Workers
 
-if TYPE_CHECKING:
-    from seal.runs.processes import ProcessWorkers
+# -- What the scores of a run mean, as its summary keeps it and as installed metrics declare it.
 
-_LOG = logging.getLogger(__name__)
-_RANKED_AT_ONCE = 64
-"""Tasks whose queries are retrieved in one batch."""
-_SILENCE = 60.0
-"""Seconds without the end of a chat after which a user is told which chats go on."""
-_SLIP = 80.0
-"""Likeness (`nearest`) from which on a name of no metric is likely a slip of the pen."""
-_MISSES = 3
-"""Batches in a row for which the retriever's server fails before it counts as down."""
+SCALES = "scales"
+"""Part of summary.json and comparison.json: name of a score to how its `Scale` differs from that of
+a rate; names of rates are left out."""
+
+
+def scales_of(runs: Iterable[RunFolder]) -> dict[str, Scale]:
+    """Return what the scores of runs mean, by name; those of other names are rates."""
+    return {name: scale for run in runs for name, scale in run.scales().items()}
+
+
+def plain_scales(scales: Mapping[str, Scale], names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Return the scales of some scores as JSON (`SCALES`)."""
+    rate = asdict(RATE)
+    return {
+        name: {part: said for part, said in asdict(scales[name]).items() if said != rate[part]}
+        for name in names
+        if scales.get(name, RATE) != RATE
+    }
+
+
+def kept_scales(content: Mapping[str, Any]) -> dict[str, Scale] | None:
+    """Return the scales that a file keeps (`SCALES`); None: it is of a version without them.
+
+    Raises:
+        DataError: One of them is no scale.
+    """
+    found = content.get(SCALES)
+    if found is None:
+        return None
+    return {name: from_plain(told, Scale) for name, told in found.items()}
+
+
+def installed_scales(benchmark: Benchmark | None) -> dict[str, Scale]:
+    """Return the scales of the metrics of every run, and of those that a benchmark brings."""
+    # Of runs of older versions alone: others do not load every metric.
+    from seal.evaluation import REGISTRY as METRICS
+    from seal.evaluation.rule_judge import RuleJudge
+    from seal.evaluation.scoring import USUAL_SCALES, Scoring, build_metrics, scales_of
+
+    found = dict(USUAL_SCALES)
+    if benchmark is not None:
+        measures = part_of(benchmark, "measures")
+        by_rule = Scoring(lambda task, trial: RuleJudge(), Rules())
+        further = () if measures is None else measures(by_rule)
+        found |= scales_of((*build_metrics(benchmark.metrics, METRICS), *further))
+    return found
+
+
+# -- The files of one run, in one folder that can be moved and scored alone.
+#
+# run.json             measure, system, what was asked for, digest of the cache entries that were
+# used tasks.jsonl          the tasks that the run plays tasks.index          of many tasks what
+# they were chosen by, so that they are written once tools.jsonl          the pool rankings.jsonl
+# what was retrieved, for each goal trajectories.jsonl   what was said and done, one line a task and
+# trial scores.jsonl         one line a task, trial, goal and metric scores.npz           of a large
+# run the same in columns, which comparisons read trajectories.index   of a large run where each
+# chat stands, so that it is resumed at once summary.json         means, intervals, stop reasons,
+# usage timings.jsonl        seconds and dates: everything that differs from run to run
+# timings.index        of a large run what it has spent report.html          the report floor/,
+# ceiling/     the same tasks played by the baselines: run folders too corrected/           the same
+# chats scored by corrected gold: a run folder too
+
+BASELINES = ("floor", "ceiling")
+CORRECTED = "corrected"
+MANIFEST, _SUMMARY = "run.json", "summary.json"
+REFUSED = "refused"
+"""Part of run.json: model to what was changed in its requests, as its server had refused them."""
+GOLD, CALLS = "gold", "calls"
+"""Part of run.json, and its value where the gold of every task is calls and nothing else."""
+LINES = "lines"
+"""Part of summary.json: file to how many lines it had when the run was scored."""
+FAILED_GOLD = "failed_gold"
+"""Part of summary.json: gold call with its task and error to how often it failed when played."""
+_TASK = b'{"schema":"%b","id":"' % SCHEMAS[Task].encode()
+"""Begins a line of a task, as it is written."""
+_OBJECT, _LIST, _COUNT, _TEXT = (dict,), (list,), (int,), (str,)
+_NUMBER = (int, float, type(None))
+_SAID = {
+    _OBJECT: "an object",
+    _LIST: "a list",
+    _COUNT: "a whole number",
+    _TEXT: "a text",
+    _NUMBER: "a number",
+}
+_PARTS: Mapping[str, Mapping[tuple[type, ...], tuple[str, ...]]] = {
+    MANIFEST: {
+        _OBJECT: (
+            *("measure", "measure.judge", "measure.sandbox", "system", "system.versions"),
+            *("origins", "skipped", REFUSED),
+        ),
+        _LIST: ("measure.metrics", "warnings", "benchmark.headline"),
+        _NUMBER: ("measure.trials",),
+        _TEXT: ("benchmark.headline.*",),
+    },
+    _SUMMARY: {
+        _OBJECT: (
+            *("metrics", "usage", "stop_reasons", "error_reasons", "skipped_reasons", "crashes"),
+            *(LINES, "truncated", "unrecorded", FAILED_GOLD, SCALES),
+        ),
+        _LIST: ("usage.roles",),
+        _COUNT: ("tasks", "errors", "skipped", "spoilt", "unfinished"),
+        _NUMBER: ("usage.tokens_in", "usage.tokens_out"),
+    },
+}
+"""File to the types of its parts, wherever they are there; `*` is each item of a list."""
+_NEEDED = {MANIFEST: ("measure", "system"), _SUMMARY: ("metrics",)}
+"""File to the parts without which it tells of no run."""
+_FIGURES = frozenset(
+    {"mean", "low", "high", "n", "undefined", "micro", "with_errors", "unsure", "deviation"}
+)
+"""Parts of a metric's entry that are numbers or null."""
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a run is."""
+class RunFolder:
+    """Paths and contents of a run."""
 
-    stage: str
-    """`embed tools`, `play`, `score`, `floor` or `ceiling`."""
-    done: int
-    total: int
-    errors: int = 0
-    tokens: int = 0
-    """Spent by all models so far."""
-    dollars: float | None = None
-    """What they cost; None: nothing, or a model has no price."""
+    path: Path
+
+    @classmethod
+    def open(cls, path: str | Path) -> RunFolder:
+        """Return the folder of an existing run.
+
+        Raises:
+            DataError: There is no run in it.
+        """
+        run = cls(Path(path))
+        if not run.is_begun:
+            raise DataError(
+                f"{path} is no run folder: it has no run.json; "
+                "give the path that `seal run` printed"
+            )
+        return run
+
+    @property
+    def is_begun(self) -> bool:
+        """True where the folder holds a run."""
+        return (self.path / MANIFEST).is_file()
+
+    @property
+    def is_scored(self) -> bool:
+        """True where it has a summary."""
+        return (self.path / _SUMMARY).is_file()
+
+    @property
+    def trajectories_path(self) -> Path:
+        """File of the trajectories."""
+        return self.path / "trajectories.jsonl"
+
+    @property
+    def scores_path(self) -> Path:
+        """File of the scores."""
+        return self.path / "scores.jsonl"
+
+    @property
+    def report_path(self) -> Path:
+        """The HTML report."""
+        return self.path / "report.html"
+
+    def manifest(self) -> dict[str, Any]:
+        """Return run.json: {measure, system, ...}.
+
+        Raises:
+            DataError: It is not there, or damaged.
+        """
+        return self._json(MANIFEST)
+
+    @property
+    def pool_name(self) -> str:
+        """Name of the benchmark that was played; empty where run.json does not say it."""
+        return str((self.manifest().get("measure") or {}).get("pool") or "")
+
+    def declared(self) -> dict[str, Any]:
+        """Return what its benchmark declares for reports: metrics, headline, success, published.
+
+        Of gold that is calls and nothing else, headline and success follow where it declares none.
+        Empty where the benchmark declares nothing.
+
+        Raises:
+            DataError: run.json is not there, or damaged.
+        """
+        told = self.manifest()
+        usual = {"headline": CALL_HEADLINE, "success": VERDICT} if told.get(GOLD) == CALLS else {}
+        declared = told.get("benchmark")
+        return {**usual, **declared} if isinstance(declared, dict) else usual
+
+    def benchmark(self) -> Benchmark | None:
+        """Return the benchmark that was played; None where it is not installed, or broken.
+
+        Raises:
+            DataError: run.json is not there, or damaged.
+        """
+        measured = self.manifest().get("measure") or {}
+        name = self.declared().get("name") or measured.get("pool")
+        return sound_benchmark(name) if isinstance(name, str) else None
+
+    def summary(self) -> dict[str, Any]:
+        """Return summary.json: {tasks, errors, skipped, unfinished, stop_reasons, metrics, usage}.
+
+        `scales` are those that `scales()` reads.
+        `unfinished` counts the chats, one a task and trial, that are neither there nor skipped.
+        `lines` are those that `lines()` counted then.
+
+        Raises:
+            DataError: The run has not been scored, or the file is damaged.
+        """
+        return self._json(_SUMMARY)
+
+    def scales(self) -> Mapping[str, Scale]:
+        """Return what its scores mean, by name; those of other names are rates.
+
+        A run that older versions scored does not keep it; then the installed metrics say it.
+
+        Raises:
+            DataError: The file is damaged.
+        """
+        scored = (self.path / _SUMMARY).is_file()
+        kept = kept_scales(self.summary()) if scored else None
+        return installed_scales(self.benchmark()) if kept is None else kept
+
+    def lines(self) -> dict[str, int]:
+        """Return how many whole lines tasks, trajectories and scores have; those that are there."""
+        paths = (self.path / "tasks.jsonl", self.trajectories_path, self.scores_path)
+        return {path.name: _lines_of(path) for path in paths if path.is_file()}
+
+    def tasks(self) -> Iterator[Task]:
+        """Yield the tasks that the run plays."""
+        return read_records(self.path / "tasks.jsonl", Task)
+
+    def task_ids(self) -> Iterator[str]:
+        """Yield the ids of these tasks.
+
+        Raises:
+            DataError: tasks.jsonl is no file.
+        """
+        path = self.path / "tasks.jsonl"
+        if not path.is_file():  # a pipe would be waited for
+            raise DataError(f"no file {path}")
+        with path.open("rb") as lines:
+            yield from map(_id_of, lines)
+
+    def tasks_of(self, ids: Container[str]) -> Iterator[Task]:
+        """Yield the tasks of some ids; the lines of others are not decoded."""
+        return read_records(self.path / "tasks.jsonl", Task, lambda line: _id_of(line) in ids)
+
+    def tools(self) -> dict[str, Tool]:
+        """Return the pool by id."""
+        return {tool.id: tool for tool in read_records(self.path / "tools.jsonl", Tool)}
+
+    def rankings(self) -> Iterator[Ranking]:
+        """Yield what was retrieved."""
+        return read_records(self.path / "rankings.jsonl", Ranking)
+
+    def trajectories(self) -> Iterator[Trajectory]:
+        """Yield what was said and done; of a running run, as far as it is written."""
+        return read_records(self.trajectories_path, Trajectory)
+
+    def chats(self) -> Iterator[tuple[Task, Trajectory]]:
+        """Yield what was said and done with its task; chats of tasks that are gone are left out."""
+        tasks = {task.id: task for task in self.tasks()}
+        for trajectory in self.trajectories():
+            if trajectory.task_id in tasks:
+                yield tasks[trajectory.task_id], trajectory
+
+    def scores(self) -> Iterator[Score]:
+        """Yield the scores."""
+        return read_records(self.scores_path, Score)
+
+    def baselines(self) -> dict[str, RunFolder]:
+        """Return the floor's and the ceiling's runs, where they were played."""
+        runs = {name: RunFolder(self.path / name) for name in BASELINES}
+        return {name: run for name, run in runs.items() if run.is_scored}
+
+    def corrected(self) -> RunFolder | None:
+        """Return the same chats as corrected gold scores them; None: nobody asked for that."""
+        folder = RunFolder(self.path / CORRECTED)
+        return folder if folder.is_scored else None
+
+    def write_json(self, name: str, value: Any) -> None:
+        """Write a file of indented JSON with sorted keys, whole or not at all."""
+        with AtomicFile(self.path / name) as out:
+            out.write(without_keys(json_bytes(value, INDENTED | orjson.OPT_SORT_KEYS)))
+
+    def _json(self, name: str) -> dict[str, Any]:
+        file = self.path / name
+        if not file.is_file():
+            raise DataError(
+                f"{self.path} has no {name}: score the run with `seal score {self.path}`"
+            )
+        try:
+            value = orjson.loads(file.read_bytes())
+        except OSError as error:
+            raise DataError(f"{file} cannot be read: {error.strerror}") from error
+        except orjson.JSONDecodeError as error:
+            raise DataError(f"{file} is no JSON: {error}; {self._repair(name)}") from error
+        for place, part, kinds in _typed(name, value):
+            if type(part) not in kinds:
+                raise DataError(
+                    f"{file}: expected {_SAID[kinds]}{place}, got {type(part).__name__}; "
+                    + self._repair(name)
+                )
+        for part in _NEEDED[name]:
+            if part not in value:
+                raise DataError(f"{file} tells of no run: it lacks `{part}`; {self._repair(name)}")
+        parts: dict[str, Any] = value
+        return parts
+
+    def _repair(self, name: str) -> str:
+        if name == _SUMMARY:
+            return f"write it anew: `seal score {self.path}`"
+        return "bring back the file that `seal run` wrote, or play the run again"
+
+
+def _id_of(line: bytes) -> str:
+    """Return the id of a task's line, of which no more is read where it begins as we write it."""
+    head, found, _ = line.removeprefix(_TASK).partition(b'",')
+    if found and b"\\" not in head and line.startswith(_TASK):
+        return head.decode()
+    return str(orjson.loads(line)["id"])
+
+
+def _lines_of(path: Path) -> int:
+    import numpy as np
+
+    with path.open("rb") as file:
+        blocks = (np.frombuffer(each, np.uint8) for each in iter(lambda: file.read(1 << 20), b""))
+        return sum(int(np.count_nonzero(block == ord("\n"))) for block in blocks)
+
+
+def _typed(name: str, value: Any) -> Iterator[tuple[str, Any, tuple[type, ...]]]:
+    """Yield each part of known type, the file first, with its place; each is checked in turn."""
+    yield "", value, _OBJECT
+    for kinds, parts in _PARTS[name].items():
+        for part in parts:
+            yield from ((f" `{part}`", it, kinds) for it in _standing(value, part.split(".")))
+    if name == _SUMMARY:
+        yield from _typed_entries("metrics", value.get("metrics", {}))
+
+
+def _standing(value: Any, path: Sequence[str]) -> Iterator[Any]:
+    """Yield what stands at a path; nothing where it is not there."""
+    if not path:
+        yield value
+    elif path[0] == "*" and isinstance(value, list):
+        for item in value:
+            yield from _standing(item, path[1:])
+    elif isinstance(value, dict) and path[0] in value:
+        yield from _standing(value[path[0]], path[1:])
+
+
+def _typed_entries(
+    place: str, entries: Mapping[str, Any]
+) -> Iterator[tuple[str, Any, tuple[type, ...]]]:
+    """Yield the entries of metrics, or of the groups of one, and their parts of known type."""
+    for name, entry in entries.items():
+        here = f"{place}.{name}"
+        yield f" `{here}`", entry, _OBJECT
+        for part in _FIGURES & entry.keys():
+            if type(entry[part]) not in _NUMBER:  # to name each of thousands takes time
+                yield f" `{here}.{part}`", entry[part], _NUMBER
+        if (reasons := entry.get("reasons")) is not None:
+            yield f" `{here}.reasons`", reasons, _OBJECT
+            yield from ((f" `{here}.reasons`", count, _NUMBER) for count in reasons.values())
+        if (groups := entry.get("by")) is not None:
+            yield f" `{here}.by`", groups, _OBJECT
+            yield from _typed_entries(f"{here}.by", groups)
+
+
+def all_crashed(summary: Mapping[str, Any]) -> bool:
+    """Tell whether the agent crashed in every chat of a run."""
+    return set(summary.get("stop_reasons") or ()) == {"crashed"}
+
+
+def exit_code_of(summary: Mapping[str, Any]) -> int:
+    """Return 0, or 1 where a scored run has errors or nothing but crashes."""
+    return int(bool(summary.get("errors")) or all_crashed(summary))
+
+
+HUMAN = "human.json"
+"""File of a run folder that holds the ratings."""
 
 
 @dataclass(frozen=True, slots=True)
-class RunResult:
-    """What a run left."""
+class Ratings:
+    """What raters say of a run."""
 
-    folder: RunFolder
-    summary: dict[str, Any]
-    exit_code: int
-    """0 fine, 1 finished with task errors or with crashes alone, 3 a budget or a server that is
-    down stopped it."""
+    mean: float | None
+    """Over items, of each item's mean over raters; None: nothing was rated."""
+    alpha: float | None
+    """Krippendorff's alpha; None where fewer than two raters share an item, or all ratings are one.
+    """
+    items: int
+    raters: int
+    ratings: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Item to rater to rating."""
 
 
-Reporter = Callable[[Progress], None]
+def read_human(run: RunFolder) -> Ratings | None:
+    """Return what raters say of a run; None where it was not rated.
+
+    Raises:
+        DataError: Its `human.json` is damaged.
+    """
+    path = run.path / HUMAN
+    if not path.is_file():
+        return None
+    try:
+        return Ratings(**orjson.loads(path.read_bytes()))
+    except (TypeError, orjson.JSONDecodeError) as error:
+        raise DataError(f"{path}: {error}; delete it and import the ratings again") from error
 
 
-def run(
-    settings: RunSettings,
-    out: Path | None = None,
-    resume: bool = False,
-    progress: Reporter | None = None,
-    only: Collection[str] | None = None,
-    tell: Callable[[str], None] = _LOG.info,
-) -> RunResult:
-    """Play and score tasks.
+def human_summary(run: RunFolder) -> dict[str, JSON]:
+    """Return what the summary says of ratings; empty where there are none."""
+    human = read_human(run)
+    if human is None:
+        return {}
+    return {"human": {name: value for name, value in asdict(human).items() if name != "ratings"}}
+
+
+# -- The files of a run held against each other, so that nothing is measured on files that were
+#    cut.
+#
+# Tasks and chats of a run only grow in number: it may be told to play more, never fewer. So what
+# summary.json or one file tells of, the others must have. What a run in progress has not played or
+# scored yet is no damage.
+
+
+def check_tasks(run: RunFolder, tasks: Collection[str], chats: Iterable[Pair]) -> None:
+    """Make sure that tasks.jsonl has every task of the chats, and as many as were scored.
 
     Args:
-        settings: What to play.
-        out: Run folder; None: `runs/POOL-MODEL`, with a number where that is taken.
-        resume: Go on with a run that `out` holds: finished tasks stay, errors are played again.
-        progress: Called as chats end.
-        only: Ids of the tasks to play, of those that the settings select; None: all of these.
-        tell: Given a line for each model before the first chat: who is asked, and where. There is
-            none where no server is. Given another where a limit of the run stops it.
+        run: The run.
+        tasks: Ids in tasks.jsonl.
+        chats: Those of trajectories.jsonl.
 
     Raises:
-        UsageError: Settings that cannot be, a folder in use, or other settings than the run's.
-        DataError: The pool or the run folder is damaged.
-        InfrastructureError: A worker process died.
-        OutageError: A server takes no request, and no chat was finished; no folder is left.
+        DataError: It lacks tasks; names how many, and the repair.
     """
-    if out is None and resume:
-        raise UsageError("--resume needs --out RUN: the folder of the run to go on with")
-    given = RunFolder(out or free_folder(settings))
-    folder = RunFolder(given.path.resolve())  # an agent may change the working folder
-    report = progress or (lambda state: None)
-    budget = budget_of(settings)
-    check_folder(folder.path, resume)
-    if settings.process_count > 1 and not settings.on_ray:
-        from seal.runs.processes import start_server
-
-        start_server()
-    stopped, summary = _run(settings, folder, resume, report, budget, only, tell=tell)
-    if settings.baselines and not stopped:
-        stopped = _play_baselines(settings, folder, report, budget)
-    limit = budget.reached
-    if stopped and limit and not budget.outage:
-        tell(_stopped_by(limit, settings, given.path, summary["unfinished"]))
-    code = 3 if stopped else exit_code_of(summary)
-    return RunResult(given, summary, code)
+    expected = {*tasks, *(task_id for task_id, _ in chats)}
+    count = max(len(expected), _summary(run).get("tasks", 0))
+    if len(tasks) < count:
+        raise DataError(
+            f"{run.path / 'tasks.jsonl'} was cut: it has {len(tasks)} of the "
+            f"{counted(count, 'task')} that "
+            f"trajectories.jsonl and summary.json tell of; put the file back, or {_resume(run)}"
+        )
 
 
-def _run(
-    settings: RunSettings,
-    folder: RunFolder,
-    resume: bool,
-    report: Reporter,
-    budget: Budget,
-    only: Collection[str] | None = None,
-    earlier: bool = True,
-    tell: Callable[[str], None] = _LOG.debug,
-) -> tuple[bool, dict[str, Any]]:
-    """Play and score; of the tasks whose ids are in `only`, where it is given.
+def check_chats(run: RunFolder, played: Set[Pair], scored: Set[Pair]) -> None:
+    """Make sure that trajectories.jsonl has every chat that was scored.
 
-    What the folder's run and its baselines spent before counts too, unless `earlier` is False.
+    Args:
+        run: The run.
+        played: Chats of trajectories.jsonl.
+        scored: Chats of scores.jsonl.
 
-    Returns:
-        Whether a budget or an outage stopped the run, and its summary.
+    Raises:
+        DataError: It lacks chats; names how many, one of them, and the repair.
     """
-    settings, pool = played(settings, folder)
-    if settings.shard is not None and only is None:
-        part, parts = shard_of(settings.shard)
-        only = {t.id for t in itertools.islice(pool.chosen(settings), part - 1, None, parts)}
-    declared = () if pool.benchmark is None else pool.benchmark.metrics
-    further = (metric for metric in declared if metric not in settings.metrics)
-    metrics = build_metrics((*settings.metrics, *further), METRICS)
-    every = (*usual_metrics(settings.cutoffs), *metrics)
-    told = _check_declared(pool.benchmark, every) if earlier else []
-    settings = replace(settings, max_total_seconds=budget.seconds_left)
-    with (
-        without_cycle_search() as prepared,
-        Engine(settings, folder, pool) as engine,
-        engine.told.of("run", lambda: _about(engine)) as came,
-    ):
-        engine.progress = lambda done, total: report(Progress("embed tools", done, total))
-        is_new, was_there = not folder.is_begun, folder.path.exists()
-        _check(engine, budget, is_new)
-        for line in engine.cast.asked():
-            tell(line)
-        folder.path.mkdir(parents=True, exist_ok=True)
-        with Lock(folder.path):
-            if earlier:
-                spent = spent_on(folder)
-                budget.add(spent.asked, spent.tokens)
-            left = in_flight(folder.path).keys() if engine.tries_own_agent else ()
-            warnings = prepare(engine, resume, only)
-            for warning in warnings if earlier else ():  # a baseline's are those of its run
-                _LOG.warning(warning)
-            chats = _Chats(settings, folder, engine, report, budget, frozenset(left))
+    lacking = sorted(scored - played)
+    if lacking:
+        task_id, trial = lacking[0]
+        raise DataError(
+            f"{run.trajectories_path} was cut: it has {len(scored) - len(lacking)} of the "
+            f"{counted(len(scored), 'chat')} in scores.jsonl, and not that of task {task_id!r}, "
+            "trial "
+            f"{trial}; put the file back, or {_resume(run)}"
+        )
+
+
+def check_whole(run: RunFolder) -> None:
+    """Make sure that a scored run and its baselines have every line that was scored.
+
+    Raises:
+        DataError: A file has fewer; names it, both numbers and the repair.
+    """
+    for part in (run, *run.baselines().values()):
+        told = _summary(part).get(LINES)
+        found = part.lines()
+        for name, expected in told.items() if isinstance(told, dict) else ():
+            if found.get(name, expected) < expected:
+                again = f"score the run again with `seal score {run.path}`"
+                repair = again if name == run.scores_path.name else _resume(run)
+                raise DataError(
+                    f"{part.path / name} was cut: it has {found[name]} of the "
+                    f"{counted(expected, 'line')} "
+                    f"that summary.json tells of; put the file back, or {repair}"
+                )
+
+
+def scored_chats(path: Path) -> set[Pair]:
+    """Return the chats of a file of scores; lines that are none, or no such file, tell of none."""
+    found: set[Pair] = set()
+    if not path.is_file():
+        return found
+    with path.open("rb") as lines:
+        for line in lines:
             try:
-                chats.play(metrics, prepared)
-            except (OutageError, UsageError) as error:
-                if is_new and (isinstance(error, OutageError) or not any(folder.trajectories())):
-                    _clear(folder.path, keep=was_there)
-                raise
-            summary = chats.score()
-            came |= {"metrics": summary["metrics"], "errors": summary["errors"]}
-            if earlier and not summary["errors"]:
-                _warn_of_missing(folder, summary["metrics"], told, metrics)
-    return chats.stopped or bool(budget.refused), summary
+                fields = orjson.loads(line)
+                found.add((str(fields["task_id"]), int(fields["trial"])))
+            except (ValueError, KeyError, TypeError):
+                continue  # scoring writes the file anew
+    return found
 
 
-def _check(engine: Engine, budget: Budget, is_new: bool) -> None:
-    """Make sure that a run can be played, before anything is written."""
-    if is_new:
-        try:
-            engine.check()
-        except ModelError as error:
-            raise OutageError(f"no chat was played: {error}") from error
-    if budget.max_dollars is not None:
-        from seal.runs.spending.prices import check_priced
-
-        check_priced(budget.prices, engine.cast.accounts)
+def _summary(run: RunFolder) -> dict[str, Any]:
+    """Return the summary; empty where the run has none or a damaged one, which scoring replaces."""
+    try:
+        return run.summary()
+    except DataError:
+        return {}
 
 
-def _about(engine: Engine) -> dict[str, Any]:
-    """Return what hooks are told of a run."""
-    model = engine.cast.of(MANAGER).account
-    return {"benchmark": engine.pool.name, "folder": str(engine.folder.path), "model": model}
+def _resume(run: RunFolder) -> str:
+    return f"go on by the run's own command with --resume --out {run.path}"
 
 
-def _clear(path: Path, keep: bool) -> None:
-    """Delete what a run that played no chat wrote, and the folder unless it is to be kept."""
-    for entry in path.iterdir() if keep else (path,):
-        if entry.is_dir():
-            shutil.rmtree(entry, ignore_errors=True)
-        else:
-            entry.unlink(missing_ok=True)
+# -- The tasks that a run plays, as its folder holds them.
 
 
-def _stopped_by(limit: str, settings: RunSettings, out: Path, unfinished: int) -> str:
-    """Return a line on the limit that stopped a run, and how to go on."""
-    flag, value = f"--{limit.replace('_', '-')}", f"{getattr(settings, limit)}".removesuffix(".0")
-    what = f"unfinished chats: {unfinished}" if unfinished else "its judging or baselines are left"
-    more = "" if limit == "max_total_seconds" else f" and a larger {flag}"
-    return f"stopped by {flag} {value}; {what}; go on with --resume --out {out}{more}"
+def write_tasks(path: Path, tasks: Iterable[Task], chosen_by: JSON) -> bool:
+    """Write a run's tasks, unless a large file holds those that were chosen by the same before.
 
-
-def _warn_of_our_name(bench: Benchmark | None) -> None:
-    """Tell that a benchmark of the user's own has the name of one of SEAL's."""
-    if bench is None or not BENCHMARKS.is_ours(bench.name):
-        return
-    shipped = BENCHMARKS.resolve(bench.name)
-    parts = {part.name for part in fields(bench)} - {"tools", "tasks", "folder"}
-    if any(getattr(bench, part) != getattr(shipped, part, None) for part in parts):
-        warn_once(
-            f"benchmark {bench.name!r}: SEAL ships another one of this name, and readers of the "
-            "run take that one's parts; choose another name"
-        )
-
-
-def _check_declared(bench: Benchmark | None, metrics: Sequence[Metric]) -> list[str]:
-    """Refuse a headline or success of a benchmark of the user's own that nobody will measure.
-
-    A function may name what it measures as it goes. Beside one, a name that is likely a slip is
-    told; `_warn_of_missing` tells the others.
+    Args:
+        path: The file.
+        tasks: Read only where they are to be written.
+        chosen_by: All that decides which tasks these are.
 
     Returns:
-        The names that a warning told.
-
-    Raises:
-        UsageError: No metric has the name; names the closest.
+        Whether the gold of every task is calls and nothing else.
     """
-    if bench is None or bench.name in BENCHMARKS:
-        _warn_of_our_name(bench)
-        return []
-    known, are_all = names_of(metrics)
-    are_all = are_all and bench.measures is None
-    scale = scales_of(metrics).get(bench.success, RATE)
-    if not scale.bounded or scale.higher_is_better is None:
-        raise UsageError(
-            f"benchmark {bench.name!r}: its success {bench.success!r} has no best value that would "
-            "mean a solved task; name a rate, or a metric of which 1 means solved"
-        )
-    missing = [name for name in (*bench.headline, bench.success) if name and name not in known]
-    closest = [nearest(name, known, 60 if are_all else _SLIP) for name in missing]
-    meant = ", ".join(dict.fromkeys(filter(None, closest)))
-    told = f"benchmark {bench.name!r}: no metric is named {', '.join(dict.fromkeys(missing))}, "
-    told += "which its headline or success names"
-    told += f"; did you mean {meant}?" if meant else "; name one that a run has, or add the metric"
-    if missing and are_all:
-        raise UsageError(told)
-    if meant:
-        _LOG.warning("%s", told)
-    return missing if meant else []
+    chosen = digest(chosen_by)
+    known = read_index(path).known
+    if known.get("chosen") == chosen and known.get("content") == _digest_of(path):
+        return bool(known.get("calls"))
+    gold = _Gold()
+    count = write_records(path, map(gold.seen, tasks))
+    told = {"chosen": chosen, "content": _digest_of(path), "calls": gold.is_calls}
+    write_index(path, FileIndex(path.stat().st_size, count, told))
+    return gold.is_calls
 
 
-def _warn_of_missing(
-    folder: RunFolder, found: Collection[str], told: Collection[str], metrics: Iterable[Guarded]
-) -> None:
-    """Tell of metrics that a benchmark of the user's own declares to matter, and nobody measured.
-
-    An installed one may have several kinds of runs, each with metrics of its own. Names in `told`
-    are told already. Scales that a user's metric declares are held to the scores `found` too.
-    """
-    unseen = [n for n in scales_of(m for m in metrics if not is_ours(m)) if n not in found]
-    if unseen:
-        _LOG.warning(
-            "a metric declares scales of %s, but no score has that name; correct the name, or "
-            "leave it out of the scales",
-            ", ".join(unseen),
-        )
-    declared = folder.manifest().get("benchmark") or {}
-    if declared.get("name", "") in BENCHMARKS:
-        return
-    named = dict.fromkeys([*declared.get("headline", ()), declared.get("success", "")])
-    missing = [name for name in named if name and name not in (*found, *told)]
-    if missing:
-        _LOG.warning(
-            "benchmark %s: no metric is named %s, which its headline or success names",
-            declared["name"],
-            ", ".join(missing),
-        )
+def _digest_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "blake2b").hexdigest()
 
 
-def budget_of(settings: RunSettings) -> Budget:
-    """Return the budget that settings give.
+class _Gold:
+    """What the gold of tasks asks for, as they pass by."""
 
-    Raises:
-        DataError: The file of prices holds none.
-    """
-    ends = settings.max_total_seconds
-    until = math.inf if ends is None else time.monotonic() + ends
-    return Budget(settings.prices, settings.max_total_tokens, settings.max_dollars, until)
+    def __init__(self) -> None:
+        self.is_calls = False
+        """Calls and nothing else, in every task."""
+        self._besides = False
 
-
-def within(settings: RunSettings, budget: Budget) -> RunSettings | None:
-    """Return settings that may spend what is left of a budget; None: nothing is."""
-    if budget.spent:
-        return None
-    tokens, dollars = budget.left()
-    return replace(
-        settings,
-        max_total_tokens=tokens,
-        max_dollars=dollars,
-        max_total_seconds=budget.seconds_left,
-    )
+    def seen(self, task: Task) -> Task:
+        """Return a task that is counted in."""
+        self._besides = self._besides or not all(map(no_call_besides, task.goals))
+        called = any(map(asks_calls_alone, task.goals))
+        self.is_calls = not self._besides and (self.is_calls or called)
+        return task
 
 
-def free_folder(settings: RunSettings) -> Path:
-    """Return the folder of a run that names none: `runs/POOL-MODEL`, numbered where it is taken."""
-    pool = settings.pool
-    named = pool.name if isinstance(pool, Benchmark) else Path(str(pool)).name
-    model = name_of(settings.model)
-    name = f"{named}-{bare_name(model) if isinstance(model, str) else model}"
-    slug = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._")[:80] or "run"
-    numbered = (Path("runs") / (f"{slug}-{n}" if n else slug) for n in itertools.count())
-    return next(path for path in numbered if not path.exists())
+# -- The files that a run appends to while it goes on: its trajectories, and their timings.
+#
+# A line is appended and flushed when a chat ends, so that a killed run loses only what was in
+# flight; a torn last line is cut off. When the run ends, the trajectories are put in task order by
+# atomic rename. The timings hold what differs between runs: when each chat began, how long it took
+# and what it cost. What judges cost stands in lines of its own, one for each time that the run was
+# scored.
+#
+# What large files hold is kept in an index beside them (`file_index`), so that a resumed run does
+# not read them again.
 
 
-@dataclass(slots=True)
-class _Chats:
-    """The chats of a run whose folder is prepared, played and scored within a budget."""
+def note_judging(folder: RunFolder, asked: Ledger) -> list[dict[str, Any]]:
+    """Write what judges were asked to the run's timings, and return the usage by role.
 
-    settings: RunSettings
-    folder: RunFolder
-    engine: Engine
-    report: Reporter
-    budget: Budget
-    left: Set[Pair] = frozenset()
-    """Chats of a user's own agent in which the process of the run had died."""
-    total: int = 0
-    done: int = 0
-    errors: int = 0
-    stopped: bool = False
-    """True where the budget, or an outage, stopped the run."""
-    skipped: Counter[str] = field(default_factory=Counter)
-    refused: dict[str, str] = field(default_factory=dict)
-    """Model to what was changed in its requests, as its server had refused them."""
-    files: Sequence[IO[bytes]] = ()
-    """What the folder holds before the first chat."""
-    scorer: Scorer = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Make what scores the chats, when they end or one of them before."""
-        extra = build_metrics(self.settings.metrics, METRICS)
-        self.scorer = self.engine.scorer(extra, self._asked)
-
-    def play(self, metrics: Sequence[Guarded], prepared: Callable[[], None]) -> None:
-        """Play what is not finished.
-
-        The first chat that ends tries the user's metrics: one that cannot work ends the run there.
-        `prepared` is called when it is known which chats these are.
-        """
-        folder, trials = self.folder, self.settings.trials
-        self.engine.meter.admit = self._admit
-        unproven = self.engine.judges.by_model
-        with ExitStack() as stack:
-            stack.callback(clear_rests, folder)
-            order = {task: position for position, task in enumerate(folder.task_ids())}
-            journal = stack.enter_context(closing(Journal(folder.trajectories_path)))
-            timings = stack.enter_context(closing(Timings(folder.path / "timings.jsonl")))
-            done = {pair for pair in journal.finished if pair[0] in order and pair[1] < trials}
-            wanted = {(id, n) for id in order for n in range(trials)} - done
-            prepared()
-            self.total, self.done = len(order) * trials, len(done)
-            if self.settings.max_seconds is None and self.engine.tries_own_agent:
-                stack.enter_context(self._watched())
-            outcomes = self._outcomes(done, wanted)
-            self.files = [
-                stack.enter_context((folder.path / name).open("rb"))
-                for name in ("run.json", "tasks.jsonl", "tools.jsonl")
-            ]
-            stack.callback(os.chdir, Path.cwd())
-            stack.callback(self._bring_back, journal.file, timings.file)
-            stack.callback(Path.cwd().mkdir, parents=True, exist_ok=True)
-            for outcome in stack.enter_context(closing(outcomes)):
-                self._bring_back()
-                timings.add(outcome)  # first: a run killed between the two plays and counts again
-                journal.append(outcome)
-                if metrics and outcome.line is not None and not outcome.failed:
-                    self._try(metrics, outcome.line)
-                    metrics = ()
-                if unproven and outcome.line is not None and not outcome.failed:
-                    unproven = self._prove_judges(outcome.line)
-                self._count(outcome)
-        self._tell_outage(bool(journal.finished))
-        journal.put_in_order(order)
-        manifest = folder.manifest()
-        with AtomicFile(folder.path / "rankings.jsonl") as rankings:
-            played = with_rankings(folder.trajectories(), rankings)
-            manifest["cache"] = self.engine.environments.used_entries(played)
-        manifest["skipped"] = dict(sorted(self.skipped.items()))
-        if refused := {**manifest.get(REFUSED, {}), **self.refused, **self.engine.cast.refused}:
-            manifest[REFUSED] = refused
-        folder.write_json("run.json", manifest)
-
-    @contextmanager
-    def _watched(self) -> Iterator[None]:
-        """Tell once which chats go on, where none has ended for long: nothing limits their time."""
-        over = threading.Event()
-
-        def watch() -> None:
-            done = -1
-            while done != self.done:
-                done = self.done
-                if over.wait(_SILENCE):
-                    return
-            _LOG.warning(
-                "no chat has ended for %.0f seconds; going on: %s. --max-seconds N ends a chat "
-                "that takes longer",
-                _SILENCE,
-                chats_told(in_flight(self.folder.path)) or "none",
-            )
-
-        threading.Thread(target=watch, daemon=True).start()
-        try:
-            yield
-        finally:
-            over.set()
-
-    def _bring_back(self, *further: IO[bytes]) -> None:
-        """Write files anew that an agent removed, as with the working folder; chats may go on."""
-        if not further and os.fstat(self.files[0].fileno()).st_nlink:
-            return
-        with suppress(FileNotFoundError):  # removed again by another chat: later is time enough
-            for file in (*self.files, *further):
-                bring_back(file, Path(file.name))
-
-    def _tell_outage(self, kept: bool) -> None:
-        """Say that a server is down; raise OutageError where no chat is `kept`."""
-        outage = self.budget.outage
-        if outage and not kept:
-            from seal.core.servers import sentences
-
-            again = "Play again once the server takes requests."
-            raise OutageError(sentences(f"no chat was played: {outage}", again))
-        if outage:
-            self.stopped = True
-            words = "the run stops; give its command again with --resume --out %s. %s"
-            _LOG.warning(words, self.folder.path, outage)
-
-    def score(self) -> dict[str, Any]:
-        """Score what was played, and return the summary."""
-        was_down = bool(self.budget.outage)
-
-        def told(scored: int, total: int) -> None:
-            self.report(Progress("score", scored, total))
-
-        summary = self.scorer.score(self.folder, told)
-        if not was_down:
-            self._tell_outage(True)
-        return summary
-
-    def _asked(self) -> Ledger:
-        taken = self.engine.meter.take_all()
-        self.budget.add(taken, tokens_of(taken))
-        return taken
-
-    def _admit(self, besides: Ledger) -> None:
-        self.budget.outage = self.budget.outage or self.engine.cast.outage
-        self.budget.admit(besides)
-
-    def _prove_judges(self, line: bytes) -> bool:
-        """Judge a chat at once: a judge that cannot be asked ends the run before all are played.
-
-        Returns:
-            Whether still no judge was asked, as for a chat that needs none.
-        """
-        trajectory = decode(line, Trajectory)
-        more = self.scorer.score_ahead(self.folder, trajectory, self.engine.tools)
-        self.budget.outage = self.budget.outage or self.engine.cast.outage
-        judged = any(role == "judge" for role, _ in self.engine.meter.waiting())
-        return more and not judged and not self.budget.outage
-
-    def _try(self, metrics: Sequence[Guarded], line: bytes) -> None:
-        from seal.evaluation.own_metrics import try_metrics
-
-        trajectory, tools = decode(line, Trajectory), self.engine.tools
-        task = next(self.folder.tasks_of({trajectory.task_id}))
-        try_metrics(metrics, task, trajectory, tools)
-        others = (metric for metric in metrics if not is_ours(metric))
-        score_trajectory(task, trajectory, tools, (*usual_metrics(), *others))
-
-    def _count(self, outcome: JobOutcome) -> None:
-        self.budget.add(outcome.asked, outcome.tokens)
-        self.budget.outage = self.budget.outage or outcome.outage
-        self.refused |= outcome.refused
-        self.stopped |= outcome.cut
-        if outcome.cut:
-            return
-        self.done += 1
-        self.errors += outcome.failed
-        if outcome.line is None:
-            self.skipped["no recording to play"] += 1
-        cost = self.budget.dollars(self.budget.ledger) if self.budget.tokens else None
-        told = self.errors, self.budget.tokens, cost or None
-        self.report(Progress("play", self.done, self.total, *told))
-
-    def _outcomes(self, done: Set[Pair], wanted: Set[Pair]) -> Generator[JobOutcome, None, None]:
-        """Yield the outcomes of all chats that are not done, those that were `left` before."""
-        again = self.left & wanted
-        if again and self._processes().is_portable:
-            told = "the run's process had died in %s: played now in a process of its own"
-            _LOG.warning(told, chats_told(sorted(again)))
-            yield from self._processes().alone(self._jobs(done | (wanted - again)))
-            done = done | again
-        yield from self._workers().outcomes(self._jobs(done))
-
-    def _jobs(self, done: Set[Pair]) -> Iterator[Job]:
-        missed = 0
-        for trial in range(self.settings.trials):
-            self._bring_back()
-            ids = {id for id in self.folder.task_ids() if (id, trial) not in done}
-            waiting = self.folder.tasks_of(ids) if ids else iter(())
-            while batch := list(itertools.islice(waiting, _RANKED_AT_ONCE)):
-                found = self.engine.rank(batch)
-                missed = missed + 1 if found.outage else 0  # one batch may have a text to blame
-                if missed == _MISSES:
-                    self.budget.outage = self.budget.outage or found.outage
-                for task in batch:
-                    if self.budget.spent:
-                        self.stopped = True
-                        return
-                    rankings = found.rankings.get(task.id, ())
-                    yield Job(task, trial, rankings, found.failures.get(task.id, ""))
-
-    def _workers(self) -> Workers:
-        if self.settings.on_ray:
-            from seal.runs.cluster import ClusterWorkers
-
-            return ClusterWorkers(self._given, self.engine, self._ahead)
-        if self.settings.process_count == 1:
-            return ThreadWorkers(self.engine, self.settings.workers, self._ahead)
-        return self._processes()
-
-    @property
-    def _ahead(self) -> bool:
-        """Whether chats may wait for a place: none may while something runs out."""
-        return (*self.budget.left(), self.budget.seconds_left) == (None, None, None)
-
-    @property
-    def _given(self) -> RunSettings:
-        """The settings of other processes, that may last as long as this one has left."""
-        return replace(self.settings, max_total_seconds=self.budget.seconds_left, hooks=())
-
-    def _processes(self) -> ProcessWorkers:
-        from seal.runs.processes import ProcessWorkers
-
-        s, engine = self._given, self.engine
-        parts = s, self.folder, s.process_count, s.workers, self._ahead, engine.cast
-        return ProcessWorkers(*parts, own_agent=engine.tries_own_agent)
-
-
-def with_rankings(trajectories: Iterator[Trajectory], out: IO[bytes]) -> Iterator[Trajectory]:
-    """Yield trajectories; write the rankings of the first trial as they go by."""
-    for trajectory in trajectories:
-        if trajectory.trial == 0:
-            for ranking in trajectory.rankings:
-                out.write(encode(ranking))
-        yield trajectory
-
-
-def _play_baselines(
-    settings: RunSettings, folder: RunFolder, report: Reporter, budget: Budget
-) -> bool:
-    """Play the same tasks with a floor and with the ceiling, in folders beside the run's files.
-
-    Tasks that the run skipped are left out, so that all three means are over the same tasks.
+    Args:
+        folder: Of the run.
+        asked: By judges, while the run was scored.
 
     Returns:
-        Whether the budget stopped them.
+        {role, model, requests, tokens_in, tokens_out, estimated} for each role that used tokens,
+        kept answers too, so that a run played from them has the same; of chats that were played
+        again the last counts, and of judges this scoring. What was spent, the timings say.
     """
-    played = {trajectory.task_id for trajectory in folder.trajectories()}
-    for name, baseline in baselines_of(settings, all_given(settings, folder.tasks())).items():
-        path = folder.path / name
+    path = folder.path / "timings.jsonl"
+    if asked:
+        with closing(Timings(path)) as timings:
+            timings.add_judging(asked)
+    total = merged([chats_asked(path), asked])
+    return [
+        {
+            "role": role,
+            "model": model,
+            "requests": spent.requests + spent.kept,
+            "tokens_in": spent.tokens_in + spent.kept_in,
+            "tokens_out": spent.tokens_out + spent.kept_out,
+            "estimated": spent.estimated,
+        }
+        for (role, model), spent in total.items()
+        if spent.tokens or spent.kept_in or spent.kept_out
+    ]
 
-        def stage(state: Progress, name: str = name) -> None:
-            report(replace(state, stage=name))
 
-        if _run(baseline, RunFolder(path), True, stage, budget, played, earlier=False)[0]:
-            return True
-    return False
+def spent_on(folder: RunFolder) -> Spending:
+    """Return what a run spent until now, its baselines with it; torn last lines are cut off."""
+    total = Spending()
+    for path in (folder.path, *(folder.path / name for name in BASELINES)):
+        timings = path / "timings.jsonl"
+        if timings.is_file():
+            repair_tail(timings)
+            spent = spending_of(timings)
+            total.add(spent.tokens, spent.asked, spent.lines)
+    return total

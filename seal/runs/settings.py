@@ -1,9 +1,4 @@
-"""Everything that a run can be told: the one description of each setting.
-
-A group of settings is a group of options on the command line. The first line of a group's docstring
-is its title and what it is about. The string below a setting is its help on the command line, up to
-an empty line; what follows is only for readers of this module.
-"""
+"""`RunSettings` and `ScoreSettings`: every setting of a run and of scoring."""
 
 from __future__ import annotations
 
@@ -13,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Protocol, TypeAlias
 
-from seal.agents.briefs import WHOLE, Brief
+from seal.agents.replies import WHOLE, Brief
 from seal.agents.teams import ArrangedTeam, Team
 from seal.core import (
     Agent,
@@ -28,16 +23,21 @@ from seal.core import (
     Unrecorded,
     UsageError,
 )
-from seal.core.field_docs import with_field_docs
-from seal.core.formats import Format
+from seal.core.call_formats import Format
 from seal.core.registry import check_modules
 from seal.core.secrets import refuse_secret
-from seal.core.typed_values import Count, Within, check_fields
-from seal.models import REGISTRY, Flagged, Model, split_name
+from seal.core.settings import Count, Within, check_fields, with_field_docs
+from seal.models.spec import REGISTRY, Flagged, Model, split_name
 from seal.pools.benchmark import Benchmark
-from seal.retrievers.contract import RetrieverSpec
+from seal.retrievers.base import RetrieverSpec
 from seal.runs.hooks import HooksChoice
 from seal.sandbox import NAMES as SANDBOXES
+
+# -- Everything that a run can be told: the one description of each setting.
+#
+# A group of settings is a group of options on the command line. The first line of a group's
+# docstring is its title and what it is about. The string below a setting is its help on the command
+# line, up to an empty line; what follows is only for readers of this module.
 
 History = Literal["own", "gold"]
 """What later goals follow on: what was said in the chat, or the references of earlier goals."""
@@ -47,9 +47,9 @@ the environment, seal.toml, what the pool says under `play`, an experiment or a 
 Retrieve = Literal["once", "per-step", "on-demand"]
 """When tools are retrieved."""
 Feedback = Literal["auto", "on", "off"]
-"""What an invalid call brings (`seal.runs.feedback`)."""
+"""What an invalid call brings (`seal.runs.call_handling`)."""
 ModelChoice: TypeAlias = str | Flagged | ChatModel | OpenedPerChat
-"""A model, or its name or dotted path, as `seal.models.build_model` takes it."""
+"""A model, or its name or dotted path, as `seal.models.spec.build_model` takes it."""
 
 
 class AutoGenAgent(Protocol):
@@ -61,7 +61,7 @@ class AutoGenAgent(Protocol):
 
 
 class AutoGenGroup(Protocol):
-    """A `GroupChat` of AutoGen (`seal.agents.guest_groups`)."""
+    """A `GroupChat` of AutoGen (`seal.agents.guests`)."""
 
     agents: list[Any]
     messages: list[dict[str, Any]]
@@ -447,3 +447,74 @@ def has_own_code(settings: RunSettings) -> bool:
     ours = (part is None or (isinstance(part, str) and ":" not in part) for part in named)
     known = (isinstance(model, str) and split_name(model)[0] in REGISTRY for model in models)
     return bool(settings.allow_code) or not all((*ours, *known))
+
+
+# -- How finished trajectories are scored again: the one description of each setting.
+#
+# `seal.runs.settings` says how groups and the strings below settings are read.
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreGroup:
+    """Judging: who says what is solved, and by which rules and metrics."""
+
+    judge: str = "auto"
+    """Who decides what is solved: rule, llm, auto (llm if a judge's model is named, else rule), or
+    published judges, by commas: pass_paper, tooleval, sopr, fac. Where a task has
+    a world's milestones, they decide, and not pass_paper."""
+    judge_model: Any = None
+    """Model of the judge, as PROVIDER/MODEL; several vote together."""
+    votes: int | None = None
+    """Number of votes of each judge's model on a goal.  [default: as published]"""
+    verdicts: str | Path | None = None
+    """Recorded verdicts on this run, as the benchmark's authors published them: a file, or a folder
+    with a file for each judge.
+
+    The baselines keep their own verdicts.
+    """
+    match: str | None = None
+    """Rules of scoring: clean, toolsandbox, mmtb, lenient, exact, or those of the run's benchmark,
+    such as bfcl.  [default: each task's own]"""
+    errata: str | Path | None = None
+    """Score by corrected gold too: a file of `seal errata`, or the name of a benchmark that ships
+    one.
+
+    The scores by corrected gold are in the folder `corrected`; the published scores stay.
+    """
+    metrics: Sequence[Any] = ()
+    """Metric beside the usual ones: a family (calls), a score (recall@20) or module:attribute;
+    repeatable.
+
+    None given: those that run.json names. One of them that is not known or not allowed keeps its
+    former scores; without any, it has no value and a reason."""
+    without_spoilt: bool = False
+    """Leave out of the scores every chat whose simulated user made an error."""
+    allow_code: Sequence[str] = ()
+    """Module whose code a pool, run or scenario may name; repeatable."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeGroup:
+    """Model: how judges are asked."""
+
+    model_options: Mapping[str, Any] | None = None
+    """Option of --judge-model; repeatable. If several models judge, name it with each:
+    MODEL,KEY=VALUE."""
+    base_url: str | None = None
+    """Address of the server of --judge-model. If several models judge, name it with each:
+    MODEL,base_url=URL."""
+    workers: int = 4
+    """Number of answers that are judged at once."""
+    cache_dir: str | Path | None = None
+    """Folder for cached answers and indexes.  [default: SEAL_CACHE_DIR, else the user's cache]"""
+
+
+@with_field_docs
+@dataclass(frozen=True, kw_only=True)
+class ScoreSettings(JudgeGroup, ScoreGroup):
+    """How finished trajectories are scored again."""
+
+    planted: bool = False
+    """Hold the judge against planted replies too, where the benchmark can make some."""
+    bench: Benchmark | None = None
+    """What was played, where it is not installed; its metrics are measured again."""

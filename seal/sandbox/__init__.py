@@ -15,12 +15,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from seal.core import UnknownNameError
-from seal.lazy import give_names
 
 if TYPE_CHECKING:
     from seal.sandbox.function_cases import Case, Limits, Outcome, Sandbox, Status
 
-give_names(__name__)
 
 NAMES = ("monty", "monty-only", "bubblewrap")
 

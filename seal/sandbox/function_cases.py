@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass
 from typing import Literal, NoReturn, Protocol
 
 from seal.core import JSON, InfrastructureError
-from seal.core.canonical import canonical_json
 from seal.core.text import counted
+from seal.core.values import canonical_json
 
 Status = Literal[
     "pass", "wrong", "exception", "timeout", "memory", "no_function", "syntax", "unsupported"

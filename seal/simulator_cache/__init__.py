@@ -1,9 +1,6 @@
 """Simulated and recorded answers to API calls, kept so that equal calls get equal answers."""
 
 from seal.core.registry import Registry
-from seal.lazy import give_names
-
-give_names(__name__)
 
 REGISTRY = Registry(
     "simulator",

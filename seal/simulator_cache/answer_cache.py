@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from seal.core import JSON, CacheMissError, CacheMode, Response, Simulator, Tool, UsageError
-from seal.core.canonical import digest
-from seal.core.plain import json_text
 from seal.core.store import Store
+from seal.core.values import digest, json_text
 
 KIND = "simulator"
 """Kind of simulated answers in the store."""

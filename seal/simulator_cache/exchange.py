@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 import orjson
 
 from seal.core import JSON, DataError, Tool
-from seal.core.plain import literal_value
-from seal.core.records import AtomicFile
+from seal.core.files import AtomicFile
 from seal.core.schemas import schema_validator
 from seal.core.store import FILE_NAME, Store, is_url
+from seal.core.values import literal_value
 from seal.simulator_cache.answer_cache import (
     KIND,
     SHAPE,

@@ -12,11 +12,10 @@ from typing import Any
 import orjson
 
 from seal.core import JSON, ChatModel, Message, Request, Response, Tool
-from seal.core.canonical import derive_seed, digest
-from seal.core.package_data import shipped_text
-from seal.core.plain import json_text
+from seal.core.text import shipped_text
+from seal.core.values import derive_seed, digest, json_text
 from seal.simulator_cache.answer_cache import OfTool
-from seal.simulator_cache.recordings import RecordedAnswers, observed
+from seal.simulator_cache.recorded import RecordedAnswers, observed
 from seal.simulator_cache.shapes import response_schema
 
 TRIES = 3

@@ -1,9 +1,4 @@
-"""Writes a plausible answer of a tool that fits its schema; equal calls get equal answers.
-
-A value depends on a seed text and on its place in the answer. So it does not change when another
-part of the schema does. A field that is named like an argument repeats the argument: an answer
-about Oslo names Oslo.
-"""
+"""Answers that fit a schema and agree."""
 
 from __future__ import annotations
 
@@ -16,12 +11,25 @@ from typing import TYPE_CHECKING, Any
 from seal.core import JSON, SimulatorError, Tool
 from seal.core.schemas import meets, schema_validator
 from seal.core.text import words
-from seal.simulator_cache.consistency import agree
-from seal.simulator_cache.field_values import FORMATS, named_range, named_text, singular
+from seal.simulator_cache.plausible_values import (
+    FORMATS,
+    implied_fields,
+    named_range,
+    named_text,
+    singular,
+    string_of,
+)
 from seal.simulator_cache.shapes import LENGTH, both, listed, resolve, response_schema
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
+
+
+# -- Writes a plausible answer of a tool that fits its schema; equal calls get equal answers.
+#
+# A value depends on a seed text and on its place in the answer. So it does not change when another
+# part of the schema does. A field that is named like an argument repeats the argument: an answer
+# about Oslo names Oslo.
 
 _ATTEMPTS = 8
 _ECHO = "x-echo"
@@ -71,8 +79,6 @@ def has_no_shape(checker: Validator) -> bool:
 
 def _described(tool: Tool) -> dict[str, Any]:
     """Return a schema for a tool without a shape: what its words imply, else no result."""
-    from seal.simulator_cache.word_fields import implied_fields
-
     fields = implied_fields(tool) or {"result": {"type": "null"}}
     return {"type": "object", "properties": fields, _ECHO: True}
 
@@ -80,7 +86,7 @@ def _described(tool: Tool) -> dict[str, Any]:
 _DEEP = 6
 """Below this depth only required fields are written, since schemas may refer to themselves."""
 _DEEPEST = 40
-_MANY = 3
+_MOST_ITEMS = 3
 """Most elements of a list whose schema asks for no number."""
 _IMPLIED = {
     **dict.fromkeys(("properties", "required", "additionalProperties", "minProperties"), "object"),
@@ -217,8 +223,8 @@ class Writer:
         if "contains" in schema:
             first += [schema["contains"]] * schema.get("minContains", 1)
         items = schema.get("items", not schema.get("prefixItems") or {})
-        usual = 0 if self._sparse or depth >= _DEEP else 1 + self._draw(path, _MANY)
-        count = max(min(int(schema.get(LENGTH, usual)), _MANY), len(first))
+        usual = 0 if self._sparse or depth >= _DEEP else 1 + self._draw(path, _MOST_ITEMS)
+        count = max(min(int(schema.get(LENGTH, usual)), _MOST_ITEMS), len(first))
         count = max(min(count, schema.get("maxItems", count)), schema.get("minItems", 0))
         if items is False:
             count = min(count, len(first))
@@ -256,7 +262,6 @@ class Writer:
         return text if len(text) <= most else text[: int(most)]
 
     def _matching(self, pattern: str, path: str) -> str:
-        from seal.simulator_cache.patterns import string_of
 
         step = iter(range(10**9))
         try:
@@ -348,3 +353,100 @@ def _step(edge: float, other: float | None, step: float) -> float:
 
 def _plain(name: str) -> str:
     return "".join(words(name))
+
+
+# -- Makes the fields of an answer agree: amounts add up, and later dates are later.
+#
+# Only fields whose schema leaves the value open are changed.
+
+_SAYS_NOTHING = {"type", "title", "description", "default"}
+_EACH = ("unit_price", "price")
+_MANY = ("quantity", "qty")
+_LINE = ("subtotal", "line_total", "amount", "total")
+_SUM = ("subtotal", "total", "total_price", "total_amount", "sum")
+_MORE = ("tax", "shipping", "shipping_cost", "fee")
+_COUNT = ("count", "total_count", "total_results", "num_results", "total")
+_EARLIER = {
+    "created",
+    "ordered",
+    "order",
+    "placed",
+    "issued",
+    "start",
+    "departure",
+    "begin",
+    "from",
+}
+_LATER = {"updated", "shipped", "delivered", "delivery", "due", "end", "arrival", "until", "to"}
+
+
+def agree(properties: Mapping[str, Any], value: dict[str, Any], given: Mapping[str, Any]) -> None:
+    """Make the fields of one object agree, in place.
+
+    Args:
+        properties: Field to its schema.
+        value: The object.
+        given: The call's arguments; fields of these names stay as they are.
+    """
+    free = [
+        name
+        for name, schema in properties.items()
+        if name in value and isinstance(schema, dict) and schema.keys() <= _SAYS_NOTHING
+        if name not in given
+    ]
+    numbers = {name: value[name] for name in free if type(value[name]) in (int, float)}
+    _multiply(numbers, value)
+    _add_up(numbers, value)
+    _order(free, value)
+
+
+def _multiply(numbers: Mapping[str, float], value: dict[str, Any]) -> None:
+    """Set a line's amount to its price times its quantity."""
+    each, line = _first(_EACH, value), _first(_LINE, numbers)
+    many = _first(_MANY, value)
+    if each and many and line:
+        _put(value, line, value[each] * value[many])
+
+
+def _add_up(numbers: Mapping[str, float], value: dict[str, Any]) -> None:
+    """Set a sum to that of the lines and extra costs; if lines have no prices, set their count."""
+    lists = [one for one in value.values() if isinstance(one, list) and one]
+    lines = lists[0] if len(lists) == 1 and all(isinstance(o, dict) for o in lists[0]) else []
+    amounts = [_amount(one) for one in lines]
+    sums = [name for name in _SUM if name in numbers]
+    if amounts and None not in amounts:
+        total = sum(amount for amount in amounts if amount is not None)
+        for name in sums:
+            more = 0 if name == "subtotal" else sum(value[m] for m in _MORE if m in numbers)
+            _put(value, name, total + more)
+    elif lines:
+        for name in _COUNT:
+            if name in numbers:
+                value[name] = len(lines)
+
+
+def _amount(line: Mapping[str, Any]) -> float | None:
+    each, many = _first(_EACH, line), _first(_MANY, line)
+    whole = _first(_LINE, line)
+    if whole:
+        return float(line[whole])
+    return None if each is None else line[each] * (line[many] if many else 1)
+
+
+def _order(free: list[str], value: dict[str, Any]) -> None:
+    """Exchange dates and times so that no end lies before its beginning."""
+    for early in free:
+        for late in free:
+            said, then = words(early), words(late)
+            pair = {*said} & _EARLIER and {*then} & _LATER and said[-1:] == then[-1:]
+            both = value[early], value[late]
+            if pair and all(isinstance(one, str) for one in both) and both[0] > both[1]:
+                value[early], value[late] = both[1], both[0]
+
+
+def _first(names: tuple[str, ...], value: Mapping[str, Any]) -> str | None:
+    return next((name for name in names if type(value.get(name)) in (int, float)), None)
+
+
+def _put(value: dict[str, Any], name: str, amount: float) -> None:
+    value[name] = round(amount) if type(value[name]) is int else round(amount, 2)

@@ -1,20 +1,53 @@
-"""The simulators by name, and how they are put together."""
+"""Simulators by name, the user's own among them, and the environment that asks them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
-from seal.core import CacheMode, ChatModel, Simulator, Tool, UnknownNameError, UsageError
+from seal.core import (
+    JSON,
+    CacheMode,
+    ChatModel,
+    Execution,
+    InfrastructureError,
+    Response,
+    SealError,
+    Simulator,
+    SimulatorError,
+    Task,
+    Tool,
+    ToolCall,
+    ToolResult,
+    Trajectory,
+    UnknownNameError,
+    UsageError,
+    shortened,
+)
+from seal.core.environment import Environment, Stateless, Validated
+from seal.core.registry import settled, source_of
+from seal.core.settings import takes
 from seal.core.store import Store
-from seal.core.typed_values import takes
+from seal.core.validation import CallValidator
+from seal.core.values import digest, exact_json, json_text
 from seal.simulator_cache import REGISTRY
-from seal.simulator_cache.answer_cache import Cached, Fallback, Imported
-from seal.simulator_cache.template import Template
+from seal.simulator_cache.answer_cache import (
+    Cached,
+    Fallback,
+    Imported,
+    OfTool,
+    keys_of_call,
+    prompt_version,
+)
 
 if TYPE_CHECKING:
-    from seal.simulator_cache.recordings import RecordedAnswers
+    from jsonschema.protocols import Validator
+
+    from seal.simulator_cache.recorded import RecordedAnswers
+
+
+# -- The simulators by name, and how they are put together.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +153,6 @@ def _built(found: Any, setup: SimulatorSetup) -> Simulator:
     is_ours = type(found).__module__.partition(".")[0] == __name__.partition(".")[0]
     if is_ours:
         return cast(Simulator, found)
-    from seal.simulator_cache.own_simulators import Foreign
 
     return Foreign(found)
 
@@ -144,3 +176,218 @@ def _kept(simulator: Simulator, setup: SimulatorSetup) -> Simulator:
     if isinstance(simulator, Imported):
         return Cached(simulator, setup.store)
     return Cached(simulator, setup.store, setup.mode, setup.seed, shaped=True)
+
+
+# -- Simulators that the user brings, and functions of the user that run instead of one.
+
+
+class Foreign:
+    """Wraps a simulator from elsewhere, and checks that its answers are of the right type.
+
+    Args:
+        inner: The simulator; without an `identity` it gets the name of its class.
+    """
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+        kind = type(inner)
+        self.identity: str = getattr(inner, "identity", f"{kind.__module__}:{kind.__qualname__}")
+
+    def respond(self, tool: Tool, arguments: dict[str, JSON]) -> Response:
+        """Return the inner simulator's answer.
+
+        Raises:
+            SimulatorError: It gave something else.
+        """
+        response = self.inner.respond(tool, arguments)
+        if not isinstance(response, Response):
+            raise SimulatorError(
+                f"the simulator {self.identity} answered {tool.name} with {shortened(response)}; "
+                "expected a seal.core.protocols.Response, such as Response({'ok': True})"
+            )
+        return response
+
+    def prompt_version(self, tool: Tool) -> str:
+        """Return the inner simulator's."""
+        return prompt_version(self.inner, tool)
+
+
+class OwnFunctions:
+    """Runs functions. Their answers are not kept, because they may depend on the time.
+
+    Args:
+        functions: Tool id to the function behind it, which may be a coroutine function.
+        inner: Answers the calls of all other tools.
+    """
+
+    def __init__(self, functions: Mapping[str, Callable[..., Any]], inner: Simulator) -> None:
+        self._functions = functions
+        self.inner = inner
+        sources = {tool_id: source_of(function) for tool_id, function in functions.items()}
+        self.identity = f"functions#{digest(sources)[:8]}+{inner.identity}"
+
+    def respond(self, tool: Tool, arguments: dict[str, JSON]) -> Response:
+        """Return what the function returned.
+
+        If the function raises an exception, this is the error of the call. So is a value that JSON
+        would change, such as NaN.
+
+        Raises:
+            InfrastructureError: The function returned an object that JSON cannot hold.
+        """
+        function = self._functions.get(tool.id)
+        if function is None:
+            return self.inner.respond(tool, arguments)
+        try:
+            value = settled(function(**arguments))
+        except (SealError, KeyboardInterrupt):
+            raise
+        except (Exception, SystemExit) as error:  # a tool's failure is data that the model reads
+            said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            return Response("", said)
+        try:
+            return Response(exact_json(value))
+        except ValueError as error:
+            return Response("", f"ValueError: the tool returned {error}")
+        except TypeError as error:
+            raise InfrastructureError(
+                f"the tool {tool.name} returned {type(value).__name__}, which JSON cannot say "
+                f"({error}); return texts, numbers, lists, maps or dataclasses of these"
+            ) from error
+
+    def keys(self, tool: Tool, arguments: dict[str, JSON]) -> frozenset[str]:
+        """Return the keys that the inner simulator has for a call; none for a function's call."""
+        if tool.id in self._functions:
+            return frozenset()
+        return keys_of_call(self.inner, tool, arguments)
+
+
+# -- The simulator without a model, which loads what writes its answers with the first of them.
+
+
+class Template:
+    """Answers from the tool's response shape or, where there is none, from what its words imply.
+
+    An answer depends on the tool's document, the arguments and the seed alone. Fields that are
+    named like an argument repeat it. Tools without a shape say the same of the same id. Of a tool
+    whose words imply nothing the answer is its arguments and `"result": null`. Safe in threads.
+
+    Args:
+        seed: Another seed gives other answers.
+    """
+
+    identity = "template/1"
+
+    def __init__(self, seed: int = 0) -> None:
+        self._seed = seed
+        self._checker = OfTool(_checker)
+
+    def respond(self, tool: Tool, arguments: dict[str, JSON]) -> Response:
+        """Return an answer that the tool's response schema accepts.
+
+        Raises:
+            SimulatorError: The schema admits no answer, or none that was found.
+        """
+        from seal.simulator_cache.plausible import has_no_shape, plausible
+
+        checker = self._checker(tool)
+        ids = {name: value for name, value in arguments.items() if name.lower().endswith("id")}
+        about = [ids] if ids and has_no_shape(checker) else [tool.id, arguments]
+        return Response(plausible(tool, checker, arguments, digest([self._seed, *about])))
+
+    def prompt_version(self, tool: Tool) -> str:
+        """Return the version of the rules: an answer of earlier ones is not used."""
+        return "2"
+
+
+def _checker(tool: Tool) -> Validator:
+    from seal.simulator_cache.plausible import checker_of
+
+    return checker_of(tool)
+
+
+# -- Environments without a state, whose calls a simulator answers.
+
+
+class Simulated(Stateless):
+    """An environment whose calls a simulator answers.
+
+    Args:
+        simulator: Answers the calls.
+        tools: Tools by id.
+        validator: Fills in defaults; wrap in `Validated` to reject invalid calls.
+    """
+
+    def __init__(
+        self,
+        simulator: Simulator,
+        tools: Mapping[str, Tool],
+        validator: CallValidator | None = None,
+    ) -> None:
+        self._simulator = simulator
+        self._tools = tools
+        self._validator = validator or CallValidator(tools)
+
+    def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
+        """Return the results of valid calls, in their order.
+
+        Raises:
+            SimulatorError: The simulator failed.
+            CacheMissError: Nothing is stored, under replay.
+        """
+        return [self._result(call) for call in calls]
+
+    def _result(self, call: ToolCall) -> ToolResult:
+        tool = self._tools[str(call.tool)]
+        arguments = self._validator.with_defaults(call)
+        response = self._simulator.respond(tool, arguments)
+        return result_of(call, response, Execution(tool.id, arguments))
+
+
+class SimulatedEnvironments:
+    """Opens environments that validate calls by rule and ask one simulator.
+
+    Args:
+        simulator: As `build_simulator` gives it.
+        tools: Tools by id.
+    """
+
+    def __init__(self, simulator: Simulator, tools: Mapping[str, Tool]) -> None:
+        self._simulator = simulator
+        self._tools = tools
+        self._validator = CallValidator(tools)
+        self._simulated = Simulated(simulator, tools, self._validator)
+
+    def open(self, task: Task, trial: int, offered: Sequence[str] = ()) -> Environment:
+        """Return the environment of one chat."""
+        return Validated(self._simulated, self._validator, offered)
+
+    def identity(self) -> dict[str, JSON]:
+        """Return the simulator's name, and the digests of recorded answers and prompt if used."""
+        named: dict[str, JSON] = {"simulator": self._simulator.identity}
+        for part in parts_of(self._simulator):
+            if hasattr(part, "digest"):
+                named["recorded"] = part.digest()
+            elif hasattr(part, "prompt_digest"):
+                named["prompt"] = part.prompt_digest
+        return named
+
+    def keys_of(self, trajectory: Trajectory) -> set[str]:
+        """Return the keys of the stored answers that a finished chat was given."""
+        executed = (step.result.executed for step in trajectory.steps if step.result)
+        return {
+            key
+            for run in executed
+            if run is not None and run.tool in self._tools
+            for key in keys_of_call(self._simulator, self._tools[run.tool], run.arguments)
+        }
+
+
+def result_of(call: ToolCall, response: Response, executed: Execution | None) -> ToolResult:
+    """Return an answer as a result: its text is the JSON object {error, response}."""
+    plain = {"error": response.error, "response": response.response}
+    error: dict[str, JSON] | None = None
+    if response.error:
+        error = {"kind": response.kind, "message": response.error}
+    content = json_text(plain)
+    return ToolResult(call.id, content, error, response.response, executed)

@@ -1,16 +1,4 @@
-"""What must hold of the scores of any benchmark, for tests of one's own.
-
-    from seal.testing import check_benchmark
-
-    def test_my_benchmark() -> None:
-        check_benchmark(my_benchmark)
-
-The gold is played (`oracle`) and scored. Then it is played again: in another way that is as right,
-which may change no score, and with a fault. Some metrics must see the fault, and no others may. The
-scores of an altered gold are always those against the gold of the benchmark.
-
-`assert_passes` lets a test of an agent fail where a metric of a run is below a bound.
-"""
+"""Checks for tests of one's own: `check_benchmark` and `assert_passes`."""
 
 from __future__ import annotations
 
@@ -19,37 +7,47 @@ import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from seal.api.pools import augment, load_pool
+from seal.api.benchmarks import augment, load_pool
+from seal.api.run_result import Run
 from seal.api.runs import run
 from seal.core import ChatModel, DataError, Scale, Task, Tool
 from seal.core.records import write_records
 from seal.core.text import counted
 from seal.evaluation import REGISTRY as METRICS
-from seal.evaluation.error_patterns.pattern_scores import IAC_UPSTREAM, PATTERNS, SERVICE_ANSWERS
 from seal.evaluation.goals import RATE, is_best
+from seal.evaluation.pattern_scores import IAC_UPSTREAM, PATTERNS, SERVICE_ANSWERS
 from seal.evaluation.ranking_metrics import MEASURES
 from seal.evaluation.scoring import is_foreign
 from seal.models.oracle import Oracle
 from seal.pools.importer import Notes
 from seal.pools.lookup import Bench, bench_of
 from seal.pools.pool_writer import write_pool
-from seal.pools.reading.upstream_files import json_file
+from seal.pools.reading.files import json_file
 from seal.report.paper import tables_of
-from seal.runs.cast import with_roles
-from seal.runs.rescore import rescore
-from seal.runs.run_folder import RunFolder
-from seal.runs.score_settings import ScoreSettings
+from seal.runs.finished import rescore
+from seal.runs.role_models import with_roles
+from seal.runs.run import RunFolder
+from seal.runs.settings import ScoreSettings
 from seal.testing.alterations import EDITED, PLANTED, TURNS, WAYS, Alter, Edit, Turn, acting
-from seal.testing.gate import assert_passes as assert_passes
 
-if TYPE_CHECKING:
-    from seal.api.objects.run_object import Run
+# -- What must hold of the scores of any benchmark, for tests of one's own.
+#
+#     from seal.testing import check_benchmark
+#
+#     def test_my_benchmark() -> None:
+#         check_benchmark(my_benchmark)
+#
+# The gold is played (`oracle`) and scored. Then it is played again: in another way that is as
+# right, which may change no score, and with a fault. Some metrics must see the fault, and no others
+# may. The scores of an altered gold are always those against the gold of the benchmark.
+#
+# `assert_passes` lets a test of an agent fail where a metric of a run is below a bound.
 
 MOST_KNOWN = 0.01
 """Share of a benchmark's tasks whose gold may contradict a metric, at most."""
-_LISTED = 20
+_LISTED_METRICS = 20
 """Most ids of tasks that are told."""
 _OF_RETRIEVAL = (*MEASURES, "relevant_called", "relevant_answered")
 """Metrics that tell what was retrieved, without their cut-offs."""
@@ -134,7 +132,7 @@ def check_benchmark(
       made twice, or made with a wrong argument; a call that changes the world, left out or made
       otherwise; an answer with wrong values, without its values, or with an invented one; a gold
       tool that was not retrieved. Whoever does nothing where a call is needed has no success.
-    - Columns of published tables (`seal.pools.PublishedTable`) are of metrics that there are.
+    - Columns of published tables (`seal.pools.declarations.PublishedTable`) are of metrics that there are.
     - No task is passed over: how many have no gold that can be played is said beforehand.
 
     Args:
@@ -175,7 +173,7 @@ def _check_played(checks: _Checks, without_gold: int, exact: bool) -> None:
     lacking, tasks = checks.unplayed(), len(checks.tasks)
     assert len(lacking) < tasks, f"none of {counted(tasks, 'task')} has gold that can be played"
     told = f"{len(lacking)} of {tasks} tasks have no gold that can be played"
-    some = ", ".join(lacking[:_LISTED])
+    some = ", ".join(lacking[:_LISTED_METRICS])
     fits = len(lacking) == without_gold if exact else len(lacking) <= without_gold
     assert fits, f"{told}, expected {without_gold}: {some}"
 
@@ -413,3 +411,56 @@ _SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "other workers": {"workers": 2},
     "another K": {"top_k": 20, "cutoffs": (2, 3)},
 }
+
+
+# -- A bound that a run must reach, for tests of an agent or of a model.
+
+_LISTED_BELOW = 5
+
+
+def assert_passes(
+    run: Run, metric: str = "pass_rate", *, at_least: float, by: Literal["mean", "low"] = "mean"
+) -> None:
+    """Make sure that a metric of a run reaches a bound.
+
+    Args:
+        run: As `seal.run` returns it, or `seal.Run.load`.
+        metric: Name, such as `pass_rate`.
+        at_least: The bound, 0 to 1 for a rate.
+        by: mean, or low: the low end of the 95 % interval, which chance hardly reaches.
+
+    Raises:
+        AssertionError: It does not. The text has mean, interval and n, and the tasks that scored
+            worst.
+        DataError: Chats failed for no fault of what was tested, or the metric applies to no task:
+            there is nothing to hold against the bound.
+        UnknownKeyError: No such metric; names the closest.
+
+    Example:
+        >>> import seal
+        >>> from seal.testing import assert_passes
+        >>> run = seal.run("sample", model="oracle", limit=5, baselines=False)
+        >>> assert_passes(run, "call_f1", at_least=0.9)
+    """
+    found = run[metric]
+    if run.summary["errors"] or run.summary["unfinished"]:
+        raise DataError(
+            f"{run.folder.path}: {counted(run.summary['errors'], 'chat')} failed and "
+            f"{run.summary['unfinished']} were not finished; go on with "
+            "seal.run(..., resume=True) before a bound is asked for"
+        )
+    reached = getattr(found, by)
+    if reached is None:
+        raise DataError(
+            f"{metric} has no {by}: it applies to {counted(found.n, 'goal')}; see run.tasks"
+        )
+    if reached >= at_least:
+        return
+    scores = [one for one in run.folder.scores() if one.metric == metric and one.value is not None]
+    worst = sorted(scores, key=lambda one: (one.value or 0.0, one.task_id))
+    below = list(dict.fromkeys(one.task_id for one in worst if (one.value or 0.0) < at_least))
+    more = f" and {len(below) - _LISTED_BELOW} more" if len(below) > _LISTED_BELOW else ""
+    raise AssertionError(
+        f"{metric} {found}: its {by} is {reached:.3f}, expected at least {at_least:g}; "
+        f"below it: {', '.join(below[:_LISTED_BELOW])}{more}"
+    )

@@ -8,11 +8,9 @@ from dataclasses import replace
 from itertools import chain, pairwise
 from typing import Any
 
-from seal.core import JSON, Goal, Milestone, Plan, Ranking, Step, Task, ToolCall, Trajectory
-from seal.core.canonical import equal
-from seal.core.conditions import Argument, Called, Condition, Replied, Told, parts
-from seal.core.conditions.messages import tells_user
-from seal.core.order import ready
+from seal.core import JSON, Goal, Milestone, Plan, Ranking, Step, Task, ToolCall, Trajectory, ready
+from seal.core.conditions import Argument, Called, Condition, Replied, Told, parts, tells_user
+from seal.core.values import equal
 from seal.evaluation.goals import no_gold
 from seal.models.oracle import Move, moves, reply_of
 

@@ -15,9 +15,8 @@ from urllib.parse import urlencode, urlsplit
 
 from seal.core import SealError, UsageError, needing
 from seal.report.pages import FILES, asset, linked, render
-from seal.viewer.retrieval_page import experiment_page
-from seal.viewer.run_list import list_page
-from seal.viewer.shelf import NotThereError, Shelf
+from seal.report.retrieval import experiment_page
+from seal.viewer.shelf import NotThereError, Shelf, list_page
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette

@@ -1,23 +1,27 @@
-"""What lies below the folders that are shown: runs and experiments in retrieval, by name."""
+"""Runs and experiments below the folders that are shown, and the page that lists them."""
 
 from __future__ import annotations
 
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain, count, starmap
 from pathlib import Path
+from typing import Any
 
 from seal.core import DataError, UsageError
-from seal.core.plain import json_text
-from seal.experiments.retrieval.ranking_files import RETRIEVAL
-from seal.report.html import data_block
-from seal.report.run_facts import RunFacts, facts_of
-from seal.report.run_pages import RunPages
-from seal.report.run_places import PARTS, experiments_below, folder_at, runs_below
-from seal.runs.run_folder import MANIFEST, RunFolder
+from seal.core.values import json_text
+from seal.experiments.retrieval import RETRIEVAL
+from seal.report.charts import Bar, BarGroup, forest
+from seal.report.pages import render
+from seal.report.run_facts import RunFacts, cost_chart, facts_of, labels_of
+from seal.report.run_pages import RunPages, data_block
+from seal.runs.run import BASELINES, CORRECTED, MANIFEST, RunFolder
+
+# -- What lies below the folders that are shown: runs and experiments in retrieval, by name.
 
 _OPEN = 4
 """Pages that are kept open at a time."""
@@ -205,3 +209,145 @@ def _stamp_of(runs: Sequence[RunFolder], names: Sequence[str]) -> _Stamp:
     paths = (part.path / name for part in parts for name in names)
     told = ((str(path), path.stat()) for path in paths if path.is_file())
     return tuple((path, each.st_mtime_ns, each.st_size) for path, each in told)
+
+
+# -- The page that lists runs: of a server, and the leaderboard of a site.
+
+
+def list_page(
+    title: str,
+    runs: Sequence[RunFacts],
+    address: Callable[[RunFacts], str],
+    experiments: Mapping[str, str],
+    **how: Any,
+) -> str:
+    """Return a page with a table of runs and charts of each benchmark.
+
+    Args:
+        title: Of the page.
+        runs: In the order of the table.
+        address: Of a run's page.
+        experiments: Name of an experiment in retrieval to the address of its page.
+        **how: Style and script (`pages.inline`, `pages.linked`); `choose` says whether runs can be
+            chosen to stand side by side.
+    """
+    scored = [run for run in runs if run.headline.mean is not None]
+    benchmarks = dict.fromkeys(run.benchmark for run in scored)
+    charts = [
+        chart
+        for benchmark in benchmarks
+        for chart in _charts(benchmark, [run for run in scored if run.benchmark == benchmark])
+    ]
+    return render(
+        "runs.html",
+        title=title,
+        runs=[(run, address(run)) for run in runs],
+        chosen={name: sorted({getattr(run, name) for run in runs}) for name in _FILTERS},
+        columns=_COLUMNS,
+        charts=charts,
+        experiments=experiments,
+        **how,
+    )
+
+
+_FILTERS = ("benchmark", "model", "state")
+_COLUMNS = (
+    ("run", False),
+    ("benchmark", False),
+    ("model", False),
+    ("headline", True),
+    ("floor to ceiling", True),
+    ("tasks", True),
+    ("errors", True),
+    ("cost", True),
+    ("played", False),
+)
+"""Heading, and whether the largest stands first when a reader sorts by it."""
+_MOST = 20
+"""Runs of one chart."""
+
+
+def _charts(benchmark: str, runs: Sequence[RunFacts]) -> list[Any]:
+    """Return the runs of a benchmark by score, and what they cost; nothing of one run alone."""
+    if len(runs) < 2 or len({run.metric for run in runs}) > 1:
+        return []
+    scale = runs[0].scale
+    if not scale.bounded:
+        return []
+    way = 1 if scale.higher_is_better is False else -1
+    ranked = sorted(runs, key=lambda run: way * float(run.headline))[:_MOST]
+    labels = labels_of(ranked)
+    groups = [BarGroup(name, (_bar(run),)) for name, run in zip(labels, ranked, strict=True)]
+    title = (
+        f"{benchmark}: {ranked[0].metric}, mean with 95 % interval; behind it from floor to ceiling"
+    )
+    costs = cost_chart(ranked)
+    return [forest(title, groups), *([] if costs is None else [costs])]
+
+
+def _bar(run: RunFacts) -> Bar:
+    ends = (run.floor, run.ceiling)
+    band = None if ends[0] is None or ends[1] is None else (ends[0], ends[1])
+    return Bar(run.name, "run-0", run.headline.mean, run.headline.low, run.headline.high, band)
+
+
+# -- Where runs and experiments lie below a folder.
+
+DEPTH = 4
+"""Folders below the one that is looked through, at most, in which a run may lie."""
+
+
+PARTS = (*BASELINES, CORRECTED)
+"""Names of run folders that are part of another run."""
+
+
+def runs_below(folder: Path) -> Iterator[RunFolder]:
+    """Yield the run in a folder, or those below it, by when they were begun.
+
+    Floors, ceilings and corrected runs belong to another run, and links to folders may lead out:
+    all are left out. Links within a run are not looked at.
+    """
+    found = [path for path in _holding(folder, MANIFEST) if path.name not in PARTS]
+    for path in sorted(found, key=lambda path: ((path / MANIFEST).stat().st_mtime, path)):
+        yield RunFolder(path)
+
+
+def experiments_below(folder: Path) -> Iterator[Path]:
+    """Yield the folders of experiments in retrieval, in the order of their paths."""
+    for path in _holding(folder, RETRIEVAL.name):
+        with suppress(DataError):  # results of something else
+            if RETRIEVAL.read(path / RETRIEVAL.name)["results"]:
+                yield path
+
+
+def _holding(folder: Path, name: str, depth: int = DEPTH) -> Iterator[Path]:
+    """Yield the folders that hold a file, without what lies below them or nobody may read."""
+    try:
+        if (folder / name).is_file():
+            yield folder
+            return
+        below = sorted(folder.iterdir()) if depth else []
+        inner = [it for it in below if it.is_dir() and not it.is_symlink() and it.name[0] != "."]
+    except PermissionError:
+        return
+    for path in inner:
+        yield from _holding(path, name, depth - 1)
+
+
+def folder_at(folder: Path, inner: str, name: str) -> Path | None:
+    """Return the folder of a run or an experiment, without reading others; None: there is none.
+
+    Args:
+        folder: The one that is looked through.
+        inner: Path of the other below it; `/` stands between folders, empty is the first itself.
+        name: Of the file that it holds: `run.json`, or that of an experiment.
+    """
+    path, parts = folder, inner.split("/") if inner else []
+    try:
+        for part in parts:
+            if not part or part[0] == "." or (path / name).is_file() or (path / part).is_symlink():
+                return None
+            path /= part
+        return path if len(parts) <= DEPTH and (path / name).is_file() else None
+    except OSError:  # no name of a folder, or none that may be read
+        return None

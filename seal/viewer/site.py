@@ -8,15 +8,13 @@ from pathlib import Path
 from urllib.parse import quote
 
 from seal.core import UsageError
-from seal.core.canonical import digest
-from seal.core.folders import remove
-from seal.core.records import AtomicFile
+from seal.core.files import AtomicFile, remove
+from seal.core.values import digest
 from seal.report.pages import FILES, asset, linked
+from seal.report.retrieval import experiment_page
 from seal.report.run_facts import RunFacts
 from seal.report.run_pages import RunPages
-from seal.viewer.retrieval_page import experiment_page
-from seal.viewer.run_list import list_page
-from seal.viewer.shelf import Shelf
+from seal.viewer.shelf import Shelf, list_page
 
 HOME = "index.html"
 _MARK = "seal-site"

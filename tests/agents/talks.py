@@ -4,16 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from seal.agents import (
-    DIRECT,
-    ChatLimits,
-    ChatOptions,
-    Conversation,
-    Services,
-    Team,
-    build_agent,
-    play,
-)
+from seal.agents import build_agent
+from seal.agents.autogen import play
+from seal.agents.conversation import ChatLimits, ChatOptions, Conversation, Services
+from seal.agents.teams import DIRECT, Team
 from seal.core import Completion, Goal, Request, Task, Tool, ToolCall, ToolResult, Verdict
 
 WEATHER = Tool("b/w/now", "weather", parameters={"type": "object", "properties": {"city": {}}})

@@ -5,19 +5,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from seal.agents import (
-    DIRECT,
-    FULL,
-    SINGLE,
-    ChatLimits,
-    ChatOptions,
-    Conversation,
-    Services,
-    Team,
-    build_agent,
-    build_team,
-    play,
-)
+from seal.agents import build_agent
+from seal.agents.autogen import play
+from seal.agents.conversation import ChatLimits, ChatOptions, Conversation, Services
+from seal.agents.teams import DIRECT, FULL, SINGLE, Team, build_team
 from seal.core import (
     Completion,
     Goal,
@@ -34,7 +25,7 @@ from seal.core import (
     UsageError,
     Verdict,
 )
-from seal.models import speak_plainly
+from seal.models.lexical import speak_plainly
 
 WEATHER = Tool("b/w/now", "weather", parameters={"type": "object", "properties": {"city": {}}})
 NEWS = Tool("b/n/now", "news", parameters={"type": "object", "properties": {}})
@@ -351,7 +342,7 @@ def test_checker_judges_without_gold_and_may_send_back():
         seen.append(goal)
         return Verdict("unsolved", "no city named") if len(seen) == 1 else Verdict("solved", "ok")
 
-    from seal.agents import Checker
+    from seal.agents.roles import Checker
 
     task = Task("t/4", "b", (Goal("Weather?", answers=("sunny",)),))
     chat, _, _ = hold(

@@ -4,7 +4,10 @@ from dataclasses import dataclass, field
 
 from talks import Echo, Speaker, call
 
-from seal.agents import DIRECT, FULL, Conversation, Services, Team, build_agent, play
+from seal.agents import build_agent
+from seal.agents.autogen import play
+from seal.agents.conversation import Conversation, Services
+from seal.agents.teams import DIRECT, FULL, Team
 from seal.core import Goal, Task, Verdict
 
 

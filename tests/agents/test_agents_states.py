@@ -4,7 +4,10 @@ from dataclasses import dataclass, field
 
 from test_agents_chat import WEATHER, Model, call
 
-from seal.agents import DIRECT, ChatOptions, Conversation, Services, Team, build_agent, play
+from seal.agents import build_agent
+from seal.agents.autogen import play
+from seal.agents.conversation import ChatOptions, Conversation, Services
+from seal.agents.teams import DIRECT, Team
 from seal.core import Completion, Goal, Task, ToolResult, Verdict
 
 

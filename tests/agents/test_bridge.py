@@ -15,10 +15,10 @@ import urllib3
 from servers import Answer, ModelServer, calls, text
 
 import seal
-from seal.agents import Bridge
-from seal.cli import main
+from seal.agents.bridge import Bridge
+from seal.cli.dispatch import main
 from seal.core import UsageError
-from seal.report import model_name
+from seal.report.lanes import model_name
 
 ORDERS = {"7": "Monday", "8": "Friday"}
 

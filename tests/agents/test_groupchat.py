@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import seal
-from seal.agents import Groups, library
-from seal.api import load_pool
+from seal.agents.autogen import Groups, library
+from seal.api.benchmarks import load_pool
 
 TASK = next(load_pool("sample").tasks()).id
 OPTIONS = {"model": "oracle", "retriever": "oracle"}

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import seal
-from seal.agents import library
-from seal.cli import main
+from seal.agents.autogen import library
+from seal.cli.dispatch import main
 from seal.core import Completion, Request, ToolCall, Usage
 
 autogen = library()

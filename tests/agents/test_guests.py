@@ -9,11 +9,11 @@ import pytest
 from servers import ModelServer, calls, text
 
 import seal
-from seal.agents import library
-from seal.cli import main
+from seal.agents.autogen import library
+from seal.cli.dispatch import main
 from seal.core import Completion, OutageError, Request, ToolCall, Usage, UsageError
-from seal.report import result_tables
-from seal.runs import RunFolder
+from seal.report.run_results import result_tables
+from seal.runs.run import RunFolder
 
 autogen = library()
 ORDERS = {"7": "Monday", "8": "Friday"}

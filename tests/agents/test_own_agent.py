@@ -21,8 +21,8 @@ import pytest
 import requests
 
 import seal
-from seal.agents import ToolError
-from seal.cli import main
+from seal.agents.own import ToolError
+from seal.cli.dispatch import main
 from seal.core import UnknownNameError, UsageError
 
 ORDERS = {"7": "Monday", "8": "Friday"}
@@ -804,7 +804,7 @@ def test_an_agent_that_takes_long_without_a_limit_is_told_of_once(
         time.sleep(0.5)
         return both(request, tools)
 
-    monkeypatch.setattr("seal.runs.run._SILENCE", 0.1)
+    monkeypatch.setattr("seal.runs.play._SILENCE", 0.1)
     played(slow, tmp_path, **limit)
     said = [message for message in caplog.messages if "no chat has ended" in message]
     assert len(said) == told

@@ -14,21 +14,12 @@ from looped import every_case
 from talks import WEATHER, Echo, Speaker
 
 import seal
-from seal.agents import (
-    DIRECT,
-    FULL,
-    ChatLimits,
-    ChatOptions,
-    Conversation,
-    Group,
-    PluginError,
-    Services,
-    Team,
-    build_agent,
-    build_team,
-    play,
-)
-from seal.api import load_pool
+from seal.agents import build_agent
+from seal.agents.autogen import Group, play
+from seal.agents.conversation import ChatLimits, ChatOptions, Conversation, Services
+from seal.agents.own_code import PluginError
+from seal.agents.teams import DIRECT, FULL, Team, build_team
+from seal.api.benchmarks import load_pool
 from seal.core import (
     Chat,
     Completion,

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 import seal
-from seal.cli import main
+from seal.cli.dispatch import main
 from seal.core import Usage
-from seal.runs import RunFolder
+from seal.runs.run import RunFolder
 
 ORDERS = {"7": "Monday", "8": "Friday"}
 ROLES = ("planner", "verifier", "checker", "orchestrator", "execution_manager")

@@ -5,7 +5,8 @@ import json
 import pytest
 from test_agents_chat import NEWS, call, hold
 
-from seal.agents import DIRECT, FULL, SINGLE, ChatLimits
+from seal.agents.conversation import ChatLimits
+from seal.agents.teams import DIRECT, FULL, SINGLE
 from seal.core import Completion, Request
 
 MANAGER = "execution_manager"

@@ -5,8 +5,9 @@ from hypothesis import strategies as st
 from looped import every_case
 from talks import REQUEST, call, talk
 
-from seal.agents import FULL, RETRIES, UNKNOWN, WAITING, facts_of
-from seal.agents.scripted_user import ALLOWED, FAILURES
+from seal.agents.teams import FULL
+from seal.agents.users import ALLOWED, RETRIES, UNKNOWN, WAITING, facts_of
+from seal.core.speech import FAILURES
 
 SHOPPING = {
     "goal": "Add a reminder to buy milk tomorrow at 5 PM.",

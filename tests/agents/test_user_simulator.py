@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from talks import REQUEST, Completion, call, talk
 
-from seal.agents import DIRECT, ChatLimits, Team
+from seal.agents.conversation import ChatLimits
+from seal.agents.teams import DIRECT, Team
 from seal.core import Reply, ToolCall
 
 END = call("end_conversation")

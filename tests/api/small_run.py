@@ -16,7 +16,7 @@ from seal.core import (
     Usage,
     write_records,
 )
-from seal.runs import RunFolder
+from seal.runs.run import RunFolder
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m"
 TASK = Task(

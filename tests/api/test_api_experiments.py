@@ -9,7 +9,8 @@ from matplotlib.figure import Figure
 from small_run import HOSTILE, write_run
 
 import seal
-from seal.api import Comparison, Retrieval, Sweep
+from seal.api.comparisons import Comparison
+from seal.api.experiment_results import Retrieval, Sweep
 from seal.core import DataError, UnknownNameError, UsageError
 
 

@@ -269,7 +269,7 @@ def test_a_missing_extra_names_itself(run: seal.Run, monkeypatch: pytest.MonkeyP
 def test_the_types_of_results_load_no_heavy_library() -> None:
     code = (
         "import sys, seal; seal.Run, seal.frames; "
-        "import seal.api.objects.comparisons, seal.api.objects.json_results; "
+        "import seal.api.comparisons, seal.api.experiment_results; "
         "print({'pandas', 'matplotlib', 'numpy', 'rich', 'autogen'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -1,7 +1,7 @@
 """A pool as the four tables of the SEAL paper."""
 
 import seal
-from seal.api import tables
+from seal.api.benchmarks import tables
 
 
 def look(place: str, unit: str = "m") -> str:

@@ -8,7 +8,9 @@ import pytest
 
 import seal
 from seal.core import Scale, UsageError
-from seal.report import all_metrics, cost_chart, facts_of, lanes_of, shortfalls
+from seal.report.lanes import all_metrics, lanes_of
+from seal.report.run_facts import cost_chart, facts_of
+from seal.report.sections import shortfalls
 from seal.testing import check_benchmark
 
 MINUTES = Scale(bounded=False, higher_is_better=False)

@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 
 import seal
-from seal.core import Called, DataError, Milestone, Plan, StateHas, Step, Task, ToolCall, Trajectory
-from seal.pools import PublishedTable
+from seal.core import DataError, Milestone, Plan, Step, Task, ToolCall, Trajectory
+from seal.core.conditions import Called
+from seal.core.state_conditions import StateHas
+from seal.pools.declarations import PublishedTable
 from seal.testing import check_benchmark
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from seal.core import Task, Tool
-from seal.pools import ImportReport, import_benchmark, load_pool
+from seal.pools.imports import ImportReport, import_benchmark
+from seal.pools.pool import load_pool
 
 
 def function(name: str = "tide.height", required: Sequence[str] = (), **properties: Any) -> Any:

@@ -20,7 +20,8 @@ from sgd_sources import Sgd
 from toolsandbox_checkout import write_checkout
 
 from seal.core import SealError
-from seal.pools import import_benchmark, load_pool
+from seal.pools.imports import import_benchmark
+from seal.pools.pool import load_pool
 
 
 def write(folder: Path, files: dict[str, Any]) -> Path:

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from seal.core import Task
-from seal.pools import ImportReport, StoredPool, import_benchmark, load_pool
+from seal.pools.imports import ImportReport, import_benchmark
+from seal.pools.pool import StoredPool, load_pool
 
 FIND = "dialogtool/Boats_1/FindBoat"
 HIRE = "dialogtool/Boats_1/HireBoat"

@@ -8,7 +8,8 @@ import pytest
 from toolbench_sources import api, query
 
 from seal.core import DataError, Tool, UsageError
-from seal.pools import ImportReport, import_benchmark, load_pool
+from seal.pools.imports import ImportReport, import_benchmark
+from seal.pools.pool import load_pool
 
 HIGH, LOW = "toolbench/tide_tables/high_water", "toolbench/tide_tables/low_water"
 WIND = "toolbench/wind/speed"

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from looped import every_case
 
-from seal.benchmarks.apibench import instruction_of, lines, properties
+from seal.benchmarks.apibench.importer import instruction_of, lines, properties
 from seal.core import DataError, UnknownNameError
-from seal.pools import ImportReport, import_benchmark, load_pool
+from seal.pools.imports import ImportReport, import_benchmark
+from seal.pools.pool import load_pool
 
 CALL = "torch.hub.load(repo_or_dir='oban/tides', model='tide_net')"
 

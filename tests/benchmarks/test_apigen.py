@@ -11,8 +11,10 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from seal.core import CallValidator, DataError, MissingExtraError, ToolCall
-from seal.pools import ImportReport, import_benchmark, load_pool
+from seal.core import DataError, MissingExtraError, ToolCall
+from seal.core.validation import CallValidator
+from seal.pools.imports import ImportReport, import_benchmark
+from seal.pools.pool import load_pool
 
 TIDES = {
     "name": "tide_table",

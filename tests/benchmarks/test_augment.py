@@ -15,14 +15,10 @@ import seal
 from seal.benchmarks.sample import SAMPLE
 from seal.benchmarks.toolsandbox import VARIANTS
 from seal.core import (
-    AllOf,
-    Argument,
-    Called,
     DataError,
     Goal,
     Milestone,
     Plan,
-    Replied,
     Step,
     Task,
     Tool,
@@ -31,21 +27,20 @@ from seal.core import (
     UsageError,
     write_records,
 )
-from seal.pools import (
-    REGISTRY,
+from seal.core.conditions import Argument, Called, Replied
+from seal.core.state_conditions import AllOf
+from seal.pools.augmentation import (
     SCRAMBLINGS,
     Augmentation,
     Distractors,
-    Scrambler,
     augment_pool,
     augment_stored,
-    import_benchmark,
-    load_pool,
     parse_augmentations,
-    renamed,
 )
-from seal.pools.named_tools import named_tools
-from seal.pools.originals import originals
+from seal.pools.importer import REGISTRY
+from seal.pools.imports import import_benchmark
+from seal.pools.other_tools import Scrambler, named_tools, originals, renamed
+from seal.pools.pool import load_pool
 
 
 def tool(name: str, category: str = "", **properties: Any) -> Tool:

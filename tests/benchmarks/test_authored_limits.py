@@ -8,9 +8,10 @@ import pytest
 
 from seal.benchmarks.toolsandbox import SAMPLE
 from seal.core import DataError, Step
-from seal.pools import import_benchmark, load_pool
-from seal.runs import RunSettings
-from seal.runs.run import run
+from seal.pools.imports import import_benchmark
+from seal.pools.pool import load_pool
+from seal.runs.play import run
+from seal.runs.settings import RunSettings
 
 AUTHORED = SAMPLE.folder / "limits"
 

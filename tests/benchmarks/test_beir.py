@@ -12,9 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from seal.benchmarks.beir import tool_of_record
-from seal.core import DataError, UsageError, usable_schema
-from seal.pools import ImportReport, import_benchmark, load_pool
+from seal.benchmarks.beir.files import tool_of_record
+from seal.core import DataError, UsageError
+from seal.core.schemas import usable_schema
+from seal.pools.imports import ImportReport, import_benchmark
+from seal.pools.pool import load_pool
 
 DOCUMENTS = [
     {"_id": "d1", "title": "Tide tables", "text": "High and low water of a harbour."},

@@ -10,11 +10,14 @@ from bfcl_sources import HEIGHT, BfclShelf, answer, function, said, single
 from peers.bfcl import python_gold
 
 import seal
-from seal.benchmarks.bfcl import MORE_FUNCTIONS
-from seal.core import Called, DataError, Goal, Plan, Step, ToolCall, Trajectory, UnknownNameError
-from seal.evaluation import Missions, mission_type
-from seal.pools import import_benchmark, load_pool
+from seal.benchmarks.bfcl.tasks import MORE_FUNCTIONS
+from seal.core import DataError, Goal, Plan, Step, ToolCall, Trajectory, UnknownNameError
+from seal.core.conditions import Called
+from seal.evaluation.mission_gold import mission_type
+from seal.evaluation.missions import Missions
+from seal.pools.imports import import_benchmark
 from seal.pools.lint import lint
+from seal.pools.pool import load_pool
 
 TIDE = "bfcl/python/tide.height"
 OBAN = {"tide.height": {"port": ["Oban"]}}

@@ -9,15 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from looped import every_case
 
-from seal.benchmarks.bfcl import (
+from seal.benchmarks.bfcl.tasks import (
     MOST_VALUES,
-    Functions,
     UnusableGoldError,
     plan_of_answers,
     plan_of_calls,
     python_call,
 )
-from seal.core import Argument, Called, DataError, Tool
+from seal.benchmarks.bfcl.tools import Functions
+from seal.core import DataError, Tool
+from seal.core.conditions import Argument, Called
 
 
 def offer(*documents: Any, language: str = "python") -> dict[str, Tool]:

@@ -11,13 +11,13 @@ from bfcl_sources import HEIGHT, BfclShelf, answer, function, said, single
 from peers.bfcl import MUTATIONS, judged
 
 import seal
-from seal.benchmarks.bfcl import VARIABLE, as_code, wrong_goal
-from seal.benchmarks.bfcl.peer import Peer
-from seal.cli import main
+from seal.benchmarks.bfcl.leaderboard import as_code, wrong_goal
+from seal.benchmarks.bfcl.world import VARIABLE, Peer
+from seal.cli.dispatch import main
 from seal.core import InfrastructureError, ToolCall, UsageError
-from seal.pools import load_pool
-from seal.runs import ScoreSettings
-from seal.runs.rescore import rescore
+from seal.pools.pool import load_pool
+from seal.runs.finished import rescore
+from seal.runs.settings import ScoreSettings
 
 TIDE = "tide.height"
 

@@ -11,11 +11,12 @@ import pytest
 from peers.bfcl import code_gold, dialogues, judged
 
 import seal
-from seal.benchmarks.bfcl import VARIABLE, Leaderboard
-from seal.benchmarks.bfcl.peer import Peer
+from seal.benchmarks.bfcl.leaderboard import Leaderboard
+from seal.benchmarks.bfcl.world import VARIABLE, Peer
 from seal.core import Task, ToolCall
-from seal.evaluation import TaskChat
-from seal.pools import import_benchmark, load_pool
+from seal.evaluation.goals import TaskChat
+from seal.pools.imports import import_benchmark
+from seal.pools.pool import load_pool
 
 DATA = Path(os.environ.get("SEAL_DATA") or "data") / "bfcl"
 pytestmark = [

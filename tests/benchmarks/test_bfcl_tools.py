@@ -7,7 +7,7 @@ from bfcl_sources import HEIGHT, function
 from looped import every_case
 from peers.bfcl import text_digest
 
-from seal.benchmarks.bfcl import Functions, json_schema
+from seal.benchmarks.bfcl.tools import Functions, json_schema
 from seal.core import DataError
 
 

@@ -9,22 +9,12 @@ from hypothesis import strategies as st
 from looped import every_case
 
 from seal.benchmarks.sample import SAMPLE
-from seal.core import Argument, Called, Goal, Milestone, Plan, Replied, Task, Tool, UnknownNameError
-from seal.pools import (
-    GOLD_KINDS,
-    REGISTRY,
-    STAGES,
-    Card,
-    PaperCounts,
-    PoolCounts,
-    count_pool,
-    find_entry,
-    gold_kinds,
-    is_multi_step,
-    load_pool,
-    stages,
-)
-from seal.pools.catalogue import catalogue
+from seal.core import Goal, Milestone, Plan, Task, Tool, UnknownNameError
+from seal.core.conditions import Argument, Called, Replied
+from seal.pools.catalogue import STAGES, Card, PaperCounts, catalogue, find_entry, stages
+from seal.pools.counts import GOLD_KINDS, PoolCounts, count_pool, gold_kinds, is_multi_step
+from seal.pools.importer import REGISTRY
+from seal.pools.pool import load_pool
 
 ENTRIES = list(catalogue().values())
 SHIPPED = ("sample", "toolsandbox-sample", "toolscan-sample", "mmtb-sample", "dialogtool-sample")

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from seal.benchmarks.dialogtool import CodeFault, CreatedTools
+from seal.benchmarks.dialogtool.api_code import CodeFault, CreatedTools
 from seal.core import Tool
-from seal.sandbox import Case, Limits, MontySandbox, Outcome, Row
+from seal.sandbox.function_cases import Case, Limits, Outcome, Row
+from seal.sandbox.monty import MontySandbox
 
 pytest.importorskip("pydantic_monty", reason="pydantic-monty comes with the extra dialogue")
 

@@ -12,16 +12,15 @@ from hypothesis import strategies as st
 from looped import every_case
 from sgd_sources import FIND, HIRE, ROW, Sgd, act, boats, hiring, system, user, worded
 
-from seal.benchmarks.dialogtool import (
-    Schemas,
-    Service,
-    beside_paper,
-    label_of,
-    read_dialogue,
-    typed,
-)
-from seal.core import Argument, DataError, Plan, UsageError, numbers
-from seal.pools import ImportReport, Notes, StoredPool, load_pool
+from seal.benchmarks.dialogtool.dialogues import label_of, read_dialogue
+from seal.benchmarks.dialogtool.importer import beside_paper
+from seal.benchmarks.dialogtool.schemas import Schemas, Service, typed
+from seal.core import DataError, Plan, UsageError
+from seal.core.conditions import Argument
+from seal.core.english import numbers
+from seal.pools.importer import Notes
+from seal.pools.imports import ImportReport
+from seal.pools.pool import StoredPool, load_pool
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from looped import every_case
 
-from seal.benchmarks.dialogtool import (
+from seal.benchmarks.dialogtool.api_code import (
     code_of,
     columns_of,
     example_of,

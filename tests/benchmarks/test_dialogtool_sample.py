@@ -12,16 +12,14 @@ from dialogtool_notation import Said, dialogues
 from dialogtool_sample import App, apps_of, record_of
 
 import seal
-from seal.benchmarks.dialogtool import (
-    SAMPLE,
-    Mobile,
-    import_dialogtool,
-)
-from seal.benchmarks.dialogtool.mobile.world import mobile
+from seal.benchmarks.dialogtool import SAMPLE
+from seal.benchmarks.dialogtool.importer import import_dialogtool
 from seal.benchmarks.dialogtool.tool_life import ACTS
+from seal.benchmarks.dialogtool.world import Mobile, mobile
 from seal.core import DataError, Task, ToolCall, ToolResult
-from seal.environments import WorldSetup
-from seal.pools import Notes, load_pool
+from seal.environments.world import WorldSetup
+from seal.pools.importer import Notes
+from seal.pools.pool import load_pool
 
 POOL = load_pool(SAMPLE.folder)
 TASKS = {task.id: task for task in POOL.tasks()}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seal.benchmarks.dialogtool import (
+from seal.benchmarks.dialogtool.api_code import (
     ApiCase,
     Filter,
     Rule,
@@ -18,7 +18,8 @@ from seal.benchmarks.dialogtool import (
     source_of,
 )
 from seal.core import Tool
-from seal.sandbox import Case, MontySandbox, Outcome
+from seal.sandbox.function_cases import Case, Outcome
+from seal.sandbox.monty import MontySandbox
 
 NAMES = ("from", "city", "style", "seats")
 TOOL = Tool(

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from seal.benchmarks.dialogtool import fit, play, rule_written, source_of, suite_of
+from seal.benchmarks.dialogtool.api_code import fit, rule_written, source_of
+from seal.benchmarks.dialogtool.creation import play, suite_of
 from seal.core import Task, Tool
-from seal.pools import import_benchmark, load_pool
+from seal.pools.imports import import_benchmark
+from seal.pools.pool import load_pool
 from seal.sandbox import build_sandbox
 
 FILES = 3

@@ -5,14 +5,12 @@ from pathlib import Path
 import pytest
 
 from seal.benchmarks.sample import SAMPLE
-from seal.core import Called, Goal, Milestone, Plan, Task, Tool
-from seal.pools import (
-    count_environments,
-    environments_of,
-    function_name,
-    import_benchmark,
-    load_pool,
-)
+from seal.core import Goal, Milestone, Plan, Task, Tool
+from seal.core.conditions import Called
+from seal.pools.counts import count_environments, environments_of
+from seal.pools.imports import import_benchmark
+from seal.pools.pool import load_pool
+from seal.pools.reading.files import function_name
 
 
 def tool(name: str, category: str = "sea", **source: object) -> Tool:

@@ -10,9 +10,8 @@ import pytest
 from servers import Answer, ModelServer, Received
 
 from seal.core import DataError, InfrastructureError, UnknownNameError, UsageError
-from seal.pools import Card, PinnedFile, fetch, pinned_files
-from seal.pools import downloads as fetching
-from seal.pools.catalogue import catalogue
+from seal.pools import catalogue as fetching
+from seal.pools.catalogue import Card, PinnedFile, catalogue, fetch, pinned_files
 
 FETCHABLE = [entry for entry in catalogue().values() if entry.files]
 CONTENT = {

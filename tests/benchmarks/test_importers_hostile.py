@@ -7,7 +7,8 @@ import pytest
 from mutants import GET, OWN_TASKS, OWN_TOOLS, SOURCES, mutant, outcome, write
 
 from seal.core import SealError
-from seal.pools import benchmark_of, load_pool
+from seal.pools.own_files import benchmark_of
+from seal.pools.pool import load_pool
 
 TRIED = 150
 """Mutants of each source."""

@@ -13,35 +13,25 @@ from rapidfuzz import fuzz
 
 from seal.benchmarks.sample import SAMPLE
 from seal.core import (
-    Argument,
-    Called,
     DataError,
     Goal,
     Milestone,
     Plan,
-    StateHas,
     Step,
     Task,
     Tool,
     ToolCall,
     UsageError,
-    encode,
     write_records,
 )
-from seal.pools import (
-    KINDS,
-    NEAREST,
-    EarlierTexts,
-    Finding,
-    LintReport,
-    description_fault,
-    import_benchmark,
-    load_pool,
-    near_duplicates,
-    pairs,
-    ungrounded_values,
-)
-from seal.pools.lint import lint
+from seal.core.conditions import Argument, Called
+from seal.core.records import encode
+from seal.core.state_conditions import StateHas
+from seal.pools.imports import import_benchmark
+from seal.pools.lint import EarlierTexts, LintReport, lint, ungrounded_values
+from seal.pools.lint_findings import KINDS, Finding
+from seal.pools.lint_tools import NEAREST, description_fault, near_duplicates, pairs
+from seal.pools.pool import load_pool
 
 SCHEMA = {
     "type": "object",

@@ -10,12 +10,14 @@ import pytest
 from livemcp_sources import RUN, runs, tools, write_source
 
 from seal.core import FIND_TOOLS, DataError, UnknownNameError, UsageError
-from seal.experiments import audit_run
-from seal.pools import import_benchmark, load_pool
-from seal.report import lanes_of
-from seal.report.judge_section import section
-from seal.runs import RunFolder, ScoreSettings, import_run
-from seal.runs.rescore import rescore
+from seal.experiments.judging import audit_run
+from seal.pools.imports import import_benchmark
+from seal.pools.pool import load_pool
+from seal.report.lanes import lanes_of
+from seal.report.role_sections import judge_section
+from seal.runs.finished import import_run, rescore
+from seal.runs.run import RunFolder
+from seal.runs.settings import ScoreSettings
 
 
 @pytest.fixture
@@ -136,7 +138,7 @@ def test_judges_are_held_against_people_and_against_each_other(
     assert (pair["only"], pair["only_other"], pair["p"], pair["p_holm"]) == (1, 1, 1.0, 1.0)
     wrong = {goal["task"]: goal["wrong"] for goal in found["people"]["goals"]}
     assert wrong == {"livemcpbench/ferry": ["strict"], "livemcpbench/tide": ["mild"]}
-    page = str(section(lanes_of([run])))
+    page = str(judge_section(lanes_of([run])))
     assert "each judge against people" in page
     assert "0 of 1 pair of judges differ in how often they are right" in page
 

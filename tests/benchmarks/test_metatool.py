@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.benchmarks.metatool import single_queries
+from seal.benchmarks.metatool.importer import single_queries
 from seal.core import DataError, Task, UnknownNameError
-from seal.pools import ImportReport, import_benchmark, load_pool
+from seal.pools.imports import ImportReport, import_benchmark
+from seal.pools.pool import load_pool
 
 MULTI = "data/multi_tool_query_golden.json"
 PLUGINS = {"TideTool": "Tells tides.", "PDF&URLTool": "Reads pages.", "BusTool": "Finds buses."}

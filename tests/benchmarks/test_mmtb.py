@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from seal.core import DataError, UnknownNameError
-from seal.pools import ImportReport, import_benchmark, load_pool
+from seal.pools.imports import ImportReport, import_benchmark
+from seal.pools.pool import load_pool
 
 
 def function(name: str = "getTide", **properties: Any) -> dict[str, Any]:

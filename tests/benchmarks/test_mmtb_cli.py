@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from mmtb_sources import SINGLE, record, write_records
 
-from seal.cli import main
+from seal.cli.dispatch import main
 
 
 @pytest.fixture

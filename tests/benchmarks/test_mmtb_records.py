@@ -24,9 +24,11 @@ from mmtb_sources import (
     write_records,
 )
 
-from seal.benchmarks.mmtb import read_dialogue, read_nodes
-from seal.core import Argument, Asked, Called, DataError, Goal, Replied, Task
-from seal.pools import ImportReport, import_benchmark, load_pool
+from seal.benchmarks.mmtb.dialogues import read_dialogue, read_nodes
+from seal.core import DataError, Goal, Task
+from seal.core.conditions import Argument, Asked, Called, Replied
+from seal.pools.imports import ImportReport, import_benchmark
+from seal.pools.pool import load_pool
 
 
 class Records:

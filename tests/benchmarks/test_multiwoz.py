@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from seal.core import DataError, UnknownNameError
-from seal.pools import import_benchmark, load_pool
+from seal.pools.imports import import_benchmark
+from seal.pools.pool import load_pool
 
 FIND, BOOK = "multiwoz/hotel/find_hotel", "multiwoz/hotel/book_hotel"
 SLOTS = {"hotel-area": ["north", "south"], "hotel-bookpeople": ["1", "2"], "hotel-name": None}

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from seal.core import DataError
-from seal.core.folders import within
-from seal.pools import json_lines, lines_of, parquet_records
+from seal.core.files import within
+from seal.pools.reading.files import json_lines, lines_of
+from seal.pools.reading.tables import parquet_records
 
 
 def packed(folder: Path, content: bytes) -> Path:

@@ -6,7 +6,6 @@ import pytest
 
 from seal import benchmarks
 from seal.core import (
-    Called,
     DataError,
     Goal,
     Milestone,
@@ -19,7 +18,10 @@ from seal.core import (
     UsageError,
     write_records,
 )
-from seal.pools import Notes, Recorded, import_benchmark, load_pool
+from seal.core.conditions import Called
+from seal.pools.importer import Notes, Recorded
+from seal.pools.imports import import_benchmark
+from seal.pools.pool import load_pool
 
 
 def task(task_id: str = "a", tool: str = "b/t/x", **tags: object) -> Task:

@@ -14,28 +14,16 @@ from looped import every_case
 from rapidfuzz import fuzz
 
 from seal.benchmarks.sample import SAMPLE
-from seal.core import (
-    JSON,
-    Asked,
-    Called,
-    CallValidator,
-    Goal,
-    Milestone,
-    Plan,
-    Replied,
-    Step,
-    Stop,
-    Task,
-    Tool,
-    ToolCall,
-    Trajectory,
-    canonical_json,
-    equal,
-    levels,
-)
+from seal.core import JSON, Goal, Milestone, Plan, Step, Stop, Task, Tool, ToolCall, Trajectory
+from seal.core.conditions import Asked, Called, Replied
 from seal.core.text import words
-from seal.evaluation import Calls, PassRate, RuleJudge
-from seal.pools import load_pool
+from seal.core.types import levels
+from seal.core.validation import CallValidator
+from seal.core.values import canonical_json, equal
+from seal.evaluation.calls import Calls
+from seal.evaluation.pass_rates import PassRate
+from seal.evaluation.rule_judge import RuleJudge
+from seal.pools.pool import load_pool
 
 POOL = load_pool(SAMPLE.folder)
 TOOLS: dict[str, Tool] = {tool.id: tool for tool in POOL.tools()}

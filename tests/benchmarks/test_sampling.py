@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from looped import every_case
 
 from seal.core import (
-    Called,
     DataError,
     Goal,
     Milestone,
@@ -25,15 +24,10 @@ from seal.core import (
     UnknownNameError,
     UsageError,
 )
-from seal.pools import (
-    DISTRACTORS,
-    QUERIES,
-    PoolSample,
-    import_benchmark,
-    load_pool,
-    need_of,
-    sample_pools,
-)
+from seal.core.conditions import Called
+from seal.pools.imports import import_benchmark
+from seal.pools.pool import load_pool
+from seal.pools.samples import DISTRACTORS, QUERIES, PoolSample, need_of, sample_pools
 
 
 def tool(number: int, service: str = "s") -> Tool:

@@ -8,10 +8,14 @@ from typing import Any
 
 import pytest
 
-from seal.benchmarks.toolsandbox import timed
-from seal.core import FIRST, LAST, AllOf, DataError, DependsOn, StateHas, StateUnchanged, Task
-from seal.environments import World, Worlds, toolbox
-from seal.pools import import_benchmark, load_pool
+from seal.benchmarks.toolsandbox.scenarios.files import timed
+from seal.core import DataError, Task
+from seal.core.conditions import FIRST, LAST
+from seal.core.state_conditions import AllOf, DependsOn, StateHas, StateUnchanged
+from seal.environments.chat_world import World
+from seal.environments.world import Worlds, toolbox
+from seal.pools.imports import import_benchmark
+from seal.pools.pool import load_pool
 
 WORLDS = {
     "home": {

@@ -7,18 +7,16 @@ import orjson
 import pytest
 from looped import every_case
 
-from seal.benchmarks.toolsandbox import (
-    SAMPLE,
-    TOOLS,
-    WRONG,
-    asks_words,
-    import_scenarios,
-    read_authored,
-)
-from seal.benchmarks.toolsandbox.scenarios.files import CATEGORIES
-from seal.core import Called, Refused, Task, Untrue, parts
-from seal.evaluation import Milestones
-from seal.pools import load_pool, write_pool
+from seal.benchmarks.toolsandbox import SAMPLE
+from seal.benchmarks.toolsandbox.phone import TOOLS
+from seal.benchmarks.toolsandbox.scenarios.files import CATEGORIES, asks_words, read_authored
+from seal.benchmarks.toolsandbox.scenarios.importer import WRONG, import_scenarios
+from seal.core import Task
+from seal.core.conditions import Called, Refused, parts
+from seal.core.state_conditions import Untrue
+from seal.evaluation.milestones import Milestones
+from seal.pools.pool import load_pool
+from seal.pools.pool_writer import write_pool
 
 POOL = load_pool(SAMPLE.folder)
 TASKS: dict[str, Task] = {task.id: task for task in POOL.tasks()}

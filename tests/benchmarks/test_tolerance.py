@@ -9,14 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core import DataError
-from seal.pools import FileFault, LeftOut, Notes, field, usable
+from seal.pools.importer import Notes
+from seal.pools.reading.files import FileFault, LeftOut, field_of, usable
 
 GOOD = json.dumps({"name": "tide"})
 BAD = ['{"na', '{"name": 7}', "7", '"x"', "\x00"]
 
 
 def name_of(record: Any) -> str:
-    return field(record, "name", str)
+    return field_of(record, "name", str)
 
 
 @given(lines=st.lists(st.sampled_from([GOOD, *BAD]), max_size=12))

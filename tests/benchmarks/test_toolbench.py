@@ -20,7 +20,8 @@ from toolbench_sources import (
 )
 
 from seal.core import DataError, UnknownNameError
-from seal.pools import ImportReport, import_benchmark, load_pool
+from seal.pools.imports import ImportReport, import_benchmark
+from seal.pools.pool import load_pool
 
 HIGH, LOW = "toolbench/tide_tables/high_water", "toolbench/tide_tables/low_water"
 

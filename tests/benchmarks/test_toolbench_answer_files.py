@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seal.benchmarks.toolbench.answer_files import _arguments
-from seal.core import DataError, Store, Tool
-from seal.pools import answer_formats
-from seal.runs import import_answers
-from seal.simulator_cache import SimulatorSetup, build_simulator
+from seal.benchmarks.toolbench.cached_answers import _arguments
+from seal.core import DataError, Tool
+from seal.core.store import Store
+from seal.pools.lookup import answer_formats
+from seal.runs.cache_fill import import_answers
+from seal.simulator_cache.simulators import SimulatorSetup, build_simulator
 
 TOOL = Tool(
     "toolbench/tide_tables/get_tide",

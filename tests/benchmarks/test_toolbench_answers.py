@@ -16,7 +16,7 @@ from toolbench_sources import (
     tree,
 )
 
-from seal.benchmarks.toolbench import read_final_answer, read_tree
+from seal.benchmarks.toolbench.answers import read_final_answer, read_tree
 from seal.core import DataError
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toolbench_sources import CALL, GIVE_UP, converted, finish
 
-from seal.benchmarks.toolbench import read_converted
+from seal.benchmarks.toolbench.answers import read_converted
 from seal.core import DataError
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=60)

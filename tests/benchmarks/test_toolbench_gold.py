@@ -1,7 +1,9 @@
 import pytest
 from toolbench_sources import CALL, GIVE_UP, LATER, api, good_tree, heard, observation, said, tree
 
-from seal.benchmarks.toolbench import ApiTable, Gold, gold_of, read_tree
+from seal.benchmarks.toolbench.answers import read_tree
+from seal.benchmarks.toolbench.tasks import Gold, gold_of
+from seal.benchmarks.toolbench.tools import ApiTable
 
 QUERY = "When is high water in Oban?"
 

@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.benchmarks.toolbench import api_name, function_name, standardise, tool_name, unreserved
+from seal.benchmarks.toolbench.tools import (
+    api_name,
+    function_name,
+    standardise,
+    tool_name,
+    unreserved,
+)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,10 @@
 from toolbench_sources import CALL, LATER, api, converted, good_tree, heard, observation, said, tree
 
-from seal.benchmarks.toolbench import ApiTable, read_converted, read_tree, trajectory_of
-from seal.core import Execution, Stop, ToolCall, Trajectory, decode, encode
+from seal.benchmarks.toolbench.answers import read_converted, read_tree
+from seal.benchmarks.toolbench.tools import ApiTable
+from seal.benchmarks.toolbench.trajectories import trajectory_of
+from seal.core import Execution, Stop, ToolCall, Trajectory
+from seal.core.records import decode, encode
 
 HIGH, LOW = "toolbench/tide_tables/high_water", "toolbench/tide_tables/low_water"
 

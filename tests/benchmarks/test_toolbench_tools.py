@@ -2,7 +2,7 @@ import pytest
 from looped import every_case
 from toolbench_sources import api, function
 
-from seal.benchmarks.toolbench import ApiTable
+from seal.benchmarks.toolbench.tools import ApiTable
 from seal.core import DataError
 
 

@@ -17,10 +17,12 @@ from toolsandbox_checkout import write_checkout
 from toolsandbox_sources import conversation, write_conversations
 
 import seal
-from seal.benchmarks.toolsandbox import START, StaticPython, checkout_scenarios, set_clock
-from seal.benchmarks.toolsandbox.checkout import SCENARIOS
+from seal.benchmarks.toolsandbox.checkout import SCENARIOS, checkout_scenarios
+from seal.benchmarks.toolsandbox.records import START, set_clock
+from seal.benchmarks.toolsandbox.static_python import StaticPython
 from seal.core import DataError, Task
-from seal.pools import ImportReport, import_benchmark, load_pool
+from seal.pools.imports import ImportReport, import_benchmark
+from seal.pools.pool import load_pool
 
 CHATS = "tool_sandbox/scenarios/chats.py"
 

@@ -5,8 +5,8 @@ from typing import get_args
 import pytest
 from looped import every_case
 
-from seal.agents import Brief
-from seal.benchmarks.toolsandbox.paper import TABLES
+from seal.agents.replies import Brief
+from seal.benchmarks.toolsandbox.tables import TABLES
 
 NAMED = {table.source.split(", ")[1].partition(";")[0]: table for table in TABLES}
 SCENARIOS = NAMED["Table 6"].rows["scenarios"]

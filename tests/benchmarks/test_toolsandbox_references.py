@@ -6,8 +6,10 @@ import pytest
 from toolsandbox_sources import STATE, conversation, scenario, scrambled, write, write_conversations
 
 from seal import run
-from seal.core import Score, Task, read_records
-from seal.pools import import_benchmark, load_pool
+from seal.core import Score, Task
+from seal.core.records import read_records
+from seal.pools.imports import import_benchmark
+from seal.pools.pool import load_pool
 
 SCRAMBLED = scrambled(
     "wifi_on_names", "TOOL_NAME_SCRAMBLED", seen="setting_7", real="set_wifi_status"

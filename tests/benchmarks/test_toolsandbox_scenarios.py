@@ -14,16 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toolsandbox_sources import NOON, constraint, graph, scenario, scrambled, traced, write
 
-from seal.benchmarks.toolsandbox import START, parse_clock, set_clock
+from seal.benchmarks.toolsandbox.records import START, parse_clock, set_clock
 from seal.core import DataError, Task, Tool, UsageError
-from seal.pools import (
-    ImportReport,
-    StoredPool,
-    augment_pool,
-    import_benchmark,
-    load_pool,
-    parse_augmentations,
-)
+from seal.pools.augmentation import augment_pool, parse_augmentations
+from seal.pools.imports import ImportReport, import_benchmark
+from seal.pools.pool import StoredPool, load_pool
 
 
 class Source:

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from toolsandbox_sources import constraint, graph, scenario, scrambled, traced, write
 
-from seal.benchmarks.toolsandbox import ScenarioStatistics, scenario_lines, scenario_statistics
+from seal.benchmarks.toolsandbox.records import scenario_lines
+from seal.benchmarks.toolsandbox.tables import ScenarioStatistics, scenario_statistics
 from seal.core import Step, Task, ToolCall, ToolResult, Trajectory
-from seal.pools import import_benchmark, load_pool
+from seal.pools.imports import import_benchmark
+from seal.pools.pool import load_pool
 
 
 @pytest.fixture

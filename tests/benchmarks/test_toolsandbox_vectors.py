@@ -12,12 +12,14 @@ import pytest
 from forked import run
 from toolsandbox_sources import STATE, constraint, graph, traced
 
-from seal.api import import_benchmark, score
-from seal.benchmarks.toolsandbox import import_trajectories
-from seal.benchmarks.toolsandbox.milestones import TABLES, plan_of
+from seal.api.benchmarks import import_benchmark
+from seal.api.results import score
+from seal.benchmarks.toolsandbox.records import TABLES, plan_of
+from seal.benchmarks.toolsandbox.trajectories import import_trajectories
 from seal.core import DataError, Plan, Task, Trajectory, UnknownNameError, UsageError
-from seal.evaluation import PlanResult, Reached, Similarities, measure_plan, turn_count, under, view
-from seal.pools import Notes, Recorded
+from seal.evaluation.milestone_search import Similarities
+from seal.evaluation.milestones import PlanResult, Reached, measure_plan, turn_count, under, view
+from seal.pools.importer import Notes, Recorded
 
 VECTORS, FUZZ = "vectors_public.jsonl.gz", "fuzz_public.jsonl.gz"
 NEAR = 1e-6

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 from toolscan_checkout import write_checkout
 
-from seal.core import DataError, UsageError, schema_validator
-from seal.pools import ImportReport, import_benchmark, load_pool
+from seal.core import DataError, UsageError
+from seal.core.schemas import schema_validator
+from seal.pools.imports import ImportReport, import_benchmark
+from seal.pools.pool import load_pool
 
 
 def parameter(name: str = "harbour", **fields: Any) -> dict[str, Any]:

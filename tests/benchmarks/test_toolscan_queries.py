@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.benchmarks.toolscan import concatenated
-from seal.core import Argument, DataError, Plan, Task
-from seal.pools import ImportReport, import_benchmark, load_pool
+from seal.benchmarks.toolscan.tasks import concatenated
+from seal.core import DataError, Plan, Task
+from seal.core.conditions import Argument
+from seal.pools.imports import ImportReport, import_benchmark
+from seal.pools.pool import load_pool
 
 TIDES = [
     ("get_tide", [("harbour", "string", True, {}), ("day", "string", False, {})]),

@@ -14,22 +14,18 @@ from looped import every_case
 from rapidfuzz import fuzz
 
 import seal
-from seal.benchmarks.toolscan import IRRELEVANCE, SAMPLE, Lookup, lookups
-from seal.core import (
-    Called,
-    DataError,
-    OptionError,
-    Plan,
-    Task,
-    ToolCall,
-    ToolResult,
-    schema_validator,
-)
-from seal.core.plain import leaves
+from seal.benchmarks.toolscan import SAMPLE
+from seal.benchmarks.toolscan.tasks import IRRELEVANCE
+from seal.benchmarks.toolscan.world import Lookup, lookups
+from seal.core import DataError, OptionError, Plan, Task, ToolCall, ToolResult
+from seal.core.conditions import Called
+from seal.core.schemas import schema_validator
 from seal.core.text import words
-from seal.environments import WorldSetup
-from seal.evaluation import judge_answer
-from seal.pools import environments_of, load_pool
+from seal.core.values import leaves
+from seal.environments.world import WorldSetup
+from seal.evaluation.rule_judge import judge_answer
+from seal.pools.counts import environments_of
+from seal.pools.pool import load_pool
 
 POOL = load_pool(SAMPLE.folder)
 TASKS = {task.id: task for task in POOL.tasks()}

@@ -12,12 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core import DataError, Tool
-from seal.pools import (
+from seal.pools.reading.files import (
     LeftOut,
-    TaskIds,
-    ToolTable,
     expect,
-    field,
+    field_of,
     find,
     function_name,
     json_file,
@@ -29,6 +27,7 @@ from seal.pools import (
     tool_id,
     utf8_text,
 )
+from seal.pools.reading.records import TaskIds, ToolTable
 
 
 def written(folder: Path, content: str | bytes, name: str = "data.json") -> Path:
@@ -109,7 +108,7 @@ def test_text_that_is_not_utf8_is_told_by_its_byte() -> None:
 )
 def test_a_wrong_field_is_told_by_name(record: Any, message: str) -> None:
     with pytest.raises(DataError, match=message):
-        field(record, "id", int)
+        field_of(record, "id", int)
 
 
 def test_a_deep_record_is_refused_by_field() -> None:

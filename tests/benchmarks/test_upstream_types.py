@@ -7,16 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from looped import every_case
 
-from seal.core import (
-    CallValidator,
-    DataError,
-    Tool,
-    ToolCall,
-    schema_validator,
-    surely_accepts,
-    usable_schema,
-)
-from seal.pools import GoldCheck, admits, literal, parameters_schema, python_type, typed
+from seal.core import DataError, Tool, ToolCall
+from seal.core.schemas import schema_validator, surely_accepts, usable_schema
+from seal.core.validation import CallValidator
+from seal.pools.own_benchmark import GoldCheck, admits
+from seal.pools.reading.tool_schemas import literal, parameters_schema, python_type, typed
 
 INTEGER, STRING = {"type": "integer"}, {"type": "string"}
 TYPES = [

@@ -8,11 +8,13 @@ import pytest
 from toolsandbox_sources import scenario, write
 
 from seal.core import DataError
-from seal.experiments import write_drawn
-from seal.experiments.sweep.sweep_runs import PoolSample
-from seal.pools import augment_stored, import_benchmark, load_pool, parse_augmentations
-from seal.runs import RunSettings
-from seal.runs.run import run
+from seal.experiments.sweep import write_drawn
+from seal.pools.augmentation import augment_stored, parse_augmentations
+from seal.pools.imports import import_benchmark
+from seal.pools.pool import load_pool
+from seal.pools.samples import PoolSample
+from seal.runs.play import run
+from seal.runs.settings import RunSettings
 
 for library in ("phonenumbers", "pint", "holidays", "geopy", "rapidfuzz"):
     pytest.importorskip(library, reason=f"{library} comes with the extra worlds")

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from seal.pools import ImportReport, import_benchmark
+from seal.pools.imports import ImportReport, import_benchmark
 
 
 def api(name: str, tool: str = "Tide Tables", **fields: Any) -> dict[str, Any]:

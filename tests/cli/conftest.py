@@ -14,7 +14,7 @@ import pytest
 from forked import Forked
 from forked import run as run_forked
 
-from seal.cli import main
+from seal.cli.dispatch import main
 
 Seal = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from seal.core import FILE_NAME, Store
+from seal.core.store import FILE_NAME, Store
 
 ENTRY = {
     "key": "0" * 64,

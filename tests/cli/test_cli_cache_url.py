@@ -11,7 +11,8 @@ import pytest
 from postgres_server import PASSWORD, postgres_server, programs
 
 from seal import benchmarks
-from seal.core import Store, digest
+from seal.core.store import Store
+from seal.core.values import digest
 
 pytestmark = pytest.mark.slow
 PLAYED = ("run", "plain", "--model", "oracle", "--no-baselines", "--retriever", "tfidf")

@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from seal.cli import Config, load, variable
+from seal.cli.config import Config, variable
+from seal.cli.verbs import load
 from seal.core import DataError, UsageError
-from seal.runs import RunSettings
+from seal.runs.settings import RunSettings
 
 
 def test_the_file_gives_a_flag_its_value(seal, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from seal.cli import main
+from seal.cli.dispatch import main
 from seal.cli.verbs import VERBS
 
 HEAVY = ("pydantic", "numpy", "faiss", "sklearn", "scipy", "autogen", "openai", "rich", "tiktoken")
@@ -25,7 +25,7 @@ def test_importing_seal_loads_no_heavy_library() -> None:
 
 
 def test_help_loads_no_heavy_library() -> None:
-    assert modules_after("from seal.cli import main; main(['--help'])").isdisjoint(
+    assert modules_after("from seal.cli.dispatch import main; main(['--help'])").isdisjoint(
         {*HEAVY, "typer"}
     )
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import seal
-from seal.cli import main
+from seal.cli.dispatch import main
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from seal.cli import exit_code, reported, scrub
+from seal.cli.failure import exit_code, reported, scrub
 from seal.core import (
     BudgetError,
     CacheMissError,

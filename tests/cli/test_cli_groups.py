@@ -9,9 +9,11 @@ import pytest
 from looped import every_case
 from typer.main import get_command
 
-from seal.cli import argument, load, main, new_app, option, repeated, setting, verb
-from seal.cli.verbs import VERBS, ablate, compare, generate, retrieve, run, score
-from seal.runs import RunSettings
+from seal.cli import generate_verb, play_verbs, run_verbs
+from seal.cli.dispatch import main
+from seal.cli.groups import argument, new_app, option, repeated, setting, verb
+from seal.cli.verbs import VERBS, load
+from seal.runs.settings import RunSettings
 from seal.sandbox import NAMES
 
 GROUPS = [
@@ -78,7 +80,7 @@ def test_the_short_help_has_nine_options_and_a_line_for_each_group(
 ) -> None:
     sections = shown(capsys, "run", "--help")
     options = [line.split()[0].rstrip(",") for line in sections["Options"]]
-    flags = ["--" + name.replace("_", "-") for name in run.COMMON]
+    flags = ["--" + name.replace("_", "-") for name in play_verbs.COMMON]
     assert options == [*flags, "--help-all", "-h"]
     lines = sections["More options, by `seal run --help-all`"]
     assert [line.split("  ")[0] for line in lines] == GROUPS
@@ -111,12 +113,12 @@ def test_what_people_use_stands_first_in_its_group(capsys: pytest.CaptureFixture
 @every_case(
     "function",
     [
-        run.run_command,
-        ablate.ablate_command,
-        compare.compare_command,
-        retrieve.retrieve_command,
-        score.score_command,
-        *(inspect.unwrap(one.callback) for one in generate.app.registered_commands),
+        play_verbs.run_command,
+        run_verbs.ablate_command,
+        run_verbs.compare_command,
+        play_verbs.retrieve_command,
+        play_verbs.score_command,
+        *(inspect.unwrap(one.callback) for one in generate_verb.app.registered_commands),
     ],
 )
 def test_the_function_behind_a_verb_has_few_parameters(function: Callable[..., int]) -> None:

@@ -12,7 +12,7 @@ import pytest
 from servers import Answer, ModelServer, Received
 
 from seal.benchmarks.sample import SAMPLE
-from seal.pools import find_entry, pinned_files
+from seal.pools.catalogue import find_entry, pinned_files
 
 
 def test_lint_shows_a_table_and_ends_well(seal) -> None:

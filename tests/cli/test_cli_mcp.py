@@ -14,7 +14,8 @@ from small_pools import write_pool
 pytest.importorskip("mcp")
 
 import seal as api
-from seal.core import Tool, read_records
+from seal.core import Tool
+from seal.core.records import read_records
 
 
 def with_tasks(pool: Path, *tasks: Any, out: Path) -> Path:

@@ -139,7 +139,7 @@ def dripping(request: Received) -> Answer:
     ids=["dripping", "silent"],
 )
 def test_a_check_has_an_end_and_says_first_who_is_asked(called, monkeypatch, server, told):
-    monkeypatch.setattr("seal.cli.verbs.models._LONGEST_S", 0.5)
+    monkeypatch.setattr("seal.cli.models_verb._LONGEST_S", 0.5)
     with ModelServer(server) as running:
         began = monotonic()
         done = called("models", "check", f"openai/x,base_url={running.url}")

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from seal.cli import numbers, pairs, typed_pairs
+from seal.cli.words import numbers, pairs, typed_pairs
 from seal.core import UsageError
 
 NOISY = """

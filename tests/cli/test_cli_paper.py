@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import seal
-from seal.cli import main
+from seal.cli.dispatch import main
 
 
 @pytest.fixture(scope="module")

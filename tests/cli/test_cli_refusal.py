@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from seal.cli import refusal
+from seal.cli.failure import refusal
 
 
 def refused(code: int, path: str | None, *words: str) -> str:

@@ -34,7 +34,7 @@ def test_the_table_names_pool_retriever_and_cutoffs(called) -> None:
 
 
 def test_drawn_pools_and_long_names_fit_80_columns(called) -> None:
-    long = "tfidf,template=seal.retrievers.documents:name_description"
+    long = "tfidf,template=seal.retrievers.base:name_description"
     words = ("sample", "--retriever", "tfidf", "--retriever", long, "--pool-sizes", "20,40,all")
     done = called("retrieve", *words, "--samples", "2", COLUMNS="80")
     assert done.returncode == 0, done.stderr

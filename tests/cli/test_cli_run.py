@@ -10,7 +10,7 @@ import pytest
 from forked import Forked
 from servers import ModelServer, text
 
-from seal.runs import RunFolder
+from seal.runs.run import RunFolder
 
 SHORT = ("--limit", "4", "--no-baselines")
 SUMMARY = {"errors", "metrics", "run", "stop_reasons", "tasks", "usage"}
@@ -230,7 +230,7 @@ def test_a_package_that_is_missing_in_mid_run_is_told_with_the_line_that_goes_on
     called, monkeypatch
 ):
     from seal.core import MissingExtraError
-    from seal.runs import run as runs
+    from seal.runs import play as runs
 
     def missing(settings, out, resume, told, **_):
         out.mkdir(parents=True)

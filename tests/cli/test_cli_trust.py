@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from seal.core import Argument, Called, Goal, Milestone, Plan, Task, Tool, write_records
+from seal.core import Goal, Milestone, Plan, Task, Tool, write_records
+from seal.core.conditions import Argument, Called
 
 LAB = '''
 from pathlib import Path
@@ -21,7 +22,7 @@ Path(__file__).with_name("ran").write_text("this module was imported")
 
 from seal import Score
 from seal.agents.teams import DIRECT
-from seal.environments.world import World, Worlds, toolbox
+from seal.environments.chat_world import World; from seal.environments.world import Worlds, toolbox
 
 
 def switch(lamp: World, on: bool) -> str:

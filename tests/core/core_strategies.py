@@ -5,15 +5,11 @@ import string
 from hypothesis import strategies as st
 
 from seal.core import (
-    Argument,
-    Asked,
-    Called,
     Execution,
     Goal,
     Milestone,
     Plan,
     Ranking,
-    Replied,
     Score,
     Step,
     Stop,
@@ -24,6 +20,7 @@ from seal.core import (
     Trajectory,
     Usage,
 )
+from seal.core.conditions import Argument, Asked, Called, Replied
 
 texts = st.one_of(
     st.text(max_size=12),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core import cheapest
+from seal.core.table_matching import cheapest
 
 costs = st.sampled_from([0.0, 0.25, 0.5, 1.0, 3.0, inf])
 squares = st.integers(0, 5).flatmap(

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from looped import every_case
 
-from seal.core import Column, Match, cell_similarity, compared, rows_similarity, unchanged
+from seal.core.conditions import Match
+from seal.core.table_matching import Column, cell_similarity, compared, rows_similarity, unchanged
 
 Rows = list[dict[str, Any]]
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from looped import every_case
 
-from seal.core import rouge_l, stem, tokens
+from seal.core.rouge import rouge_l, stem, tokens
 
 sentences = st.lists(st.sampled_from(["the", "cat", "cats", "sat", "mats", "日"]), max_size=8).map(
     " ".join

@@ -6,30 +6,11 @@ from typing import Any
 import pytest
 from looped import every_case
 
-from seal.core import (
-    COLUMNS,
-    EXTRACTORS,
-    MESSAGE,
-    AllOf,
-    Called,
-    Column,
-    Condition,
-    DependsOn,
-    Execution,
-    Goal,
-    Milestone,
-    Plan,
-    Replied,
-    StateHas,
-    StateUnchanged,
-    Step,
-    Task,
-    ToolCall,
-    ToolResult,
-    decode,
-    encode,
-    message_row,
-)
+from seal.core import Execution, Goal, Milestone, Plan, Step, Task, ToolCall, ToolResult
+from seal.core.conditions import COLUMNS, MESSAGE, Called, Condition, Replied, message_row
+from seal.core.records import decode, encode
+from seal.core.state_conditions import EXTRACTORS, AllOf, DependsOn, StateHas, StateUnchanged
+from seal.core.table_matching import Column
 
 SAID = Step(4, "orchestrator", "user_simulator", "It is 18.0 degrees")
 ASKED = Step(0, "user_simulator", "orchestrator", "How warm is it?")

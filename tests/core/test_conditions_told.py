@@ -2,7 +2,8 @@
 
 import pytest
 
-from seal.core import USER, Refused, Step, Told, ToolCall
+from seal.core import Step, ToolCall
+from seal.core.conditions import USER, Refused, Told
 
 
 def told(content, *all_of, any_of=(), author="execution_manager", recipient=USER, call=None):

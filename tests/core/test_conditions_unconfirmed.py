@@ -7,20 +7,13 @@ from typing import Any
 import pytest
 from looped import every_case
 
-from seal.core import (
-    Condition,
-    Milestone,
-    Plan,
-    Sense,
-    Step,
-    ToolCall,
-    ToolResult,
-    Unconfirmed,
-    row_of,
-    states,
-    to_plain,
-)
-from seal.evaluation import measure_plan
+from seal.core import Milestone, Plan, Step, ToolCall, ToolResult
+from seal.core.conditions import Condition
+from seal.core.confirmation import row_of
+from seal.core.records import to_plain
+from seal.core.state_conditions import Unconfirmed
+from seal.core.statements import Sense, states
+from seal.evaluation.milestones import measure_plan
 
 AGENT, USER, EXECUTOR = "execution_manager", "user_simulator", "executor"
 FIVE_PM = 1_741_798_800.0

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from looped import every_case
 
-from seal.core import canonical_json, derive_seed, digest, equal
-from seal.core.canonical import normalise
+from seal.core.values import canonical_json, derive_seed, digest, equal, normalise
 
 whole = [0, 1, 2**53 + 1, 2.0**53, -0.0, 1.0, 1e300, int(1e300), 10**30, 1e30]
 close = st.sampled_from(
@@ -137,7 +136,7 @@ def test_a_seed_is_small_and_derived(parts):
 
 def test_digests_and_seeds_are_the_same_in_every_process():
     code = (
-        "from seal.core.canonical import derive_seed, digest\n"
+        "from seal.core.values import derive_seed, digest\n"
         "print(digest({'b': 3, 'a': 'é'}), derive_seed(7, 'task', 0))"
     )
     out = {

@@ -7,22 +7,9 @@ from core_strategies import conditions, json_values, maps, steps_of
 from hypothesis import given
 from looped import every_case
 
-from seal.core import (
-    Argument,
-    Asked,
-    Called,
-    Condition,
-    Goal,
-    Milestone,
-    Plan,
-    Replied,
-    Step,
-    Task,
-    ToolCall,
-    ToolResult,
-    decode,
-    encode,
-)
+from seal.core import Goal, Milestone, Plan, Step, Task, ToolCall, ToolResult
+from seal.core.conditions import Argument, Asked, Called, Condition, Replied
+from seal.core.records import decode, encode
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from looped import every_case
 
-from seal.core import confirms
+from seal.core.confirmation import confirms
 
 ASK = "Shall I send 'Dinner at 8' to +46 70 02?"
 VALUES = ("Dinner at 8", "+467002", "Bo Ek")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from looped import every_case
 
-from seal.core import affirms, calls_off
+from seal.core.consent import affirms, calls_off
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import gc
 
-from seal.core import without_cycle_search
+from seal.core.records import without_cycle_search
 
 
 def test_the_search_for_cycles_goes_on_after_a_pause_or_when_all_is_prepared() -> None:

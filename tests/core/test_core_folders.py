@@ -10,7 +10,8 @@ import pytest
 from looped import every_case
 
 import seal
-from seal.core import AtomicFile, UsageError, cache_folder, check_path, in_work, part_of
+from seal.core import UsageError
+from seal.core.files import AtomicFile, cache_folder, check_path, in_work, part_of
 
 NO_PATHS = {
     "": "it is empty; give one, such as '.' for this folder",
@@ -65,7 +66,7 @@ def left_by_a_killed_process(path: Path) -> Path:
     """Write a file or folder as a process does that is killed meanwhile; return what is left."""
     script = (
         "import os, signal, sys; from pathlib import Path\n"
-        "from seal.core.folders import part_of\n"
+        "from seal.core.files import part_of\n"
         "part = part_of(Path(sys.argv[1])); part.mkdir(); print(part, flush=True)\n"
         "(part / 'torn').write_text('{'); os.kill(os.getpid(), signal.SIGKILL)"
     )
@@ -102,7 +103,7 @@ def test_a_full_disk_is_told_with_the_file(tmp_path: Path) -> None:
     """A limit on the size of files stands for a small disk."""
     script = (
         "import resource, sys; from pathlib import Path\n"
-        "from seal.core.records import AtomicFile, append_line, close_file\n"
+        "from seal.core.files import AtomicFile, append_line, close_file\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))\n"
         "path = Path('lines')\n"
         "file = path.open('ab')\n"

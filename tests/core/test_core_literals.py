@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core import literal_value, parse_expression
+from seal.core.values import literal_value, parse_expression
 
 VALUES = st.recursive(
     st.none()

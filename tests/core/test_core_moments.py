@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from seal.core import MOMENTS, is_moment
+from seal.core.statements import MOMENTS, is_moment
 
 
 def test_moments_are_from_1980_to_2050():

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core import DataError, levels, ready
+from seal.core import DataError
+from seal.core.types import levels, ready
 
 
 def orders(size=7):

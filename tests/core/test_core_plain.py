@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from looped import every_case
 
-from seal.core import (
+from seal.core.values import (
+    MAX_DEPTH,
     TOO_DEEP,
     equal,
     exact_json,
@@ -21,7 +22,6 @@ from seal.core import (
     nested_deeper,
     well_formed,
 )
-from seal.core.plain import MAX_DEPTH
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,6 @@ from hypothesis import strategies as st
 from looped import every_case
 
 from seal.core import (
-    SCHEMAS,
-    Argument,
-    AtomicFile,
-    Called,
-    Condition,
     DataError,
     Execution,
     Goal,
@@ -33,14 +28,11 @@ from seal.core import (
     ToolResult,
     Trajectory,
     UsageError,
-    decode,
-    encode,
-    from_plain,
-    read_records,
-    repair_tail,
-    to_plain,
     write_records,
 )
+from seal.core.conditions import Argument, Called, Condition
+from seal.core.files import AtomicFile, repair_tail
+from seal.core.records import SCHEMAS, decode, encode, from_plain, read_records, to_plain
 
 TASK = Task("1", "b", (Goal("Go", (Plan((Milestone(Called("t", {"x": Argument((1,))})),)),)),))
 

@@ -6,16 +6,8 @@ import traceback
 
 import pytest
 
-from seal.core import (
-    CodeRefusedError,
-    DataError,
-    OptionError,
-    Registry,
-    UnknownNameError,
-    UsageError,
-    check_modules,
-    load_dotted,
-)
+from seal.core import CodeRefusedError, DataError, OptionError, UnknownNameError, UsageError
+from seal.core.registry import Registry, check_modules, load_dotted
 
 GROUP = "seal.gadgets_of_this_test"
 

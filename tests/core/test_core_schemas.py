@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from looped import every_case
 
-from seal.core import MAX_SCHEMA_DEPTH, nested_deeper, schema_validator, usable_schema
+from seal.core.schemas import MAX_SCHEMA_DEPTH, schema_validator, usable_schema
+from seal.core.values import nested_deeper
 
 KEYWORDS = """
 type properties required enum items anyOf $ref $defs pattern not additionalProperties minimum x

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from looped import every_case
 
-from seal.core import (
-    UsageError,
+from seal.core import UsageError
+from seal.core.secrets import (
     held_keys,
     is_secret,
     read_key,

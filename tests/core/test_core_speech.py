@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core import asking, reading
+from seal.core.speech import asking, reading
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from looped import every_case
 
-from seal.core import counted, plan_steps, split_identifiers
-from seal.core.text import clauses, sentences, words
+from seal.core.text import clauses, counted, plan_steps, sentences, split_identifiers, words
 
 WORDS = """
 find me a hotel in Oslo Paris and also then additionally plus ; , , and . ! ? 。 ， 然后 ； book

@@ -11,12 +11,9 @@ from hypothesis import given
 from looped import every_case
 
 from seal.core import (
-    Argument,
-    Called,
     DataError,
     Milestone,
     Plan,
-    Replied,
     Step,
     Stop,
     Task,
@@ -26,11 +23,11 @@ from seal.core import (
     Trajectory,
     Usage,
     UsageError,
-    from_plain,
-    json_text,
-    to_plain,
     types,
 )
+from seal.core.conditions import Argument, Called, Replied
+from seal.core.records import from_plain, to_plain
+from seal.core.values import json_text
 
 RECORDS = [c for c in vars(types).values() if dataclasses.is_dataclass(c)]
 

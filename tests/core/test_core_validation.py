@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from looped import every_case
 
 from seal.core import (
-    CallError,
-    CallValidator,
     Execution,
     InfrastructureError,
     Step,
@@ -20,13 +18,12 @@ from seal.core import (
     ToolCall,
     ToolResult,
     Trajectory,
-    Validated,
-    decode,
-    encode,
-    error_result,
-    schema_validator,
     validation,
 )
+from seal.core.environment import Validated
+from seal.core.records import decode, encode
+from seal.core.schemas import schema_validator
+from seal.core.validation import CallError, CallValidator, error_result
 
 WEATHER = Tool(
     "w/weather/current",

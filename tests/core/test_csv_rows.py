@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core import CsvRows, DataError
+from seal.core import DataError
+from seal.core.records import CsvRows
 
 CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r"), max_size=8)
 

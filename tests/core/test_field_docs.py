@@ -6,9 +6,9 @@ from dataclasses import fields
 import pytest
 
 import seal
-from seal.experiments import CompareSettings
-from seal.pools import Generator, PublishedTable
-from seal.runs import RunSettings
+from seal.experiments.settings import CompareSettings
+from seal.pools.declarations import Generator, PublishedTable
+from seal.runs.settings import RunSettings
 
 
 @pytest.mark.parametrize(

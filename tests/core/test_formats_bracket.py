@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from looped import every_case
 
-from seal.core import Tool, ToolCall, form_of, repairs_of
+from seal.core import Tool, ToolCall
+from seal.core.call_formats import form_of, repairs_of
 
 TYPES = {
     "city": "string",

@@ -5,7 +5,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from looped import every_case
 
-from seal.core import Completion, finish_of, refusal_of, without_thinking
+from seal.core import Completion
+from seal.core.protocols import without_thinking
+from seal.core.servers import finish_of, refusal_of
 
 ANALYSIS = "<|channel|>analysis<|message|>a<|end|><|start|>assistant"
 THOUGHTS = {

@@ -9,7 +9,8 @@ import psycopg_pool
 import pytest
 from postgres_server import PASSWORD, postgres_server, programs
 
-from seal.core import DataError, InfrastructureError, Store, UsageError, open_store
+from seal.core import DataError, InfrastructureError, UsageError
+from seal.core.store import Store, open_store
 
 pytestmark = pytest.mark.slow
 NOBODY = "postgresql://me:hidden-word@127.0.0.1:9/answers"

@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pytest
 
 import seal
-from seal.core import Plan, UsageError, decode, encode
+from seal.core import Plan, UsageError
+from seal.core.records import decode, encode
 
 GOAL = seal.Goal("When does order 7 ship?")
 

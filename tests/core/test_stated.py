@@ -9,22 +9,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from looped import every_case
 
-from seal.benchmarks.mmtb.generation.evidence import Said
-from seal.core import (
-    MONTHS,
-    NUMBER_WORDS,
-    Goal,
-    Sense,
-    Step,
-    ToolCall,
-    Unconfirmed,
-    numbers,
-    read,
-    said,
-    statement,
-    states,
-)
-from seal.evaluation import judge_answer
+from seal.benchmarks.mmtb.generation_scene import Said
+from seal.core import Goal, Step, ToolCall
+from seal.core.english import MONTHS, NUMBER_WORDS, numbers, read
+from seal.core.state_conditions import Unconfirmed
+from seal.core.statements import Sense, said, statement, states
+from seal.evaluation.rule_judge import judge_answer
 
 STATED = [
     ("It has 1,200 users.", "1200"),

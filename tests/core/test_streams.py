@@ -4,7 +4,8 @@ from functools import partial
 import pytest
 from looped import every_case
 
-from seal.core import CHAT, CutStreamError, streams
+from seal.core import streams
+from seal.core.streams import CHAT, CutStreamError
 
 answer_in, has_words, is_ended = (
     partial(read, form=CHAT) for read in (streams.answer_in, streams.has_words, streams.is_ended)

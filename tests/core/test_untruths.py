@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from looped import every_case
 
-from seal.core import Step, ToolCall, ToolResult, Untrue
+from seal.core import Step, ToolCall, ToolResult
+from seal.core.state_conditions import Untrue
 from seal.core.untruths import untruths
 
 ASKED = "Text Sofia that I owe her 80 dollars, and remind me tomorrow at 8"

@@ -5,9 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from seal.core import (
-    Argument,
-    Called,
-    Condition,
     Goal,
     Metric,
     Milestone,
@@ -21,6 +18,7 @@ from seal.core import (
     ToolResult,
     Trajectory,
 )
+from seal.core.conditions import Argument, Called, Condition
 
 MANAGER = "execution_manager"
 CallSpec = tuple[str, dict[str, Any] | None]

@@ -3,21 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from seal.benchmarks.dialogtool import Dialogue
-from seal.core import (
-    Argument,
-    Called,
-    Goal,
-    Milestone,
-    Plan,
-    Score,
-    Step,
-    Stop,
-    Task,
-    Tool,
-    ToolCall,
-    Trajectory,
-)
+from seal.benchmarks.dialogtool.metrics import Dialogue
+from seal.core import Goal, Milestone, Plan, Score, Step, Stop, Task, Tool, ToolCall, Trajectory
+from seal.core.conditions import Argument, Called
 
 USER = "user_simulator"
 SCHEMA = {"type": "object", "properties": {}}

@@ -3,7 +3,10 @@
 from dataclasses import replace
 from typing import Any
 
-from seal.core import MESSAGE, Column, Execution, StateHas, Step, ToolCall, ToolResult, Trajectory
+from seal.core import Execution, Step, ToolCall, ToolResult, Trajectory
+from seal.core.conditions import MESSAGE
+from seal.core.state_conditions import StateHas
+from seal.core.table_matching import Column
 
 USER, LEAD, MANAGER, EXECUTOR = "user_simulator", "orchestrator", "execution_manager", "executor"
 A, B = {"id": 1, "text": "a"}, {"id": 2, "text": "b"}

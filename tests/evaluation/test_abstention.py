@@ -4,9 +4,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seal.api import load_pool
-from seal.core import Goal, Plan, Step, Stop, Task, ToolCall, Trajectory, says_cannot
-from seal.evaluation import Abstention, unserved
+from seal.api.benchmarks import load_pool
+from seal.core import Goal, Plan, Step, Stop, Task, ToolCall, Trajectory
+from seal.core.speech import says_cannot
+from seal.evaluation.conversation_audit import Abstention
+from seal.evaluation.goals import unserved
 
 REFUSALS = (
     "None of the tools at hand fits this request.",

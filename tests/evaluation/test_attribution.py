@@ -8,16 +8,13 @@ from typing import Any
 import pytest
 from looped import every_case
 
-from seal.benchmarks.dialogtool import cause_of, decided_by
+from seal.benchmarks.dialogtool.metrics import cause_of
+from seal.benchmarks.dialogtool.tool_life import decided_by
 from seal.core import (
-    Argument,
-    Asked,
-    Called,
     Goal,
     Milestone,
     Plan,
     Ranking,
-    Replied,
     Score,
     Step,
     Stop,
@@ -27,8 +24,9 @@ from seal.core import (
     ToolResult,
     Trajectory,
 )
-from seal.evaluation import MEANINGS, ORDER, attribute, decide
-from seal.evaluation.attribution.evidence import Cause
+from seal.core.conditions import Argument, Asked, Called, Replied
+from seal.evaluation.attribution import attribute
+from seal.evaluation.attribution_evidence import MEANINGS, ORDER, Cause, decide
 
 MANAGER, EXECUTOR, USER = "execution_manager", "executor", "user_simulator"
 FIND, BOOK, RATE = "own/find", "own/book", "own/rate"

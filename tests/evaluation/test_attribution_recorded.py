@@ -11,7 +11,8 @@ import pytest
 from once import Once
 
 import seal
-from seal.core import Task, read_records, write_records
+from seal.core import Task, write_records
+from seal.core.records import read_records
 
 RUNS = "toolbench/toolllama2_answers"
 

@@ -4,9 +4,12 @@ from typing import Any
 
 import pytest
 
-from seal.core import Called, Goal, Milestone, Plan, Score, Step, Stop, Task, Trajectory
-from seal.evaluation import Decision, Evidence, TaskChat, first_world_step
-from seal.evaluation.attribution import world_steps
+from seal.core import Goal, Milestone, Plan, Score, Step, Stop, Task, Trajectory
+from seal.core.conditions import Called
+from seal.evaluation import attribution_steps
+from seal.evaluation.attribution_evidence import Decision, Evidence
+from seal.evaluation.attribution_steps import first_world_step
+from seal.evaluation.goals import TaskChat
 
 PLAN = Plan((Milestone(Called("t/now", {})),))
 TASK = Task("a", "b", (Goal("Do it", plans=(PLAN,)),), metadata={"match": "clean"})
@@ -63,6 +66,6 @@ def test_an_error_of_ours_is_no_attribution(monkeypatch: pytest.MonkeyPatch) -> 
     def broken(*_: object) -> None:
         raise TypeError("ours")
 
-    monkeypatch.setattr(world_steps, "unmet", broken)
+    monkeypatch.setattr(attribution_steps, "unmet", broken)
     with pytest.raises(TypeError, match="ours"):
         first_world_step(evidence([[0, 1, 0.0]]))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from seal.evaluation.calibration import calibration
+from seal.evaluation.ranking_metrics import calibration
 
 
 def test_the_area_is_scikit_learns_with_equal_scores_too() -> None:

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from looped import every_case
 
-from seal.core import Argument, Asked, Goal, Plan, Score, Step, ToolResult
-from seal.evaluation import ARGUMENT_METRICS, CALL_METRICS, Calls, compare
-from seal.evaluation.calls import NAMES, best_pairs
+from seal.core import Goal, Plan, Score, Step, ToolResult
+from seal.core.conditions import Argument, Asked
+from seal.evaluation.calls import ARGUMENT_METRICS, CALL_METRICS, NAMES, Calls, best_pairs, compare
 
 A1 = ("a", {"x": 1})
 A2 = ("a", {"x": 2})

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from seal.core import UsageError
-from seal.evaluation import (
+from seal.evaluation.significance import (
     EXACT_CLUSTERS,
     Difference,
     Spread,

@@ -6,9 +6,11 @@ import sys
 
 import pytest
 
-from seal.benchmarks.dialogtool import Creation, oracle_written, rule_written
+from seal.benchmarks.dialogtool.api_code import oracle_written, rule_written
+from seal.benchmarks.dialogtool.creation import Creation
 from seal.core import Goal, Score, Step, Stop, Task, Tool, Trajectory
-from seal.sandbox import Case, MontySandbox, Outcome
+from seal.sandbox.function_cases import Case, Outcome
+from seal.sandbox.monty import MontySandbox
 
 TOOL = Tool(
     "dialogtool/Food_1/Find",
@@ -127,7 +129,7 @@ def test_scores_are_the_same_every_time_and_say_where_the_code_ran() -> None:
 
 def test_the_oracle_passes_what_it_says_and_the_rules_no_more() -> None:
     cases = [(dict(arguments), rows) for arguments, rows in CASES[1:]]
-    from seal.benchmarks.dialogtool import ApiCase
+    from seal.benchmarks.dialogtool.api_code import ApiCase
 
     recorded = [ApiCase(*case) for case in cases]
     assert scored(chat(oracle_written(TOOL, TABLE, recorded)))["creation_relative"].value == 1.0

@@ -19,10 +19,9 @@ from dialogue_plays import (
 )
 from looped import every_case
 
-from seal.benchmarks.dialogtool import Dialogue
-from seal.benchmarks.dialogtool.metrics.dialogue.metrics import NAMES
+from seal.benchmarks.dialogtool.metrics import NAMES, Dialogue
 from seal.core import Goal, UsageError
-from seal.evaluation import rules_named
+from seal.evaluation.goals import rules_named
 
 ACTIONS = {
     "any tool action where an API is due": (due("offer"), "[inform_count(two)]", 1, 0),

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from looped import every_case
 
-from seal.benchmarks.dialogtool import (
-    Dialogue,
+from seal.benchmarks.dialogtool.metrics import Dialogue
+from seal.benchmarks.dialogtool.offline_speech import restyled
+from seal.benchmarks.dialogtool.role_scores import (
     bleu_counts,
     by_rule,
     checked,
@@ -19,15 +20,14 @@ from seal.benchmarks.dialogtool import (
     marks,
     matches,
     parse_score,
-    restyled,
     sentence_bleu,
-    shipped_roles,
     variety,
     words,
 )
+from seal.benchmarks.dialogtool.tool_life import shipped_roles
 from seal.core import Completion, ModelError
-from seal.evaluation import LLMJudge
-from seal.pools import open_pool
+from seal.evaluation.llm_judge import LLMJudge
+from seal.pools.lookup import open_pool
 
 PAIRS = [
     # reference, reply, NLTK 3.10's sentence_bleu with method7, rouge_score 0.1.2's rougeL, stemmed

@@ -12,39 +12,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 from looped import every_case
 
-from seal.core import (
-    Argument,
-    Asked,
-    Called,
-    Goal,
-    Replied,
-    Score,
-    StateHas,
-    Step,
-    Stop,
-    Tool,
-    ToolCall,
-    ToolResult,
-    Trajectory,
-    UsageError,
-    form_of,
-)
-from seal.evaluation import (
+from seal.core import Goal, Score, Step, Stop, Tool, ToolCall, ToolResult, Trajectory, UsageError
+from seal.core.call_formats import form_of
+from seal.core.conditions import Argument, Asked, Called, Replied
+from seal.core.state_conditions import StateHas
+from seal.evaluation import REGISTRY
+from seal.evaluation.error_patterns import diagnose
+from seal.evaluation.goals import no_gold
+from seal.evaluation.pattern_scores import (
+    NAMES,
     PATTERNS,
-    REGISTRY,
     ErrorPatterns,
     IndependentMinima,
     RepeatedAnyhow,
-    build_metrics,
     choose,
     compare_plan,
     compare_plans,
-    diagnose,
     expected_words,
-    no_gold,
     value_words,
 )
-from seal.evaluation.error_patterns.pattern_scores import NAMES
+from seal.evaluation.scoring import build_metrics
 
 ARGUMENT = {"type": "integer"}
 TOOLS = {

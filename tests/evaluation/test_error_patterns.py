@@ -14,8 +14,6 @@ from looped import every_case
 
 from seal.core import (
     CHAT_TOOLS,
-    Argument,
-    Called,
     Goal,
     Milestone,
     Plan,
@@ -26,7 +24,15 @@ from seal.core import (
     ToolResult,
     Trajectory,
 )
-from seal.evaluation import StepNote, diagnose, events, first_error, repairs, transitions
+from seal.core.conditions import Argument, Called
+from seal.evaluation.error_patterns import (
+    StepNote,
+    diagnose,
+    events,
+    first_error,
+    repairs,
+    transitions,
+)
 
 FIND = Tool(
     "b/t/find",

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from once import Once
 
-from seal.core import Tool, Trajectory, read_records
-from seal.evaluation import StepNote, diagnose
+from seal.core import Tool, Trajectory
+from seal.core.records import read_records
+from seal.evaluation.error_patterns import StepNote, diagnose
 
 RUNS = "toolbench/toolllama2_answers"
 

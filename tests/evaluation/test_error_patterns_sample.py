@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from seal.core import Trajectory
-from seal.evaluation import PATTERNS, ErrorPatterns
-from seal.runs import RunSettings
-from seal.runs.run import run
+from seal.evaluation.pattern_scores import PATTERNS, ErrorPatterns
+from seal.runs.play import run
+from seal.runs.settings import RunSettings
 
 
 @pytest.mark.slow

@@ -9,13 +9,15 @@ import pytest
 from looped import every_case
 from worlds.mobiles import ADD, ALARMS, RESERVE, TOOLS, called_goal, dialogue
 
-from seal.benchmarks.dialogtool import GoalState, asked, calls_of, on_policy
+from seal.benchmarks.dialogtool.metrics import GoalState
+from seal.benchmarks.dialogtool.play import on_policy
+from seal.benchmarks.dialogtool.recordings import calls_of
+from seal.benchmarks.dialogtool.schemas import asked
 from seal.core import (
     DataError,
     Execution,
     Goal,
     Score,
-    StateHas,
     Step,
     Stop,
     Task,
@@ -23,9 +25,9 @@ from seal.core import (
     ToolResult,
     Trajectory,
     UsageError,
-    decode,
-    encode,
 )
+from seal.core.records import decode, encode
+from seal.core.state_conditions import StateHas
 
 BOOK = {"restaurant_name": "Lark", "city": "Oakville", "time": "19:30"}
 ALARM = {"new_alarm_time": "06:15", "new_alarm_name": "Train"}

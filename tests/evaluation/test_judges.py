@@ -13,23 +13,24 @@ from looped import every_case
 from milestone_chats import A, asks, chat, does, reply, says
 
 from seal.core import (
-    Asked,
     Completion,
     Goal,
     Milestone,
     ModelError,
     NoVerdictError,
     Plan,
-    Replied,
     Request,
-    StateHas,
     Step,
     Task,
     ToolResult,
     Verdict,
-    read_records,
 )
-from seal.evaluation import LLMJudge, PassRate, RuleJudge, parse_verdict, prompts_digest
+from seal.core.conditions import Asked, Replied
+from seal.core.records import read_records
+from seal.core.state_conditions import StateHas
+from seal.evaluation.llm_judge import LLMJudge, parse_verdict, prompts_digest
+from seal.evaluation.pass_rates import PassRate
+from seal.evaluation.rule_judge import RuleJudge
 
 WEATHER = gold("weather", {"city": "Bern"})
 CALL = ("weather", {"city": "Bern"})

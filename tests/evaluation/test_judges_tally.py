@@ -8,16 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core import JSON, Score
-from seal.evaluation import (
-    JudgingSummary,
-    audit,
-    fleiss_kappa,
-    half_credit,
-    majority,
-    passing,
-    printed_pass,
-    written_pass,
-)
+from seal.evaluation.agreement import audit, fleiss_kappa
+from seal.evaluation.panel import half_credit, majority, passing, printed_pass, written_pass
+from seal.evaluation.pass_rates import JudgingSummary
 
 DIAGNOSES = [
     "444444", "222555", "233335", "555555", "222444", "113333",

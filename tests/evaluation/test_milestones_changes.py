@@ -6,8 +6,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core import canonical_json, equal
-from seal.evaluation import CellChange, RowChange, TableChange, table_change
+from seal.core.values import canonical_json, equal
+from seal.evaluation.shortfalls import CellChange, RowChange, TableChange, table_change
 
 A, B = {"id": 1, "text": "a"}, {"id": 2, "text": "b"}
 ROWS = st.lists(

@@ -6,21 +6,11 @@ from typing import Any
 import pytest
 from looped import every_case
 
-from seal.core import (
-    MESSAGE,
-    AllOf,
-    Called,
-    Column,
-    Condition,
-    DataError,
-    DependsOn,
-    Milestone,
-    Plan,
-    StateHas,
-    StateUnchanged,
-    Unconfirmed,
-)
-from seal.evaluation import check_plan
+from seal.core import DataError, Milestone, Plan
+from seal.core.conditions import MESSAGE, Called, Condition
+from seal.core.state_conditions import AllOf, DependsOn, StateHas, StateUnchanged, Unconfirmed
+from seal.core.table_matching import Column
+from seal.evaluation.plan_checks import check_plan
 
 STATE: dict[str, Any] = {"notes": [{"id": 1, "text": "a"}], "mail": []}
 HERE = StateHas("notes", ({"text": "a"},))

@@ -5,22 +5,12 @@ from typing import Any
 import pytest
 from milestone_chats import START, A, B, asks, chat, does, reply, says
 
-from seal.core import (
-    MESSAGE,
-    AllOf,
-    Asked,
-    Column,
-    Condition,
-    DependsOn,
-    Match,
-    Milestone,
-    Plan,
-    StateHas,
-    StateUnchanged,
-    Step,
-    Unconfirmed,
-)
-from seal.evaluation import Fault, Unmet, measure_plan, under, unmet, view
+from seal.core import Milestone, Plan, Step
+from seal.core.conditions import MESSAGE, Asked, Condition, Match
+from seal.core.state_conditions import AllOf, DependsOn, StateHas, StateUnchanged, Unconfirmed
+from seal.core.table_matching import Column
+from seal.evaluation.milestones import measure_plan, under, view
+from seal.evaluation.shortfalls import Fault, Unmet, unmet
 
 ADDED = StateHas("notes", ({"id": 2, "text": "b"},), "addition", since=-1)
 LIT = [{"id": 1, "on": True}]

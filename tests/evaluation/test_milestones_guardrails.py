@@ -1,7 +1,9 @@
 """Guardrails that follow from declared tables."""
 
-from seal.core import FIRST, LAST, AllOf, Called, Milestone, Plan, StateHas, StateUnchanged, parts
-from seal.evaluation import asked_tables, under, with_outer_guardrails
+from seal.core import Milestone, Plan
+from seal.core.conditions import FIRST, LAST, Called, parts
+from seal.core.state_conditions import AllOf, StateHas, StateUnchanged
+from seal.evaluation.milestones import asked_tables, under, with_outer_guardrails
 
 TABLES = ("lamps", "notes", "mail")
 ON = StateHas("lamps", ({"on": True},))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seal.evaluation import Assigned, best_match
+from seal.evaluation.milestone_search import Assigned, best_match
 
 
 class Table:

@@ -6,39 +6,21 @@ from typing import Any
 import pytest
 from milestone_chats import START, A, B, asks, chat, does, reply, says
 
-from seal.api import register
-from seal.core import (
-    FIRST,
-    AllOf,
-    Called,
-    Condition,
-    Goal,
-    Match,
-    Milestone,
-    Plan,
-    Replied,
-    StateHas,
-    StateUnchanged,
-    Step,
-    Stop,
-    Task,
-    Trajectory,
-    UsageError,
-)
-from seal.evaluation import (
-    MATCHES,
-    Calls,
+from seal.api.installation import register
+from seal.core import Goal, Milestone, Plan, Step, Stop, Task, Trajectory, UsageError
+from seal.core.conditions import FIRST, Called, Condition, Match, Replied
+from seal.core.state_conditions import AllOf, StateHas, StateUnchanged
+from seal.evaluation.calls import Calls
+from seal.evaluation.goals import MATCHES, Rules, rules_named
+from seal.evaluation.milestones import (
+    NAMES,
     Milestones,
     PlanResult,
-    Rules,
     measure_plan,
-    rules_named,
-    score_trajectory,
-    usual_metrics,
     view,
     with_outer_guardrails,
 )
-from seal.evaluation.milestones.milestone_scores import NAMES
+from seal.evaluation.scoring import score_trajectory, usual_metrics
 
 ADDED = StateHas("notes", ({"text": "b"},), "addition", since=-1)
 CHAIN = Plan((Milestone(ADDED), Milestone(reply("Done"), (0,))))

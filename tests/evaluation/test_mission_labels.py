@@ -5,9 +5,12 @@ from typing import Any
 import pytest
 from looped import every_case
 
-from seal.core import Argument, Asked, Called, Goal, Milestone, Plan, StateHas, Step, Task
-from seal.evaluation import implied_relation, implied_type, is_dialogue, mission_type, relation
-from seal.pools import open_pool
+from seal.core import Goal, Milestone, Plan, Step, Task
+from seal.core.conditions import Argument, Asked, Called
+from seal.core.state_conditions import StateHas
+from seal.evaluation.goals import is_dialogue
+from seal.evaluation.mission_gold import implied_relation, implied_type, mission_type, relation
+from seal.pools.lookup import open_pool
 
 
 def call(**arguments: Any) -> Called:

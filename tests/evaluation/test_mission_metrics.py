@@ -13,14 +13,15 @@ from looped import every_case
 from mission_plays import undecided
 from mmtb_sources import CHAT, CLARIFY, MIXED, PARALLEL, SERIAL, SINGLE, TOOLS, record
 
-from seal.benchmarks.mmtb import ORIGINAL, make_task, read_dialogue, read_tool
+from seal.benchmarks.mmtb.dialogues import read_dialogue
+from seal.benchmarks.mmtb.importer import make_task
+from seal.benchmarks.mmtb.published_rules import ORIGINAL
+from seal.benchmarks.mmtb.tools import read_tool
 from seal.core import (
-    Argument,
     Goal,
     Milestone,
     Plan,
     Score,
-    StateUnchanged,
     Step,
     Stop,
     Task,
@@ -29,9 +30,11 @@ from seal.core import (
     Trajectory,
     UsageError,
 )
-from seal.evaluation import DIALOGUE, OPEN, Missions, Rules, rules_named
-from seal.evaluation.mission_metrics import NAMES
-from seal.runs import history_of
+from seal.core.conditions import Argument
+from seal.core.state_conditions import StateUnchanged
+from seal.evaluation.goals import Rules, rules_named
+from seal.evaluation.missions import DIALOGUE, NAMES, OPEN, Missions
+from seal.runs.chats import history_of
 
 POOL = {tool.id: tool for tool in (read_tool(entry, "x") for entry in TOOLS)}
 BY_NAME = {tool.name: tool for tool in POOL.values()}

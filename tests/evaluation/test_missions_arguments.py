@@ -14,7 +14,7 @@ from looped import every_case
 from plain_missions import match_arguments
 
 from seal.core import DataError, UnknownNameError
-from seal.evaluation import SCORERS
+from seal.evaluation.argument_pairs import SCORERS
 
 SCHEMA = {
     "type": "object",

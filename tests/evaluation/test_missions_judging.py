@@ -31,9 +31,9 @@ from mission_plays import (
 )
 from plain_missions import judge, read_graph
 
-from seal.benchmarks.mmtb import groups
+from seal.benchmarks.mmtb.published_rules import groups
 from seal.core import DataError, UnknownNameError
-from seal.evaluation import Placed, place_all
+from seal.evaluation.mission_paths import Placed, place_all
 
 TOY = [
     node("a", x=0),

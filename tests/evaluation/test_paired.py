@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seal.core import UsageError
-from seal.evaluation import bootstrap_interval, paired_differences
+from seal.evaluation.significance import paired_differences
+from seal.evaluation.statistics import bootstrap_interval
 
 VALUES = st.lists(
     st.tuples(st.integers(0, 5), st.sampled_from([-1.0, -0.5, 0.0, 0.25, 1.0, np.nan])),

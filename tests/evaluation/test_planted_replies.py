@@ -7,8 +7,8 @@ import pytest
 from servers import Answer, ModelServer, Received, text
 
 import seal
-from seal.benchmarks.dialogtool import kept
-from seal.cli import main
+from seal.benchmarks.dialogtool.role_scores import kept
+from seal.cli.dispatch import main
 
 NAMES = ("planted_dropped", "planted_invented", "planted_template")
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from looped import every_case
 
-from seal.evaluation import NO_POWER, noise_of_means, power_of
+from seal.evaluation.significance import NO_POWER, noise_of_means, power_of
 
 REACH = 1.959964 + 0.841621
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from looped import every_case
 
 from seal.core import Goal, Ranking
-from seal.evaluation import (
+from seal.evaluation.ranking_metrics import (
     RANKED,
     Alternatives,
     Qrels,

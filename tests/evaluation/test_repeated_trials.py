@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core import UsageError
-from seal.evaluation import pass_at, pass_hat
+from seal.evaluation.significance import pass_at, pass_hat
 
 
 def estimate(measure, solved: int, trials: int, k: int) -> float:

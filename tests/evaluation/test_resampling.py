@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seal.evaluation import bootstrap_interval, weighted_intervals
+from seal.evaluation.significance import weighted_intervals
+from seal.evaluation.statistics import bootstrap_interval
 
 
 def test_equal_weights_give_the_interval_of_the_mean() -> None:

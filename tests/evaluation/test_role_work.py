@@ -2,19 +2,9 @@
 
 import pytest
 
-from seal.core import (
-    Argument,
-    Called,
-    Goal,
-    Milestone,
-    Plan,
-    Step,
-    Task,
-    ToolCall,
-    ToolResult,
-    Trajectory,
-)
-from seal.evaluation import RoleWork
+from seal.core import Goal, Milestone, Plan, Step, Task, ToolCall, ToolResult, Trajectory
+from seal.core.conditions import Argument, Called
+from seal.experiments.role_work import RoleWork
 
 GOLD = Plan((Milestone(Called("b/w", {"city": Argument(("Rome",))})),))
 TASK = Task("t", "b", (Goal("Rome?", (GOLD,), answers=("sunny",)),))

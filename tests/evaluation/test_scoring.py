@@ -8,26 +8,12 @@ import orjson
 import pytest
 from chats import exchange, goal, gold, plan, task, trajectory
 
-from seal.core import (
-    Goal,
-    Score,
-    Step,
-    Task,
-    Tool,
-    ToolCall,
-    ToolResult,
-    Trajectory,
-    decode,
-    encode,
-)
-from seal.evaluation import (
-    PATTERNS,
-    REGISTRY,
-    RuleJudge,
-    milestones,
-    score_trajectory,
-    usual_metrics,
-)
+from seal.core import Goal, Score, Step, Task, Tool, ToolCall, ToolResult, Trajectory
+from seal.core.records import decode, encode
+from seal.evaluation import REGISTRY, milestones
+from seal.evaluation.pattern_scores import PATTERNS
+from seal.evaluation.rule_judge import RuleJudge
+from seal.evaluation.scoring import score_trajectory, usual_metrics
 
 WANTED = task(goal(plan(gold("a", {"x": 1})), relevant=("a",), answers=("42",)))
 PERFECT = trajectory(exchange([("a", {"x": 1})], [42]), "It is 42.", rankings=[[("a", 1.0)]])
@@ -43,7 +29,7 @@ def test_perfect_trajectory_scores_one_wherever_a_metric_applies() -> None:
         "optimal_path",
         "progress",
         "dialogue_accuracy",
-        *milestones.milestone_scores.NAMES,
+        *milestones.NAMES,
         "recovery",
         "tokens_in",
         "tokens_out",

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seal.core import Score, Task
-from seal.evaluation import Summariser, bootstrap_interval, groups_of
+from seal.evaluation.statistics import Summariser, bootstrap_interval, groups_of
 
 
 def score(task: str, value: float | None, **fields: Any) -> Score:

@@ -3,7 +3,7 @@
 from chats import MANAGER, by_name, exchange, goal, task, trajectory
 
 from seal.core import Step, Usage
-from seal.evaluation import UsageMetrics
+from seal.evaluation.calls import UsageMetrics
 
 CALLS = exchange([("a", {}), ("b", {})], [1, 2])
 INSIDE = Step(9, MANAGER, "orchestrator", "found it", turn=2)

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from looped import every_case
 
-from seal.agents import RETRIES, UNKNOWN, WAITING
-from seal.agents.scripted_user import ALLOWED
-from seal.core import Goal, Knowledge, Score, Step, ToolCall, ToolResult
-from seal.evaluation import UserAudit
+from seal.agents.users import ALLOWED, RETRIES, UNKNOWN, WAITING
+from seal.core import Goal, Score, Step, ToolCall, ToolResult
+from seal.core.facts import Knowledge
+from seal.evaluation.conversation_audit import UserAudit
 
 USER, AGENT, EXECUTOR = "user_simulator", "execution_manager", "executor"
 REQUEST = "Send a message to Fredrik."

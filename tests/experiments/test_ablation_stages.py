@@ -10,12 +10,14 @@ from servers import calls, failure, text
 from small_pools import CITIES, TOOLS, WEATHER, many, play, weather_goal, weather_task, write_pool
 
 import seal
-from seal.cli import main
+from seal.cli.dispatch import main
 from seal.core import Task, UnknownNameError, UsageError
-from seal.evaluation import RoleWork
-from seal.experiments import ablate, ablation_named, conditions_of
-from seal.pools import known_benchmark
-from seal.runs import RunFolder, RunSettings
+from seal.experiments.ablation import ablate
+from seal.experiments.ablation_conditions import ablation_named, conditions_of
+from seal.experiments.role_work import RoleWork
+from seal.pools.lookup import known_benchmark
+from seal.runs.run import RunFolder
+from seal.runs.settings import RunSettings
 
 ERRING = {"model": "lexical", "workers": 1, "model_options": {"slips": 1.0}}
 
@@ -43,7 +45,7 @@ def test_gold_everywhere_gives_1_and_each_stage_its_own_points(tmp_path: Path) -
 
 
 def test_gold_results_come_whatever_the_arguments_were(tmp_path: Path) -> None:
-    from seal.models import ScriptedModel
+    from seal.models.given_answers import ScriptedModel
 
     wrong = {"calls": [{"name": "weather", "arguments": {"city": "Atlantis"}}]}
     pool = write_pool(tmp_path / "pool", many(1))

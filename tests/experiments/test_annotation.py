@@ -7,9 +7,12 @@ import orjson
 import pytest
 
 import seal
-from seal.core import DataError, Goal, OptionError, Step, Stop, Task, Trajectory, encode, escaped
-from seal.experiments import COLUMNS, RATING, annotation, import_sheets
-from seal.runs import Ratings, RunFolder, read_human
+from seal.core import DataError, Goal, OptionError, Step, Stop, Task, Trajectory
+from seal.core.records import encode, escaped
+from seal.experiments import annotation
+from seal.experiments.annotation import import_sheets
+from seal.experiments.sheets import COLUMNS, RATING
+from seal.runs.run import Ratings, RunFolder, read_human
 
 ROLE = {"name": "clerk", "mbti": "ISTJ", "language": "Short.", "features": {"max_words": 3}}
 

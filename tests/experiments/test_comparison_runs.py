@@ -9,9 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_pools import play, write_pool
 
-from seal.core import DataError, Goal, Score, Task, well_formed, write_records
-from seal.experiments import CompareSettings, Side, clusters_of, compare, differing, study
-from seal.runs import RunFolder, read_scores
+from seal.core import DataError, Goal, Score, Task, write_records
+from seal.core.values import well_formed
+from seal.experiments.comparison import clusters_of, differing, study
+from seal.experiments.paired_scores import Side, compare
+from seal.experiments.settings import CompareSettings
+from seal.runs.run import RunFolder
+from seal.runs.scores import read_scores
 
 
 def score(task: str, value: float | None, metric: str = "m", **fields) -> Score:

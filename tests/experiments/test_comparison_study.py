@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from seal.core import DataError, Goal, Score, Task, UnknownNameError, UsageError, write_records
-from seal.evaluation import Difference, mcnemar, paired_differences
-from seal.experiments import CompareSettings, named_runs, study
+from seal.evaluation.significance import Difference, mcnemar, paired_differences
+from seal.experiments.comparison import named_runs, study
+from seal.experiments.settings import CompareSettings
 
 DECISIVE = ("pass_rate", "similarity")
 MEASURE = {"judge": {"judge": "rule/2"}, "seed": 0, "limit": None, "trials": 1}

@@ -8,9 +8,9 @@ import pytest
 
 import seal
 from seal.core import DataError, UsageError
-from seal.experiments import explain_run
-from seal.report import notes
-from seal.runs import RunFolder
+from seal.experiments.explanation import explain_run
+from seal.report.explanation import notes
+from seal.runs.run import RunFolder
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import pytest
 from planted_faults import Planted
 
 import seal
-from seal.models import ScriptedModel
+from seal.models.given_answers import ScriptedModel
 
 SOME = 6
 """Tasks of a quick run, of which at least half fail where a fault is planted."""

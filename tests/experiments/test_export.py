@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 import seal
-from seal.api import export, import_benchmark, load_pool
+from seal.api.benchmarks import export, import_benchmark, load_pool
 from seal.core import DataError, UnknownNameError, UsageError
-from seal.experiments import Writer
-from seal.pools import REGISTRY
-from seal.retrievers.documents import documents
+from seal.experiments.export import Writer
+from seal.pools.importer import REGISTRY
+from seal.retrievers.base import documents
 
 
 def lines(path: Path) -> list[Any]:

@@ -10,11 +10,11 @@ import pytest
 from servers import Answer, ModelServer, Received, text
 
 import seal
-from seal.cli import main
-from seal.core import Response, StatedFact
-from seal.experiments import MEASURES, measured
-from seal.experiments.fidelity import fidelity
-from seal.runs import RunSettings
+from seal.cli.dispatch import main
+from seal.core import Response
+from seal.core.facts import StatedFact
+from seal.experiments.fidelity import MEASURES, fidelity, measured
+from seal.runs.settings import RunSettings
 
 TRUE = {"order": "A-7", "ships": "It ships on Monday.", "weight": {"kg": 250}}
 ARGUMENTS = {"order": "A-7"}

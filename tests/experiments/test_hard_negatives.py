@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 from small_pools import write_pool
 
-from seal.api import load_pool
-from seal.core import DataError, Goal, Pool, Query, Task, Tool, UsageError, open_store
-from seal.experiments import Mined, MiningSettings, asked_of, mine
-from seal.retrievers.documents import documents
+from seal.api.benchmarks import load_pool
+from seal.core import DataError, Goal, Pool, Query, Task, Tool, UsageError
+from seal.core.store import open_store
+from seal.experiments.negatives import Mined, MiningSettings, mine
+from seal.experiments.splits import asked_of
+from seal.retrievers.base import documents
 
 SCORES = {"own": 1.0, "above": 2.0, "close": 0.96, "twin": 0.8, "hard": 0.7, "far": 0.2}
 TEXTS = {

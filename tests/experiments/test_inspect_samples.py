@@ -10,9 +10,10 @@ import pytest
 from forked import run as run_command
 
 import seal
-from seal.api import export
+from seal.api.benchmarks import export
 from seal.core import DataError, UsageError
-from seal.runs import RunFolder, import_run
+from seal.runs.finished import import_run
+from seal.runs.run import RunFolder
 
 inspect_ai = pytest.importorskip("inspect_ai", reason="inspect_ai is not installed")
 pytestmark = pytest.mark.slow

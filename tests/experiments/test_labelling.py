@@ -10,10 +10,13 @@ from hypothesis import strategies as st
 from small_pools import Weatherman, many, play, write_pool
 
 from seal.api import results
-from seal.cli import main
+from seal.cli.dispatch import main
 from seal.core import DataError, OptionError, Score, write_records
-from seal.experiments import COLUMNS, LABEL, allocated, annotation, audit_run, import_sheets
-from seal.runs import RunFolder
+from seal.experiments import annotation
+from seal.experiments.annotation import allocated, import_sheets
+from seal.experiments.judging import audit_run
+from seal.experiments.sheets import COLUMNS, LABEL
+from seal.runs.run import RunFolder
 
 
 @pytest.fixture(scope="module")

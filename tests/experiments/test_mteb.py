@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 import seal
-from seal.api import export, mteb_task
+from seal.api.benchmarks import export, mteb_task
 from seal.core import UsageError
-from seal.pools import load_pool
-from seal.retrievers import build_embedder
+from seal.pools.pool import load_pool
+from seal.retrievers.embedders import build_embedder
 
 mteb = pytest.importorskip("mteb", reason="mteb is not installed")
 

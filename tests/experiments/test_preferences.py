@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from small_pools import Weatherman, play, write_pool
 
 import seal
-from seal.benchmarks.toolbench import read_preferences
+from seal.benchmarks.toolbench.trajectories import read_preferences
 from seal.core import DataError, UsageError
-from seal.evaluation import Ballots
-from seal.experiments import PreferenceSettings, win_rate
-from seal.runs import RunFolder
+from seal.evaluation.preference import Ballots
+from seal.experiments.judging import win_rate
+from seal.experiments.settings import PreferenceSettings
+from seal.runs.run import RunFolder
 
 TASKS = ("rome-0", "oslo-1", "bern-2", "lima-3")
 

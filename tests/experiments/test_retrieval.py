@@ -15,11 +15,14 @@ from servers import failure
 from small_pools import TOOLS, many, tool, weather_goal, write_pool
 
 import seal
-from seal.api import Retrieval, load_pool
-from seal.core import DataError, Goal, Ranking, Task, UnknownNameError, UsageError, read_records
-from seal.experiments import RetrievalSettings, retrieve
-from seal.report import retrieval_tables
-from seal.retrievers import RetrieverSpec
+from seal.api.benchmarks import load_pool
+from seal.api.experiment_results import Retrieval
+from seal.core import DataError, Goal, Ranking, Task, UnknownNameError, UsageError
+from seal.core.records import read_records
+from seal.experiments.retrieval import retrieve
+from seal.experiments.settings import RetrievalSettings
+from seal.report.retrieval import retrieval_tables
+from seal.retrievers.base import RetrieverSpec
 
 
 class First:

@@ -10,7 +10,8 @@ import pytest
 from ir_measures import RR, R, nDCG
 
 import seal
-from seal.api import Retrieval, export, mteb_task
+from seal.api.benchmarks import export, mteb_task
+from seal.api.experiment_results import Retrieval
 from seal.core import UsageError
 
 

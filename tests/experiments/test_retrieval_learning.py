@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 import seal
-from seal.core import Goal, Ranking, Task, UsageError, read_records, write_records
-from seal.runs import RunFolder
+from seal.core import Goal, Ranking, Task, UsageError, write_records
+from seal.core.records import read_records
+from seal.runs.run import RunFolder
 
 WHAT = "co_use,of=bm25,share=1"
 

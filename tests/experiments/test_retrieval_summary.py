@@ -3,9 +3,17 @@
 import numpy as np
 import pytest
 
-from seal.evaluation import RANKED, metric_names, weighted_intervals
-from seal.experiments import Cell, Sample, Source, comparisons_of, corrected, sample_weights
-from seal.experiments.retrieval.summary import results_of
+from seal.evaluation.ranking_metrics import RANKED, metric_names
+from seal.evaluation.significance import weighted_intervals
+from seal.experiments.draws import Source
+from seal.experiments.retrieval_figures import (
+    Cell,
+    Sample,
+    comparisons_of,
+    corrected,
+    results_of,
+    sample_weights,
+)
 
 
 def unequal() -> Cell:

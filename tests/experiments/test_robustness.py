@@ -7,7 +7,7 @@ import pytest
 
 import seal
 from seal.core import UnknownNameError
-from seal.experiments import mistyped, paraphrased
+from seal.experiments.contenders import mistyped, paraphrased
 
 RULES = ("typos", "paraphrase", "german", "spanish", "renamed", "undescribed")
 

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from small_pools import write_pool
 
 import seal
-from seal.api import export, load_pool
+from seal.api.benchmarks import export, load_pool
 from seal.core import DataError, Goal, Milestone, Plan, Task, Tool, UnknownNameError, UsageError
 from seal.core.conditions import Called
-from seal.experiments import SplitSettings, asked_of, near_duplicates, plain, split_tasks
+from seal.experiments.splits import SplitSettings, asked_of, near_duplicates, plain, split_tasks
 
 TOPICS = ("rain", "gold", "music", "trains", "soup", "chess", "tigers", "paint")
 WORDS = ("tell me about", "what is new with", "find the best", "compare prices of", "explain")

@@ -16,10 +16,9 @@ from rich.console import Console
 from small_pools import Weatherman, tool, write_pool
 
 import seal
-from seal.api import Sweep, load_pool
+from seal.api.benchmarks import load_pool
+from seal.api.experiment_results import Sweep
 from seal.core import (
-    Argument,
-    Called,
     Completion,
     DataError,
     Goal,
@@ -32,11 +31,15 @@ from seal.core import (
     Usage,
     UsageError,
 )
-from seal.evaluation import mean_and_deviation
-from seal.experiments import SeriesResult, SweepSettings
-from seal.experiments.sweep.sweep_runs import sweep
-from seal.report import save, sweep_figures, sweep_tables
-from seal.runs import RunFolder, RunSettings
+from seal.core.conditions import Argument, Called
+from seal.evaluation.significance import mean_and_deviation
+from seal.experiments.series import SeriesResult
+from seal.experiments.settings import SweepSettings
+from seal.experiments.sweep import sweep
+from seal.report.experiments import sweep_figures, sweep_tables
+from seal.report.figures import save
+from seal.runs.run import RunFolder
+from seal.runs.settings import RunSettings
 
 PLACES = ("lake", "moon", "port", "road", "seed", "tree", "wind", "yard")
 TOOLS = tuple(tool(place, f"Tells of the {place}.", city="string") for place in PLACES)

@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from seal.benchmarks.toolscan import Seed
-from seal.core import Argument, Called, Goal, Milestone, Plan, Task, Tool, write_records
+from seal.benchmarks.toolscan.generation_seeds import Seed
+from seal.core import Goal, Milestone, Plan, Task, Tool, write_records
+from seal.core.conditions import Argument, Called
 
 PORTS = ("Velin", "Torsk", "Hallan")
 

@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from seal.benchmarks.mmtb import (
+from seal.benchmarks.mmtb.generation_scene import (
     Action,
     Assignment,
     Decision,
     Round,
     Scene,
-    Studio,
     final_answer,
     question,
     write_decision,
 )
+from seal.benchmarks.mmtb.generation_team import Studio
 from seal.benchmarks.sample import SAMPLE
-from seal.core import JSON, CallValidator, Chat, Response, Tool
-from seal.pools import load_pool
-from seal.simulator_cache import SimulatedEnvironments, Template
+from seal.core import JSON, Chat, Response, Tool
+from seal.core.validation import CallValidator
+from seal.pools.pool import load_pool
+from seal.simulator_cache.simulators import SimulatedEnvironments, Template
 
 WEATHER = "current_weather"
 FORECAST = "daily_forecast"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import seal as api
-from seal.cli import main
+from seal.cli.dispatch import main
 from seal.core import UsageError
 
 

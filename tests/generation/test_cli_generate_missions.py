@@ -7,8 +7,8 @@ import pytest
 from mission_models import said, weather_model
 from servers import Answer, ModelServer, Received, text
 
-from seal.api import load_pool
-from seal.cli import main
+from seal.api.benchmarks import load_pool
+from seal.cli.dispatch import main
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from query_pools import write_pool
 
-from seal.cli import main
+from seal.cli.dispatch import main
 
 
 @pytest.fixture

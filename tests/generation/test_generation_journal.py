@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from seal.core import JSON, DataError, UsageError
-from seal.experiments import open_journal
+from seal.experiments.generation import open_journal
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ import pytest
 
 from seal.benchmarks.mmtb import SAMPLE
 from seal.core import Goal, Step, Stop, Task, ToolCall, Trajectory
-from seal.evaluation import Missions
-from seal.pools import load_pool
+from seal.evaluation.missions import Missions
+from seal.pools.pool import load_pool
 
 POOL = load_pool(SAMPLE.folder)
 TOOLS = {tool.id: tool for tool in POOL.tools()}

@@ -2,8 +2,16 @@
 
 from generation.scripted_speakers import assignment
 
-from seal.benchmarks.mmtb import Action, Exchange, Mission, Node, Round, Scene, edges, question
-from seal.experiments import leaves
+from seal.benchmarks.mmtb.dialogues import Mission, Node
+from seal.benchmarks.mmtb.generation_scene import (
+    Action,
+    Exchange,
+    Round,
+    Scene,
+    edges,
+    leaves,
+    question,
+)
 
 HOTELS = {"hotels": [{"hotel_id": "ht-388", "price": 140.5}, {"hotel_id": "ht-201", "price": 99}]}
 FIND = Action("search_hotels", {"city": "Porto"})

@@ -3,8 +3,9 @@
 import pytest
 from scripted_speakers import TOOLS, Failing, Script, call, end, make, says
 
-from seal.benchmarks.mmtb import task_of
-from seal.core import Asked, Called, DataError, InfrastructureError, ModelError, Replied
+from seal.benchmarks.mmtb.generation_team import task_of
+from seal.core import DataError, InfrastructureError, ModelError
+from seal.core.conditions import Asked, Called, Replied
 
 KINDS = ("single", "multi", "chat", "clarify")
 

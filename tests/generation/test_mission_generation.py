@@ -16,7 +16,8 @@ from scripted_speakers import Script
 from weather_talk import WeatherTalk
 
 import seal
-from seal.api import Generated, load_pool
+from seal.api.benchmarks import load_pool
+from seal.api.experiment_results import Generated
 from seal.core import (
     DataError,
     InfrastructureError,
@@ -162,7 +163,7 @@ def test_another_command_does_not_go_on_with_a_folder(whole, tmp_path):
 
 
 def test_only_one_process_writes_into_a_folder(whole):
-    from seal.core import Lock
+    from seal.core.files import Lock
 
     with Lock(whole / "generation"), pytest.raises(UsageError, match="another process"):
         generate(whole)

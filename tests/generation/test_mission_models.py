@@ -8,10 +8,10 @@ from mission_models import prompts, said, weather_model
 from scripted_speakers import FORECAST, TOOLS, WEATHER, assignment, first
 from servers import Answer, ModelServer, Received, text
 
-from seal.benchmarks.mmtb import Made, ModelSpeakers, Studio, begins_vaguely
-from seal.core import CallValidator
-from seal.models import ModelSettings, build_model
-from seal.simulator_cache import SimulatedEnvironments, Template
+from seal.benchmarks.mmtb.generation_team import Made, ModelSpeakers, Studio, begins_vaguely
+from seal.core.validation import CallValidator
+from seal.models.spec import ModelSettings, build_model
+from seal.simulator_cache.simulators import SimulatedEnvironments, Template
 
 KINDS = ("clarify", "single", "multi", "chat")
 USER = "You play a person who talks to an assistant that has tools"

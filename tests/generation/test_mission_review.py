@@ -10,8 +10,9 @@ from scripted_speakers import assignment
 from weather_talk import WeatherTalk
 
 import seal
-from seal.api import load_pool
-from seal.benchmarks.mmtb import Made, Review, Take, write_review
+from seal.api.benchmarks import load_pool
+from seal.benchmarks.mmtb.generation import Review, write_review
+from seal.benchmarks.mmtb.generation_team import Made, Take
 from seal.core import DataError, Trajectory
 
 

@@ -7,20 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scripted_speakers import FORECAST, TOOLS, WEATHER, assignment, call, end, says
 
-from seal.benchmarks.mmtb import (
+from seal.benchmarks.mmtb.generation_scene import (
     Action,
     Decision,
     Exchange,
     Round,
     Scene,
-    check_decision,
-    check_results,
     final_answer,
     question,
     read_decision,
     write_decision,
 )
-from seal.core import CallValidator, DataError, ToolResult
+from seal.benchmarks.mmtb.generation_team import check_decision, check_results
+from seal.core import DataError, ToolResult
+from seal.core.validation import CallValidator
 
 OFFERED = {name: TOOLS[name] for name in (WEATHER, FORECAST)}
 VALIDATOR = CallValidator({tool.id: tool for tool in OFFERED.values()})

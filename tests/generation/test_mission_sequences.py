@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.benchmarks.mmtb import DATE, MissionSettings, assignments, type_sequences
+from seal.benchmarks.mmtb.generation import DATE, MissionSettings, assignments, type_sequences
 from seal.core import UsageError
 
 KINDS = ("single", "multi", "chat", "clarify")

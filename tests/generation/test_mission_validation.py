@@ -4,12 +4,12 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from seal.benchmarks.mmtb import SAMPLE, Validation, leans, said_of
+from seal.benchmarks.mmtb import SAMPLE
+from seal.benchmarks.mmtb.generation_checks import Validation
+from seal.benchmarks.mmtb.generation_scene import leans, said_of
 from seal.core import (
     JSON,
-    Argument,
     CacheMissError,
-    Called,
     Goal,
     ModelError,
     Plan,
@@ -19,8 +19,9 @@ from seal.core import (
     Task,
     Tool,
 )
-from seal.pools import load_pool
-from seal.simulator_cache import Template
+from seal.core.conditions import Argument, Called
+from seal.pools.pool import load_pool
+from seal.simulator_cache.simulators import Template
 
 POOL = load_pool(SAMPLE.folder)
 TOOLS = {tool.id: tool for tool in POOL.tools()}

@@ -7,15 +7,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from query_pools import seed_of, tool_of
 
-from seal.benchmarks.toolscan import (
+from seal.benchmarks.toolscan.generation_filters import paraphrase_fault
+from seal.benchmarks.toolscan.generation_seeds import (
     Likenesses,
     Vocabulary,
     is_empty,
     likeness,
-    paraphrase_fault,
     shingles,
 )
-from seal.core import Sense, days, escaped, read, states, unescaped
+from seal.core.english import days, read
+from seal.core.records import escaped, unescaped
+from seal.core.statements import Sense, states
 
 WORDS = st.lists(st.sampled_from(["boat", "port", "ferry", "noon", "dog"]), min_size=1, max_size=9)
 TEXTS = WORDS.map(" ".join)

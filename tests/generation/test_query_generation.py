@@ -15,18 +15,17 @@ from query_pools import radio, write_pool
 from query_writer import QueryWriter
 
 import seal
-from seal.api import load_pool
-from seal.benchmarks.toolscan import KINDS
+from seal.api.benchmarks import load_pool
+from seal.benchmarks.toolscan.generation_seeds import KINDS
 from seal.core import (
     CodeRefusedError,
     Completion,
     DataError,
-    Sense,
     UnknownNameError,
     UsageError,
-    states,
     write_records,
 )
+from seal.core.statements import Sense, states
 
 queries = partial(seal.generate, "queries", model=QueryWriter())
 OUTPUT = ("tools.jsonl", "tasks.jsonl", "import.json", "statistics.json", "rejected.jsonl")

@@ -10,8 +10,9 @@ from query_pools import write_pool
 from servers import Answer, ModelServer, Received, failure, text
 
 import seal
-from seal.api import load_pool
-from seal.benchmarks.toolscan import KINDS, Candidate, Unusable, read_candidates
+from seal.api.benchmarks import load_pool
+from seal.benchmarks.toolscan.generation import read_candidates
+from seal.benchmarks.toolscan.generation_seeds import KINDS, Candidate, Unusable
 from seal.core import ModelError
 
 CALL = {

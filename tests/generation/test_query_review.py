@@ -9,7 +9,7 @@ from query_pools import write_pool
 from query_writer import QueryWriter
 
 import seal
-from seal.api import load_pool
+from seal.api.benchmarks import load_pool
 from seal.core import DataError
 
 

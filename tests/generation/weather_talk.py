@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from scripted_speakers import FORECAST, WEATHER, Script, call, end, says
 
-from seal.benchmarks.mmtb import Action, Assignment, Scene, question
+from seal.benchmarks.mmtb.generation_scene import Action, Assignment, Scene, question
 from seal.core import Chat, Tool
 
 TOWNS = ("Turku", "Lisbon", "Oslo", "Bergen", "Graz")

@@ -12,10 +12,12 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from seal.core import Completion, Request, ToolCall, UsageError, derive_seed, form_of
-from seal.models import random_value
-from seal.runs import RunSettings
-from seal.runs.run import run
+from seal.core import Completion, Request, ToolCall, UsageError
+from seal.core.call_formats import form_of
+from seal.core.values import derive_seed
+from seal.models.lexical import random_value
+from seal.runs.play import run
+from seal.runs.settings import RunSettings
 
 SAMPLES = ("sample", "toolsandbox-sample", "mmtb-sample", "toolscan-sample", "dialogtool-sample")
 _TEXTS = (

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from looped import every_case
 
 import seal
-from seal.api import models
+from seal.api import installation
 from seal.core import SealError
-from seal.models import (
+from seal.models.spec import (
     Flagged,
     ModelSettings,
     account_of,
@@ -23,7 +23,7 @@ from seal.models import (
     model_identity,
     shown_at,
 )
-from seal.runs import RunSettings
+from seal.runs.settings import RunSettings
 
 LOCAL = "http://localhost:8000/v1"
 KEY = "sk-" + "a" * 24
@@ -151,7 +151,7 @@ def test_a_header_of_a_key_is_refused_where_the_provider_takes_none() -> None:
 
 def test_a_refusal_names_a_model_by_its_plain_text() -> None:
     with pytest.raises(SealError, match=r"^'oracle' plays tasks"):
-        models.probe(seal.Model("oracle"))
+        installation.probe(seal.Model("oracle"))
     with pytest.raises(SealError, match=r"^oracle plays tasks and cannot be the judge") as told:
         seal.run("sample", role_models={"judge": seal.Model("oracle")}, limit=1)
     assert "Model(" not in str(told.value)

@@ -11,13 +11,13 @@ from seal.core import (
     Message,
     ModelError,
     Request,
-    Store,
     Tool,
     ToolCall,
     Usage,
     UsageError,
 )
-from seal.models import CachedModel
+from seal.core.store import Store
+from seal.models.cached_model import CachedModel
 
 IDENTITY = {"model": "openai/m"}
 CONTEXT = {"seed": 0, "task": "t1", "trial": 0, "role": "execution_manager", "vote": 0}

@@ -12,18 +12,12 @@ from servers import ModelServer
 from strict_servers import RULES, Strict
 
 from seal.core import Completion, Request
-from seal.models import (
-    PLAIN,
-    ModelSettings,
-    PresentedModel,
-    Profile,
-    family_of,
-    presentation_of,
-    wire_request,
-    wire_tools,
-)
-from seal.runs import RunSettings
-from seal.runs.run import run
+from seal.models.presentation import PresentedModel
+from seal.models.profiles import PLAIN, Profile, family_of
+from seal.models.spec import ModelSettings
+from seal.models.wire import presentation_of, wire_request, wire_tools
+from seal.runs.play import run
+from seal.runs.settings import RunSettings
 
 pytestmark = [pytest.mark.slow, pytest.mark.heavy]
 
@@ -97,7 +91,7 @@ def test_a_server_that_enforces_rules_plays_every_sample_without_an_error(
 
 @pytest.mark.parametrize("name", ["mistral-nemo", "llama-3.1-8b", "gemma-2-2b-it", "gpt-4o"])
 def test_what_is_in_normal_form_stays_as_it_is(shapes: dict[Shape, Request], name: str) -> None:
-    from seal.models import normalised
+    from seal.models.wire import normalised
 
     profile = family_of(name)
     for request in shapes.values():

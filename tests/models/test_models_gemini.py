@@ -2,7 +2,7 @@ import pytest
 from servers import answer, failure, garbage, half, nothing
 
 from seal.core import Message, ModelError, Request, Tool, ToolCall, Usage, UsageError
-from seal.models import ModelSettings, build_model
+from seal.models.spec import ModelSettings, build_model
 
 KEY = "AIza-distinctive-key"
 WEATHER = Tool("demo/weather/now", "7day weather", "Weather", {"type": "object", "properties": {}})

@@ -8,18 +8,10 @@ import pytest
 from servers import Answer, answer, failure, garbage, message, nothing, text
 
 import seal
-from seal.core import (
-    Message,
-    ModelError,
-    Request,
-    RequestError,
-    SealError,
-    Store,
-    Tool,
-    ToolCall,
-    Usage,
-)
-from seal.models import CachedModel, build_model, model_identity
+from seal.core import Message, ModelError, Request, RequestError, SealError, Tool, ToolCall, Usage
+from seal.core.store import Store
+from seal.models.cached_model import CachedModel
+from seal.models.spec import build_model, model_identity
 
 WEATHER = Tool(
     "demo/weather/now",

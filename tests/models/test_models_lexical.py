@@ -7,8 +7,8 @@ from jsonschema import Draft202012Validator
 from looped import every_case
 
 from seal.core import Message, Request, Tool
-from seal.models import build_model, spans
-from seal.models.fill import fill
+from seal.models.fill import fill, spans
+from seal.models.spec import build_model
 
 
 def schema(required=(), **properties):

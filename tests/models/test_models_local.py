@@ -15,32 +15,24 @@ from servers import Answer, ModelServer, nothing, text
 
 import seal
 from seal.core import (
-    PACKED,
     DataError,
     InfrastructureError,
     Message,
     OverdueError,
-    Packed,
-    PackedFile,
     Request,
     SealError,
     Tool,
     ToolCall,
     UnknownNameError,
     UsageError,
-    fetch,
 )
-from seal.core.deadlines import within
-from seal.models import (
-    ModelSettings,
-    Weights,
-    build_model,
-    llama_server,
-    local_model,
-    model_identity,
-)
-from seal.runs import FREE, Prices
-from seal.simulator_cache import LLM
+from seal.core.concurrency import within
+from seal.core.model_files import PACKED, Packed, PackedFile, fetch
+from seal.models import llama_server, local_model
+from seal.models.local_model import Weights
+from seal.models.spec import ModelSettings, build_model, model_identity
+from seal.runs.costs import FREE, Prices
+from seal.simulator_cache.llm import LLM
 
 CONTENT = b"GGUF and more"
 
@@ -365,7 +357,7 @@ ASK = Request((Message("user", "Name three colours."),), seed=7, max_tokens=12)
 PROGRAM = """
 import sys
 from seal.core import Message, Request
-from seal.models import build_model
+from seal.models.spec import build_model
 ask = Request((Message("user", "Name a colour."),), seed=7, max_tokens=4)
 print(build_model("local/smollm2").complete(ask).content, flush=True)
 sys.stdin.read()

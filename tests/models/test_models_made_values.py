@@ -3,7 +3,7 @@
 import pytest
 
 from seal.core import Goal, Message, Request, Step, Task, Tool, ToolCall, ToolResult
-from seal.models import build_model, open_model
+from seal.models.spec import build_model, open_model
 
 ADD = Tool("phone/reminder/add_reminder", "add")
 CHANGE = Tool("phone/reminder/modify_reminder", "change")

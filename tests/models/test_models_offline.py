@@ -24,21 +24,11 @@ from seal.core import (
     Usage,
     UsageError,
 )
-from seal.models import (
-    Human,
-    ModelSettings,
-    RecordedModel,
-    ScriptedModel,
-    build_model,
-    estimate_usage,
-    is_cached,
-    model_identity,
-    open_model,
-    random_value,
-    table_is_at_hand,
-    token_counter,
-)
-from seal.models.tokens import count_by_bytes
+from seal.core.text import count_by_bytes
+from seal.models.given_answers import Human, RecordedModel, ScriptedModel
+from seal.models.lexical import random_value
+from seal.models.server_model import estimate_usage, table_is_at_hand, token_counter
+from seal.models.spec import ModelSettings, build_model, is_cached, model_identity, open_model
 
 TOOL = Tool("d/w/now", "weather", "Weather", {"type": "object", "properties": {"city": {}}})
 ASK = Request((Message("user", "Weather?"),), (TOOL,), "execution_manager")

@@ -17,7 +17,7 @@ import pytest
 from servers import Answer, answer, calls, failure, garbage, half, late, message, nothing, text
 
 from seal.core import Message, ModelError, Request, RequestError, Tool, ToolCall, Usage, UsageError
-from seal.models import Model, ModelSettings, build_model, model_identity
+from seal.models.spec import Model, ModelSettings, build_model, model_identity
 
 KEY = "sk-Zq81-distinctive+key/of=tests"
 WEATHER = Tool(
@@ -600,7 +600,7 @@ def test_a_pickled_model_answers_too(model_of):
 def test_a_retry_prints_nothing(model_of):
     _, server = model_of([failure(429, "slow down"), text("x")])
     script = (
-        "import sys; from seal.models import ModelSettings, build_model;"
+        "import sys; from seal.models.spec import ModelSettings, build_model;"
         "from seal.core.protocols import Message, Request;"
         "s = ModelSettings(base_url=sys.argv[1], first_wait_s=0.001);"
         "build_model('openai/m', s).complete(Request((Message('user', 'x'),)))"

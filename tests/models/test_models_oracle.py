@@ -2,23 +2,10 @@ import json
 
 from looped import every_case
 
-from seal.core import (
-    Argument,
-    Asked,
-    Called,
-    Condition,
-    Goal,
-    Message,
-    Milestone,
-    Plan,
-    Replied,
-    Request,
-    Step,
-    Task,
-    Tool,
-    ToolCall,
-)
-from seal.models import build_model, find_scene, open_model
+from seal.core import Goal, Message, Milestone, Plan, Request, Step, Task, Tool, ToolCall
+from seal.core.conditions import Argument, Asked, Called, Condition, Replied
+from seal.models.prompt_reading import find_scene
+from seal.models.spec import build_model, open_model
 
 GEO = Tool("demo/geo/locate", "locate_place")
 RAIN = Tool("demo/rain/when", "rain_at")

@@ -6,15 +6,9 @@ import pytest
 from servers import text
 
 from seal.core import Completion, Message, Request, Tool, ToolCall
-from seal.models import (
-    Example,
-    ExampleCalls,
-    ModelSettings,
-    Presentation,
-    ScriptedModel,
-    build_model,
-    presented,
-)
+from seal.models.given_answers import ScriptedModel
+from seal.models.presentation import Example, ExampleCalls, Presentation, presented
+from seal.models.spec import ModelSettings, build_model
 
 WEATHER = Tool(
     "demo/weather",

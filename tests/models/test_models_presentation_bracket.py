@@ -3,7 +3,7 @@
 import json
 
 from seal.core import Completion, Message, Request, Tool
-from seal.models import Presentation, presented
+from seal.models.presentation import Presentation, presented
 
 FIND = Tool(
     "d/Restaurants_2/FindRestaurants",

@@ -6,10 +6,11 @@ import pytest
 from servers import Answer, Received, answer, calls, failure, text
 from strict_servers import RULES, Strict
 
-from seal.api import models
+from seal.api import installation
 from seal.core import ModelError, UsageError
-from seal.models import ModelSettings, best, build_model, family_of, find_profile, saved
-from seal.models.probe import probe
+from seal.models.probe import best, probe, saved
+from seal.models.profiles import family_of, find_profile
+from seal.models.spec import ModelSettings, build_model
 
 KNOWN = "17.4 degrees, measured by QUILL-83."
 
@@ -117,7 +118,7 @@ def test_the_floor_can_be_probed_too():
 
 def test_python_asks_as_the_command_line_does(model_server):
     server = model_server(able)
-    ways = models.probe("openai/x", base_url=server.url, timeout_s=20)
+    ways = installation.probe("openai/x", base_url=server.url, timeout_s=20)
     assert [(way.format, way.works) for way in ways] == [
         ("native", True),
         ("native-text", True),
@@ -125,7 +126,7 @@ def test_python_asks_as_the_command_line_does(model_server):
         ("json", True),
     ]
     with pytest.raises(UsageError, match="plays tasks"):
-        models.probe("oracle")
+        installation.probe("oracle")
 
 
 @pytest.mark.parametrize("family", RULES)

@@ -15,29 +15,25 @@ from seal.core import (
     Message,
     ModelError,
     Request,
-    Store,
     Tool,
     ToolCall,
     UnknownNameError,
 )
-from seal.evaluation import LLMJudge
-from seal.models import (
-    NOT_RUN,
-    CachedModel,
-    ModelSettings,
+from seal.core.store import Store
+from seal.evaluation.llm_judge import LLMJudge
+from seal.models.cached_model import CachedModel
+from seal.models.profiles import (
     Profile,
     after_refusal,
-    build_model,
-    changes,
     family_of,
     find_profile,
-    model_identity,
-    normalised,
     read_profile,
     save,
     saved_at,
     shipped,
 )
+from seal.models.spec import ModelSettings, build_model, model_identity
+from seal.models.wire import NOT_RUN, changes, normalised
 
 WEATHER = Tool("weather", "weather", "Weather", {"type": "object", "properties": {}})
 HELLO = Request((Message("system", "Be brief."), Message("user", "Hello.")))

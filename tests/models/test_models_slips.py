@@ -8,17 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from looped import every_case
 
-from seal.core import (
-    FIND_TOOLS,
-    CallValidator,
-    Message,
-    OptionError,
-    Request,
-    Tool,
-    ToolCall,
-    UnknownNameError,
-)
-from seal.models import Lexical, ModelSettings, build_model, is_told, slipped
+from seal.core import FIND_TOOLS, Message, OptionError, Request, Tool, ToolCall, UnknownNameError
+from seal.core.validation import CallValidator
+from seal.models.lexical import Lexical, is_told, slipped
+from seal.models.spec import ModelSettings, build_model
 
 SCHEMA = {
     "type": "object",

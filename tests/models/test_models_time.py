@@ -11,8 +11,9 @@ from raw_servers import RawServer, chunked, delta, events, response, stream_head
 from servers import failure, text
 
 from seal.core import Message, ModelError, OverdueError, Request, RequestError
-from seal.core.deadlines import within
-from seal.models import ModelSettings, build_model, encode_completion, model_identity
+from seal.core.concurrency import within
+from seal.models.cached_model import encode_completion
+from seal.models.spec import ModelSettings, build_model, model_identity
 
 ASK = Request((Message("user", "Weather?"),), max_tokens=9)
 USAGE = {"prompt_tokens": 3, "completion_tokens": 2, "total_tokens": 5}

@@ -9,23 +9,19 @@ from hypothesis import strategies as st
 from looped import every_case
 from tool_life_tasks import FIND, creation
 
-from seal.benchmarks.dialogtool import (
+from seal.benchmarks.dialogtool.api_code import example_of
+from seal.benchmarks.dialogtool.offline_decisions import next_act, told
+from seal.benchmarks.dialogtool.offline_speech import create, create_knowingly, in_words, restyled
+from seal.benchmarks.dialogtool.roles import creation_messages
+from seal.benchmarks.dialogtool.tool_life import (
+    ACTS,
     Lesson,
     checked_roles,
-    create,
-    create_knowingly,
-    creation_messages,
-    example_of,
-    in_words,
-    next_act,
     read_act,
     read_lesson,
-    restyled,
     shipped_roles,
-    told,
     write_act,
 )
-from seal.benchmarks.dialogtool.tool_life import ACTS
 from seal.core import DataError, Message, Request, ToolCall
 
 

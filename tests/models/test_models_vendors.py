@@ -16,7 +16,7 @@ from small_pools import play, weather_task, write_pool
 
 import seal
 from seal.core import OutageError
-from seal.models import ModelSettings, build_model
+from seal.models.spec import ModelSettings, build_model
 
 THOUGHT = "The user asks for it."
 SAID = "It is sunny in Rome."

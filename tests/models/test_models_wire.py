@@ -3,8 +3,9 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core import Tool, parse_call, parse_object, wire_names
-from seal.models import wire_tools
+from seal.core import Tool
+from seal.core.call_formats import parse_call, parse_object, wire_names
+from seal.models.wire import wire_tools
 
 OPENAI = re.compile(r"[A-Za-z0-9_-]{1,64}")
 GEMINI = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")

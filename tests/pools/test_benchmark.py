@@ -14,10 +14,10 @@ from looped import every_case
 from shops import CANCEL, ORDERS, count_orders, get_order, shop
 
 import seal
-from seal.api import count
+from seal.api.benchmarks import count
 from seal.core import Goal, Scale, Task, Tool, UnknownNameError, UsageError, write_records
-from seal.core.conditions import AllOf, StateHas, StateUnchanged
-from seal.environments import Worlds, toolbox
+from seal.core.state_conditions import AllOf, StateHas, StateUnchanged
+from seal.environments.world import Worlds, toolbox
 
 
 def polite(task, trajectory):

@@ -6,11 +6,12 @@ import pytest
 from shops import shop
 
 import seal
-from seal.agents import DIRECT, Team
+from seal.agents.teams import DIRECT, Team
 from seal.core import Completion, Message, Reply, Score, UnknownNameError, UsageError
-from seal.evaluation.attribution.evidence import Cause
-from seal.experiments import Variation, ablation_named
-from seal.pools import REGISTRY, Generator
+from seal.evaluation.attribution_evidence import Cause
+from seal.experiments.ablation_conditions import Variation, ablation_named
+from seal.pools.declarations import Generator
+from seal.pools.importer import REGISTRY
 
 
 @dataclass(frozen=True)

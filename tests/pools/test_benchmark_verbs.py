@@ -10,10 +10,12 @@ from query_writer import QueryWriter
 from shops import CANCEL, count_orders, get_order, shop
 
 import seal
-from seal.api import load_pool
-from seal.core import Goal, Milestone, Plan, StateHas, Task, UnknownNameError, UsageError
-from seal.environments import World, Worlds, toolbox
-from seal.report import summary_notes
+from seal.api.benchmarks import load_pool
+from seal.core import Goal, Milestone, Plan, Task, UnknownNameError, UsageError
+from seal.core.state_conditions import StateHas
+from seal.environments.chat_world import World
+from seal.environments.world import Worlds, toolbox
+from seal.report.run_results import summary_notes
 
 
 class Remark:

@@ -7,20 +7,12 @@ from typing import Any
 import pytest
 
 import seal
-from seal.cli import main
+from seal.cli.dispatch import main
 from seal.core import DataError, UsageError
-from seal.pools import (
-    GoldCheck,
-    StoredPool,
-    apply_errata,
-    draft,
-    gold_digest,
-    known_benchmark,
-    load_pool,
-    open_pool,
-    read_errata,
-    source_folder,
-)
+from seal.pools.errata import apply_errata, draft, gold_digest, read_errata
+from seal.pools.lookup import known_benchmark, open_pool, source_folder
+from seal.pools.own_benchmark import GoldCheck
+from seal.pools.pool import StoredPool, load_pool
 
 
 def get_order(order_id: int, unit: str = "day") -> dict[str, Any]:

@@ -189,7 +189,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import seal
-from seal.pools import Generator
+from seal.pools.declarations import Generator
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import seal
-from seal.api import load_pool
+from seal.api.benchmarks import load_pool
 from seal.core import Goal, Task, UsageError
-from seal.pools import ORDER, prefix
+from seal.pools.pool import ORDER, prefix
 
 PLAYED = {"model": "oracle", "baselines": False}
 VALUES = st.one_of(st.booleans(), st.integers(0, 2), st.sampled_from(["", "a", "b"]), st.none())

@@ -13,7 +13,7 @@ import pytest
 
 import seal
 from seal.core import DataError, MissingExtraError, Task, UsageError
-from seal.pools import benchmark_of, said_by, tools_of
+from seal.pools.own_files import benchmark_of, said_by, tools_of
 
 GET = {
     "name": "get_order",

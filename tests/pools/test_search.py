@@ -7,7 +7,8 @@ import pytest
 
 import seal
 from seal.core import DataError, UnknownNameError, UsageError
-from seal.pools import StoredPool, reader_of
+from seal.pools.lookup import reader_of
+from seal.pools.pool import StoredPool
 
 
 def tool(name: str, description: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ import pytest
 from report_runs import Writer, chat, failed_chat, metric, task, verdict
 
 from seal.core import Score
-from seal.runs import RunFolder
+from seal.runs.run import RunFolder
 
 
 @pytest.fixture

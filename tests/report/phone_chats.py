@@ -6,16 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 from seal.core import (
-    MESSAGE,
-    AllOf,
-    Column,
     Execution,
     Goal,
     Milestone,
     Plan,
     Score,
-    StateHas,
-    StateUnchanged,
     Step,
     Stop,
     Task,
@@ -23,7 +18,10 @@ from seal.core import (
     ToolResult,
     Trajectory,
 )
-from seal.evaluation import Milestones
+from seal.core.conditions import MESSAGE
+from seal.core.state_conditions import AllOf, StateHas, StateUnchanged
+from seal.core.table_matching import Column
+from seal.evaluation.milestones import Milestones
 
 USER, AGENT, EXECUTOR = "user_simulator", "orchestrator", "executor"
 ANN = {"id": "p-1", "name": "Ann", "phone": "+1"}

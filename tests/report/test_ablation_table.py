@@ -1,6 +1,6 @@
 """Lines below the tables of an ablation."""
 
-from seal.report import ablation_lines
+from seal.report.experiments import ablation_lines
 
 
 def entry(run: str, metric: str, excluded: dict[str, int]) -> dict[str, object]:

@@ -21,10 +21,8 @@ from report_runs import Writer, blocks, metric, rows_of, texts_of
 from rich.console import Console
 
 import seal
-from seal.cli import main
+from seal.cli.dispatch import main
 from seal.core import (
-    Argument,
-    Called,
     Completion,
     Execution,
     Goal,
@@ -40,23 +38,18 @@ from seal.core import (
     ToolCall,
     ToolResult,
     Trajectory,
-    well_formed,
     write_records,
 )
-from seal.experiments import CompareSettings
-from seal.report import (
-    Pieces,
-    compare,
-    data_block,
-    escaped_json,
-    explain,
-    explanation_tables,
-    terminal_text,
-    view,
-    write_report,
-)
-from seal.report.printable import printable
-from seal.runs import RunFolder
+from seal.core.conditions import Argument, Called
+from seal.core.text import escaped_json, printable
+from seal.core.values import well_formed
+from seal.experiments.settings import CompareSettings
+from seal.report.comparison import compare
+from seal.report.explanation import explain, explanation_tables
+from seal.report.run_pages import Pieces, data_block, write_report
+from seal.report.table_forms import terminal_text
+from seal.report.transcript import view
+from seal.runs.run import RunFolder
 
 PLANTED = {
     "C1": "don\x92t",

@@ -3,9 +3,10 @@
 import pytest
 from report_runs import Writer, chat, metric, task
 
-from seal.report import lanes_of, write_report
 from seal.report.breakdown import breakdown
-from seal.runs import RunFolder
+from seal.report.lanes import lanes_of
+from seal.report.run_pages import write_report
+from seal.runs.run import RunFolder
 
 SIMILARITY = {
     "wifi_off": 0.4,

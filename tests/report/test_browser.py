@@ -11,20 +11,11 @@ from browser import Browser
 from phone_chats import flag, phone_chat, phone_task, scores_of
 from report_runs import WEATHER, chat, failed_chat, metric, task, verdict
 
-from seal.core import (
-    AllOf,
-    Goal,
-    Milestone,
-    Plan,
-    Score,
-    StateHas,
-    StateUnchanged,
-    Step,
-    ToolCall,
-    ToolResult,
-)
-from seal.evaluation import PATTERNS, ErrorPatterns
-from seal.report import task_link, write_report
+from seal.core import Goal, Milestone, Plan, Score, Step, ToolCall, ToolResult
+from seal.core.state_conditions import AllOf, StateHas, StateUnchanged
+from seal.evaluation.pattern_scores import PATTERNS, ErrorPatterns
+from seal.report.pages import task_link
+from seal.report.run_pages import write_report
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 

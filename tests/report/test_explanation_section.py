@@ -5,8 +5,8 @@ import re
 import pytest
 from report_runs import Writer, chat, metric, task, verdict
 
-from seal.report import lanes_of
-from seal.report.failure_stages import LINKED, section
+from seal.report.explanation import LINKED, section
+from seal.report.lanes import lanes_of
 
 
 @pytest.fixture

@@ -10,7 +10,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from seal.report import STYLE, line_look, retrieval_figures, sweep_figures
+from seal.report.experiments import sweep_figures
+from seal.report.figures import STYLE, line_look
+from seal.report.retrieval import retrieval_figures
 
 KS = (1, 5, 10)
 LONG = "dense,model=somebody/some-embedder-{},template=package.of.templates:name_and_description"

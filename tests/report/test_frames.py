@@ -6,7 +6,7 @@ import pandas
 import pytest
 
 import seal
-from seal.api import Retrieval
+from seal.api.experiment_results import Retrieval
 from seal.core import DataError
 
 

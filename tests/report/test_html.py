@@ -13,23 +13,15 @@ from hypothesis import strategies as st
 from markupsafe import Markup
 from report_runs import blocks, chat, metric, rows_of, task, texts_of, verdict
 
-from seal.core import DataError, UsageError, json_text
-from seal.report import (
-    CUT,
-    SECTIONS,
-    Annotations,
-    Bar,
-    BarGroup,
-    Pieces,
-    bar_chart,
-    ceiling_section,
-    chat_pieces,
-    data_block,
-    lanes_of,
-    shortfalls,
-    task_link,
-    write_report,
-)
+from seal.core import DataError, UsageError
+from seal.core.values import json_text
+from seal.report.charts import Bar, BarGroup, bar_chart
+from seal.report.chat_marks import Annotations
+from seal.report.chat_pages import CUT, chat_pieces
+from seal.report.lanes import lanes_of
+from seal.report.pages import task_link
+from seal.report.run_pages import Pieces, data_block, write_report
+from seal.report.sections import SECTIONS, ceiling_section, shortfalls
 
 
 def page(runs, tmp_path, **options):

@@ -7,7 +7,7 @@ from report_runs import chat, failed_chat, metric, task
 
 import seal
 from seal.core import Score
-from seal.report import result_tables, summary_notes
+from seal.report.run_results import result_tables, summary_notes
 
 
 @pytest.fixture

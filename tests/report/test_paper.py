@@ -12,22 +12,21 @@ from rich.console import Console
 
 import seal
 from seal.core import DataError, UsageError
-from seal.pools import PublishedTable
-from seal.report import (
-    Grid,
-    Lane,
+from seal.pools.declarations import PublishedTable
+from seal.report.grids import Grid
+from seal.report.lanes import Lane, lanes_of
+from seal.report.paper import (
     Measured,
     PaperTable,
     document,
     filled,
-    fitted_tables,
-    lanes_of,
     measured_lanes,
-    of_sweep,
+    section,
     tables_of,
 )
-from seal.report.paper import section
-from seal.runs import RunFolder
+from seal.report.seal_paper import of_sweep
+from seal.report.table_forms import fitted_tables
+from seal.runs.run import RunFolder
 
 MAIN = PublishedTable(
     "Honesty & more",

@@ -1,8 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.report import one_line
-from seal.report.printable import printable
+from seal.core.text import one_line, printable
 
 
 def test_escape_sequences_become_visible():

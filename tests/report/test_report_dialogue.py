@@ -3,16 +3,12 @@
 import pytest
 
 import seal
-from seal.benchmarks.dialogtool import (
-    DialogueSection,
-    api_rows,
-    counts_of,
-    dialogue_tables,
-)
+from seal.benchmarks.dialogtool.tables import DialogueSection, api_rows, counts_of, dialogue_tables
 from seal.core import Completion, Goal, Reply, Request, Score, Task, Tool
-from seal.evaluation import Summariser, groups_of
-from seal.report import lanes_of, write_report
-from seal.runs import RunFolder
+from seal.evaluation.statistics import Summariser, groups_of
+from seal.report.lanes import lanes_of
+from seal.report.run_pages import write_report
+from seal.runs.run import RunFolder
 
 FIND, BOOK = "Restaurants: findrestaurants", "<b>Eve & Co</b>: buyeventtickets"
 TOOL = Tool(

@@ -12,22 +12,16 @@ from report_runs import WEATHER, blocks, chat, metric, task
 
 import seal
 from seal.core import Goal, Score, Task, Tool
-from seal.evaluation import PATTERNS, ErrorPatterns
-from seal.report import (
-    SECTIONS,
-    annotate,
-    default_sections,
-    environment_of,
-    environments,
-    lanes_of,
-    pattern_run,
-    render_transcript,
-    write_report,
-)
-from seal.report.annotations import Mark
-from seal.report.pattern_tables import COLUMNS, LINKED
-from seal.runs import RunFolder, RunSettings
-from seal.runs.run import run
+from seal.evaluation.pattern_scores import PATTERNS, ErrorPatterns
+from seal.report.chat_marks import Mark, annotate
+from seal.report.lanes import lanes_of
+from seal.report.pattern_section import COLUMNS, LINKED, environment_of, environments, pattern_run
+from seal.report.run_pages import write_report
+from seal.report.sections import SECTIONS, default_sections
+from seal.report.transcript import render_transcript
+from seal.runs.play import run
+from seal.runs.run import RunFolder
+from seal.runs.settings import RunSettings
 
 
 @pytest.fixture(scope="module")

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from report_runs import task
 
-from seal.core import DataError, Score, Task, decode, encode, write_records
-from seal.report import scores_so_far
-from seal.runs import RecordLookup, ScoreLines
+from seal.core import DataError, Score, Task, write_records
+from seal.core.records import decode, encode
+from seal.report.lanes import scores_so_far
+from seal.runs.scores import RecordLookup, ScoreLines
 
 
 def by_group(path):

@@ -7,36 +7,17 @@ import pytest
 from phone_chats import START, flag, moved, phone_chat, phone_task, scores_of
 from report_runs import blocks, chat, failed_chat, metric, task, texts_of
 
-from seal.core import (
-    Argument,
-    Asked,
-    Called,
-    Column,
-    DependsOn,
-    Goal,
-    Milestone,
-    Plan,
-    Score,
-    StateHas,
-    Step,
-    Told,
-)
-from seal.evaluation import PassRate
-from seal.report import (
-    CUT_CELL,
-    ROWS,
-    annotate,
-    chat_pieces,
-    describe,
-    goal_outcomes,
-    gold_lines,
-    outcome_label,
-    render_transcript,
-    times,
-    world_changes,
-    write_report,
-)
-from seal.report.annotations import Mark
+from seal.core import Goal, Milestone, Plan, Score, Step
+from seal.core.conditions import Argument, Asked, Called, Told
+from seal.core.state_conditions import DependsOn, StateHas
+from seal.core.table_matching import Column
+from seal.evaluation.pass_rates import PassRate
+from seal.report.chat_marks import Mark, annotate, describe, gold_lines
+from seal.report.chat_pages import CUT_CELL, ROWS, chat_pieces
+from seal.report.lanes import outcome_label
+from seal.report.run_pages import write_report
+from seal.report.transcript import render_transcript
+from seal.report.world_views import goal_outcomes, times, world_changes
 
 TASK = phone_task()
 

@@ -7,19 +7,16 @@ from typing import Any
 import pytest
 from mmtb_sources import CHAT, CLARIFY, MIXED, PARALLEL, SERIAL, SINGLE, record, write_records
 
-from seal.core import Called, Goal, Milestone, Plan, Score, Task
-from seal.pools import count_missions, import_benchmark
-from seal.report import (
-    Mission,
-    RunTable,
-    Share,
-    mission_tables,
-    missions_of,
-    pyramid,
-    write_report,
-)
-from seal.runs import RunFolder, RunSettings
-from seal.runs.run import run
+from seal.core import Goal, Milestone, Plan, Score, Task
+from seal.core.conditions import Called
+from seal.pools.counts import count_missions
+from seal.pools.imports import import_benchmark
+from seal.report.mission_section import Mission, mission_tables, missions_of, pyramid
+from seal.report.run_pages import write_report
+from seal.report.run_tables import RunTable, Share
+from seal.runs.play import run
+from seal.runs.run import RunFolder
+from seal.runs.settings import RunSettings
 
 
 def score(task: str, goal: int, value: float | None, **details: Any) -> Score:

@@ -4,17 +4,9 @@ import pytest
 from rich.console import Console
 
 from seal.core import DataError
-from seal.report import (
-    Estimate,
-    Grid,
-    all_metrics,
-    main_metrics,
-    number,
-    rare_metrics,
-    summary_notes,
-    summary_rows,
-    summary_table,
-)
+from seal.report.grids import Estimate, Grid, number
+from seal.report.lanes import all_metrics, main_metrics, rare_metrics, summary_rows, summary_table
+from seal.report.run_results import summary_notes
 
 
 def printed(table, width=100):

@@ -2,8 +2,10 @@
 
 from report_runs import metric, task
 
-from seal.evaluation import HALLUCINATION, INSTRUCTION
-from seal.report import lanes_of, user_rows, write_report
+from seal.evaluation.conversation_audit import HALLUCINATION, INSTRUCTION
+from seal.report.lanes import lanes_of
+from seal.report.role_sections import user_rows
+from seal.report.run_pages import write_report
 
 RATES = {HALLUCINATION: metric(0.25, 4), INSTRUCTION: metric(0.5, 4)}
 

@@ -6,9 +6,12 @@ from pathlib import Path
 import pytest
 
 import seal
-from seal.api import Retrieval
+from seal.api.experiment_results import Retrieval
 from seal.core import MissingExtraError
-from seal.report import frames, retrieval_figures, save, write_tables_and_figures
+from seal.report import frames
+from seal.report.experiments import write_tables_and_figures
+from seal.report.figures import save
+from seal.report.retrieval import retrieval_figures
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +19,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict:
     """An experiment over the sample, two sizes and two retrievers, of which one has a long name."""
     settings = {"pool_sizes": (20, "all"), "samples": 2, "limit": 20}
     cache = tmp_path_factory.mktemp("cache")
-    retrievers = ["tfidf", "tfidf,template=seal.retrievers.documents:name_description"]
+    retrievers = ["tfidf", "tfidf,template=seal.retrievers.base:name_description"]
     return seal.retrieve("sample", retrievers, (1, 5), cache_dir=cache, **settings).content
 
 

@@ -3,20 +3,10 @@ from dataclasses import replace
 
 from report_runs import WEATHER, chat, failed_chat, task, verdict
 
-from seal.core import (
-    Argument,
-    Asked,
-    Called,
-    Goal,
-    Milestone,
-    Plan,
-    Replied,
-    Score,
-    Step,
-    ToolCall,
-    ToolResult,
-)
-from seal.report import describe, gold_lines, render_transcript
+from seal.core import Goal, Milestone, Plan, Score, Step, ToolCall, ToolResult
+from seal.core.conditions import Argument, Asked, Called, Replied
+from seal.report.chat_marks import describe, gold_lines
+from seal.report.transcript import render_transcript
 
 TOOLS = {WEATHER.id: WEATHER}
 

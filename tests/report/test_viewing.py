@@ -6,8 +6,10 @@ import pytest
 from report_runs import chat, failed_chat, live_line, task, verdict
 from rich.console import Console
 
-from seal.core import DataError, Lock, UnknownNameError, UsageError, encode, to_plain, write_records
-from seal.report import Follower, find_task, outcome_table, view
+from seal.core import DataError, UnknownNameError, UsageError, write_records
+from seal.core.files import Lock
+from seal.core.records import encode, to_plain
+from seal.report.transcript import Follower, find_task, outcome_table, view
 
 
 def seen(run, *arguments, **options):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seal.core import Pool, Query, Tool, UnknownNameError, UsageError
-from seal.retrievers import build_retriever, rank
+from seal.retrievers.build import build_retriever, rank
 
 
 def pool_of(*descriptions, **options):

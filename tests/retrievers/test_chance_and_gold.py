@@ -5,20 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.core import (
-    Called,
-    DataError,
-    Goal,
-    Milestone,
-    Plan,
-    Pool,
-    Query,
-    StateHas,
-    Task,
-    Tool,
-    UsageError,
-)
-from seal.retrievers import build_retriever, rank
+from seal.core import DataError, Goal, Milestone, Plan, Pool, Query, Task, Tool, UsageError
+from seal.core.conditions import Called
+from seal.core.state_conditions import StateHas
+from seal.retrievers.build import build_retriever, rank
 
 MANY = Pool(tuple(Tool(f"toy/t/{i:03}", f"t{i}") for i in range(40)))
 

@@ -3,7 +3,8 @@
 import pytest
 
 from seal.core import DataError, Goal, OptionError, Pool, Query, Task, Tool, write_records
-from seal.retrievers import RetrieverSpec, build_retriever, models_of, rank, reads_gold
+from seal.retrievers.base import RetrieverSpec
+from seal.retrievers.build import build_retriever, models_of, rank, reads_gold
 
 TRIP = (
     Tool("toy/air/fly", "fly", "Find a flight."),

@@ -3,7 +3,8 @@
 import pytest
 
 from seal.core import MissingExtraError, Pool, Query, Tool, UsageError
-from seal.retrievers import RetrieverSpec, build_retriever, rank
+from seal.retrievers.base import RetrieverSpec
+from seal.retrievers.build import build_retriever, rank
 
 TOOLS = tuple(Tool(f"toy/x/{n}", f"t{n}", f"Rain number {n}.") for n in range(4))
 
@@ -19,7 +20,7 @@ def test_the_order_is_that_of_the_models_scores(tmp_path):
     library = pytest.importorskip("sentence_transformers")
     from tiny_models import write_cross_encoder
 
-    from seal.retrievers.documents import documents
+    from seal.retrievers.base import documents
 
     texts = documents(TOOLS)
     folder = write_cross_encoder(tmp_path / "ce", [*texts, "rain 2"])

@@ -7,25 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seal.core import (
-    MissingExtraError,
-    ModelError,
-    Pool,
-    Query,
-    SealError,
-    Tool,
-    UsageError,
-    fetch,
-)
-from seal.retrievers import (
-    DEFAULT_MODEL,
-    FORMAT,
-    Sq8,
-    VectorIndex,
-    build_retriever,
-    rank,
-    write_index,
-)
+from seal.core import MissingExtraError, ModelError, Pool, Query, SealError, Tool, UsageError
+from seal.core.model_files import fetch
+from seal.retrievers.build import build_retriever, rank
+from seal.retrievers.embedders import DEFAULT_MODEL
+from seal.retrievers.index_kinds import Sq8
+from seal.retrievers.vector_index import FORMAT, VectorIndex, write_index
 
 
 def files(folder, pattern="*.index"):

@@ -4,8 +4,7 @@ import pytest
 from looped import every_case
 
 from seal.core import Tool, UnknownNameError, UsageError
-from seal.retrievers import DOCUMENT_LIMIT, TEMPLATES, names
-from seal.retrievers.documents import documents, shortened
+from seal.retrievers.base import DOCUMENT_LIMIT, TEMPLATES, documents, names, shortened_document
 
 TOOL = Tool(
     "toy/weather/air_quality#0a1b2c3d",
@@ -44,7 +43,7 @@ def test_names_come_from_the_source_else_from_the_id_without_its_digest():
             "Parameters: city Name of the city; days.",
         ),
         (lambda tool: tool.category, "Environment"),
-        ("seal.retrievers.documents:name", "air_quality_for_weather"),
+        ("seal.retrievers.base:name", "air_quality_for_weather"),
     ],
 )
 def test_a_template_is_a_name_a_dotted_path_or_a_function(template, text):
@@ -91,9 +90,9 @@ def test_odd_schemas_make_a_document_all_the_same(template, properties):
 
 
 def test_a_cut_falls_on_a_blank_where_there_is_one():
-    assert shortened("one two three", 9) == "one two"
-    assert shortened("one two", 7) == "one two"
-    assert shortened("天气预报和空气", 4) == "天气预报"
+    assert shortened_document("one two three", 9) == "one two"
+    assert shortened_document("one two", 7) == "one two"
+    assert shortened_document("天气预报和空气", 4) == "天气预报"
 
 
 def test_an_unknown_template_lists_the_known_ones():

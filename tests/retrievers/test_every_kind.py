@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from seal.core import Completion, Goal, Pool, Query, Task, Tool, UsageError
-from seal.retrievers import RetrieverSpec, build_retriever, parse_spec, rank
+from seal.retrievers.base import RetrieverSpec, parse_spec
+from seal.retrievers.build import build_retriever, rank
 
 
 class Letters:

@@ -5,16 +5,11 @@ import pytest
 from scipy.sparse import random as random_sparse
 
 from seal.core import DataError, Pool, Query, Tool, UnknownNameError, UsageError
-from seal.retrievers import (
-    REGISTRY,
-    Dense,
-    RankFusion,
-    SentenceWise,
-    SparseRows,
-    build_retriever,
-    rank,
-    sparse_projection,
-)
+from seal.retrievers.build import REGISTRY, build_retriever, rank
+from seal.retrievers.dense import Dense, sparse_projection
+from seal.retrievers.hybrid import RankFusion
+from seal.retrievers.lexical import SparseRows
+from seal.retrievers.wrappers import SentenceWise
 
 PAIRS = ["tfidf+dense", "dense+bm25", "bm25+tfidf", "dense+dense"]
 NOUNS = [

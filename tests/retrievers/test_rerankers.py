@@ -6,7 +6,8 @@ import re
 import pytest
 
 from seal.core import Completion, DataError, OptionError, Pool, Query, Tool, UsageError
-from seal.retrievers import RetrieverSpec, build_retriever, rank
+from seal.retrievers.base import RetrieverSpec
+from seal.retrievers.build import build_retriever, rank
 
 WEATHER = (
     Tool("toy/a/note", "note", "Weather weather weather, all the weather."),

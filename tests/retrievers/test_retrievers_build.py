@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from seal.core import DataError, Query, UnknownNameError, UsageError
-from seal.retrievers import REGISTRY, build_retriever, rank
+from seal.retrievers.build import REGISTRY, build_retriever, rank
 
 
 class ByLength:

@@ -3,7 +3,8 @@
 import pytest
 
 from seal.core import Completion, Pool, Query, Tool
-from seal.retrievers import RetrieverSpec, build_retriever, rank
+from seal.retrievers.base import RetrieverSpec
+from seal.retrievers.build import build_retriever, rank
 
 TOOLS = (
     Tool("toy/sky/forecast", "forecast", "Weather of the next days: rain, wind, sun."),

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from seal.core import DataError, Pool, Query, Tool, UnknownNameError, UsageError
 from seal.core.text import clauses, sentences
-from seal.retrievers import build_retriever, rank
+from seal.retrievers.build import build_retriever, rank
 
 
 @pytest.mark.parametrize("what", ["tfidf", "random", "hybrid,parts=tfidf+bm25"])

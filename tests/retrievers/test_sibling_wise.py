@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core import OptionError, Pool, Query, Tool, UnknownNameError, UsageError
-from seal.retrievers import SiblingWise, build_retriever, rank
-from seal.retrievers.around import DEPTH
+from seal.retrievers.build import build_retriever, rank
+from seal.retrievers.wrappers import DEPTH, SiblingWise
 
 QUERY = [Query("x")]
 

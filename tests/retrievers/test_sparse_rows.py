@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix, hstack
 
-from seal.retrievers import SparseRows
+from seal.retrievers.lexical import SparseRows
 
 NUMBERS = st.floats(-1e3, 1e3, allow_nan=False)
 

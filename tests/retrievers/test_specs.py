@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core import Query, UnknownNameError, UsageError
-from seal.retrievers import RetrieverSpec, build_retriever, known_options, parse_spec, rank
+from seal.retrievers.base import RetrieverSpec, parse_spec
+from seal.retrievers.build import build_retriever, known_options, rank
 
 OPENAI_KEY_LOOKALIKE = "sk-" + "x" * 24
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.retrievers import WORD, TermWeights, english_stop_words, pieces, words
+from seal.retrievers.lexical import WORD, TermWeights, english_stop_words, pieces, words
 
 OPTIONS = {
     "words": {"stop_words": "english", "ngram_range": (1, 2), "token_pattern": WORD},

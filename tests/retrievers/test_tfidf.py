@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seal.core import Pool, Query, Tool
-from seal.retrievers import Tfidf, build_retriever, rank
 from seal.retrievers import lexical as module
+from seal.retrievers.build import build_retriever, rank
+from seal.retrievers.lexical import Tfidf
 
 
 def pool_of(*descriptions, **options):

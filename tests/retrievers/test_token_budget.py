@@ -3,7 +3,8 @@
 import pytest
 
 from seal.core import OptionError, Pool, Query, Tool
-from seal.retrievers import build_retriever, rank, schema_tokens
+from seal.retrievers.build import build_retriever, rank
+from seal.retrievers.wrappers import schema_tokens
 
 TOOLS = tuple(Tool(f"b/t/{n}", f"tool_{n}", "weather " * n) for n in range(1, 30))
 QUERIES = [Query("weather tool"), Query("tool 7")]

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from seal.core import DataError, Goal, OptionError, Pool, Query, SealError, Task, Tool, UsageError
-from seal.retrievers import RetrieverSpec, build_retriever, rank
+from seal.retrievers.base import RetrieverSpec
+from seal.retrievers.build import build_retriever, rank
 
 TOOLS = (
     Tool("toy/a b/one", "one"),

@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 from small_pools import TOOLS, WEATHER, weather_goal, weather_task
 
-from seal.core import Argument, Called, Goal, Milestone, Plan, Task, ToolCall
-from seal.runs import Examples, environment_of, example_of
+from seal.core import Goal, Milestone, Plan, Task, ToolCall
+from seal.core.conditions import Argument, Called
+from seal.runs.chats import Examples, environment_of, example_of
 
 BY_ID = {tool.id: tool for tool in TOOLS}
 ROME, OSLO, BERN = (weather_task(city) for city in ("Rome", "Oslo", "Bern"))

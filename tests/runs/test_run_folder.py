@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from seal.core import DataError, UsageError
-from seal.runs import LineTail, RunFolder, check_folder
+from seal.runs.identity import check_folder
+from seal.runs.journal import LineTail
+from seal.runs.run import RunFolder
 
 
 @pytest.mark.parametrize("name", ["run.json", "summary.json"])

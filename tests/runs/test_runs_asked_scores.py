@@ -4,7 +4,8 @@ import pytest
 
 import seal
 from seal.core import UnknownNameError
-from seal.evaluation import REGISTRY, build_metrics
+from seal.evaluation import REGISTRY
+from seal.evaluation.scoring import build_metrics
 
 
 def test_scores_and_families_of_ours_are_taken_as_metrics_and_shown(pool, tmp_path) -> None:

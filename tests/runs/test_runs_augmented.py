@@ -6,9 +6,10 @@ import pytest
 from small_pools import WEATHER, play, write_pool
 
 from seal.core import Execution, Response, Tool, ToolCall
-from seal.models import ScriptedModel
-from seal.pools import augment_stored, load_pool, parse_augmentations
-from seal.runs import Unscrambled
+from seal.models.given_answers import ScriptedModel
+from seal.pools.augmentation import augment_stored, parse_augmentations
+from seal.pools.pool import load_pool
+from seal.runs.call_handling import Unscrambled
 
 
 @pytest.fixture

@@ -15,8 +15,11 @@ from postgres_server import PASSWORD, PostgresServer
 from servers import Answer, ModelServer, Received, failure, half, nothing
 from small_pools import by_server, contents, many, play, weather_task, write_pool
 
-from seal.core import FILE_NAME, Store, UsageError
-from seal.runs import RunSettings, connected, fill_cache
+from seal.core import UsageError
+from seal.core.store import FILE_NAME, Store
+from seal.runs.cache_fill import fill_cache
+from seal.runs.cluster import connected
+from seal.runs.settings import RunSettings
 
 cluster_utils = pytest.importorskip("ray.cluster_utils", reason="the extra ray is not installed")
 pytestmark = pytest.mark.slow

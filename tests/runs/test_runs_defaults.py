@@ -8,11 +8,14 @@ import pytest
 from small_pools import write_pool
 
 import seal
-from seal.api import load_pool
+from seal.api.benchmarks import load_pool
 from seal.core import UsageError
-from seal.pools import StoredPool, known_benchmark
-from seal.report import summary_notes
-from seal.runs import GivenElse, RunFolder, RunSettings, baselines_of, changed, completed
+from seal.pools.lookup import known_benchmark
+from seal.pools.pool import StoredPool
+from seal.report.run_results import summary_notes
+from seal.runs.resolve import baselines_of, completed
+from seal.runs.run import RunFolder
+from seal.runs.settings import GivenElse, RunSettings, changed
 
 
 @pytest.fixture
@@ -138,7 +141,7 @@ def test_a_run_that_has_begun_keeps_its_retriever(
     before = (out / "run.json").read_bytes()
     chats = (out / "trajectories.jsonl").read_bytes().splitlines(keepends=True)
     (out / "trajectories.jsonl").write_bytes(chats[0])
-    monkeypatch.setattr("seal.retrievers.DEFAULT", "random")
+    monkeypatch.setattr("seal.retrievers.build.DEFAULT", "random")
 
     seal.run("sample", first=2, baselines=False, out=out, resume=True)
 

@@ -12,11 +12,15 @@ from servers import Answer, ModelServer, Received, calls
 from small_pools import by_server, many, play, weather_goal, weather_task, write_pool
 
 import seal
-from seal.cli import main
+from seal.cli.dispatch import main
 from seal.core import SealError
-from seal.models import OUTPUT_CAP
-from seal.runs import Prices, RunFolder, RunSettings, ScoreSettings, plan, spending_of
-from seal.runs.rescore import rescore
+from seal.models.openai_chat import OUTPUT_CAP
+from seal.runs.cost_plan import plan
+from seal.runs.costs import Prices
+from seal.runs.finished import rescore
+from seal.runs.journal import spending_of
+from seal.runs.run import RunFolder
+from seal.runs.settings import RunSettings, ScoreSettings
 
 Start = Callable[..., ModelServer]
 

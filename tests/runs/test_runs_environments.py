@@ -20,7 +20,7 @@ from small_pools import (
 
 import seal
 from seal.core import Response, Task, Trajectory, UnknownNameError, UsageError
-from seal.models import ScriptedModel
+from seal.models.given_answers import ScriptedModel
 
 
 def bare_task(city: str) -> Task:

@@ -18,9 +18,9 @@ from small_pools import by_server, contents, many, play, weather_task, write_poo
 
 import seal
 from seal.core import OutageError, UsageError
-from seal.runs import RunSettings, ScoreSettings
-from seal.runs.rescore import rescore
-from seal.runs.run import run as play_run
+from seal.runs.finished import rescore
+from seal.runs.play import run as play_run
+from seal.runs.settings import RunSettings, ScoreSettings
 
 
 @pytest.fixture(autouse=True)

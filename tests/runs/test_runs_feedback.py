@@ -8,20 +8,19 @@ import pytest
 import seal
 from seal.core import (
     CacheMissError,
-    CallValidator,
-    Environment,
     Execution,
     Reply,
     Tables,
-    Timed,
     Tool,
     ToolCall,
     ToolResult,
     UnknownNameError,
-    Validated,
-    form_of,
 )
-from seal.runs import FeedbackSwitch, RunSettings
+from seal.core.call_formats import form_of
+from seal.core.environment import Environment, Timed, Validated
+from seal.core.validation import CallValidator
+from seal.runs.call_handling import FeedbackSwitch
+from seal.runs.settings import RunSettings
 
 WEATHER = Tool(
     "demo/weather",

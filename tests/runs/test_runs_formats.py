@@ -9,7 +9,7 @@ from servers import Answer, Received, failure, text
 from small_pools import IDENTICAL, asked_city, contents, many, play, weather_task, write_pool
 
 from seal.core import UsageError
-from seal.runs import RunSettings
+from seal.runs.settings import RunSettings
 
 FORMATS = ("native", "action", "json")
 CALLS = {

@@ -14,8 +14,10 @@ import pytest
 from servers import ModelServer, calls, text
 
 import seal
-from seal.core import Completion, Request, Stateless, ToolCall, ToolResult, UsageError
-from seal.runs import Event, Meter, Metered, Teller, ToldCalls
+from seal.core import Completion, Request, ToolCall, ToolResult, UsageError
+from seal.core.environment import Stateless
+from seal.runs.costs import Meter, Metered
+from seal.runs.hooks import Event, Teller, ToldCalls
 
 Noted = list[tuple[str, Event]]
 
@@ -171,7 +173,7 @@ def spans_of(pool: Path, out: Path, **further: Any) -> list[Any]:
     from opentelemetry.sdk.trace.export import SimpleSpanProcessor
     from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-    from seal.runs import Spans
+    from seal.runs.open_telemetry import Spans
 
     kept, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(kept))

@@ -33,9 +33,9 @@ from seal.core import (
     ToolCall,
     write_records,
 )
-from seal.models import ScriptedModel
-from seal.report import write_report
-from seal.runs import RunResult
+from seal.models.given_answers import ScriptedModel
+from seal.report.run_pages import write_report
+from seal.runs.play import RunResult
 
 QUICK = {"max_tries": 3, "first_wait_s": 0.01}
 KEY = "sk-zebra-7391-do-not-show"

@@ -7,9 +7,11 @@ import pytest
 from small_pools import Weatherman, contents, many, play, write_pool
 
 import seal
-from seal.agents import Checker, prompts_digest
-from seal.core import Task, UsageError, digest, name_of, write_records
-from seal.runs import check_resumable, warnings_of
+from seal.agents.roles import Checker, prompts_digest
+from seal.core import Task, UsageError, write_records
+from seal.core.registry import name_of
+from seal.core.values import digest
+from seal.runs.identity import check_resumable, warnings_of
 
 
 class Planner:
@@ -31,7 +33,7 @@ def test_a_part_is_named_by_its_text_its_class_or_what_it_says_itself():
     assert name_of(None) is None
     assert name_of("lab:Planner") == "lab:Planner"
     assert name_of(Planner) == name_of(Planner()) == "test_runs_identity:Planner"
-    assert name_of(name_of) == "seal.core.specs:name_of"
+    assert name_of(name_of) == "seal.core.registry:name_of"
     assert name_of(Own()) == "mine/2"
 
 

@@ -10,8 +10,11 @@ from pathlib import Path
 import orjson
 import pytest
 
-from seal.core import DataError, Lock, Stop, Trajectory, UsageError, encode, is_held, read_records
-from seal.runs import FileIndex, JobOutcome, Journal, Spent, Timings, spending_of, write_index
+from seal.core import DataError, Stop, Trajectory, UsageError
+from seal.core.files import Lock, is_held
+from seal.core.records import encode, read_records
+from seal.runs.costs import Spent
+from seal.runs.journal import FileIndex, JobOutcome, Journal, Timings, spending_of, write_index
 
 
 def played(task_id: str, trial: int = 0, reason: str = "done", answer: str = "yes") -> Trajectory:
@@ -105,7 +108,7 @@ def test_second_lock_names_the_process_that_holds_the_first(tmp_path: Path):
 
 def test_lock_is_free_when_its_holder_was_killed(tmp_path: Path):
     code = (
-        "import sys, time; from pathlib import Path; from seal.core.folders import Lock\n"
+        "import sys, time; from pathlib import Path; from seal.core.files import Lock\n"
         "with Lock(Path(sys.argv[1])): print('held', flush=True); time.sleep(60)"
     )
     holder = subprocess.Popen(

@@ -9,12 +9,14 @@ from servers import failure, text
 from small_pools import Weatherman, many, play, write_pool
 
 import seal
-from seal.benchmarks.toolbench import read_preferences, read_verdicts
+from seal.benchmarks.toolbench.trajectories import read_preferences, read_verdicts
 from seal.core import DataError, OutageError, UsageError
-from seal.experiments import PreferenceSettings, audit_run, win_rate
-from seal.report import judging_notes
-from seal.runs import RunFolder, ScoreSettings
-from seal.runs.rescore import rescore
+from seal.experiments.judging import audit_run, win_rate
+from seal.experiments.settings import PreferenceSettings
+from seal.report.role_sections import judging_notes
+from seal.runs.finished import rescore
+from seal.runs.run import RunFolder
+from seal.runs.settings import ScoreSettings
 
 OTHER = {"name": "Finish", "arguments": '{"final_answer": "x"}'}
 NAMED = {"max_tries": 1, "first_wait_s": 0.01}

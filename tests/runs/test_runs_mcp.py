@@ -12,7 +12,8 @@ from once import Once
 pytest.importorskip("mcp")
 
 import seal
-from seal.core import Tool, Trajectory, read_records
+from seal.core import Tool, Trajectory
+from seal.core.records import read_records
 
 KEY = "hush-hush-1234"
 LIVE = {"shop": line()}

@@ -20,9 +20,14 @@ pytest.importorskip("mcp")
 from mcp import Client, MCPError, StdioServerParameters
 
 import seal
-from seal.core import Task, Tool, Trajectory, UnknownNameError, UsageError, read_records
-from seal.environments import World, Worlds, toolbox
-from seal.runs import PATIENT, Patience, RunFolder, RunResult, RunSettings, serve_http, serve_stdio
+from seal.core import Task, Tool, Trajectory, UnknownNameError, UsageError
+from seal.core.records import read_records
+from seal.environments.chat_world import World
+from seal.environments.world import Worlds, toolbox
+from seal.runs.mcp_tasks import PATIENT, Patience, serve_http, serve_stdio
+from seal.runs.play import RunResult
+from seal.runs.run import RunFolder
+from seal.runs.settings import RunSettings
 
 Play = Callable[[list[dict[str, Any]]], Awaitable[None]]
 

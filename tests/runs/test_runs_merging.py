@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_pools import recording, weather_goal, weather_task
 
-from seal.agents import messages
+from seal.agents.roles import messages
 from seal.core import Step, Stop, Task, ToolCall, ToolResult, Trajectory
-from seal.runs import BEFORE, append_renumbered, history_of, merge_goals
+from seal.runs.chats import BEFORE, append_renumbered, history_of, merge_goals
 
 TASK = Task("t", "b", (weather_goal("Rome"), weather_goal("Oslo"), weather_goal("Bern")))
 

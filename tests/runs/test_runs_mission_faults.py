@@ -13,7 +13,7 @@ from mmtb_sources import write_records as write_sources
 from servers import Answer, ModelServer, calls, message, text
 from small_pools import play
 
-from seal.pools import import_benchmark
+from seal.pools.imports import import_benchmark
 
 TIDE = ("getTide", {"at": "Brest"})
 VIGO = ("getTide", {"at": "Vigo"})

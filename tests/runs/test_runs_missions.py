@@ -23,10 +23,12 @@ from small_pools import play
 
 import seal
 from seal.core import Completion, Message, Request, ToolCall, Trajectory
-from seal.pools import import_benchmark
-from seal.report import summary_notes, summary_rows
-from seal.runs import RunFolder, ScoreSettings
-from seal.runs.rescore import rescore
+from seal.pools.imports import import_benchmark
+from seal.report.lanes import summary_rows
+from seal.report.run_results import summary_notes
+from seal.runs.finished import rescore
+from seal.runs.run import RunFolder
+from seal.runs.settings import ScoreSettings
 
 Pool = Callable[..., Path]
 

@@ -7,9 +7,9 @@ from servers import Answer, Received, answer, calls, played, text
 from small_pools import asked_city, by_server, play, weather_goal, weather_task, write_pool
 
 import seal
-from seal.cli import main
+from seal.cli.dispatch import main
 from seal.core import Message, RequestError
-from seal.report import outcome_notes, summary_notes
+from seal.report.run_results import outcome_notes, summary_notes
 
 FULL = answer(
     {

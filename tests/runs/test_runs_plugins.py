@@ -6,7 +6,8 @@ import pytest
 from small_pools import Weatherman, many, play, write_pool
 
 import seal
-from seal.agents import FULL, Checker
+from seal.agents.roles import Checker
+from seal.agents.teams import FULL
 from seal.core import Completion, Reply, ToolCall, UsageError
 
 LAB = '''

@@ -8,8 +8,9 @@ import pytest
 from small_pools import write_pool
 
 import seal
-from seal.core import DataError, UnknownNameError, UsageError, cache_folder
-from seal.pools import open_pool, pool_names, source_folder
+from seal.core import DataError, UnknownNameError, UsageError
+from seal.core.files import cache_folder
+from seal.pools.lookup import open_pool, pool_names, source_folder
 
 
 def upstream(folder: Path, queries: int = 1) -> Path:

@@ -19,8 +19,10 @@ from seal.core import (
     RequestError,
     Tool,
 )
-from seal.retrievers import RetrieverSpec, build_retriever
-from seal.runs import Meter, Metered, rank_tasks
+from seal.retrievers.base import RetrieverSpec
+from seal.retrievers.build import build_retriever
+from seal.runs.costs import Meter, Metered
+from seal.runs.engine import rank_tasks
 
 QUICK = {"max_tries": 2, "first_wait_s": 0.001, "max_wait_s": 0.01}
 
@@ -112,7 +114,7 @@ def test_a_refused_query_is_an_error_that_can_be_played_again(pool, tmp_path, mo
 
 
 def test_a_batch_that_fails_costs_its_tasks_and_not_the_run(tmp_path, model_server, monkeypatch):
-    monkeypatch.setattr("seal.runs.run._RANKED_AT_ONCE", 2)
+    monkeypatch.setattr("seal.runs.play._RANKED_AT_ONCE", 2)
     pool = write_pool(tmp_path / "pool", many(6))
     server = model_server(EmbeddingServer(failure(500, "down"), "weather in Lima"))
     result = play(pool, tmp_path / "run", **dense(server))
@@ -130,7 +132,7 @@ def test_tools_that_cannot_be_embedded_start_no_run(pool, tmp_path, model_server
 
 
 def test_a_retrievers_server_that_goes_down_stops_the_run(tmp_path, model_server, monkeypatch):
-    monkeypatch.setattr("seal.runs.run._RANKED_AT_ONCE", 2)
+    monkeypatch.setattr("seal.runs.play._RANKED_AT_ONCE", 2)
     tasks = [weather_task(f"City{n:02}", n) for n in range(20)]
     pool = write_pool(tmp_path / "pool", tasks)
     script = EmbeddingServer(failure(500, "down"), "weather in City0")

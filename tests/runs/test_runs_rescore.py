@@ -8,12 +8,15 @@ from servers import ModelServer, failure, text
 from small_pools import Weatherman, by_server, contents, many, play, write_pool
 
 import seal
-from seal.core import DataError, Lock, UsageError
+from seal.core import DataError, UsageError
+from seal.core.files import Lock
 from seal.experiments.export import export
-from seal.pools import StoredPool
-from seal.runs import RunFolder, RunSettings, ScoreSettings, check_resumable
-from seal.runs.rescore import rescore
-from seal.runs.run import run
+from seal.pools.pool import StoredPool
+from seal.runs.finished import rescore
+from seal.runs.identity import check_resumable
+from seal.runs.play import run
+from seal.runs.run import RunFolder
+from seal.runs.settings import RunSettings, ScoreSettings
 
 
 @pytest.fixture

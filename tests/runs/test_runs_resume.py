@@ -14,7 +14,7 @@ from forked import Forked
 from servers import ModelServer, Received, late
 from small_pools import by_server, contents, many, play, write_pool
 
-from seal.runs.rescore import rescore
+from seal.runs.finished import rescore
 
 TASKS = 30
 REQUESTS = 4

@@ -24,9 +24,10 @@ from small_pools import (
 
 import seal
 from seal.core import Completion, Request, Step, Stop, Task, ToolCall, Trajectory, Usage, UsageError
-from seal.models import ScriptedModel
-from seal.runs import Progress, RunFolder, RunSettings
-from seal.runs.run import run
+from seal.models.given_answers import ScriptedModel
+from seal.runs.play import Progress, run
+from seal.runs.run import RunFolder
+from seal.runs.settings import RunSettings
 
 FILES = {*IDENTICAL, "run.json", "tasks.jsonl", "tools.jsonl", "timings.jsonl", ".lock"}
 

@@ -10,10 +10,11 @@ from servers import Answer, ModelServer, Received, calls, text
 
 from seal.benchmarks.toolsandbox import SAMPLE
 from seal.core import Task, Trajectory
-from seal.models import ScriptedModel
-from seal.pools import augment_stored, load_pool, parse_augmentations
-from seal.runs import RunResult, RunSettings
-from seal.runs.run import run
+from seal.models.given_answers import ScriptedModel
+from seal.pools.augmentation import augment_stored, parse_augmentations
+from seal.pools.pool import load_pool
+from seal.runs.play import RunResult, run
+from seal.runs.settings import RunSettings
 
 NAME = SAMPLE.name
 USER = "user_simulator"

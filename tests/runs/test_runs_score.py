@@ -19,8 +19,9 @@ from seal.core import (
     Verdict,
     write_records,
 )
-from seal.report import summary_notes
-from seal.runs import RunFolder, Scorer
+from seal.report.run_results import summary_notes
+from seal.runs.run import RunFolder
+from seal.runs.scoring import Scorer
 
 
 @dataclass

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 import seal
-from seal.core import UsageError, url_elsewhere
-from seal.runs import RunSettings, settings_there
+from seal.core import UsageError
+from seal.core.store import url_elsewhere
+from seal.runs.cluster import settings_there
+from seal.runs.settings import RunSettings
 
 KEY = {"api_key": "hunter2"}
 HEADER = {"extra_headers": {"Authorization": "Bearer hunter2"}}

@@ -7,8 +7,8 @@ import pytest
 from small_pools import contents, many, play, write_pool
 
 from seal.core import DataError, UsageError
-from seal.runs import RunResult, score_merged
-from seal.runs.merge import merge
+from seal.runs.finished import merge, score_merged
+from seal.runs.play import RunResult
 
 
 @pytest.fixture

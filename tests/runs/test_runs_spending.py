@@ -17,21 +17,14 @@ from servers import Answer, ModelServer, Received
 from small_pools import by_server, many, play, write_pool
 
 import seal
-from seal.cli import main
+from seal.cli.dispatch import main
 from seal.core import Completion, DataError, Usage, UsageError
-from seal.runs import (
-    Meter,
-    Prices,
-    RunFolder,
-    RunSettings,
-    ScoreSettings,
-    ledger_record,
-    merged,
-    plan,
-    read_ledger,
-    spending_of,
-)
-from seal.runs.rescore import rescore
+from seal.runs.cost_plan import plan
+from seal.runs.costs import Meter, Prices, ledger_record, merged, read_ledger
+from seal.runs.finished import rescore
+from seal.runs.journal import spending_of
+from seal.runs.run import RunFolder
+from seal.runs.settings import RunSettings, ScoreSettings
 
 Start = Callable[..., ModelServer]
 

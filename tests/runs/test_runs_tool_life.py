@@ -10,11 +10,11 @@ import pytest
 from servers import ModelServer
 from tool_life_tasks import ADD, FIND, by_server, creation, dialogue, write_life_pool
 
-from seal.api import augment
-from seal.benchmarks.dialogtool import read_act, read_lesson, shipped_roles
+from seal.api.benchmarks import augment
+from seal.benchmarks.dialogtool.tool_life import read_act, read_lesson, shipped_roles
 from seal.core import DataError, OptionError, Step, Trajectory, UsageError
-from seal.runs import RunResult, RunSettings
-from seal.runs.run import run
+from seal.runs.play import RunResult, run
+from seal.runs.settings import RunSettings
 
 
 def play(pool: Path, out: Path, **settings: Any) -> RunResult:
@@ -319,7 +319,7 @@ def test_every_turn_knows_the_turns_before_as_gold_has_them(pool, tmp_path):
 
 
 def test_a_role_that_a_task_names_is_played(pool, tmp_path):
-    from seal.benchmarks.dialogtool import drawn_role
+    from seal.benchmarks.dialogtool.tool_life import drawn_role
 
     named = replace(dialogue(), metadata={"role": "dry librarian"})
     assert drawn_role(shipped_roles(), named, 3)["name"] == "dry librarian"

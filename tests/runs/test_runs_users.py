@@ -12,9 +12,11 @@ from servers import calls, text
 from small_pools import Weatherman, contents, play, weather_goal, weather_task, write_pool
 
 from seal.core import Completion, Goal, Reply, Task, UsageError
-from seal.report import lanes_of, user_rows, write_report
-from seal.runs import RunSettings
-from seal.runs.rescore import rescore
+from seal.report.lanes import lanes_of
+from seal.report.role_sections import user_rows
+from seal.report.run_pages import write_report
+from seal.runs.finished import rescore
+from seal.runs.settings import RunSettings
 
 PERSONA = {
     "goal": "Know the weather in Rome.",

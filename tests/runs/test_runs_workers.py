@@ -10,28 +10,16 @@ from types import SimpleNamespace
 import pytest
 from small_pools import Weatherman, many, play, weather_task, write_pool
 
-from seal.core import (
-    Counts,
-    ModelError,
-    NotRecordedError,
-    Stop,
-    Store,
-    Trajectory,
-    UsageError,
-    decode,
-)
-from seal.models import ScriptedModel
-from seal.runs import (
-    Cast,
-    Job,
-    Meter,
-    ProcessWorkers,
-    RunFolder,
-    RunSettings,
-    Threads,
-    ThreadWorkers,
-    play_job,
-)
+from seal.core import ModelError, NotRecordedError, Stop, Trajectory, UsageError
+from seal.core.records import decode
+from seal.core.servers import Counts
+from seal.core.store import Store
+from seal.models.given_answers import ScriptedModel
+from seal.runs.costs import Meter
+from seal.runs.role_models import Cast
+from seal.runs.run import RunFolder
+from seal.runs.settings import RunSettings
+from seal.runs.workers import Job, ProcessWorkers, Threads, ThreadWorkers, play_job
 
 
 class Engine:
@@ -172,7 +160,7 @@ def test_chats_of_a_stopped_engine_end_at_their_next_step(tmp_path: Path):
 
     model = Interrupting()
     pool = write_pool(tmp_path / "pool", many(8))
-    from seal.runs.run import run
+    from seal.runs.play import run
 
     def interrupt(state):
         raise KeyboardInterrupt

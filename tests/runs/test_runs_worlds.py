@@ -8,11 +8,8 @@ import orjson
 import pytest
 from small_pools import TOOLS, play, weather_task, write_pool
 
-from seal.benchmarks.toolsandbox import TOOL_IDS
-from seal.benchmarks.toolsandbox.phone import tools
+from seal.benchmarks.toolsandbox.phone import TOOL_IDS, tools
 from seal.core import (
-    Argument,
-    Called,
     DataError,
     Goal,
     Milestone,
@@ -22,8 +19,9 @@ from seal.core import (
     Trajectory,
     UnknownNameError,
     UsageError,
-    read_records,
 )
+from seal.core.conditions import Argument, Called
+from seal.core.records import read_records
 from seal.models.oracle import USER
 
 START = 1_741_789_800.0

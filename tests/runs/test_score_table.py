@@ -6,8 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from seal.core import DataError, Score, encode_scores, note_keys
-from seal.runs import COLUMNS, LARGE, Columns, read_scores, write_columns
+from seal.core import DataError, Score
+from seal.core.records import encode_scores
+from seal.core.secrets import note_keys
+from seal.runs.scores import COLUMNS, LARGE, Columns, read_scores, write_columns
 
 METRICS = ("pass_rate", "call_f1", "turns")
 

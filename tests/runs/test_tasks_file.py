@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 from small_pools import weather_task
 
-from seal.core import Task, read_records
-from seal.runs import write_tasks
+from seal.core import Task
+from seal.core.records import read_records
+from seal.runs.run import write_tasks
 
 TASKS = 4_000
 """So many that their file is worth an index."""

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from sandbox.hostile import HOSTILE, Hostile
 
-from seal.sandbox import BubblewrapSandbox, Case, Limits, MontySandbox, Sandbox, why_not
+from seal.sandbox.bubblewrap import BubblewrapSandbox, why_not
+from seal.sandbox.function_cases import Case, Limits, Sandbox
+from seal.sandbox.monty import MontySandbox
 
 LIMITS = Limits(seconds=0.2, memory=96 << 20, recursion=200, spent=1)
 UNHURRIED = replace(LIMITS, seconds=10.0)

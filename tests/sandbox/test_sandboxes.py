@@ -13,24 +13,23 @@ from pathlib import Path
 import pytest
 
 from seal.core import InfrastructureError, MissingExtraError, UnknownNameError, UsageError
-from seal.sandbox import (
+from seal.sandbox import build_sandbox
+from seal.sandbox.bubblewrap import BubblewrapSandbox, why_not
+from seal.sandbox.function_cases import (
+    MOST_MESSAGE,
     MOST_RESULT,
-    BubblewrapSandbox,
     Case,
     Limits,
     Module,
-    MontySandbox,
     Outcome,
     Sandbox,
     Second,
-    build_sandbox,
     play_cases,
     returned,
     same_rows,
     too_large,
-    why_not,
 )
-from seal.sandbox.function_cases import MOST_MESSAGE
+from seal.sandbox.monty import MontySandbox
 
 TABLE = [{"city": "Oakland", "price": 2}, {"city": "Fresno", "price": 3, "open": True}]
 BY_CITY = "def f(table, city=None):\n    return [r for r in table if city in (None, r['city'])]"
@@ -347,7 +346,7 @@ def test_the_text_of_an_exception_costs_the_harness_nothing(while_it: str) -> No
     pytest.importorskip("pydantic_monty", reason="pydantic-monty comes with the extra dialogue")
     code = (
         "import resource\n"
-        "from seal.sandbox import Case, Limits\n"
+        "from seal.sandbox.function_cases import Case, Limits\n"
         "from seal.sandbox.monty import MontySandbox\n"
         "def most(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
         "MontySandbox().run('def f(t): raise KeyError(1)', 'f', [], [Case({})])\n"

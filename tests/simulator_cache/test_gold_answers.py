@@ -2,8 +2,9 @@
 
 import pytest
 
-from seal.core import Argument, Called, Tool
-from seal.simulator_cache import GoldAnswers
+from seal.core import Tool
+from seal.core.conditions import Argument, Called
+from seal.simulator_cache.recorded import GoldAnswers
 
 TOOL = Tool("sea/tide/get", "get_tide", parameters={"properties": {"unit": {"default": "m"}}})
 

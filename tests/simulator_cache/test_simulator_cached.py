@@ -5,8 +5,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from seal.core import CacheMissError, Response, Store, Tool, UsageError
-from seal.simulator_cache import Cached, Fallback, Imported, shape_key
+from seal.core import CacheMissError, Response, Tool, UsageError
+from seal.core.store import Store
+from seal.simulator_cache.answer_cache import Cached, Fallback, Imported, shape_key
 
 TOOL = Tool("lab/weather/now", "now_for_weather", returns={"temperature": "float"})
 SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=8)
@@ -74,7 +75,7 @@ def test_one_and_one_point_zero_are_one_call_and_true_is_another(store):
     suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25, deadline=None
 )
 def test_an_answer_does_not_depend_on_other_entries(tmp_path_factory, others):
-    from seal.simulator_cache import Template
+    from seal.simulator_cache.simulators import Template
 
     with Store(tmp_path_factory.mktemp("store") / "answers.sqlite") as filled:
         cached = Cached(Template(), filled)

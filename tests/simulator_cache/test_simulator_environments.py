@@ -12,7 +12,6 @@ from seal.core import (
     Goal,
     Response,
     Step,
-    Store,
     Task,
     Tool,
     ToolCall,
@@ -20,15 +19,10 @@ from seal.core import (
     Trajectory,
     UnknownNameError,
     UsageError,
-    digest_of_entries,
 )
-from seal.simulator_cache import (
-    RecordedAnswers,
-    RecordedEnvironments,
-    SimulatedEnvironments,
-    SimulatorSetup,
-    build_simulator,
-)
+from seal.core.store import Store, digest_of_entries
+from seal.simulator_cache.recorded import RecordedAnswers, RecordedEnvironments
+from seal.simulator_cache.simulators import SimulatedEnvironments, SimulatorSetup, build_simulator
 
 TOOL = Tool(
     "lab/weather/now",

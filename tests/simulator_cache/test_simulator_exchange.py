@@ -5,9 +5,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from seal.core import DataError, Response, Store, Tool, UsageError
-from seal.runs import import_answers
-from seal.simulator_cache import KIND, Cached, answer_entry, export_entries, import_entries, merge
+from seal.core import DataError, Response, Tool, UsageError
+from seal.core.store import Store
+from seal.runs.cache_fill import import_answers
+from seal.simulator_cache.answer_cache import KIND, Cached, answer_entry
+from seal.simulator_cache.exchange import export_entries, import_entries, merge
 
 JSON = st.recursive(
     st.none()

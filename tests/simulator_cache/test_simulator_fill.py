@@ -2,23 +2,12 @@ from functools import partial
 
 import pytest
 
-from seal.core import (
-    Argument,
-    Called,
-    Goal,
-    Milestone,
-    Plan,
-    Response,
-    Step,
-    Store,
-    Task,
-    Tool,
-    ToolCall,
-    Trajectory,
-)
-from seal.runs import PlannedCall, fill, gold_calls, made_calls
-from seal.runs.cache_fill import answered
-from seal.simulator_cache import Cached, SimulatorSetup, build_simulator
+from seal.core import Goal, Milestone, Plan, Response, Step, Task, Tool, ToolCall, Trajectory
+from seal.core.conditions import Argument, Called
+from seal.core.store import Store
+from seal.runs.cache_fill import PlannedCall, answered, fill, gold_calls, made_calls
+from seal.simulator_cache.answer_cache import Cached
+from seal.simulator_cache.simulators import SimulatorSetup, build_simulator
 
 TOOL = Tool(
     "lab/weather/now",

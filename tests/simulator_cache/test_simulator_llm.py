@@ -11,13 +11,15 @@ from seal.core import (
     Execution,
     ModelError,
     Step,
-    Store,
     Tool,
     ToolCall,
     ToolResult,
     Trajectory,
 )
-from seal.simulator_cache import LLM, Cached, RecordedAnswers
+from seal.core.store import Store
+from seal.simulator_cache.answer_cache import Cached
+from seal.simulator_cache.llm import LLM
+from seal.simulator_cache.recorded import RecordedAnswers
 
 TOOL = Tool("lab/weather/now", "now_for_weather", "Weather of a city.", category="Weather")
 GOOD = '{"error": "", "response": {"temperature": 4}}'

@@ -2,8 +2,9 @@
 
 import pytest
 
-from seal.core import Response, Store, Tool, UsageError
-from seal.simulator_cache import SimulatorSetup, build_simulator
+from seal.core import Response, Tool, UsageError
+from seal.core.store import Store
+from seal.simulator_cache.simulators import SimulatorSetup, build_simulator
 
 TOOL = Tool("t/a/b", "b")
 NAME = f"{__name__}:Plain"

@@ -3,17 +3,11 @@ from dataclasses import replace
 
 import pytest
 
-from seal.core import Response, Store, Tool
-from seal.simulator_cache import (
-    KIND,
-    SHAPE,
-    Cached,
-    SimulatorSetup,
-    answer_entry,
-    build_simulator,
-    shape_key,
-    verify,
-)
+from seal.core import Response, Tool
+from seal.core.store import Store
+from seal.simulator_cache.answer_cache import KIND, SHAPE, Cached, answer_entry, shape_key
+from seal.simulator_cache.exchange import verify
+from seal.simulator_cache.simulators import SimulatorSetup, build_simulator
 
 SCHEMA = {
     "type": "object",

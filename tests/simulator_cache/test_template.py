@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from seal.core import SimulatorError, Tool
-from seal.simulator_cache import Template, response_schema
+from seal.simulator_cache.shapes import response_schema
+from seal.simulator_cache.simulators import Template
 
 NAMES = st.sampled_from(["id", "city", "price", "createdAt", "x", "items", "Größe", "user name"])
 

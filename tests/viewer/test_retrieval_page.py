@@ -10,8 +10,9 @@ import pytest
 
 import seal
 from seal.core import DataError
-from seal.report import linked
-from seal.viewer import Shelf, experiment_page
+from seal.report.pages import linked
+from seal.report.retrieval import experiment_page
+from seal.viewer.shelf import Shelf
 
 
 @pytest.fixture(scope="module")

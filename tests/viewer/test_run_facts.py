@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from report_runs import Writer, chat, metric, task, verdict
 
-from seal.report import facts_of, runs_below
-from seal.runs import RunFolder
+from seal.report.run_facts import facts_of
+from seal.runs.run import RunFolder
+from seal.viewer.shelf import runs_below
 
 ROLE = {"role": "judge", "model": "openai/gpt-4o", "tokens_in": 1, "tokens_out": 1}
 

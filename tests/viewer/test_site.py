@@ -13,8 +13,10 @@ from report_runs import Writer, chat, metric, task, verdict
 from viewer_runs import HOSTILE
 
 from seal.core import DataError, UsageError
-from seal.report import RunPages, facts_of
-from seal.viewer import Shelf, write_site
+from seal.report.run_facts import facts_of
+from seal.report.run_pages import RunPages
+from seal.viewer.shelf import Shelf
+from seal.viewer.site import write_site
 
 
 class Links(HTMLParser):

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from report_runs import Writer, chat, metric, task, verdict
 
-from seal.report import FILES, asset, linked
-from seal.viewer import Shelf
+from seal.report.pages import FILES, asset, linked
+from seal.viewer.shelf import Shelf
 
 TASKS = 10_000
 MOST = 300_000

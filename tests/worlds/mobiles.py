@@ -6,18 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from seal.core import (
-    Argument,
-    Called,
-    Goal,
-    Milestone,
-    Plan,
-    Step,
-    Task,
-    Tool,
-    ToolCall,
-    ToolResult,
-)
+from seal.core import Goal, Milestone, Plan, Step, Task, Tool, ToolCall, ToolResult
+from seal.core.conditions import Argument, Called
 
 TABLES = "dialogtool/Restaurants_1/FindRestaurants"
 RESERVE = "dialogtool/Restaurants_1/ReserveRestaurant"

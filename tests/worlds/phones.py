@@ -5,10 +5,12 @@ from typing import Any
 
 import pytest
 
-from seal.benchmarks.toolsandbox import TOOL_IDS
+from seal.benchmarks.toolsandbox.phone import TOOL_IDS
 from seal.benchmarks.toolsandbox.phone.world import phone
 from seal.core import Task, ToolCall, ToolResult, Unrecorded
-from seal.environments import World, Worlds, WorldSetup, effects, toolbox
+from seal.environments.chat_world import World
+from seal.environments.function_tools import effects
+from seal.environments.world import Worlds, WorldSetup, toolbox
 
 START = 1_741_789_800.0
 """2025-03-12T14:30:00Z."""

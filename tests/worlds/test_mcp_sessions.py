@@ -13,7 +13,14 @@ from mcp_servers import behind_address, command, line
 pytest.importorskip("mcp")
 
 from seal.core import DataError, InfrastructureError, UsageError
-from seal.environments import Answer, McpServer, Session, Sessions, named_servers, read_servers
+from seal.environments.mcp_servers import (
+    Answer,
+    McpServer,
+    Session,
+    Sessions,
+    named_servers,
+    read_servers,
+)
 
 TIMEOUT = 1.5
 """Seconds; a busy machine needs them to start the server."""

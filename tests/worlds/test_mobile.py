@@ -21,9 +21,11 @@ from worlds.mobiles import (
     write_recorded,
 )
 
-from seal.benchmarks.dialogtool import Mobile, Mobiles, call_key
-from seal.core import CallValidator, DataError, Goal, OptionError, Step, Task, ToolCall, ToolResult
-from seal.environments import WorldSetup, build_worlds
+from seal.benchmarks.dialogtool.schemas import call_key
+from seal.benchmarks.dialogtool.world import Mobile, Mobiles
+from seal.core import DataError, Goal, OptionError, Step, Task, ToolCall, ToolResult
+from seal.core.validation import CallValidator
+from seal.environments.world import WorldSetup, build_worlds
 
 LOOK = {"city": "Oakville", "cuisine": "Thai"}
 BOOK = {"restaurant_name": "Lark", "city": "Oakville", "time": "19:30"}

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from worlds.mobiles import ALARMS, ROWS, TABLES, TOOLS, dialogue, write_recorded
 
-from seal.benchmarks.dialogtool import Mobile, Mobiles, rule_written
+from seal.benchmarks.dialogtool.api_code import rule_written
+from seal.benchmarks.dialogtool.world import Mobile, Mobiles
 from seal.core import Goal, Tool, ToolCall, ToolResult
-from seal.environments import WorldSetup, build_worlds
+from seal.environments.world import WorldSetup, build_worlds
 
 pytest.importorskip("pydantic_monty", reason="pydantic-monty comes with the extra dialogue")
 

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from seal.benchmarks.dialogtool import Mobile
+from seal.benchmarks.dialogtool.world import Mobile
 from seal.core import Task, ToolCall
-from seal.environments import WorldSetup, build_worlds
-from seal.pools import ImportReport, StoredPool, load_pool
+from seal.environments.world import WorldSetup, build_worlds
+from seal.pools.imports import ImportReport
+from seal.pools.pool import StoredPool, load_pool
 
 CALLS = 7_658
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 import seal
-from seal.benchmarks.toolsandbox import TOLD, TOOLS
-from seal.benchmarks.toolsandbox.phone.world import phone
+from seal.benchmarks.toolsandbox.phone import TOOLS
+from seal.benchmarks.toolsandbox.phone.world import TOLD, phone
 from seal.core import OptionError, UsageError
-from seal.environments import WorldSetup
+from seal.environments.world import WorldSetup
 
 SERVICES = re.compile(r"wifi|cellular|location service|battery", re.IGNORECASE)
 PLAYED: dict[str, Any] = {"model": "lexical", "limit": 1, "baselines": False}

@@ -8,11 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from phones import OWNER, called, needs, new_phone, task
 
-from seal.benchmarks.toolsandbox import TOOL_IDS
-from seal.benchmarks.toolsandbox.phone import tools
+from seal.benchmarks.toolsandbox.phone import TOOL_IDS, tools
 from seal.benchmarks.toolsandbox.phone.world import phone
 from seal.core import ToolCall
-from seal.environments import WorldSetup
+from seal.environments.world import WorldSetup
 
 needs("phonenumbers", "pint", "holidays", "geopy")
 

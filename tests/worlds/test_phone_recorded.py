@@ -12,7 +12,7 @@ from phones import START, Phone, called, needs
 
 from seal.benchmarks.toolsandbox.phone.world import phone
 from seal.core import Task
-from seal.environments import WorldSetup
+from seal.environments.world import WorldSetup
 
 needs("phonenumbers", "pint", "holidays", "geopy")
 

@@ -3,11 +3,13 @@
 import pytest
 from phones import START, Phone, new_phone, task
 
-from seal.benchmarks.toolsandbox import TIMER_TOOLS, TOOL_IDS, phone_with_timers
-from seal.benchmarks.toolsandbox.phone.timers import tools
-from seal.core import CallValidator, Eventful, Tool, ToolCall, Validated
-from seal.environments import WorldSetup
-from seal.runs import Unscrambled
+from seal.benchmarks.toolsandbox.phone import TOOL_IDS
+from seal.benchmarks.toolsandbox.phone.timers import TIMER_TOOLS, phone_with_timers, tools
+from seal.core import Tool, ToolCall
+from seal.core.environment import Eventful, Validated
+from seal.core.validation import CallValidator
+from seal.environments.world import WorldSetup
+from seal.runs.call_handling import Unscrambled
 
 MINUTE = {"start": START, "step": 60}
 

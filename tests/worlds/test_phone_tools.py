@@ -8,8 +8,7 @@ import pytest
 from looped import every_case
 from phones import FRIEND, OWNER, REMINDER, START, needs, new_phone
 
-from seal.benchmarks.toolsandbox import TOOL_IDS, TOOLS
-from seal.benchmarks.toolsandbox.phone import tools
+from seal.benchmarks.toolsandbox.phone import TOOL_IDS, TOOLS, tools
 
 needs("phonenumbers", "pint", "holidays", "geopy")
 

@@ -13,7 +13,7 @@ from test_phone_recorded import NEW, ours
 
 from seal.benchmarks.toolsandbox.phone.world import phone
 from seal.core import Task
-from seal.environments import WorldSetup
+from seal.environments.world import WorldSetup
 
 needs("phonenumbers", "pint", "holidays", "geopy")
 

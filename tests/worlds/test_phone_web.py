@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from phones import Phone, called, new_phone, task
 
-from seal.benchmarks.toolsandbox import TOOL_IDS, RecordedWeb, recorded_web
+from seal.benchmarks.toolsandbox.phone import TOOL_IDS
+from seal.benchmarks.toolsandbox.phone.device import RecordedWeb, recorded_web
 from seal.benchmarks.toolsandbox.phone.world import phone as phones
 from seal.core import (
     DataError,
@@ -18,7 +19,7 @@ from seal.core import (
     Trajectory,
     UsageError,
 )
-from seal.environments import WorldSetup
+from seal.environments.world import WorldSetup
 
 HERE = {"latitude": 41.9028, "longitude": 12.4964}
 ASKING = {

@@ -6,19 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seal.core import (
-    Argument,
-    Called,
-    Goal,
-    Milestone,
-    OptionError,
-    Plan,
-    Replied,
-    Task,
-    ToolCall,
-    ToolResult,
-)
-from seal.environments import Replay, WorldSetup, build_worlds
+from seal.core import Goal, Milestone, OptionError, Plan, Task, ToolCall, ToolResult
+from seal.core.conditions import Argument, Called, Replied
+from seal.environments.replay import Replay
+from seal.environments.world import WorldSetup, build_worlds
 
 TIDE, WIND = "mmtb/tide/tide", "mmtb/wind/wind"
 

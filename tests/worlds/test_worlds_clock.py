@@ -4,7 +4,7 @@ import pytest
 from looped import every_case
 
 from seal.core import DataError, Task
-from seal.environments import Clock, clock_of
+from seal.environments.chat_world import Clock, clock_of
 
 
 def task(clock):

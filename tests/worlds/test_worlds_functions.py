@@ -9,7 +9,9 @@ from looped import every_case
 
 import seal
 from seal.core import Tool, UsageError
-from seal.environments import NOT_GIVEN, NotGiven, World, Worlds, fits, toolbox, world_tool
+from seal.environments.chat_world import World
+from seal.environments.function_tools import NOT_GIVEN, NotGiven, fits, world_tool
+from seal.environments.world import Worlds, toolbox
 
 
 def ring(

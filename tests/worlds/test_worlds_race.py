@@ -10,15 +10,9 @@ from phones import FRIEND, OWNER, REMINDER, called, lamps, new_phone, task
 
 from seal.benchmarks.toolsandbox.phone.world import phone
 from seal.core import Task, ToolCall
-from seal.environments import (
-    MANY_RUNS,
-    Touch,
-    WorldSetup,
-    effects,
-    exhaustive_order,
-    failing_order,
-    toolbox,
-)
+from seal.environments.chat_world import MANY_RUNS, Touch, exhaustive_order, failing_order
+from seal.environments.function_tools import effects
+from seal.environments.world import WorldSetup, toolbox
 
 TOKENS = "abc"
 ANYTHING = st.none() | st.frozensets(st.sampled_from(TOKENS))

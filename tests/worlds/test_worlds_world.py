@@ -15,12 +15,14 @@ from seal.core import (
     OptionError,
     SealError,
     Task,
-    Timed,
     ToolCall,
     UnknownNameError,
     UsageError,
 )
-from seal.environments import REGISTRY, Worlds, WorldSetup, build_worlds, effects, toolbox
+from seal.core.environment import Timed
+from seal.environments import REGISTRY
+from seal.environments.function_tools import effects
+from seal.environments.world import Worlds, WorldSetup, build_worlds, toolbox
 
 TASK = Task("t", "b", (), world="phones:lamps")
 

@@ -20,13 +20,12 @@ import orjson
 from peers.comparison import Peer, PeerFigure
 from seal.benchmarks.bfcl.files import BfclFiles
 from seal.benchmarks.bfcl.leaderboard import CallRules, as_code, wrong_goal
-from seal.benchmarks.bfcl.peer import RELEASE
-from seal.benchmarks.bfcl.peer import Peer as LeaderboardsOwn
 from seal.benchmarks.bfcl.tasks import UNMEETABLE
+from seal.benchmarks.bfcl.world import RELEASE
+from seal.benchmarks.bfcl.world import Peer as LeaderboardsOwn
 from seal.core import JSON, Goal, Task, Tool, ToolCall
-from seal.core.canonical import derive_seed, digest
 from seal.core.conditions import Called
-from seal.core.plain import json_text
+from seal.core.values import derive_seed, digest, json_text
 from seal.evaluation.calls import align
 from seal.pools.importer import Notes
 from seal.pools.lookup import open_pool

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterator
 
 from peers.comparison import Peer, PeerFigure
-from seal.benchmarks.dialogtool.metrics.dialogue.texts import bleu_counts, corpus_bleu, marks
+from seal.benchmarks.dialogtool.role_scores import bleu_counts, corpus_bleu, marks
 
 _DRAWN = 500
 _WORDS = (

@@ -8,9 +8,8 @@ from itertools import product
 
 from peers.comparison import Peer, PeerFigure
 from seal.core import Ranking
-from seal.evaluation.paired_tests import mcnemar
-from seal.evaluation.power import pass_hat
 from seal.evaluation.ranking_metrics import Graded, measure_rankings, metric_names
+from seal.evaluation.significance import mcnemar, pass_hat
 
 _DRAWN = 2_000
 _KS = (1, 3, 5, 10)
@@ -47,7 +46,7 @@ def _rankings() -> Iterator[PeerFigure]:
 def _texts() -> Iterator[PeerFigure]:
     from rouge_score.rouge_scorer import RougeScorer
 
-    from seal.core.conditions.rouge import rouge_l
+    from seal.core.rouge import rouge_l
 
     draw, scorer = random.Random(0), RougeScorer(["rougeL"], use_stemmer=True)
     for _ in range(_DRAWN):

@@ -1,8 +1,5 @@
 """APIBench, Gorilla's three model hubs."""
 
-from seal.lazy import give_names
-from seal.pools import Benchmark
-
-give_names(__name__)
+from seal.pools.benchmark import Benchmark
 
 APIBENCH = Benchmark("apibench", importer="seal.benchmarks.apibench.importer:import_apibench")

@@ -23,19 +23,21 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from seal.core import JSON, DataError, Goal, Task, Tool, check_name
-from seal.core.plain import json_text
+from seal.core.values import json_text
 from seal.pools.importer import Notes
-from seal.pools.reading.python_types import literal, python_type
-from seal.pools.reading.tolerance import LeftOut, numbered, usable
-from seal.pools.reading.tool_table import TaskIds, ToolTable
-from seal.pools.reading.upstream_files import (
-    field,
+from seal.pools.reading.files import (
+    LeftOut,
+    field_of,
     function_name,
     json_lines,
+    numbered,
     refuse_deep,
     tool_id,
+    usable,
     wrong_source,
 )
+from seal.pools.reading.records import TaskIds, ToolTable
+from seal.pools.reading.tool_schemas import literal, python_type
 
 DOCUMENTS = {
     "huggingface": "huggingface_api.jsonl",
@@ -150,7 +152,7 @@ class _Import:
             yield task
 
     def _task(self, number: int, record: Any, hub: str, by_call: dict[str, str]) -> Task:
-        call, code = field(record, "api_call", str), field(record, "code", str)
+        call, code = field_of(record, "api_call", str), field_of(record, "code", str)
         text = instruction_of(code)
         self._counts[hub]["requests"] += 1
         if not text:
@@ -219,15 +221,15 @@ def tool_of_document(document: Any, hub: str, file: str) -> Tool:
     Raises:
         DataError: A field that names or describes the API is missing or no text.
     """
-    name = field(document, "api_name", str).strip()
-    call = field(document, "api_call", str)
+    name = field_of(document, "api_name", str).strip()
+    call = field_of(document, "api_call", str)
     title = name or call
-    domain = field(document, "domain", str)
+    domain = field_of(document, "domain", str)
     source: dict[str, JSON] = {
         "tool": domain,
         "api": title,
         "api_call": call,
-        "framework": field(document, "framework", str),
+        "framework": field_of(document, "framework", str),
         "functionality": ", ".join(lines(document.get("functionality"))),
         "requirements": lines(document.get("python_environment_requirements"), keyed=True),
         "example_code": "\n".join(lines(document.get("example_code"))),
@@ -237,7 +239,7 @@ def tool_of_document(document: Any, hub: str, file: str) -> Tool:
     return Tool(
         tool_id(BENCHMARK, hub, title),
         function_name(title),
-        field(document, "description", str),
+        field_of(document, "description", str),
         {
             "type": "object",
             "properties": properties(document.get("api_arguments")),

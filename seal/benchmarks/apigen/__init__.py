@@ -1,9 +1,6 @@
 """APIGen, the data set xlam-function-calling-60k."""
 
-from seal.lazy import give_names
-from seal.pools import Benchmark
-
-give_names(__name__)
+from seal.pools.benchmark import Benchmark
 
 APIGEN = Benchmark(
     "apigen",

@@ -9,8 +9,8 @@ arguments. An argument with a default may be left out or written out with that d
 the same, so both are right, whichever of them upstream has.
 
 Tools carry names only, and one name has many documents across records: a tool is known by its
-content (`seal.pools.reading.tool_table.ToolTable`). How types become a schema, and which arguments
-are required, stands in `seal.pools.reading.python_types`. Gold calls are checked against that
+content (`seal.pools.reading.records.ToolTable`). How types become a schema, and which arguments
+are required, stands in `seal.pools.reading.tool_schemas`. Gold calls are checked against that
 schema, and those that it refuses are kept and counted as `invalid_gold_calls`.
 
 Source: Liu et al., APIGen, 2024 (arXiv 2406.18518), section 3.
@@ -28,24 +28,25 @@ import orjson
 
 from seal.core import JSON, Goal, Milestone, MissingExtraError, Plan, Task, Tool, located
 from seal.core.conditions import Argument, Called
-from seal.pools.gold_values import GoldCheck
 from seal.pools.importer import Notes
-from seal.pools.reading.parquet import parquet_records, split_readable, unread_columns
-from seal.pools.reading.python_types import parameters_schema
-from seal.pools.reading.tolerance import LeftOut, usable
-from seal.pools.reading.tool_table import TaskIds, ToolTable
-from seal.pools.reading.upstream_files import (
+from seal.pools.own_benchmark import GoldCheck
+from seal.pools.reading.files import (
+    LeftOut,
     Placed,
     Torn,
     expect,
-    field,
+    field_of,
     find,
     function_name,
     json_of_text,
     json_records,
     refuse_deep,
     tool_id,
+    usable,
 )
+from seal.pools.reading.records import TaskIds, ToolTable
+from seal.pools.reading.tables import parquet_records, split_readable, unread_columns
+from seal.pools.reading.tool_schemas import parameters_schema
 
 BENCHMARK = "apigen"
 SPLIT = "train"
@@ -115,8 +116,8 @@ class _Import:
             self._unread.update(unread_columns(path, _COLUMNS))
 
     def _task(self, record: Any, file: str) -> Task:
-        text = field(record, "query", str)
-        number = record["id"] if isinstance(record.get("id"), str) else field(record, "id", int)
+        text = field_of(record, "query", str)
+        number = record["id"] if isinstance(record.get("id"), str) else field_of(record, "id", int)
         self._unread.update(record.keys() - set(_COLUMNS))
         tools, answers = _part(record, "tools"), _part(record, "answers")
         task_id = self._ids.add(str(number), text)
@@ -240,7 +241,7 @@ def _part(record: dict[str, Any], name: str) -> list[Any]:
     value = record.get(name)
     if not isinstance(value, list):
         try:
-            value = json_of_text(field(record, name, str))
+            value = json_of_text(field_of(record, name, str))
         except ValueError:
             raise LeftOut(f"unparsable_{name}") from None
     if not isinstance(value, list):

@@ -1,47 +1,51 @@
-"""Files of retrieval benchmarks: documents, which are tools, queries, and relevance.
-
-| what | file | a record |
-|---|---|---|
-| corpus | `corpus*`, or records with `documentation` or `doc` | `_id` or `id`; `title`, `text` |
-| queries | `queries*`, or records with `query` | `_id` or `id`; `text` or `query`; `labels` |
-| relevance | `qrels/SPLIT.tsv`, `.jsonl`, `.parquet` | query, document, score; TREC: `0` second |
-
-A header of judgements that names query, document and score says where they stand, in any order and
-beside other columns.
-
-The first two are JSON Lines, one JSON array, or Parquet, which may stand in folders of these names,
-by split (`test-00000-of-00002.parquet`, `test/0000.parquet`) and by subset (`en-corpus`). Files of
-other names are told by their fields, such as MTEB's `data/test-*.parquet` of judgements.
-Lines may be packed with gzip (`.jsonl.gz`, `.tsv.gz`). ToolRet has no third: its queries carry
-`labels`, a JSON text of `{id, doc, relevance}`.
-
-A document is a text with a title, or the JSON of a tool, as ToolRet has it. The tools that ToolRet
-gathers come from dozens of sources, each with its own names for the same things; the first known
-name that a document has counts.
-"""
+"""Corpus, queries, judgements: read and written."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from seal.core import JSON, DataError, Tool, shortened
-from seal.core.plain import json_text
-from seal.pools.reading.gzip_lines import PACKED, lines_of
-from seal.pools.reading.python_types import literal, parameters_schema
-from seal.pools.reading.rows import CARDS, rows
-from seal.pools.reading.upstream_files import (
+from seal.core.values import json_text
+from seal.experiments.export import Writer, corpus
+from seal.pools.reading.files import (
+    PACKED,
     Placed,
     Torn,
     expect,
     function_name,
+    lines_of,
     tool_id,
     utf8_text,
     wrong_source,
 )
+from seal.pools.reading.tables import CARDS, rows
+from seal.pools.reading.tool_schemas import literal, parameters_schema
+
+# -- Files of retrieval benchmarks: documents, which are tools, queries, and relevance.
+#
+# | what | file | a record |
+# |---|---|---|
+# | corpus | `corpus*`, or records with `documentation` or `doc` | `_id` or `id`; `title`, `text` |
+# | queries | `queries*`, or records with `query` | `_id` or `id`; `text` or `query`; `labels` |
+# | relevance | `qrels/SPLIT.tsv`, `.jsonl`, `.parquet` | query, document, score; TREC: `0` second |
+#
+# A header of judgements that names query, document and score says where they stand, in any order
+# and beside other columns.
+#
+# The first two are JSON Lines, one JSON array, or Parquet, which may stand in folders of these
+# names, by split (`test-00000-of-00002.parquet`, `test/0000.parquet`) and by subset (`en-corpus`).
+# Files of other names are told by their fields, such as MTEB's `data/test-*.parquet` of judgements.
+# Lines may be packed with gzip (`.jsonl.gz`, `.tsv.gz`). ToolRet has no third: its queries carry
+# `labels`, a JSON text of `{id, doc, relevance}`.
+#
+# A document is a text with a title, or the JSON of a tool, as ToolRet has it. The tools that
+# ToolRet gathers come from dozens of sources, each with its own names for the same things; the
+# first known name that a document has counts.
 
 _RECORDS = ("*.jsonl", "*.jsonl.gz", "*.json", "*.parquet")
 _JUDGEMENTS = ("*.tsv", "*.tsv.gz", "*.trec", "*.qrels", "qrels*.txt", "qrels/*.txt")
@@ -383,3 +387,16 @@ def _listed(described: dict[str, Any]) -> dict[str, Any] | None:
                 default = parameter.get("default") if optional else None
                 found[parameter["name"]] = {**parameter, "type": kind, "default": default}
     return found or None
+
+
+# -- The form `beir` of `seal export`: corpus.jsonl, queries.jsonl, qrels/test.tsv.
+
+
+def write_beir(to: Writer) -> None:
+    """Write the tools, queries and judgements of a pool."""
+    to.read_back = "SEAL reads it: `seal import beir FOLDER --out POOL`."
+    judged = corpus(to, titled=True)
+    header = "query-id\tcorpus-id\tscore\n"
+    lines = (f"{query}\t{tool}\t{grade:g}\n" for query, tool, grade in judged)
+    to.text("qrels/test.tsv", "judgements", chain([header], lines))
+    to.made.counts["judgements"] -= 1

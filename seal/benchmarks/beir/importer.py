@@ -37,10 +37,9 @@ from seal.benchmarks.beir.files import (
 )
 from seal.core import JSON, DataError, Goal, Task, Tool, UsageError, shortened
 from seal.pools.importer import Notes
-from seal.pools.reading.rows import rows
-from seal.pools.reading.tolerance import LeftOut, usable
-from seal.pools.reading.tool_table import TaskIds, ToolTable
-from seal.pools.reading.upstream_files import json_of_text, refuse_deep
+from seal.pools.reading.files import LeftOut, json_of_text, refuse_deep, usable
+from seal.pools.reading.records import TaskIds, ToolTable
+from seal.pools.reading.tables import rows
 
 _OUTSIDE = "relevant_outside_corpus"
 _QUERY_FIELDS = frozenset(

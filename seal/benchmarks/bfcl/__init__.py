@@ -3,17 +3,14 @@
 from pathlib import Path
 
 from seal.evaluation.calls import CALL_HEADLINE, VERDICT
-from seal.lazy import give_names
-from seal.pools import Benchmark
-
-give_names(__name__)
+from seal.pools.benchmark import Benchmark
 
 BFCL = Benchmark(
     "bfcl",
     importer="seal.benchmarks.bfcl.importer:import_bfcl",
     errata=Path(__file__).parent / "errata.json",
     headline=CALL_HEADLINE,
-    exports={"bfcl": "seal.benchmarks.bfcl.export:write_bfcl"},
+    exports={"bfcl": "seal.benchmarks.bfcl.files:write_bfcl"},
     matches={"bfcl": "seal.benchmarks.bfcl.leaderboard:Leaderboard"},
     success=VERDICT,
 )

@@ -1,24 +1,33 @@
-"""BFCL's files: which categories a source holds, and their items beside their answers.
-
-BFCL_v4_CATEGORY.json                   items, JSON Lines
-possible_answer/BFCL_v4_CATEGORY.json   accepted calls or answers, joined by id
-multi_turn_func_doc/CLASS.json          functions of the multi-turn and agentic categories
-memory_prereq_conversation/*.json       what was said before the memory questions
-"""
+"""BFCL's files: categories and items beside their possible answers, read and written."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from seal.core import DataError, UnknownNameError
+from seal.core import JSON, DataError, Goal, Plan, UnknownNameError
+from seal.core.values import json_text
+from seal.experiments.export import Writer
 from seal.pools.importer import Notes
-from seal.pools.reading.tolerance import FileFault, usable
-from seal.pools.reading.upstream_files import field, json_records, refuse_deep, wrong_source
+from seal.pools.reading.files import (
+    FileFault,
+    field_of,
+    json_records,
+    refuse_deep,
+    usable,
+    wrong_source,
+)
+
+# -- BFCL's files: which categories a source holds, and their items beside their answers.
+#
+# BFCL_v4_CATEGORY.json                   items, JSON Lines
+# possible_answer/BFCL_v4_CATEGORY.json   accepted calls or answers, joined by id
+# multi_turn_func_doc/CLASS.json          functions of the multi-turn and agentic categories
+# memory_prereq_conversation/*.json       what was said before the memory questions
 
 _Made = TypeVar("_Made")
 _CATEGORY_FILE = re.compile(r"BFCL_v\d+_(?P<category>\w+)\.json")
@@ -167,7 +176,7 @@ class BfclFiles:
 
         def read_item(record: Any) -> _Made:
             refuse_deep(record)
-            item_id = field(record, "id", str)
+            item_id = field_of(record, "id", str)
             seen.add(item_id)
             if answers is not None and item_id not in answers:
                 raise DataError(
@@ -203,11 +212,75 @@ def _answers(path: Path, notes: Notes) -> dict[str, dict[str, Any]]:
 
     def read(record: Any) -> None:
         refuse_deep(record)
-        item_id = field(record, "id", str)
-        field(record, "ground_truth", list)
+        item_id = field_of(record, "id", str)
+        field_of(record, "ground_truth", list)
         if found.setdefault(item_id, record) != record:
             raise FileFault(f"the id {item_id!r} stands twice, with other answers")
 
     for _ in usable(path, read, notes, reason="malformed_answer"):
         pass
     return found
+
+
+# -- The form `bfcl` of `seal export`: BFCL_v4_CATEGORY.json, possible_answer/; of a run result/.
+
+_BESIDE = (("possible_answer/", "answers", ""), ("result/", "results", "_result"))
+
+
+def write_bfcl(to: Writer) -> None:
+    """Write the single turns of a pool, and of a run the calls that were made."""
+    to.read_back = "SEAL reads it: `seal import bfcl FOLDER --out POOL`."
+    items: defaultdict[str, dict[str, list[dict[str, JSON]]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
+    names: dict[str, str] = {}
+    for key, task, goal in to.goals():
+        truth = _truth(to, goal) if len(task.goals) == 1 else None
+        if truth is None:
+            to.left_out["goals that are no single turn with gold arguments, all in one step"] += 1
+            continue
+        offered = to.offered(goal)
+        name = names[key] = _category(len(offered), len(truth))
+        question: JSON = [[{"role": "user", "content": goal.text}]]
+        functions: Any = to.documents(tool.id for tool in offered)
+        items[""][name].append({"id": key, "question": question, "function": functions})
+        if truth:
+            items["possible_answer/"][name].append({"id": key, "ground_truth": truth})
+    for trajectory in () if to.run is None else to.run.trajectories():
+        if trajectory.task_id in names:
+            calls = [step.call for step in trajectory.steps if step.call is not None]
+            made: JSON = [{call.name: call.raw or json_text(call.arguments)} for call in calls]
+            result: dict[str, JSON] = {"id": trajectory.task_id, "result": made}
+            items["result/"][names[trajectory.task_id]].append(result)
+    for folder, kind, end in (("", "items", ""), *_BESIDE):
+        for name, lines in items[folder].items():
+            to.lines(f"{folder}BFCL_v4_{name}{end}.json", kind, lines)
+
+
+def _truth(to: Writer, goal: Goal) -> list[JSON] | None:
+    """Return BFCL's ground truth of a goal: the right values of each argument.
+
+    None: the right values are not known, or a call waits for another.
+    """
+    if goal.plans is None:
+        return None
+    plan = goal.plans[0] if goal.plans else Plan()
+    if any(step.after for step in plan.milestones):
+        return None
+    truth: list[JSON] = []
+    for call in plan.calls():
+        if call.arguments is None or any(a.values is None for a in call.arguments.values()):
+            return None
+        right: dict[str, JSON] = {
+            name: [*(gold.values or ()), *([""] if gold.optional else [])]
+            for name, gold in call.arguments.items()
+        }
+        truth.append({to.names[call.tool]: right})
+    return truth
+
+
+def _category(offered: int, calls: int) -> str:
+    if not calls:
+        return "irrelevance"
+    several = "multiple" if offered > 1 else ""
+    return "_".join(filter(None, ["parallel" * (calls > 1), several])) or "simple_python"

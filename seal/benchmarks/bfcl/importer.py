@@ -23,9 +23,9 @@ from seal.benchmarks.bfcl.tasks import MEMORIES, TaskMaker
 from seal.benchmarks.bfcl.tools import Functions, ToolPer
 from seal.core import JSON, Task, Tool, check_name
 from seal.core.conditions import Called
-from seal.pools.gold_values import GoldCheck
 from seal.pools.importer import Notes
-from seal.pools.reading.tool_table import TaskIds
+from seal.pools.own_benchmark import GoldCheck
+from seal.pools.reading.records import TaskIds
 
 _LISTED = 40
 """Violations that are listed, besides being counted."""

@@ -12,7 +12,7 @@ verdict differs from ours:
 - live_relevance asks for any call at all.
 
 Answers in Java and JavaScript, whose values are code, and dialogues, of which it compares states
-and results, are judged by the peer itself (`seal.benchmarks.bfcl.peer`). A turn of a dialogue is
+and results, are judged by the peer itself (`seal.benchmarks.bfcl.world`). A turn of a dialogue is
 right where all up to it is: so the last turn's verdict is the dialogue's.
 """
 
@@ -23,13 +23,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from seal.benchmarks.bfcl import peer
+from seal.benchmarks.bfcl import world
 from seal.benchmarks.bfcl.tasks import UNMEETABLE
 from seal.benchmarks.bfcl.tools import declared_type
 from seal.core import JSON, Goal, InfrastructureError, Tool, ToolCall
 from seal.core.conditions import Argument, Called
-from seal.core.plain import json_text
 from seal.core.text import counted
+from seal.core.values import json_text
 from seal.evaluation.goals import INFRASTRUCTURE, GoalChat, TaskChat, Value, no_gold, undefined
 
 _IGNORED = re.compile(r"[ ,./\-_*^]")
@@ -49,7 +49,7 @@ class Leaderboard:
     """Gives the leaderboard's verdict on goals. Safe in threads."""
 
     def __init__(self) -> None:
-        self._peer = peer.Peer()
+        self._peer = world.Peer()
 
     def __call__(self, goal: GoalChat) -> Value:
         """Return 1 for right, 0 for wrong; None where it does not judge, with the reason."""
@@ -60,8 +60,8 @@ class Leaderboard:
         needed = any(plan.calls() for plan in goal.goal.plans or ())
         if not turns and tags.get("language") == "python":
             wrong = wrong_goal(goal.goal, goal.made, goal.tools)
-        elif not peer.is_named():
-            told = f"set {peer.VARIABLE} to a Python that has it"
+        elif not world.is_named():
+            told = f"set {world.VARIABLE} to a Python that has it"
             return undefined(f"bfcl-eval alone judges it; {told}")
         else:
             try:

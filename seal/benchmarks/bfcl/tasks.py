@@ -51,10 +51,9 @@ from seal.benchmarks.bfcl.tools import Functions
 from seal.core import JSON, DataError, Goal, Milestone, Plan, Step, Task, Tool, located, shortened
 from seal.core.conditions import Argument, Called
 from seal.core.text import counted
-from seal.pools.gold_values import admits
-from seal.pools.reading.python_calls import given_arguments, parsed_call
-from seal.pools.reading.tolerance import FileFault
-from seal.pools.reading.upstream_files import expect, field
+from seal.pools.own_benchmark import admits
+from seal.pools.reading.files import FileFault, expect, field_of
+from seal.pools.reading.tool_schemas import given_arguments, parsed_call
 
 MOST_VALUES = 4096
 """Accepted values of one argument, multiplied out; upstream has at most 128."""
@@ -345,7 +344,7 @@ class TaskMaker:
         goal = Goal(said.text, answers=answers, any_answer=any_answer, offered=_ids(offered))
         before = said.before
         if category.name == "memory":
-            before = (*self._before_memory(field(item.record, "scenario", str)), *before)
+            before = (*self._before_memory(field_of(item.record, "scenario", str)), *before)
         return _task(item, category, [goal], before, _facts(item.record))
 
     def _before_memory(self, scenario: str) -> list[tuple[str, str]]:
@@ -365,7 +364,7 @@ class TaskMaker:
     def _of_classes(self, item: Item) -> dict[str, Tool]:
         """Return name to tool of the functions of an item's classes."""
         tools: dict[str, Tool] = {}
-        for name in field(item.record, "involved_classes", list):
+        for name in field_of(item.record, "involved_classes", list):
             if not isinstance(name, str) or name not in self._classes:
                 raise DataError(
                     f"involved_classes: no class {shortened(name)}; "
@@ -392,7 +391,7 @@ class TaskMaker:
         """Return name to tool of the functions that an item brings."""
         file = f"BFCL_v4_{category.name}.json"
         tools: dict[str, Tool] = {}
-        for position, document in enumerate(field(item.record, "function", list)):
+        for position, document in enumerate(field_of(item.record, "function", list)):
             with located(f"function.{position}"):
                 tool = self._functions.add(document, category.language, file)
             tools.setdefault(tool.name, tool)
@@ -409,10 +408,10 @@ class TaskMaker:
 
 def _turns(record: Any) -> list[Said]:
     turns = []
-    for number, turn in enumerate(field(record, "question", list)):
+    for number, turn in enumerate(field_of(record, "question", list)):
         expect(turn, list, f"question.{number}")
         with located(f"question.{number}"):
-            messages = [(field(m, "role", str), field(m, "content", str)) for m in turn]
+            messages = [(field_of(m, "role", str), field_of(m, "content", str)) for m in turn]
         unknown = {role for role, _ in messages} - {"system", "user", "assistant"}
         if unknown:
             raise DataError(f"question.{number}: unknown role {shortened(min(unknown))}")
@@ -449,7 +448,7 @@ def _facts(record: Mapping[str, Any]) -> dict[str, JSON]:
 
 def _state(record: Mapping[str, Any]) -> dict[str, list[dict[str, JSON]]] | None:
     """Return the configuration of an item's classes: a table of one row for each."""
-    config = field(record, "initial_config", dict)
+    config = field_of(record, "initial_config", dict)
     if not all(isinstance(own, dict) for own in config.values()):
         raise DataError(f"initial_config: expected an object a class, got {shortened(config)}")
     return {name: [own] for name, own in config.items()} or None

@@ -28,8 +28,8 @@ from typing import Any, Literal
 import orjson
 
 from seal.core import JSON, Tool, located
-from seal.pools.reading.tool_table import ToolTable
-from seal.pools.reading.upstream_files import expect, field, refuse_deep, tool_id
+from seal.pools.reading.files import expect, field_of, refuse_deep, tool_id
+from seal.pools.reading.records import ToolTable
 
 ToolPer = Literal["content", "name"]
 
@@ -211,7 +211,7 @@ class Functions:
 
 
 def _tool(document: Any, collection: str, file: str, category: str) -> tuple[Tool, dict[str, str]]:
-    name = field(document, "name", str)
+    name = field_of(document, "name", str)
     description = expect(document.get("description", ""), str, f"description of {name!r}")
     with located(f"function {name!r}"):
         schema, words = json_schema(document.get("parameters"), collection in _NAMED_VALUES)

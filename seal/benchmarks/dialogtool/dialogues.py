@@ -29,13 +29,11 @@ from typing import Any
 
 import orjson
 
-from seal.benchmarks.dialogtool.call_keys import DONT_CARE
-from seal.benchmarks.dialogtool.schemas import Api, Service, named
+from seal.benchmarks.dialogtool.schemas import DONT_CARE, Api, Service, named
 from seal.benchmarks.dialogtool.tool_life import UNKNOWN
 from seal.core import JSON, DataError, Goal, Milestone, Plan, Step, ToolCall, ToolResult, shortened
 from seal.core.conditions import Argument, Called
-from seal.pools.reading.tolerance import CountedFault
-from seal.pools.reading.upstream_files import expect, field, fields
+from seal.pools.reading.files import CountedFault, expect, field_of, fields
 
 USER, CALLER, EXECUTOR = "user_simulator", "execution_manager", "executor"
 NO_INTENT = "NONE"
@@ -113,9 +111,9 @@ def read_dialogue(dialogue: Any, services: Mapping[str, Service]) -> Reading:
     Raises:
         DataError: The record is malformed.
     """
-    turns = field(dialogue, "turns", list)
-    named = field(dialogue, "services", list)
-    reading = Reading(field(dialogue, "dialogue_id", str), tuple(named), len(turns))
+    turns = field_of(dialogue, "turns", list)
+    named = field_of(dialogue, "services", list)
+    reading = Reading(field_of(dialogue, "dialogue_id", str), tuple(named), len(turns))
     if not set(map(type, named)) <= {str}:
         raise DataError(f"services: expected texts, got {shortened(named)}")
     unknown = next((name for name in named if name not in services), None)
@@ -255,14 +253,14 @@ class _Dialogue:
 
     def _call(self, frame: Any, service: Service) -> RecordedCall | None:
         """Return the call of a frame; None where it cannot be read."""
-        call = field(frame, "service_call", dict)
-        api = service.apis.get(field(call, "method", str))
+        call = field_of(frame, "service_call", dict)
+        api = service.apis.get(field_of(call, "method", str))
         if api is None:
             known = ", ".join(service.apis)
             fault = f"no API {shortened(call['method'])}; {service.name} has: {known}"
             self._blame(CountedFault("unknown_intent", fault))
             return None
-        given = field(call, "parameters", dict)
+        given = field_of(call, "parameters", dict)
         undeclared = [name for name in given if name not in api.arguments]
         if undeclared:
             fault = f"{api.name} has no argument {undeclared[0]!r}; it has: "
@@ -273,7 +271,7 @@ class _Dialogue:
             fault = f"{api.name} is called without the required argument {missing[0]!r}"
             self._blame(CountedFault("missing_argument", fault))
         arguments = named(api.arguments, given)
-        rows = tuple(_row(service, row) for row in field(frame, "service_results", list))
+        rows = tuple(_row(service, row) for row in field_of(frame, "service_results", list))
         key = orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS)
         return RecordedCall(api, arguments, key, rows, not missing)
 

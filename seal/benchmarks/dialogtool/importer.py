@@ -1,34 +1,10 @@
-"""DialogTool: the dialogues of Schema-Guided Dialogue (SGD) as tasks.
-
-| view | a task is |
-|---|---|
-| dialogue | a whole dialogue, one goal for each turn of the user; the function of an API |
-| retrieval | the first user turn of a dialogue; relevant is the intent that it opens |
-
-A tool is an intent of a service, for instance Restaurants_1 FindRestaurants. The pool are those of
-all schemas that the source has, whatever the split: services of other splits are what a retriever
-may confuse.
-
-If a first turn has several frames, the first one counts: SGD puts the service that the turn is
-about first. Each first turn of the released dialogues has but one frame. A sample of dialogues has
-a fixed share of those that use one app.
-
-A dialogue with a fault is left out whole and counted by the kind of fault: `unknown_service`,
-`unknown_intent`, `undeclared_argument`, `missing_argument` (a call lacks a required one),
-`undeclared_result`, else `malformed_record`. If files that upstream publishes are missing, they are
-named, and the others are imported.
-
-Source: Rastogi et al., "Towards Scalable Multi-domain Conversational Agents" (AAAI 2020), and the
-files of google-research-datasets/dstc8-schema-guided-dialogue; Lee et al., "SGD-X" (AAAI 2022). The
-DialogTool paper evaluates on 900 dialogues of the test split, of which 360 use several apps; it
-does not say how they were chosen.
-"""
+"""SGD's dialogues as tasks, first turns as retrieval queries, the drawn 900, and counts."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from heapq import heappush, heapreplace
@@ -36,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.benchmarks.dialogtool.dialogues import NO_INTENT, Reading, read_dialogue
-from seal.benchmarks.dialogtool.mobile.recordings import FILE, WORLD, RecordedCalls
-from seal.benchmarks.dialogtool.paper import FILES, Tally, beside_paper, schema_counts
+from seal.benchmarks.dialogtool.recordings import FILE, WORLD, RecordedCalls
 from seal.benchmarks.dialogtool.schemas import (
     BENCHMARK,
     ORIGINAL,
@@ -47,11 +22,44 @@ from seal.benchmarks.dialogtool.schemas import (
     domain_of,
 )
 from seal.core import JSON, DataError, Goal, Task, Tool, UsageError, check_name
-from seal.core.canonical import digest
+from seal.core.text import shipped_json
+from seal.core.values import digest
 from seal.pools.importer import Notes, WorldFile
-from seal.pools.reading.tolerance import LeftOut, listed, usable
-from seal.pools.reading.tool_table import TaskIds
-from seal.pools.reading.upstream_files import expect, field, json_file, wrong_source
+from seal.pools.reading.files import (
+    LeftOut,
+    expect,
+    field_of,
+    json_file,
+    listed,
+    usable,
+    wrong_source,
+)
+from seal.pools.reading.records import TaskIds
+
+# -- DialogTool: the dialogues of Schema-Guided Dialogue (SGD) as tasks.
+#
+# | view | a task is |
+# |---|---|
+# | dialogue | a whole dialogue, one goal for each turn of the user; the function of an API |
+# | retrieval | the first user turn of a dialogue; relevant is the intent that it opens |
+#
+# A tool is an intent of a service, for instance Restaurants_1 FindRestaurants. The pool are those
+# of all schemas that the source has, whatever the split: services of other splits are what a
+# retriever may confuse.
+#
+# If a first turn has several frames, the first one counts: SGD puts the service that the turn is
+# about first. Each first turn of the released dialogues has but one frame. A sample of dialogues
+# has a fixed share of those that use one app.
+#
+# A dialogue with a fault is left out whole and counted by the kind of fault: `unknown_service`,
+# `unknown_intent`, `undeclared_argument`, `missing_argument` (a call lacks a required one),
+# `undeclared_result`, else `malformed_record`. If files that upstream publishes are missing, they
+# are named, and the others are imported.
+#
+# Source: Rastogi et al., "Towards Scalable Multi-domain Conversational Agents" (AAAI 2020), and the
+# files of google-research-datasets/dstc8-schema-guided-dialogue; Lee et al., "SGD-X" (AAAI 2022).
+# The DialogTool paper evaluates on 900 dialogues of the test split, of which 360 use several apps;
+# it does not say how they were chosen.
 
 BUCKETS = (10, 20, 30, 40)
 """Turns of a dialogue, rounded up; the last stands for all above. Source: the DialogTool paper."""
@@ -185,10 +193,10 @@ class Openings:
             LeftOut: It is known, or cannot be used.
             DataError: The record is malformed.
         """
-        dialogue_id = field(dialogue, "dialogue_id", str)
-        services = field(dialogue, "services", list)
+        dialogue_id = field_of(dialogue, "dialogue_id", str)
+        services = field_of(dialogue, "services", list)
         self._counts["dialogues"] += 1
-        opening = _opening(field(dialogue, "turns", list))
+        opening = _opening(field_of(dialogue, "turns", list))
         if isinstance(opening, str):
             raise LeftOut(opening)
         text, named, intent = opening
@@ -224,13 +232,13 @@ class Openings:
 def _opening(turns: list[Any]) -> tuple[str, str, str] | str:
     """Return text, service and intent of the user's first turn, or the reason why there is none."""
     for turn in turns:
-        if field(turn, "speaker", str) == "USER":
-            text = field(turn, "utterance", str)
-            frames = field(turn, "frames", list)
+        if field_of(turn, "speaker", str) == "USER":
+            text = field_of(turn, "utterance", str)
+            frames = field_of(turn, "frames", list)
             if not text.strip() or not frames:
                 return "empty_utterance" if frames else "no_frame"
-            intent = field(field(frames[0], "state", dict), "active_intent", str)
-            service = field(frames[0], "service", str)
+            intent = field_of(field_of(frames[0], "state", dict), "active_intent", str)
+            service = field_of(frames[0], "service", str)
             return text, service, intent
     return "no_user_turn"
 
@@ -430,3 +438,138 @@ def _wanted(folders: Mapping[str, Path], split: str, source: Path) -> dict[str, 
             f"{', '.join(folders)}: choose one with -T split=NAME, or fetch the files"
         )
     return files
+
+
+# -- Counts of an import, the DialogTool paper's tables beside them, and why they differ.
+#
+# Dialogues are counted before any is left out, so that the counts are the corpus's.
+
+FILES = {"train": 127, "dev": 20, "test": 34}
+"""Dialogue files of each split, numbered from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A figure of the paper beside ours."""
+
+    table: str
+    """Of the DialogTool paper."""
+    figure: str
+    paper: float
+    here: float | None
+    """None: nothing that was imported tells it."""
+    reason: str
+    """Why the two differ, or what they have in common."""
+
+
+_OF_DIALOGUES = frozenset({"dialogues", "turns", "turns_mean", "multi_domain", "requests_written"})
+"""Counts that missing files make smaller."""
+
+
+def beside_paper(report: Mapping[str, Any]) -> list[Comparison]:
+    """Return the paper's counts beside those of an import.
+
+    Args:
+        report: Content of `import.json`; whatever splits it has are compared.
+    """
+    here = {**report.get("schemas", {})}
+    for split, counts in report.get("counts", {}).items():
+        kinds = counts["kinds"]
+        written = {"requests_written": kinds.get("call", 0) + kinds.get("request", 0)}
+        here[split] = {**here.get(split, {}), **counts, **written}
+    missing = {split: len(files) for split, files in report.get("missing_files", {}).items()}
+    found = []
+    # Of each: table, figure, value there, where ours stands, and why they differ.
+    for table, figure, paper, place, reason in shipped_json(__package__, "paper.json"):
+        split, _, name = place.partition(".")
+        value = here.get(split, {}).get(name)
+        if value is not None and name in _OF_DIALOGUES and missing.get(split):
+            reason += f"; {missing[split]} of {FILES[split]} files are missing here"
+        found.append(Comparison(table, figure, paper, value, reason))
+    return found
+
+
+def schema_counts(tools: Iterable[Tool]) -> dict[str, JSON]:
+    """Return what the schemas of some tools hold.
+
+    Args:
+        tools: Each a service's intent; one that several splits have counts once.
+
+    Returns:
+        Services, domains, apis (different names), app_apis (different names within an app),
+        service_apis, transactional; of a service's API inputs_mean, inputs_max, required_mean and
+        results_mean, rounded to 2 places.
+    """
+    apis = {(tool.source["tool"], tool.source["api"]): tool for tool in tools}
+    inputs = [len(tool.parameters["properties"]) for tool in apis.values()]
+    required = [len(tool.parameters["required"]) for tool in apis.values()]
+    results = [len(tool.returns["items"]["properties"]) for tool in apis.values()]
+    return {
+        "services": len({service for service, _ in apis}),
+        "domains": len({tool.category for tool in apis.values()}),
+        "apis": len({api for _, api in apis}),
+        "app_apis": len({(tool.category, api) for (_, api), tool in apis.items()}),
+        "service_apis": len(apis),
+        "transactional": sum(bool(tool.source["transactional"]) for tool in apis.values()),
+        "inputs_mean": _mean(sum(inputs), len(apis)),
+        "inputs_max": max(inputs, default=0),
+        "required_mean": _mean(sum(required), len(apis)),
+        "results_mean": _mean(sum(results), len(apis)),
+    }
+
+
+class Tally:
+    """Counts of the dialogues of one split."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+        self._acts: Counter[str] = Counter()
+        self._kinds: Counter[str] = Counter()
+        self._most: dict[str, int] = {"arguments": 0, "results": 0}
+        self._brought: dict[tuple[str, bytes], int] = {}
+        self._conflicts: set[tuple[str, bytes]] = set()
+
+    def add(self, reading: Reading) -> None:
+        """Count a dialogue and its calls."""
+        self._counts["dialogues"] += 1
+        self._counts["turns"] += reading.turns
+        self._counts["multi_domain"] += len(set(map(domain_of, reading.services))) > 1
+        self._counts["multi_service"] += len(set(reading.services)) > 1
+        self._acts.update(reading.first_acts)
+        self._kinds.update(str(goal.labels["kind"]) for goal in reading.goals)
+        for call in reading.calls:
+            self._counts["calls"] += 1
+            self._counts["transactional_calls"] += call.api.transactional
+            self._counts["empty_results"] += not call.rows
+            for name, number in (("arguments", len(call.arguments)), ("results", len(call.rows))):
+                self._counts[name] += number
+                self._most[name] = max(self._most[name], number)
+            key = call.api.tool, call.key
+            if self._brought.setdefault(key, hash(call.rows)) != hash(call.rows):
+                self._conflicts.add(key)
+
+    def facts(self) -> dict[str, JSON]:
+        """Return the counts, means rounded to 2 places."""
+        counts, calls = self._counts, self._counts["calls"]
+        return {
+            "dialogues": counts["dialogues"],
+            "turns": counts["turns"],
+            "turns_mean": _mean(counts["turns"], counts["dialogues"]),
+            "multi_domain": counts["multi_domain"],
+            "multi_service": counts["multi_service"],
+            "calls": calls,
+            "transactional_calls": counts["transactional_calls"],
+            "empty_results": counts["empty_results"],
+            "distinct_calls": len(self._brought),
+            "conflicting_calls": len(self._conflicts),
+            "arguments_mean": _mean(counts["arguments"], calls),
+            "arguments_max": self._most["arguments"],
+            "results_mean": _mean(counts["results"], calls),
+            "results_max": self._most["results"],
+            "kinds": dict(sorted(self._kinds.items())),
+            "first_acts": {name.lower(): number for name, number in self._acts.most_common()},
+        }
+
+
+def _mean(total: int, number: int) -> float:
+    return round(total / number, 2) if number else 0.0

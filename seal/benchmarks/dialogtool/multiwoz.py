@@ -29,14 +29,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from seal.benchmarks.dialogtool.call_keys import DONT_CARE
 from seal.benchmarks.dialogtool.dialogues import NO_INTENT, VARIANTS, turn_of
 from seal.benchmarks.dialogtool.importer import PLAY, Dialogues, Drawing, tasks_of
-from seal.benchmarks.dialogtool.schemas import SCHEMA, Schemas
+from seal.benchmarks.dialogtool.schemas import DONT_CARE, SCHEMA, Schemas
 from seal.core import Task, Tool, check_name
 from seal.pools.importer import Notes
-from seal.pools.reading.tolerance import LeftOut
-from seal.pools.reading.upstream_files import expect, field, json_file, wrong_source
+from seal.pools.reading.files import LeftOut, expect, field_of, json_file, wrong_source
 
 BENCHMARK = "multiwoz"
 SPLITS = ("test", "dev", "train")
@@ -86,7 +84,7 @@ def _records(
     dialogues = Dialogues(schemas, Drawing(None, 0), BENCHMARK, "")
 
     def read(dialogue: Any) -> Task:
-        known = acts.get(field(dialogue, "dialogue_id", str))
+        known = acts.get(field_of(dialogue, "dialogue_id", str))
         if known is None:
             raise LeftOut("no_dialogue_acts")
         return _without_results(dialogues.task(split, _in_sgd_shape(dialogue, known)))
@@ -121,15 +119,15 @@ def _in_sgd_shape(dialogue: Any, acts: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         DataError: The record is malformed.
     """
-    talk = _Talk(field(dialogue, "services", list))
+    talk = _Talk(field_of(dialogue, "services", list))
     turns = []
-    for number, turn in enumerate(field(dialogue, "turns", list)):
+    for number, turn in enumerate(field_of(dialogue, "turns", list)):
         speaker, text, frames = turn_of(turn)
         if speaker == "USER":
             talk.hear(frames)
         else:
             said = acts.get(str(number), {})
-            known = field(said, "dialog_act", dict) if said else {}
+            known = field_of(said, "dialog_act", dict) if said else {}
             frames = [talk.answer(known)]
         turns.append({"speaker": speaker, "utterance": text, "frames": frames})
     return {
@@ -154,10 +152,10 @@ class _Talk:
     def hear(self, frames: Sequence[Any]) -> None:
         """Take in the states that a turn of the user leaves."""
         for frame in frames:
-            state = field(frame, "state", dict)
-            service = field(frame, "service", str)
-            self._values[service] = field(state, "slot_values", dict)
-            if field(state, "active_intent", str) != NO_INTENT:
+            state = field_of(frame, "state", dict)
+            service = field_of(frame, "service", str)
+            self._values[service] = field_of(state, "slot_values", dict)
+            if field_of(state, "active_intent", str) != NO_INTENT:
                 self._service = service
 
     def answer(self, acts: Mapping[str, Any]) -> dict[str, Any]:

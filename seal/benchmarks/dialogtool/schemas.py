@@ -1,20 +1,4 @@
-"""SGD's schemas: each intent of a service as a tool with typed arguments.
-
-SGD has no types. Its schemas list the values of categorical slots: True and False make a boolean,
-whole numbers an integer, anything else an enum of texts. Of the other slots prices, ratings and
-balances are numbers, dates and times are texts that say their format, and all others are texts. The
-default `dontcare` of an optional argument means "no filter": it is left out, as the argument may
-be.
-
-SGD-X words the same schemas otherwise: services, intents and slots stand in equal order under other
-names. Types follow from the original names, and `source["original"]` keeps them.
-
-A tool's description is the intent's. The service's, which all its intents share, stands in
-`source["service"]`: in the document it costs a lexical retriever 3 points of recall@10.
-
-`Schemas` has the services of each split. They are looked up by their original names, in which the
-dialogues are written. They bear the names of the schemas that were chosen: with SGD-X other ones.
-"""
+"""Services' intents as tools; when two calls ask for the same."""
 
 from __future__ import annotations
 
@@ -26,14 +10,41 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from seal.benchmarks.dialogtool.call_keys import DONT_CARE
 from seal.core import JSON, DataError, Tool, check_name, shortened
 from seal.core.english import read
+from seal.core.values import canonical_json
 from seal.pools.importer import Notes
-from seal.pools.reading.python_types import arguments_schema
-from seal.pools.reading.tolerance import FileFault, Reader, listed, usable
-from seal.pools.reading.tool_table import ToolTable
-from seal.pools.reading.upstream_files import Placed, Torn, field, function_name, json_file, tool_id
+from seal.pools.reading.files import (
+    FileFault,
+    Placed,
+    Reader,
+    Torn,
+    field_of,
+    function_name,
+    json_file,
+    listed,
+    tool_id,
+    usable,
+)
+from seal.pools.reading.records import ToolTable
+from seal.pools.reading.tool_schemas import arguments_schema
+
+# -- SGD's schemas: each intent of a service as a tool with typed arguments.
+#
+# SGD has no types. Its schemas list the values of categorical slots: True and False make a boolean,
+# whole numbers an integer, anything else an enum of texts. Of the other slots prices, ratings and
+# balances are numbers, dates and times are texts that say their format, and all others are texts.
+# The default `dontcare` of an optional argument means "no filter": it is left out, as the argument
+# may be.
+#
+# SGD-X words the same schemas otherwise: services, intents and slots stand in equal order under
+# other names. Types follow from the original names, and `source["original"]` keeps them.
+#
+# A tool's description is the intent's. The service's, which all its intents share, stands in
+# `source["service"]`: in the document it costs a lexical retriever 3 points of recall@10.
+#
+# `Schemas` has the services of each split. They are looked up by their original names, in which the
+# dialogues are written. They bear the names of the schemas that were chosen: with SGD-X other ones.
 
 BENCHMARK = "dialogtool"
 
@@ -68,12 +79,12 @@ def tools_of_service(
     """
     names = original_names(service, original)
     slots = {
-        field(slot, "name", str): _schema(slot, names[slot["name"]])
-        for slot in field(service, "slots", list)
+        field_of(slot, "name", str): _schema(slot, names[slot["name"]])
+        for slot in field_of(service, "slots", list)
     }
     tools = {}
-    intents = field(service, "intents", list)
-    origins = intents if original is None else field(original, "intents", list)
+    intents = field_of(service, "intents", list)
+    origins = intents if original is None else field_of(original, "intents", list)
     if len(origins) != len(intents):
         raise DataError(f"expected {len(origins)} intents as in the original, got {len(intents)}")
     for intent, origin in zip(intents, origins, strict=True):
@@ -81,10 +92,10 @@ def tools_of_service(
         if original is not None:
             source["original"] = {
                 "tool": original["service_name"],
-                "api": field(origin, "name", str),
+                "api": field_of(origin, "name", str),
                 "arguments": {name: names[name] for name in _arguments(intent)},
             }
-        tools[field(origin, "name", str)] = _tool(intent, slots, source, benchmark)
+        tools[field_of(origin, "name", str)] = _tool(intent, slots, source, benchmark)
     return tools
 
 
@@ -98,10 +109,10 @@ def original_names(service: Any, original: Any = None) -> dict[str, str]:
     Raises:
         DataError: The two have not equally many slots, or two slots of one name.
     """
-    slots = [field(slot, "name", str) for slot in field(service, "slots", list)]
+    slots = [field_of(slot, "name", str) for slot in field_of(service, "slots", list)]
     if original is None:
         return dict(zip(slots, slots, strict=True))
-    origins = [field(slot, "name", str) for slot in field(original, "slots", list)]
+    origins = [field_of(slot, "name", str) for slot in field_of(original, "slots", list)]
     if len(slots) != len(origins) or len(set(slots)) != len(slots):
         raise DataError(
             f"expected {len(origins)} slots of different names as in the original, got "
@@ -111,20 +122,20 @@ def original_names(service: Any, original: Any = None) -> dict[str, str]:
 
 
 def _source(service: Any, intent: Any, file: str) -> dict[str, JSON]:
-    name = field(service, "service_name", str)
+    name = field_of(service, "service_name", str)
     return {
         "tool": name,
-        "api": field(intent, "name", str),
-        "service": field(service, "description", str),
+        "api": field_of(intent, "name", str),
+        "service": field_of(service, "description", str),
         "app": domain_of(name),
-        "transactional": field(intent, "is_transactional", bool),
+        "transactional": field_of(intent, "is_transactional", bool),
         "base_required": [],
         "file": file,
     }
 
 
 def _arguments(intent: Any) -> list[str]:
-    return [*field(intent, "required_slots", list), *field(intent, "optional_slots", dict)]
+    return [*field_of(intent, "required_slots", list), *field_of(intent, "optional_slots", dict)]
 
 
 def _tool(
@@ -132,9 +143,9 @@ def _tool(
 ) -> Tool:
     """Return an intent as a tool, whose answer is a list of what fits; empty where nothing does."""
     service, name = str(source["tool"]), str(source["api"])
-    about = field(intent, "description", str)
+    about = field_of(intent, "description", str)
     properties = {argument: _slot(slots, argument) for argument in _arguments(intent)}
-    for argument, default in field(intent, "optional_slots", dict).items():
+    for argument, default in field_of(intent, "optional_slots", dict).items():
         if default != DONT_CARE:
             schema = properties[argument]
             properties[argument] = {**schema, "default": _value(schema, default)}
@@ -144,7 +155,7 @@ def _tool(
         tool_id(benchmark, service, name),
         function_name(f"{service}_{name}"),
         about,
-        arguments_schema(properties, list(field(intent, "required_slots", list))),
+        arguments_schema(properties, list(field_of(intent, "required_slots", list))),
         domain_of(service),
         returns,
         source,
@@ -160,9 +171,9 @@ def _slot(slots: dict[str, dict[str, JSON]], name: Any) -> dict[str, JSON]:
 def _schema(slot: Any, original: str) -> dict[str, JSON]:
     """Return a slot's JSON Schema."""
     values = _list(slot, "possible_values")
-    about = field(slot, "description", str)
+    about = field_of(slot, "description", str)
     schema: dict[str, JSON] = {"type": "string", "description": about}
-    if not field(slot, "is_categorical", bool):
+    if not field_of(slot, "is_categorical", bool):
         return schema | _type_of_name(original, about)
     schema["type"] = _type(values)
     if schema["type"] != "boolean" and values:
@@ -172,7 +183,7 @@ def _schema(slot: Any, original: str) -> dict[str, JSON]:
 
 def _list(record: Any, name: str) -> list[Any]:
     """Return a list of a record; an empty one where MultiWOZ leaves it away."""
-    return field(record, name, list) if name in record else []
+    return field_of(record, name, list) if name in record else []
 
 
 def _type_of_name(name: str, about: str) -> dict[str, JSON]:
@@ -358,8 +369,8 @@ class Schemas:
             )
             for name, tool in tools.items()
         }
-        service = Service(field(record, "service_name", str), slots, apis)
-        return field(record if origin is None else origin, "service_name", str), service
+        service = Service(field_of(record, "service_name", str), slots, apis)
+        return field_of(record if origin is None else origin, "service_name", str), service
 
 
 def _content(path: Path, worded_after: Path | None = None) -> list[Any]:
@@ -386,3 +397,31 @@ def _paired(worded: list[Any], original: list[Any]) -> Reader:
             yield Placed(f"{path}, record {number}", pair)
 
     return records
+
+
+# -- When two calls ask for the same.
+#
+# Texts are compared without case and blanks. An argument that is left out counts as its default.
+# One that is `dontcare` counts as left out, for so dialogues say that nothing is filtered by it.
+# Source: Schema-Guided Dialogue; DialogTool (2025), same input, same output.
+
+DONT_CARE = "dontcare"
+"""Value of an argument by which nothing is filtered."""
+
+
+def call_key(tool: Tool, arguments: Mapping[str, JSON]) -> bytes:
+    """Return what calls of a tool have in common that ask for the same."""
+    return canonical_json(asked(tool, arguments))
+
+
+def asked(tool: Tool, arguments: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Return what a call asks for: its arguments and the defaults, as they are compared."""
+    properties = tool.parameters.get("properties", {})
+    defaults = {name: slot["default"] for name, slot in properties.items() if "default" in slot}
+    folded = {name: fold(value) for name, value in (defaults | dict(arguments)).items()}
+    return {name: value for name, value in folded.items() if value != DONT_CARE}
+
+
+def fold(value: JSON) -> JSON:
+    """Return a value as it is compared: a text without case, and with single blanks."""
+    return " ".join(value.casefold().split()) if isinstance(value, str) else value

@@ -19,12 +19,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from seal.benchmarks.livemcpbench.runs import Run, Search
-from seal.benchmarks.livemcpbench.tools import BENCHMARK, ServerTools
+from seal.benchmarks.livemcpbench.trajectories import BENCHMARK, Run, Search, ServerTools
 from seal.core import DataError, Goal, Task, Tool, check_name
 from seal.pools.importer import Notes, Recorded
-from seal.pools.reading.tolerance import LeftOut, usable
-from seal.pools.reading.upstream_files import expect, field, find, refuse_deep, wrong_source
+from seal.pools.reading.files import (
+    LeftOut,
+    expect,
+    field_of,
+    find,
+    refuse_deep,
+    usable,
+    wrong_source,
+)
 
 QUERIES = ("tasks", "route")
 _TOOLS, _TASKS = "tools.json", "all_annotations.json"
@@ -87,12 +93,12 @@ class _Import:
 
     def _task(self, record: Any) -> Task:
         refuse_deep(record)
-        task_id = f"{BENCHMARK}/{field(record, 'task_id', str)}"
+        task_id = f"{BENCHMARK}/{field_of(record, 'task_id', str)}"
         if task_id in self._tasks:
             raise DataError(f"the task_id {record['task_id']!r} stood before; give each its own")
-        text, category = field(record, "Question", str), field(record, "category", str)
-        annotated = field(record, "Annotator Metadata", dict)
-        lines = field(annotated, "Tools", str).splitlines()
+        text, category = field_of(record, "Question", str), field_of(record, "category", str)
+        annotated = field_of(record, "Annotator Metadata", dict)
+        lines = field_of(annotated, "Tools", str).splitlines()
         names = [name for line in lines if (name := _NUMBER.sub("", line).strip())]
         meant = self._tools.meant(names)
         self._tasks.add(task_id)

@@ -1,8 +1,5 @@
 """Tools of MCP servers, as a pool without tasks."""
 
-from seal.lazy import give_names
-from seal.pools import Benchmark
-
-give_names(__name__)
+from seal.pools.benchmark import Benchmark
 
 MCP = Benchmark("mcp", importer="seal.benchmarks.mcp.importer:import_mcp")

@@ -9,8 +9,7 @@ from typing import Any
 
 from seal.core import JSON, DataError, Tool, UsageError
 from seal.environments.mcp import Origin
-from seal.environments.mcp_servers import McpServer, read_servers
-from seal.environments.mcp_sessions import TIMEOUT, McpListing, Sessions
+from seal.environments.mcp_servers import TIMEOUT, McpListing, McpServer, Sessions, read_servers
 from seal.pools.importer import Notes
 
 

@@ -2,10 +2,7 @@
 
 from pathlib import Path
 
-from seal.lazy import give_names
-from seal.pools import Benchmark
-
-give_names(__name__)
+from seal.pools.benchmark import Benchmark
 
 METATOOL = Benchmark(
     "metatool",

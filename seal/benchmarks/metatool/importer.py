@@ -31,21 +31,23 @@ from typing import Any
 from seal.core import JSON, DataError, Goal, Milestone, Plan, Task, Tool, check_name, shortened
 from seal.core.conditions import Called
 from seal.pools.importer import Notes
-from seal.pools.reading.tolerance import LeftOut, numbered, usable
-from seal.pools.reading.tool_table import TaskIds
-from seal.pools.reading.upstream_files import (
+from seal.pools.reading.files import (
+    LeftOut,
     Placed,
     Torn,
     expect,
-    field,
+    field_of,
     find,
     function_name,
     json_file,
     json_records,
+    numbered,
     tool_id,
+    usable,
     utf8_text,
     wrong_source,
 )
+from seal.pools.reading.records import TaskIds
 
 COLUMNS = ("Query", "Tool")
 
@@ -148,7 +150,7 @@ def record_queries(path: Path, notes: Notes, set: str) -> Iterator[Labelled]:
 def _query(
     number: int, record: Any, labels: tuple[str, ...], listed: tuple[str, ...] | None = None
 ) -> Labelled:
-    text = field(record, "query", str)
+    text = field_of(record, "query", str)
     if not text.strip():
         raise DataError("query: expected a text, got an empty one")
     return Labelled(number, text, labels, listed)
@@ -159,14 +161,14 @@ def _multi(number: int, record: Any) -> Labelled:
 
 
 def _awareness(number: int, record: Any) -> Labelled:
-    label = field(record, "label", str)
+    label = field_of(record, "label", str)
     if label not in ("positive", "negative"):
         raise DataError(f"label: expected 'positive' or 'negative', got {shortened(label)}")
     return _query(number, record, _names(record) if label == "positive" else ())
 
 
 def _choice(number: int, record: Any) -> Labelled:
-    found = _LIST.search(field(record, "action_prompt", str))
+    found = _LIST.search(field_of(record, "action_prompt", str))
     listed = _LISTED.findall(found[1]) if found else []
     if not listed:
         raise DataError(
@@ -249,16 +251,16 @@ def _described(path: Path, notes: Notes) -> Iterator[Tool]:
         yield from (Placed(str(path), name) for name in content)
 
     def read(name: str) -> Tool:
-        return _tool(name, field(content, name, str), {"file": path.name})
+        return _tool(name, field_of(content, name, str), {"file": path.name})
 
     return usable(path, read, notes, described, _MALFORMED)
 
 
 def _informed(record: Any, file: str) -> Tool:
     return _tool(
-        field(record, "name_for_model", str),
-        field(record, "description_for_human", str),
-        {"title": field(record, "name_for_human", str), "file": file},
+        field_of(record, "name_for_model", str),
+        field_of(record, "description_for_human", str),
+        {"title": field_of(record, "name_for_human", str), "file": file},
     )
 
 

@@ -21,12 +21,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from seal.benchmarks.mmtb.tools import BENCHMARK, entries
-from seal.core import JSON, DataError, check_name, located, shortened
-from seal.core.order import levels
+from seal.core import JSON, DataError, check_name, levels, located, shortened
 from seal.core.text import counted
-from seal.evaluation.missions.graph import ANSWER, PSEUDO
-from seal.pools.reading.tolerance import CountedFault
-from seal.pools.reading.upstream_files import expect, field, json_of_text, refuse_deep
+from seal.evaluation.mission_gold import ANSWER, PSEUDO
+from seal.pools.reading.files import CountedFault, expect, field_of, json_of_text, refuse_deep
 
 LANGUAGES = ("en", "zh")
 MARK = "====="
@@ -164,7 +162,7 @@ class _Reader:
         _check_alternation(missions)
         tools = [tool for tool in entries(self._twin("tools")) if _name(tool) not in PSEUDO]
         given = self.record.get("id")
-        own = str(given) if isinstance(given, int) else field(self.record, "id", str)
+        own = str(given) if isinstance(given, int) else field_of(self.record, "id", str)
         return Dialogue(own, tuple(missions), tools)
 
     def _twin(self, name: str) -> list[Any]:
@@ -180,7 +178,7 @@ class _Reader:
                 f"the field {own!r} is missing, while there is {other!r}: the record is in "
                 f"{language}; import it with --language {language}"
             )
-        return field(self.record, own, list)
+        return field_of(self.record, own, list)
 
     def _either(self, name: str) -> Any:
         """Return what the language has of its own, else what both share; None: nothing."""
@@ -275,7 +273,7 @@ def read_nodes(given: Any) -> tuple[Node, ...]:
     if not given:
         raise CountedFault("empty_mission", "answer_list: a mission without a node")
     indices = [
-        field({"idx": n, **node} if isinstance(node, dict) else node, "idx", int)
+        field_of({"idx": n, **node} if isinstance(node, dict) else node, "idx", int)
         for n, node in enumerate(given)
     ]
     repeated = sorted({index for index in indices if indices.count(index) > 1})
@@ -297,9 +295,9 @@ def read_nodes(given: Any) -> tuple[Node, ...]:
 
 
 def _node(node: dict[str, Any], place: Mapping[int, int]) -> Node:
-    action = field(node, "action", dict)
-    name, arguments = field(action, "name", str), _arguments(action.get("arguments"))
-    after = field({"dependency_list": [], **node}, "dependency_list", list)
+    action = field_of(node, "action", dict)
+    name, arguments = field_of(action, "name", str), _arguments(action.get("arguments"))
+    after = field_of({"dependency_list": [], **node}, "dependency_list", list)
     for index in after:
         if not isinstance(index, int) or index not in place:
             raise CountedFault(
@@ -330,7 +328,7 @@ def _arguments(given: Any) -> dict[str, JSON]:
 
 def _message(message: Any, position: int) -> Said:
     with located(f"messages.{position}"):
-        role, content = field(message, "role", str), field(message, "content", str)
+        role, content = field_of(message, "role", str), field_of(message, "content", str)
     if role not in ("user", "assistant"):
         raise CountedFault(
             "messages_do_not_alternate",

@@ -15,16 +15,17 @@ from typing import Any
 
 from seal.core import JSON, Tool
 from seal.pools.importer import Notes
-from seal.pools.reading.tolerance import numbered, usable
-from seal.pools.reading.tool_table import ToolTable
-from seal.pools.reading.upstream_files import (
+from seal.pools.reading.files import (
     expect,
-    field,
+    field_of,
     function_name,
     json_lines,
+    numbered,
     refuse_deep,
     tool_id,
+    usable,
 )
+from seal.pools.reading.records import ToolTable
 
 BENCHMARK = "mmtb"
 
@@ -106,14 +107,14 @@ def read_tool(entry: Any, file: str) -> Tool:
         DataError: A field is missing or malformed.
     """
     refuse_deep(entry)
-    function = field(entry, "function", dict)
-    name = field(function, "name", str)
-    parameters = field(function, "parameters", dict)
-    field({"properties": {}, **parameters}, "properties", dict)
+    function = field_of(entry, "function", dict)
+    name = field_of(function, "name", str)
+    parameters = field_of(function, "parameters", dict)
+    field_of({"properties": {}, **parameters}, "properties", dict)
     return Tool(
         tool_id(BENCHMARK, name, name),
         function_name(name),
-        field(function, "description", str),
+        field_of(function, "description", str),
         {"type": "object", "properties": {}, **_schema(parameters)},
         source={"tool": name, "api": name, "file": file},
     )

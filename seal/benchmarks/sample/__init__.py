@@ -14,10 +14,7 @@ Persons, companies and all results are invented.
 
 from pathlib import Path
 
-from seal.lazy import give_names
-from seal.pools import Benchmark
-
-give_names(__name__)
+from seal.pools.benchmark import Benchmark
 
 SAMPLE = Benchmark("sample", folder=Path(__file__).parent)
 

@@ -2,10 +2,7 @@
 
 from pathlib import Path
 
-from seal.lazy import give_names
-from seal.pools import Benchmark
-
-give_names(__name__)
+from seal.pools.benchmark import Benchmark
 
 _HERE = "seal.benchmarks.toolbench"
 
@@ -14,11 +11,11 @@ TOOLBENCH = Benchmark(
     published=f"{_HERE}.paper:TABLES",
     importer=f"{_HERE}.importer:import_toolbench",
     errata=Path(__file__).parent / "errata.json",
-    verdicts=f"{_HERE}.verdicts:read_verdicts",
-    preferences=f"{_HERE}.verdicts:read_preferences",
+    verdicts=f"{_HERE}.trajectories:read_verdicts",
+    preferences=f"{_HERE}.trajectories:read_preferences",
     answers={
-        "stabletoolbench": f"{_HERE}.answer_files:import_stabletoolbench",
-        "toolbench": f"{_HERE}.answer_files:import_response_examples",
+        "stabletoolbench": f"{_HERE}.cached_answers:import_stabletoolbench",
+        "toolbench": f"{_HERE}.cached_answers:import_response_examples",
     },
 )
 ANYTOOL = Benchmark("anytool", importer=f"{_HERE}.anytool:import_anytool")

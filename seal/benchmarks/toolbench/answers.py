@@ -1,9 +1,4 @@
-"""ToolBench's answer trees: one file a run, by depth-first search (`tree`) or in a chain (`trys`).
-
-A valid run's steps are the last chain of `train_messages`. An invalid run has none. Its steps are
-the nodes of the last try or of the whole tree, in the order of their expansion, as ToolEval reads
-them.
-"""
+"""Answer trees and ToolEval's converted answers, read."""
 
 from __future__ import annotations
 
@@ -16,8 +11,16 @@ import orjson
 
 from seal.benchmarks.toolbench.tools import FINISH
 from seal.core import DataError, shortened
-from seal.core.plain import json_text
-from seal.pools.reading.upstream_files import expect, field
+from seal.core.values import json_text
+from seal.pools.reading.files import expect, field_of
+from seal.pools.reading.tool_schemas import literal
+
+# -- ToolBench's answer trees: one file a run, by depth-first search (`tree`) or in a chain
+#    (`trys`).
+#
+# A valid run's steps are the last chain of `train_messages`. An invalid run has none. Its steps are
+# the nodes of the last try or of the whole tree, in the order of their expansion, as ToolEval reads
+# them.
 
 Finish = Literal["give_answer", "give_up"]
 
@@ -88,16 +91,16 @@ def read_tree(record: Any) -> Run:
     Raises:
         DataError: A field is missing or of the wrong type; the text names it.
     """
-    generation = field(record, "answer_generation", dict)
+    generation = field_of(record, "answer_generation", dict)
     chains = expect(generation.get("train_messages") or [], list, "train_messages")
     steps_from: Literal["train_messages", "tree", "last_try"] = "train_messages"
     if chains:
         parts = _read_messages(expect(chains[-1], list, "train_messages"))
     elif "tree" in record:
-        steps_from, parts = "tree", _read_nodes(_expanded(field(record["tree"], "tree", dict)))
+        steps_from, parts = "tree", _read_nodes(_expanded(field_of(record["tree"], "tree", dict)))
     else:
-        tries = field(record, "trys", list)
-        last = field(tries[-1], "chain", list) if tries else []
+        tries = field_of(record, "trys", list)
+        last = field_of(tries[-1], "chain", list) if tries else []
         steps_from, parts = "last_try", _read_nodes(last)
     return Run(
         text_of_query(generation.get("query")),
@@ -235,7 +238,7 @@ def _message_calls(message: Mapping[str, Any], place: str) -> Iterator[tuple[str
     if "function_call" in message:
         yield ("", *_named_call(message["function_call"], f"{place}.function_call"))
     for call in message.get("tool_calls") or ():
-        inner = field(call, "function", dict)
+        inner = field_of(call, "function", dict)
         yield (str(call.get("id") or ""), *_named_call(inner, f"{place}.tool_calls"))
 
 
@@ -287,7 +290,7 @@ def _expanded(tree: Mapping[str, Any]) -> Iterator[Any]:
     while waiting:
         node = waiting.pop()
         yield node
-        waiting += reversed(field(node, "children", list))
+        waiting += reversed(field_of(node, "children", list))
 
 
 def _observed(move: Move, text: str) -> Move:
@@ -303,3 +306,127 @@ def is_cut(observation: str) -> bool:
     except orjson.JSONDecodeError:
         return True
     return False
+
+
+# -- ToolEval's converted answers: one object a file, query id to a run with its tree of messages.
+#
+# In `tooleval_results` upstream cut every message at 100 characters. A tool's message then is the
+# start of a Python literal, of which names, and often arguments, can still be read whole.
+
+_MESSAGE_LENGTH = 100
+"""Upstream cuts the messages of its published results here."""
+_LITERAL = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
+_NAME = re.compile(rf"\{{'name': (?P<name>{_LITERAL}), 'arguments': ", re.DOTALL)
+_ARGUMENTS = re.compile(rf"(?P<text>{_LITERAL})(?P<more>, 'response': )?", re.DOTALL)
+_RESPONSE = re.compile(rf"(?P<text>{_LITERAL})\}}", re.DOTALL)
+_WHOLE = re.compile(_LITERAL, re.DOTALL)
+_OPEN_NAME = re.compile(r"\{'name': ['\"](?P<name>[^'\"]*)")
+_ESCAPE = re.compile(r"\\(x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|.)", re.DOTALL)
+_HALF_ESCAPE = re.compile(r"(?<!\\)((?:\\\\)*)\\(?:x.?|u.{0,3}|U.{0,7})?\Z", re.DOTALL)
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
+
+
+def read_converted(record: Any) -> Run:
+    """Return the run that one entry of a converted file holds.
+
+    Raises:
+        DataError: A field is missing or of the wrong type; the text names it.
+    """
+    answer = field_of(record, "answer", dict)
+    details = field_of(answer, "answer_details", list)
+    parts = Parts([])
+    texts_cut = 0
+    for role, message in _flattened(details):
+        if role == "tool":
+            parts.moves.append(_move(len(parts.moves) + 1, parts.text, message))
+            parts.text = ""
+        elif role == "assistant" and isinstance(message, str):
+            parts.text = "\n".join(filter(None, (parts.text, message)))
+            texts_cut += len(message) == _MESSAGE_LENGTH
+    return Run(
+        text_of_query(record.get("query")),
+        checked_functions(record.get("available_tools"), "available_tools"),
+        *close_run(parts, answer.get("final_answer")),
+        "answer_details",
+        texts_cut=texts_cut,
+    )
+
+
+def _flattened(roots: list[Any]) -> Iterator[tuple[str, Any]]:
+    """Yield (role, message) of a tree's nodes, each before those that follow it."""
+    waiting = list(reversed(roots))
+    while waiting:
+        node = waiting.pop()
+        if not isinstance(node, dict) or not isinstance(node.get("role"), str):
+            raise DataError(f"answer_details: a node has no role: {shortened(node)}")
+        yield node["role"], node.get("message")
+        following = expect(node.get("next") or [], list, "answer_details.next")
+        waiting += reversed(following)
+
+
+def _move(reply: int, thought: str, message: Any) -> Move:
+    """Return the move of a tool's message: an object, or the text of one, maybe cut."""
+    if isinstance(message, str):
+        move = _move_of_text(reply, thought, message)
+        if move is not None:
+            return move
+        message = literal(message)
+    if not isinstance(message, Mapping) or not isinstance(message.get("name"), str):
+        raise DataError(f"answer_details: a tool's message has no name: {shortened(message)}")
+    response = message.get("response")
+    text = response if response is None or isinstance(response, str) else str(response)
+    return Move(
+        reply,
+        thought,
+        message["name"],
+        text_of_arguments(message.get("arguments")),
+        text,
+        observation_cut=text is not None and is_cut(text),
+    )
+
+
+def _move_of_text(reply: int, thought: str, message: str) -> Move | None:
+    """Read as much of a tool's message as there is; None where it is not one of three texts."""
+    named = _NAME.match(message)
+    if named is None:
+        start = _OPEN_NAME.match(message)
+        cut = start is not None and len(message) >= _MESSAGE_LENGTH
+        return Move(reply, thought, start["name"], "", "", True, True) if start and cut else None
+    name = _unquoted(named["name"])
+    arguments = _ARGUMENTS.match(message, named.end())
+    if arguments is None:
+        if len(message) < _MESSAGE_LENGTH:
+            return None
+        left = _opened(message[named.end() :])
+        return Move(reply, thought, name, left, "", arguments_cut=True, observation_cut=True)
+    said = _unquoted(arguments["text"])
+    response = _RESPONSE.fullmatch(message, arguments.end())
+    if response is not None:
+        text = _unquoted(response["text"])
+        return Move(reply, thought, name, said, text, observation_cut=is_cut(text))
+    if len(message) < _MESSAGE_LENGTH:
+        return None
+    left = _opened(message[arguments.end() :]) if arguments["more"] else ""
+    return Move(reply, thought, name, said, left, False, True)
+
+
+def _unquoted(literal: str) -> str:
+    """Return the text of a Python string literal as `repr` writes it."""
+    text = literal[1:-1]
+    return _ESCAPE.sub(_unescaped, text) if "\\" in text else text
+
+
+def _opened(text: str) -> str:
+    """Return the text of a string literal cut at or before its end, half an escape left out."""
+    if _WHOLE.fullmatch(text):
+        return _unquoted(text)
+    return _ESCAPE.sub(_unescaped, _HALF_ESCAPE.sub(r"\1", text[1:]))
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    code = escape[1]
+    if len(code) > 1:
+        point = int(code[1:], 16)
+        writable = point < 0x110000 and not 0xD800 <= point < 0xE000
+        return chr(point) if writable else "\N{REPLACEMENT CHARACTER}"
+    return _ESCAPED.get(code, code)

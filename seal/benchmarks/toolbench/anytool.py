@@ -18,14 +18,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from seal.benchmarks.toolbench.files import SourceFile, find_files
+from seal.benchmarks.toolbench.tasks import SourceFile, find_files
 from seal.benchmarks.toolbench.tools import ApiTable, api_name, tool_name
 from seal.core import JSON, DataError, Goal, Step, Task, Tool, UsageError, shortened
 from seal.pools.importer import Notes
-from seal.pools.reading.chats import LEAD, USER
-from seal.pools.reading.tolerance import LeftOut, listed, usable
-from seal.pools.reading.tool_table import TaskIds
-from seal.pools.reading.upstream_files import field, find, json_file, wrong_source
+from seal.pools.reading.files import (
+    LeftOut,
+    field_of,
+    find,
+    json_file,
+    listed,
+    usable,
+    wrong_source,
+)
+from seal.pools.reading.records import LEAD, USER, TaskIds
 
 BENCHMARK = "anytool"
 SIBLINGS = ("stabletoolbench", "toolbench")
@@ -119,7 +125,7 @@ class _Import:
     def _add_documents(self, record: Any, file: str) -> None:
         if not isinstance(record, dict) or "api_list" not in record:
             raise LeftOut("document_record_without_api_list")
-        for api in field(record, "api_list", list):
+        for api in field_of(record, "api_list", list):
             own = self._table.add_document(api, file)
             key = tool_name(api["tool_name"]), api_name(api["api_name"])
             self._documents[key].setdefault(tool_name(api["category_name"]), own)
@@ -147,12 +153,12 @@ class _Import:
     def _task(self, record: Any, unsolvable: frozenset[str] | None, file: str) -> Task:
         """Return a record's task, unless it is left out."""
         self._counts["records"] += 1
-        text = field(record, "query", str)
+        text = field_of(record, "query", str)
         query_id = record.get("query_id")
         if not _is_id(query_id):
             raise DataError(f"query_id: expected a text or number, got {shortened(query_id)}")
-        answer = field(record, "final_answer", str)
-        apis = field(record, "gt_api_list", list)
+        answer = field_of(record, "final_answer", str)
+        apis = field_of(record, "gt_api_list", list)
         if not text.strip() or not apis:
             raise LeftOut("no_gold_api" if text.strip() else "empty_query")
         task_id = self._ids.add(str(query_id), text)
@@ -168,7 +174,7 @@ class _Import:
 
     def _gold(self, api: Any, file: str) -> str:
         """Return the id of a gold API's tool, which joins the pool where it has no document."""
-        category, tool, name = (field(api, f"{part}_name", str) for part in _PARTS)
+        category, tool, name = (field_of(api, f"{part}_name", str) for part in _PARTS)
         self._gold_names.add((category, tool, name))
         key = tool_name(tool), api_name(name)
         documents = self._documents.get(key)

@@ -22,31 +22,28 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from seal.benchmarks.toolbench.answers import Run, read_tree, text_of_query
-from seal.benchmarks.toolbench.files import (
-    SourceFile,
-    find_files,
-    group_of_queries,
-    place_of_run,
-    recording_of_converted,
-)
-from seal.benchmarks.toolbench.runs import trajectory_of, truncations
+from seal.benchmarks.toolbench.answers import Run, read_converted, read_tree, text_of_query
 from seal.benchmarks.toolbench.tasks import (
     UNSOLVED,
     Gold,
+    SourceFile,
     TaskEntry,
     TaskIndex,
+    find_files,
     gold_of,
+    group_of_queries,
     make_task,
+    place_of_run,
+    recording_of_converted,
     relevant_tools,
     split_of,
 )
-from seal.benchmarks.toolbench.tooleval_answers import read_converted
 from seal.benchmarks.toolbench.tools import ApiTable
+from seal.benchmarks.toolbench.trajectories import trajectory_of, truncations
 from seal.core import JSON, DataError, Task, Tool, check_name, located, shortened
 from seal.core.text import normalised
 from seal.pools.importer import Notes, Recorded
-from seal.pools.reading.upstream_files import expect, refuse_deep
+from seal.pools.reading.files import expect, refuse_deep
 
 
 def import_toolbench(
@@ -56,7 +53,7 @@ def import_toolbench(
 
     Args:
         source: A file or folder; what its files are is told by their shape
-            (`seal.benchmarks.toolbench.files`).
+            (`seal.benchmarks.toolbench.tasks`).
         notes: Gets the counts.
         keep: "unsolved": tasks that their training answer leaves unsolved stay, with the reason as
             the tag `unsolved`.

@@ -1,17 +1,8 @@
-"""ToolBench's API documents as tools: one for each different document, with a name of its own.
-
-Documents come from the `api_list` of query files. Without these they come from the function lists
-of recorded runs, which carry names by the rule and descriptions cut at 256 characters. Descriptions
-stay as long as the source has them: ToolBench's prompt cuts them, its data does not.
-
-Upstream names become function and argument names by ToolBench's rule. Of the 928 recorded
-ToolLLaMA-2 runs that join a query, 920 have function names of this rule alone. Four leave out the
-prefix of a leading digit (`bare_name`). Four pair some APIs with a wrong tool; these stay unknown.
-Source: ToolBench, `standardize` and `change_name` of its inference code.
-"""
+"""API documents as tools; what the published retriever reads of them."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -20,12 +11,29 @@ from functools import lru_cache
 from typing import Any
 
 from seal.core import JSON, DataError, Tool, shortened
-from seal.core.canonical import digest
-from seal.core.plain import json_text
 from seal.core.records import to_plain
-from seal.pools.reading.python_types import arguments_schema, default_or_example
-from seal.pools.reading.tool_table import ToolTable
-from seal.pools.reading.upstream_files import expect, field
+from seal.core.values import digest, json_text
+from seal.pools.reading.files import expect, field_of
+from seal.pools.reading.records import ToolTable
+from seal.pools.reading.tool_schemas import arguments_schema, default_or_example
+from seal.retrievers.base import (
+    DESCRIPTION_LIMIT,
+    names,
+    properties_of,
+    shortened_document,
+    text_or_empty,
+)
+
+# -- ToolBench's API documents as tools: one for each different document, with a name of its own.
+#
+# Documents come from the `api_list` of query files. Without these they come from the function lists
+# of recorded runs, which carry names by the rule and descriptions cut at 256 characters.
+# Descriptions stay as long as the source has them: ToolBench's prompt cuts them, its data does not.
+#
+# Upstream names become function and argument names by ToolBench's rule. Of the 928 recorded
+# ToolLLaMA-2 runs that join a query, 920 have function names of this rule alone. Four leave out the
+# prefix of a leading digit (`bare_name`). Four pair some APIs with a wrong tool; these stay
+# unknown. Source: ToolBench, `standardize` and `change_name` of its inference code.
 
 FINISH = "Finish"
 """The pseudo function by which a run hands in its answer; never a tool."""
@@ -171,7 +179,7 @@ def _content(tool: Tool) -> JSON:
 
 def _names(api: Any) -> tuple[str, ...]:
     """Return the three names of a document."""
-    return tuple(field(api, name, str) for name in ("category_name", "tool_name", "api_name"))
+    return tuple(field_of(api, name, str) for name in ("category_name", "tool_name", "api_name"))
 
 
 def _tool_of_document(api: dict[str, Any], file: str) -> Tool:
@@ -327,3 +335,38 @@ def function_name(tool: str, api: str) -> str:
 def bare_name(name: str) -> str:
     """Return a function name without the prefix of its tool's leading digit."""
     return _PREFIXED_TOOL.sub("_for_", name)
+
+
+# -- What ToolBench's retriever reads of a tool: the document template `toolbench`.
+
+
+def document(tool: Tool) -> str:
+    """Return the document that ToolBench's retriever was trained on.
+
+    Source: ToolLLM, section 3.1; the fields in the order of its corpus: category, tool, api,
+    description, required and optional parameters and the shape of the response as JSON.
+    """
+    title = names(tool)
+    required = tool.parameters.get("required")
+    required = required if isinstance(required, list) else []
+    groups: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
+    for parameter, schema in properties_of(tool).items():
+        groups[parameter in required].append(
+            {
+                "name": parameter,
+                "type": text_or_empty(schema.get("type")).upper(),
+                "description": text_or_empty(schema.get("description")),
+                "default": schema.get("default", ""),
+            }
+        )
+    return ", ".join(
+        [
+            tool.category,
+            title.tool,
+            title.api,
+            shortened_document(tool.description, DESCRIPTION_LIMIT),
+            f"required_params: {json.dumps(groups[True])}",
+            f"optional_params: {json.dumps(groups[False])}",
+            f"return_schema: {json.dumps(tool.returns if tool.returns is not None else '')}",
+        ]
+    )

@@ -1,12 +1,14 @@
-"""ToolSandbox: its scenarios as tasks of the phone, its trajectories as runs."""
+"""ToolSandbox: its benchmarks, eight augmentations, and the ablation of descriptions."""
 
 from dataclasses import replace
 from pathlib import Path
 
-from seal.lazy import give_names
-from seal.pools import Benchmark
+from seal.benchmarks.toolsandbox.phone.world import OPTION
+from seal.experiments.ablation_conditions import Variation
+from seal.pools.augmentation import SCRAMBLINGS, Augmentation
+from seal.pools.benchmark import Benchmark
 
-give_names(__name__)
+# -- ToolSandbox: its scenarios as tasks of the phone, its trajectories as runs.
 
 _HERE = "seal.benchmarks.toolsandbox"
 
@@ -14,17 +16,38 @@ SCENARIOS = Benchmark(
     "scenarios",
     importer=f"{_HERE}.scenarios.importer:import_scenarios",
     world_files=("web.json",),
-    documents=f"{_HERE}.phone.descriptions:documents",
-    ablations=(f"{_HERE}.ablation:DESCRIPTIONS",),
+    documents=f"{_HERE}.phone.world:documents",
+    ablations=(f"{_HERE}:DESCRIPTIONS",),
     metrics=("honesty",),
-    published=f"{_HERE}.paper:TABLES",
+    published=f"{_HERE}.tables:TABLES",
 )
 TOOLSANDBOX = replace(
     SCENARIOS,
     name="toolsandbox",
     importer=f"{_HERE}.importer:import_toolsandbox",
-    augmentations={"toolsandbox": f"{_HERE}.augmentations:VARIANTS"},
+    augmentations={"toolsandbox": f"{_HERE}:VARIANTS"},
 )
 SAMPLE = replace(
     SCENARIOS, name="toolsandbox-sample", importer=None, folder=Path(__file__).parent / "sample"
 )
+
+
+# -- The ablation that ToolSandbox offers: what it is worth that tools tell of the phone's state.
+
+DESCRIPTIONS = Variation(
+    OPTION,
+    "world_options",
+    ("plain", "telling"),
+    ("similarity", "pass_rate", "turn_count", "calls"),
+    option=OPTION,
+)
+
+
+# -- The tool augmentations of ToolSandbox, as `seal augment` takes them.
+
+VARIANTS = (
+    *(Augmentation(number) for number in (0, 3, 10)),
+    Augmentation("all"),
+    *(Augmentation(3, (what,)) for what in SCRAMBLINGS),
+)
+"""The eight variants of each base scenario (ToolSandbox, section 3.3)."""

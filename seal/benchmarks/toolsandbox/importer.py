@@ -23,27 +23,37 @@ from pathlib import Path
 from typing import Any
 
 from seal.benchmarks.toolsandbox.checkout import OFFERS, SCENARIOS, checkout_scenarios
-from seal.benchmarks.toolsandbox.milestones import TABLES, plan_of
 from seal.benchmarks.toolsandbox.phone import TOOL_IDS, tools
-from seal.benchmarks.toolsandbox.phone.answers import web_answers
-from seal.benchmarks.toolsandbox.trajectories import references
-from seal.benchmarks.toolsandbox.upstream_scenarios import (
+from seal.benchmarks.toolsandbox.phone.device import web_answers
+from seal.benchmarks.toolsandbox.records import (
     BENCHMARK,
     CATEGORIES,
     FILES,
     START,
+    TABLES,
     check_scenario,
     parse_clock,
+    plan_of,
     scenario_lines,
     set_clock,
 )
-from seal.core import JSON, DataError, Goal, Step, Task, Tool, UsageError, located, shortened
-from seal.core.persona_parts import check_persona
+from seal.benchmarks.toolsandbox.trajectories import references
+from seal.core import (
+    JSON,
+    DataError,
+    Goal,
+    Step,
+    Task,
+    Tool,
+    UsageError,
+    check_persona,
+    located,
+    shortened,
+)
 from seal.pools.augmentation import GIVEN, TAG, UNCHANGED
 from seal.pools.importer import Notes, WorldFile
-from seal.pools.reading.tolerance import Reader, usable
-from seal.pools.reading.upstream_files import expect, field, find, named
-from seal.pools.scrambling import KEEPS, Scrambler
+from seal.pools.other_tools import KEEPS, Scrambler
+from seal.pools.reading.files import Reader, expect, field_of, find, named, usable
 
 _SCRAMBLED = {
     "TOOL_NAME_SCRAMBLED": "names",
@@ -204,7 +214,7 @@ def _tool_id(name: Any) -> str:
 def _task(
     record: Mapping[str, Any], offers: _Offers, start: datetime, gold: Mapping[str, Sequence[Step]]
 ) -> Task:
-    text = field(record["messages"][0], "content", str)
+    text = field_of(record["messages"][0], "content", str)
     state = {TABLES[name]: rows for name, rows in _state(record).items()}
     goal = Goal(
         text,

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from seal.core import DataError, shortened
-from seal.core.plain import parse_module
-from seal.pools.reading.upstream_files import utf8_text
+from seal.core.values import parse_module
+from seal.pools.reading.files import utf8_text
 
 _LONGEST = 100_000
 """Characters of a text, values of a container, or of containers within one another."""

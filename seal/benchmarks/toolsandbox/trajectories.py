@@ -18,9 +18,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from seal.benchmarks.toolsandbox.milestones import PARTIES, TABLES, plan_of, tool_id
 from seal.benchmarks.toolsandbox.phone import tools
-from seal.benchmarks.toolsandbox.upstream_scenarios import BENCHMARK, CATEGORIES, scenario_lines
+from seal.benchmarks.toolsandbox.records import (
+    BENCHMARK,
+    CATEGORIES,
+    PARTIES,
+    TABLES,
+    plan_of,
+    scenario_lines,
+    tool_id,
+)
 from seal.core import (
     JSON,
     DataError,
@@ -41,8 +48,7 @@ from seal.core import (
 from seal.evaluation.goals import WHOLLY
 from seal.pools.augmentation import TAG
 from seal.pools.importer import Notes, Recorded
-from seal.pools.reading.tolerance import LeftOut, usable
-from seal.pools.reading.upstream_files import expect, field, refuse_deep
+from seal.pools.reading.files import LeftOut, expect, field_of, refuse_deep, usable
 
 Played = tuple[Task, Trajectory]
 
@@ -68,7 +74,7 @@ def import_trajectories(source: Path, notes: Notes) -> Iterator[Tool | Task | Re
 
     def read(record: Any) -> Played:
         refuse_deep(record)
-        if field(record, "id", str) in seen:
+        if field_of(record, "id", str) in seen:
             raise DataError(f"the id {record['id']!r} stood before; give each record its own")
         _check_answers(record)
         with located(f"record {record['id']!r}", SealError):
@@ -87,7 +93,7 @@ def _check_answers(record: Mapping[str, Any]) -> None:
     Raises:
         LeftOut: They cannot hold one of them.
     """
-    for message in field(dict(record), "messages", list):
+    for message in field_of(dict(record), "messages", list):
         trace = message.get("tool_trace") if isinstance(message, dict) else None
         if isinstance(trace, list) and len(trace) > 1:
             raise LeftOut("several_calls_in_one_answer")
@@ -96,9 +102,12 @@ def _check_answers(record: Mapping[str, Any]) -> None:
 
 
 def _played(record: dict[str, Any]) -> Played:
-    state = _tables(field(record, "initial_state", dict))
+    state = _tables(field_of(record, "initial_state", dict))
     plan = plan_of(
-        field(record, "milestones", dict), field(record, "minefields", dict), state, measured=True
+        field_of(record, "milestones", dict),
+        field_of(record, "minefields", dict),
+        state,
+        measured=True,
     )
     steps = recorded_steps(record, state)
     goal = Goal(steps[0].content, (plan,), offered=_offered(record))
@@ -171,10 +180,10 @@ class _Steps:
     """
 
     def __init__(self, record: dict[str, Any], state: Tables) -> None:
-        self._messages = field(record, "messages", list)
-        self._first = field(record, "first_user_index", int)
+        self._messages = field_of(record, "messages", list)
+        self._first = field_of(record, "first_user_index", int)
         places = range(self._first, self._first + len(self._messages))
-        self._changes = _changes(field(record, "snapshots", dict), places)
+        self._changes = _changes(field_of(record, "snapshots", dict), places)
         self._state = state
         self._calls: dict[str, str] = {}
         self._unanswered: list[str] = []
@@ -189,14 +198,14 @@ class _Steps:
             raise DataError("messages: expected the user's first one, got none")
         turn, before = -1, ("", "")
         for position, message in enumerate(self._messages):
-            ends = field(message, "sender", str), field(message, "recipient", str)
+            ends = field_of(message, "sender", str), field_of(message, "recipient", str)
             turn += ends != before or ends not in _BATCHED
             before = ends
             with located(f"messages.{position}", SealError):
                 yield self._step(message, self._first + position, turn, not position)
 
     def _step(self, message: dict[str, Any], index: int, turn: int, first: bool) -> Step:
-        if field(message, "index", int) != index:
+        if field_of(message, "index", int) != index:
             raise DataError(f"index: expected {index}, got {message['index']}")
         for role in (message["sender"], message["recipient"]):
             if role not in PARTIES:
@@ -208,7 +217,7 @@ class _Steps:
             index,
             PARTIES[message["sender"]],
             PARTIES[message["recipient"]],
-            field(message, "content", str),
+            field_of(message, "content", str),
             self._call(message) if to_executor else None,
             self._result(message) if from_executor else None,
             turn,
@@ -225,7 +234,10 @@ class _Steps:
             return ToolCall(call_id, name, None, message["content"])
         name = str(message.get("agent_tool_name") or call["name"])
         return ToolCall(
-            call_id, name, field(call, "arguments", dict), tool=tool_id(field(call, "name", str))
+            call_id,
+            name,
+            field_of(call, "arguments", dict),
+            tool=tool_id(field_of(call, "name", str)),
         )
 
     def _result(self, message: dict[str, Any]) -> ToolResult:
@@ -241,7 +253,7 @@ class _Steps:
         if not trace:
             return ToolResult(call_id, content, error)
         executed = Execution(
-            tool_id(field(trace[0], "tool_name", str)), field(trace[0], "arguments", dict)
+            tool_id(field_of(trace[0], "tool_name", str)), field_of(trace[0], "arguments", dict)
         )
         return ToolResult(call_id, content, error, trace[0].get("result"), executed)
 
@@ -254,15 +266,15 @@ def _changes(
     for name in snapshots:
         if name not in TABLES:
             raise DataError(f"snapshots: expected the tables {', '.join(TABLES)}, got {name}")
-        for number, version in enumerate(field(snapshots, name, list)):
+        for number, version in enumerate(field_of(snapshots, name, list)):
             place = f"snapshots.{name}.{number}"
-            index = field(version, "index", int)
+            index = field_of(version, "index", int)
             if places and index not in places:
                 raise DataError(
                     f"{place}: index: expected that of a message, {places[0]} to {places[-1]}, "
                     f"got {index}; mend it, or add the message"
                 )
-            found[index, TABLES[name]] = _rows(field(version, "rows", list), place)
+            found[index, TABLES[name]] = _rows(field_of(version, "rows", list), place)
     return found
 
 
@@ -306,11 +318,11 @@ class _Recorded(NamedTuple):
 
 
 def _read(record: dict[str, Any]) -> _Recorded:
-    variant = field(record, "variant", str)
+    variant = field_of(record, "variant", str)
     scored = expect(record.get("expected", {}), dict, "expected").get("similarity", 1)
     if variant not in GOLD or not isinstance(scored, (int, float)) or scored < WHOLLY:
         return _Recorded()
     steps = recorded_steps(record, {})
     gold = [s for s in steps if s.author != _USER and (s.result is None or s.recipient != _USER)]
     told = tuple(replace(step, state=None) for step in gold)
-    return _Recorded(field(record, "base", str), variant, told)
+    return _Recorded(field_of(record, "base", str), variant, told)

@@ -2,14 +2,11 @@
 
 from pathlib import Path
 
-from seal.lazy import give_names
-from seal.pools import Benchmark
-from seal.pools.generator import Generator, SourceFlag
-
-give_names(__name__)
+from seal.pools.benchmark import Benchmark
+from seal.pools.declarations import Generator, SourceFlag
 
 _HERE = "seal.benchmarks.toolscan"
-_PAPER = f"{_HERE}.paper:TABLES"
+_PAPER = f"{_HERE}.metrics:TABLES"
 
 TOOLSCAN = Benchmark(
     "toolscan",
@@ -18,15 +15,15 @@ TOOLSCAN = Benchmark(
     importer=f"{_HERE}.importer:import_toolscan",
     generators={
         "queries": Generator(
-            make=f"{_HERE}.query_generation.generate:generate_queries",
+            make=f"{_HERE}.generation:generate_queries",
             about="Make harder queries from a pool's tasks by a model; filters check each.",
-            settings=f"{_HERE}.query_generation.candidates:QuerySettings",
+            settings=f"{_HERE}.generation_seeds:QuerySettings",
             source=SourceFlag(
                 help="Pool whose tasks with gold calls are the seeds; without gold its tools are.",
                 flag="--tools",
             ),
             stage="drafts",
-            told=f"{_HERE}.query_generation.generate:queries_told",
+            told=f"{_HERE}.generation:queries_told",
         ),
     },
 )

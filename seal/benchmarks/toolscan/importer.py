@@ -1,44 +1,49 @@
-"""ToolScan (SpecTool): importer.
-
-The tools of its environments are read from upstream's repository, whose lists are Python files
-(`seal.benchmarks.toolscan.checkout`), or from one file `tools.json` (format toolscan-neutral/1):
-
-    {"format", "source", "tools": [{environment, tool, name, description, parameters, returns,
-                                    source, pseudo}]}
-
-Queries in upstream's input format (`seal.benchmarks.toolscan.queries`) are read where they lie
-beside; upstream does not publish them: then the pool has no tasks. Tool id: `toolscan/TOOLSET/API`,
-and the environment where it has no toolsets; an environment is a tool's category.
-
-`finish` and `check_valid_actions` are no APIs but pseudo actions of ToolScan's chat. Their names
-are kept beside the tools, for the similarity of names counts them.
-
-Source: "ToolScan" (Kokane et al., 2024), and the lists and loader of Shirley-Kokane/ToolScan.
-"""
+"""ToolScan's lists of APIs, from JSON or from a checkout's Python."""
 
 from __future__ import annotations
 
+import ast
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from seal.benchmarks.toolscan.checkout import FLAT, entries, list_files
-from seal.benchmarks.toolscan.queries import Queries
+from seal.benchmarks.toolscan.tasks import Queries
 from seal.core import JSON, DataError, Task, Tool, UsageError, located, shortened
+from seal.core.values import literal_value, parse_module
 from seal.pools.counts import PSEUDO_ACTIONS
 from seal.pools.importer import Notes
-from seal.pools.reading.python_types import arguments_schema, default_or_example, typed
-from seal.pools.reading.tolerance import listed, usable
-from seal.pools.reading.tool_table import ToolTable
-from seal.pools.reading.upstream_files import (
-    field,
+from seal.pools.reading.files import (
+    field_of,
     find,
     function_name,
     json_file,
+    listed,
     refuse_deep,
     tool_id,
+    usable,
+    utf8_text,
 )
+from seal.pools.reading.records import ToolTable
+from seal.pools.reading.tool_schemas import arguments_schema, default_or_example, typed
+
+# -- ToolScan (SpecTool): importer.
+#
+# The tools of its environments are read from upstream's repository, whose lists are Python files
+# (`seal.benchmarks.toolscan.importer`), or from one file `tools.json` (format toolscan-neutral/1):
+#
+#     {"format", "source", "tools": [{environment, tool, name, description, parameters, returns,
+#                                     source, pseudo}]}
+#
+# Queries in upstream's input format (`seal.benchmarks.toolscan.tasks`) are read where they lie
+# beside; upstream does not publish them: then the pool has no tasks. Tool id:
+# `toolscan/TOOLSET/API`, and the environment where it has no toolsets; an environment is a tool's
+# category.
+#
+# `finish` and `check_valid_actions` are no APIs but pseudo actions of ToolScan's chat. Their names
+# are kept beside the tools, for the similarity of names counts them.
+#
+# Source: "ToolScan" (Kokane et al., 2024), and the lists and loader of Shirley-Kokane/ToolScan.
 
 BENCHMARK = "toolscan"
 
@@ -151,25 +156,25 @@ class ApiLists:
 
     def _tool(self, entry: Any) -> Tool:
         refuse_deep(entry)
-        environment = field(entry, "environment", str)
-        name = field(entry, "name", str)
+        environment = field_of(entry, "environment", str)
+        name = field_of(entry, "name", str)
         toolset = entry.get("tool")
         if toolset is not None and not isinstance(toolset, str):
             raise DataError(f"tool: expected a text or null, got {shortened(toolset)}")
         owner = environment if toolset in (None, FLAT) else str(toolset)
-        parameters = field(entry, "parameters", list)
+        parameters = field_of(entry, "parameters", list)
         tool = Tool(
             tool_id(self._benchmark, owner, name),
             function_name(name),
-            field(entry, "description", str),
+            field_of(entry, "description", str),
             _parameters(parameters),
             environment,
             entry.get("returns"),
             {
                 "tool": owner,
                 "api": name,
-                "pseudo": field(entry, "pseudo", bool),
-                "upstream": field(entry, "source", str),
+                "pseudo": field_of(entry, "pseudo", bool),
+                "upstream": field_of(entry, "source", str),
             },
         )
         valueless = (p.get("declared_enum_without_values") is True for p in parameters)
@@ -185,7 +190,7 @@ def _entries(path: Path) -> list[Any]:
         got = content.get("format") if isinstance(content, dict) else content
         raise DataError(f"{path}: expected format {FORMAT!r}, got {shortened(got)}")
     with located(path):
-        return field(content, "tools", list)
+        return field_of(content, "tools", list)
 
 
 def _parameters(entries: list[Any]) -> dict[str, JSON]:
@@ -193,7 +198,7 @@ def _parameters(entries: list[Any]) -> dict[str, JSON]:
     required: list[JSON] = []
     for position, entry in enumerate(entries):
         with located(f"parameters.{position}"):
-            name, needed = field(entry, "name", str), field(entry, "required", bool)
+            name, needed = field_of(entry, "name", str), field_of(entry, "required", bool)
             if name in properties:
                 raise DataError(f"the parameter {name!r} stands twice")
             properties[name] = _property(entry, needed)
@@ -208,9 +213,9 @@ def _property(entry: dict[str, Any], needed: bool) -> dict[str, JSON]:
     The default of a needed parameter is but an example, and so is one that its type does not allow.
     """
     schema: dict[str, JSON] = {"type": _type(entry.get("type"))}
-    description = field(entry, "description", str)
+    description = field_of(entry, "description", str)
     if "raw_type" in entry:
-        description = f"{description} ({field(entry, 'raw_type', str)})".strip()
+        description = f"{description} ({field_of(entry, 'raw_type', str)})".strip()
     if description:
         schema["description"] = description
     if isinstance(entry.get("enum"), list) and entry["enum"]:
@@ -234,3 +239,115 @@ def _type(value: Any) -> JSON:
             f"got {shortened(value)}"
         )
     return value
+
+
+# -- The API lists of ToolScan's repository, read from their Python files, of which none is run.
+#
+# A file of `apilist/ENVIRONMENT/` assigns one dict, a literal but for the names of types:
+#
+#     NAME_API = {API: {"description", "parameters": {NAME: {"type", "description", "required",
+#                                                            "default"?}}, "returns"?}}
+#
+# Each file of `apilist/rapidapi/` is an environment of that name, and groups its APIs by toolset.
+# An API that stands beside the toolsets belongs to none.
+#
+# Source: Shirley-Kokane/ToolScan, toolscan/apilist.
+
+FLAT = "(flat)"
+"""Stands for the toolset of an API that a list of toolsets holds outside of any."""
+_GROUPED = "rapidapi"
+_PSEUDO = frozenset({"check_valid_actions", "finish"})
+_PYTHON_TYPES = {
+    **{"str": "string", "int": "integer", "float": "number", "bool": "boolean", "list": "array"},
+    **{"STRING": "string", "NUMBER": "number", "BOOLEAN": "boolean", "ARRAY": "array"},
+    **{"ENUM": "string", "OBJECT": "object", "dict": "object"},
+    **{"BINARY": "string", "DATE (YYYY-MM-DD)": "string", "TIME (24-hour HH:MM)": "string"},
+}
+"""What upstream calls a type to what JSON Schema calls it."""
+_TOLD = ("BINARY", "DATE (YYYY-MM-DD)", "TIME (24-hour HH:MM)")
+"""Types of which JSON Schema's word says too little."""
+
+
+def list_files(source: Path) -> list[Path]:
+    """Return the files of the lists in a checkout, those of toolsets last; empty: it is none."""
+    found = {*source.glob("*/*.py"), *source.rglob("apilist/*/*.py")}
+    lists = [path for path in found if path.parent.parent.name == "apilist"]
+    return sorted(lists, key=lambda path: (path.parent.name == _GROUPED, path))
+
+
+def entries(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the entries of a list as the neutral format has them.
+
+    Raises:
+        DataError: The file is no such list; the text names it and the place.
+    """
+    grouped = path.parent.name == _GROUPED
+    about = {
+        "environment": path.stem if grouped else path.parent.name,
+        "source": f"apilist/{path.parent.name}/{path.name}",
+    }
+    for name, held in _dict(path).items():
+        with located(f"{path}, {name}"):
+            if not isinstance(held, dict):
+                raise DataError(f"expected an API or a toolset, got {shortened(held)}")
+            apis = {name: held} if "parameters" in held else held
+            toolset = (FLAT if apis is not held else name) if grouped else None
+            for api, told in apis.items():
+                yield {**about, "tool": toolset, **_entry(api, told)}
+
+
+def _dict(path: Path) -> dict[str, Any]:
+    """Return the value of the one dict that a file assigns; types are the texts of their names."""
+    try:
+        body = parse_module(utf8_text(path.read_bytes(), str(path))).body
+        found = [each.value for each in body if isinstance(each, ast.Assign)]
+        values = [literal_value(_Named().visit(value)) for value in found]
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataError(f"{path}: {error}; fetch it again") from error
+    if len(values) != 1 or not isinstance(values[0], dict):
+        raise DataError(f"{path}: expected one assignment of a dict of APIs")
+    return values[0]
+
+
+class _Named(ast.NodeTransformer):
+    """Puts a type's name for the type."""
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """Return the text of a type's name; another name stays, and is no literal."""
+        return ast.Constant(node.id) if node.id in _PYTHON_TYPES else node
+
+
+def _entry(name: Any, told: Any) -> dict[str, Any]:
+    if not isinstance(told, dict):
+        raise DataError(f"{name}: expected an API, got {shortened(told)}")
+    with located(name):
+        parameters = field_of(told, "parameters", dict)
+        return {
+            "pseudo": name in _PSEUDO,
+            "name": name,
+            "description": field_of(told, "description", str).strip(),
+            "parameters": [
+                _parameter(each, field_of(parameters, each, dict)) for each in parameters
+            ],
+            "returns": told.get("returns"),
+        }
+
+
+def _parameter(name: str, told: dict[str, Any]) -> dict[str, Any]:
+    with located(name):
+        kind = told.get("type")
+        if not isinstance(kind, list):
+            kind = _PYTHON_TYPES.get(field_of(told, "type", str), kind)
+        found = {
+            "name": name,
+            "type": kind,
+            "required": field_of(told, "required", bool),
+            "description": field_of(told, "description", str).strip(),
+        }
+    if told.get("default") not in (None, ""):
+        found["default"] = told["default"]
+    if told["type"] in _TOLD:
+        found["raw_type"] = told["type"]
+    if told["type"] == "ENUM":
+        found["declared_enum_without_values"] = True
+    return found

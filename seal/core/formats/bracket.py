@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Self
 
-from seal.core.formats.forms import (
+from seal.core.call_formats import (
     MOST_CALLS,
     CallText,
     Repair,
@@ -29,8 +29,8 @@ from seal.core.formats.forms import (
     parse_object,
     says_something,
 )
-from seal.core.plain import json_text
 from seal.core.types import JSON, Tool
+from seal.core.values import json_text
 
 _FENCE = re.compile(r"```[\w+-]*")
 _API = r"(?:(?P<app>[^\W_][\w &'./-]{0,79}?)\s{0,9}:\s{0,9})?(?P<api>[\w./-]{1,200})"

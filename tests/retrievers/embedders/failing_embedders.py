@@ -5,7 +5,7 @@ import traceback
 import pytest
 
 from seal.core import ModelError
-from seal.retrievers import embed_documents
+from seal.retrievers.embedders import embed_documents
 
 QUICK = {"first_wait_s": 0.001, "max_wait_s": 0.01, "timeout_s": 5}
 """Options of an embedder that tries again at once."""

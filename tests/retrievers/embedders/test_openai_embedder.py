@@ -19,7 +19,9 @@ from servers import (
 )
 
 from seal.core import ModelError, Query, RequestError, UsageError
-from seal.retrievers import OpenAIEmbedder, build_embedder, build_retriever, rank
+from seal.retrievers.build import build_retriever, rank
+from seal.retrievers.embedders import build_embedder
+from seal.retrievers.server_embedders import OpenAIEmbedder
 
 KEY = "sk-a-secret-of-this-test"
 

@@ -8,9 +8,8 @@ from importlib.util import find_spec
 import pytest
 
 from seal.core import UsageError
-from seal.retrievers import build_embedder
-from seal.retrievers.embedders import name_of
-from seal.retrievers.embedders import sentence_transformers as module
+from seal.retrievers import library_embedders as module
+from seal.retrievers.embedders import build_embedder, name_of
 
 needs_library = pytest.mark.skipif(
     find_spec("sentence_transformers") is None, reason="sentence-transformers is not installed"
@@ -144,7 +143,7 @@ print(embedder.embed(["rain"]).shape, embedder.identity)
 def test_the_files_of_a_model_are_read_once_in_a_process():
     script = """
 import sys
-from seal.retrievers.embedders.sentence_transformers import SentenceEmbedder
+from seal.retrievers.build.library_embedders import SentenceEmbedder
 opened = []
 sys.addaudithook(lambda event, args: opened.append(args[0]) if event == "open" else None)
 names = {SentenceEmbedder({"model": "all-MiniLM-L6-v2"}).identity for _ in range(3)}

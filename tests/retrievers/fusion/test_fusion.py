@@ -3,7 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core import DataError, Query, UnknownNameError, UsageError
-from seal.retrievers import RankFusion, build_retriever, fused, rank
+from seal.retrievers.build import build_retriever, rank
+from seal.retrievers.hybrid import RankFusion, fused
 
 
 def test_the_sum_of_reciprocal_places_orders_the_tools():

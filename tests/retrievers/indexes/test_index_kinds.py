@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from seal.core import DataError, OptionError, UnknownNameError, UsageError
-from seal.retrievers import Flat, Hnsw, Ivf, Sq8, VectorIndex, index_kind, index_name, shaping
+from seal.retrievers.index_kinds import Flat, Hnsw, Ivf, Sq8, index_kind, index_name, shaping
+from seal.retrievers.vector_index import VectorIndex
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from looped import every_case
 
 from seal.core import DataError
-from seal.retrievers import Flat, Hnsw, Ivf, Sq8, VectorIndex
 from seal.retrievers import vector_index as module
+from seal.retrievers.index_kinds import Flat, Hnsw, Ivf, Sq8
+from seal.retrievers.vector_index import VectorIndex
 
 KINDS = [Flat(), Sq8(), Hnsw(m=8, ef_construction=40, ef_search=32), Ivf(probes=8)]
 APPROXIMATE = KINDS[2:]

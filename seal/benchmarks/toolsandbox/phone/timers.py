@@ -20,7 +20,7 @@ from seal.environments.tables import NoDataError, Row, between, like, where, wit
 from seal.environments.world import WorldSetup, toolbox
 
 if TYPE_CHECKING:
-    from seal.benchmarks.toolsandbox.phone.answers import WebAnswers
+    from seal.benchmarks.toolsandbox.phone.device import WebAnswers
 
 TABLE = "timers"
 

@@ -16,7 +16,7 @@ A scenario has
   {first column's value: {column: value}}, or to null, which removes the row; `settings`, or any
   table of one row, takes {column: value} at once. `clock` likewise.
 - `tools`: names of those that the agent is offered. `withheld`: those that no augmentation may add.
-- `persona`: what the user knows (`seal.agents.personas`); `replies` is a list of one list.
+- `persona`: what the user knows (`seal.agents.users`); `replies` is a list of one list.
   `request`: its first message.
 - `milestones`, `minefields`: nodes (`notation`), each a map with an optional `name`, `after` (names
   of the nodes that come before it; left out: the one above it), `guards` (tables that must not
@@ -27,7 +27,7 @@ A scenario has
     earlier call brought.
   - `attempts`: a tool, called with whatever arguments and outcome; several need a minefield each.
   - `unconfirmed`: a tool, or several, called with arguments that the user did not confirm
-    (`seal.core.conditions.Unconfirmed`): for minefields.
+    (`seal.core.state_conditions.Unconfirmed`): for minefields.
   - `happens`: a text that an event has of which the world tells the agent, such as a timer.
   - `tells`: texts that the agent's message to the user states all; `tells_any`: one of them
     (`seal.core.statements`).

@@ -8,38 +8,42 @@ from math import inf
 from typing import Any, get_args
 from zoneinfo import ZoneInfo
 
-from seal.benchmarks.toolsandbox.scenarios.cells import (
+from seal.benchmarks.toolsandbox.scenarios.files import (
     Arguments,
+    Node,
+    Scenario,
     Types,
     check_measured,
     check_wanted,
     timed,
 )
-from seal.benchmarks.toolsandbox.scenarios.files import Node, Scenario
 from seal.core import JSON, DataError, Milestone, Plan, located, shortened
 from seal.core.conditions import (
+    AGENT,
+    EXECUTOR,
     FIRST,
     LAST,
     MESSAGE,
-    AllOf,
+    USER,
     Asked,
     Called,
-    Column,
     Condition,
-    DependsOn,
     Refused,
-    StateHas,
-    StateUnchanged,
     Told,
-    Unconfirmed,
-    Untrue,
     parts,
 )
-from seal.core.conditions.cells import Measure
-from seal.core.conditions.messages import AGENT, EXECUTOR, USER
-from seal.evaluation.milestones.checks import ancestors, check_plan
-from seal.evaluation.milestones.plans import asked_tables
-from seal.pools.reading.upstream_files import expect, named
+from seal.core.state_conditions import (
+    AllOf,
+    DependsOn,
+    StateHas,
+    StateUnchanged,
+    Unconfirmed,
+    Untrue,
+)
+from seal.core.table_matching import Column, Measure
+from seal.evaluation.milestones import asked_tables
+from seal.evaluation.plan_checks import ancestors, check_plan
+from seal.pools.reading.files import expect, named
 
 _CHANGES = {"is": "snapshot", "added": "addition", "removed": "removal", "updated": "update"}
 _ALIKE = ("content",)

@@ -1,8 +1,8 @@
 """The benchmark of similar tools that ships: 6 environments, all of our own making.
 
 `authored/` holds what was written. `tools.json` has tools in ToolScan's neutral list.
-`queries.jsonl` has queries in its input format (`seal.benchmarks.toolscan.queries`). `answers.json`
-has the tables out of which the tools answer (`seal.benchmarks.toolscan.sample.world`). Beside it
+`queries.jsonl` has queries in its input format (`seal.benchmarks.toolscan.tasks`). `answers.json`
+has the tables out of which the tools answer (`seal.benchmarks.toolscan.world`). Beside it
 lies the pool that they compile to:
 
     python perf/samples/compile_samples.py toolscan-sample AUTHORED POOL

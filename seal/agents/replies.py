@@ -1,0 +1,227 @@
+"""What a role may be offered, and what it may give back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import replace
+from typing import Any, Literal
+
+from seal.agents.own_code import PluginError
+from seal.agents.teams import EXECUTOR
+from seal.core import (
+    END_CONVERSATION,
+    JSON,
+    Chat,
+    Completion,
+    Reply,
+    Tool,
+    ToolCall,
+    ToolResult,
+    UsageError,
+)
+from seal.core import FIND_TOOLS as FIND_TOOLS_ID
+from seal.core.values import json_text
+
+# -- The tools that a chat offers: what the names in a model's calls mean, and the user's own tool.
+#
+# The user may call `end_conversation` alone. The call goes to the executor like an agent's, so that
+# the trajectory shows it; it never reaches the environment, and it is none of the agent's calls.
+# What else a user's model calls is answered with an error of the kind `unknown_tool`, and the user
+# speaks again.
+
+FIND_TOOLS = Tool(
+    id=FIND_TOOLS_ID,
+    name="find_tools",
+    description="Look for tools that can do something. The tools found can be called from then on.",
+    parameters={
+        "type": "object",
+        "properties": {
+            "query": {"type": "string", "description": "What a tool should do, in one sentence."}
+        },
+        "required": ["query"],
+        "additionalProperties": False,
+    },
+)
+"""Offered under `retrieve=on-demand`."""
+
+
+class Offers:
+    """Tools with names of their own: a name that is taken gets `_2`, `_3`..."""
+
+    def __init__(self) -> None:
+        self.tools: list[Tool] = []
+        self.names: list[str] = []
+        self._by_name: dict[str, Tool] = {}
+        self._ids: set[str] = set()
+
+    def add(self, tools: Iterable[Tool]) -> list[Tool]:
+        """Offer tools that are not offered yet. Returns all given ones under their names here."""
+        given = list(tools)
+        for tool in given:
+            if tool.id not in self._ids:
+                self._add(tool)
+        wanted = {tool.id for tool in given}
+        return [tool for tool in self.tools if tool.id in wanted]
+
+    def _add(self, tool: Tool) -> None:
+        name, number = tool.name, 1
+        while name in self._by_name:
+            number += 1
+            name = f"{tool.name}_{number}"
+        named = tool if name == tool.name else replace(tool, name=name)
+        self.tools.append(named)
+        self.names.append(name)
+        self._by_name[name] = named
+        self._ids.add(tool.id)
+
+    def resolve(self, call: ToolCall, call_id: str) -> ToolCall:
+        """Return the call under its place in the chat and with the id of the tool that it names."""
+        tool = self._by_name.get(call.name)
+        return replace(call, id=call_id, tool=tool.id if tool else None)
+
+
+END = Tool(
+    id=END_CONVERSATION,
+    name="end_conversation",
+    description="End the conversation: the goal is reached, or the assistant keeps failing.",
+)
+
+
+def leave(chat: Chat, content: str = "") -> Reply:
+    """Return the reply that ends the conversation, through the executor where one is seated."""
+    if EXECUTOR in chat.roles:
+        return Reply(content, (ToolCall("", END.name, {}),))
+    return Reply(content, done=True)
+
+
+def resolved(call: ToolCall, call_id: str) -> ToolCall:
+    """Return a user's call under its place in the chat: whatever is offered to the agent."""
+    return replace(call, id=call_id, tool=END.id if call.name == END.name else None)
+
+
+def answered(call: ToolCall) -> ToolResult:
+    """Return the result of a user's call."""
+    if call.tool == END.id:
+        return ToolResult(call.id, json_text({"error": "", "response": None}))
+    message = f"The user has no tool {call.name!r}; it has: {END.name}."
+    error = {"kind": "unknown_tool", "name": call.name, "message": message}
+    return ToolResult(call.id, json_text({"error": message, "response": None}), error)
+
+
+# -- Checks of what a role, or a model, gives back: of other types it is refused by name.
+
+
+def checked_reply(role: str, reply: Any) -> Reply:
+    """Return what a role replied.
+
+    Raises:
+        UsageError: It is no `Reply`, or a field of it is of another type; the text names both.
+    """
+    if not isinstance(reply, Reply):
+        raise UsageError(
+            f"role {role!r} replied with {type(reply).__name__}; expected seal.Reply(content=...)"
+        )
+    speaker = f"role {role!r} replied with"
+    _check(speaker, "content", reply.content, str)
+    _check(speaker, "next", reply.next, str, type(None))
+    for call in _items(speaker, "calls", reply.calls):
+        _check_call(speaker, call)
+    for result in _items(speaker, "results", reply.results):
+        _check(speaker, "a result", result, ToolResult)
+        _check(speaker, "a result's content", result.content, str)
+    return reply
+
+
+def checked_results(role: str, reply: Reply, executed: Set[str], recorded: Set[str]) -> Reply:
+    """Return a reply without the results that stand in the record already.
+
+    Args:
+        role: Who replied.
+        reply: What it replied.
+        executed: Ids of the calls of the last message that it ran.
+        recorded: Ids of its own calls, which stand in the record with their results.
+
+    Raises:
+        PluginError: Another role than the executor brings a result of what it never ran, or the
+            executor brings no result of what it ran.
+    """
+    results = tuple(result for result in reply.results if result.call_id not in recorded)
+    brought = {result.call_id for result in results}
+    if role != EXECUTOR and brought:
+        raise PluginError(
+            f"role {role!r} replied with results of {_listed(brought)}, which it never ran; only "
+            f"the {EXECUTOR} brings results. Run calls by chat.execute(calls): it records them"
+        )
+    if not executed <= brought:
+        raise PluginError(
+            f"role {role!r} ran {_listed(executed - brought)} and replied without the results; "
+            f"expected one of each call that it ran, as chat.execute returned it"
+        )
+    return replace(reply, results=results) if reply.results else reply
+
+
+def _listed(ids: Set[str]) -> str:
+    return ", ".join(map(repr, sorted(ids)))
+
+
+def checked_calls(role: str, calls: Any) -> tuple[ToolCall, ...]:
+    """Return the calls that a role runs.
+
+    Raises:
+        UsageError: They are no calls, or a field of one is of another type.
+    """
+    speaker = f"role {role!r} executes"
+    given = _items(speaker, "calls", calls)
+    for call in given:
+        _check_call(speaker, call)
+    return given
+
+
+def checked_completion(role: str, answer: Any) -> Completion:
+    """Return what a role's model answered.
+
+    Raises:
+        UsageError: It is no `Completion`, or a field of it is of another type.
+    """
+    speaker = f"the model of role {role!r} answered with"
+    _check(speaker, "what should be a seal.Completion", answer, Completion)
+    _check(speaker, "content", answer.content, str)
+    for call in _items(speaker, "calls", answer.calls):
+        _check_call(speaker, call)
+    return answer  # type: ignore[no-any-return]
+
+
+def _check_call(speaker: str, call: Any) -> None:
+    _check(speaker, "a call", call, ToolCall)
+    _check(speaker, "a call's name", call.name, str)
+    _check(speaker, "a call's arguments", call.arguments, dict, type(None))
+    _check(speaker, "a call's raw text", call.raw, str)
+
+
+def _items(speaker: str, what: str, value: Any) -> tuple[Any, ...]:
+    _check(speaker, what, value, tuple, list)
+    return tuple(value)
+
+
+def _check(speaker: str, what: str, value: Any, *kinds: type) -> None:
+    if not isinstance(value, kinds):
+        names = " or ".join("None" if kind is type(None) else kind.__name__ for kind in kinds)
+        raise UsageError(f"{speaker} {what} of type {type(value).__name__}; expected {names}")
+
+
+# -- Which parts of a persona (`seal.agents.users`) the user is told.
+
+Brief = Literal["goal", "goal+boundary", "goal+boundary+demonstration"]
+WHOLE: Brief = "goal+boundary+demonstration"
+
+
+def reduced(persona: Mapping[str, JSON], brief: Brief) -> dict[str, JSON]:
+    """Return the parts of a persona that a brief has.
+
+    `goal` keeps the entries `goal` and `then`; `goal+boundary` drops the demonstration alone.
+    """
+    if brief == "goal":
+        return {name: value for name, value in persona.items() if name in ("goal", "then")}
+    if brief == "goal+boundary":
+        return {name: value for name, value in persona.items() if name != "demonstration"}
+    return dict(persona)

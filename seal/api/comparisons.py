@@ -1,0 +1,325 @@
+"""Runs compared, also as conditions of an ablation: differences with their intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from seal.api.result import Document, metric_in, record
+from seal.api.run_result import Run
+from seal.core import UnknownKeyError, UsageError
+from seal.core.files import within
+from seal.core.settings import checked_names
+from seal.evaluation.goals import RATE
+from seal.report.columns import DIFFERENCE, figure, grid_of
+from seal.report.comparison import comparison_tables, lines_of, notes_of, scales_in, title_of
+from seal.report.figures import Intervals, interval_figure
+from seal.report.frames import framed
+from seal.report.grids import Grid
+from seal.report.lanes import all_metrics
+from seal.report.table_forms import Glance
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+
+@dataclass(frozen=True)
+class PairedDifference:
+    """One metric of one run less that of another, over the pairs that have a value in both."""
+
+    metric: str
+    run: str
+    other: str
+    mean: float | None
+    """Of the run; None: there is no pair."""
+    other_mean: float | None
+    difference: float | None
+    low: float | None
+    """Of the 95 % bootstrap interval over families of tasks; None: fewer than two."""
+    high: float | None
+    p: float | None
+    """Of the randomisation test."""
+    p_holm: float | None
+    """Corrected over the family of metrics; None outside of it."""
+    n: int
+    """Pairs."""
+    tasks: int
+    """Tasks of the pairs."""
+    detectable: float | None
+    """Smallest difference that is found with the power of the protocol."""
+    tasks_needed: int | None
+    """Tasks that would find this difference."""
+    trials_needed: int | None
+    excluded: Mapping[str, int] = field(default_factory=dict, hash=False)
+    """Reason to the number of pairs that it left out."""
+    higher: Sequence[str] = field(default=(), hash=False)
+    """Tasks in which the run is higher."""
+    lower: Sequence[str] = field(default=(), hash=False)
+
+
+@dataclass(frozen=True)
+class Flip:
+    """A task that one run solved in more of its trials than the other."""
+
+    run: str
+    other: str
+    task: str
+    won: bool
+    """True: the run solved it more often; False: the other run did."""
+    trials: int
+    """Of the run that have a verdict."""
+    solved: int
+    """Trials that the run solved."""
+    other_trials: int
+    other_solved: int
+    flipped: Sequence[int] = field(hash=False)
+    """The trials that turned."""
+
+
+@dataclass(frozen=True)
+class RunPair:
+    """Two runs beside each other."""
+
+    run: str
+    other: str
+    tasks: int
+    """That both played."""
+    chats: int
+    """Of the run on these tasks."""
+    averaged: bool
+    """They differ in trials: a pair is a task's goal, by its mean over trials."""
+    success: str | None
+    """Metric of which 1 is a solved task."""
+    flips: tuple[Flip, ...]
+    passes: Sequence[Mapping[str, Any]] = field(hash=False)
+    """pass^k and pass@k over trials, as comparison.json has them."""
+    win_rate: Mapping[str, Any] | None = field(hash=False)
+    """None: it was not asked for."""
+
+
+_COLUMNS = tuple(
+    each.name
+    for each in fields(PairedDifference)
+    if each.name not in ("excluded", "higher", "lower")
+)
+
+
+@checked_names
+class Paired(Document):
+    """Runs whose scores are paired, two by two."""
+
+    @cached_property
+    def comparisons(self) -> tuple[PairedDifference, ...]:
+        """A row for each two runs and metric."""
+        return tuple(record(PairedDifference, entry) for entry in self.content["comparisons"])
+
+    @cached_property
+    def frame(self) -> DataFrame:
+        """`comparisons` as a pandas frame; needs the extra `experiments`."""
+        return framed([{n: entry[n] for n in _COLUMNS} for entry in self._compared()], _COLUMNS)
+
+    def __getitem__(self, metric: str) -> PairedDifference:
+        """Return a metric's difference, where two runs were compared.
+
+        Raises:
+            UnknownKeyError: No such metric; names the closest.
+            UsageError: More than two runs were compared.
+        """
+        found = {entry.metric: entry for entry in self.comparisons}
+        if len(found) < len(self.comparisons):
+            pairs = dict.fromkeys((entry.run, entry.other) for entry in self.comparisons)
+            one, other = next(iter(pairs))
+            raise UsageError(
+                f"{len(pairs)} pairs of runs were compared: choose one, such as "
+                f".between({one!r}, {other!r})[{metric!r}]"
+            )
+        return metric_in(found, metric)
+
+    def between(self, run: str, other: str) -> Self:
+        """Return what was found of two of the runs, by their names in `comparisons`.
+
+        Raises:
+            UnknownKeyError: These two were not compared, in this order.
+        """
+        kept = [e for e in self._compared() if (e["run"], e["other"]) == (run, other)]
+        if not kept:
+            known = {f"{entry['run']} less {entry['other']}" for entry in self._compared()}
+            raise UnknownKeyError("pair of runs", f"{run} less {other}", known)
+        content = {**self.content, "comparisons": kept}
+        if "pairs" in content:
+            two = [e for e in content["pairs"] if (e["run"], e["other"]) == (run, other)]
+            content["pairs"] = two
+        return replace(self, content=content)
+
+    def _compared(self) -> Sequence[Mapping[str, Any]]:
+        compared: Sequence[Mapping[str, Any]] = self.content["comparisons"]
+        return compared
+
+    def _told(self) -> Sequence[str]:
+        """Return the metrics that a short table has; none: all."""
+        protocol = self.content["protocol"]
+        told: Sequence[str] = protocol["told"] if "told" in protocol else protocol["family"]
+        return told
+
+    def _told_entries(self) -> list[Mapping[str, Any]]:
+        """Return the differences that a short table has, the main metrics first."""
+        told = self._told()
+        places = {
+            name: place for place, name in enumerate(all_metrics(told, scales_in(self.content)))
+        }
+        entries = [e for e in self._compared() if e["n"] and (not told or e["metric"] in places)]
+        return sorted(entries, key=lambda entry: places.get(entry["metric"], 0))
+
+    def _grid(self, title: str) -> Grid:
+        entries = self._told_entries()
+        pairs = list(dict.fromkeys((entry["run"], entry["other"]) for entry in entries))
+        one, other = pairs[0] if len(pairs) == 1 else ("mean", "other") if pairs else ("", "")
+        named = (("run", "run"), ("less", "other")) if len(pairs) > 1 else ()
+        means = ((one, figure("mean")), (other, figure("other_mean")))
+        return grid_of(title, [("metric", "metric"), *named, *means, *DIFFERENCE], entries)
+
+    def _figures(self) -> Iterable[Figure]:
+        series: dict[str, dict[str, tuple[float | None, float | None, float | None]]] = {}
+        told, scales = self._told_entries(), scales_in(self.content)
+        # Counts have a scale of their own, beside which shares would look like nothing.
+        for entry in [e for e in told if scales.get(e["metric"], RATE).bounded] or told:
+            found = series.setdefault(f"{entry['run']} less {entry['other']}", {})
+            found[entry["metric"]] = (entry["difference"], entry["low"], entry["high"])
+        if series:
+            alone = next(iter(series)) if len(series) == 1 else "differences"
+            yield interval_figure(Intervals(alone, "difference", series, differences=True))
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison(Paired):
+    """Runs of one benchmark compared: `comparison["pass_rate"].difference`, `.low`, `.high`, `.p`.
+
+    `content` is that of comparison.json:
+
+    - protocol: how the runs were compared. p is corrected by Holm over `family` and all pairs of
+      runs. The family is the metrics asked for, else those of the report's short table.
+    - differs: what the runs measure differently, where `force` compared them.
+    - runs: for each {run, path, model, tasks, chats, trials}.
+    - pairs: for each two runs {run, other, averaged, matched, alone, other_alone, success, flips,
+      passes, win_rate}. `averaged`: the runs differ in trials, so a pair is a task's goal, by its
+      mean over trials. `matched`, `alone` and `other_alone` count what has a partner. `flips` are
+      the tasks that were won and lost (`seal.experiments.turned_tasks.flips_of`). `passes`
+      are pass^k and pass@k. `win_rate` is None where it was not asked for
+      (`seal.experiments.judging.win_rate`).
+    - comparisons: the paired difference for each two runs and metric, and what was detectable
+      (`seal.experiments.paired_scores.compare`). `higher` and `lower` name the tasks in which
+      the run is higher and lower.
+    - scales: metric to how its scores differ from a rate in [0, 1] that is better high
+      (`seal.core.Scale`).
+    - notes: what a reader should know before the figures.
+    """
+
+    @cached_property
+    def pairs(self) -> tuple[RunPair, ...]:
+        """A row for each two runs."""
+        return tuple(
+            record(
+                RunPair,
+                {name: value for name, value in pair.items() if name != "flips"},
+                tasks=pair["matched"]["tasks"],
+                chats=pair["matched"]["chats"],
+                flips=tuple(_flips(pair)),
+            )
+            for pair in self.content["pairs"]
+        )
+
+    @property
+    def flips(self) -> tuple[Flip, ...]:
+        """The tasks that turned, of all pairs."""
+        return tuple(flip for pair in self.pairs for flip in pair.flips)
+
+    @property
+    def notes(self) -> list[str]:
+        """What a reader should know before the figures."""
+        return notes_of(self.content)
+
+    def _glance(self) -> Glance:
+        pairs = self.content["pairs"]
+        title = title_of(self.content)
+        if len(pairs) == 1:
+            title = f"{pairs[0]['run']} less {pairs[0]['other']}"
+        lines = [line for pair in pairs[:2] for line in lines_of(self.content, pair)]
+        return Glance(self._grid(title), lines[:2])
+
+    def _tables(self) -> Iterable[Any]:
+        return comparison_tables(self.content)
+
+
+def _flips(pair: Mapping[str, Any]) -> Iterable[Flip]:
+    for direction in ("won", "lost"):
+        for entry in (pair["flips"] or {}).get(direction, ()):
+            won = direction == "won"
+            yield record(Flip, entry, run=pair["run"], other=pair["other"], won=won)
+
+
+@dataclass(frozen=True, repr=False)
+class Ablation(Paired):
+    """Conditions compared: `ablation["pass_rate"].difference`, `ablation.runs["off"]`.
+
+    What differs between them:
+
+    - feedback: on, off
+    - format: native, action, json
+    - react: react, plain
+    - retriever: those that were named
+    - irrelevance: tasks that no tool serves, and the answerable tasks they were made from
+    - similarity: one run, whose error rates are set against how alike tool names are
+    - injection: gold in the place of a stage: plain, tools, calls, results, all
+    - roles: none, each role alone, all
+    - another that the benchmark offers; toolsandbox has descriptions (plain, telling), dialogtool
+      tools (created, recorded) and apps (hierarchical, flat)
+
+    `content` is that of comparison.json:
+
+    - runs: for each condition {condition, tasks, errors, error_reasons, skipped, usage, metrics}.
+    - comparisons: the paired difference of each metric between every two conditions
+      (`seal.experiments.paired_scores.compare`).
+    - kinds, for irrelevance: the share of each kind that abstained, with its interval
+      (`seal.evaluation.conversation_audit`).
+    - points, for similarity (`seal.experiments.ablation`).
+    - costs, for injection: what each stage costs in each metric
+      (`seal.experiments.ablation.costs_of`).
+    - roles, for roles: what each role did in each condition (`seal.experiments.role_work`).
+    - protocol, system, scales, and notes on what was left out.
+    """
+
+    folder: Path
+    exit_code: int = 0
+    """0 fine, 1 finished with task errors, 3 a budget stopped it."""
+
+    @property
+    def runs(self) -> dict[str, Run]:
+        """Condition to its run."""
+        names = [row["condition"] for row in self.content["runs"]]
+        return {name: Run.load(within(self.folder, name)) for name in names}
+
+    def _glance(self) -> Glance:
+        protocol = self.content["protocol"]
+        title = f"ablation of {protocol['ablation']} on {protocol['pool']}"
+        grid = self._grid(title)
+        if "costs" in self.content or not grid.rows:  # the pairs say less than the first table
+            from seal.report.experiments import ablation_grids
+
+            first = next(iter(ablation_grids(self.content, self._told())), grid)
+            grid = first._replace(title=f"{title}\n{first.title}")
+        return Glance(grid, (f"folder: {self.folder}",))
+
+    def _tables(self) -> Iterable[Any]:
+        from seal.report.experiments import ablation_tables
+
+        return ablation_tables(self.content)
+
+    def _figures(self) -> Iterable[Figure]:
+        from seal.report.experiments import similarity_figures
+
+        yield from similarity_figures(self.content).values()
+        yield from super()._figures()

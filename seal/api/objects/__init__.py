@@ -1,1 +1,0 @@
-"""What the public functions return: typed, with frames, tables and pictures."""

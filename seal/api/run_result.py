@@ -1,0 +1,311 @@
+"""`seal.Run`: a run's files with its forms, and frames of them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
+
+from seal.api.result import Estimates, Shown
+from seal.core import UsageError, shortened
+from seal.core.files import check_path
+from seal.core.settings import checked, checked_names
+from seal.core.text import counted
+from seal.experiments.comparison import named_runs
+from seal.report.figures import Intervals, interval_figure
+from seal.report.frames import calls_frame, messages_frame, scores_frame, tasks_frame
+from seal.report.grids import Grid, number
+from seal.report.lanes import ShortTable, headline_of, lanes_of, main_metrics, model_name
+from seal.report.run_results import error_notes, gold_notes, outcome_notes, result_tables
+from seal.report.table_forms import Glance
+from seal.runs.run import RunFolder, exit_code_of, scales_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+    from seal.pools.benchmark import Benchmark
+
+
+# -- Runs as pandas frames.
+
+RunLike: TypeAlias = Union[str, "PathLike[str]", RunFolder, "Run"]
+"""A run: what `seal.run` returned, its folder, or the path of that."""
+
+
+class Framed(ABC):
+    """Runs as pandas frames, each made when it is asked for; they need the extra `experiments`.
+
+    Every frame has the columns run, model, task_id, trial, goal (from 0), query (the goal's text)
+    and `tag_NAME` for each tag of a task; then come those of its kind.
+    """
+
+    @abstractmethod
+    def _runs(self) -> Mapping[str, RunFolder]:
+        """Return name, as in the column `run`, to run."""
+
+    @cached_property
+    def scores(self) -> DataFrame:
+        """A row for each score: metric, value (missing: it does not apply), weight, reason."""
+        return scores_frame(self._runs())
+
+    @cached_property
+    def calls(self) -> DataFrame:
+        """A row for each call.
+
+        index (of its step), turn, author, tool (id; missing: no such tool), name (as the model
+        wrote it), arguments (JSON; as written where that is none), valid (False: it was rejected
+        before it ran), error (its kind), message (of the error), result (what the model read).
+        """
+        return calls_frame(self._runs())
+
+    @cached_property
+    def messages(self) -> DataFrame:
+        """A row for each step of a chat.
+
+        index, turn, author, recipient, kind (message, call or result), content, and tokens_in and
+        tokens_out of the model calls behind it, on the first step of a reply.
+        """
+        return messages_frame(self._runs())
+
+    @cached_property
+    def tasks(self) -> DataFrame:
+        """A row for each goal of each chat that was played.
+
+        benchmark, split, outcome (solved, unsolved, undecided, error, unscored), stop (its reason),
+        error, answer, turns, calls, tokens_in, tokens_out.
+        """
+        return tasks_frame(self._runs())
+
+
+@dataclass(frozen=True, repr=False)
+class Frames(Framed, Shown):
+    """The frames of several runs."""
+
+    runs: Mapping[str, RunFolder] = field(hash=False)
+    """Name, as in the column `run`, to run."""
+
+    def _runs(self) -> Mapping[str, RunFolder]:
+        return self.runs
+
+    def _glance(self) -> Glance:
+        rows = [
+            (name, model_name(run), f"{run.summary()['tasks']:,}", f"{run.summary()['errors']:,}")
+            for name, run in self.runs.items()
+        ]
+        grid = Grid(
+            f"frames of {counted(len(rows), 'run')}", ("run", "model", "tasks", "errors"), rows
+        )
+        return Glance(grid, ("frames: scores, calls, messages, tasks",))
+
+
+def folder_of(run: object) -> Path:
+    """Return the folder of a run, which need not be there.
+
+    Raises:
+        UsageError: It is nothing of the kind.
+    """
+    if isinstance(run, (str, PathLike)):
+        check_path("run", run)
+        return Path(run)
+    folder = run if isinstance(run, RunFolder) else getattr(run, "folder", None)
+    if not isinstance(folder, RunFolder):
+        raise UsageError(
+            f"expected a run, got {shortened(run)}: give what seal.run returned, or its folder"
+        )
+    return folder.path
+
+
+def folders_of(runs: Iterable[RunLike | Iterable[RunLike]]) -> list[Path]:
+    """Return the folders of runs that stand alone or in lists, or come one by one.
+
+    Raises:
+        UsageError: One is no run.
+    """
+    found: list[Path] = []
+    for each in runs:
+        if isinstance(each, (str, PathLike, Mapping)) or not isinstance(each, Iterable):
+            found.append(folder_of(each))
+        else:
+            found += map(folder_of, each)
+    return found
+
+
+@checked
+def frames(*runs: RunLike | Iterable[RunLike]) -> Frames:
+    """Join runs in pandas frames of their scores, calls, messages and tasks.
+
+    Args:
+        runs: What `seal.run` returned, folders, or a list, generator or the like of such. Each is
+            named by its folder, with as many of the folders above it as tell all apart.
+
+    Raises:
+        UsageError: No run, one that stands there twice, or something else.
+        DataError: A folder holds no run.
+
+    Example:
+        >>> import seal
+        >>> for model in ("lexical", "oracle"):
+        ...     run = seal.run("sample", model=model, limit=2, out=model, baselines=False)
+        >>> scores = seal.frames("lexical", "oracle").scores
+        >>> sorted(set(scores["model"]))
+        ['lexical', 'oracle']
+    """
+    paths = folders_of(runs)
+    if not paths:
+        raise UsageError("frames of no run: give one run at least")
+    return Frames(named_runs(paths))
+
+
+# -- A run that was played and scored.
+
+_LEFT_OUT = ("skipped", "unfinished")
+
+
+@checked_names
+@dataclass(frozen=True, repr=False)
+class Run(Estimates, Framed, Shown):
+    """What a run measured.
+
+    It is a mapping of metrics: `run["pass_rate"].mean`, `.low`, `.high`, `.n`.
+
+    Example:
+        >>> import seal
+        >>> run = seal.run("sample", model="oracle", first=2, out="first", baselines=False)
+        >>> run["call_recall"].mean, run["call_recall"].n
+        (1.0, 2)
+        >>> len(run.tasks)
+        2
+        >>> seal.Run.load("first").summary == run.summary
+        True
+    """
+
+    folder: RunFolder
+    """Its files: tasks, tools, trajectories, scores."""
+    summary: dict[str, Any] = field(hash=False)
+    """What summary.json holds."""
+    exit_code: int = 0
+    """0 fine, 1 finished with task errors or with crashes alone, 3 a budget stopped it."""
+    bench: Benchmark | None = field(default=None, hash=False)
+    """What was played, where it was made in memory: its metrics and sections are in no file."""
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Run:
+        """Return the run of a folder, wherever it was moved.
+
+        Raises:
+            DataError: The folder holds no run, or it is not scored, or a file is damaged.
+        """
+        folder = RunFolder.open(folder_of(path))
+        folder.manifest()
+        summary = folder.summary()
+        return cls(folder, summary, exit_code_of(summary))
+
+    @property
+    def _entries(self) -> Mapping[str, Mapping[str, Any]]:
+        entries: Mapping[str, Mapping[str, Any]] = self.summary.get("metrics", {})
+        return entries
+
+    @property
+    def baselines(self) -> dict[str, Run]:
+        """The runs of `floor` and `ceiling`, those of them that were played."""
+        return {name: Run.load(run.path) for name, run in self.folder.baselines().items()}
+
+    @property
+    def corrected(self) -> Run | None:
+        """The same chats as corrected gold scores them (`seal.score(run, errata=...)`), or None."""
+        found = self.folder.corrected()
+        return Run.load(found.path) if found else None
+
+    @property
+    def frames(self) -> Frames:
+        """The frames alone, as `seal.frames` gives them of several runs."""
+        return Frames(self._runs())
+
+    def _runs(self) -> dict[str, RunFolder]:
+        return {self.folder.path.resolve().name: self.folder}
+
+    def report(self, out: str | PathLike[str] | None = None) -> Path:
+        """Write the HTML report, and return the file.
+
+        Args:
+            out: The file; None: report.html in the run's folder.
+
+        Raises:
+            DataError: A file of the run is damaged.
+        """
+        from seal.api.results import report
+
+        return report(self, out)
+
+    def _shown(self) -> tuple[list[str], dict[str, Run]]:
+        """Return the metrics of the short table, and the runs that it has columns for."""
+        return list(self._short.valued), {"run": self, **self.baselines}
+
+    @property
+    def _short(self) -> ShortTable:
+        lanes, runs = lanes_of([self.folder]), [self.folder]
+        entries = [lane.metrics for lane in lanes]
+        return ShortTable(lanes, main_metrics(entries, headline_of(runs), scales_of(runs)))
+
+    def _glance(self) -> Glance:
+        metrics, runs = self._shown()
+        others = {name: run for name, run in runs.items() if run is not self}
+        lossy = any("with_errors" in entry for entry in self._entries.values())
+        further = ("with errors",) if lossy else ()
+        rows = [
+            (
+                name,
+                *_figures_of(self, name)[: 3 + lossy],
+                *(other[name].value_text if name in other else "" for other in others.values()),
+            )
+            for name in metrics
+        ]
+        columns = ("metric", "mean", "95 % interval", "n", *further, *others)
+        errors = error_notes(self.summary.get("error_reasons") or {}, most=1)
+        crashes = error_notes(self.summary.get("crashes") or {}, most=1, what="exception")
+        played = (note for other in others.values() for note in gold_notes(other.summary))
+        notes = dict.fromkeys((*outcome_notes(self.summary), *played))
+        gaps = self._short.gaps()
+        foot = (*gaps, *notes, *errors, *crashes, f"folder: {self.folder.path}")
+        return Glance(Grid(self._title(), columns, rows), foot)
+
+    def _title(self) -> str:
+        measure = self.folder.manifest().get("measure") or {}
+        summary = self.summary
+        counts = [
+            counted(summary.get("tasks", 0), "task"),
+            counted(measure.get("trials", 1), "trial"),
+            counted(summary.get("errors", 0), "error"),
+            *(f"{summary[name]:,} {name}" for name in _LEFT_OUT if summary.get(name)),
+        ]
+        return f"{measure.get('pool')}: {model_name(self.folder)}\n{', '.join(counts)}"
+
+    def _tables(self) -> Iterable[Any]:
+
+        return result_tables(self.folder)
+
+    def _figures(self) -> Iterable[Figure]:
+        metrics, runs = self._shown()
+        bounded = [name for name in self._short.bounded if name in metrics]
+        named = {model_name(self.folder) if run is self else n: run for n, run in runs.items()}
+        series = {
+            label: {
+                name: (run[name].mean, run[name].low, run[name].high)
+                for name in bounded
+                if name in run
+            }
+            for label, run in named.items()
+        }
+        yield interval_figure(Intervals(self._title().splitlines()[0], "mean", series))
+
+
+def _figures_of(run: Run, metric: str) -> tuple[str, str, str, str]:
+    if metric not in run:
+        return ("", "", "", "")
+    found = run[metric]
+    return found.value_text, found.interval_text, f"{found.n:,}", number(found.with_errors)

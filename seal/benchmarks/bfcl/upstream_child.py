@@ -1,0 +1,229 @@
+"""Run by the interpreter that has bfcl-eval: answers lines with what its checkers and classes say.
+
+A line is `{"ask": NAME, "of": {...}}` and its answer `{"value": ...}`, or `{"error": TEXT}`. SEAL
+starts it (`seal.benchmarks.bfcl.world`); it imports nothing of SEAL, and runs under Python 3.10 too.
+
+bfcl-eval evaluates calls as Python text. So a text is made here alone: of a method of the item's
+classes, arguments with names that Python takes, and literals. All else becomes `UNKNOWN`, which
+fails there as an unknown function does.
+"""
+
+from __future__ import annotations
+
+import json
+import keyword
+import math
+import os
+import sys
+from functools import cache
+from importlib import import_module, metadata
+from pathlib import Path
+from typing import Any
+
+NAME = "bfcl-eval"
+UNKNOWN = "no_such_function()"
+CHECKERS = "bfcl_eval.eval_checker"
+TURNS = f"{CHECKERS}.multi_turn_eval"
+LANGUAGES = {"simple_java": "JAVA", "simple_javascript": "JAVASCRIPT"}
+
+Call = tuple[str, dict[str, Any]]
+"""Name and arguments."""
+
+
+def data() -> Path:
+    """Return the folder of the items that the peer ships."""
+    return Path(next(iter(import_module("bfcl_eval").__path__))) / "data"
+
+
+@cache
+def items(category: str, folder: str = "") -> dict[str, Any]:
+    """Return the records of a category by id."""
+    text = (data() / folder / f"BFCL_v4_{category}.json").read_text("utf-8")
+    records = map(json.loads, filter(str.strip, text.split("\n")))
+    return {record["id"]: record for record in records}
+
+
+def category_of(item: str) -> str:
+    """Return the category that an id begins with; an unknown id raises a KeyError."""
+    names = [path.stem.replace("BFCL_v4_", "") for path in data().glob("BFCL_v4_*.json")]
+    fitting = [name for name in names if item.startswith(f"{name}_") and item in items(name)]
+    if not fitting:
+        raise KeyError(f"bfcl-eval {metadata.version(NAME)} has no item {item!r}")
+    return max(fitting, key=len)
+
+
+def truth_of(item: str) -> list[Any]:
+    """Return an item's ground truth."""
+    return list(items(category_of(item), "possible_answer")[item]["ground_truth"])
+
+
+@cache
+def model() -> str:
+    """Return a model of the peer's that calls functions by their own names."""
+    known = import_module("bfcl_eval.constants.model_config").MODEL_CONFIG_MAPPING
+    return next(str(n) for n, told in known.items() if "_" not in n and not told.underscore_to_dot)
+
+
+def answer(item: str, calls: list[Call]) -> str:
+    """Return what is wrong with the calls of a single-turn item; empty: nothing."""
+    category = category_of(item)
+    language = import_module("bfcl_eval.constants.enums").Language
+    found = import_module(f"{CHECKERS}.ast_eval.ast_checker").ast_checker(
+        items(category)[item]["function"],
+        [{name: arguments} for name, arguments in calls],
+        truth_of(item),
+        language[LANGUAGES.get(category, "PYTHON")],
+        category,
+        model(),
+    )
+    return "" if found["valid"] else str(found["error_type"])
+
+
+def methods(entry: dict[str, Any]) -> set[str]:
+    """Return the names that calls of an item may have."""
+    where = import_module("bfcl_eval.constants.executable_backend_config").CLASS_FILE_PATH_MAPPING
+    classes = [getattr(import_module(where[name]), name) for name in entry["involved_classes"]]
+    return {name for made in classes for name in dir(made) if not name.startswith("_")}
+
+
+class Played:
+    """The classes of one item, as the peer makes them for a name of its own.
+
+    Args:
+        item: Id of a multi-turn item.
+        name: No two of a process may be alike: the peer keeps what it makes by name.
+    """
+
+    def __init__(self, item: str, name: str) -> None:
+        self.entry, self.name = items(category_of(item))[item], name
+        self.methods = methods(self.entry)
+        self.instances: dict[str, Any] = {}
+        self.run([])
+
+    def run(self, calls: list[Call]) -> list[str]:
+        """Return what calls bring, one after the other."""
+        utils = import_module(f"{TURNS}.multi_turn_utils")
+        results, self.instances = utils.execute_multi_turn_func_call(
+            [written(name, arguments, self.methods) for name, arguments in calls],
+            self.entry["initial_config"],
+            self.entry["involved_classes"],
+            self.name,
+            self.entry["id"],
+            long_context="long_context" in self.entry["id"],
+        )
+        return list(results)
+
+    def state(self) -> dict[str, Any]:
+        """Return class to its public attributes."""
+        return {name: plain(instance, ()) for name, instance in self.instances.items()}
+
+
+def written(name: str, arguments: dict[str, Any], known: set[str]) -> str:
+    """Return a call as the peer writes it; `UNKNOWN` where it is none of a method."""
+    sound = all(key.isidentifier() and not keyword.iskeyword(key) for key in arguments)
+    if name not in known or not sound:
+        return UNKNOWN
+    return f"{name}({','.join(f'{k}={v!r}' for k, v in arguments.items())})"
+
+
+def plain(value: Any, above: tuple[int, ...]) -> Any:
+    """Return a value as JSON; an object is its public attributes, less those that hold it."""
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if id(value) in above:
+        return None
+    above = (*above, id(value))
+    if isinstance(value, dict):
+        return {str(key): plain(item, above) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set)):
+        return [plain(item, above) for item in value]
+    if not hasattr(value, "__dict__"):
+        return str(value)
+    return {k: plain(v, above) for k, v in vars(value).items() if not k.startswith("_")}
+
+
+class Peer:
+    """What may be asked, by name."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.chat: Played | None = None
+
+    def version(self) -> str:
+        """Return the peer's version."""
+        return metadata.version(NAME)
+
+    def answers(self, of: list[tuple[str, list[Call]]]) -> list[str]:
+        """Return what is wrong with the calls of single-turn items (`answer`).
+
+        Where the peer raises, it is the exception after an exclamation mark.
+        """
+        found = []
+        for item, calls in of:
+            try:
+                found.append(answer(item, calls))
+            except Exception as error:
+                found.append(f"!{type(error).__name__}: {error}")
+        return found
+
+    def open(self, item: str) -> dict[str, Any]:
+        """Begin the chat of this process; return the state in which it begins."""
+        self.chat = Played(item, self._name())
+        return self.chat.state()
+
+    def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Return what a call of the chat brings, and the state after it."""
+        if self.chat is None:
+            raise RuntimeError("no chat was opened")
+        (text,) = self.chat.run([(name, arguments)])
+        return {"text": text, "state": self.chat.state()}
+
+    def turns(self, item: str, turns: list[list[Call]]) -> list[str]:
+        """Return for each turn what is wrong up to its end; empty: nothing.
+
+        An item is right where its last turn is.
+        """
+        known = methods(items(category_of(item))[item])
+        texts = [[written(*call, known) for call in turn] for turn in turns]
+        found = self.texts(item, texts)
+        if not found:
+            return [""] * len(turns)
+        told = [self.texts(item, texts[:length]) for length in range(1, len(turns))]
+        return [*told, found]
+
+    def texts(self, item: str, turns: list[list[str]]) -> str:
+        """Return what is wrong with calls that are written as texts; empty: nothing."""
+        name, utils = self._name(), import_module(f"{TURNS}.multi_turn_utils")
+        entry = items(category_of(item))[item]
+        steps = [[turn] if turn else [] for turn in turns]
+        found = import_module(f"{TURNS}.multi_turn_checker").multi_turn_checker(
+            steps, truth_of(item)[: len(turns)], entry, category_of(item), name
+        )
+        for kept in [kept for kept in vars(utils) if kept.startswith(name)]:
+            delattr(utils, kept)  # what the peer made for this name alone
+        return "" if found["valid"] else str(found["error_type"])
+
+    def _name(self) -> str:
+        self.asked += 1
+        return f"asked{self.asked}x"
+
+
+def main() -> None:
+    """Answer lines until there are no more."""
+    said = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what foreign code prints is no answer
+    peer = Peer()
+    for line in sys.stdin:
+        asked = json.loads(line)
+        try:
+            told = {"value": getattr(peer, asked["ask"])(**asked["of"])}
+        except BaseException as error:
+            told = {"error": f"{type(error).__name__}: {error}"}
+        said.write(json.dumps(told) + "\n")
+        said.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,1 +1,0 @@
-"""Metrics of turns of dialogues, of created tools and of what was booked."""

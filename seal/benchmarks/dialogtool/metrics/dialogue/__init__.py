@@ -1,1 +1,0 @@
-"""The tasks of a tool's life in dialogue, each scored as DialogTool publishes it and exactly."""

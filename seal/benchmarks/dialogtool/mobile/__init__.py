@@ -1,1 +1,0 @@
-"""The virtual mobile: apps whose calls bring what they once brought in recorded dialogues."""

@@ -1,1 +1,0 @@
-"""The roles of a tool's life in dialogue without a model: by rule, by chance, from gold."""

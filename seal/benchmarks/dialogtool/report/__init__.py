@@ -1,1 +1,0 @@
-"""How runs over dialogues are reported."""

@@ -1,0 +1,618 @@
+"""DialogTool's section of the report, and its paper's tables."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from seal.benchmarks.dialogtool.importer import beside_paper
+from seal.benchmarks.dialogtool.metrics import MISSED, NO_TOOL, TWINS, api_name
+from seal.benchmarks.dialogtool.role_scores import HIGHEST, ORDER, corpus_bleu, variety
+from seal.core import MissingExtraError, Score, Tool
+from seal.core.text import counted, one_line
+from seal.evaluation.statistics import bootstrap_interval
+from seal.pools.declarations import PublishedTable, shipped_rows
+from seal.pools.pool import StoredPool
+from seal.report.charts import Bar, BarGroup, bar_chart
+from seal.report.grids import Grid
+from seal.report.lanes import Lane, scores_so_far
+from seal.report.pages import render, table
+from seal.report.paper import Figures
+from seal.report.run_tables import Figure, RunTable, Share, page_cell
+from seal.report.sections import lane_bar
+from seal.runs.run import read_human
+
+# -- A tool's life in dialogue: the report's part about it, and its tables for the terminal.
+#
+# These are Tables 3, 4, 5 and 8 of DialogTool, and figures by turns and by API. One pass over a
+# run's scores counts what they need. Shares leave out what has no value, as where the
+# infrastructure failed.
+
+if TYPE_CHECKING:
+    pass
+
+
+CREATION = "creation"
+TASKS = ("awareness", "selection", "execution")
+"""Tasks of which figures are drawn."""
+_TOLD = frozenset({*TASKS, "bleu", "role", CREATION})
+_EXACTLY = "; a run was scored by --match exact, under which both are one"
+AnyTable = RunTable[Figure] | RunTable[Share]
+_Counts = Mapping[str, tuple[str, str]]
+"""Column to what is counted and of what it is a share, as `Counted.counts` names them."""
+
+EXECUTION_ERRORS: _Counts = {
+    "wrong API": ("execution api_error", "executions"),
+    "argument matching error": ("execution argument_matching_error", "executions"),
+    "missing argument error": ("execution missing_argument_error", "executions"),
+}
+SHARES: Mapping[str, _Counts] = {
+    "awareness errors, % of all turns (Table 4)": {
+        "T., a tool due": (f"awareness {MISSED}", "turns"),
+        "No T., none due": (f"awareness {NO_TOOL}", "turns"),
+    },
+    "selection: app and API right, % of turns with one due; errors, % of decisions (Table 5)": {
+        "app": ("app", "due"),
+        "recall": ("recalled", "due"),
+        "API parse error": ("selection parse_error", "decisions"),
+        "unnecessary call": ("selection unnecessary_call", "decisions"),
+        "missing call": ("selection missing_call", "decisions"),
+        "wrong API": ("selection api_error", "decisions"),
+    },
+    "execution errors, % of turns on which an API was due and one was requested": EXECUTION_ERRORS,
+    "arguments of requests of the right API, compared exactly, % (Table 8)": {
+        "missing keys": ("missing", "compared"),
+        "extra keys": ("extra", "compared"),
+        "value mismatch": ("mismatch", "compared"),
+        "of these dates": ("dates", "wrong_values"),
+        "of these places": ("places", "wrong_values"),
+    },
+}
+"""Title of a table to its columns."""
+
+
+@dataclass(slots=True)
+class ApiCounts:
+    """What is known of one API."""
+
+    api: str
+    """App and name."""
+    selected: Share = field(default_factory=Share)
+    """Of the turns on which it was due."""
+    executed: Share = field(default_factory=Share)
+    unnecessary: int = 0
+    """Requests of it where none was due."""
+    created: Share = field(default_factory=Share)
+    """Test cases that the created function passed."""
+
+    @property
+    def due(self) -> int:
+        """Turns on which it was due."""
+        return int(self.selected.whole)
+
+
+@dataclass(slots=True)
+class Counted:
+    """What one pass over a run's scores counts."""
+
+    counts: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))
+    """`turns` with a score of awareness; `decisions` of selection, right and wrong; turns with an
+    API `due`, those on which its `app` was named and those on which it was `recalled`;
+    `executions`; requests of the right API, whose arguments can be `compared`, and of these what
+    differs. Errors stand behind the name of their metric."""
+    selection: list[tuple[str, float, float]] = field(default_factory=list)
+    """(task, value, weight) of each score."""
+    creation: list[tuple[str, float, float]] = field(default_factory=list)
+    """The same of creation."""
+    replies: list[list[int]] = field(default_factory=list)
+    """What the corpus's BLEU is made of (`texts.bleu_counts`)."""
+    spoken: list[tuple[str, str, str]] = field(default_factory=list)
+    """What the variety of replies in a role is made of (`texts.variety`)."""
+    apis: dict[str, ApiCounts] = field(default_factory=dict)
+
+    def api(self, name: str) -> ApiCounts:
+        """Return what is known of an API, by app and name."""
+        return self.apis.setdefault(name, ApiCounts(name))
+
+    def share(self, counted: tuple[str, str]) -> Share:
+        """Return the share that a column has."""
+        part, whole = counted
+        return Share(self.counts.get(part, 0), self.counts.get(whole, 0))
+
+    def take(self, score: Score, tools: Mapping[str, Tool]) -> None:
+        """Count a score that has a value."""
+        value, details = score.value or 0.0, score.details
+        errors = [details["error"]] if "error" in details else details.get("errors") or ()
+        for error in errors:
+            self.counts[f"{score.metric} {error}"] += 1
+        match score.metric:
+            case "awareness":
+                self.counts["turns"] += 1
+            case "selection":
+                self._take_selection(score, value)
+            case "execution":
+                self._take_execution(details, value)
+            case "creation":
+                self.creation.append((score.task_id, value, score.weight))
+                benchmark, _, rest = score.task_id.partition("/create/")
+                if (tool := f"{benchmark}/{rest}") in tools:
+                    api = self.api(api_name(tool, tools))
+                    api.created = _plus(api.created, value * score.weight, score.weight)
+            case "role":
+                if isinstance(found := details.get("ends"), list) and len(found) == 2:
+                    self.spoken.append((str(details.get("role")), str(found[0]), str(found[1])))
+                if "by" in details and "kept" in details:
+                    self.counts["facts_lost"] += 1
+                    self.counts["facts_passed"] += value > HIGHEST / 2
+            case "bleu":
+                numbers = details.get("counts")
+                if isinstance(numbers, list) and len(numbers) == ORDER + 2:
+                    self.replies.append([int(number) for number in numbers])
+
+    def _take_selection(self, score: Score, value: float) -> None:
+        details = score.details
+        self.counts["decisions"] += score.weight
+        self.selection.append((score.task_id, value, score.weight))
+        if details.get("api") is not None:
+            self.counts["due"] += 1
+            self.counts["app"] += bool(details.get("app"))
+            self.counts["recalled"] += value > 0
+            api = self.api(str(details["api"]))
+            api.selected = _plus(api.selected, value > 0)
+        for name in details.get("unnecessary") or ():
+            self.api(str(name)).unnecessary += 1
+
+    def _take_execution(self, details: Mapping[str, Any], value: float) -> None:
+        self.counts["executions"] += 1
+        api = self.api(str(details.get("api")))
+        api.executed = _plus(api.executed, value)
+        if "mismatch" in details:
+            self.counts["compared"] += 1
+            self.counts["wrong_values"] += len(details["mismatch"])
+            for name in ("missing", "extra", "mismatch"):
+                self.counts[name] += bool(details[name])
+            for name in ("dates", "places"):
+                self.counts[name] += details.get(name, 0)
+
+
+def _plus(share: Share, part: float, whole: float = 1) -> Share:
+    return Share(share.part + part, share.whole + whole)
+
+
+def is_dialogue(lane: Lane) -> bool:
+    """Tell whether a run was scored by the tasks of a tool's life."""
+    return any(lane.estimate(name).n for name in (*TASKS, "bleu", "role"))
+
+
+def counts_of(scores: Iterable[Score], tools: Mapping[str, Tool]) -> Counted:
+    """Return what the tables need of a run's scores.
+
+    Args:
+        scores: Of any metrics.
+        tools: By id, for the names of created APIs.
+    """
+    found = Counted()
+    for score in scores:
+        if score.metric in _TOLD and score.value is not None:
+            found.take(score, tools)
+    return found
+
+
+def counted_lanes(lanes: Sequence[Lane]) -> dict[str, Counted]:
+    """Return what was counted of each lane by its label."""
+    return {
+        lane.label: counts_of(scores_so_far(lane.run, _TOLD), lane.run.tools()) for lane in lanes
+    }
+
+
+def dialogue_tables(lanes: Sequence[Lane], runs: Mapping[str, Counted]) -> list[AnyTable]:
+    """Return Tables 3, 4, 5 and 8, and the exact figures beside the published ones.
+
+    Args:
+        lanes: Floor, runs, ceiling.
+        runs: What was counted of each, by its label.
+    """
+    exactly = _EXACTLY if any(map(_is_exact, lanes)) else ""
+    main = "the tasks of a tool's life, % but for role (0-10) and human (1-5) (Table 3)"
+    rules = "by the rules of --match" if exactly else "as published"
+    twins = [name for twin in TWINS for name in (twin, f"{twin}_exact")]
+    main_rows = {lane.label: _main(lane, runs[lane.label]) for lane in lanes}
+    exact_rows = {
+        lane.label: {name.replace("_", " "): _percent(lane, name) for name in twins}
+        for lane in lanes
+    }
+    tables: list[AnyTable] = [
+        RunTable(main + exactly, main_rows),
+        RunTable(f"{rules} and exact, %{exactly}", exact_rows),
+    ]
+    for title, columns in SHARES.items():
+        rows = {
+            label: {name: known.share(of) for name, of in columns.items()}
+            for label, known in runs.items()
+        }
+        tables.append(RunTable(title, rows))
+    return tables
+
+
+def _is_exact(lane: Lane) -> bool:
+    """Tell whether the plain names of a run's metrics have the exact rules."""
+    measured = lane.run.manifest().get("measure") or {}
+    return bool(measured.get("match") == "exact")
+
+
+def _main(lane: Lane, known: Counted) -> dict[str, Figure]:
+    """Return the figures of Table 3."""
+    return {
+        "creation": _micro(known.creation),
+        "awareness": _percent(lane, "awareness"),
+        "selection": _micro(known.selection),
+        "execution": _percent(lane, "execution"),
+        "BLEU": _percent(lane, "bleu"),
+        "corpus BLEU": _corpus(known),
+        "R-L": _percent(lane, "rouge_l"),
+        "role": _role(lane, known),
+        "variety": _figure(variety(known.spoken)),
+        "human": _human(lane),
+    }
+
+
+def _figure(
+    value: float | None,
+    low: float | None = None,
+    high: float | None = None,
+    scale: float = 100.0,
+    digits: int = 1,
+) -> Figure:
+    if value is None:
+        return Figure("-")
+    text = f"{scale * value:.{digits}f}"
+    if low is None or high is None:
+        return Figure(text)
+    return Figure(text, f"[{scale * low:.{digits}f}, {scale * high:.{digits}f}]")
+
+
+def _percent(lane: Lane, metric: str, scale: float = 100.0, digits: int = 1) -> Figure:
+    """Return a mean with its interval; of metrics whose weights differ the micro mean alone."""
+    found = lane.estimate(metric)
+    if found.micro is not None:
+        return _figure(found.micro, None, None, scale, digits)
+    return _figure(found.mean, found.low, found.high, scale, digits)
+
+
+def weighted(scored: Sequence[tuple[str, float, float]]) -> float | None:
+    """Return the weighted mean of (task, value, weight) in %; None where there is none."""
+    whole = sum(weight for _, _, weight in scored)
+    return 100 * sum(value * weight for _, value, weight in scored) / whole if whole else None
+
+
+def _micro(scored: Sequence[tuple[str, float, float]]) -> Figure:
+    """Return the weighted mean of (task, value, weight) in %, with its interval over tasks."""
+    if not scored:
+        return Figure("-")
+    numbers: dict[str, int] = {}
+    clusters = [numbers.setdefault(task, len(numbers)) for task, _, _ in scored]
+    _, values, weights = map(list, zip(*scored, strict=True))
+    mean = sum(v * w for v, w in zip(values, weights, strict=True)) / sum(weights)
+    return _figure(mean, *bootstrap_interval(values, 0, 2_000, clusters=clusters, weights=weights))
+
+
+def _corpus(known: Counted) -> Figure:
+    try:
+        return _figure(corpus_bleu(known.replies), scale=1.0)
+    except MissingExtraError:
+        return Figure("-", "without sacrebleu")
+
+
+def _role(lane: Lane, known: Counted) -> Figure:
+    """Return the score of roles; of a model's, how often it gave lost facts more than half."""
+    found, lost = _percent(lane, "role", 1.0, 2), known.counts.get("facts_lost", 0)
+    if not lost:
+        return found
+    passed = f"{known.counts['facts_passed']:.0f} of {lost:.0f} with lost facts above 5"
+    return Figure(found.text, ", ".join(filter(None, (found.small, passed))))
+
+
+def _human(lane: Lane) -> Figure:
+    rated = read_human(lane.run)
+    if rated is None or rated.mean is None:
+        return Figure("-")
+    alpha = "" if rated.alpha is None else f", alpha {rated.alpha:.2f}"
+    return Figure(
+        f"{rated.mean:.2f}",
+        f"{counted(rated.items, 'item')}, {counted(rated.raters, 'rater')}{alpha}",
+    )
+
+
+DRAWN = 16
+"""APIs of one chart, the most frequent ones; the table below it has all."""
+BUCKETS = ("10", "20", "30", "40")
+"""Turns of a dialogue, rounded up to tens; the last one is open."""
+
+
+class DialogueSection:
+    """Tables 3, 4, 5 and 8 of DialogTool and its figures."""
+
+    title = "A tool's life in dialogue"
+
+    def render(self, lanes: Sequence[Lane]) -> Markup | None:
+        """Return tables and figures; None where no run was scored by such tasks."""
+        shown = [lane for lane in lanes if is_dialogue(lane)]
+        if not shown:
+            return None
+        runs = counted_lanes(shown)
+        charts = (
+            _errors(shown, runs),
+            _by_app_lists(shown),
+            _by_turns(shown),
+            _chart_by_api("Selection recall by API", "selected", shown, runs),
+            _chart_by_api("Execution accuracy by API", "executed", shown, runs),
+            _chart_by_api("Creation pass rate by API", "created", shown, runs),
+        )
+        return render(
+            "dialogue.html",
+            tables=[each.page() for each in dialogue_tables(shown, runs)],
+            charts=[chart for chart in charts if chart is not None],
+            lanes=shown,
+            apis=_api_table(runs),
+        )
+
+
+def _chart(title: str, groups: Iterable[BarGroup], least: int = 1) -> Markup | None:
+    """Draw the first groups that have a value; None: there are fewer than the least."""
+    drawn = [group for group in groups if any(bar.value is not None for bar in group.bars)]
+    if len(drawn) < least:
+        return None
+    more = len(drawn) - DRAWN
+    return bar_chart(f"{title}; {more} more below" if more > 0 else title, drawn[:DRAWN])
+
+
+def _errors(lanes: Sequence[Lane], runs: Mapping[str, Counted]) -> Markup | None:
+    groups = []
+    for name, of in EXECUTION_ERRORS.items():
+        shares = ((lane, runs[lane.label].share(of).value) for lane in lanes)
+        groups.append(BarGroup(name, tuple(Bar(lane.label, lane.colour, v) for lane, v in shares)))
+    return _chart("Execution errors, share of requests of due APIs", groups)
+
+
+def _app_list(lane: Lane) -> str:
+    """Return how APIs were offered to a run, `flat` or `hierarchical`; empty where it is untold."""
+    arranged = (lane.run.manifest().get("system") or {}).get("arranged")
+    told = arranged.get("apps") if isinstance(arranged, dict) else None
+    return str(told or "")
+
+
+def _by_app_lists(lanes: Sequence[Lane]) -> Markup | None:
+    """Draw the tasks with the runs named by how APIs were offered; None: all were offered alike."""
+    runs = [(lane, _app_list(lane)) for lane in lanes if lane.kind == "run"]
+    ways = sorted({way for _, way in runs})
+    if len(ways) < 2:
+        return None
+    groups = [
+        BarGroup(
+            f"{task}, {way or 'untold'}",
+            tuple(lane_bar(lane, task) for lane, offered in runs if offered == way),
+        )
+        for task in ("selection", "execution")
+        for way in ways
+    ]
+    return bar_chart("APIs offered flat and hierarchical, mean with 95 % interval", groups)
+
+
+def _by_turns(lanes: Sequence[Lane]) -> Markup | None:
+    groups = []
+    for task, bucket in product(TASKS, BUCKETS):
+        bars = tuple(lane_bar(lane, task, f"turns_bucket={bucket}") for lane in lanes)
+        reach = f"{bucket} turns and more" if bucket == BUCKETS[-1] else f"up to {bucket}"
+        groups.append(BarGroup(f"{task}, {reach}", bars))
+    return _chart("By turns of the dialogue, mean with 95 % interval", groups, least=2)
+
+
+def _chart_by_api(
+    title: str, share: str, lanes: Sequence[Lane], runs: Mapping[str, Counted]
+) -> Markup | None:
+    """Draw the APIs that have such a share, the most frequent first."""
+    groups = []
+    for name, turns in _frequency(runs).items():
+        apis = ((lane, runs[lane.label].apis.get(name, ApiCounts(name))) for lane in lanes)
+        bars = (Bar(it.label, it.colour, getattr(api, share).value) for it, api in apis)
+        groups.append(BarGroup(f"{one_line(name, 50)}, due {turns} times", tuple(bars)))
+    return _chart(title, groups)
+
+
+def _frequency(runs: Mapping[str, Counted]) -> dict[str, int]:
+    """Return each API with the turns it was due on, in the run that has most, most first."""
+    due: dict[str, int] = {}
+    for known in runs.values():
+        for name, api in known.apis.items():
+            due[name] = max(due.get(name, 0), api.due)
+    return dict(sorted(due.items(), key=lambda item: (-item[1], item[0])))
+
+
+def api_rows(runs: Mapping[str, Counted]) -> list[tuple[str, ApiCounts]]:
+    """Return (run, API) for each that was due, requested or created, the most frequent first."""
+    return [
+        (label, known.apis[name])
+        for name in _frequency(runs)
+        for label, known in runs.items()
+        if name in known.apis
+    ]
+
+
+def _api_table(runs: Mapping[str, Counted]) -> Markup | None:
+    rows = [
+        (
+            api.api,
+            run,
+            str(api.due),
+            api.selected.text,
+            page_cell(api.executed),
+            str(api.unnecessary),
+            page_cell(api.created),
+        )
+        for run, api in api_rows(runs)
+    ]
+    columns = (
+        "API", "run", "turns due", "selected, %", "executed, %", "unnecessary calls", "creation, %",
+    )  # fmt: skip
+    grid = Grid("", columns, rows, names=2)
+    return table(grid, "every API", wrapping=True) if rows else None
+
+
+# -- The tables of DialogTool, of a run or of a pool.
+#
+# Source: DialogTool, Tables 1, 2 and 6 (counts), 3 (the six tasks), 4 (errors of awareness), 5 (of
+# selection), 7 (actions), 8 (of arguments), and the figures by turns and by API. Only the best
+# figures of its models and those of GPT-4o by turns are at hand.
+
+_IMPORT = "seal import dialogtool SOURCE --out POOL"
+_ROWS = shipped_rows("seal.benchmarks.dialogtool")
+
+
+def _counts(number: str) -> Callable[[StoredPool], Figures]:
+    """Return what gives the counts of one table of an import."""
+    return lambda pool: {
+        each.figure: {"number": each.here}
+        for each in (beside_paper(pool.report) if "counts" in pool.report else ())
+        if each.table == number
+    }
+
+
+def _published(number: str) -> dict[str, dict[str, float]]:
+    found = (each for each in beside_paper({}) if each.table == number)
+    return {each.figure: {"number": each.paper} for each in found}
+
+
+def _actions(pool: StoredPool) -> Figures:
+    splits: Mapping[str, Any] = pool.report.get("counts") or {}
+    return {name: dict(counts["first_acts"]) for name, counts in splits.items()}
+
+
+def _counted(lane: Lane) -> Counted:
+    return counted_lanes([lane])[lane.label]
+
+
+def _life(lane: Lane) -> Figures:
+    """Return what Table 3 has beside means: weighted ones, and those that are no shares."""
+    known, rated = _counted(lane), read_human(lane.run)
+    own: dict[str, float | None] = {
+        "creation": weighted(known.creation),
+        "selection": weighted(known.selection),
+    }
+    return {
+        "": {
+            **own,
+            "role": lane.estimate("role").mean,
+            "human": None if rated is None else rated.mean,
+        }
+    }
+
+
+def _shares(title: str) -> Callable[[Lane], Figures]:
+    """Return what gives the shares of a table of errors, in per cent."""
+
+    def figures(lane: Lane) -> Figures:
+        known = _counted(lane)
+        return {"": {name: known.share(of).per_cent for name, of in SHARES[title].items()}}
+
+    return figures
+
+
+def _figures_by_api(lane: Lane) -> Figures:
+    return {
+        api.api: {
+            "turns due": api.due,
+            "selected": api.selected.per_cent,
+            "executed": api.executed.per_cent,
+            "unnecessary calls": api.unnecessary,
+            "creation": api.created.per_cent,
+        }
+        for _, api in api_rows({lane.label: _counted(lane)})
+    }
+
+
+def _error_table(number: int) -> PublishedTable:
+    title = next(title for title in SHARES if f"Table {number}" in title)
+    return PublishedTable(
+        title[0].upper() + title[1:].partition(" (Table")[0],
+        f"DialogTool, Table {number}",
+        scale=100.0,
+        figures=_shares(title),
+    )
+
+
+def _turn_table(task: str) -> PublishedTable:
+    headings = [f"to {n} turns" for n in BUCKETS[:-1]] + ["more"]
+    return PublishedTable(
+        f"{task.capitalize()} by turns of the dialogue, %",
+        "DialogTool, figure by turns",
+        _ROWS[f"figure-turns-{task}"],
+        {h: f"{task}|turns_bucket={n}" for h, n in zip(headings, BUCKETS, strict=True)},
+        scale=100.0,
+        lacks="models other than GPT-4o",
+        name=f"figure-turns-{task}",
+        needs={"": "dialogues that are as long: seal run dialogtool, without --limit"},
+        drawn="bars",
+    )
+
+
+def _count_table(number: str, title: str) -> PublishedTable:
+    return PublishedTable(
+        title,
+        f"DialogTool, Table {number}",
+        _published(number),
+        figures=_counts(number),
+        of="pool",
+        needs={"": f"{_IMPORT}; beside_paper in its import.json says why counts differ"},
+    )
+
+
+TABLES = (
+    _count_table("1", "Arguments of APIs"),
+    _count_table("2", "Dialogues, turns and calls"),
+    PublishedTable(
+        "The tasks of a tool's life, % but for role (0-10) and human (1-5)",
+        "DialogTool, Table 3",
+        _ROWS["table-3"],
+        {
+            "creation": "",
+            "awareness": "awareness",
+            "selection": "",
+            "execution": "execution",
+            "BLEU": "bleu",
+            "R-L": "rouge_l",
+            "role": "",
+            "human": "",
+        },
+        scale=100.0,
+        lacks="models that are the best of no task",
+        figures=_life,
+        needs={
+            "creation": "functions to write: seal run dialogtool, without -T tasks",
+            "human": "ratings: seal annotate export RUN --out FILE, then seal annotate import FILE",
+        },
+    ),
+    _error_table(4),
+    _error_table(5),
+    _count_table("6", "Pairs of app and API"),
+    PublishedTable(
+        "First acts of the system's turns",
+        "DialogTool, Table 7",
+        figures=_actions,
+        of="pool",
+        needs={"": _IMPORT},
+    ),
+    _error_table(8),
+    *map(_turn_table, TASKS),
+    PublishedTable(
+        "Each API: turns on which it is due, % selected, executed and created, unnecessary calls",
+        "DialogTool, figures by API",
+        scale=100.0,
+        name="figure-apis",
+        figures=_figures_by_api,
+    ),
+)

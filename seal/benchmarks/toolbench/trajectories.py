@@ -1,0 +1,354 @@
+"""Runs as trajectories; verdicts and preferences of upstream's judges."""
+
+from __future__ import annotations
+
+import csv
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from seal.benchmarks.toolbench.answers import Move, Run
+from seal.core import (
+    JSON,
+    DataError,
+    Execution,
+    Step,
+    Stop,
+    Tool,
+    ToolCall,
+    ToolResult,
+    Trajectory,
+    located,
+    shortened,
+)
+from seal.core.values import json_text, literal_value
+from seal.evaluation.preference import PreferenceFile, QueryVerdicts, VerdictFile
+from seal.pools.reading.files import expect, json_file
+from seal.pools.reading.records import Made, chat_steps
+
+# -- Recorded runs as trajectories: who said what to whom, as a chat of ours would record it.
+#
+# `seal.pools.reading.records` says who speaks. A run that gave up ends with "done" and no answer
+# (`provenance["finish_type"]` is "give_up"), one that ran out of steps with "max_turns".
+#
+# Marks of what upstream cut, on which scorers and caches rely:
+#
+# - an answer that is cut: `ToolResult.error["kind"] == "truncated"`, `value` None; its "upstream"
+#   is
+# the service's own error as far as it can be read ("" where it reported none), and its "cut" lists
+#   "response" and, where the arguments are cut too, "arguments"
+# - arguments that are cut: `ToolCall.arguments` None with what is left in `raw`; unlike a model's
+#   text that is no JSON, its result's "cut" holds "arguments"
+# - `provenance["truncated"]`: {"arguments": n, "responses": n, "texts": n} (texts: thoughts);
+#   absent
+#   where nothing is cut
+#
+# Other errors have the kind "service", or "unknown_tool" and "unparsable_arguments" as in
+# `seal.core.validation` where no service was asked. `executed` holds the arguments as the run gave
+# them, without defaults: those the service filled in by itself.
+
+_READABLE_ERROR = re.compile(r'\{"error": "((?:[^"\\]|\\.)*)"')
+
+
+def trajectory_of(
+    run: Run, task_id: str, trial: int, tools: Mapping[str, Tool], provenance: dict[str, JSON]
+) -> Trajectory:
+    """Return a run as a trajectory.
+
+    Args:
+        run: As recorded.
+        task_id: The task that it plays.
+        trial: Number of the run among those of this recording and task.
+        tools: The task's tools by their names of ToolBench's rule.
+        provenance: Recording and file; what the run says of itself is added.
+    """
+    steps = list(_steps(run, tools))
+    offered = [tools[f["name"]].id for f in run.functions if f.get("name") in tools]
+    stop = Stop("max_turns" if run.finish is None else "done")
+    return Trajectory(
+        task_id,
+        trial,
+        tuple(steps),
+        (),
+        (tuple(dict.fromkeys(offered)),),
+        (stop,),
+        (run.answer,),
+        {**provenance, **_said_of_itself(run)},
+    )
+
+
+def _said_of_itself(run: Run) -> dict[str, JSON]:
+    said: dict[str, JSON] = {
+        "steps_from": run.steps_from,
+        "finish_type": run.finish or run.finish_type,
+    }
+    if run.valid is not None:
+        said |= {"valid_data": run.valid, "win": run.win}
+    cut = truncations(run)
+    if any(cut.values()):
+        said["truncated"] = cut
+    return said
+
+
+def truncations(run: Run) -> dict[str, int]:
+    """Count what upstream cut in a run: arguments, responses and texts, each maybe 0."""
+    return {
+        "arguments": sum(move.arguments_cut for move in run.moves),
+        "responses": sum(move.observation_cut for move in run.moves),
+        "texts": run.texts_cut,
+    }
+
+
+def _steps(run: Run, tools: Mapping[str, Tool]) -> Iterator[Step]:
+    report = "\n\n".join(filter(None, (run.closing, run.answer)))
+    ended = run.finish is not None or bool(run.closing)
+    replies = replies_of(run.moves, tools)
+    return chat_steps(run.query, replies, report if ended else None, run.answer or "")
+
+
+def replies_of(moves: Sequence[Move], tools: Mapping[str, Tool]) -> Iterator[list[Made]]:
+    """Yield the calls of each reply.
+
+    Args:
+        moves: In the order made.
+        tools: By their names of ToolBench's rule.
+    """
+    number = 0
+    for _, group in groupby(moves, key=lambda move: move.reply):
+        made = []
+        for move in group:
+            call = call_of(move, f"call_{number}", tools)
+            result = None if move.observation is None else result_of(move, call)
+            made.append(Made(move.thought, call, result))
+            number += 1
+        yield made
+
+
+def call_of(move: Move, call_id: str, tools: Mapping[str, Tool]) -> ToolCall:
+    """Return a move's call; its name is the tool's own where the tool is known."""
+    tool = tools.get(move.name)
+    arguments = None if move.arguments_cut else parse_object(move.arguments)
+    raw = "" if arguments is not None else move.arguments
+    name, tool_id = (move.name, None) if tool is None else (tool.name, tool.id)
+    return ToolCall(call_id, name, arguments, raw, tool_id)
+
+
+def parse_object(text: str) -> dict[str, JSON] | None:
+    """Return the JSON object that a text is, or None."""
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def result_of(move: Move, call: ToolCall) -> ToolResult:
+    """Return the recorded result of a call; what is cut is marked (this module's text)."""
+    text = move.observation or ""
+    executed = None
+    if call.tool is not None and call.arguments is not None:
+        executed = Execution(call.tool, call.arguments)
+    if move.observation_cut:
+        return ToolResult(call.id, text, _truncated(move, text), None, executed)
+    value, error = read_observation(text)
+    if not error:
+        return ToolResult(call.id, text, None, value, executed)
+    kind = "service"
+    if call.tool is None:
+        kind = "unknown_tool"
+    elif call.arguments is None:
+        kind = "unparsable_arguments"
+    return ToolResult(call.id, text, {"kind": kind, "message": error}, value, executed)
+
+
+def read_observation(text: str) -> tuple[JSON, str]:
+    """Return an observation's response and error text; a text that is no JSON is the response."""
+    try:
+        value: Any = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return text, ""
+    if not isinstance(value, dict) or "response" not in value:
+        return value, ""
+    error = value.get("error") or ""
+    return value["response"], error if isinstance(error, str) else json_text(error)
+
+
+def _truncated(move: Move, text: str) -> dict[str, JSON]:
+    readable = _READABLE_ERROR.match(text)
+    return {
+        "kind": "truncated",
+        "message": "upstream cut this text: it is neither scored nor cached",
+        "upstream": readable[1] if readable else "",
+        "cut": ["arguments", "response"] if move.arguments_cut else ["response"],
+    }
+
+
+# -- Verdicts and preferences that upstream's judges left: `pass_rate_results`,
+#    `preference_results`.
+#
+# - verdicts, JSON: query id to `{query, final_step, is_solved: {run: "AnswerStatus.Solved"}}`; the
+# same as CSV with tabs and Python literals, columns `query_id, query, model_final_step, is_solved`
+# - preferences, JSON: query id to `{model: points, model: points, round_0: "complete"...}`; the
+#   same
+#   as CSV with tabs, where `preference_label` is 1 (the reference is better), 2 (the other) or 3
+
+_STATUS = "AnswerStatus."
+_FINAL = "Final step: "
+_COLUMNS = ("query_id", "query", "model_final_step", "is_solved")
+_PREFERRED = (
+    "query_id", "query", "ref_model", "output_model", "ref_model_final_step",
+    "output_model_final_step", "preference_label",
+)  # fmt: skip
+_POINTS = {"1": (1, 0), "2": (0, 1), "3": (0, 0)}
+_ROUND = "round_"
+
+
+def read_verdicts(path: Path) -> VerdictFile:
+    """Return the verdicts of a file, JSON or CSV.
+
+    Raises:
+        DataError: The file cannot be read or holds no verdicts; the text names the place.
+    """
+    records = _csv_records(path) if path.suffix == ".csv" else _json_records(path)
+    queries = {}
+    for query_id, record in records:
+        with located(f"{path}: query {query_id}"):
+            queries[query_id] = _verdicts(record)
+    if not queries:
+        raise DataError(f"{path}: no verdicts; expected a file of pass_rate_results")
+    return VerdictFile(path, queries)
+
+
+def read_preferences(path: Path) -> PreferenceFile:
+    """Return the preferences of a file, JSON or CSV.
+
+    Raises:
+        DataError: The file cannot be read, or does not compare the same two models throughout.
+    """
+    found = _preference_table(path) if path.suffix == ".csv" else _preference_points(path)
+    if not found.points:
+        raise DataError(f"{path}: no preferences; expected a file of preference_results")
+    return found
+
+
+def _preference_points(path: Path) -> PreferenceFile:
+    points: dict[str, tuple[int, int]] = {}
+    unjudged = set()
+    models: tuple[str, ...] = ()
+    for query_id, record in _json_records(path):
+        given = {key: value for key, value in record.items() if not key.startswith(_ROUND)}
+        names = tuple(given)
+        if len(names) != 2 or (models and {*names} != {*models}):
+            raise DataError(
+                f"{path}: query {query_id}: expected points of two models"
+                f"{f', {models[0]} and {models[1]}' if models else ''}, as in "
+                f"preference_results, got {shortened(record)}"
+            )
+        models = models or names
+        first, second = (given[model] for model in models)
+        if type(first) is not int or type(second) is not int:
+            raise DataError(f"{path}: query {query_id}: points are no whole numbers: {given}")
+        points[query_id] = (first, second)
+        rounds = [value for key, value in record.items() if key.startswith(_ROUND)]
+        # Points can also come without a complete round: where an answer is missing.
+        if not first and not second and "complete" not in rounds:
+            unjudged.add(query_id)
+    pair = (models[0], models[1]) if models else ("", "")
+    return PreferenceFile(path, pair, points, frozenset(unjudged))
+
+
+def _preference_table(path: Path) -> PreferenceFile:
+    points: dict[str, tuple[int, int]] = {}
+    queries: dict[str, str] = {}
+    answers: dict[str, tuple[str | None, str | None]] = {}
+    models = ("", "")
+    for row in _table(path, _PREFERRED):
+        query_id, label = str(row["query_id"]), str(row["preference_label"])
+        names = (str(row["ref_model"]), str(row["output_model"]))
+        if label not in _POINTS or (points and names != models):
+            raise DataError(
+                f"{path}: query {query_id}: expected preference_label 1, 2 or 3"
+                f"{f' of {models[0]} and {models[1]}' if points else ''}, got "
+                f"{shortened(label)} of {names[0]} and {names[1]}"
+            )
+        models = names
+        points[query_id], queries[query_id] = _POINTS[label], str(row["query"])
+        steps = (row["ref_model_final_step"], row["output_model_final_step"])
+        answers[query_id] = (_final_answer(steps[0]), _final_answer(steps[1]))
+    return PreferenceFile(path, models, points, queries=queries, answers=answers)
+
+
+def _json_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    found = expect(json_file(path), dict, path, "an object of query ids")
+    for query_id, record in found.items():
+        yield query_id, expect(record, dict, f"{path}: query {query_id}")
+
+
+def _csv_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    for row in _table(path, _COLUMNS):
+        solved = _literal(row["is_solved"], "is_solved")
+        record = {"query": row["query"], "final_step": row["model_final_step"]}
+        yield str(row["query_id"]), {**record, "is_solved": solved}
+
+
+def _table(path: Path, columns: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+    """Yield the rows of a table by tabs.
+
+    Raises:
+        DataError: The file cannot be read, or lacks one of the columns.
+    """
+    limit = csv.field_size_limit(sys.maxsize)  # of the whole process, so it is put back
+    try:
+        with path.open(encoding="utf-8", newline="") as lines:
+            table = csv.DictReader(lines, delimiter="\t")
+            lacking = [name for name in columns if name not in (table.fieldnames or ())]
+            if lacking:
+                raise DataError(f"{path}: no column {', '.join(lacking)}; expected them, by tabs")
+            yield from table
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror}") from None
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"{path}: no table: {error}") from None
+    finally:
+        csv.field_size_limit(limit)
+
+
+def _literal(text: Any, name: str) -> Any:
+    try:
+        return literal_value(text)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise DataError(f"{name}: {error}") from error
+
+
+def _verdicts(record: Mapping[str, Any]) -> QueryVerdicts:
+    query, solved = record.get("query"), record.get("is_solved")
+    if not isinstance(query, str) or not isinstance(solved, dict):
+        raise DataError(
+            "expected query (a text) and is_solved (an object of runs), got fields "
+            f"{', '.join(sorted(map(str, record)))}"
+        )
+    labels = {}
+    for run, status in solved.items():
+        if not str(run).isdecimal():
+            raise DataError(f"is_solved: run {run!r} is no whole number")
+        labels[int(run)] = str(status).removeprefix(_STATUS).lower()
+    return QueryVerdicts(query, labels, _final_answer(record.get("final_step")))
+
+
+def _final_answer(step: Any) -> str | None:
+    """Return the answer that a final step gives."""
+    try:
+        call = literal_value(str(step).removeprefix(_FINAL))
+        if call["name"] != "Finish":
+            return None
+        arguments = call["arguments"]
+        fields = orjson.loads(arguments) if isinstance(arguments, str) else arguments
+        answer = fields.get("final_answer")
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return None
+    return answer if isinstance(answer, str) else None

@@ -1,0 +1,418 @@
+"""Upstream's records: scenarios checked and moved in time, and their milestones as plans."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from itertools import chain
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from seal.benchmarks.toolsandbox.phone import TOOL_IDS
+from seal.core import (
+    JSON,
+    DataError,
+    Milestone,
+    Plan,
+    UnknownNameError,
+    UsageError,
+    located,
+    shortened,
+)
+from seal.core.conditions import AGENT, EXECUTOR, MESSAGE, SYSTEM, USER, Condition, Match
+from seal.core.state_conditions import AllOf, DependsOn, StateHas, StateUnchanged
+from seal.core.table_matching import Column
+from seal.evaluation.goals import Rules
+from seal.evaluation.milestones import with_outer_guardrails
+from seal.evaluation.plan_checks import check_plan
+from seal.pools.reading.files import (
+    Placed,
+    Torn,
+    expect,
+    field_of,
+    json_values,
+    lines_of,
+    named,
+    parse_json,
+    refuse_deep,
+)
+
+# -- The file of ToolSandbox's scenarios, read, checked, and moved to another time.
+#
+# What depends on the clock when a scenario is built is built again. A record tells each such value
+# in one of two ways: how far it is from the clock's start (`now_offset_s`), or what it is at that
+# start and at other ones (`value`, `alt`). The latter are the year, a time of day tomorrow, or a
+# time of day on the next Friday. On a Friday the next Friday is that day. What a value is at each
+# start tells which one it is; where both days fit, tomorrow is it.
+#
+# Source: apple/ToolSandbox, whose scenario definitions compute these when they are imported.
+
+BENCHMARK = "toolsandbox"
+FILES = ("scenarios_core.jsonl.gz", "scenarios_core.jsonl")
+
+CATEGORIES = {
+    "SINGLE_TOOL_CALL": "single_tool",
+    "MULTIPLE_TOOL_CALL": "multiple_tool",
+    "SINGLE_USER_TURN": "single_turn",
+    "MULTIPLE_USER_TURN": "multiple_turn",
+    "STATE_DEPENDENCY": "state_dependency",
+    "CANONICALIZATION": "canonicalization",
+    "INSUFFICIENT_INFORMATION": "insufficient_information",
+}
+"""Upstream's category of scenarios to the tag that is true of its tasks, false of the others."""
+
+_FIELDS: dict[str, Any] = {
+    "id": str,
+    "base": str,
+    "augmentation": str,
+    "categories": list,
+    "max_messages": int,
+    "tools": dict,
+    "initial_state": dict,
+    "messages": list,
+    "milestones": dict,
+    "minefields": dict,
+    "time_dependent": dict,
+}
+
+
+def scenario_lines(path: Path, torn: Torn) -> Iterator[Placed]:
+    """Yield what the lines of a file hold, compressed or not.
+
+    Args:
+        path: The file.
+        torn: Told a line that is no JSON, or has a number that is infinite or none. Such a line is
+            passed over.
+
+    Raises:
+        DataError: The file is no whole gzip file, is too large when unpacked, or is empty.
+    """
+    lines = lines_of(path)
+    first = next(lines, None)
+    if first is None:
+        raise DataError(f"{path} holds no scenario: is the file cut? Fetch it again")
+    yield from json_values(chain([first], lines), path, torn, _parse)
+
+
+def _parse(line: bytes, place: str) -> Any:
+    """Return the value of a line, as long as each number in it is one.
+
+    Python writes Infinity and NaN, which JSON does not have. They would become null, and be
+    measured as absent values.
+    """
+    try:
+        return orjson.loads(line)
+    except orjson.JSONDecodeError:
+        with suppress(ValueError, RecursionError):
+            record = json.loads(line.decode("utf-8-sig"))
+            named = isinstance(record, dict) and "id" in record
+            refuse_no_numbers(
+                record, f"{place}, record {record['id']!r}: " if named else f"{place}: "
+            )
+    return parse_json(line, place)
+
+
+def refuse_no_numbers(value: Any, place: str) -> None:
+    """Refuse numbers that are infinite or none.
+
+    Args:
+        value: As Python reads JSON.
+        place: Of the value, for the message.
+
+    Raises:
+        DataError: Names the place of the first one within.
+    """
+    waiting: list[tuple[str, Any]] = [("", value)]
+    while waiting:
+        where, held = waiting.pop()
+        if isinstance(held, dict | list):
+            items = held.items() if isinstance(held, dict) else enumerate(held)
+            inner = [(f"{where}.{key}" if where else str(key), item) for key, item in items]
+            waiting += reversed(inner)
+        elif isinstance(held, float) and not isfinite(held):
+            raise DataError(
+                f"{place}{where}: expected a number, got {held}; JSON has none such: write a "
+                "number, or null"
+            )
+
+
+def check_scenario(record: Any) -> None:
+    """Make sure that a record has a scenario's fields.
+
+    Raises:
+        DataError: One is missing or of another kind; the text names it.
+    """
+    for name, kind in _FIELDS.items():
+        field_of(record, name, kind)
+    refuse_deep(record)
+    if not record["messages"]:
+        raise DataError("messages: expected the user's first message, got none")
+    field_of(record["tools"], "augmentations", list)
+    for pair in field_of(record["tools"], "agent_tools", list):
+        if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[1], str)):
+            raise DataError(f"tools.agent_tools: expected pairs of names, got {shortened(pair)}")
+
+
+START = datetime(2025, 3, 12, 14, 30, tzinfo=UTC)
+"""What the clock shows while the scenarios are built."""
+_FRIDAY = 5
+_Rule = Callable[[datetime], JSON]
+
+
+def parse_clock(value: Any) -> datetime:
+    """Return the start of a clock.
+
+    Args:
+        value: ISO 8601, such as 2026-12-30T23:10:00Z; without an offset it is UTC.
+
+    Raises:
+        UsageError: It is no such text, or beyond what the phone's tools accept.
+    """
+    try:
+        start = datetime.fromisoformat(value)
+    except (TypeError, ValueError) as error:
+        raise UsageError(
+            f"-T clock={value}: expected a date and time such as 2026-12-30T23:10:00Z"
+        ) from error
+    start = start.replace(tzinfo=UTC) if start.tzinfo is None else start.astimezone(UTC)
+    if not 1980 <= start.year <= 2049:
+        raise UsageError(f"-T clock={value}: expected a year from 1980 to 2049")
+    return start
+
+
+def set_clock(record: dict[str, Any], start: datetime) -> None:
+    """Give every value of a scenario that depends on the clock its value at another start.
+
+    Args:
+        record: A scenario as upstream has it; changed in place.
+        start: Of the clock, with its zone.
+
+    Raises:
+        DataError: A value is not where the record says, or follows no known rule.
+    """
+    if start == START:
+        return
+    for pointer, dated in field_of(record, "time_dependent", dict).items():
+        with located(f"time_dependent, {pointer}", KeyError, IndexError, TypeError, ValueError):
+            holder, key = _place(record, pointer)
+            holder[key] = _value_at(start, holder[key], dated)
+
+
+def _place(record: dict[str, Any], pointer: str) -> tuple[Any, Any]:
+    """Return what holds the value that a JSON pointer names, and its key there."""
+    holder: Any = record
+    *names, last = pointer.removeprefix("/").split("/")
+    for name in names:
+        holder = holder[int(name) if isinstance(holder, list) else name]
+    return holder, int(last) if isinstance(holder, list) else last
+
+
+def _value_at(start: datetime, value: Any, dated: Any) -> JSON:
+    if "now_offset_s" in dated:
+        return start.timestamp() + dated["now_offset_s"]
+    seen = {START: value, **{_alternative(text): alt for text, alt in dated["alt"].items()}}
+    if start in seen:
+        return seen[start]
+    rule = next((r for r in _rules(value) if all(r(at) == v for at, v in seen.items())), None)
+    if rule is None:
+        raise DataError(f"no known rule gives {shortened(seen)}; import without -T clock")
+    return rule(start)
+
+
+def _alternative(text: str) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+
+
+def _rules(value: Any) -> Iterator[_Rule]:
+    """Yield the rules of which one may give the value."""
+    if isinstance(value, int) and value == START.year:
+        yield lambda at: at.year
+        return
+    clock_time = datetime.fromtimestamp(value, UTC).time()
+    yield lambda at: datetime.combine(at + timedelta(days=1), clock_time, UTC).timestamp()
+    yield lambda at: datetime.combine(
+        at + timedelta(days=(_FRIDAY - at.isoweekday()) % 7), clock_time, UTC
+    ).timestamp()
+
+
+# -- ToolSandbox's milestones and minefields as plans.
+#
+# Upstream's constraints name databases, message roles and tools of its own; here they become
+# tables, parties and tool ids. Guardrails are expanded upstream already; those around the
+# milestones, which only the rules `clean` know, are added.
+
+TABLES = {
+    "SETTING": "settings",
+    "CONTACT": "contacts",
+    "MESSAGING": "messages",
+    "REMINDER": "reminders",
+}
+"""Upstream's database to the phone's table."""
+PARTIES = {"AGENT": AGENT, "USER": USER, "EXECUTION_ENVIRONMENT": EXECUTOR, "SYSTEM": SYSTEM}
+"""Upstream's role to the party of a message."""
+
+_DATABASES = {**TABLES, "SANDBOX": MESSAGE}
+_COLUMNS = {
+    "sender": "author",
+    "recipient": "recipient",
+    "content": "content",
+    "tool_trace": "calls",
+    "openai_tool_call_id": "call_id",
+    "openai_function_name": "name",
+    "tool_call_exception": "error",
+}
+"""Upstream's column of a message to ours."""
+_MEASURES = {"tool_trace": "calls"}
+"""Upstream's measure of a column to ours, where the names differ."""
+_FILLED = {"tool_trace": "calls", "content": "content"}
+_CHANGES = frozenset({"snapshot", "addition", "removal", "update"})
+_MATCH: Match = "toolsandbox"
+RULES = Rules(milestones=_MATCH)
+
+
+def plan_of(
+    milestones: Mapping[str, Any],
+    minefields: Mapping[str, Any],
+    state: Mapping[str, list[dict[str, JSON]]] | None = None,
+    measured: bool = False,
+) -> Plan:
+    """Return upstream's graphs as one plan.
+
+    Args:
+        milestones: {nodes: [{constraints, guardrail_dbs}], edges: [[from, to], ...]}.
+        minefields: Of the same form.
+        state: Tables as the plan's world begins, by which their names and columns are checked;
+            None: unknown.
+        measured: Whether upstream measured by it: of a recorded trajectory.
+
+    Raises:
+        DataError: A constraint is malformed, names what there is not, or refers to a milestone that
+            need not come before; the text names the place.
+    """
+    nodes = _nodes(milestones, "milestones")
+    plan = Plan(nodes, _nodes(minefields, "minefields"))
+    check_plan(plan, state, measured)
+    declared = [_declared(node) for node in milestones["nodes"]]
+    return with_outer_guardrails(plan, declared)
+
+
+def _nodes(graph: Mapping[str, Any], name: str) -> tuple[Milestone, ...]:
+    nodes = field_of(graph, "nodes", list)
+    after = _after(field_of(graph, "edges", list), len(nodes), name)
+    found = []
+    for position, node in enumerate(nodes):
+        place = f"{name}.nodes.{position}"
+        constraints = field_of(node, "constraints", list)
+        if not constraints:
+            raise DataError(f"{place}: expected at least one constraint, got none")
+        conditions = []
+        for number, constraint in enumerate(constraints):
+            with located(f"{place}.constraints.{number}"):
+                conditions.append(_condition(constraint))
+        found.append(Milestone(AllOf(tuple(conditions)), after[position]))
+    return tuple(found)
+
+
+def _after(edges: Iterable[Any], count: int, name: str) -> list[tuple[int, ...]]:
+    """Return for each node those right before it.
+
+    Raises:
+        DataError: An edge is malformed, or there are several nodes and one is in no edge. Upstream
+            never assigns such a node, and a plan cannot say that.
+    """
+    before: list[list[int]] = [[] for _ in range(count)]
+    joined = set()
+    for edge in edges:
+        ends = edge if isinstance(edge, list) else []
+        if len(ends) != 2 or not all(type(end) is int and 0 <= end < count for end in ends):
+            raise DataError(f"{name}.edges: expected two node numbers, got {shortened(edge)}")
+        first, last = ends
+        joined.update(ends)
+        if first not in before[last]:
+            before[last].append(first)
+    alone = sorted(set(range(count)) - joined)
+    if count > 1 and alone:
+        raise DataError(f"{name}.edges: the nodes {shortened(alone)} are in no edge; add them")
+    return [tuple(sorted(nodes)) for nodes in before]
+
+
+def _condition(constraint: Any) -> Condition:
+    table = named(_DATABASES, field_of(constraint, "db", str), "database")
+    measure = field_of(constraint, "measure", str)
+    since = constraint.get("ref")
+    if since is not None and type(since) is not int:
+        raise DataError(f"ref: expected a node number, -1 or null, got {shortened(since)}")
+    if measure == "unchanged":
+        return StateUnchanged(table, since, _MATCH)
+    rows = tuple(_row(row, table) for row in field_of(constraint, "target", list))
+    columns = _columns(field_of(constraint, "columns", dict), table)
+    if measure == "tool_trace_dependent":
+        if since is None:
+            raise DataError("ref: expected the node whose call the constraint depends on, got null")
+        fill = named(_FILLED, field_of(constraint, "fill_to", str), "fill_to")
+        extractor = field_of(constraint, "extractor", str)
+        return DependsOn(since, rows, extractor, fill, columns, _MATCH)  # type: ignore[arg-type]
+    if measure not in _CHANGES:
+        known = {*_CHANGES, "unchanged", "tool_trace_dependent"}
+        raise DataError(str(UnknownNameError("measure of a table", measure, known)))
+    return StateHas(table, rows, measure, since, columns, _MATCH)  # type: ignore[arg-type]
+
+
+def _row(row: Any, table: str) -> dict[str, JSON]:
+    expect(row, dict, "target")
+    if table != MESSAGE:
+        return dict(row)
+    return {_column(name, table): _cell(name, value) for name, value in row.items()}
+
+
+def _cell(column: str, value: Any) -> JSON:
+    if column in ("sender", "recipient"):
+        return named(PARTIES, value, "role")
+    return _calls(value) if column == "tool_trace" else value
+
+
+def _calls(value: Any) -> JSON:
+    """Return the candidates of a tool trace with our tool ids."""
+    candidates = value if isinstance(value, list) else [value]
+    return [
+        {
+            "tool": tool_id(field_of(call, "tool_name", str)),
+            "arguments": field_of(call, "arguments", dict),
+        }
+        for call in candidates
+    ]
+
+
+def tool_id(name: str) -> str:
+    """Return the id of upstream's tool.
+
+    Raises:
+        UnknownNameError: The phone has no such tool.
+    """
+    return named(TOOL_IDS, name, "tool of the phone")
+
+
+def _columns(columns: Mapping[str, Any], table: str) -> dict[str, Column]:
+    found = {}
+    for name, how in columns.items():
+        measure: Any = _MEASURES.get(field_of(how, "measure", str), how["measure"])
+        tolerances = how.get("atol") or {}
+        if measure == "close":
+            found[name] = Column(measure, tolerances.get(name, 0.0))
+        else:
+            found[_column(name, table)] = Column(measure, tolerances=dict(tolerances))
+    return found
+
+
+def _column(name: str, table: str) -> str:
+    return named(_COLUMNS, name, "column of a message") if table == MESSAGE else name
+
+
+def _declared(node: Mapping[str, Any]) -> list[str]:
+    names = field_of(dict(node), "guardrail_dbs", list)
+    return [named(TABLES, name, "database") for name in names if name != "SANDBOX"]

@@ -1,0 +1,218 @@
+"""The metric `toolscan` as printed, and figures of the paper's tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from seal.core import JSON, Score, Step
+from seal.core.text import one_line
+from seal.evaluation.goals import GoalChat, Value
+from seal.evaluation.pattern_scores import IAC_UPSTREAM, NO_CALL, PATTERNS, ErrorPatterns
+from seal.pools.counts import environments_of
+from seal.pools.declarations import PublishedTable, shipped_rows
+from seal.pools.pool import StoredPool
+from seal.report.lanes import Lane, scores_so_far, trajectories_so_far
+from seal.report.paper import Figures
+from seal.report.pattern_section import COLUMNS
+
+# -- The metric `toolscan`: the seven patterns and success as ToolScan's tables print them.
+#
+# Of a goal without any call ToolScan's code gives 0 for each pattern, so that means are over all
+# goals. Success is the mean of all seven of a finished goal, else 0. It does not tell whether a
+# task was solved. A goal that lacks gold for one of the seven has no success. Ours is `pass_rate`.
+#
+# Source: Kokane et al., ToolScan (2024), Table 4 and evaluation code.
+
+
+class AsPublished(ErrorPatterns):
+    """The seven patterns and success as ToolScan's code has them: 0 where no call was made."""
+
+    names = tuple(f"toolscan_{name}" for name in (*PATTERNS, "success"))
+
+    def measure(self, goal: GoalChat) -> dict[str, Value]:
+        """Return the values of one goal."""
+        found = super().measure(goal)
+        found["iac"] = found[IAC_UPSTREAM]
+        if found["ife"].reason == NO_CALL:
+            found |= dict.fromkeys(PATTERNS, Value(0.0, reason=NO_CALL))
+        found["success"] = _success(found)
+        return {f"toolscan_{name}": found[name] for name in (*PATTERNS, "success")}
+
+
+def _success(found: Mapping[str, Value]) -> Value:
+    if not found["finished"].value:
+        return found["finished"]
+    lacking = [found[name] for name in PATTERNS if found[name].value is None]
+    values = [found[name].value or 0.0 for name in PATTERNS]
+    return lacking[0] if lacking else Value(sum(values) / len(values))
+
+
+# -- The tables of ToolScan, of a run or of a pool.
+#
+# - Tables 1 and 2 (so numbered here): the patterns with examples, and what an agent is told of
+#   each.
+# - Table 3: queries, turns and APIs by environment.
+# - Table 4: success and the seven patterns, by the denominators of ToolScan's code, ours too
+#   (`published_scores.AsPublished`).
+# - The ablation on the similarity of API names.
+#
+# Source: Kokane et al., ToolScan (2024).
+
+_ROWS = shipped_rows(__package__)
+_PUBLISHED = {"SR": "toolscan_success", **{name.upper(): f"toolscan_{name}" for name in PATTERNS}}
+"""Heading of Table 4 to our metric by the denominators of ToolScan's code."""
+_LONGEST = 160
+"""Characters of an example."""
+_TAG = "environment="
+
+
+def _patterns(lane: Lane) -> Figures:
+    """Return pattern to its errors, the goals that have one, and the first of them."""
+    errors: Counter[str] = Counter()
+    goals: Counter[str] = Counter()
+    examples: dict[str, str] = {}
+    for score, finding in _errors(lane):
+        name = score.metric
+        errors[name] += score.details["errors"]
+        goals[name] += 1
+        examples.setdefault(name, _example(score, finding))
+    return {
+        name.upper(): {"errors": errors[name], "goals": goals[name], "example": examples.get(name)}
+        for name in PATTERNS
+        if lane.estimate(name).n
+    }
+
+
+def _errors(lane: Lane) -> Iterator[tuple[Score, dict[str, JSON]]]:
+    """Yield each score with errors and its first finding."""
+    for score in scores_so_far(lane.run, PATTERNS):
+        if score.details.get("errors"):
+            yield score, next(iter(score.details.get("findings") or ()), {})
+
+
+def _example(score: Score, finding: dict[str, JSON]) -> str:
+    """Return what is wrong, and where it stands."""
+    faults = finding.get("faults")
+    told = [
+        f"{fault['kind']} {fault['name']}: expected {fault['expected']}, got {fault['received']}"
+        for fault in (faults if isinstance(faults, list) else ())[:1]
+        if isinstance(fault, dict)
+    ]
+    what = [str(finding[key]) for key in ("name", "cause") if finding.get(key)] + told
+    return one_line(f"{score.task_id}: {', '.join(what) or 'words'}", _LONGEST)
+
+
+def _feedback(lane: Lane) -> Figures:
+    """Return pattern of a call to what the agent was answered after the first error of it."""
+    first: dict[tuple[str, int, str], str] = {}
+    for score, finding in _errors(lane):
+        key = (score.task_id, score.trial, str(finding.get("call")))
+        if finding.get("call") and score.metric.upper() not in first.values():
+            first.setdefault(key, score.metric.upper())
+    found: dict[str, dict[str, str]] = {}
+    for chat in trajectories_so_far(lane.run):
+        for step, answer in chat.calls():
+            name = first.get((chat.task_id, chat.trial, step.call.id if step.call else ""))
+            if name is not None and answer is not None:
+                found[name] = {"what the agent is told": one_line(_said(answer), _LONGEST)}
+    return {name.upper(): found[name.upper()] for name in PATTERNS if name.upper() in found}
+
+
+def _counted(pool: StoredPool) -> Figures:
+    return {
+        each.name: {"queries": each.queries, "turns": each.gold_calls, "APIs": each.gold_tools}
+        for each in environments_of(pool)
+        if each.queries
+    }
+
+
+def _by_similarity(lane: Lane) -> Figures:
+    """Return environment to the similarity of its API names, the least first, and its patterns."""
+    found: dict[str, dict[str, float | None]] = {}
+    named = [e for e in environments_of(StoredPool(lane.run.path)) if e.queries]
+    for each in sorted(named, key=lambda one: one.similarity_strict or 0.0):
+        found[each.name] = {
+            "J_avg strict": each.similarity_strict,
+            "J_avg stopwords": each.similarity_stopwords,
+            **{n.upper(): lane.estimate(n, _TAG + each.name).mean for n in PATTERNS},
+        }
+    return found
+
+
+def _said(answer: Step) -> str:
+    """Return the error that a result tells, else its text."""
+    error = answer.result.error if answer.result is not None else None
+    return str((error or {}).get("message") or answer.content)
+
+
+_OTHERS = "the paper's other models"
+_ABLATED = (
+    "runs of ablations can be given too: seal ablate feedback|format|irrelevance toolscan --out DIR"
+)
+
+
+def _results(
+    name: str, by: str, columns: Mapping[str, str], lacks: str, needs: Mapping[str, str]
+) -> PublishedTable:
+    """Return Table 4 with our metrics of one reading."""
+    return PublishedTable(
+        f"Success and freedom of error patterns, {by}",
+        "ToolScan, Table 4",
+        _ROWS["table-4"],
+        columns,
+        lacks=lacks,
+        name=name,
+        needs=needs,
+    )
+
+
+TABLES = (
+    PublishedTable(
+        "The error patterns: errors, goals with one, and the first",
+        "ToolScan, error patterns with examples",
+        name="table-1",
+        figures=_patterns,
+        needs={"": "seal run toolscan", "example": "an agent that errs: -M slips=0.5 offline"},
+    ),
+    PublishedTable(
+        "What an agent is told of its errors",
+        "ToolScan, feedback by error pattern",
+        name="table-2",
+        figures=_feedback,
+        needs={"": "an agent that errs, and is told: seal run toolscan --feedback on"},
+    ),
+    PublishedTable(
+        "Environments: queries, mean turns (here calls of the gold) and APIs of a query",
+        "ToolScan, Table 3",
+        _ROWS["table-3"],
+        figures=_counted,
+        of="pool",
+        needs={"": "seal import toolscan FILE --out POOL, of queries; upstream released none"},
+    ),
+    _results(
+        "table-4",
+        "by the published denominators",
+        _PUBLISHED,
+        _OTHERS,
+        {"": f"seal score RUN --metric toolscan; {_ABLATED}"},
+    ),
+    _results(
+        "table-4-by-calls",
+        "none where no call was made",
+        COLUMNS,
+        f"IAC upstream, and {_OTHERS}",
+        {
+            "SR": "a judge that can decide: --judge llm --judge-model MODEL",
+            "": f"seal run toolscan; {_ABLATED}",
+        },
+    ),
+    PublishedTable(
+        "Error patterns by similarity of API names",
+        "ToolScan, ablation on API complexity",
+        name="figure-similarity",
+        figures=_by_similarity,
+        needs={"": "seal run toolscan, with tasks that name their environment"},
+        drawn="bars",
+    ),
+)

@@ -1,1 +1,0 @@
-"""Harder queries made of a pool's: constraints, paraphrases, and requests that no tool serves."""

@@ -1,0 +1,487 @@
+"""The verbs that look at runs, from runs and view to paper."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import typer
+
+from seal.cli import options as shared
+from seal.cli.failure import resumable, tell
+from seal.cli.groups import argument, flag, option, repeated, setting, settings_of, verb
+from seal.cli.options import JSON
+from seal.cli.output import Output, new_console, output, progress
+from seal.cli.run_options import PLAYED, RunOutput, SeriesPlay
+from seal.cli.words import new_file
+from seal.core import UsageError
+from seal.core.text import counted
+from seal.experiments.settings import CompareGroup, PreferenceSettings
+from seal.runs.settings import RunSettings
+
+# -- List the runs below a folder: benchmark, model, chats, first metric, when.
+
+
+@verb("runs")
+def runs_command(
+    folder: Path = argument("Folder that holds runs.", "runs", metavar="[FOLDER]"),
+    json: bool = JSON,
+) -> int:
+    """List the runs below a folder, the latest last, without floors and ceilings."""
+    from seal.core import UsageError
+    from seal.report.grids import Grid, number
+    from seal.report.run_facts import facts_of
+    from seal.viewer.shelf import runs_below
+
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder {folder}; give the one that runs lie in")
+    with output(json) as result:
+        found = list(map(facts_of, runs_below(folder)))
+        told = [
+            {
+                **{name: getattr(run, name) for name in _TOLD},
+                "run": str(run.run.path),
+                "mean": run.headline.mean,
+            }
+            for run in found
+        ]
+        result.result({"runs": told})
+        rows = []
+        for run in found:
+            score = f"{run.metric} {number(run.headline.mean)}" if run.metric else run.state
+            tasks = str(run.tasks) if run.state == "scored" else ""
+            rows.append([str(run.run.path), run.benchmark, run.model, score, tasks, run.played])
+        columns = ["run", "benchmark", "model", "score", "tasks", "played (UTC)"]
+        result.show(Grid("", columns, rows, names=4) if rows else f"no run lies below {folder}")
+        result.show(*(run.damage for run in found if run.damage))
+    return 0
+
+
+_TOLD = ("benchmark", "model", "damage", "state", "metric", "tasks", "played", "errors", "dollars")
+
+
+# -- Show a run's tasks, or read one chat, finished or running.
+
+
+@verb("view")
+def view_command(
+    run: Path = argument("Run folder; the run may still go on.", metavar="RUN"),
+    task: str | None = argument(
+        "Id of a task, or its beginning or last part.", None, metavar="[TASK]"
+    ),
+    trial: int = option(0, "Trial of the task to show."),
+    follow: bool = flag("Print chats as they grow."),
+    full: bool = flag("Do not shorten long texts."),
+) -> int:
+    """List a run's tasks, or show who said what to whom in one chat."""
+    from seal.report.transcript import FOLD, view
+    from seal.runs.run import RunFolder
+
+    fold = None if full else FOLD
+    console = new_console()
+    view(RunFolder.open(run), task, trial, follow, out=console, fold=fold)
+    return 0
+
+
+# -- Show the runs below folders in a browser.
+
+
+@verb("serve")
+def serve_command(
+    folders: list[Path] = argument(
+        "Folders that hold runs.  [default: runs]", None, metavar="[RUNS]..."
+    ),
+    port: int = option(7325, "Port; 0 takes a free one."),
+    host: str = option(
+        "127.0.0.1", "Address to listen at; at another one, whoever reaches it can read the runs."
+    ),
+) -> int:
+    """Show runs, chats, comparisons and retrieval in a browser; Ctrl-C ends it."""
+    from seal.viewer.server import serve
+    from seal.viewer.shelf import Shelf
+
+    serve(Shelf(folders or [Path("runs")]), host, port, lambda address: tell(f"open {address}"))
+    return 0
+
+
+# -- Write one HTML report of one or several runs.
+
+
+@verb("report")
+def report_command(
+    runs: list[Path] = argument("Run folders.", metavar="RUN..."),
+    out: Path | None = option(
+        None,
+        "HTML file to write.  [default: report.html in the run; for several runs in the "
+        "working folder]",
+    ),
+    json: bool = JSON,
+) -> int:
+    """Write one HTML file of one or several runs, readable without a network."""
+    from seal.api.results import report
+    from seal.report.lanes import lanes_of
+    from seal.report.run_results import missing_notes
+    from seal.runs.run import RunFolder
+
+    folders = [RunFolder.open(path) for path in runs]
+    with output(json) as result:
+        path = report(folders, out)
+        result.result({"report": str(path)})
+        result.show(f"report: {path}")
+        for text in missing_notes(lanes_of(folders)):
+            tell(text)
+    return 0
+
+
+# -- Write a static site of the runs below folders, to publish.
+
+
+@verb("site")
+def site_command(
+    folders: list[Path] = argument(
+        "Folders that hold runs.  [default: runs]", None, metavar="[RUNS]..."
+    ),
+    out: Path = option("site", "Folder to write."),
+    title: str = option("Leaderboard", "Title of the first page."),
+    json: bool = JSON,
+) -> int:
+    """Write a leaderboard and a page for each run as files that any web server can publish."""
+    from seal.viewer.shelf import Shelf
+    from seal.viewer.site import write_site
+
+    with output(json) as result:
+        path = write_site(Shelf(folders or [Path("runs")]), out, title)
+        result.result({"site": str(path)})
+        result.show(f"site: {path}")
+    return 0
+
+
+# -- Tell why the failed goals of a run failed: a waterfall over stages, with examples.
+
+
+@verb("explain")
+def explain_command(
+    run: Path = argument("Run folder; it must be scored.", metavar="RUN"),
+    metric: str | None = option(
+        None,
+        "Metric that decides what failed.  [default: the one that the benchmark declares as "
+        "success; else mission_accuracy for missions, awareness, selection and execution "
+        "for dialogue turns, calls_right where gold is only calls, else goal_state or pass_rate]",
+        metavar="NAME",
+    ),
+    examples: int = option(3, "Number of examples for each stage.", least=0),
+    out: Path | None = option(
+        None, "Folder for explanation.json and the figure of the waterfall.", metavar="DIR"
+    ),
+    json: bool = JSON,
+) -> int:
+    """Attribute every failed goal of a run to the first stage that explains it.
+
+    Stages: infrastructure, gold tool not retrieved, user simulator broke its brief, not called,
+    wrong tool, wrong argument, tool error not recovered, gave up, answer contradicts or omits
+    results, checker unsure. A goal that no stage explains is unexplained. No model is asked.
+    """
+    with output(json) as result:
+        from seal.report.explanation import explain, explanation_tables
+
+        content = explain(run, metric, examples, out)
+        result.result(content)
+        result.show(*(() if json else explanation_tables(content)))
+        if out is not None:
+            result.show(f"explanation: {out}", *content["notes"])
+    return 0
+
+
+# -- Compare runs of one benchmark: paired differences, tests, power, tasks won and lost.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """Output: what is written, and what is printed."""
+
+    out: Path | None = option(
+        None, "Folder for comparison.json, .md, .tex and .html.", metavar="DIR"
+    )
+    json: bool = shared.JSON
+
+
+@verb("compare")
+def compare_command(
+    *,
+    runs: list[Path] = argument("Run folders; the first is the base.", metavar="RUN RUN..."),
+    compared: CompareGroup,
+    preferred: PreferenceSettings,
+    into: Written,
+) -> int:
+    """Compare runs of one benchmark, paired by task, trial and goal.
+
+    For every metric the table has the mean difference, its 95 % bootstrap interval over tasks, and
+    a randomisation test. It also has the smallest difference that these tasks could have shown, and
+    how many tasks or trials would show the measured one. Then come the tasks won and lost, pass^k
+    and pass@k. Runs that do not measure the same are refused. The exit code is 1 if the server of a
+    judge failed.
+    """
+    # Of small matrices: several threads would wait longer for each other than they compute.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    with output(into.json) as result:
+        from seal.api.results import compare
+        from seal.report.comparison import comparison_tables
+
+        told = settings_of(compared, preferred)
+        content = compare(runs, out=into.out, **told).content
+        result.result(content)
+        result.show(*(() if into.json else comparison_tables(content)))
+        if into.out is not None:
+            result.show(f"comparison: {into.out / 'comparison.html'}")
+        for text in content["differs"]:
+            tell(f"compared all the same: {text}")
+    judged = [pair["win_rate"] for pair in content["pairs"] if pair["win_rate"] is not None]
+    return int(any("error" in found["by"] for found in judged))
+
+
+# -- Play the same tasks under conditions that differ in one thing, and compare the runs.
+
+_KNOWN = (
+    *("feedback", "format", "irrelevance", "similarity", "retriever", "react", "injection"),
+    "roles",
+)
+"""Ablations of any benchmark; a benchmark may offer further ones."""
+_VARIED = {"feedback": "feedback", "format": "format"}
+"""Ablation to the option that it sets itself."""
+_GIVEN = ("COMMANDLINE", "ENVIRONMENT")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Retrievers:
+    """Retrieval: who offers the chat its tools, how many and when."""
+
+    retriever: tuple[str, ...] = repeated(
+        "Retriever of every run; the ablation `retriever` compares several, so repeat it "
+        "there.  [default there: hybrid, tfidf, bm25, oracle]",
+        metavar="NAME[,KEY=VALUE...]",
+    )
+    top_k: int = setting(RunSettings, "top_k")
+
+
+@verb("ablate", ("model", "retriever", "top_k", "judge", "limit", "trials", "out", "json"))
+def ablate_command(
+    context: typer.Context,
+    *,
+    what: str = argument(
+        f"Ablation: {', '.join(_KNOWN)}, or another that the benchmark offers.", metavar="WHAT"
+    ),
+    play: SeriesPlay,
+    retrievers: Retrievers,
+    into: RunOutput,
+    pool: str = PLAYED,
+) -> int:
+    """Play the same tasks under conditions that differ in one thing, and compare the runs.
+
+    WHAT is feedback (on, off), format (native, action, json), react (react, plain), retriever
+    (those of --retriever), irrelevance (tasks that no tool serves, and the tasks that they were
+    made from), similarity (errors of one run by the similarity of tool names), injection (gold
+    instead of a stage) or roles (none, each alone, all). A benchmark may offer others: dialogtool
+    has tools (created, recorded) and apps (hierarchical, flat). All other options are those of
+    `seal run`. The folder gets a run for each condition, comparison.json and report.html.
+    """
+    if into.resume and into.out is None:
+        raise UsageError("--resume needs the folder of the ablation: give --out DIR")
+    _refuse_varied(context, what)
+    several = retrievers.retriever
+    if what != "retriever" and len(several) > 1:
+        raise UsageError(
+            f"--retriever is given {len(several)} times, and the ablation {what} plays one; "
+            "compare several by: seal ablate retriever --retriever A --retriever B"
+        )
+    one = several[0] if several and what != "retriever" else None
+    settings = play.settings(context, pool, retriever=one, top_k=retrievers.top_k)
+    with output(into.json) as result:
+        from seal.runs.play import free_folder
+
+        out = into.out or free_folder(settings)
+        compared = several if what == "retriever" else ()
+        with resumable(out):
+            return _play(what, settings, compared, out, into.resume, result)
+
+
+def _refuse_varied(context: typer.Context, what: str) -> None:
+    """Raise UsageError where the command line sets what the ablation varies."""
+    varied = _VARIED.get(what, "")
+    source = context.get_parameter_source(varied) if varied else None
+    if source is not None and source.name in _GIVEN:
+        flag = next(one.opts[0] for one in context.command.params if one.name == varied)
+        raise UsageError(
+            f"{flag} is what the ablation {what} varies: leave it out; a single condition is "
+            f"played by `seal run {flag} {context.params[varied]}`"
+        )
+
+
+def _play(
+    what: str,
+    settings: RunSettings,
+    retrievers: Sequence[str],
+    out: Path,
+    resume: bool,
+    result: Output,
+) -> int:
+    from seal.experiments.ablation import COMPARISON, ablate
+    from seal.report.experiments import ablation_tables, write_ablation
+
+    if resume and not (out / COMPARISON.name).is_file():
+        tell(f"{out} holds no ablation to go on with: a new one begins there")
+    with progress(("runs",)) as advance:
+        played = ablate(what, settings, retrievers, out, resume, advance)
+    notes = [*played.content["notes"], *write_ablation(played.content, out)]
+    result.result({"ablation": str(out), **played.content, "notes": notes})
+    result.show(*ablation_tables(played.content), f"ablation: {out}")
+    for note in notes:
+        tell(note)
+    return played.exit_code
+
+
+# -- Let people judge what an assistant said or did: write a file for them, read theirs.
+
+_ASKED = {
+    "turns": "turns to rate from 1 to 5 in the column value",
+    "verdicts": "goals to label solved, unsolved or unsure in the column value",
+}
+SHOWN = 20
+"""Problems that the terminal lists; `--json` has all."""
+
+
+@verb("annotate", name="export")
+def annotate_export(
+    run: Path = argument("Run folder.", metavar="RUN"),
+    out: Path = option(..., "New CSV file to write.", metavar="FILE", read=new_file),
+    what: Literal["auto", "turns", "verdicts"] = option(
+        "auto",
+        "What people judge: turns, to rate; goals (verdicts), to label as solved or not; or "
+        "auto: turns if the benchmark names some, as dialogtool does, else goals.",
+    ),
+    n: int = option(50, "Number of turns or goals."),
+    seed: int = option(0, "Seed of the sample and its order."),
+    json: bool = JSON,
+) -> int:
+    """Write a sample of a run's turns or goals to a file for people.
+
+    The file says neither which system was tested nor what a judge decided.
+    """
+    from seal.api.results import export_sheet
+
+    with output(json) as result:
+        written = export_sheet(run, out, what=what, n=n, seed=seed)
+        result.result(written)
+        result.show(f"{written['items']} {_ASKED[written['what']]}: {out}")
+    return 0
+
+
+@verb("annotate", name="import")
+def annotate_import(
+    run: Path = argument("Run folder.", metavar="RUN"),
+    files: list[Path] = argument("Files with ratings or labels, one a rater.", metavar="FILE..."),
+    json: bool = JSON,
+) -> int:
+    """Read ratings or labels that people gave.
+
+    The exit code is 1 if some rows could not be used.
+    """
+    from seal.api.results import import_sheets
+
+    with output(json) as result:
+        found = import_sheets(run, files)
+        told = found.record()
+        result.result(told)
+        result.show(*found.problems[:SHOWN])
+        more = len(found.problems) - SHOWN
+        if more > 0:
+            result.show(
+                f"... and {counted(more, 'more row')} that were not taken (--json lists all)"
+            )
+        result.show(
+            f"{counted(found.taken, found.question.name)} taken, "
+            f"{counted(found.empty, 'row')} without one, {len(found.problems)} not taken",
+            _summary(told),
+        )
+        if told.get("goals"):
+            audit = f"seal score {run} --judge-model MODEL --audit {told['file']}"
+            result.show(f"compare a judge with them: {audit}")
+    return int(bool(found.problems))
+
+
+def _summary(told: Mapping[str, Any]) -> str:
+    """Return what people said, and how far they agree."""
+    alpha = f"Krippendorff's alpha {_figure(told['alpha'], 3)}"
+    if "items" in told:
+        mean = _figure(told["mean"], 2)
+        return (
+            f"{counted(told['items'], 'item')} by {counted(told['raters'], 'rater')}: mean "
+            f"{mean}, {alpha}"
+        )
+    return (
+        f"{counted(told['goals'], 'goal')} by {counted(told['raters'], 'rater')}: "
+        f"{told['solved']} solved, "
+        f"{told['unsolved']} unsolved, {told['undecided']} undecided, {alpha}"
+    )
+
+
+def _figure(value: float | None, digits: int) -> str:
+    return "n/a" if value is None else f"{value:.{digits}f}"
+
+
+# -- Print a paper's tables with your runs beside the published rows.
+
+if TYPE_CHECKING:
+    pass
+
+_FORMATS = {".tex": "latex", ".html": "html"}
+
+
+@verb("paper")
+def paper_command(
+    name: str = argument("Name of a benchmark, or of its paper.", metavar="NAME"),
+    folders: list[Path] | None = argument(
+        "Runs, pools, sweeps and experiments in retrieval.", None, metavar="[RUN]..."
+    ),
+    table: str | None = option(
+        None, "Show this table only, such as table-3, with what it lacks.", metavar="TABLE"
+    ),
+    out: Path | None = option(
+        None,
+        "File to write instead of printing: text, LaTeX (.tex) or a page (.html).",
+        metavar="FILE",
+    ),
+    json: bool = JSON,
+) -> int:
+    """Print the tables and figures of a paper, with the figures of your runs beside them.
+
+    Published rows stand first, then each run with its difference. A table or figure for which the
+    folders hold nothing is left out. Without a folder the tables are
+    listed, with what each is made of.
+    """
+    with output(json) as result:
+        from seal.core.files import AtomicFile
+        from seal.report.paper import document, shown_parts
+        from seal.report.paper_sources import declared_tables, paper_tables, table_list
+
+        if not folders:
+            if table or out:
+                raise UsageError("--table and --out need a folder: seal paper NAME RUN...")
+            listed = declared_tables(name)
+            tables = [each.table.to_json() for each in listed]
+            result.result({"paper": name, "tables": tables})
+            result.show(table_list(name, listed))
+            return 0
+        shown, lines = paper_tables(name, folders, table)
+        tables = [each.to_json() for each in shown]
+        result.result({"paper": name, "tables": tables, "lines": lines})
+        if out is None:
+            result.show(*shown_parts(shown, lines))
+        else:
+            kind = _FORMATS.get(out.suffix.lower(), "text")
+            with AtomicFile(out) as file:
+                file.write(document(name, shown, lines, kind).encode())
+            result.show(f"{kind}: {out}")
+    return 0

@@ -1,0 +1,505 @@
+"""How alike cells, rows and tables are, and the cheapest assignment of rows to rows."""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice, product
+from math import e, exp, inf, log
+from typing import Any, Literal
+
+from seal.core.conditions import CLEAN, Match
+from seal.core.values import canonical_json, equal
+
+# -- How alike one cell of a table is to what it should be.
+#
+# Every measure gives a similarity in [0, 1], or None where the cell does not count. Two sets of
+# rules:
+#
+# - `clean`: values are compared as JSON (`seal.core.values.equal`: 1 is 1.0, True is no number);
+#   an absent value (None) is no match but of None, or where any value is.
+# - published rules: as ToolSandbox's evaluator does. True is 1; an absent value where one is wanted
+# is left out of the mean by `exact`, `contains` and `rouge_l`, and no match by `close` and `calls`.
+
+Tolerance = float | Literal["inf"]
+"""Greatest difference that is none; JSON has no infinity, so it is written "inf"."""
+Row = Mapping[str, Any]
+Table = Sequence[Row]
+Change = Literal["snapshot", "addition", "removal", "update"]
+"""What is measured of a table (`conditions.rows`)."""
+Measure = Literal["exact", "close", "contains", "rouge_l", "calls", "any"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """How the cells of one column are measured.
+
+    - exact: the same value.
+    - close: numbers that differ by at most `tolerance`.
+    - contains: the wanted text is part of the cell's.
+    - rouge_l: `seal.core.rouge.rouge_l` of the wanted text and the cell's.
+    - calls: a recorded call is one of the wanted ones: the same tool, and every wanted argument
+      there and the same, within its tolerance if both are numbers; further arguments are free.
+    - any: whatever it is.
+    """
+
+    measure: Measure = "exact"
+    tolerance: Tolerance = 0.0
+    """Of `close`."""
+    tolerances: dict[str, Tolerance] = field(default_factory=dict)
+    """Of `calls`: name of an argument to its tolerance; 0 where it is not named."""
+
+
+Call = Mapping[str, Any]
+"""{tool: tool id, arguments: {name: value}}; a recorded one has `result` too."""
+
+
+def cell_similarity(value: Any, wanted: Any, column: Column, match: Match) -> float | None:
+    """Return how alike a cell is to what is wanted, in [0, 1]; None where it does not count."""
+    clean = match == CLEAN
+    measure = column.measure
+    if measure == "any":
+        return 1.0
+    if measure == "calls":
+        candidates = wanted if isinstance(wanted, (list, tuple)) else [wanted]
+        pairs = product(value or (), candidates)
+        return float(any(_is_call(call, other, column, clean) for call, other in pairs))
+    if value is None or wanted is None:
+        if clean or (measure == "exact" and wanted is None):
+            return float(value is wanted)
+        return 0.0 if measure == "close" else None
+    if measure == "exact":
+        return float(equal(value, wanted) if clean else value == wanted)
+    if measure == "close":
+        return float(_same(value, wanted, column.tolerance, clean))
+    if measure == "contains":
+        return float(str(wanted) in str(value))
+    from seal.core.rouge import rouge_l
+
+    return 1.0 if clean and value == wanted else rouge_l(str(wanted), str(value))
+
+
+def _same(value: Any, wanted: Any, tolerance: Tolerance, clean: bool) -> bool:
+    """Tell whether two values are the same; of numbers, whether they differ by the tolerance."""
+    limit = inf if tolerance == "inf" else tolerance
+    booleans = (isinstance(one, bool) for one in (value, wanted))
+    numbers = all(isinstance(one, (int, float)) for one in (value, wanted))
+    if numbers and not (clean and any(booleans)):
+        try:
+            return bool(abs(value - wanted) <= limit)
+        except OverflowError:  # an integer that no float holds, and a fraction
+            return limit == inf
+    return equal(value, wanted) if clean else bool(value == wanted)
+
+
+def _is_call(call: Call, wanted: Call, column: Column, clean: bool) -> bool:
+    """Tell whether a recorded call is a wanted one."""
+    if call["tool"] != wanted["tool"]:
+        return False
+    given = call["arguments"]
+    return all(
+        name in given and _same(given[name], value, column.tolerances.get(name, 0.0), clean)
+        for name, value in wanted["arguments"].items()
+    )
+
+
+# -- How alike a table, or what changed in it, is to the rows that it should have.
+#
+# Rows are JSON objects, a table is a list of rows. `rows_similarity` is the geometric mean of the
+# cells' similarities over columns and rows, under the one-to-one assignment of rows that makes it
+# largest; one cell of similarity 0 forbids its pair.
+#
+# The measures, and where published rules (ToolSandbox's) depart from `clean`:
+#
+# - snapshot: the whole table; as many rows as wanted. `clean`: a target row is measured by the
+#   columns that it names itself. Published: by those of any target row, absent ones as None.
+# - addition: no earlier row is gone, and the added ones are as wanted. `clean`: tables are
+#   multisets,
+#   so the same row twice is two rows. Published: an absent value is "", 0 or False, by the type
+#   of its column; 0 where a row stands twice or is added again.
+# - removal: an addition seen from behind.
+# - update: `clean`: as many rows gone as come, each of which keeps its first column, which names
+#   it;
+#   the changed ones are as wanted. Published: as many rows before as after; those that are new
+#   are as wanted, whichever are gone; absent values as of an addition.
+#
+# Versions of a table share the rows that stay, so what differs is found by identity first. Rows are
+# compared as JSON; but where two versions share a row, it need not be compared:
+# `seal.evaluation.milestones` lets them share all equal ones. What a version is asked again
+# and again it keeps.
+
+Fill = Callable[[Row], Row]
+"""Puts something in the place of absent values."""
+Keys = dict[int, tuple[Row, bytes, bytes]]
+"""Row, its canonical JSON, and that of what is not absent in it; the rows themselves are kept, else
+their identities might become others'."""
+
+
+class Version(list[dict[str, Any]]):
+    """A table that nobody changes.
+
+    Args:
+        rows: That nobody changes either.
+        keys: Rows and their keys by the rows' identity; grows, and may be shared by versions.
+    """
+
+    def __init__(self, rows: Iterable[Any], keys: Keys | None = None) -> None:
+        super().__init__(rows)
+        self._keys: Keys = {} if keys is None else keys
+
+    @classmethod
+    def of(cls, table: Sequence[Row]) -> Version:
+        """Return the table itself where it is a version, else one of the same rows."""
+        return table if isinstance(table, Version) else cls(table)
+
+    @cached_property
+    def zeros(self) -> dict[str, Any]:
+        """What stands for an absent value, "", 0 or False, by the type of the column's first."""
+        found: dict[str, Any] = {}
+        for row in self:
+            for name, value in row.items():
+                if value is not None and name not in found:
+                    found[name] = zero(value)
+        return found
+
+    @cached_property
+    def distinct(self) -> bool:
+        """True only where no two rows are the same, whatever stands for absent values."""
+        return len(self._alike) == len(self)
+
+    def apart(self, other: Version) -> Iterator[dict[str, Any]]:
+        """Yield the rows that are not among the other's very objects, in order.
+
+        One that stands in several places comes as often as these are more than in the other.
+        """
+        if len(self._identities) == len(self):
+            yield from (row for row in self if id(row) not in other._identities)
+            return
+        common = Counter(map(id, other))
+        for row in self:
+            if common[id(row)]:
+                common[id(row)] -= 1
+            else:
+                yield row
+
+    def differs_more(self, other: Version, most: int) -> bool:
+        """Tell whether surely more rows than so many are not equal to any of the other's."""
+        new = (row for row in self.apart(other) if self.key(row) not in other._canonical)
+        return sum(1 for _ in islice(new, most + 1)) > most
+
+    def has(self, row: Row, fill: Fill) -> bool:
+        """Tell whether there is such a row, once both are filled."""
+        alike = self._alike.get(self._keys_of(row)[2], ())
+        return any(canonical_json(fill(one)) == canonical_json(fill(row)) for one in alike)
+
+    @cached_property
+    def _identities(self) -> frozenset[int]:
+        return frozenset(map(id, self))
+
+    @cached_property
+    def _canonical(self) -> frozenset[bytes]:
+        return frozenset(map(self.key, self))
+
+    @cached_property
+    def _alike(self) -> dict[bytes, list[Row]]:
+        """Rows that may be the same once they are filled, by what they have in common."""
+        found: dict[bytes, list[Row]] = {}
+        for row in self:
+            found.setdefault(self._keys_of(row)[2], []).append(row)
+        return found
+
+    def key(self, row: Row) -> bytes:
+        """Return the canonical JSON of one of the rows."""
+        return self._keys_of(row)[1]
+
+    def _keys_of(self, row: Row) -> tuple[Row, bytes, bytes]:
+        known = self._keys.get(id(row))
+        if known is None:
+            bare = {name: value or None for name, value in row.items()}
+            known = self._keys[id(row)] = row, canonical_json(row), canonical_json(bare)
+        return known
+
+
+def zero(value: Any) -> Any:
+    """Return what stands for an absent value of the type of this one."""
+    if isinstance(value, bool):
+        return False
+    return 0.0 if isinstance(value, (int, float)) else ""
+
+
+_EXACT = Column()
+
+
+def compared(
+    change: Change, table: Table, before: Table, target: Table, match: Match
+) -> tuple[Table, Table] | None:
+    """Return the rows that are measured, and the target rows that they are measured by.
+
+    Args:
+        change: What is measured.
+        table: The rows now.
+        before: The rows of the step that is referred to.
+        target: The rows wanted.
+        match: By which rules.
+
+    Returns:
+        None where something else happened to the table, or to another number of rows.
+    """
+    if change == "snapshot":
+        return table, target
+    if change == "removal":
+        table, before = before, table
+    if change == "update":
+        return (_clean_update if match == CLEAN else _update)(table, before, target)
+    return (_clean_addition if match == CLEAN else _addition)(table, before, target)
+
+
+def unchanged(table: Table, before: Table, match: Match) -> bool:
+    """Tell whether a table is as before; `clean`: in any order of rows."""
+    if table is before:
+        return True
+    if match != CLEAN:
+        return list(table) == list(before)
+    if len(table) != len(before):
+        return False
+    table, before = Version.of(table), Version.of(before)
+    came, went = table.apart(before), before.apart(table)
+    return Counter(map(table.key, came)) == Counter(map(before.key, went))
+
+
+def rows_similarity(
+    table: Table, target: Table, columns: Mapping[str, Column], match: Match
+) -> float:
+    """Return how alike all rows are to the target rows, in [0, 1]; both empty: 1."""
+    if len(table) != len(target):
+        return 0.0
+    if not target:
+        return 1.0
+    if match != CLEAN:
+        target = _with_all_columns(target)
+    costs = [[_cost(row, wanted, columns, match) for row in table] for wanted in target]
+    if any(cost is None for line in costs for cost in line):
+        return 0.0
+    known: Any = costs
+    assigned = cheapest(known)
+    if assigned is None:
+        return 0.0
+    return exp(-sum(known[row][column] for row, column in enumerate(assigned)) / len(target))
+
+
+def _with_all_columns(target: Table) -> Table:
+    names = dict.fromkeys(name for row in target for name in row)
+    return [{name: row.get(name) for name in names} for row in target]
+
+
+def _cost(row: Row, wanted: Row, columns: Mapping[str, Column], match: Match) -> float | None:
+    """Return the mean of -ln of the cells' similarities; None where no cell counts."""
+    total, count = 0.0, 0
+    for name, value in wanted.items():
+        if name not in row:
+            return inf
+        alike = cell_similarity(row[name], value, columns.get(name, _EXACT), match)
+        if alike == 0.0:
+            return inf
+        if alike is not None:
+            total += _log_cost(alike)
+            count += 1
+    return total / count if count else None
+
+
+def _log_cost(alike: float) -> float:
+    """Return -ln of a similarity as the original has it: in 32 bits, over ln e in 32 bits."""
+    return 0.0 if alike == 1.0 else _single(_single(-log(_single(alike))) / _LN_E)
+
+
+def _single(value: float) -> float:
+    rounded: float = _SINGLE.unpack(_SINGLE.pack(value))[0]
+    return rounded
+
+
+_SINGLE = struct.Struct("f")
+_LN_E = _single(log(_single(e)))
+
+
+def _clean_addition(table: Table, before: Table, target: Table) -> tuple[Table, Table] | None:
+    if len(table) - len(before) != len(target):  # whatever the rows are
+        return None
+    table, before = Version.of(table), Version.of(before)
+    if table.differs_more(before, len(target)):
+        return None
+    added = beyond(table, before)
+    return (added, target) if len(added) == len(target) else None
+
+
+def _clean_update(table: Table, before: Table, target: Table) -> tuple[Table, Table] | None:
+    if len(table) != len(before):
+        return None
+    table, before = Version.of(table), Version.of(before)
+    if table.differs_more(before, len(target)):
+        return None
+    changed, gone = beyond(table, before), beyond(before, table)
+    return (changed, target) if _names(changed) == _names(gone) else None
+
+
+def _names(rows: Iterable[Row]) -> Counter[bytes]:
+    """Count the first columns of rows, which name them."""
+    return Counter(canonical_json(dict(list(row.items())[:1])) for row in rows)
+
+
+def beyond(table: Table, other: Table) -> list[Row]:
+    """Return the rows that a table has more often than another, in its order."""
+    table, other = Version.of(table), Version.of(other)
+    rest = Counter(map(other.key, other.apart(table)))
+    found: list[Row] = []
+    for row in table.apart(other):
+        key = table.key(row)
+        if rest[key]:
+            rest[key] -= 1
+        else:
+            found.append(row)
+    return found
+
+
+def _addition(table: Table, before: Table, target: Table) -> tuple[Table, Table] | None:
+    """Return what was added, if the pairs of equal rows are as many as there were rows before."""
+    table, before = Version.of(table), Version.of(before)
+    if len(table) > len(before) + len(target):  # each row was there, or was added
+        return None
+    if before.distinct and len(table) < len(before) + len(target):  # each row pairs at most once
+        return None
+    found = _new(table, before, target)
+    if found is None:
+        return None
+    new, filled = found
+    if before.distinct:
+        pairs = len(table) - len(new)
+    else:
+        fill = _filling(table, before, target)
+        known = Counter(canonical_json(fill(row)) for row in before)
+        pairs = sum(known[canonical_json(fill(row))] for row in table)
+    return None if pairs != len(before) else (new, filled)
+
+
+def _update(table: Table, before: Table, target: Table) -> tuple[Table, Table] | None:
+    if len(table) != len(before):
+        return None
+    return _new(Version.of(table), Version.of(before), target)
+
+
+def _new(table: Version, before: Version, target: Table) -> tuple[Table, Table] | None:
+    """Return the filled rows that were not there before, and the target filled alike.
+
+    None where there are more of them than of the target's, with which nothing is alike.
+    """
+    fill = _filling(table, before, target)
+    new = (fill(row) for row in table.apart(before) if not before.has(row, fill))
+    found = list(islice(new, len(target) + 1))
+    return None if len(found) > len(target) else (found, [fill(row) for row in target])
+
+
+def _filling(table: Version, before: Version, target: Table) -> Fill:
+    """Return what puts "", 0 or False for None, by the type of the column over all tables."""
+    zeros = Version.of(target).zeros | before.zeros | table.zeros
+
+    def fill(row: Row) -> Row:
+        return {
+            name: zeros.get(name, "") if value is None else value for name, value in row.items()
+        }
+
+    return fill
+
+
+# -- The cheapest one-to-one assignment of rows to columns.
+
+
+def cheapest(costs: Sequence[Sequence[float]]) -> list[int] | None:
+    """Return for each row the column it gets, so that the sum of the costs is least.
+
+    Shortest augmenting paths over reduced costs, O(n ** 3): each row in turn is added by the path
+    along which the total grows least. Source: Jonker and Volgenant, Computing 38 (1987).
+
+    Of equal paths the one is taken that ends in the first column. Exact where all costs are
+    integers, of any size.
+
+    Args:
+        costs: Rows of numbers without NaN, as many in each row as there are rows, or more; infinity
+            forbids a pair.
+
+    Returns:
+        For each row its column, no column twice; None where every assignment has a forbidden pair.
+    """
+    size = len(costs)
+    width = len(costs[0]) if size else 0
+    of_row: list[float] = [0] * size
+    of_column: list[float] = [0] * width
+    owner: list[int | None] = [None] * width
+    for row in range(size):
+        if not _add(row, costs, of_row, of_column, owner):
+            return None
+    columns = [0] * size
+    for column, held_by in enumerate(owner):
+        if held_by is not None:
+            columns[held_by] = column
+    return columns
+
+
+def _add(
+    start: int,
+    costs: Sequence[Sequence[float]],
+    of_row: list[float],
+    of_column: list[float],
+    owner: list[int | None],
+) -> bool:
+    """Give a further row a column, moving earlier rows where that is cheaper.
+
+    Args:
+        start: The row.
+        costs: As of `cheapest`.
+        of_row: Prices of the rows; changed.
+        of_column: Prices of the columns; changed.
+        owner: Row that has each column; changed.
+    """
+    size = len(owner)
+    distance = [inf] * size
+    before: list[int] = [start] * size
+    done: list[int] = []
+    waiting = set(range(size))
+    row = start
+    travelled: float = 0
+    while True:
+        for column in waiting:
+            length = travelled + costs[row][column] - of_row[row] - of_column[column]
+            if length < distance[column]:
+                distance[column] = length
+                before[column] = row
+        column = min(waiting, key=lambda place: (distance[place], place))
+        travelled = distance[column]
+        if travelled == inf:
+            return False
+        waiting.remove(column)
+        held_by = owner[column]
+        if held_by is None:
+            break
+        done.append(column)
+        row = held_by
+    of_row[start] += travelled
+    for place in done:
+        slack = travelled - distance[place]
+        of_column[place] -= slack
+        of_row[owner[place]] += slack  # type: ignore[index]  # a column on the path has an owner
+    _flip(start, column, before, owner)
+    return True
+
+
+def _flip(start: int, column: int, before: list[int], owner: list[int | None]) -> None:
+    """Hand the columns along the path to the rows before them."""
+    held = {row: place for place, row in enumerate(owner) if row is not None}
+    while True:
+        row = before[column]
+        owner[column] = row
+        if row == start:
+            return
+        column = held[row]

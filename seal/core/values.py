@@ -1,0 +1,379 @@
+"""JSON values: written without failing, in canonical form, as digests."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import math
+import threading
+import unicodedata
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields, is_dataclass
+from math import isfinite
+from typing import Any, Literal
+
+import orjson
+
+# -- JSON text of values from models, tools and files. Writing never fails because of a value.
+#
+# A value that a JSON line cannot hold is written as the nearest one that it can hold:
+#
+# - half of a surrogate pair, which UTF-8 lacks, as U+FFFD; two halves that belong together as their
+#   character;
+# - an integer of more than 64 bits as the nearest float, as reading its digits gives (RFC 8259,
+#   section 6);
+# - a number that is infinite or none at all as null;
+# - what is nested deeper than `MAX_DEPTH` as the text `TOO_DEEP`;
+# - a key that is no text as its text, a tuple as a list.
+#
+# Python literals in such texts are read here too. They are never evaluated. Only this module builds
+# their syntax trees, one at a time: CPython before 3.11.9 and 3.12.2 keeps the depth of a tree in
+# one place for all threads. It raises SystemError if two are built at once (python/cpython 106905).
+
+MAX_DEPTH = 200
+"""Levels of lists, maps and records that are written; orjson itself ends at 254."""
+
+TOO_DEEP = f"[left out: nested deeper than {MAX_DEPTH} levels]"
+"""Stands for what lies deeper."""
+
+
+INDENTED = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
+"""How JSON files that people may read are written."""
+
+
+def json_bytes(value: Any, option: int = 0, default: Callable[[Any], Any] | None = None) -> bytes:
+    """Return JSON values, or dataclasses of such, as UTF-8 JSON.
+
+    Args:
+        value: What is written.
+        option: Of orjson.
+        default: Makes JSON of what is none; None: that is refused.
+
+    Raises:
+        TypeError: A value that is no JSON, such as a set: a programmer's mistake.
+    """
+    try:
+        return orjson.dumps(value, default, option)
+    except TypeError:
+        return orjson.dumps(_holdable(value, MAX_DEPTH), default, option)
+
+
+def json_text(value: Any) -> str:
+    """Return JSON values, or dataclasses of such, as JSON text (`json_bytes`)."""
+    return json_bytes(value).decode()
+
+
+def one_line(text: str) -> str:
+    """Return a text that is data among words: as it is, else as a JSON string without line breaks.
+
+    So nothing that a tool brought can look like a further message, role or line of a prompt.
+    """
+    if text.isprintable():
+        return text
+    told = json.dumps(text, ensure_ascii=False)
+    return "".join(one if one.isprintable() else json.dumps(one)[1:-1] for one in told)
+
+
+def well_formed(text: str) -> str:
+    """Return the text with what UTF-8 cannot hold, halves of surrogate pairs, as U+FFFD."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def nested_deeper(value: Any, levels: int) -> bool:
+    """Tell whether lists and maps lie in each other more than so many levels deep."""
+    layer = [value]
+    for _ in range(levels + 1):
+        inner = [item for item in layer if isinstance(item, (dict, list, tuple))]
+        if not inner:
+            return False
+        layer = [x for item in inner for x in (item.values() if isinstance(item, dict) else item)]
+    return True
+
+
+def loses_number(value: Any, levels: int = MAX_DEPTH) -> bool:
+    """Tell whether a number in JSON values, or dataclasses of such, can be written as null only."""
+    if isinstance(value, float):
+        return not isfinite(value)
+    if isinstance(value, int):
+        return _nearest_float(value) is None
+    inner: Iterable[Any] = ()
+    if isinstance(value, dict):
+        inner = value.values()
+    elif isinstance(value, (list, tuple)):
+        inner = value
+    elif is_dataclass(value) and not isinstance(value, type):
+        inner = (getattr(value, field.name) for field in fields(value))
+    return levels > 0 and any(loses_number(item, levels - 1) for item in inner)
+
+
+def loss_of(value: Any, within: tuple[int, ...] = (), large: bool = False) -> str:
+    """Return what of JSON values, or dataclasses of such, JSON cannot hold as it is; "": nothing.
+
+    Args:
+        value: What would be written.
+        large: Whether whole numbers of more than 64 bits may stand as the nearest float.
+        within: The `id` of each list or map that it lies in, the outermost first.
+    """
+    if value is None or isinstance(value, (str, bool)):
+        return ""
+    if isinstance(value, float):
+        return "" if isfinite(value) else f"the number {value}"
+    if isinstance(value, int):
+        return "" if large or -(2**63) <= value < 2**64 else "a whole number of more than 64 bits"
+    if isinstance(value, dict):
+        inner = list(value.values())
+    elif is_dataclass(value) and not isinstance(value, type):
+        inner = [getattr(value, field.name) for field in fields(value)]
+    elif isinstance(value, (list, tuple)):
+        inner = list(value)
+    else:
+        return ""
+    if id(value) in within:
+        return "a list or map that holds itself"
+    if len(within) == MAX_DEPTH:
+        return f"lists or maps nested deeper than {MAX_DEPTH} levels"
+    found = (loss_of(item, (*within, id(value)), large) for item in inner)
+    return next(filter(None, found), "")
+
+
+def exact_json(value: Any) -> Any:
+    """Return JSON values, or dataclasses of such, as a file would give them back.
+
+    Raises:
+        TypeError: A value that is no JSON, such as a set.
+        ValueError: Writing would change it; names what.
+    """
+    try:
+        written = orjson.dumps(value)
+        lost = loss_of(value) if b"null" in written else ""
+    except TypeError:
+        lost = loss_of(value)
+        written = b"" if lost else json_bytes(value)
+    if lost:
+        raise ValueError(f"{lost}, which JSON cannot hold")
+    return orjson.loads(written)
+
+
+def _holdable(value: Any, depth: int) -> Any:
+    if isinstance(value, str):
+        return well_formed(value)
+    if isinstance(value, int) and not -(2**63) <= value < 2**64:
+        return _nearest_float(value)
+    if isinstance(value, dict):
+        members = [(str(key), item) for key, item in value.items()]
+    elif is_dataclass(value) and not isinstance(value, type):
+        # As orjson: of an object with `__dict__` what stands in it, which may lack what is default.
+        named = getattr(value, "__dict__", None) or {
+            f.name: getattr(value, f.name) for f in fields(value)
+        }
+        members = list(named.items())
+    elif isinstance(value, (list, tuple)):
+        return [_holdable(item, depth - 1) for item in value] if depth else TOO_DEEP
+    else:
+        return value
+    if not depth:
+        return TOO_DEEP
+    return {well_formed(key): _holdable(item, depth - 1) for key, item in members}
+
+
+def _nearest_float(number: int) -> float | None:
+    try:
+        return float(number)
+    except OverflowError:
+        return None
+
+
+def leaves(value: Any) -> Iterator[str]:
+    """Yield the texts and numbers of a JSON value as texts, in order; no booleans, no null."""
+    if isinstance(value, dict):
+        for item in value.values():
+            yield from leaves(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from leaves(item)
+    elif value is not None and not isinstance(value, bool):
+        yield str(value)
+
+
+_ONE_AT_A_TIME = threading.Lock()
+
+
+def parse_expression(text: str) -> ast.expr:
+    """Return the tree of one Python expression.
+
+    Raises:
+        ValueError: The text is none, or nested too deeply.
+    """
+    tree: ast.Expression = _parsed(text.strip(), "eval")
+    return tree.body
+
+
+def parse_module(text: str) -> ast.Module:
+    """Return the tree of a Python file.
+
+    Raises:
+        ValueError: The text is none, or nested too deeply.
+    """
+    tree: ast.Module = _parsed(text, "exec")
+    return tree
+
+
+def _parsed(text: str, mode: Literal["eval", "exec"]) -> Any:
+    with _ONE_AT_A_TIME, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of escapes such as "\\d", which are the text's own
+        try:
+            return ast.parse(text, mode=mode)
+        except (SyntaxError, ValueError, MemoryError, RecursionError) as error:
+            kind = "expression" if mode == "eval" else "file"
+            raise ValueError(f"no Python {kind}: {error}") from error
+
+
+def literal_value(written: str | ast.expr) -> Any:
+    """Return the value that a Python literal writes.
+
+    Args:
+        written: A text, or a part of a tree.
+
+    Raises:
+        ValueError: It is no literal, or nested too deeply.
+    """
+    tree = parse_expression(written) if isinstance(written, str) else written
+    try:
+        return ast.literal_eval(tree)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError) as error:
+        raise ValueError(f"no Python literal: {error}") from error
+
+
+# -- Canonical JSON: one text, and so one digest, for values that mean the same.
+
+
+def normalise(value: Any) -> Any:
+    """Return the value with NFC strings, whole floats as integers, and tuples as lists.
+
+    Raises:
+        ValueError: A number is NaN or infinite: JSON has no such numbers.
+        TypeError: A value that JSON cannot hold.
+        RecursionError: Nested about as deep as Python's stack; `canonical_json` has no such limit.
+    """
+    if isinstance(value, dict):
+        return {key: normalise(item) for key, item in _members(value)}
+    if isinstance(value, (list, tuple)):
+        return [normalise(item) for item in value]
+    return _leaf(value)
+
+
+def canonical_json(value: Any) -> bytes:
+    """Return UTF-8 JSON with sorted keys, no blanks, NFC strings and normalised numbers.
+
+    Equal JSON values (`equal`) give equal bytes: argument order never matters, 1 and 1.0 are one
+    number, True and 1 are two. Integers may have any size up to Python's limit for digits (4,300),
+    nesting any depth. Half of a surrogate pair, which UTF-8 lacks, is encoded as if it were a
+    character, so that different texts stay different.
+
+    Raises:
+        ValueError: A number is NaN or infinite, or an integer is beyond Python's limit.
+        TypeError: A value that JSON cannot hold.
+    """
+    try:
+        return orjson.dumps(normalise(value), option=orjson.OPT_SORT_KEYS)
+    except (TypeError, RecursionError):  # more than orjson holds, or not JSON at all
+        return _write(value)
+
+
+def digest(value: Any) -> str:
+    """Return the SHA-256 of the value's canonical JSON as 64 hexadecimal digits."""
+    return hashlib.sha256(canonical_json(value)).hexdigest()
+
+
+def derive_seed(*parts: Any) -> int:
+    """Return a seed in [0, 2**31) that depends on every part, on every machine alike."""
+    return int(digest(list(parts))[:8], 16) & 0x7FFFFFFF
+
+
+def equal(left: Any, right: Any) -> bool:
+    """Tell whether two JSON values are the same, as their canonical texts are.
+
+    1 is 1.0, True is no number; strings are the same where their NFC forms are, letter by letter.
+    """
+    try:
+        return _equal(left, right)
+    except RecursionError:
+        return canonical_json(left) == canonical_json(right)
+
+
+def _equal(left: Any, right: Any) -> bool:
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if isinstance(left, (int, float)) and isinstance(right, (int, float)):
+        return left == right
+    if isinstance(left, str) and isinstance(right, str):
+        return left == right or _nfc(left) == _nfc(right)
+    if isinstance(left, dict) and isinstance(right, dict):
+        left, right = dict(_members(left)), dict(_members(right))
+        return left.keys() == right.keys() and all(_equal(left[k], right[k]) for k in left)
+    if isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)):
+        return len(left) == len(right) and all(map(_equal, left, right))
+    return type(left) is type(right) and bool(left == right)
+
+
+def _nfc(text: str) -> str:
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def _members(value: dict[Any, Any]) -> list[tuple[str, Any]]:
+    """Return keys, as NFC texts, and items; of two keys that become one, the same one wins."""
+    members = [(key if type(key) is str else str(key), item) for key, item in value.items()]
+    if "".join([key for key, _ in members]).isascii():
+        return members
+    return [(_nfc(key), item) for key, item in sorted(members, key=lambda member: member[0])]
+
+
+def _leaf(value: Any) -> Any:
+    if isinstance(value, str):
+        return _nfc(value)
+    if value is None or isinstance(value, int):
+        return value
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError(f"{value} is no JSON number")
+        return int(value) if value.is_integer() else value
+    raise TypeError(f"JSON cannot hold {type(value).__name__}")
+
+
+def _write(value: Any) -> bytes:
+    """Return the canonical text of any value, with a stack of our own instead of Python's."""
+    pieces: list[bytes] = []
+    stack: list[Any] = [value]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, _Text):
+            pieces.append(item)
+        elif isinstance(item, dict):
+            members = sorted(dict(_members(item)).items())
+            stack.append(_Text(b"}"))
+            for number, (key, inner) in reversed(list(enumerate(members))):
+                stack += [inner, _Text((b"," if number else b"") + _write_leaf(key) + b":")]
+            stack.append(_Text(b"{"))
+        elif isinstance(item, (list, tuple)):
+            stack.append(_Text(b"]"))
+            for number, inner in reversed(list(enumerate(item))):
+                stack += [inner, _Text(b"," if number else b"")]
+            stack.append(_Text(b"["))
+        else:
+            pieces.append(_write_leaf(_leaf(item)))
+    return b"".join(pieces)
+
+
+class _Text(bytes):
+    """A piece of JSON that is written already."""
+
+
+def _write_leaf(leaf: Any) -> bytes:
+    try:
+        return orjson.dumps(leaf)
+    except TypeError:  # orjson holds integers of at most 64 bits, and no half surrogate pairs
+        return json.dumps(leaf, ensure_ascii=False).encode("utf-8", "surrogatepass")

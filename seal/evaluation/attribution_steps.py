@@ -1,0 +1,395 @@
+"""The first gold step, or milestone of a world, that was not done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import Any
+
+from seal.core import DataError, Milestone, Plan, levels
+from seal.core.conditions import (
+    AGENT,
+    MESSAGE,
+    USER,
+    Asked,
+    Called,
+    Condition,
+    Refused,
+    Replied,
+    Told,
+    parts,
+    party,
+    tells_user,
+)
+from seal.core.state_conditions import DependsOn, StateHas, StateUnchanged
+from seal.evaluation.attribution_evidence import (
+    OMITS,
+    Cause,
+    Evidence,
+    argument,
+    gave_up,
+    in_answer,
+    not_called,
+    rejected,
+    tool_error,
+    wrong_tool,
+)
+from seal.evaluation.calls import MISPLACED, VERDICT
+from seal.evaluation.error_patterns import REJECTED, StepNote
+from seal.evaluation.goals import CRASHED, MISSION, WHOLLY, failed
+from seal.evaluation.milestones import measured_again
+from seal.evaluation.pattern_scores import GoldFinding, choose
+from seal.evaluation.shortfalls import Fault, Unmet, unmet
+
+# -- The first gold step, in the order of the plan, that the agent did not do.
+#
+# Of several plans the one counts that lacks fewest calls, then has fewest wrong ones
+# (`error_patterns.gold`). A gold call is done where one that gold accepts brought no error, or was
+# not run at all. A call that is not done had other arguments, was rejected, brought an error that
+# nothing mended, or was never made.
+#
+# If a mission's scorer takes arguments loosely and its names are wrong already, arguments are not
+# compared. An exact comparison would blame what the scorer accepts.
+#
+# Where gold names tools alone (`first_of_relevant`), nobody says which of them must be called, how
+# often and with what. Others may serve as well. Only these count, the first in time of several:
+#
+# - nothing was called: not called.
+# - a relevant tool was called, and none of its calls succeeded: it failed, or its schema does not
+#   take what it was given. A service that is dead is what failed, whatever it was given.
+# - a name that was not offered was called, and no tool after it.
+# - none of the relevant tools was called: where other tools answered, the wrong tool; where none
+#   did, their failure.
+#
+# A relevant tool that was left out while others succeeded is no evidence.
+
+
+def first_gold_step(evidence: Evidence) -> Cause | None:
+    """Return why the first gold call or question was not done; None where all were.
+
+    Args:
+        evidence: Of a goal with gold calls (`error_patterns.no_gold`).
+    """
+    plans = evidence.goal.plans or ()
+    compared = choose(plans, evidence.calls)
+    steps = _GoldSteps(evidence, plans[compared.plan], compared.findings)
+    causes = map(steps.cause_of, chain.from_iterable(levels([m.after for m in steps.milestones])))
+    cause = next(filter(None, causes), None) or steps.beyond()
+    return None if cause is None else replace(cause, of=steps.of, passed=steps.passed)
+
+
+class _GoldSteps:
+    """The gold calls and questions of the plan that counts, beside what was done."""
+
+    def __init__(self, evidence: Evidence, plan: Plan, lacking: Sequence[GoldFinding]) -> None:
+        self._evidence = evidence
+        self._gold = {called.tool for called in plan.calls()}
+        self.milestones = plan.milestones
+        self.of = len(plan.calls())
+        mission = evidence.scores.get(MISSION) if evidence.decision.metric == MISSION else None
+        details = mission.details if mission else {}
+        self._error = str(details.get("error") or "")
+        by_calls = evidence.decision.metric == VERDICT and evidence.stop != CRASHED
+        self._besides = evidence.decision.reason if by_calls else ""
+        loose = evidence.task.metadata.get("argument_scorer", "exact") != "exact"
+        self._names_only = loose and details.get("stage") == "action"
+        self._lacking = {
+            found.milestone: found
+            for found in lacking
+            if not (self._names_only and found.cause == "wrong_value")
+        }
+
+    @property
+    def passed(self) -> int:
+        """Gold calls that were made as gold has them, and brought something."""
+        return sum(
+            place not in self._lacking and self._failed_call(milestone.condition) is None
+            for place, milestone in enumerate(self.milestones)
+            if isinstance(milestone.condition, Called)
+        )
+
+    def cause_of(self, place: int) -> Cause | None:
+        """Return why a milestone was not done; None where it was, or it is a reply."""
+        condition = self.milestones[place].condition
+        if isinstance(condition, Asked):
+            return self._not_asked(condition)
+        if not isinstance(condition, Called):
+            return None
+        found = self._lacking.get(place)
+        if found is None:
+            failing = None if self._names_only else self._failed_call(condition)
+            return None if failing is None else tool_error(self._evidence, failing)
+        if found.cause == "not_called":
+            return not_called(self._evidence, [condition.tool], self._gold)
+        if found.cause == "rejected":
+            return self._rejected(condition, found.step)
+        fault = found.faults[0] if found.faults else None
+        name = self._evidence.named(found.tool)
+        if fault is None:
+            return argument("value", name, step=found.step)
+        wrong = fault.name, fault.expected, fault.received
+        return argument(fault.problem, name, *wrong, step=found.step)
+
+    def beyond(self) -> Cause | None:
+        """Return what a verdict on calls blames where every gold call was made."""
+        if self._besides and self._evidence.calls:
+            made = self._evidence.other_call(self._gold) or self._evidence.calls[-1]
+            cause = "order_or_number" if self._besides == MISPLACED else "besides"
+            return Cause("wrong_tool", cause, self._besides, made.step, made.name)
+        if not self._error or self._error.startswith("param") or not self._evidence.calls:
+            return None
+        extra = self._evidence.other_call(self._gold)
+        if extra is not None:
+            return wrong_tool(self._evidence, sorted(self._gold), extra)
+        last = self._evidence.calls[-1]
+        said = f"{self._error}: {last.name}"
+        return Cause("wrong_tool", "order_or_number", said, last.step, last.name)
+
+    def _failed_call(self, gold: object) -> StepNote | None:
+        """Return the last of the calls that gold accepts, where all of them failed."""
+        if not isinstance(gold, Called):
+            return None
+        right = [
+            finding
+            for finding in self._evidence.calls_of([gold.tool])
+            if finding.valid and (finding.kind == "cut" or gold.accepts(finding.arguments))
+        ]
+        return right[-1] if right and not any(map(self._evidence.succeeded, right)) else None
+
+    def _rejected(self, gold: Called, step: int | None) -> Cause | None:
+        """Return what a schema does not take, beside what gold has there.
+
+        None where a call that gold accepts brought a result, whatever its schema says.
+        """
+        if any(
+            gold.accepts(finding.arguments) and not failed(self._evidence.result(finding))
+            for finding in self._evidence.calls_of([gold.tool])
+        ):
+            return None
+        finding = next((f for f in self._evidence.calls if f.step == step), None)
+        if finding is None:
+            return None
+        fault = finding.faults[0] if finding.faults else None
+        wanted = (gold.arguments or {}).get(fault.name) if fault else None
+        if fault is None or wanted is None or not wanted.values:
+            return rejected(finding)
+        name = self._evidence.named(gold.tool)
+        return argument(fault.kind, name, fault.name, wanted.values, fault.received, finding.step)
+
+    def _not_asked(self, gold: Asked) -> Cause | None:
+        """Return that what had to be asked was not, which is a made-up argument of a call."""
+        asked = any(
+            party(step.author) == AGENT and step.recipient == USER and gold.similarity(step, {})
+            for step in self._evidence.steps
+        )
+        if asked or not self._evidence.calls:
+            return None
+        first = self._evidence.calls[0]
+        said = f"{first.name} was called without asking the user for what was missing"
+        return Cause("wrong_argument", "not_asked", said, first.step, first.name)
+
+
+def first_of_relevant(evidence: Evidence) -> Cause | None:
+    """Return the first thing that went wrong with the relevant tools; None: nothing is certain."""
+    relevant = list(dict.fromkeys(evidence.goal.relevant))
+    lacking = [
+        tool for tool in relevant if not any(map(evidence.succeeded, evidence.calls_of([tool])))
+    ]
+    passed = len(relevant) - len(lacking)
+    if not relevant or (evidence.goal.any_relevant and passed):
+        return None
+    cause = _first_of_relevant(evidence, relevant, lacking)
+    return None if cause is None else replace(cause, of=len(relevant), passed=passed)
+
+
+def _first_of_relevant(
+    evidence: Evidence, relevant: Sequence[str], lacking: Sequence[str]
+) -> Cause | None:
+    """Return the first thing that went wrong, of a goal of which some relevant tools are lacking.
+
+    A name that was not offered counts unless a call of a tool followed it.
+    """
+    calls = evidence.calls
+    if not calls:
+        return not_called(evidence, relevant, relevant)
+    made = [own for tool in lacking if (own := evidence.calls_of([tool]))]
+    failing = [(own[0].step, _in_vain(evidence, own)) for own in made]
+    unknown = next(iter(evidence.calls_of([None])), None)
+    if unknown and lacking and not any(f.valid for f in calls if f.step > unknown.step):
+        failing.append((unknown.step, wrong_tool(evidence, lacking, unknown)))
+    if failing:
+        return min(failing, key=lambda one: one[0])[1]
+    if evidence.calls_of(relevant):
+        return None
+    answered = next(filter(evidence.succeeded, calls), None)
+    if answered is not None:
+        return wrong_tool(evidence, relevant, answered)
+    return _in_vain(evidence, evidence.calls_of([calls[0].tool]))
+
+
+def _in_vain(evidence: Evidence, calls: Sequence[StepNote]) -> Cause:
+    """Return why calls failed of which none succeeded.
+
+    A call that the schema takes, or that a dead service answered, tells more than one that the
+    schema does not take.
+    """
+    telling = [f for f in calls if f.kind not in REJECTED or f.service is not None]
+    return tool_error(evidence, telling[-1]) if telling else rejected(calls[-1])
+
+
+# -- The first milestone of a world, in the order of the plan, that was not wholly reached.
+#
+# What it lacks says which stage it is (`milestones.faults`):
+#
+# - a call that it asks for: not called, another tool, other arguments, or an error.
+# - a row with other cells than asked: an argument, for somebody wrote that row.
+# - a table that did not change: a relevant tool that was not called, or failed and was not mended.
+# - a table that had to stay as it was, or a minefield: the wrong tool.
+# - words to the user: the answer, or giving up.
+
+_WHOLE, _NODES, _MINES = "similarity", "milestone_similarity", "minefield_similarity"
+_WORDS = (Told, Refused, Replied, Asked, DependsOn)
+
+
+def first_world_step(evidence: Evidence) -> Cause | None:
+    """Return why the first milestone was not reached; None where all were, or nobody measured."""
+    whole, nodes, mines = (evidence.scores.get(name) for name in (_WHOLE, _NODES, _MINES))
+    if whole is None or nodes is None or whole.value is None or nodes.value is None:
+        return None
+    played = evidence.task, evidence.trajectory, evidence.position
+    try:
+        found = measured_again(*played, whole, nodes, mines)
+    except DataError:
+        return None
+    if mines is not None and mines.value:
+        return _minefield(evidence, found.hits)
+    if not found.mapping:
+        return gave_up(evidence)
+    lacking = unmet(found.nodes, found.steps, found.mapping)
+    order = chain.from_iterable(levels([node.after for node in found.nodes]))
+    first = next((place for place in order if place in lacking), None)
+    if first is None:
+        return None
+    cause = _Missed(evidence, found.nodes[first], lacking[first]).cause()
+    if cause is None or cause.stage == "gave_up":
+        return cause
+    return replace(cause, of=len(found.nodes), passed=len(found.nodes) - len(lacking))
+
+
+def _minefield(evidence: Evidence, hits: Mapping[int, tuple[int, float]]) -> Cause:
+    hit = next(((node, index) for node, (index, similarity) in hits.items() if similarity), None)
+    place, step = hit or ("?", None)
+    call = _call_at(evidence, step)
+    name = call.name if call else ""
+    said = f"{name or 'a step'} did what was forbidden (minefield {place})"
+    if call is None and any(s.index == step and tells_user(s) for s in evidence.steps):
+        told = f"the agent said what is not so (minefield {place})"
+        return Cause("answer", "untrue", told, step, name, None, name)
+    return Cause("wrong_tool", "forbidden", said, call.step if call else step, name, None, name)
+
+
+def _call_at(evidence: Evidence, step: int | None) -> StepNote | None:
+    """Return the call whose result, or which itself, stands at a step."""
+    return next(
+        (f for f in evidence.calls if step is not None and step in (f.step, f.answered)), None
+    )
+
+
+class _Missed:
+    """A milestone that was not wholly reached."""
+
+    def __init__(self, evidence: Evidence, node: Milestone, lacking: Unmet) -> None:
+        self._evidence = evidence
+        self._parts = parts(node.condition)
+        self._faults = lacking.faults
+
+    def cause(self) -> Cause | None:
+        """Return what explains it: first what it asks for, then what it guards."""
+        asked = [f for f in self._faults if not isinstance(self._part(f), StateUnchanged)]
+        return next(filter(None, map(self._of_fault, (*asked, *self._faults))), None)
+
+    def _part(self, fault: Fault) -> Condition | None:
+        return self._parts[fault.condition] if fault.condition >= 0 else None
+
+    def _of_fault(self, fault: Fault) -> Cause | None:
+        part = self._part(fault)
+        if part is None:
+            return None
+        if isinstance(part, StateUnchanged):
+            return self._changed(fault)
+        tools = _called_tools(part)
+        if tools:
+            return self._of_call(tools, fault)
+        if isinstance(part, _WORDS) or fault.table == MESSAGE:
+            return self._of_words(fault)
+        if fault.column and fault.found and self._wrote(fault.table):
+            return self._wrong_value(fault.table, fault.column, fault, self._evidence.calls)
+        return self._unchanged()
+
+    def _of_call(self, tools: Sequence[str], fault: Fault) -> Cause:
+        made = self._evidence.calls_of(tools)
+        if not made:
+            return not_called(self._evidence, tools, {*tools, *self._evidence.goal.relevant})
+        if not any(map(self._evidence.succeeded, made)):
+            return self._failing(made[-1])
+        name = fault.column.partition(".")[2]
+        return self._wrong_value(self._evidence.named(tools[0]), name, fault, made)
+
+    def _wrong_value(self, where: str, name: str, fault: Fault, calls: Sequence[StepNote]) -> Cause:
+        """Return what was asked or written otherwise, by the last of the calls that succeeded."""
+        good = [finding.step for finding in calls if self._evidence.succeeded(finding)]
+        step = good[-1] if good else None
+        return argument("value", where, name, fault.expected, fault.found, step)
+
+    def _failing(self, last: StepNote) -> Cause:
+        return rejected(last) if last.kind in REJECTED else tool_error(self._evidence, last)
+
+    def _wrote(self, table: str) -> bool:
+        """Tell whether a result of the goal brought another version of a table."""
+        return any(s.result is not None and table in (s.state or ()) for s in self._evidence.steps)
+
+    def _unchanged(self) -> Cause | None:
+        """Return why a table did not become what it had to."""
+        relevant = list(dict.fromkeys(self._evidence.goal.relevant))
+        made = {tool: self._evidence.calls_of([tool]) for tool in relevant}
+        failing = [
+            own[-1] for own in made.values() if own and not any(map(self._evidence.succeeded, own))
+        ]
+        if failing:
+            return self._failing(min(failing, key=lambda finding: finding.step))
+        absent = [tool for tool in relevant if not made[tool]]
+        if absent or not (relevant or self._evidence.calls):
+            return not_called(self._evidence, absent, relevant)
+        return None
+
+    def _changed(self, fault: Fault) -> Cause:
+        """Return which call changed a table that had to stay as it was."""
+        steps = [int(word) for word in fault.found.replace(",", " ").split() if word.isdecimal()]
+        calls = (_call_at(self._evidence, step) for step in steps)
+        call = next(filter(None, calls), None)
+        name = call.name if call else ""
+        said = f"{name or 'a call'} changed {fault.table}, which had to stay as it was"
+        step = call.step if call else None
+        return Cause("wrong_tool", "changed", said, step, name, None, name)
+
+    def _of_words(self, fault: Fault) -> Cause:
+        given_up = gave_up(self._evidence)
+        if given_up is not None:
+            return given_up
+        expected = fault.expected or "what a milestone asks the agent to say"
+        said = f"the agent did not say {expected}"
+        if fault.similarity >= WHOLLY:
+            said = "the agent said it at the wrong time"
+        return in_answer(self._evidence, OMITS, said, expected=expected)
+
+
+def _called_tools(part: Condition) -> list[str]:
+    """Return the tools that a condition asks to be called; empty where it asks for none."""
+    if isinstance(part, Called):
+        return [part.tool]
+    if not isinstance(part, StateHas) or part.table != MESSAGE:
+        return []
+    wanted: list[Any] = [row.get("calls") or () for row in part.rows]
+    listed = [calls if isinstance(calls, (list, tuple)) else (calls,) for calls in wanted]
+    return list(dict.fromkeys(str(call["tool"]) for calls in listed for call in calls))

@@ -1,0 +1,419 @@
+"""A model's turns along the paths of a mission, forwards and with hindsight."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from seal.evaluation.argument_pairs import Pairing
+from seal.evaluation.mission_gold import ANSWER, ASK, PSEUDO, Call, Graph, Turn, bits, mask_of
+
+# -- A model's turns along the paths of a mission, without listing the paths.
+#
+# After some turns a model has finished a set of nodes. What it may do next depends on that set
+# alone: any nodes whose dependencies are finished, one or several at once. A turn is right if its
+# calls are such nodes. No such set is a dead end, so right turns are always the beginning of a
+# path. If gold calls share a name, a turn may lead to several sets. All are followed, and the model
+# is right if one of them is complete.
+
+SMALL = 12
+"""Nodes of a mission in which all sets are followed."""
+MOST_BRANCHES = 64
+"""Sets that are followed at once in a larger one. Of more, those whose arguments fit best."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Branch:
+    """What a model may have finished."""
+
+    done: int
+    ready: int
+    worth: int = 0
+    before: _Branch | None = None
+    nodes: tuple[int, ...] = ()
+    """Finished by the last turn: for each call its node, or the one that a text stands for."""
+
+
+class Walk:
+    """The turns of a model, taken one after the other, as long as they are right.
+
+    - Calls finish as many ready nodes of their names. A text beside them has no meaning.
+    - A text finishes a question that is ready, or the final answer.
+    - The names of questions and of the final answer are no tools: they cannot be called.
+    - Where gold has no final answer, the mission ends when a turn without calls follows the last.
+
+    Of the ways to one set the one is kept whose arguments fit best. In a large mission gold calls
+    of one name that the same nodes wait for are one choice: a call gets the one that its arguments
+    fit best. Sets that differ only in which of these are left are one set there.
+
+    Args:
+        graph: The gold calls, as of `Graph.closed`.
+        pairing: Of calls with the gold calls.
+        known: For each of the first turns the nodes that its calls can stand for, where that is
+            known beforehand. This way is followed whatever else is.
+        alone: Nothing else is.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        pairing: Pairing,
+        known: Sequence[tuple[int, ...]] = (),
+        alone: bool = False,
+    ) -> None:
+        self._graph = graph
+        self._pairing = pairing
+        self._branches = [_Branch(0, graph.ready(0))]
+        self._known, self._alone = known, alone
+        self._lead = self._branches[0]
+        self._small = len(graph) <= SMALL
+        self._most = 1 << SMALL if self._small else MOST_BRANCHES
+        self.finished = False
+        """The mission is over, and all was right."""
+        self.taken = 0
+        """Turns that finished nodes."""
+        self.cut = False
+        """There were more sets than are followed, so that a right turn may be taken for wrong."""
+
+    def take(self, turn: Turn) -> bool:
+        """Tell whether a turn is right; a wrong one changes nothing."""
+        if not turn.calls and ANSWER not in self._graph.names and self.complete:
+            self.finished = True
+            return True
+        following: dict[Hashable, _Branch] = {}
+        for branch in [] if self._alone else self._branches:
+            for nodes, worth in self._choices(branch, turn):
+                after = self._after(branch, nodes, worth)
+                key = self._key(after)
+                if key not in following or after.worth > following[key].worth:
+                    following[key] = after
+        lead = self._led(turn)
+        if not following and not lead:
+            return False
+        self._branches = self._kept(list(following.values())) + lead
+        self.taken += 1
+        self.finished = self.complete and not turn.calls
+        return True
+
+    @property
+    def complete(self) -> bool:
+        """All nodes are finished."""
+        return any(branch.done == self._graph.everything for branch in self._branches)
+
+    @property
+    def completed(self) -> int:
+        """Number of finished nodes."""
+        return max(branch.done.bit_count() for branch in self._branches)
+
+    @property
+    def legal_next(self) -> tuple[str, ...]:
+        """Names that may come next, sorted; a name as often as it may come at once."""
+        most: Counter[str] = Counter()
+        for branch in self._branches:
+            most |= Counter(self._graph.names[node] for node in bits(branch.ready))
+        return tuple(sorted(most.elements()))
+
+    @property
+    def nodes(self) -> list[tuple[int, ...]]:
+        """For each turn the nodes of its calls, or the one that its text stands for.
+
+        Where several sets are followed, those of the one whose arguments fit best.
+        """
+        found = []
+        complete = [b for b in self._branches if b.done == self._graph.everything]
+        branch: _Branch | None = max(complete or self._branches, key=lambda branch: branch.worth)
+        while branch is not None and branch.before is not None:
+            found.append(branch.nodes)
+            branch = branch.before
+        return found[::-1]
+
+    def _led(self, turn: Turn) -> list[_Branch]:
+        """Return where the known way leads, if it is known so far."""
+        if self.taken >= len(self._known):
+            return []
+        nodes = self._known[self.taken]
+        pairs = zip(turn.calls, nodes, strict=False)  # a text is no call and has a node
+        worth = sum(self._pairing.likely_worth(call, node) for call, node in pairs)
+        self._lead = self._after(self._lead, nodes, worth)
+        return [self._lead]
+
+    @cached_property
+    def _kinds(self) -> list[int]:
+        """For each node those of its name that the same nodes wait for, directly or not.
+
+        Which of them are finished makes no difference to the rest.
+        """
+        kinds: dict[tuple[str, int], int] = {}
+        keys = list(zip(self._graph.names, self._graph.above, strict=True))
+        for node, key in enumerate(keys):
+            kinds[key] = kinds.get(key, 0) | 1 << node
+        return [kinds[key] for key in keys]
+
+    def _choices(self, branch: _Branch, turn: Turn) -> Iterator[tuple[tuple[int, ...], int]]:
+        """Yield the nodes that a turn may finish, with what its arguments are worth."""
+        if turn.empty:
+            return
+        if not turn.calls:
+            for node in bits(branch.ready):
+                if self._graph.names[node] in (ASK, ANSWER):
+                    yield (node,), 0
+            return
+        share = self._most if self._small else max(1, 2 * self._most // len(self._branches))
+        chosen: dict[int, tuple[tuple[int, ...], int]] = {0: ((), 0)}
+        for call in turn.calls:
+            following: dict[int, tuple[tuple[int, ...], int]] = {}
+            for taken, (nodes, worth) in chosen.items():
+                for node, more in self._candidates(call, branch.ready & ~taken):
+                    key = taken | 1 << node
+                    if key not in following or worth + more > following[key][1]:
+                        following[key] = (*nodes, node), worth + more
+            if len(following) > share:
+                self.cut = True
+                best = sorted(following, key=lambda key: -following[key][1])[:share]
+                following = {key: following[key] for key in best}
+            chosen = following
+        yield from sorted(chosen.values(), key=lambda one: -one[1])
+
+    def _candidates(self, call: Call, free: int) -> Iterable[tuple[int, int]]:
+        """Return the nodes that a call may finish, with what its arguments are worth there.
+
+        Args:
+            call: Of a turn.
+            free: Nodes that are ready, and that no other call of the turn has.
+        """
+        if call.name in PSEUDO:
+            return ()
+        nodes = [node for node in self._pairing.nodes(call.name) if free >> node & 1]
+        worths = [(node, self._pairing.likely_worth(call, node)) for node in nodes]
+        if self._small:
+            return worths
+        best: dict[int, tuple[int, int]] = {}
+        for node, worth in worths:
+            kind = self._kinds[node]
+            if kind not in best or worth > best[kind][1]:
+                best[kind] = node, worth
+        return best.values()
+
+    def _after(self, branch: _Branch, nodes: tuple[int, ...], worth: int) -> _Branch:
+        taken = mask_of(nodes)
+        ready = self._graph.ready_after(branch.ready, branch.done, taken)
+        return _Branch(branch.done | taken, ready, branch.worth + worth, branch, nodes)
+
+    def _key(self, branch: _Branch) -> Hashable:
+        """Return the same for sets of which one is enough."""
+        if self._small:
+            return branch.done
+        waiting = self._graph.everything & ~(branch.done | branch.ready)
+        return waiting, tuple((branch.ready & kind).bit_count() for kind in self._kinds)
+
+    def _kept(self, branches: list[_Branch]) -> list[_Branch]:
+        """Return the branches to follow; of equal worth, those with the most ready nodes."""
+        if len(branches) <= self._most:
+            return branches
+        self.cut = True
+        branches.sort(key=lambda branch: (-branch.worth, -branch.ready.bit_count()))
+        return branches[: self._most]
+
+
+# -- Which gold calls the calls of all turns can stand for, with hindsight.
+#
+# After a chat it is known what the model called later. If a call may stand for two gold calls, the
+# one that more calls wait for, or that must be over sooner, is tried first. The search goes turn by
+# turn, takes back what leads nowhere, and ends: with a way, with the proof that there is none, or
+# undecided after `MOST_TRIED` choices.
+#
+# The same calls may stand for two gold calls, and all that waits for the one may wait for the other
+# too. Then they can be exchanged, so only the other is tried if both are ready.
+
+MOST_TRIED = 2000
+"""Choices of a gold call for a call that a search tries."""
+
+
+class Placed(NamedTuple):
+    """What a search found."""
+
+    nodes: list[tuple[int, ...]]
+    """For each turn the node of each call; empty: no way was found."""
+    decided: bool
+    """Whether there is a way is known."""
+
+
+def place_all(graph: Graph, turns: Sequence[Sequence[int]], most: int = MOST_TRIED) -> Placed:
+    """Return a way in which turns finish every node, none where there is no such way.
+
+    Args:
+        graph: The gold calls.
+        turns: For each turn and each of its calls the nodes that it may stand for.
+        most: Choices that are tried.
+    """
+    if sum(map(len, turns)) != len(graph):
+        return Placed([], True)
+    latest = _latest(graph, turns)
+    idle = any(mask == 0 for masks in turns for mask in masks)
+    few = any(len(when) < members.bit_count() for members, when in _calls(graph, turns))
+    if idle or few or min(latest) < 0:
+        return Placed([], True)
+    return _Search(graph, turns, latest, most).run()
+
+
+class _Search:
+    """Takes turns one by one, and back.
+
+    Args:
+        graph: The gold calls.
+        turns: For each turn and each of its calls the nodes that it may stand for.
+        latest: For each node the last turn in which it may be finished.
+        most: Choices that are tried.
+    """
+
+    def __init__(
+        self, graph: Graph, turns: Sequence[Sequence[int]], latest: Sequence[int], most: int
+    ) -> None:
+        self._graph = graph
+        self._turns = turns
+        self._left = most
+        self._due = [
+            mask_of(node for node, last in enumerate(latest) if last <= turn)
+            for turn in range(len(turns))
+        ]
+        self._order = sorted(
+            range(len(graph)), key=lambda node: (latest[node], -graph.above[node].bit_count(), node)
+        )
+        self._before_it = _preferred(graph, turns)
+
+    def run(self) -> Placed:
+        """Return the first way that is found."""
+        way: list[tuple[int, ...]] = []
+        failed: set[tuple[int, int]] = set()
+        stack = [(0, self._steps(0, 0, self._graph.ready(0)))] if self._turns else []
+        while stack:
+            done, steps = stack[-1]
+            step = next(steps, None)
+            if step is None:
+                if self._left <= 0:
+                    return Placed([], False)
+                stack.pop()
+                failed.add((len(stack), done))
+                if way:
+                    way.pop()
+                continue
+            nodes, after, ready = step
+            if (len(stack), after) in failed:
+                continue
+            way.append(nodes)
+            if len(way) == len(self._turns):
+                return Placed(way, True)
+            stack.append((after, self._steps(len(way), after, ready)))
+        return Placed([], True)
+
+    def _steps(
+        self, turn: int, done: int, ready: int
+    ) -> Iterator[tuple[tuple[int, ...], int, int]]:
+        """Yield the ways to take a turn: its nodes, what is finished then and what is ready."""
+        masks = self._turns[turn]
+        for chosen in self._choices(masks, ready):
+            taken = mask_of(chosen)
+            after = done | taken
+            if not self._due[turn] & ~after:
+                yield chosen, after, self._graph.ready_after(ready, done, taken)
+
+    def _choices(self, masks: Sequence[int], ready: int) -> Iterator[tuple[int, ...]]:
+        """Yield for the calls of a turn a ready node each, the same nodes for like calls once.
+
+        Args:
+            masks: The nodes that each call may stand for.
+            ready: What is ready.
+        """
+        order = sorted(range(len(masks)), key=lambda call: masks[call])
+        chosen: list[int] = []
+        stack = [self._open(masks[order[0]], ready, 0, -1)]
+        while stack and self._left > 0:
+            node = next(stack[-1], None)
+            del chosen[len(stack) - 1 :]
+            if node is None:
+                stack.pop()
+                continue
+            self._left -= 1
+            chosen.append(node)
+            if len(chosen) == len(order):
+                yield tuple(node for _, node in sorted(zip(order, chosen, strict=True)))
+                continue
+            last, mask = (masks[order[place]] for place in (len(chosen) - 1, len(chosen)))
+            taken = mask_of(chosen)
+            stack.append(self._open(mask, ready, taken, node if mask == last else -1))
+
+    def _open(self, mask: int, ready: int, taken: int, last: int) -> Iterator[int]:
+        """Yield the nodes that a call may get.
+
+        Args:
+            mask: Those that it may stand for.
+            ready: What was ready before the turn.
+            taken: What other calls of the turn got.
+            last: The node of the call before it, if that is like it, else -1.
+        """
+        free = ready & ~taken
+        for node in self._order[self._order.index(last) + 1 if last >= 0 else 0 :]:
+            if (free & mask) >> node & 1 and not self._before_it[node] & free:
+                yield node
+
+
+def _classes(graph: Graph, turns: Sequence[Sequence[int]]) -> dict[tuple[int, ...], list[int]]:
+    """Return the nodes by the kinds of calls that may stand for them."""
+    masks = sorted({mask for turn in turns for mask in turn})
+    found: dict[tuple[int, ...], list[int]] = {}
+    for node in range(len(graph)):
+        found.setdefault(tuple(mask for mask in masks if mask >> node & 1), []).append(node)
+    return found
+
+
+def _preferred(graph: Graph, turns: Sequence[Sequence[int]]) -> list[int]:
+    """Return for each node those that can take its place in any way, where they are ready."""
+    found = [0] * len(graph)
+    for members in _classes(graph, turns).values():
+        for node in members:
+            above = graph.above[node]
+            for other in members:
+                more = graph.above[other]
+                if other != node and above & more == above and (above != more or other < node):
+                    found[node] |= 1 << other
+    return found
+
+
+def _latest(graph: Graph, turns: Sequence[Sequence[int]]) -> list[int]:
+    """Return for each node the last turn that may finish it, where all nodes are to be finished.
+
+    A call for it comes in that turn, and enough calls of every kind after it for what waits for it.
+    -1: no turn may.
+    """
+    classes = _calls(graph, turns)
+    found = [-1] * len(graph)
+    for node in reversed(graph.order):
+        above = graph.above[node]
+        before = len(turns)
+        for other in bits(graph.after[node]):
+            before = min(before, found[other])
+        own: list[int] = []
+        for members, when in classes:
+            waiting = (above & members).bit_count()
+            if waiting:
+                before = min(before, when[-waiting] if waiting <= len(when) else -1)
+            if members >> node & 1:
+                own = when
+        place = bisect_left(own, before)
+        found[node] = own[place - 1] if place else -1
+    return found
+
+
+def _calls(graph: Graph, turns: Sequence[Sequence[int]]) -> list[tuple[int, list[int]]]:
+    """Return the nodes that the same calls may stand for, and the turns of those, ascending."""
+    return [
+        (
+            mask_of(members),
+            [turn for turn, masks in enumerate(turns) for mask in masks if mask >> members[0] & 1],
+        )
+        for members in _classes(graph, turns).values()
+    ]

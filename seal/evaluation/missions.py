@@ -1,0 +1,577 @@
+"""Missions done right in any order that gold allows: metrics and verdicts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any, ClassVar, Literal, Protocol, get_args
+
+from seal.core import JSON, Plan, Scale, Score, Step, Tool, ToolCall
+from seal.core.conditions import AGENT, Asked, Called, party
+from seal.evaluation.argument_pairs import (
+    ArgumentError,
+    Pair,
+    Pairing,
+    Scorer,
+    best_pairs,
+    scorer_named,
+)
+from seal.evaluation.goals import (
+    MISSION,
+    UNDECIDED,
+    USER,
+    GoalChat,
+    GoalMetric,
+    TaskChat,
+    Value,
+    is_dialogue,
+    made_calls,
+    no_missions,
+    undefined,
+)
+from seal.evaluation.mission_gold import (
+    ANSWER,
+    ASK,
+    PSEUDO,
+    Call,
+    Graph,
+    Turn,
+    checked_graph,
+    mask_of,
+    mission_type,
+    relation,
+)
+from seal.evaluation.mission_paths import Walk, place_all
+
+# -- Missions done right, done in the fewest steps, and how far the others came.
+#
+# They apply to any goal whose plans are partial orders of calls, questions and replies:
+# Multi-Mission Tool Bench's missions, and the gold calls of other benchmarks as well. A goal's
+# turns are what the agent, its roles being one, says to the user and which calls it makes at once.
+#
+# - mission_accuracy: 1 where names, order and arguments are right (`missions.judgement`). Its
+#   details
+#   say what went wrong, and hold what tables are made of; in a dialogue also type and relation
+#   (`mission_labels`).
+# - name_accuracy: 1 where names and order are right.
+# - optimal_path: 1 where a mission is right in the fewest steps; of missions with calls that may be
+#   made at once.
+# - progress: share of gold nodes that were finished, questions and final answer included, with
+#   their
+#   number as weight; of missions with calls that need others before them.
+# - dialogue_accuracy: 1 where every mission of a task of several is right; one score a task.
+#
+# Every failure of the model counts as 0: malformed calls, silence, a chat that a limit ended. Of
+# several plans the one that went best counts.
+#
+# If gold has neither a question nor a reply, only the agent's calls are compared. A goal that needs
+# no tool is then right if none was called. The task's metadata name the scorer of arguments under
+# `argument_scorer`. The default is `exact`: a gold call accepts every value that it names,
+# alternatives too.
+#
+# Source: Yu et al., Multi-Mission Tool Bench (2025), section 4 and evaluation code.
+
+NAMES = ("mission_accuracy", "name_accuracy", "optimal_path", "progress")
+DIALOGUE = "dialogue_accuracy"
+OPEN = f"{UNDECIDED}: the search for a right way ended early"
+"""Reason of values that are neither right nor wrong, since `Verdict.undecided` says so."""
+LEAVES: Mapping[MissionKind, str] = {"combine": "parallel", "serial": "serial", "cs": "mixed"}
+"""How the calls of a mission hang together, in the paper's words."""
+
+_OF_ARGUMENTS = ("mission_accuracy", "optimal_path", "progress")
+_OPEN = {"label": NAMES, "param_label": _OF_ARGUMENTS}
+"""Metrics without a value where a search ended early, by what is undecided."""
+_CLOSING = Turn(text="(end)")
+_HEARERS = (USER, "checker")
+
+
+@dataclass(frozen=True)
+class Missions(GoalMetric):
+    """The metrics of missions (`NAMES` and `DIALOGUE`).
+
+    Args:
+        rules: Of judging; None: `CLEAN`.
+    """
+
+    rules: MissionRules | None = None
+
+    names = NAMES
+    main_of_some = ("mission_accuracy", DIALOGUE, "progress", "optimal_path")
+    main_beside: ClassVar[Mapping[str, str]] = {"progress": DIALOGUE, "optimal_path": DIALOGUE}
+    scales = dict.fromkeys((*NAMES, DIALOGUE), Scale(gold_is_best=True))
+
+    def of(self, chat: TaskChat) -> list[Score]:
+        """Return one score for each goal and name, and one of the dialogue.
+
+        Raises:
+            UnknownNameError: The task names a scorer of arguments that there is not.
+            MissingExtraError: A scorer compares texts by words, and the library is absent.
+        """
+        scores = super().of(chat)
+        right = [score.value for score in scores if score.metric == MISSION]
+        dialogue = _dialogue(chat, right)
+        return [*scores, dialogue.score(chat.task.id, chat.trajectory.trial, 0, DIALOGUE)]
+
+    def measure(self, goal: GoalChat) -> dict[str, Value]:
+        """Return the values of one goal."""
+        reason = no_missions(goal.goal)
+        if reason:
+            return dict.fromkeys(NAMES, undefined(reason))
+        rules = self.rules or CLEAN
+        scorer = goal.task.metadata.get("argument_scorer", "exact")
+        offered = _offered(goal)
+        verdicts = [
+            verdict_on(
+                graph_of(plan, rules.answered),
+                turns_of(goal.steps, plan),
+                rules,
+                offered,
+                scorer,
+            )
+            for plan in goal.goal.plans or ()
+        ]
+        best = max(range(len(verdicts)), key=lambda plan: _merit(verdicts[plan]))
+        verdict = verdicts[best]
+        details = {"plan": best, "match": rules.name, **_told(verdict, goal.tools)}
+        if is_dialogue(goal.task):
+            labels = {
+                "type": mission_type(goal.goal),
+                "relation": relation(goal.task, goal.position),
+            }
+            details |= {name: label for name, label in labels.items() if label}
+        values = _of_verdict(verdict, details)
+        if verdict.undecided:
+            undecided = Value(None, 0.0, OPEN, details=details)
+            values |= dict.fromkeys(_OPEN[verdict.undecided], undecided)
+        if verdict.label == "correct" and goal.cut:
+            values |= dict.fromkeys(_OF_ARGUMENTS, undefined("arguments were cut upstream"))
+        return values
+
+
+def graph_of(plan: Plan, answered: bool = False) -> Graph:
+    """Return a plan as the graph of its gold calls; tools go by their ids.
+
+    Args:
+        plan: Of calls, questions and replies.
+        answered: Whether the final answer is added where it is missing; it is also added where no
+            tool is needed.
+    """
+    names, arguments = [], []
+    gold: list[Called | None] = []
+    for condition in (milestone.condition for milestone in plan.milestones):
+        said = ASK if isinstance(condition, Asked) else ANSWER
+        gold.append(condition if isinstance(condition, Called) else None)
+        names.append(condition.tool if isinstance(condition, Called) else said)
+        arguments.append(_gold_arguments(condition) if isinstance(condition, Called) else {})
+    deps: list[Sequence[int]] = [milestone.after for milestone in plan.milestones]
+    if not names or (answered and ANSWER not in names):
+        deps.append(range(len(names)))
+        names.append(ANSWER)
+        arguments.append({})
+        gold.append(None)
+    return checked_graph(names, arguments, deps, gold)
+
+
+def _gold_arguments(called: Called) -> dict[str, JSON]:
+    """Return a gold call's arguments, optional ones too, each with its first value."""
+    gold = called.arguments or {}
+    return {name: argument.values[0] for name, argument in gold.items() if argument.values}
+
+
+def turns_of(steps: Sequence[Step], plan: Plan) -> list[Turn]:
+    """Return what the agent did for a goal as turns.
+
+    Args:
+        steps: Of the goal.
+        plan: Where it has neither a question nor a reply, texts are left out.
+    """
+    spoken = any(not isinstance(m.condition, Called) for m in plan.milestones)
+    turns = [
+        turn
+        for _, group in groupby(steps, key=lambda step: (step.turn, step.author))
+        for turn in _turns(list(group))
+        if spoken or turn.calls
+    ]
+    return turns if spoken else [*turns, _CLOSING]
+
+
+def _turns(said: Sequence[Step]) -> Iterator[Turn]:
+    """Yield the turn that a reply is; nothing for what is not the agent's to the outside."""
+    first = said[0]
+    if party(first.author) != AGENT:
+        return
+    calls = made_calls(said)
+    if calls:
+        yield Turn(tuple(map(_call, calls)))
+    elif first.call is None and first.result is None and first.recipient in _HEARERS:
+        yield Turn(text=first.content)
+
+
+def _call(call: ToolCall) -> Call:
+    arguments: Any = call.raw if call.arguments is None else call.arguments
+    return Call(call.tool or call.name, arguments)
+
+
+def _offered(goal: GoalChat) -> dict[str, JSON]:
+    """Return the schemas of the tools that the agent had, by their ids."""
+    tools = goal.tools
+    had = goal.goal.offered if goal.offered is None else goal.offered
+    return {name: tools[name].parameters for name in (had or tools) if name in tools}
+
+
+def _merit(verdict: Verdict) -> tuple[bool, bool, float]:
+    share = verdict.completed / verdict.total
+    return verdict.param_label == "correct", verdict.label == "correct", share
+
+
+def _of_verdict(verdict: Verdict, details: dict[str, JSON]) -> dict[str, Value]:
+    right = verdict.param_label == "correct"
+    kind = verdict.multi_kind
+    reason = verdict.error_type or verdict.exception
+    optimal = undefined("no calls that may be made at once")
+    if kind in ("combine", "cs"):
+        optimal = Value(float(right and verdict.is_optimal))
+    progress = undefined("no call needs another before it")
+    if kind in ("serial", "cs"):
+        progress = Value(verdict.completed / verdict.total, verdict.total)
+    return {
+        "mission_accuracy": Value(float(right), reason="" if right else reason, details=details),
+        "name_accuracy": Value(float(verdict.label == "correct")),
+        "optimal_path": optimal,
+        "progress": progress,
+    }
+
+
+def _told(verdict: Verdict, tools: Mapping[str, Tool]) -> dict[str, JSON]:
+    """Return what a verdict says, for tables and for whoever looks at one mission."""
+    diverged, error = verdict.divergence is not None, verdict.error_type
+    legal = [tools[n].name if n in tools else n for n in verdict.legal_next]
+    told: dict[str, JSON] = {
+        "completed": verdict.completed,
+        "total": verdict.total,
+        "steps": verdict.steps,
+        "fewest": verdict.min_length,
+        "optimal": verdict.is_optimal,
+    }
+    where_known: dict[str, JSON] = {
+        "leaf": LEAVES[verdict.multi_kind] if verdict.multi_kind else None,
+        "error": error,
+        "stage": None if error is None else "action" if diverged else "argument",
+        "exception": verdict.exception or None,
+        "turn": verdict.divergence,
+        "legal_next": legal if diverged else None,
+        "cut": verdict.cut or None,
+        "undecided": verdict.undecided or None,
+    }
+    return told | {name: value for name, value in where_known.items() if value is not None}
+
+
+def _dialogue(chat: TaskChat, right: Sequence[float | None]) -> Value:
+    if chat.failure:
+        return undefined(chat.failure)
+    if len(right) < 2:
+        return undefined("the task has one goal")
+    if None in right:
+        return undefined("a goal of the task is no mission, or its mission is not decided")
+    return Value(float(all(right)), details={"missions": [int(value or 0) for value in right]})
+
+
+# -- Whether a model did a mission right, in any order that gold allows, and what went wrong.
+#
+# The rules `CLEAN`, the default, are the definition: a step finishes any ready nodes, and a model
+# is right where its turns are such steps to the end (`walk`). Calls of one name may come in any
+# order and any groups. What is asked is asked once, and the final answer comes after all else.
+# Calls stand for the gold calls that make most of them accepted. Nodes are completed where their
+# arguments are accepted. A pack may have rules of its own (`MissionRules`).
+#
+# Source: Yu et al., Multi-Mission Tool Bench (2025), appendix C.
+
+ActionError = Literal[
+    "reject tool calling",
+    "call function without reject",
+    "function name hallucination",
+    "missing information in tool calling",
+    "redundant tool calling",
+    "call the wrong function",
+    "early stop",
+]
+"""The first of them that applies: nothing was called; something was, where no tool is needed; a
+tool that is not offered; the question was not asked; more was done than gold has; a tool that gold
+does not call; some of what gold has was done, and nothing else."""
+
+MissionKind = Literal["combine", "serial", "cs"]
+"""Several calls: all at once; one after the other; both."""
+
+NOT_OFFERED = "not_in_list"
+"""Where it is not told which tools were offered, the name of one that was not; any other was."""
+
+_ARGUMENT_ERRORS: tuple[ArgumentError, ...] = get_args(ArgumentError)
+"""Those that come first tell more."""
+
+
+def action_error(
+    graph: Graph, turns: Sequence[Turn], offered: Collection[str] | None
+) -> ActionError:
+    """Return why a mission whose calls are not those of gold failed.
+
+    As in Multi-Mission Tool Bench a turn without calls counts as a question, whatever it says. An
+    answer that comes too early, where gold asks nothing, is more than gold has.
+
+    Args:
+        graph: The gold calls.
+        turns: What the model did, up to the turn that was wrong.
+        offered: Names of the tools that the model had; None: all but `NOT_OFFERED`.
+    """
+    gold = list(graph.names) if ANSWER in graph.names else [*graph.names, ANSWER]
+    done = [name for turn in turns for name in [call.name for call in turn.calls] or [ASK]]
+    if len(turns) == 1 and not turns[0].calls:
+        return "reject tool calling"
+    if gold == [ANSWER]:
+        return "call function without reject"
+    called = {call.name for turn in turns for call in turn.calls}
+    if called & PSEUDO or (called - set(offered) if offered is not None else NOT_OFFERED in called):
+        return "function name hallucination"
+    if ASK in gold and ASK not in done:
+        return "missing information in tool calling"
+    if len(done) >= len(gold):
+        return "redundant tool calling"
+    if Counter(gold)[ASK] > Counter(done)[ASK]:
+        return "missing information in tool calling"
+    if Counter(done) - Counter(gold):
+        return "redundant tool calling" if set(done) <= set(gold) else "call the wrong function"
+    return "early stop"
+
+
+def argument_error(errors: Collection[ArgumentError]) -> ArgumentError:
+    """Return the error that counts, of those of one call."""
+    return next((e for e in _ARGUMENT_ERRORS if e in errors), "param value error")
+
+
+def mission_kind(graph: Graph) -> MissionKind | None:
+    """Return how the tools of a mission follow each other; None: there are not two of them.
+
+    Read in the order of the nodes: one that depends on one of the current group begins the next.
+    """
+    groups: list[list[int]] = [[]]
+    for node, name in enumerate(graph.names):
+        if name in PSEUDO:
+            continue
+        if set(graph.deps[node]) & set(groups[-1]):
+            groups.append([])
+        groups[-1].append(node)
+    several = any(len(group) > 1 for group in groups)
+    if len(groups) > 1:
+        return "cs" if several else "serial"
+    return "combine" if several else None
+
+
+Tools = Mapping[str, Mapping[str, Any]] | None
+"""JSON Schemas of the arguments by the names of the offered tools; None: it is not told."""
+Undecided = Literal["", "label", "param_label"]
+
+Label = Literal["correct", "error", "exception"]
+"""`exception`: the code whose rules these are raises; never under `CLEAN`."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """How a mission went."""
+
+    label: Label
+    """Of the calls' names and their order, whatever their arguments."""
+    is_optimal: bool
+    """It is correct, in the fewest steps."""
+    min_length: int
+    """The fewest steps, final answer and question included: nodes of the longest chain."""
+    steps: int
+    """Turns that were right."""
+    completed: int
+    """Nodes that were finished, final answer and question included."""
+    total: int
+    """Nodes."""
+    legal_next: tuple[str, ...]
+    """Names that would have been right at the first turn that was not, sorted, a name as often as
+    it may come at once; any of them may come together. Empty where the label is correct."""
+    divergence: int | None
+    """The first turn that was not right, from 0; None where the label is correct."""
+    param_label: Literal["correct", "error"]
+    """Of names, order and arguments."""
+    error_type: ActionError | ArgumentError | None
+    """Of the first failure; None where all is correct."""
+    multi_kind: MissionKind | None
+    pairs: tuple[Pair, ...]
+    """Calls and the gold calls they stand for, where the label is correct."""
+    cut: bool
+    """There were more ways to take the turns than are followed. Where it is not correct, there may
+    be others with more `steps` and `completed`, another `error_type` and further `legal_next`;
+    whether it is correct is found apart, and known but for `undecided`."""
+    undecided: Undecided
+    """What could be otherwise: the search for a right way ended with neither a way nor the proof
+    that there is none. It counts as an error. Empty: all is certain. Calls with exactly the gold
+    calls' arguments hardly ever come to that."""
+    exception: str
+    """What the code whose rules these are raises; empty: nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class MissionRules:
+    """By what missions are judged."""
+
+    name: str
+    """As details of scores tell it."""
+    judge: Callable[[Graph, Sequence[Turn], Tools, Scorer], Verdict]
+    answered: bool = False
+    """Whether every plan ends with the final answer."""
+
+
+def verdict_on(
+    graph: Graph,
+    turns: Sequence[Turn],
+    rules: MissionRules,
+    tools: Tools,
+    scorer: str,
+) -> Verdict:
+    """Return how a mission went.
+
+    Where gold calls share a name, there are many ways to tell which a call stands for. A right one
+    is sought with all turns in view. If the search ends too soon to tell, the verdict says so
+    (`Verdict.undecided`).
+
+    Args:
+        graph: The gold calls.
+        turns: Of the model; after them it says nothing.
+        rules: Of judging.
+        tools: JSON Schemas of the arguments by the names of the offered tools. None: types and
+            names are those of the gold calls, and all tools were offered but `NOT_OFFERED`.
+        scorer: Name of what compares arguments (`SCORERS`).
+
+    Raises:
+        UnknownNameError: No such scorer.
+        MissingExtraError: Two texts differ and jieba, which cuts them into words, is absent.
+    """
+    compared = scorer_named(str(scorer))
+    verdict = rules.judge(graph, [*turns, Turn()], tools, compared)
+    if compared.decides_optimal and verdict.param_label == "error":
+        return replace(verdict, is_optimal=False)
+    return verdict
+
+
+def _judge_clean(graph: Graph, turns: Sequence[Turn], offered: Tools, scorer: Scorer) -> Verdict:
+    graph = graph.closed()
+    pairing = Pairing(graph, offered, scorer)
+    meant, _ = _way(graph, turns, pairing.meant)
+    if meant:
+        walk = Walk(graph, pairing, meant, alone=True)
+        seen = taken(walk, turns)
+        pairs = best_pairs(graph, pairing, seen, walk.nodes) if walk.finished else []
+        if walk.finished and all(pair.match.accepted for pair in pairs):
+            right = verdict_at(graph, walk, seen, offered, right=True)
+            return replace(right, pairs=tuple(pairs))
+    named, decided = _way(graph, turns, pairing.named)
+    walk = Walk(graph, pairing, named)
+    seen = taken(walk, turns)
+    verdict = verdict_at(graph, walk, seen, offered, walk.finished)
+    if not walk.finished:
+        sure = not walk.cut or decided
+        return replace(verdict, completed=walk.completed, undecided="" if sure else "label")
+    nodes, undecided = walk.nodes, False
+    pairs = best_pairs(graph, pairing, seen, nodes)
+    if not all(pair.match.accepted for pair in pairs):
+        accepted, decided = _way(graph, turns, pairing.accepted)
+        undecided = not (accepted or decided)
+        pairs = best_pairs(graph, pairing, seen, accepted or nodes)
+    bad = [pair for pair in pairs if not pair.match.accepted]
+    verdict = replace(verdict, completed=len(graph) - len(bad), pairs=tuple(pairs))
+    if not bad:
+        return verdict
+    errors = min(bad, key=lambda pair: (pair.turn, pair.call)).match.errors
+    return replace(
+        verdict,
+        param_label="error",
+        error_type=argument_error(errors),
+        undecided="param_label" if undecided else "",
+    )
+
+
+def _way(
+    graph: Graph, turns: Sequence[Turn], nodes: Callable[[Call], Sequence[int]]
+) -> tuple[list[tuple[int, ...]], bool]:
+    """Return a way in which turns finish every node, and whether there is one is known.
+
+    Args:
+        graph: The gold calls, as of `Graph.closed`.
+        turns: All of them.
+        nodes: What a call may stand for. Where all names differ, nothing is sought.
+    """
+    if len(set(graph.names)) == len(graph):
+        return [], True
+
+    said = mask_of(node for node, name in enumerate(graph.names) if name in PSEUDO)
+    masks: list[list[int]] = []
+    for turn in turns:
+        if sum(map(len, masks)) >= len(graph):
+            break
+        calls = [mask_of(() if call.name in PSEUDO else nodes(call)) for call in turn.calls]
+        masks.append(calls or [0 if turn.empty else said])
+    return place_all(graph, masks)
+
+
+CLEAN = MissionRules("clean", _judge_clean)
+
+
+class Steps(Protocol):
+    """The turns of a model, taken one after the other, as long as they are right."""
+
+    finished: bool
+    """The mission is over, and all was right."""
+    taken: int
+    """Turns that were right."""
+    cut: bool
+    """There were more ways to take the turns than are followed."""
+
+    @property
+    def legal_next(self) -> tuple[str, ...]:
+        """Names that may come next, sorted; a name as often as it may come at once."""
+
+    def take(self, turn: Turn) -> bool:
+        """Tell whether a turn is right; a wrong one changes nothing."""
+
+
+def taken(walk: Steps, turns: Sequence[Turn]) -> list[Turn]:
+    """Return the turns up to the first that is wrong, or that ends the mission; it included."""
+    seen = []
+    for turn in turns:
+        seen.append(turn)
+        if not walk.take(turn) or walk.finished:
+            break
+    return seen
+
+
+def verdict_at(
+    graph: Graph,
+    walk: Steps,
+    seen: Sequence[Turn],
+    offered: Collection[str] | None,
+    right: bool = False,
+) -> Verdict:
+    """Return the verdict of a mission whose last turn was wrong, or of one where all was right."""
+    label: Literal["correct", "error"] = "correct" if right else "error"
+    return Verdict(
+        label=label,
+        is_optimal=right and walk.taken == graph.length,
+        min_length=graph.length,
+        steps=walk.taken,
+        completed=len(graph) if right else 0,
+        total=len(graph),
+        legal_next=() if right else walk.legal_next,
+        divergence=None if right else len(seen) - 1,
+        param_label=label,
+        error_type=None if right else action_error(graph, seen, offered),
+        multi_kind=mission_kind(graph),
+        pairs=(),
+        cut=walk.cut,
+        undecided="label" if walk.cut and not right else "",
+        exception="",
+    )

@@ -1,1 +1,0 @@
-"""Runs beside each other: scores paired by task, trial and goal, and what the pairs prove."""

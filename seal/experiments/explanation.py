@@ -1,0 +1,438 @@
+"""Why goals of a finished run failed."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice, zip_longest
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from seal.core import (
+    DataError,
+    Goal,
+    Score,
+    Task,
+    Tool,
+    ToolCall,
+    Trajectory,
+    UsageError,
+    cluster_of,
+    shortened,
+)
+from seal.core.conditions import Argument, Called
+from seal.core.values import derive_seed
+from seal.evaluation.attribution import attribute
+from seal.evaluation.attribution_evidence import MEANINGS, ORDER, Cause, DecidedBy, Decision, Stage
+from seal.evaluation.calls import VERDICT
+from seal.evaluation.conversation_audit import USER_ERRORS as AUDITED
+from seal.evaluation.goals import DECIDING, answer_of, failed, goal_steps, made_calls
+from seal.evaluation.statistics import mean_over, share
+from seal.pools.benchmark import Benchmark, part_of
+from seal.runs.run import RunFolder
+from seal.runs.scores import RecordLookup, Tail
+
+# -- Explains each failed goal of a run by the first stage with evidence.
+#
+# The result has:
+#
+# - goals: the number with a verdict. Of these: solved; undecided, of which a judge was unsure;
+#   errors, which the infrastructure caused; failed, by the model.
+# - decided_by: metric to the number of goals that it decides, without undecided ones.
+# - stages: a row for each stage, in their order: {stage, meaning, goals, left, share, low, high,
+# of_failed, of_failed_low, of_failed_high, partly, causes, examples}. `left` counts the goals that
+# neither this stage nor an earlier one explains; after the last stage these are the solved and the
+#   undecided ones. `share` is the share of all goals with a verdict, `of_failed` that of the failed
+# goals; it is None for infrastructure. Intervals are percentile bootstrap over tasks. Variants of a
+# task are drawn together (`seal.experiments.comparison`); `clusters` counts what is drawn.
+# - unexplained: the share of failed goals in the last stage.
+# - attributions: a short row for each goal that is not solved.
+# - excluded: reason to the number of goals without a verdict, and of torn lines.
+# - missing: `tasks` without any chat, and `trials` {task, trial} that only other tasks have.
+
+EXAMPLES = 3
+
+_SOLVED, _UNDECIDED = -1, -2
+
+
+@dataclass(slots=True)
+class _Tally:
+    """The goals of a run, counted."""
+
+    stages: array[int] = field(default_factory=lambda: array("b"))
+    """Of each goal its stage's place in `ORDER`, or `_SOLVED` or `_UNDECIDED`."""
+    clusters: array[int] = field(default_factory=lambda: array("l"))
+    """Of each goal the number of its cluster."""
+    numbers: dict[str, int] = field(default_factory=dict)
+    """Cluster to number."""
+    tasks: set[str] = field(default_factory=set)
+    decided: Counter[str] = field(default_factory=Counter)
+    """Metric to the goals that it decides."""
+    partly: Counter[Stage] = field(default_factory=Counter)
+    causes: dict[Stage, Counter[str]] = field(
+        default_factory=lambda: {stage: Counter() for stage in ORDER}
+    )
+    examples: defaultdict[tuple[Stage, str], list[dict[str, Any]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    """Stage and cause to its first goals."""
+    rows: list[dict[str, Any]] = field(default_factory=list)
+
+    def add(self, task: Task, decision: Decision, cause: Cause | None) -> None:
+        """Take a goal in; without a cause it is solved or undecided."""
+        cluster = cluster_of(task.id, task.metadata)
+        self.tasks.add(task.id)
+        self.clusters.append(self.numbers.setdefault(cluster, len(self.numbers)))
+        undecided = decision.state == "undecided"
+        if not undecided:
+            self.decided[decision.metric or "infrastructure"] += 1
+        if cause is None:
+            self.stages.append(_UNDECIDED if undecided else _SOLVED)
+        else:
+            self.stages.append(ORDER.index(cause.stage))
+            self.causes[cause.stage][cause.cause] += 1
+            self.partly[cause.stage] += cause.partly
+
+
+def explain_run(
+    run: RunFolder,
+    metric: str | None = None,
+    examples: int = EXAMPLES,
+    bench: Benchmark | None = None,
+) -> dict[str, Any]:
+    """Return why a run's failed goals failed.
+
+    Args:
+        run: A scored run.
+        metric: The metric whose verdict counts. None: the one that the benchmark declares, else the
+            one for each goal's kind of gold (`evaluation.attribution.evidence`).
+        examples: Most examples of each stage.
+        bench: The benchmark, if it is not installed.
+
+    Raises:
+        DataError: The run is not scored, nothing was played, or a file is damaged.
+        UsageError: The number of examples is below 0, or no goal has a score of the metric.
+    """
+    if examples < 0:
+        raise UsageError(f"examples: expected 0 or more, got {examples}")
+    metric = metric or run.declared().get("success")
+    left_out = Unexplained()
+    bench = bench or run.benchmark()
+    decided_by = part_of(bench, "decided_by")
+    cause_of = part_of(bench, "cause_of")
+    wanted = READ | _named_by(run, decided_by) | ({metric} if metric else set())
+    tally, tools, scales = _Tally(), run.tools(), run.scales()
+    chats = 0
+    for task, trajectory, scores in chats_of(run, left_out, wanted):
+        chats += 1
+        told = attribute(task, trajectory, tools, scores, metric, decided_by, cause_of, scales)
+        for goal, (decision, cause) in enumerate(told):
+            if decision.state == "unscored":
+                left_out.reasons[decision.reason or "no verdict"] += 1
+                continue
+            tally.add(task, decision, cause)
+            if cause is not None:
+                found = row(task, trajectory, goal, cause)
+                tally.rows.append(found)
+                kept = tally.examples[cause.stage, cause.cause]
+                if len(kept) < examples:
+                    kept.append(example(found, decision, task, trajectory, tools))
+    _check(run, chats, metric, tally)
+    return _content(run, tally, left_out, examples)
+
+
+def _named_by(run: RunFolder, decided_by: DecidedBy | None) -> set[str]:
+    """Return the metrics by which the benchmark decides a goal of the run."""
+    if decided_by is None:
+        return set()
+    goals = (goal for task in run.tasks() for goal in task.goals)
+    return {name for goal in goals for group in decided_by(goal) for name in group}
+
+
+def _check(run: RunFolder, chats: int, metric: str | None, tally: _Tally) -> None:
+    if not chats:
+        raise DataError(
+            f"{run.trajectories_path} holds no chat: there is nothing to explain; "
+            "play the run with `seal run`"
+        )
+    if metric is not None and not tally.stages:
+        raise UsageError(
+            f"no goal of {run.path} has a value of the metric {metric!r}: "
+            f"name one of its summary.json, or score it with `seal score {run.path}`"
+        )
+
+
+def _content(run: RunFolder, tally: _Tally, left_out: Unexplained, examples: int) -> dict[str, Any]:
+    seed = (run.manifest().get("measure") or {}).get("seed")
+    stages = _stages(tally, examples, seed if type(seed) is int else 0)
+    goals = len(tally.stages)
+    errors = stages[0]["goals"]
+    solved, undecided = tally.stages.count(_SOLVED), tally.stages.count(_UNDECIDED)
+    failed = goals - errors - solved - undecided
+    return {
+        "run": str(run.path),
+        "tasks": len(tally.tasks),
+        "clusters": len(tally.numbers),
+        "goals": goals,
+        "solved": solved,
+        "undecided": undecided,
+        "errors": errors,
+        "failed": failed,
+        "partly": tally.partly.total(),
+        "decided_by": dict(sorted(tally.decided.items())),
+        "stages": stages,
+        "unexplained": share(stages[-1]["goals"], failed),
+        "attributions": tally.rows,
+        "excluded": dict(sorted(left_out.reasons.items())),
+        "missing": {
+            "tasks": left_out.tasks,
+            "trials": [{"task": task, "trial": trial} for task, trial in left_out.trials],
+        },
+    }
+
+
+def _stages(tally: _Tally, examples: int, seed: int) -> list[dict[str, Any]]:
+    import numpy as np
+
+    places = np.asarray(tally.stages, dtype=np.int8)
+    clusters = np.asarray(tally.clusters, dtype=np.int64)
+    failed = places > ORDER.index("infrastructure")
+    left, found = len(places), []
+    for place, stage in enumerate(ORDER):
+        own = (places == place).astype(np.float64)
+        count = int(own.sum())
+        left -= count
+        causes = dict(sorted(tally.causes[stage].items(), key=lambda one: (-one[1], one[0])))
+        turns = zip_longest(*(tally.examples[stage, cause] for cause in causes))
+        shown = [found for turn in turns for found in turn if found is not None]
+        of_all = mean_over(own, clusters, derive_seed(seed, "explain", stage))
+        of_failed: dict[str, Any] = {}
+        if stage != "infrastructure":
+            stream = derive_seed(seed, "explain", stage, "failed")
+            of_failed = mean_over(own[failed], clusters[failed], stream)
+        found.append(
+            {
+                "stage": stage,
+                "meaning": MEANINGS[stage],
+                "goals": count,
+                "left": left,
+                "share": of_all["mean"],
+                "low": of_all["low"],
+                "high": of_all["high"],
+                "of_failed": of_failed.get("mean"),
+                "of_failed_low": of_failed.get("low"),
+                "of_failed_high": of_failed.get("high"),
+                "partly": tally.partly[stage],
+                "causes": causes,
+                "examples": shown[:examples],
+            }
+        )
+    return found
+
+
+CALLS = 8
+"""Most calls, of gold and of the agent, that an example lists."""
+TEXT = 400
+"""Most characters of a text of an example."""
+
+
+def example(
+    found: dict[str, Any],
+    decision: Decision,
+    task: Task,
+    chat: Trajectory,
+    tools: Mapping[str, Tool],
+) -> dict[str, Any]:
+    """Return a failed goal (`row`) for people: with query, gold, the calls made, and verdict."""
+    goal = task.goals[found["goal"]]
+    answer = answer_of(chat, found["goal"])
+    return {
+        **found,
+        "query": goal.text[:TEXT],
+        "gold": gold_of(goal, tools),
+        "calls": calls_of(chat, found["goal"]),
+        "answer": None if answer is None else answer[:TEXT],
+        "metric": decision.metric,
+        "verdict": decision.state,
+        "reason": decision.reason[:400],
+    }
+
+
+def row(task: Task, chat: Trajectory, goal: int, cause: Cause) -> dict[str, Any]:
+    """Return why a goal failed as plain JSON."""
+    return {
+        "task": task.id,
+        "trial": chat.trial,
+        "goal": goal,
+        "stage": cause.stage,
+        "cause": cause.cause,
+        "partly": cause.partly,
+        "passed": cause.passed,
+        "of": cause.of,
+        "step": cause.step,
+        "name": cause.name,
+        "expected": cause.expected,
+        "received": cause.received,
+        "evidence": cause.said,
+    }
+
+
+def gold_of(goal: Goal, tools: Mapping[str, Tool]) -> list[str]:
+    """Return what the gold asks for, in lines: the calls of the first plan, or relevant tools."""
+    plan = next((plan for plan in goal.plans or () if plan.calls()), None)
+    if plan is not None:
+        return [_gold_call(called, tools) for called in islice(plan.calls(), CALLS)]
+    if goal.relevant:
+        joint = " or " if goal.any_relevant else ", "
+        names = [tools[tool].name if tool in tools else tool for tool in goal.relevant]
+        return [f"tools: {joint.join(names)}"[:TEXT]]
+    if goal.plans is not None and not goal.plans:
+        return []
+    return [] if goal.plans is None else ["no tool"]
+
+
+def _gold_call(called: Called, tools: Mapping[str, Tool]) -> str:
+    name = tools[called.tool].name if called.tool in tools else called.tool
+    if called.arguments is None:
+        return f"{name}(any arguments)"
+    given = ", ".join(f"{k}={_accepted(v)}" for k, v in called.arguments.items())
+    return f"{name}({given})"[:TEXT]
+
+
+def _accepted(argument: Argument) -> str:
+    if argument.values is None:
+        return "any"
+    return " or ".join(shortened(value) for value in argument.values[:3])
+
+
+def calls_of(chat: Trajectory, goal: int) -> list[str]:
+    """Return the agent's calls for a goal, a line each, with the error of a failed call."""
+    steps = goal_steps(chat, goal)
+    results = {s.result.call_id: s.result for s in steps if s.result is not None}
+    calls = made_calls(steps)
+    lines = [_call(call) + _outcome(results.get(call.id)) for call in calls[:CALLS]]
+    return [*lines, f"and {len(calls) - CALLS} more"] if len(calls) > CALLS else lines
+
+
+def _call(call: ToolCall) -> str:
+    if call.arguments is None:
+        return f"{call.name}({call.raw})"[:TEXT]
+    given = ", ".join(f"{name}={shortened(value)}" for name, value in call.arguments.items())
+    return f"{call.name}({given})"[:TEXT]
+
+
+def _outcome(result: Any) -> str:
+    if result is None:
+        return " -> no answer"
+    if not failed(result):
+        return ""
+    return f" -> {result.error.get('kind')}: {str(result.error.get('message') or '')[:120]}"
+
+
+# -- Reads the chats of a run with their tasks and scores, one at a time.
+#
+# The files may be in any order. A torn last line is counted, not read. Missing chats are listed.
+# Only the places of the lines of tasks and scores are held in memory.
+
+NOT_PLAYED = "not played"
+TRIAL = "trial not played"
+TORN = "torn last line"
+UNKNOWN = "chat of a task that is not in tasks.jsonl"
+
+_MILESTONES = ("similarity", "milestone_similarity", "minefield_similarity")
+READ = frozenset({*DECIDING, VERDICT, *AUDITED, *_MILESTONES})
+"""Metrics whose scores the rules look at."""
+
+
+class ScoredChat(NamedTuple):
+    """One chat of a run."""
+
+    task: Task
+    trajectory: Trajectory
+    scores: list[Score]
+    """Scores of the metrics that were asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unexplained:
+    """What cannot be explained of a run."""
+
+    reasons: Counter[str] = field(default_factory=Counter)
+    """Goals, chats and torn lines, by reason."""
+    tasks: list[str] = field(default_factory=list)
+    """Ids of the tasks that were not played."""
+    trials: list[tuple[str, int]] = field(default_factory=list)
+    """(task id, trial) that were not played, for tasks that have other trials."""
+
+
+def chats_of(
+    run: RunFolder, left_out: Unexplained, metrics: Collection[str] = READ
+) -> Iterator[ScoredChat]:
+    """Yield each chat of a run with its task and scores, in the order of its trajectories.
+
+    Args:
+        run: The run.
+        left_out: Gets what is left out; complete after the last chat.
+        metrics: Metrics whose scores are read.
+
+    Raises:
+        DataError: The run is not scored, its files are of several runs, or a line is damaged.
+    """
+    for path in (run.scores_path, run.path / "tasks.jsonl", run.trajectories_path):
+        _require(run, path)
+    chats = Tail(run.trajectories_path, Trajectory, whole=True)
+    tasks = RecordLookup(run.path / "tasks.jsonl", Task, lambda task: task.id, whole=True)
+    scores = RecordLookup(run.scores_path, Score, lambda s: (s.task_id, s.trial), whole=True)
+    _check_same_run(run, {task for task, _ in scores}, {*tasks})
+    played: dict[str, set[int]] = {}
+    for trajectory in chats.read():
+        task = next(iter(tasks.get(trajectory.task_id)), None)
+        if task is None:
+            left_out.reasons[UNKNOWN] += 1
+            continue
+        played.setdefault(task.id, set()).add(trajectory.trial)
+        own = scores.get((task.id, trajectory.trial))
+        yield ScoredChat(task, trajectory, [score for score in own if score.metric in metrics])
+    for file in (tasks, scores, chats):
+        if file.torn:
+            left_out.reasons[f"{TORN}: {file.path.name}"] += 1
+    due = _trials(run, played)
+    for task_id in tasks:
+        lacking = sorted(due - played.get(task_id, set()))
+        goals = len(lacking) * len(tasks.get(task_id)[0].goals) if lacking else 0
+        if lacking and task_id in played:
+            left_out.reasons[TRIAL] += goals
+            left_out.trials.extend((task_id, trial) for trial in lacking)
+        elif lacking:
+            left_out.reasons[NOT_PLAYED] += goals
+            left_out.tasks.append(task_id)
+
+
+def _trials(run: RunFolder, played: Mapping[str, set[int]]) -> set[int]:
+    """Return the trials that each task should have: those of run.json, else all that occur."""
+    told = (run.manifest().get("measure") or {}).get("trials")
+    if type(told) is int:
+        return set(range(told))
+    return set().union(*played.values())
+
+
+def _require(run: RunFolder, path: Path) -> None:
+    if not path.is_file() and path == run.scores_path:
+        raise DataError(
+            f"{run.path} is not scored: there is no scores.jsonl; score it with "
+            f"`seal score {run.path}`"
+        )
+    if not path.is_file():
+        raise DataError(f"no file {path}: the folder holds no whole run")
+
+
+def _check_same_run(run: RunFolder, scored: set[str], tasks: set[str]) -> None:
+    """Refuse scores of which none belongs to a task of the run."""
+    if scored and not scored & tasks:
+        raise DataError(
+            f"{run.scores_path}: no task of these scores is in tasks.jsonl, such as "
+            f"{min(scored)!r}: they are of another run; score this one again with "
+            f"`seal score {run.path}`"
+        )

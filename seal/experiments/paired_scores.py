@@ -1,0 +1,343 @@
+"""Two tables of scores, paired: differences of every metric, means over trials."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from seal.core.arrays import Floats, Integers, NDArray, np
+from seal.core.values import derive_seed
+from seal.evaluation.significance import (
+    Difference,
+    Noise,
+    Power,
+    holm,
+    noise_of_means,
+    paired_differences,
+    power_of,
+)
+from seal.evaluation.statistics import cluster_sums, rounded
+from seal.experiments.settings import RESAMPLES
+from seal.runs.scores import ScoreTable, TrialSpread, row_numbers
+
+# -- Two tables of scores, paired: the differences of every metric, and why pairs were left out.
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One run in a comparison."""
+
+    name: str
+    scores: ScoreTable
+    clusters: Mapping[str, str]
+    """Task id to the cluster of its pairs (`seal.experiments.comparison`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Scores of two runs beside each other."""
+
+    rows: Integers
+    """Row of the one side in each pair; -1 where it has none."""
+    others: Integers
+    """Likewise of the other side."""
+    clusters: Integers
+    """Number of the cluster of each pair."""
+    tasks: Integers
+    """Place in `names` of the task of each pair."""
+    trials: Integers
+    """Trial of each pair."""
+    names: tuple[str, ...]
+    """Ids of the tasks of the one run, or of the other where it alone has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chats:
+    """The chats of pairs: of a task, a trial."""
+
+    tasks: Integers
+    """Place in `Pairs.names` of the task of each chat."""
+    trials: Integers
+    place: Integers
+    """Place of the chat of each pair."""
+    held: NDArray[np.bool_]
+    """Whether the one run has the chat, and whether the other has it, (2, chats)."""
+
+    @classmethod
+    def of(cls, pairs: Pairs) -> Chats:
+        """Return the chats by task and trial."""
+        numbers = row_numbers(np.column_stack([pairs.tasks, pairs.trials]))
+        _, first, place = np.unique(numbers, return_index=True, return_inverse=True)
+        held = [np.bincount(place, rows >= 0) > 0 for rows in (pairs.rows, pairs.others)]
+        return cls(pairs.tasks[first], pairs.trials[first], place, np.asarray(held))
+
+
+def compare(
+    one: Side,
+    other: Side,
+    seed: int,
+    resamples: int = RESAMPLES,
+    metrics: Sequence[str] | None = None,
+    partner: Mapping[str, str] | None = None,
+    family: Collection[str] | None = None,
+    pairs: Pairs | None = None,
+) -> list[dict[str, Any]]:
+    """Return the paired difference of two runs in every metric.
+
+    Scores are paired by task, trial and goal. A pair counts in a metric where both have a value;
+    the others are excluded, and counted by their reason.
+
+    Args:
+        one: The run that is compared.
+        other: What it is compared with.
+        seed: Of the intervals and tests.
+        resamples: Of each of them.
+        metrics: Those to compare; None: all that either run has.
+        partner: Task id of the one run to that of the other which it is paired with; only these are
+            compared. None: tasks are paired with themselves.
+        family: Metrics that the comparison is about, over which p is corrected: the more there are
+            the less is told by each. None: all.
+        pairs: Of the two runs, where `pair_up` has found them already.
+
+    Returns:
+        For each metric {run, other, metric, mean, other_mean, difference, low, high, p, p_holm, n,
+        detectable, tasks_needed, trials_needed, tasks, excluded}. The means are over the pairs.
+        `difference` is the one's mean less the other's, with its 95 % bootstrap interval over
+        clusters of tasks. `p` is that of a randomisation test; `p_holm` is corrected by Holm over
+        the family of these two runs, and None outside of it. Of fewer than two clusters there is
+        neither an interval nor a test. What is detectable and needed says
+        `seal.evaluation.significance.Power`. `n` counts pairs and `tasks` their tasks. `excluded`: reason
+        to the number of pairs, and a reason is that of the run before its colon, or of `both`.
+        Without a pair, the figures are None.
+    """
+    names = list({**one.scores.metrics, **other.scores.metrics})
+    if metrics is not None:
+        names = [name for name in metrics if name in names]
+    pairs = pair_up(one, other, partner) if pairs is None else pairs
+    differences = np.empty((len(pairs.rows), len(names)), order="F")
+    means = []
+    for column, name in enumerate(names):
+        left = column_of(one.scores, pairs.rows, name)
+        right = column_of(other.scores, pairs.others, name)
+        differences[:, column] = left - right
+        here = ~np.isnan(differences[:, column])
+        means.append((_mean(left[here]), _mean(right[here])))
+    both = ~np.isnan(differences)
+    found = paired_differences(differences, pairs.clusters, derive_seed(seed, "pairs"), resamples)
+    noise = _noise(one, other, pairs, names, both)
+    powers = power_of(differences, pairs.clusters, pairs.tasks, pairs.trials, noise=noise)
+    excluded = _excluded(one, other, pairs, names)
+    entries = [
+        {
+            "run": one.name,
+            "other": other.name,
+            "metric": name,
+            "mean": means[column][0],
+            "other_mean": means[column][1],
+            **_figures(found[column], powers[column]),
+            "tasks": int(np.count_nonzero(np.bincount(pairs.tasks[both[:, column]]))),
+            "excluded": excluded[column],
+        }
+        for column, name in enumerate(names)
+    ]
+    correct([entry for entry in entries if family is None or entry["metric"] in family])
+    return [entry | {"p": rounded(entry["p"])} for entry in entries]
+
+
+def _noise(
+    one: Side, other: Side, pairs: Pairs, names: Sequence[str], both: NDArray[np.bool_]
+) -> list[Noise] | None:
+    """Return what trials add to the errors, by metric; None where the pairs are by trial."""
+    if one.scores.spread is None or other.scores.spread is None:
+        return None
+    varied = np.full((2, len(pairs.names), len(names)), np.nan)
+    trials = np.ones(varied.shape, dtype=np.int64)
+    for place, (table, spread) in enumerate(
+        ((one.scores, one.scores.spread), (other.scores, other.scores.spread))
+    ):
+        tasks, columns = places_in(table.tasks, pairs.names), places_in(tuple(table.metrics), names)
+        here = np.ix_(tasks >= 0, columns >= 0)
+        there = np.ix_(tasks[tasks >= 0], columns[columns >= 0])
+        varied[place][here], trials[place][here] = spread.variance[there], spread.trials[there]
+    held = cluster_sums(both, pairs.tasks)[0] > 0
+    return noise_of_means(varied, trials, held, both.sum(axis=0))
+
+
+def correct(entries: Sequence[dict[str, Any]]) -> None:
+    """Set `p_holm` of the entries that have a p, corrected over all of them."""
+    tested = [entry for entry in entries if entry["p"] is not None]
+    for entry, p in zip(tested, holm([entry["p"] for entry in tested]), strict=True):
+        entry["p_holm"] = rounded(p)
+
+
+def untested(entries: Sequence[Mapping[str, Any]], told: Collection[str] = ()) -> Iterator[str]:
+    """Yield a note on every two runs of which metrics have pairs of one task alone.
+
+    Args:
+        entries: As of `compare`.
+        told: Metrics that are named; none: all.
+    """
+    by_runs: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for entry in entries:
+        if entry["n"]:
+            by_runs.setdefault((entry["run"], entry["other"]), []).append(entry)
+    for (one, other), counted in by_runs.items():
+        alone = [entry["metric"] for entry in counted if entry["p"] is None]
+        shown = [metric for metric in alone if not told or metric in told]
+        whole = len(alone) == len(counted)
+        if shown or whole:
+            metrics = "" if whole else f"{', '.join(shown)}: "
+            yield (
+                f"{one} and {other}: {metrics}one task, or family of them, has neither an interval "
+                "nor a test"
+            )
+
+
+def pair_up(one: Side, other: Side, partner: Mapping[str, str] | None = None) -> Pairs:
+    """Return the scores of two runs in pairs, those without a partner too.
+
+    Args:
+        one: The run whose tasks come first.
+        other: The other run.
+        partner: As of `compare`.
+    """
+    ours, theirs = one.scores, other.scores
+    if partner is None:
+        kept, meets = ours.tasks, ours.tasks
+        names = tuple(dict.fromkeys((*ours.tasks, *theirs.tasks)))
+    else:
+        kept = names = tuple(task for task in ours.tasks if task in partner)
+        meets = tuple(partner.get(task, "") for task in ours.tasks)
+    rows = np.flatnonzero(places_in(kept, ours.tasks)[ours.goals[:, 0]] >= 0)
+    sought = ours.goals[rows]
+    sought[:, 0] = places_in(theirs.tasks, meets)[sought[:, 0]]
+    others = _rows_of(theirs.goals, sought)
+    places = np.arange(len(theirs.goals) if partner is None else 0)
+    alone = places[np.isin(places, others, invert=True)]
+    tasks = np.concatenate(
+        [
+            places_in(names, ours.tasks)[ours.goals[rows, 0]],
+            places_in(names, theirs.tasks)[theirs.goals[alone, 0]],
+        ]
+    )
+    clusters = [one.clusters.get(task) or other.clusters.get(task, task) for task in names]
+    return Pairs(
+        rows=np.concatenate([rows, np.full(len(alone), -1)]),
+        others=np.concatenate([others, alone]),
+        clusters=places_in(tuple(dict.fromkeys(clusters)), clusters)[tasks],
+        tasks=tasks,
+        trials=np.concatenate([ours.goals[rows, 1], theirs.goals[alone, 1]]),
+        names=names,
+    )
+
+
+def places_in(names: Sequence[str], sought: Sequence[str]) -> Integers:
+    """Return the place of each name that is sought; -1 where it is not among the names."""
+    place = {name: number for number, name in enumerate(names)}
+    return np.asarray([place.get(name, -1) for name in sought], dtype=np.int64)
+
+
+def _rows_of(goals: Integers, sought: Integers) -> Integers:
+    """Return the row of each triple that is sought; -1 where it is not there."""
+    numbers = row_numbers(np.concatenate([goals, sought]))
+    row_of = np.full(len(numbers), -1)
+    row_of[numbers[: len(goals)]] = np.arange(len(goals))
+    found: Integers = row_of[numbers[len(goals) :]]
+    return found
+
+
+def column_of(table: ScoreTable, rows: Integers, name: str) -> Floats:
+    """Return the values of a run by a metric in each pair, (pairs,); NaN where it has none.
+
+    Args:
+        table: Scores of the run.
+        rows: Its row in each pair; -1: none.
+        name: Of the metric.
+    """
+    if name not in table.metrics or not len(table.values):
+        return np.full(len(rows), np.nan)
+    return np.where(rows >= 0, table.values[rows, table.metrics[name]], np.nan)
+
+
+def _excluded(one: Side, other: Side, pairs: Pairs, names: Sequence[str]) -> list[dict[str, int]]:
+    """Return for each metric the number of pairs without a difference, by reason."""
+    found = []
+    wide = len(other.scores.reasons) + 1
+    for name in names:
+        left, right = _whys(one.scores, pairs.rows, name), _whys(other.scores, pairs.others, name)
+        counts = np.bincount((left + 1) * wide + right + 1)
+        reasons = {
+            _reason(one, other, place // wide - 1, place % wide - 1): int(counts[place])
+            for place in (np.flatnonzero(counts[1:]) + 1).tolist()
+        }
+        found.append(dict(sorted(reasons.items())))
+    return found
+
+
+def _whys(table: ScoreTable, rows: Integers, name: str) -> NDArray[np.int32]:
+    """Return the place of the reason why a run has no value, pair by pair; -1: it has one."""
+    if name not in table.metrics or not len(table.why):
+        return np.zeros(len(rows), dtype=np.int32)
+    return np.where(rows >= 0, table.why[rows, table.metrics[name]], 0).astype(np.int32)
+
+
+def _reason(one: Side, other: Side, left: int, right: int) -> str:
+    why = one.scores.reasons[left] if left >= 0 else None
+    theirs = other.scores.reasons[right] if right >= 0 else None
+    if why == theirs:
+        return f"both: {why}"
+    parts = ((one.name, why), (other.name, theirs))
+    return "; ".join(f"{side}: {reason}" for side, reason in parts if reason is not None)
+
+
+def _mean(values: Floats) -> float | None:
+    return rounded(float(values.mean())) if len(values) else None
+
+
+def _figures(difference: Difference, power: Power) -> dict[str, Any]:
+    return {
+        "difference": rounded(difference.mean),
+        "low": rounded(difference.low),
+        "high": rounded(difference.high),
+        "p": difference.p,
+        "p_holm": None,
+        "n": difference.n,
+        "detectable": rounded(power.detectable),
+        "tasks_needed": power.tasks_needed,
+        "trials_needed": power.trials_needed,
+    }
+
+
+# -- The trials of each task as one row of a score table.
+
+
+def means_over_trials(table: ScoreTable) -> ScoreTable:
+    """Return a table with a row a task and goal, as trial 0: the mean of the trials with a value.
+
+    Without any such trial the reason is that of the first.
+    """
+    owners = row_numbers(table.goals[:, [0, 2]])
+    first = np.unique(owners, return_index=True)[1]
+    goals = table.goals[first]
+    goals[:, 1] = 0
+    sums = cluster_sums(table.values, owners)[0]
+    counts = cluster_sums(~np.isnan(table.values), owners)[0]
+    return replace(
+        table,
+        goals=goals,
+        values=np.where(counts > 0, sums / np.maximum(counts, 1), np.nan),
+        why=np.where(counts > 0, -1, table.why[first]),
+        spread=_spread(table),
+    )
+
+
+def _spread(table: ScoreTable) -> TrialSpread:
+    chats = row_numbers(table.goals[:, :2])
+    task = table.goals[np.unique(chats, return_index=True)[1], 0]
+    sums = cluster_sums(table.values, chats)[0]
+    held = cluster_sums(~np.isnan(table.values), chats)[0] > 0
+    count = cluster_sums(held, task)[0].astype(np.int64)
+    means = cluster_sums(sums, task)[0] / np.maximum(count, 1)
+    squares = cluster_sums(np.where(held, sums - means[task], 0.0) ** 2, task)[0]
+    return TrialSpread(np.where(count > 1, squares / np.maximum(count - 1, 1), np.nan), count)

@@ -1,0 +1,450 @@
+"""An experiment in retrieval, and its files."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from seal.core import Pool, Ranking, SealError, UsageError
+from seal.core.files import AtomicFile
+from seal.core.records import query_id, write_records
+from seal.core.store import Store, open_store
+from seal.core.values import json_bytes
+from seal.evaluation.ranking_metrics import qrels_of, write_trec_qrels, write_trec_run
+from seal.experiments.contenders import (
+    Contender,
+    Costs,
+    Measured,
+    Measurement,
+    Seconds,
+    Unavailable,
+    contenders,
+    held_out,
+    measure,
+    perturbed,
+    repeated,
+)
+from seal.experiments.draws import (
+    Draw,
+    Ranked,
+    distinct,
+    draw,
+    left_out,
+    open_sources,
+    without_distractors,
+)
+from seal.experiments.generation import RecordJournal
+from seal.experiments.retrieval_figures import Cell, cell_of, comparisons_of, corrected, results_of
+from seal.experiments.series import FIGURES, ExperimentFile, LongForm, figures_of, write_json
+from seal.experiments.settings import RetrievalSettings
+from seal.pools.lookup import Bench
+from seal.retrievers.build import learns
+from seal.runs.costs import Meter, Prices
+from seal.runs.engine import search_pool
+from seal.runs.identity import versions
+
+# -- Experiments in retrieval: rankings and their metrics over pools, sizes and samples, no chat.
+
+Progress = Callable[[str, int, int], None]
+"""Called with the stage, how many of its items are done, and how many there are."""
+OnResult = Callable[[Mapping[str, Any]], None]
+"""Called with an entry of `results`."""
+_UNFINISHED = "it is not finished: the same command with --resume goes on"
+
+
+def retrieve(
+    pools: Sequence[Bench],
+    retrievers: Sequence[Any],
+    settings: RetrievalSettings,
+    out: Path | None = None,
+    progress: Progress | None = None,
+    on_result: OnResult | None = None,
+    resume: bool = False,
+    figures: Figures | None = None,
+) -> dict[str, Any]:
+    """Rank every goal's tools with every retriever over every pool, and score the rankings.
+
+    Args:
+        pools: Names or folders.
+        retrievers: Names, texts NAME,KEY=VALUE..., dotted paths, classes or objects.
+        settings: Cut-offs, pool sizes, samples and the like.
+        out: Folder for results, rankings, TREC run and qrels files; None: none are written.
+        progress: Called with how many drawn and whole pools are ranked.
+        on_result: Called with each entry of `results` when it is complete.
+        resume: Go on with the experiment in `out`.
+        figures: Called with the results, before results.json is written.
+
+    Returns:
+        The content of results.json: {protocol, versions, retrievers, results, comparisons, notes}.
+
+    Raises:
+        UsageError: No pool or no retriever is given, a size is larger than every pool, or a drawn
+            pool has too few queries. Or the folder holds something else.
+        UnknownNameError: There is no pool, retriever or option of that name.
+        DataError: A pool is malformed, or has no task.
+    """
+    if not pools or not retrievers:
+        raise UsageError("retrieval needs a pool and a retriever, such as: seal retrieve sample")
+    entered = contenders(retrievers, settings.options)
+    learning = any(learns(one.what, one.options) for one in entered)
+    sources = open_sources(pools, settings, learning)
+    if settings.held_out is not None:
+        sources = held_out(sources, settings.held_out)
+    sources = [
+        each
+        for source in sources
+        for each in (source, *(perturbed(source, it, settings.seed) for it in settings.perturb))
+    ]
+    parts = [part for source in sources for part in draw(source, settings)]
+    drawn = [part.distractors for part in parts if not part.whole]
+    notes = [
+        *repeated(entered),
+        *left_out(sources, settings),
+        *without_distractors(drawn, settings),
+    ]
+    lines = len(entered) * sum(_lines(part, max(settings.k)) for part in parts)
+    with_draws = lines <= TREC_LINES
+    if out is not None and not with_draws:
+        notes.append(f"rankings of drawn pools were not written: {lines} lines are too many")
+    if out is not None and not lists_tools(parts):
+        notes.append("the ids of drawn pools' tools were not written: they are too many")
+    told = {
+        "protocol": settings.protocol(),
+        "versions": versions(),
+        "pools": [source.to_json() for source in sources],
+        "retrievers": [contender.to_json() for contender in entered],
+    }
+    begun = {**told, "results": [], "comparisons": [], "notes": [_UNFINISHED]}
+    with ExitStack() as opened:
+        folder = None
+        if out is not None:
+            folder = opened.enter_context(open_folder(out, begun, with_draws, resume))
+            if (finished := folder.finished()) is not None:
+                return finished
+        store = opened.enter_context(closing(open_store(settings.cache_dir)))
+        prices = Prices.load(settings.prices)
+        costs = Costs(Meter(), prices)
+        experiment = _Experiment(settings, entered, store, folder, progress, on_result, costs)
+        result = {**told, **experiment.measured(parts), "notes": notes}
+        if folder is not None:
+            folder.finish(result, parts, figures)
+    return result
+
+
+def _lines(part: Ranked, k: int) -> int:
+    """Return the length of a drawn pool's rankings; 0 for a whole pool, which is always written."""
+    return 0 if part.whole else len(part.goals) * min(k, len(part.tools))
+
+
+@dataclass(frozen=True, slots=True)
+class _Experiment:
+    """Measures part after part."""
+
+    settings: RetrievalSettings
+    entered: Sequence[Contender]
+    store: Store
+    folder: Folder | None
+    progress: Progress | None
+    on_result: OnResult | None
+    costs: Costs
+    failed: dict[tuple[str, str], Unavailable] = field(default_factory=dict)
+    """Pool and retriever to why it could not be asked."""
+
+    def measured(self, parts: Sequence[Ranked]) -> dict[str, Any]:
+        """Return {results, comparisons} of all pools and sizes."""
+        results: list[dict[str, Any]] = []
+        comparisons: list[dict[str, Any]] = []
+        labels = [contender.label for contender in self.entered]
+        k, seed = self.settings.k, self.settings.seed
+        done = 0
+        for _, group in groupby(parts, key=lambda part: (part.source.label, part.size)):
+            outcomes = []
+            for part in group:
+                found = {each.label: self._outcome(each, part) for each in self.entered}
+                outcomes.append((part, found))
+                done += 1
+                if self.progress is not None:
+                    self.progress("pools", done, len(parts))
+            cell = cell_of(outcomes, k)
+            entries = results_of(cell, labels, k, seed)
+            for contender, entry in zip(self.entered, entries, strict=True):
+                results.append({**entry, **_origin(contender, cell)})
+                if self.on_result is not None:
+                    self.on_result(results[-1])
+            comparisons += comparisons_of(cell, k, seed)
+        return {"results": results, "comparisons": corrected(comparisons)}
+
+    def _outcome(self, contender: Contender, part: Ranked) -> Measured | Unavailable:
+        """Measure, unless the retriever could not be asked for another part of the pool."""
+        key = (part.source.label, contender.label)
+        if key in self.failed:
+            return self.failed[key]
+        if self.folder is not None and (kept := self.folder.kept(part, contender.label)):
+            return kept
+        pool = self._pool(contender, part)
+        outcome = measure(contender, part, pool, self.settings.k, self.costs)
+        if isinstance(outcome, Unavailable):
+            self.failed[key] = outcome
+            return outcome
+        if self.folder is None:
+            return outcome.measured
+        return self.folder.keep(part, contender.label, outcome)
+
+    def _pool(self, contender: Contender, part: Ranked) -> Pool:
+        pool = search_pool(
+            self.store,
+            part.tools,
+            part.source.all_tasks if learns(contender.what, contender.options) else part.tasks,
+            seed=self.settings.seed,
+            options=contender.options,
+            cache=self.settings.cache,
+            meter=self.costs.meter,
+        )
+        if self.progress is not None:
+            pool = replace(pool, progress=partial(self.progress, "embed tools"))
+        return pool if part.whole else replace(pool, cache_dir=None)  # drawn: never searched again
+
+
+def _origin(contender: Contender, cell: Cell) -> dict[str, Any]:
+    """Return what a trained retriever has seen of a cell: {in_source, training_queries}."""
+    known = contender.in_source(cell.source)
+    if not known:
+        return {} if known is None else {"in_source": False}
+    return {
+        "in_source": True,
+        "training_queries": contender.training_queries(cell.source, cell.task_of),
+    }
+
+
+# -- The files of a retrieval experiment.
+#
+# results.json             everything that was found, and how
+# results.csv              the same figures, one a line
+# POOL-RETRIEVER/          rankings.jsonl, run.trec and qrels.trec of the whole pool
+# POOL-RETRIEVER/SIZE-N/   run.trec and qrels.trec of the drawn pool N, in small experiments
+# draws.jsonl              {pool, size, sample, tools_digest, queries}: what each sample asked, by
+# the
+#                          query ids of the TREC files; of drawn pools {distractors, tools} too:
+#                          how many tools no seed query needs, and the ids of all
+# timings.jsonl            what each measurement took; the one file that is another in every run
+#
+# qrels.trec holds what any sample of its pool asked. Beside them stand the results.parquet and
+# figures/ of `seal.report`. Until all of them are written, results.json has no results, and
+# measured.jsonl has what each retriever measured: a resumed experiment goes on from there.
+
+Figures = Callable[[Mapping[str, Any], Path], list[str]]
+"""Writes what readers look at into a folder; returns a note on each thing that it left out."""
+RESULTS = "results.json"
+MEASURED = "measured.jsonl"
+_MEASURED_1 = "retrieval-measured/1"
+RETRIEVAL = ExperimentFile(
+    RESULTS,
+    "experiment in retrieval",
+    ("protocol", "pools", "retrievers", "results"),
+    telling=("protocol", "pools", "retrievers"),
+)
+DRAWS = "draws.jsonl"
+TIMINGS = "timings.jsonl"
+_PLACE = ("pool", "pool_digest", "size", "tools", "sample", "retriever", "identity")
+_COLUMNS = (*_PLACE, *FIGURES, "queries", "samples", "unavailable")
+"""Of the long form. `size`: as asked; `sample`: empty in the line of all samples together; `n`:
+queries behind the value."""
+TREC_LINES = 2_000_000
+"""Ranked tools of drawn pools that are written at most: about 150 MB."""
+_TOOL_IDS = 1_000_000
+"""Ids of the tools of drawn pools that are written at most: about 50 MB."""
+_NAME_LIMIT = 120
+"""Characters of a folder's name."""
+
+
+class Folder:
+    """Where an experiment is written.
+
+    Args:
+        out: The folder.
+        journal: What was measured.
+        begun: Content of results.json before anything was measured.
+        with_draws: Write the rankings of drawn pools too.
+    """
+
+    def __init__(
+        self,
+        out: Path,
+        journal: RecordJournal[Measured],
+        begun: Mapping[str, Any],
+        with_draws: bool,
+    ) -> None:
+        self._out = out
+        self._journal = journal
+        self._with_draws = with_draws
+        self._names = ranking_folders(begun)
+
+    def finished(self) -> dict[str, Any] | None:
+        """Return the content of results.json; None where something is still to be done.
+
+        Who was unavailable is asked again.
+        """
+        held = RETRIEVAL.read(self._out / RESULTS)
+        is_whole = not any("unavailable" in entry for entry in held["results"])
+        return held if held["results"] and is_whole else None
+
+    def kept(self, ranked: Ranked, retriever: str) -> Measured | None:
+        """Return what a retriever measured before the experiment was interrupted."""
+        return self._journal.made.get(self._key(ranked, retriever))
+
+    def keep(self, ranked: Ranked, retriever: str, made: Measurement) -> Measured:
+        """Write one retriever's rankings of a pool, the relevant tools, and what it measured."""
+        self._write_rankings(ranked, retriever, made.rankings)
+        with (self._out / TIMINGS).open("ab") as file:
+            file.write(json_bytes(_timing(ranked, retriever, made.seconds)) + b"\n")
+        return self._journal.add(replace(made.measured, id=self._key(ranked, retriever)))
+
+    def _key(self, ranked: Ranked, retriever: str) -> str:
+        return f"{self._place(ranked, retriever)} {ranked.digest}"
+
+    def _place(self, ranked: Ranked, retriever: str) -> str:
+        """Return the folder of a retriever's rankings, within the experiment's."""
+        name = self._names[ranked.source.label, retriever]
+        return name if ranked.whole else f"{name}/{ranked.size}-{ranked.draws[0].sample}"
+
+    def _write_rankings(self, ranked: Ranked, retriever: str, rankings: Sequence[Ranking]) -> None:
+        folder = self._out / self._place(ranked, retriever)
+        if ranked.whole:
+            write_records(folder / "rankings.jsonl", rankings)
+        elif not self._with_draws:
+            return
+        qrels = qrels_of(ranked.tasks)
+        asked = {query for draw in ranked.draws for query in draw.queries}
+        write_trec_run(folder / "run.trec", rankings, retriever, qrels)
+        write_trec_qrels(
+            folder / "qrels.trec", {query: qrels[query] for query in qrels if query in asked}
+        )
+
+    def finish(
+        self, result: dict[str, Any], parts: Sequence[Ranked], figures: Figures | None
+    ) -> None:
+        """Write which queries each sample asked and the figures; the results come last.
+
+        What `figures` left out is added to the notes of the result.
+        """
+        with_tools = lists_tools(parts)
+        with AtomicFile(self._out / DRAWS) as file:
+            for ranked in parts:
+                for draw in ranked.draws:
+                    file.write(json_bytes(_draw_json(ranked, draw, with_tools)) + b"\n")
+        LONG.write(result, self._out)
+        if figures is not None:
+            result["notes"] += figures(result, self._out)
+        write_json(result, self._out / RESULTS)
+
+    def discard(self) -> None:
+        """Remove what an experiment wrote that cannot be."""
+        for name in {Path(name).parts[0] for name in self._names.values()}:
+            shutil.rmtree(self._out / name, ignore_errors=True)
+        for name in (RESULTS, MEASURED, DRAWS, "results.csv", TIMINGS):
+            (self._out / name).unlink(missing_ok=True)
+
+
+@contextmanager
+def open_folder(
+    out: Path, begun: Mapping[str, Any], with_draws: bool, resume: bool
+) -> Iterator[Folder]:
+    """Give the folder of an experiment, for one process at a time.
+
+    Of a new experiment that cannot be, nothing stays. One that is interrupted can be resumed.
+
+    Args:
+        out: New, empty, or with the same experiment.
+        begun: Content of results.json before anything is measured.
+        with_draws: Write the rankings of drawn pools too.
+        resume: Go on with the experiment that the folder holds.
+
+    Raises:
+        UsageError: The folder holds something else, or another process writes into it.
+        DataError: A file in it is malformed.
+        OSError: It cannot be made.
+    """
+    out = out.resolve()
+    journal = out / MEASURED
+    with (
+        RETRIEVAL.opened(out, begun, resume) as resumed,
+        closing(RecordJournal(journal, Measured, _MEASURED_1)) as measured,
+    ):
+        folder = Folder(out, measured, begun, with_draws)
+        try:
+            yield folder
+        except SealError:
+            if not resumed:
+                folder.discard()
+            raise
+        if folder.finished() is not None:
+            journal.unlink()
+
+
+def lists_tools(parts: Sequence[Ranked]) -> bool:
+    """Tell whether the tools of drawn pools are few enough for their ids to be written."""
+    return sum(len(part.tools) for part in parts if not part.whole) <= _TOOL_IDS
+
+
+def _draw_json(ranked: Ranked, draw: Draw, with_tools: bool) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "pool": ranked.source.label,
+        "size": ranked.size,
+        "sample": draw.sample,
+        "tools_digest": ranked.digest,
+        "queries": [query_id(query) for query in draw.queries],
+    }
+    if not ranked.whole:
+        found["distractors"] = ranked.distractors
+        if with_tools:
+            found["tools"] = [tool.id for tool in ranked.tools]
+    return found
+
+
+def _timing(ranked: Ranked, retriever: str, seconds: Seconds) -> dict[str, Any]:
+    return {
+        "pool": ranked.source.label,
+        "size": ranked.size,
+        "sample": ranked.draws[0].sample,
+        "retriever": retriever,
+        "tools": len(ranked.tools),
+        "queries": seconds.queries,
+        "building_s": round(seconds.building, 4),
+        "query_ms": round(1000 * seconds.ranking / max(1, seconds.queries), 4),
+    }
+
+
+def ranking_folders(content: Mapping[str, Any]) -> dict[tuple[str, str], str]:
+    """Return pool and retriever to the folder of the rankings, by the content of results.json."""
+    pools, retrievers = content["pools"], content["retrievers"]
+    pairs = [(pool["pool"], each["retriever"]) for pool in pools for each in retrievers]
+    named = (re.sub(r"[^A-Za-z0-9._-]+", ".", "-".join(pair))[:_NAME_LIMIT] for pair in pairs)
+    return dict(zip(pairs, distinct(list(named)), strict=True))
+
+
+def _long_rows(result: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the figures of an experiment one by one, each with `_COLUMNS`.
+
+    A retriever that was unavailable has one line for each pool and size, with the reason.
+    """
+    for entry in result["results"]:
+        common = {name: entry.get(name) for name in _COLUMNS}
+        common |= {"size": str(entry["size"]), "sample": None}
+        if "unavailable" in entry:
+            yield common
+        for metric, found in entry["metrics"].items():
+            yield common | figures_of(metric, found)
+        for sample in entry.get("by_sample", ()):
+            own = {"sample": sample["sample"], "n": sample["queries"], "queries": sample["queries"]}
+            for metric, value in sample["metrics"].items():
+                yield {**common, **own, "samples": 1, "metric": metric, "value": value}
+
+
+LONG = LongForm("results", _COLUMNS, _long_rows)

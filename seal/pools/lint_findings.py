@@ -1,0 +1,237 @@
+"""What lint finds, and what a folder of strangers would ask for (trust)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from seal.agents.teams import REGISTRY as TEAMS
+from seal.core import JSON, CodeRefusedError, DataError, SealError, Task, Tool
+from seal.core.records import decode
+from seal.core.registry import Registry
+from seal.core.text import counted
+from seal.environments import REGISTRY as WORLDS
+from seal.evaluation import REGISTRY as METRICS
+from seal.models.spec import FILE as SETTINGS
+from seal.pools.benchmark import FUNCTION
+from seal.pools.importer import REGISTRY, TASKS, TOOLS
+from seal.pools.lookup import world_files
+from seal.pools.pool import StoredPool
+from seal.pools.reading.files import json_file
+
+# -- What lint can find, one finding, and a pool read leniently.
+#
+# What cannot be read of a pool is a finding, and the rest goes on.
+
+Severity = Literal["error", "warning", "info"]
+
+KINDS: dict[str, tuple[Severity, str]] = {
+    "malformed_line": ("error", "a line that is no record"),
+    "duplicate_id": ("error", "an id that stands twice"),
+    "no_goal": ("error", "a task without a goal"),
+    "missing_tool": ("error", "a tool that a task names and the pool lacks"),
+    "broken_schema": ("warning", "a schema that accepts anything in a place, as it is wrong there"),
+    "invalid_call": ("error", "a gold call that its tool's schema refuses"),
+    "unmeasurable_plan": ("error", "a plan by which nothing can be measured"),
+    "refused_world": ("warning", "a world that is code and was not loaded; nothing of it is known"),
+    "ungrounded_value": ("warning", "a gold value that nothing said before holds"),
+    "conflicting_labels": ("warning", "one query text with different relevant tools"),
+    "repeated_query": ("info", "a query text that stands several times"),
+    "duplicate_tool": ("warning", "tools with one name and one description"),
+    "near_duplicate_tool": ("warning", "two tools whose documents are nearly the same"),
+    "empty_description": ("warning", "a tool without a description"),
+    "placeholder_description": ("warning", "a description that only holds a place"),
+    "name_description": ("warning", "a description that only says the name"),
+    "short_description": ("info", "a description of at most 15 characters"),
+}
+"""Kind of finding to its severity and what it is, in the order of the table.
+
+error: something that cannot be played or scored as it stands; warning: something that makes a
+figure doubtful; info: something to know.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong or doubtful."""
+
+    kind: str
+    """One of `KINDS`."""
+    message: str
+    tasks: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    evidence: dict[str, JSON] = field(default_factory=dict)
+
+    @property
+    def severity(self) -> Severity:
+        """error, warning or info."""
+        return KINDS[self.kind][0]
+
+
+Record = TypeVar("Record", Tool, Task)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPool:
+    """What could be read; of two records of one id the first."""
+
+    tools: dict[str, Tool]
+    tasks: dict[str, Task]
+    findings: tuple[Finding, ...]
+
+
+def read_leniently(folder: Path) -> ReadPool:
+    """Return a pool folder's tools and tasks, and what is wrong with its lines."""
+    findings: list[Finding] = []
+    tools = _by_id(folder / TOOLS, Tool, findings)
+    tasks = _by_id(folder / TASKS, Task, findings)
+    findings += [
+        Finding("no_goal", f"task {task.id!r} has no goal", (task.id,))
+        for task in tasks.values()
+        if not task.goals
+    ]
+    return ReadPool(tools, tasks, tuple(findings))
+
+
+def _by_id(path: Path, kind: type[Record], findings: list[Finding]) -> dict[str, Record]:
+    found: dict[str, Record] = {}
+    for number, record in _records(path, kind, findings):
+        if record.id in found:
+            where = {"file": path.name, "line": number}
+            message = f"{path.name}, line {number}: the id {record.id!r} stands twice"
+            ids = {"tools" if kind is Tool else "tasks": (record.id,)}
+            findings.append(Finding("duplicate_id", message, evidence=where, **ids))
+        else:
+            found[record.id] = record
+    return found
+
+
+def _records(
+    path: Path, kind: type[Record], findings: list[Finding]
+) -> Iterator[tuple[int, Record]]:
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            try:
+                yield number, decode(line, kind)
+            except DataError as error:
+                where = {"file": path.name, "line": number}
+                message = f"{path.name}, line {number}: {error}"
+                findings.append(Finding("malformed_line", message, evidence=where))
+
+
+# -- What a folder of data would ask for: code, servers, files. Nothing is imported to find out.
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPart:
+    """One thing that data names."""
+
+    what: str
+    """benchmark, world, team, metric, functions, MCP server or file."""
+    name: str
+    place: str
+    """Where data names it, such as "3 tasks"."""
+    answer: str
+    """Who offers it, or what would have to be allowed."""
+    refused: bool = False
+    """Whether no run has it: code that the user does not allow, or what nobody here offers."""
+
+
+def asked_by(folder: Path, allow_code: Collection[str] = ()) -> list[NamedPart]:
+    """Return what a pool folder or run folder asks for, in the order of `Asked.what` above.
+
+    Args:
+        folder: With tools.jsonl and tasks.jsonl.
+        allow_code: Modules that the user allows.
+
+    Raises:
+        DataError: It is neither, or a file that is no list of records is damaged.
+    """
+    if not (folder / TOOLS).is_file() or not (folder / TASKS).is_file():
+        raise DataError(f"{folder} is neither pool nor run: it has no {TOOLS} and {TASKS}")
+    return list(_asked(folder, allow_code))
+
+
+def _asked(folder: Path, allowed: Collection[str]) -> Iterator[NamedPart]:
+    pool, read = StoredPool(folder), read_leniently(folder)
+    name = pool.report.get("benchmark")
+    if isinstance(name, str):
+        offered = REGISTRY.offered_by(name)
+        answer = f"offered by {offered}" if offered else "known to nobody here: a plain pool"
+        yield NamedPart("benchmark", name, "import.json", answer)
+    worlds = Counter(task.world for task in read.tasks.values() if task.world)
+    for world, count in worlds.items():
+        asked = _named(WORLDS, world, counted(count, "task"), allowed)
+        if world == name and world in REGISTRY:  # a benchmark may bring a world of its own name
+            asked = replace(asked, answer=f"offered by {REGISTRY.offered_by(world)}", refused=False)
+        yield asked
+    play = pool.report.get("play")
+    if isinstance(play, Mapping) and play.get("team") is not None:
+        yield _named(TEAMS, play["team"], "import.json: play.team", allowed)
+    for metric in _metrics(folder):
+        yield _named(METRICS, metric, "run.json: measure.metrics", allowed)
+    yield from _functions(read.tools.values(), allowed)
+    servers = Counter(
+        str(told.get("server"))
+        for tool in read.tools.values()
+        if isinstance(told := tool.source.get("mcp"), Mapping)
+    )
+    for server, count in servers.items():
+        answer = "reached only as your own --server says"
+        yield NamedPart("MCP server", server, counted(count, "tool"), answer)
+    for file in sorted(world_files()):
+        if (folder / file).is_file():
+            yield NamedPart("file", file, "the folder", "read as recorded answers")
+    unread = sum(finding.kind == "malformed_line" for finding in read.findings)
+    if unread:
+        place = counted(unread, "line")
+        yield NamedPart(
+            "file", f"{TOOLS}, {TASKS}", place, "cannot be read; what they ask for is not told"
+        )
+    if (folder / SETTINGS).is_file():
+        answer = "the settings of whoever works in this folder: work in another"
+        yield NamedPart("file", str(SETTINGS), "the folder", answer)
+
+
+def _functions(tools: Iterable[Tool], allowed: Collection[str]) -> Iterator[NamedPart]:
+    named = (tool.source.get(FUNCTION) for tool in tools)
+    modules = Counter(str(path).partition(":")[0] for path in named if path)
+    for module, count in modules.items():
+        runs = "your --allow-code lets it run"
+        told = runs if module in allowed else f"simulated, but for --allow-code {module}"
+        yield NamedPart("functions", module, counted(count, "tool"), told)
+
+
+def _named(registry: Registry, name: Any, place: str, allowed: Collection[str]) -> NamedPart:
+    try:
+        registry.check_named(name, place, allowed)
+    except CodeRefusedError:
+        module = str(name).partition(":")[0]
+        return NamedPart(
+            registry.kind, name, place, f"refused, but for --allow-code {module}", True
+        )
+    except SealError as error:
+        return NamedPart(registry.kind, str(name), place, f"refused: {error}", True)
+    offered = registry.offered_by(name)
+    if offered:
+        return NamedPart(registry.kind, name, place, f"offered by {offered}")
+    if ":" in name:
+        return NamedPart(registry.kind, name, place, "your --allow-code lets it run")
+    if registry is METRICS:
+        return NamedPart(registry.kind, name, place, "known to nobody here; nothing runs")
+    unknown = "known to nobody here: install what offers it, or no run plays it"
+    return NamedPart(registry.kind, name, place, unknown, True)
+
+
+def _metrics(folder: Path) -> list[Any]:
+    if not (folder / "run.json").is_file():
+        return []
+    content = json_file(folder / "run.json")
+    measure = content.get("measure") if isinstance(content, Mapping) else None
+    found = measure.get("metrics") if isinstance(measure, Mapping) else None
+    return found if isinstance(found, list) else []

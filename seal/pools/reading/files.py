@@ -1,0 +1,552 @@
+"""JSON files of others: read, their faults named by place, malformed records left out."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import orjson
+
+from seal.core import DataError, UnknownNameError, shortened
+from seal.core.values import MAX_DEPTH, digest, nested_deeper, well_formed
+from seal.pools.importer import REGISTRY, Notes
+
+# -- What importers share: upstream's JSON files, their faults by place, and names of tools.
+#
+# A file that cannot be read as JSON ends the import with the place of the fault. Read leniently is
+# what other writers leave: a byte-order mark, NaN and Infinity (as null), half surrogate pairs.
+
+NAME_LENGTH = 64
+"""Characters of a function name that chat servers allow."""
+
+_BOM = b"\xef\xbb\xbf"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_BLANK = b" \t\r\n"
+_FOREIGN = re.compile(r"[^A-Za-z0-9_-]+")
+_KINDS: dict[type, str] = {
+    str: "a text",
+    int: "a whole number",
+    bool: "true or false",
+    list: "a list",
+    dict: "an object",
+}
+
+Torn = Callable[[DataError], None]
+"""Told a record that cannot be parsed, with its place."""
+
+Kind = TypeVar("Kind", str, int, bool, list[Any], dict[str, Any])
+Meant = TypeVar("Meant")
+
+
+class Placed(NamedTuple):
+    """A record and where it stands."""
+
+    place: str
+    """File and line, or file and position from 0, for messages."""
+    value: Any
+
+
+def json_file(path: Path) -> Any:
+    """Return the JSON value of a file, as it is or packed (`seal.pools.reading.files`).
+
+    Raises:
+        DataError: The file cannot be read, is empty, not UTF-8, or no JSON; the text names file,
+            place and repair.
+    """
+    try:
+        raw = b"".join(lines_of(path))
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror}; name a file that can be read") from None
+    return parse_json(raw, str(path))
+
+
+def json_lines(path: Path, torn: Torn | None = None) -> Iterator[Placed]:
+    """Yield the values of a JSON Lines file one by one, blank lines left out.
+
+    Args:
+        path: The file, as it is or packed (`seal.pools.reading.files`).
+        torn: Told a line that is no JSON, which is passed over; None: it ends the reading.
+
+    Raises:
+        DataError: A line is not UTF-8 or no JSON; the text names file, line and repair.
+    """
+    yield from json_values(lines_of(path), path, torn)
+
+
+def json_values(
+    lines: Iterable[bytes],
+    path: Path,
+    torn: Torn | None = None,
+    parse: Callable[[bytes, str], Any] | None = None,
+) -> Iterator[Placed]:
+    """Yield the values of lines of JSON one by one, blank lines left out.
+
+    Args:
+        lines: Of the file, as they are once it is unpacked.
+        path: The file, for messages.
+        torn: As of `json_lines`.
+        parse: (line, place) to its value; None: `parse_json`.
+
+    Raises:
+        DataError: A line is not what is parsed; the text names file, line and repair.
+    """
+    parse = parse or parse_json
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        place = f"{path}, line {number}"
+        try:
+            value = parse(line, place)
+        except DataError as error:
+            if torn is None:
+                raise
+            torn(error)
+        else:
+            yield Placed(place, value)
+
+
+def json_records(path: Path, torn: Torn | None = None) -> Iterator[Placed]:
+    """Yield the records of a file that holds one JSON array, or JSON Lines.
+
+    An array is parsed as a whole; its bytes are not kept while its records are read.
+
+    Args:
+        path: The file, as it is or packed (`seal.pools.reading.files`).
+        torn: As of `json_lines`.
+
+    Raises:
+        DataError: The file is not UTF-8, or neither; the text names file, place and repair.
+    """
+    lines = (line.removeprefix(_BOM).lstrip(_BLANK) for line in lines_of(path))
+    if not next(filter(None, lines), b"").startswith(b"["):
+        yield from json_lines(path, torn)
+        return
+    for number, value in enumerate(json_file(path)):
+        yield Placed(f"{path}, record {number}", value)
+
+
+def parse_json(raw: bytes, place: str) -> Any:
+    """Return the JSON value that the bytes hold.
+
+    Args:
+        raw: UTF-8, with or without a byte-order mark.
+        place: Of the bytes, for the message.
+
+    Raises:
+        DataError: They are empty, not UTF-8, or no JSON.
+    """
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        try:
+            return parse_leniently(raw)
+        except (ValueError, RecursionError):
+            raise DataError(f"{place}: {_fault(raw, error)}") from error
+
+
+def json_of_text(text: str) -> Any:
+    """Return the JSON value that a text within a record holds.
+
+    Raises:
+        ValueError: It holds none.
+    """
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        try:
+            return parse_leniently(text.encode("utf-8", "replace"))
+        except RecursionError as error:
+            raise ValueError("nested deeper than Python's stack") from error
+
+
+def parse_leniently(raw: bytes) -> Any:
+    """Return JSON with NaN as null, half surrogate pairs as `?`, a byte-order mark left out.
+
+    Raises:
+        ValueError: It is no JSON even so.
+        RecursionError: It is nested deeper than Python's stack.
+    """
+    value = json.loads(raw.decode("utf-8-sig"), parse_constant=lambda _: None)
+    return orjson.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+
+
+def utf8_text(raw: bytes, place: str) -> str:
+    """Return UTF-8 bytes as text, without a byte-order mark.
+
+    Raises:
+        DataError: They are not UTF-8; the text names the byte.
+    """
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{place}: {_not_utf8(raw, error)}") from error
+
+
+def _fault(raw: bytes, error: orjson.JSONDecodeError) -> str:
+    """Return what is wrong with bytes that are not JSON, and the repair."""
+    if not raw.removeprefix(_BOM).strip():
+        return "the file is empty; expected JSON; fetch it again"
+    try:
+        raw.decode("utf-8-sig")
+    except UnicodeDecodeError as unreadable:
+        return _not_utf8(raw, unreadable)
+    if b"\0" in raw:
+        return f"not JSON: it holds null bytes; {_guess(raw)}"
+    first, _, rest = raw.strip().partition(b"\n")
+    if rest and first.startswith(b"{") and first.endswith(b"}"):
+        return (
+            "this is JSON Lines, expected one JSON value: is it another benchmark's? "
+            f"Importers: {', '.join(REGISTRY.names())}"
+        )
+    return f"not JSON: {error}; is the file cut or damaged? Mend it, or fetch it again"
+
+
+def _not_utf8(raw: bytes, error: UnicodeDecodeError) -> str:
+    wrong = f"byte 0x{raw[error.start]:02x} at offset {error.start}"
+    return f"not UTF-8: {wrong} ({error.reason}); {_guess(raw)}"
+
+
+def _guess(raw: bytes) -> str:
+    """Return what bytes look like that are not UTF-8 or hold null bytes, and the repair."""
+    if raw.startswith(_UTF16) or _alternates(raw):
+        return "it looks like UTF-16: save it as UTF-8"
+    if b"\0" in raw:
+        return "it looks like no text: is it packed or damaged? Unpack it or fetch it again"
+    return "it looks like another encoding: save it as UTF-8"
+
+
+def _alternates(raw: bytes) -> bool:
+    """Tell whether every second byte is null, as in UTF-16 of ASCII, and no other one."""
+    return any(
+        len(nulls) > 1 and not any(nulls) and all(others)
+        for nulls, others in ((raw[::2], raw[1::2]), (raw[1::2], raw[::2]))
+    )
+
+
+def field_of(record: Any, name: str, kind: type[Kind]) -> Kind:
+    """Return a field of a record.
+
+    Args:
+        record: As read from the file.
+        name: Of the field.
+        kind: What its value must be; True and False are no numbers.
+
+    Raises:
+        DataError: The record is no object, lacks the field, or has a value of another kind.
+    """
+    if not isinstance(record, dict):
+        raise DataError(f"expected an object with {name!r}, got {shortened(record)}")
+    if name not in record:
+        fields = ", ".join(map(repr, list(record)[:10])) or "none"
+        raise DataError(f"the field {name!r} is missing; the record has: {fields}")
+    return expect(record[name], kind, name)
+
+
+def fields(record: Any, **kinds: type[Any]) -> tuple[Any, ...]:
+    """Return several fields of a record in the order given.
+
+    Args:
+        record: As read from the file.
+        **kinds: Name of a field to what its value must be.
+
+    Raises:
+        DataError: As of `field`, for the first that is wrong.
+    """
+    return tuple([field_of(record, name, kind) for name, kind in kinds.items()])
+
+
+def expect(value: Any, kind: type[Kind], place: object = "", what: str = "") -> Kind:
+    """Return a value that must be of a kind.
+
+    Args:
+        value: As read from the file.
+        kind: What it must be; True and False are no numbers.
+        place: What the fault begins with, such as the field's name; empty: nothing.
+        what: What was expected, in words; empty: the kind's own.
+
+    Raises:
+        DataError: It is of another kind.
+    """
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        at = f"{place}: " if place else ""
+        raise DataError(f"{at}expected {what or _KINDS[kind]}, got {shortened(value)}")
+    return value
+
+
+def named(known: Mapping[str, Meant], name: Any, kind: str, place: str = "") -> Meant:
+    """Return what a name in a record stands for.
+
+    Args:
+        known: Name to what it stands for.
+        name: As read from the file.
+        kind: What was looked for, such as "column".
+        place: What the fault begins with; empty: nothing.
+
+    Raises:
+        DataError: Nothing has this name; the text has those that there are.
+    """
+    if not isinstance(name, str) or name not in known:
+        at = f"{place}: " if place else ""
+        raise DataError(f"{at}{UnknownNameError(kind, str(name), known)}")
+    return known[name]
+
+
+def refuse_deep(record: Any) -> None:
+    """Refuse a record that is nested far deeper than what can be written (`seal.core.values`).
+
+    Raises:
+        DataError: Names the field, as far as five names or positions lead to it.
+    """
+    try:
+        orjson.dumps(record)  # fast; fails beyond 254 levels
+    except TypeError as error:
+        place = _deepest(record, 5)
+        raise DataError(
+            f"{place}: nested deeper than {MAX_DEPTH} levels; shorten it or remove the record"
+        ) from error
+
+
+def _deepest(value: Any, names: int) -> str:
+    """Return the way to what is nested too deep."""
+    path: list[str] = []
+    while len(path) < names:
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        inner = ((key, item) for key, item in items if nested_deeper(item, MAX_DEPTH))
+        key, value = next(inner, (None, None))
+        if key is None:
+            break
+        path.append(str(key))
+    return ".".join(path) or "record"
+
+
+def find(source: Path, names: Sequence[str], benchmark: str) -> list[Path]:
+    """Return the files of a source that match, sorted; a file that is the source is itself it.
+
+    Args:
+        source: File or folder.
+        names: Glob patterns of file names, such as "*.json"; folders below are searched too.
+        benchmark: For the message.
+
+    Raises:
+        DataError: A folder has no such file; the text lists what it holds instead.
+    """
+    if source.is_file():
+        return [source]
+    found = {path for name in names for path in source.rglob(name) if path.is_file()}
+    if not found:
+        raise wrong_source(source, ", ".join(names), benchmark)
+    return sorted(found)
+
+
+def wrong_source(source: Path, expected: str, benchmark: str) -> DataError:
+    """Return that a source is not what a benchmark's files are, with what it holds instead."""
+    if not source.exists():
+        held = "does not exist"
+    elif source.is_file():
+        held = "is a file"
+    else:
+        names = sorted(p.name + "/" * p.is_dir() for p in source.iterdir())
+        more = f" and {len(names) - 10} more" if len(names) > 10 else ""
+        held = f"holds {', '.join(names[:10]) + more if names else 'nothing'}"
+    return DataError(
+        f"{source} {held}; {benchmark} expects {expected}: name the folder as upstream publishes it"
+    )
+
+
+def function_name(text: str) -> str:
+    """Return a name that chat servers allow: letters, digits, `_` and `-`, at most 64 of them.
+
+    Anything else becomes one `_`. A longer name keeps its end, under a digest of the whole; where
+    nothing is left, the digest is the name.
+    """
+    name = _FOREIGN.sub("_", text).strip("_")
+    if not name:
+        return f"unnamed_{digest(text)[:8]}"
+    if len(name) <= NAME_LENGTH:
+        return name
+    return f"{digest(text)[:8]}_{name[-(NAME_LENGTH - 9) :]}"
+
+
+def tool_id(benchmark: str, tool: str, api: str) -> str:
+    """Return `benchmark/tool/api`; slashes within the names become `_`, an empty one `_`."""
+    parts = (part.strip().replace("/", "_") or "_" for part in (benchmark, tool, api))
+    return "/".join(map(well_formed, parts))
+
+
+# -- Malformed records of upstream's files: left out, counted and placed, as long as others are
+#    not.
+#
+# A file of which no record can be used is the wrong file, and ends the import; so does one that is
+# missing or cannot be read as a whole.
+
+MALFORMED = "malformed_record"
+"""The usual reason to count a record under."""
+
+_Made = TypeVar("_Made")
+
+
+class FileFault(DataError):
+    """A file that records need is missing or unusable; no record of it is to blame."""
+
+
+class CountedFault(DataError):
+    """A record is malformed in a way that is counted under a reason of its own.
+
+    Args:
+        reason: To count it under.
+        fault: What is wrong.
+    """
+
+    def __init__(self, reason: str, fault: str) -> None:
+        self.reason = reason
+        super().__init__(fault)
+
+
+class LeftOut(Exception):
+    """A sound record is left out.
+
+    Its arguments are the reasons to count it under; without any it is counted elsewhere.
+    """
+
+
+class Reader(Protocol):
+    """Yields the records of a file."""
+
+    def __call__(self, path: Path, torn: Torn) -> Iterable[Placed]:
+        """Yield the records; of one that cannot be parsed `torn` is told, with its place."""
+        ...
+
+
+def usable(
+    path: Path,
+    read: Callable[[Any], _Made],
+    notes: Notes,
+    records: Reader = json_records,
+    reason: str = MALFORMED,
+) -> Iterator[_Made]:
+    """Yield what is read of each record of a file; leave out and count those that are malformed.
+
+    Args:
+        path: The file.
+        read: Makes something of a record; raises DataError where the record is malformed, and
+            `LeftOut` where it is not used.
+        notes: Gets the count, and the first places with their faults.
+        records: Yields the records.
+        reason: To count them under, where a `CountedFault` does not name its own.
+
+    Raises:
+        FileFault: `read` raised it.
+        DataError: The file cannot be read, or has records and each of them is malformed: the first
+            one's fault.
+    """
+    first: list[DataError] = []
+
+    def leave_out(fault: DataError, under: str = reason) -> None:
+        notes.leave_out(under, str(fault).replace(str(path), path.name))
+        first.append(fault)
+        del first[1:]
+
+    any_used = False
+    for place, value in records(path, leave_out):
+        try:
+            made = read(value)
+        except FileFault as error:
+            raise FileFault(f"{place}: {error}") from error
+        except DataError as error:
+            under = error.reason if isinstance(error, CountedFault) else reason
+            leave_out(DataError(f"{place}: {error}"), under)
+        except LeftOut as reasons:
+            any_used = True
+            notes.dropped.update(reasons.args)
+        else:
+            any_used = True
+            yield made
+    if first and not any_used:
+        raise first[0]
+
+
+def numbered(records: Reader) -> Reader:
+    """Return a reader of (position, record), positions from 0; torn records have one too."""
+
+    def with_numbers(path: Path, torn: Torn) -> Iterator[Placed]:
+        number = -1
+
+        def passed_over(fault: DataError) -> None:
+            nonlocal number
+            number += 1
+            torn(fault)
+
+        for place, value in records(path, passed_over):
+            number += 1
+            yield Placed(place, (number, value))
+
+    return with_numbers
+
+
+def listed(content: Iterable[Any]) -> Reader:
+    """Return the reader of records that stand in a list that was read already."""
+
+    def records(path: Path, torn: Torn) -> Iterator[Placed]:
+        for number, value in enumerate(content):
+            yield Placed(f"{path}, record {number}", value)
+
+    return records
+
+
+# -- Lines of files that may be packed with gzip, unpacked as far as can be trusted.
+#
+# A few kB can unpack to GB, and a line of a few MB of JSON can become GB in memory. So what comes
+# of a file is bounded by its own size, and each line of it alone.
+
+PACKED = ".gz"
+RATIO = 100
+"""Bytes that one packed byte may become; JSON of benchmarks becomes 50, nothing but zeros 1,032."""
+SMALL = 2**26
+"""Unpacked bytes that any file may have."""
+_LARGEST = 2**30
+"""Unpacked bytes that no file may pass."""
+_LINE = 2**24
+"""Unpacked bytes that no line may pass."""
+
+
+def lines_of(path: Path) -> Iterator[bytes]:
+    """Yield the lines of a file; one that is named `*.gz` is unpacked on the way.
+
+    Raises:
+        DataError: It is no whole gzip file, or unpacks to too much.
+    """
+    if path.suffix != PACKED:
+        with path.open("rb") as lines:
+            yield from lines
+        return
+    size = path.stat().st_size
+    try:
+        with closing(gzip.open(path)) as file:
+            yield from _bounded(file, path, size)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise DataError(f"{path}: no whole gzip file: {error}; fetch it again") from error
+
+
+def _bounded(file: gzip.GzipFile, path: Path, size: int) -> Iterator[bytes]:
+    limit = min(_LARGEST, max(SMALL, RATIO * size))
+    total = number = 0
+    while line := file.readline(_LINE + 1):
+        total += len(line)
+        number += 1
+        if len(line) > _LINE:
+            raise _too_large(f"{path}, line {number}: it unpacks to more than {_LINE} bytes")
+        if total > limit:
+            raise _too_large(f"{path}: {size} bytes unpack to more than {limit}")
+        yield line
+
+
+def _too_large(fault: str) -> DataError:
+    return DataError(
+        f"{fault}; if you trust the file, unpack it with gunzip and name what comes of it"
+    )

@@ -1,0 +1,182 @@
+"""Tables row by row: CSV, JSON, Parquet, Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from seal.core import DataError, needing
+from seal.core.records import CsvRows
+from seal.pools.reading.files import PACKED, RATIO, SMALL, Placed, Torn, json_records
+
+# -- Tables row by row: JSON, JSON Lines, CSV, Parquet, Arrow, and folders of these.
+
+CARDS = frozenset({"dataset_info.json", "dataset_infos.json", "state.json", "dataset_dict.json"})
+"""Of a hub's copy: they say what its files hold."""
+
+
+def rows(path: Path, torn: Torn | None = None) -> Iterator[Placed]:
+    """Yield the rows of a table, each a map from column to value; of a folder those of its files.
+
+    Args:
+        path: A file whose ending says its format, also packed with gzip where it holds JSON Lines.
+        torn: Told a row that cannot be parsed, which is passed over; None: it ends the reading.
+
+    Raises:
+        DataError: It is no such file, or damaged, or a folder without one.
+        MissingExtraError: A Parquet or Arrow file, without the extra `experiments`.
+    """
+    if path.is_dir():
+        files = [file for file in sorted(path.rglob("*")) if _is_table(file)]
+        if not files:
+            raise DataError(f"{path} holds no table; expected one of {', '.join(FORMATS)}")
+        for file in files:
+            yield from rows(file, torn)
+        return
+    read = FORMATS.get(_format(path))
+    if read is None:
+        raise DataError(f"{path}: expected a table, one of {', '.join(FORMATS)}; save it as such")
+    yield from read(path, torn)
+
+
+def _is_table(path: Path) -> bool:
+    return path.is_file() and path.name not in CARDS and _format(path) in FORMATS
+
+
+def _format(path: Path) -> str:
+    return Path(path.name.removesuffix(PACKED)).suffix.lower()
+
+
+def csv_rows(path: Path, torn: Torn | None) -> Iterator[Placed]:
+    """Yield the rows of a CSV file in UTF-8, its first row the names of the columns."""
+    for row in CsvRows(path, "a table"):
+        if not isinstance(row, str):
+            yield Placed(*row)
+        elif torn is None:
+            raise DataError(row)
+        else:
+            torn(DataError(row))
+
+
+FORMATS: dict[str, Callable[[Path, Torn | None], Iterator[Placed]]] = {
+    ".csv": csv_rows,
+    ".json": json_records,
+    ".jsonl": json_records,
+    ".ndjson": json_records,
+    ".parquet": lambda path, torn: parquet_records(path),
+    ".arrow": lambda path, torn: arrow_records(path),
+}
+"""Ending of a file to what reads it."""
+
+
+# -- Parquet files, as data-set hubs serve them; the one importing module that needs pyarrow.
+
+_ROWS = 1024
+"""Rows that are read at once."""
+_BAD_CELLS = (ValueError, OverflowError)
+"""What pyarrow raises for a text that is not UTF-8, and for a time that Python does not have."""
+
+
+def parquet_records(path: Path, columns: Sequence[str] = ()) -> Iterator[Placed]:
+    """Yield the rows of a file as maps, batch by batch.
+
+    Args:
+        path: A Parquet file.
+        columns: That it must have; others are left unread. Empty: all columns, whichever they are.
+
+    Raises:
+        MissingExtraError: pyarrow is not installed.
+        DataError: The file is no Parquet, is damaged, lacks a column, or unpacks to too much.
+    """
+    parquet = _pyarrow_parquet()
+    from pyarrow import ArrowException
+
+    try:
+        with parquet.ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            missing = [name for name in columns if name not in names]
+            if missing:
+                raise DataError(
+                    f"{path}: no column {', '.join(missing)}; it has: {', '.join(names) or 'none'}"
+                )
+            batches = _bounded(file, path, list(columns) or None)
+            rows = chain.from_iterable(batch.to_pylist() for batch in batches)
+            for number, row in enumerate(rows):
+                yield Placed(f"{path}, row {number}", row)
+    except (ArrowException, OSError, *_BAD_CELLS) as error:
+        raise DataError(
+            f"{path}: not readable as Parquet: {error}; is the file cut or damaged? Fetch it again"
+        ) from error
+
+
+def _bounded(file: Any, path: Path, columns: list[str] | None) -> Iterator[Any]:
+    """Yield the batches of a file, as long as it does not unpack to more than can be trusted.
+
+    What its pages say of themselves is asked first; rows of one value repeated are in no page.
+    """
+    limit = max(SMALL, RATIO * path.stat().st_size)
+    groups = range(file.metadata.num_row_groups)
+    total = sum(file.metadata.row_group(number).total_byte_size for number in groups)
+    batches = iter(()) if total > limit else file.iter_batches(_ROWS, columns=columns)
+    rows = 0
+    for batch in batches:
+        rows += sum(_plain(column).nbytes for column in batch.columns)
+        if rows > limit:
+            break
+        yield batch
+    if max(total, rows) > limit:
+        raise DataError(
+            f"{path}: {path.stat().st_size} bytes unpack to more than {limit}; if you trust the "
+            "file, write its rows as JSON Lines and name that file"
+        )
+
+
+def _plain(column: Any) -> Any:
+    return column.dictionary_decode() if hasattr(column, "dictionary_decode") else column
+
+
+def arrow_records(path: Path) -> Iterator[Placed]:
+    """Yield the rows of an Arrow stream, as data sets that were saved to disk have it.
+
+    Raises:
+        MissingExtraError: pyarrow is not installed.
+        DataError: The file is no such stream, or is damaged.
+    """
+    _pyarrow_parquet()
+    from pyarrow import ArrowException, ipc
+
+    try:
+        with path.open("rb") as file, ipc.open_stream(file) as stream:
+            rows = chain.from_iterable(batch.to_pylist() for batch in stream)
+            for number, row in enumerate(rows):
+                yield Placed(f"{path}, row {number}", row)
+    except (ArrowException, OSError, *_BAD_CELLS) as error:
+        raise DataError(f"{path}: not readable as an Arrow stream: {error}") from error
+
+
+def unread_columns(path: Path, columns: Sequence[str]) -> dict[str, int]:
+    """Return the other columns of a file that `parquet_records` can read, each with its rows."""
+    with _pyarrow_parquet().ParquetFile(path) as file:
+        rows = file.metadata.num_rows
+        return {name: rows for name in file.schema_arrow.names if name not in columns}
+
+
+def split_readable(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
+    """Return the files that can be read here, and the Parquet files that other files stand in for.
+
+    Without pyarrow, Parquet files are passed over where there are files of other kinds; where there
+    are none, they count as readable, and reading them tells the missing extra.
+    """
+    others = [path for path in paths if path.suffix != ".parquet"]
+    if not others or find_spec("pyarrow") is not None:
+        return list(paths), []
+    return others, [path for path in paths if path.suffix == ".parquet"]
+
+
+def _pyarrow_parquet() -> Any:
+    with needing("pyarrow", "experiments"):
+        from pyarrow import parquet
+    return parquet

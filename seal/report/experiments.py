@@ -1,0 +1,598 @@
+"""Ablations, sweeps and fidelity: their tables, charts, and the files that they leave."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from seal.core import MissingExtraError
+from seal.core.files import within
+from seal.core.text import counted, one_line
+from seal.experiments import retrieval, sweep
+from seal.experiments.ablation import VARIANTS
+from seal.experiments.ablation_conditions import ABSTENTION
+from seal.experiments.fidelity import ANSWER, ERROR
+from seal.experiments.series import LongForm
+from seal.experiments.settings import RECALL_AT
+from seal.report.columns import (
+    DIFFERENCE,
+    Cell,
+    Columns,
+    figure,
+    grid_of,
+    signed,
+    spread,
+    with_interval,
+)
+from seal.report.figures import (
+    DEVIATIONS,
+    Mark,
+    Panel,
+    Series,
+    log_sizes,
+    save,
+    series_figure,
+    styled,
+    whisker,
+)
+from seal.report.frames import write_parquet
+from seal.report.grids import Grid, counts_of, frequent, grouped, interval, number, told
+from seal.report.lanes import DECISIVE, Lane
+from seal.report.pages import paragraphs
+from seal.report.retrieval import retrieval_figures
+from seal.report.run_pages import write_report
+from seal.report.sections import Section, default_sections
+from seal.runs.run import RunFolder
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+# -- An ablation for a person: tables for terminal and report, and a figure.
+#
+# errors_over_similarity   a panel an error rate, a mark an environment, a colour a variant of
+# J_avg;
+#                          whiskers: 95 % intervals over tasks
+#
+# Source of the figure: Kokane et al., ToolScan (2024), the ablation on API complexity.
+
+_REASONS_FOR_EXCLUSION = 4
+"""Reasons for excluded pairs that are told."""
+_LONGEST = 160
+"""Characters of one."""
+_ABLATION_PANELS_IN_ROW = 3
+_ABLATION_PANEL = (2.4, 1.8)
+"""Width and height of its axes, in inches."""
+
+AblationEntries = Iterable[Mapping[str, Any]]
+
+
+def ablation_tables(content: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield tables and lines for a person.
+
+    Args:
+        content: Of comparison.json.
+    """
+    return told(_ablation_parts(content))
+
+
+class AblationSection:
+    """The report's part about what an ablation varied, and what that changed.
+
+    Args:
+        content: Of comparison.json.
+    """
+
+    def __init__(self, content: Mapping[str, Any]) -> None:
+        self.title = f"Ablation of {content['protocol']['ablation']}"
+        self._content = content
+
+    def render(self, lanes: Sequence[Lane]) -> Markup:
+        """Return the tables that the terminal shows, and the lines below them."""
+        return paragraphs((*_ablation_parts(self._content), *self._content["notes"]), auto=True)
+
+
+def _ablation_parts(content: Mapping[str, Any]) -> Iterator[Grid | str]:
+    """Yield the tables of the told metrics, and the lines below them."""
+    yield from ablation_grids(content, content["protocol"]["told"])
+    yield from ablation_lines(content)
+
+
+def ablation_grids(content: Mapping[str, Any], metrics: Sequence[str]) -> Iterator[Grid]:
+    """Yield the tables of an ablation.
+
+    Args:
+        content: Of comparison.json.
+        metrics: Those that are told.
+    """
+    if "roles" in content:
+        yield _roles_grid(content["roles"])
+    if "costs" in content:
+        yield _costs_grid(content, metrics)
+        return  # comparison.json has the pairs
+    yield from _pair_grids(content["comparisons"], metrics)
+    if "kinds" in content:
+        yield _kinds_grid(content["kinds"])
+    if content.get("points"):
+        yield _points_grid(content["points"])
+
+
+def _costs_grid(content: Mapping[str, Any], metrics: Sequence[str]) -> Grid:
+    def cost(stage: str) -> Cell:
+        return lambda entry: _cost(entry["stages"].get(stage))
+
+    stages = [name for name in content["protocol"]["conditions"] if name != "plain"]
+    columns: Columns = [
+        ("metric", "metric"),
+        ("plain", figure("plain")),
+        *((stage, cost(stage)) for stage in stages),
+    ]
+    told = [each for each in content["costs"] if each["metric"] in metrics]
+    return grid_of("what each stage costs: points that gold in its place adds", columns, told)
+
+
+def _cost(found: Mapping[str, Any] | None) -> str:
+    return "" if found is None else f"{signed(found['cost'])} {interval(found)}".rstrip()
+
+
+def _roles_grid(roles: Mapping[str, Sequence[Mapping[str, Any]]]) -> Grid:
+    counts = ("replies", "goals", "tokens_in", "tokens_out", "caught", "caused", "missed", "passed")
+    counted = [(count.replace("_", " "), figure(count, "{:,}".format)) for count in counts]
+    rows = [{"run": name, **row} for name, found in roles.items() for row in found]
+    title = "who spoke, and the errors that each caught and caused"
+    return grid_of(title, [("run", "run"), ("role", "role"), *counted], rows)
+
+
+def _pair_grids(comparisons: AblationEntries, metrics: Sequence[str]) -> Iterator[Grid]:
+    """Yield a table for each two conditions; of the told metrics in their order."""
+    pairs: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for entry in comparisons:
+        if entry["n"]:
+            mine = pairs.setdefault((entry["run"], entry["other"]), [])
+            if entry["metric"] in metrics:
+                mine.append(entry)
+    for (one, other), mine in pairs.items():
+        mine.sort(key=lambda entry: metrics.index(entry["metric"]))
+        means = ((one, figure("mean")), (other, figure("other_mean")))
+        yield grid_of(f"{one} less {other}", [("metric", "metric"), *means, *DIFFERENCE], mine)
+
+
+def _kinds_grid(kinds: AblationEntries) -> Grid:
+    def share(name: str) -> Cell:
+        return lambda found: with_interval(found["metrics"][name]["mean"], found["metrics"][name])
+
+    shares = [(name, share(name)) for name in ABSTENTION]
+    columns: Columns = [("kind", "kind"), ("tasks", "tasks"), *shares]
+    return grid_of("irrelevant tasks by kind", columns, kinds)
+
+
+def _points_grid(points: Sequence[Mapping[str, Any]]) -> Grid:
+    def rate(name: str) -> Cell:
+        return lambda point: number(point["rates"][name]["rate"])
+
+    columns: Columns = [
+        *((name, name) for name in ("environment", "tools", "goals")),
+        *((variant, figure(variant)) for variant in VARIANTS),
+        *((name, rate(name)) for name in points[0]["rates"]),
+    ]
+    return grid_of("J_avg and error rates by environment", columns, points)
+
+
+def ablation_lines(content: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what stands below the tables: tasks and errors, and why pairs were left out."""
+    for row in content["runs"]:
+        yield (
+            f"{row['condition']}: {counts_of(task=row['tasks'], error=row['errors'])}"
+            + (f", {row['skipped']} skipped" if row["skipped"] else "")
+        )
+        for reason, count in list(row["error_reasons"].items())[:_REASONS_FOR_EXCLUSION]:
+            yield f"  {count}: {one_line(reason, _LONGEST)}"
+    yield from _excluded_lines(content)
+
+
+def _excluded_lines(content: Mapping[str, Any]) -> Iterator[str]:
+    """Yield for the told metrics why pairs have no value, and of which two conditions they are."""
+    told = content["protocol"]["told"]
+    entries = [(f"{it['run']} less {it['other']}", it) for it in content["comparisons"]]
+    metrics = grouped(
+        ((compared, frequent(entry["excluded"], _REASONS_FOR_EXCLUSION, _LONGEST)), entry["metric"])
+        for compared, entry in entries
+        if entry["metric"] in told and entry["excluded"]
+    )
+    pairs = grouped(
+        (f"{', '.join(named)}: pairs without values: {reasons}", compared)
+        for (compared, reasons), named in metrics.items()
+    )
+    every = {compared for compared, _ in entries}
+    for text, named in pairs.items():
+        whole = len(every) > 1 and every == {*named}
+        yield f"{'every comparison' if whole else ', '.join(named)}: {text}"
+
+
+def similarity_figures(content: Mapping[str, Any]) -> dict[str, Figure]:
+    """Return the figure of an ablation of similarity by its name; empty for other ablations.
+
+    Args:
+        content: Of comparison.json.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    if not content.get("points"):
+        return {}
+    points = content["points"]
+    sentences = ("A mark is an environment. Whiskers: 95 % intervals over tasks.",)
+    with styled():
+        shown = [_panel(name, points) for name in points[0]["rates"]]
+        figure = series_figure(
+            shown, _ABLATION_PANEL, _ABLATION_PANELS_IN_ROW, sentences, "error rate"
+        )
+        return {"errors_over_similarity": figure}
+
+
+def _panel(name: str, points: Sequence[Mapping[str, Any]]) -> Panel:
+    most = min(1.0, 1.2 * max(point[v] or 0.1 for point in points for v in VARIANTS))
+
+    def finish(axes: Any) -> None:
+        axes.set_xlim(0, most)
+        axes.set_ylim(bottom=0)
+        if axes.get_ylim()[1] < 0.1:  # an axis of nothing but noise would look like an effect
+            axes.set_ylim(0, 0.1)
+        axes.set_xlabel("J_avg of the names")
+
+    return Panel(name, [_marks(v, points, name) for v in VARIANTS], finish)
+
+
+def _marks(variant: str, points: AblationEntries, name: str) -> Series:
+    found = ((point[variant], point["rates"][name]) for point in points)
+    marks = [
+        Mark(x, it["rate"], whisker(it["rate"], it["low"], it["high"]))
+        for x, it in found
+        if x is not None and it["rate"] is not None
+    ]
+    return Series(f"J_avg {variant}", VARIANTS.index(variant), marks, joined=False)
+
+
+# -- A sweep for a person: the SEAL paper's Table 3, what each K was worth, and figures.
+#
+# metrics_over_pool_size   a panel a K, a line a metric (the SEAL paper's Figure 4)
+# pass_rate_over_recall    recall@K against pass rate, call recall and tokens; a line a pool size
+#
+# Whiskers: deviation over samples.
+
+CALL_RECALL = "call_recall_at_n"
+PASS_RATE = "pass_rate"
+METRICS = (f"recall@{RECALL_AT}", CALL_RECALL, "param_acc_gold", PASS_RATE)
+"""Columns of Table 3, after the pool's size and the number of queries."""
+_HEADINGS = {
+    "pool size": "pool\nsize",
+    CALL_RECALL: "call_recall\n_at_n",
+    "param_acc_gold": "param_acc\n_gold",
+    "tokens a goal": "tokens\na goal",
+}
+"""Names that would make their column wider than its figures."""
+_REASONS = 3
+"""Reasons for a metric without values that are told."""
+_AGAINST = (PASS_RATE, CALL_RECALL, "tokens")
+_PANELS_IN_ROW = 4
+_PANEL = (3.0, 2.4)
+"""Width and height of its axes, in inches."""
+_ALONE = (4.4, 2.6)
+"""Those of a figure's only panel."""
+
+Entries = Sequence[Mapping[str, Any]]
+"""`results` of sweep.json."""
+
+
+def sweep_tables(content: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield tables and lines for a person.
+
+    Args:
+        content: Of sweep.json.
+    """
+    return told(_sweep_parts(content))
+
+
+def _sweep_parts(content: Mapping[str, Any]) -> Iterator[Grid | str]:
+    entries, origin = content["results"], content["origin"]
+    several = len(content["protocol"]["top_k"]) > 1
+    yield f"pools drawn from {origin['benchmark']}, {counted(origin['tools'], 'tool')}"
+    if entries:
+        yield _table_3(entries, several)
+        if several:
+            yield _by_k(entries)
+            yield (
+                f"recall@{RECALL_AT}: of the first {RECALL_AT} ranked tools, at every K; recall@K: "
+                "of the K that the chat was offered; in brackets 95 % over tasks"
+            )
+        yield "mean ± deviation over samples (n - 1), NA of one sample"
+    yield from _lacking(entries)
+
+
+def _table_3(entries: Entries, several: bool) -> Grid:
+    rows = [
+        (
+            str(entry["size"]),
+            *([str(entry["top_k"])] if several else []),
+            _queries(entry),
+            *(spread(_figure_of(entry, metric)) for metric in METRICS),
+        )
+        for entry in entries
+    ]
+    return _grid(rows, "pool size", *(["K"] if several else []), "queries", *METRICS)
+
+
+def _by_k(entries: Entries) -> Grid:
+    rows = []
+    for entry in entries:
+        names = (f"recall@{entry['top_k']}", "call_recall", PASS_RATE)
+        tokens = _figure_of(entry, "tokens")["mean"]
+        told = "n/a" if tokens is None else f"{tokens:,.0f}"
+        cells = (_with_ends(_figure_of(entry, metric)) for metric in names)
+        rows.append((str(entry["size"]), str(entry["top_k"]), *cells, told))
+    return _grid(rows, "pool size", "K", "recall@K", "call_recall", PASS_RATE, "tokens a goal")
+
+
+def _with_ends(found: Mapping[str, Any]) -> str:
+    """Return a mean with its interval over tasks below it."""
+    ends = f"\n{interval(found)}" if found.get("low") is not None else ""
+    return f"{number(found['mean'])}{ends}"
+
+
+def _grid(rows: Sequence[tuple[str, ...]], *columns: str) -> Grid:
+    return Grid("", [_HEADINGS.get(column, column) for column in columns], rows, names=0)
+
+
+def _queries(entry: Mapping[str, Any]) -> str:
+    """Return the number of queries; with its deviation where samples differ."""
+    deviation = entry["queries_deviation"]
+    if not deviation:
+        return f"{entry['queries']:g}"
+    return f"{entry['queries']:.1f} ± {deviation:.1f}"
+
+
+def _figure_of(entry: Mapping[str, Any], metric: str) -> Mapping[str, Any]:
+    """Return {mean, deviation} of a metric; both are None if no run has it.
+
+    `tokens` is the sum of the tokens in and out of a goal; it has no deviation.
+    """
+    if metric == "tokens":
+        means = [_figure_of(entry, name)["mean"] for name in ("tokens_in", "tokens_out")]
+        counted = [mean for mean in means if mean is not None]
+        return {"mean": sum(counted) if counted else None, "deviation": None}
+    found: Mapping[str, Any] = entry["metrics"].get(metric, {"mean": None, "deviation": None})
+    return found
+
+
+def _lacking(entries: Entries, metrics: Sequence[str] = METRICS) -> Iterator[str]:
+    """Yield a line for each metric that some size has no value of, with the reasons."""
+    for metric in metrics:
+        reasons: Counter[str] = Counter()
+        for entry in entries:
+            found = _figure_of(entry, metric)
+            if found["mean"] is None:
+                reasons.update(found.get("reasons", {}))
+        if reasons:
+            told = "; ".join(
+                f"{reason} ({count})" for reason, count in reasons.most_common(_REASONS)
+            )
+            yield f"{metric} n/a: {told}"
+
+
+def sweep_figures(content: Mapping[str, Any]) -> dict[str, Figure]:
+    """Return the figures of what the results hold, by name.
+
+    Pool sizes are drawn where there are several, K where there are several.
+
+    Args:
+        content: Of sweep.json.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    entries = content["results"]
+    figures: dict[str, Figure] = {}
+    with styled():
+        if len({entry["size"] for entry in entries}) > 1:
+            figures["metrics_over_pool_size"] = _over_sizes(entries)
+        if len({entry["top_k"] for entry in entries}) > 1:
+            figures["pass_rate_over_recall"] = _over_recall(entries)
+    return figures
+
+
+def _over_sizes(entries: Entries) -> Figure:
+    sizes = sorted({entry["size"] for entry in entries})
+
+    def line(number: int, metric: str, mine: Entries) -> Series:
+        measured = any(_figure_of(entry, metric)["mean"] is not None for entry in entries)
+        found = [(entry["size"], _figure_of(entry, metric)) for entry in mine]
+        marks = [_mark(x, y) for x, y in found if y["mean"] is not None]
+        return Series(metric if measured else f"{metric}: n/a", number, marks)
+
+    def finish(axes: Any) -> None:
+        log_sizes(axes, sizes)
+        axes.set_ylim(0, 1.05)
+
+    shown = []
+    for k in sorted({entry["top_k"] for entry in entries}):
+        mine = sorted((e for e in entries if e["top_k"] == k), key=lambda entry: int(entry["size"]))
+        lines = [line(number, metric, mine) for number, metric in enumerate(METRICS)]
+        shown.append(Panel(f"K = {k}", lines, finish))
+    return _figure(shown, _lacking(entries), "mean over samples")
+
+
+def _over_recall(entries: Entries) -> Figure:
+    counted = any(_figure_of(entry, "tokens")["mean"] is not None for entry in entries)
+
+    def line(number: int, size: int, what: str) -> Series:
+        mine = sorted((e for e in entries if e["size"] == size), key=lambda e: int(e["top_k"]))
+        found = [
+            (_figure_of(e, f"recall@{e['top_k']}"), _figure_of(e, what), str(e["top_k"]))
+            for e in mine
+        ]
+        marks = [
+            _mark(x["mean"], y, x["deviation"] or 0.0, k)
+            for x, y, k in found
+            if x["mean"] is not None and y["mean"] is not None
+        ]
+        return Series(f"{size:,} tools", number, marks)
+
+    def panel(what: str) -> Panel:
+        def finish(axes: Any) -> None:
+            axes.set_xlim(0, 1.05)
+            axes.set_ylim(0, None if what == "tokens" else 1.05)
+            axes.set_xlabel("recall@K; at each point its K")
+
+        sizes = sorted({entry["size"] for entry in entries})
+        lines = [line(number, size, what) for number, size in enumerate(sizes)]
+        return Panel("tokens of a goal" if what == "tokens" else what, lines, finish)
+
+    shown = [panel(what) for what in _AGAINST if counted or what != "tokens"]
+    uncounted = "" if counted else "No panel of tokens: no model counted any."
+    return _figure(shown, (uncounted, *_lacking(entries, (PASS_RATE, CALL_RECALL))))
+
+
+def _mark(x: float, y: Mapping[str, Any], spread: float = 0.0, text: str = "") -> Mark:
+    return Mark(x, y["mean"], (y["deviation"] or 0.0,) * 2, (spread, spread), text)
+
+
+def _figure(shown: Sequence[Panel], lacking: Iterable[str], beside: str = "") -> Figure:
+    size = _PANEL if len(shown) > 1 else _ALONE
+    return series_figure(shown, size, _PANELS_IN_ROW, (DEVIATIONS, *lacking), beside)
+
+
+# -- How true simulators are to records, as tables.
+
+
+def fidelity_tables(content: Mapping[str, Any]) -> Iterator[Grid | str]:
+    """Yield the tables of `seal.experiments.fidelity.fidelity`.
+
+    The second is of the metrics that the results change, and of those that decide.
+    """
+    simulator = content["simulator"]
+    rows = [
+        [record, measure, *_estimate(entry, "mean"), str(entry["n"])]
+        for record, found in content["calls"].items()
+        for measure, entry in found["measures"].items()
+    ]
+    columns = ["record", "measure", "mean", "95 % interval", "calls"]
+    if rows:
+        yield Grid(f"{simulator} held against recorded answers (1: as recorded)", columns, rows, 2)
+    answers = [
+        [record, what, str(count), number(count / found["calls"])]
+        for record, found in content["calls"].items()
+        for what, count in found["answers"].items()
+        if found["answers"].keys() - {ANSWER, ERROR}
+    ]
+    if answers:
+        yield Grid(f"what {simulator} gave", ["record", "what came", "calls", "share"], answers, 2)
+    scores = [
+        [
+            *(entry["other"], entry["metric"], number(entry["other_mean"]), number(entry["mean"])),
+            *(*_estimate(entry, "difference"), str(entry["n"])),
+        ]
+        for entry in content["scores"]
+        if entry["difference"] is not None and (entry["difference"] or entry["metric"] in DECISIVE)
+    ]
+    if scores:
+        columns = ["run", "metric", "recorded", simulator, "difference", "95 % interval", "pairs"]
+        yield Grid(f"scores with the results of {simulator}", columns, scores, 2)
+    elif content["scores"]:
+        yield f"the results of {simulator} change no score"
+    order = [entry for entry in content["order"] if entry["metric"] in DECISIVE]
+    if order:
+        rows = [
+            [
+                f"{entry['run']} less {entry['other']}",
+                entry["metric"],
+                *_estimate(entry["recorded"], "difference"),
+                *_estimate(entry["simulated"], "difference"),
+                "yes" if entry["kept"] else "no",
+            ]
+            for entry in order
+        ]
+        columns = ["runs", "metric", "recorded", "95 %", simulator, "95 %", "order kept"]
+        yield Grid("order of the runs", columns, rows, 2)
+
+
+def _estimate(entry: Mapping[str, Any], name: str) -> tuple[str, str]:
+    return number(entry[name]), interval(entry)
+
+
+# -- What experiments, sweeps and ablations leave for readers; figures need extra `experiments`.
+
+REPORT = "report.html"
+"""Of the runs of an ablation."""
+
+
+def write_tables_and_figures(result: Mapping[str, Any], folder: Path) -> list[str]:
+    """Write results.parquet and the figures into an experiment's folder.
+
+    Args:
+        result: Of results.json.
+        folder: The experiment's folder.
+
+    Returns:
+        A sentence for each thing that was left out, as a package is not installed.
+    """
+    return _written(retrieval_figures, result, folder, retrieval.LONG)
+
+
+def write_sweep(content: Mapping[str, Any], folder: Path) -> list[str]:
+    """Write sweep.parquet and the figures into a sweep's folder.
+
+    Args:
+        content: Of sweep.json.
+        folder: The sweep's folder.
+
+    Returns:
+        A sentence for each thing that was left out, as a package is not installed.
+    """
+    return _written(sweep_figures, content, folder, sweep.LONG)
+
+
+def write_ablation(content: Mapping[str, Any], folder: Path) -> list[str]:
+    """Write report.html into an ablation's folder; of similarity the figure.
+
+    The page has all runs side by side below the ablation's own tables, whose numbers lead to their
+    tasks and steps.
+
+    Args:
+        content: Of comparison.json.
+        folder: The ablation's folder.
+
+    Returns:
+        A sentence for each thing that was left out, as a package is not installed.
+    """
+    runs = [RunFolder(within(folder, row["condition"])) for row in content["runs"]]
+    if runs:
+        sections: list[Section] = [AblationSection(content), *default_sections(runs)]
+        write_report(runs, folder / REPORT, sections, varied=content["protocol"]["ablation"])
+    return _written(similarity_figures, content, folder)
+
+
+def _written(
+    figures: Callable[[Mapping[str, Any]], Mapping[str, Figure]],
+    content: Mapping[str, Any],
+    folder: Path,
+    form: LongForm | None = None,
+) -> list[str]:
+    """Write the figures, and the long form where there is one; tell what lacks a package."""
+    writers: dict[str, Callable[[], Any]] = {}
+    if form is not None:
+        file = f"{form.name}.parquet"
+        writers[file] = partial(write_parquet, form, content, folder / file)
+    named = "the figure" if form is None else "the figures"
+    writers[named] = lambda: save(figures(content), folder)
+    notes = []
+    for what, write in writers.items():
+        try:
+            write()
+        except MissingExtraError as error:
+            notes.append(f"without {what}: {error}")
+    return notes

@@ -1,0 +1,378 @@
+"""Why goals failed: tables, waterfall, section."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup
+
+from seal.core import MissingExtraError
+from seal.core.text import counted, one_line
+from seal.experiments.explanation import EXAMPLES, explain_run
+from seal.experiments.series import check_results_folder, write_json
+from seal.pools.benchmark import Benchmark
+from seal.report.charts import Bar, BarGroup, bar_chart
+from seal.report.figures import (
+    COLOURS,
+    FOLDER,
+    GRID,
+    lay_out,
+    literal,
+    panels,
+    save,
+    styled,
+    title,
+    whisker,
+)
+from seal.report.grids import Grid, grouped, listed, told
+from seal.report.lanes import Lane
+from seal.report.pages import cell, link, render, table, task_link
+from seal.runs.run import RunFolder, check_whole
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+# -- Why a run's goals failed, as files, for a terminal and as a figure.
+#
+# waterfall   a bar a stage, from the goals left before it to those left after it; the last bar is
+#             what is solved. Whiskers: 95 % intervals over tasks of the stage's share of all goals.
+
+_WIDTH = 4.6
+_BAR = 0.24
+"""Width of the figure, and height of a bar with its space, in inches."""
+
+JSON = "explanation.json"
+
+
+NAME = "waterfall"
+
+
+def explain(
+    run: Path,
+    metric: str | None = None,
+    examples: int = EXAMPLES,
+    out: Path | None = None,
+    bench: Benchmark | None = None,
+) -> dict[str, Any]:
+    """Return why a run's failed goals failed, and write it into a folder where one is given.
+
+    Args:
+        run: Run folder, wherever it was moved.
+        metric: Whose verdict counts; None: that of each goal's kind of gold.
+        examples: Most of each stage.
+        out: Folder for explanation.json and figures/waterfall.svg and .png.
+        bench: What was played, where it is not installed.
+
+    Returns:
+        What `seal.experiments.explanation` says; with `out` also `notes`, sentences on what
+        was left out, as a package is not installed.
+
+    Raises:
+        DataError: The folder is no scored run, nothing was played, or a file is damaged.
+        UsageError: A metric without a value, or a folder that holds something else.
+    """
+    if out is not None:
+        check_results_folder(out, {JSON, FOLDER}, "an explanation")
+    folder = RunFolder.open(run)
+    check_whole(folder)
+    content = explain_run(folder, metric, examples, bench=bench)
+    if out is None:
+        return content
+    out.mkdir(parents=True, exist_ok=True)
+    write_json(content, out / JSON)
+    try:
+        save(waterfall_figures(content), out)
+    except MissingExtraError as error:
+        return {**content, "notes": [f"without the figure: {error}"]}
+    return {**content, "notes": []}
+
+
+def explanation_tables(content: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield the waterfall and, below it, notes and examples.
+
+    Args:
+        content: Of explanation.json.
+    """
+    return told((waterfall(content), *notes(content), *_example_lines(content)))
+
+
+def _example_lines(content: Mapping[str, Any]) -> Iterator[str]:
+    for stage in content["stages"]:
+        for number, example in enumerate(stage["examples"], 1):
+            if number == 1:
+                yield f"\n{stage['meaning']}:"
+            yield f"  {place_text(example)} ({example['cause']})"
+            for name, text in example_lines(example):
+                yield f"    {name}: {one_line(text, LONGEST)}"
+
+
+def waterfall_figures(content: Mapping[str, Any]) -> dict[str, Figure]:
+    """Return the waterfall by its name; empty if the run has no goals.
+
+    Args:
+        content: Of explanation.json.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    if not content["goals"]:
+        return {}
+    with styled():
+        return {NAME: _figure(content)}
+
+
+def _figure(content: Mapping[str, Any]) -> Figure:
+    goals, stages = content["goals"], explaining(content)
+    bars = bars_of(content)
+    figure, panel = panels(1, 1, _WIDTH, _BAR * len(bars))
+    axes = panel[0][0]
+    colours = {"all": "#bbbbbb", "solved": COLOURS[2], "undecided": COLOURS[4]}
+    colours["infrastructure"] = COLOURS[7]
+    for place, (_, kind, left, count) in enumerate(bars):
+        colour = colours.get(kind, COLOURS[1])
+        axes.barh(place, count, left=left, color=colour, height=0.7)
+    for place, row in enumerate(stages, 1):
+        if row["low"] is not None and row["high"] is not None:
+            lengths = whisker(row["goals"], row["low"] * goals, row["high"] * goals)
+            look = {"color": "#333333", "capsize": 2, "elinewidth": 0.8, "linestyle": "none"}
+            ends = [[length] for length in lengths]
+            axes.errorbar(row["left"] + row["goals"], place, xerr=ends, **look)
+    axes.set_yticks(range(len(bars)), [literal(f"{name}: {n}") for name, *_, n in bars])
+    axes.invert_yaxis()
+    right = [row["left"] + (row["high"] or 0) * goals for row in stages]
+    axes.set_xlim(0, max(goals, *right, 1) * 1.02)
+    axes.set_xlabel("goals left")
+    axes.grid(axis="x", **GRID)
+    axes.set_axisbelow(True)
+    title(axes, "First stage that explains each failed goal")
+    sentences = (
+        "A bar: goals that the stage explains, from those left before it to those left after it.",
+        "Whiskers: 95 % interval of the stage's share of all goals, over families of tasks.",
+    )
+    lay_out(figure, panel, {}, *sentences)
+    return figure
+
+
+# -- Why a run's goals failed, for a person: the table and the report's section.
+
+CAUSES = 3
+"""Causes of a stage that the table names, the most frequent ones."""
+MISSING = 5
+"""Tasks, and trials, that a run lacks that are named."""
+LINKED = 100
+"""Most goals of a stage that are linked; `seal explain --json` has all."""
+LONGEST = 160
+"""Characters of a task's id, and of a line of an example."""
+_TEXT = 300
+"""Characters of a line of an example on a page."""
+_COLUMNS = ("stage", "goals", "left", "of failed", "95 %", "partly", "causes")
+
+
+def section(lanes: Sequence[Lane]) -> Markup | None:
+    """Return waterfall, table and examples, run by run; None where no run has a failed goal."""
+    runs = []
+    for place, lane in enumerate(lanes):
+        if lane.kind == "run" and _played(lane.run) and _decided(lane):
+            content = explain_run(lane.run)
+            if content["failed"] or content["errors"]:
+                runs.append(_explained(content, lane, place))
+    return render("explanation.html", runs=runs) if runs else None
+
+
+def _played(run: RunFolder) -> bool:
+    """Tell whether there are tasks, chats and scores to explain."""
+    paths = (run.path / "tasks.jsonl", run.trajectories_path, run.scores_path)
+    return all(path.is_file() and path.stat().st_size for path in paths)
+
+
+def _decided(lane: Lane) -> bool:
+    """Tell whether there is a verdict to explain.
+
+    A benchmark may declare its own success. If it is not installed, a run that is scored again has
+    no value of that metric. Then only failures of the infrastructure can be explained.
+    """
+    success = lane.run.declared().get("success")
+    has_value = not success or lane.metrics.get(success, {}).get("n")
+    return bool(has_value or lane.summary.get("errors"))
+
+
+def _explained(content: Mapping[str, Any], lane: Lane, place: int) -> dict[str, Any]:
+    """Return what a page shows of a run."""
+    by_stage = grouped((found["stage"], found) for found in content["attributions"])
+
+    def counted(row: Mapping[str, Any]) -> str:
+        return cell(str(row["goals"]), href=f"#{_anchor(place, row)}")
+
+    title = "Goals by the first stage that explains them; share of the failed with 95 % interval"
+    return {
+        "label": lane.label,
+        "chart": _chart(content, lane),
+        "table": table(waterfall(content, counted)._replace(title=title), "Why goals failed"),
+        "notes": notes(content),
+        "stages": [_stage(row, by_stage[row["stage"]], place) for row in explaining(content)],
+    }
+
+
+def _chart(content: Mapping[str, Any], lane: Lane) -> Markup:
+    """Return the waterfall."""
+    colours = {"all": "floor", "solved": "ceiling", "undecided": "undecided"}
+    groups = [
+        BarGroup(name, (Bar(lane.label, colours.get(kind, lane.colour), count, begin=left),))
+        for name, kind, left, count in bars_of(content)
+    ]
+    title = "First stage that explains each failed goal: goals left after it"
+    return bar_chart(title, groups, content["goals"])
+
+
+def explaining(content: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the stages that explain a goal."""
+    return [row for row in content["stages"] if row["goals"]]
+
+
+def bars_of(content: Mapping[str, Any]) -> list[tuple[str, str, int, int]]:
+    """Return the waterfall: (name, kind, first, goals), where `first` is where a bar begins.
+
+    The kind is all, solved, undecided (where any goal is), or a stage.
+    """
+    bars = [("all goals", "all", 0, content["goals"])]
+    bars += [(it["meaning"], it["stage"], it["left"], it["goals"]) for it in explaining(content)]
+    if content["undecided"]:
+        bars.append(("undecided", "undecided", content["solved"], content["undecided"]))
+    return [*bars, ("solved", "solved", 0, content["solved"])]
+
+
+def waterfall(
+    content: Mapping[str, Any],
+    counted: Callable[[Mapping[str, Any]], str] = lambda row: str(row["goals"]),
+) -> Grid:
+    """Return the table of stages; those that explain nothing are left out.
+
+    Args:
+        content: Of explanation.json.
+        counted: Gives the number of a stage's goals as a cell.
+    """
+    rows = [
+        (
+            row["meaning"],
+            counted(row),
+            str(row["left"]),
+            percent(row["of_failed"]),
+            bounds(row["of_failed_low"], row["of_failed_high"]),
+            str(row["partly"] or ""),
+            causes_text(row["causes"]),
+        )
+        for row in explaining(content)
+    ]
+    first = ("all goals", "", str(content["goals"]), "", "", "", "")
+    others = bars_of(content)[1 + len(rows) :]
+    rest = [(state, str(count), "", "", "", "", "") for state, *_, count in others]
+    return Grid(f"why goals failed: {content['run']}", _COLUMNS, [first, *rows, *rest])
+
+
+def _anchor(place: int, row: Mapping[str, Any]) -> str:
+    """Return the id of the list of a stage's goals in the page."""
+    return f"why-{place}-{row['stage']}"
+
+
+def _stage(
+    row: Mapping[str, Any], goals: Sequence[Mapping[str, Any]], place: int
+) -> dict[str, Any]:
+    examples = [
+        (
+            _link(example, place),
+            example["cause"],
+            [(name, one_line(text, _TEXT)) for name, text in example_lines(example)],
+        )
+        for example in row["examples"]
+    ]
+    return {
+        "anchor": _anchor(place, row),
+        "meaning": row["meaning"],
+        "goals": row["goals"],
+        "links": [_link(found, place) for found in goals[:LINKED]],
+        "more": max(0, len(goals) - LINKED),
+        "examples": examples,
+    }
+
+
+def _link(found: Mapping[str, Any], lane: int) -> Markup:
+    address = task_link(found["task"], lane, found["trial"], found["step"])
+    return link(one_line(place_text(found), 80), address)
+
+
+def notes(content: Mapping[str, Any]) -> list[str]:
+    """Return what has to be said of the table in plain lines."""
+    decided = ", ".join(f"{name} {count}" for name, count in content["decided_by"].items())
+    undecided = bool(content["undecided"])
+    by = f"; decided by {decided}" if decided else ""
+    lines = [
+        f"{content['failed']} of {counted(content['goals'], 'goal')} failed{by}",
+        *([f"{content['undecided']} undecided: neither gold nor a judge tells"] * undecided),
+        "left: goals that no stage so far explains; of failed: share of what the model failed",
+    ]
+    if content["partly"]:
+        lines.append(
+            f"partly solved: {content['partly']}, where some of several gold tools or gold steps "
+            "got past the stage"
+        )
+    if content["unexplained"]:
+        lines.append(f"unexplained: {percent(content['unexplained'])} of the failed")
+    if content["clusters"] < content["tasks"]:
+        lines.append(
+            f"intervals draw variants of one task together: {counted(content['tasks'], 'task')} in "
+            f"{counted(content['clusters'], 'family')}"
+        )
+    lines += _missing(content["missing"])
+    lines += [f"left out: {count} {reason}" for reason, count in content["excluded"].items()]
+    return lines
+
+
+def _missing(missing: Mapping[str, Any]) -> Iterator[str]:
+    """Yield which tasks and trials the run lacks."""
+    trials = [f"{one['task']} trial {one['trial']}" for one in missing["trials"]]
+    for what, names in (("tasks", missing["tasks"]), ("trials of other tasks", trials)):
+        if names:
+            named = listed([one_line(name, LONGEST) for name in names], MISSING)
+            yield f"missing from the run: {len(names)} {what}: {named}"
+
+
+def percent(share: float | None) -> str:
+    """Return a share in per cent; empty where there is none."""
+    return "" if share is None else f"{100 * share:.1f} %"
+
+
+def bounds(low: float | None, high: float | None) -> str:
+    """Return an interval of a share in per cent; empty where there is none."""
+    return "" if low is None or high is None else f"[{100 * low:.1f}, {100 * high:.1f}]"
+
+
+def causes_text(causes: Mapping[str, int]) -> str:
+    """Return the most frequent causes with their counts."""
+    named = [f"{cause} {count}" for cause, count in list(causes.items())[:CAUSES]]
+    more = [f"{len(causes) - CAUSES} more"] if len(causes) > CAUSES else []
+    return ", ".join((*named, *more))
+
+
+def place_text(row: Mapping[str, Any]) -> str:
+    """Return which goal of which chat a row is about."""
+    parts = [str(row["task"])]
+    parts += [f"trial {row['trial']}"] if row["trial"] else []
+    parts += [f"goal {row['goal']}"] if row["goal"] else []
+    parts += [f"step {row['step']}"] if row["step"] is not None else []
+    return ", ".join(parts)
+
+
+def example_lines(example: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield what an example shows, as names and texts."""
+    yield "query", example["query"]
+    yield "evidence", example["evidence"]
+    yield "gold", "; ".join(example["gold"]) or "not annotated"
+    yield "calls", "; ".join(example["calls"]) or "none"
+    yield "answer", example["answer"] or "none"
+    judge = (
+        f"{example['verdict']}: {example['reason']}" if example["reason"] else example["verdict"]
+    )
+    yield example["metric"] or "verdict", judge

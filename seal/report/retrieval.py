@@ -1,0 +1,517 @@
+"""An experiment in retrieval: tables, curves, page with the queries that failed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from markupsafe import Markup
+
+from seal.core import DataError, Ranking
+from seal.core.records import query_id, trec_word
+from seal.core.text import counted
+from seal.experiments.retrieval import RETRIEVAL, ranking_folders
+from seal.report.charts import Curve, Point, curves
+from seal.report.columns import Columns, figure, grid_of, paired, spread
+from seal.report.figures import (
+    DEVIATIONS,
+    Mark,
+    Panel,
+    Series,
+    literal,
+    log_sizes,
+    series_figure,
+    styled,
+    whisker,
+)
+from seal.report.grids import Grid, grouped, interval, told
+from seal.report.pages import paragraphs, render
+from seal.runs.scores import Tail
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+# -- An experiment in retrieval for a person: tables readable at 80 columns, and figures.
+#
+# recall_over_pool_size    a panel a pool, a line a retriever; whiskers: deviation over samples
+# recall_over_pools        a mark for each pool and retriever; whiskers: 95 % intervals
+# recall_over_k            a panel a pool, a line a retriever; whiskers: 95 % intervals
+
+_SHORT = 24
+"""Characters of the longest name that stands in every row; longer ones get a number and a key."""
+_LEGENDS = {
+    "*": "the retriever was trained on queries of this pool; --held-out leaves them out",
+    "+": "the retriever was trained on this pool, on none of the queries asked here",
+}
+"""Marks of figures of a retriever on the pool of its training."""
+_PAIRS_SHOWN = 30
+"""Comparisons in a table; a longer list is in the results alone."""
+
+_PANELS_IN_ROW = 3
+_PANEL = (3.0, 2.3)
+"""Width and height of its axes, in inches."""
+_ALONE = (4.6, 2.8)
+"""Those of a figure's only panel."""
+_CROWD = 8
+"""Retrievers in a panel, beyond which it grows."""
+_TALLER = 0.08
+"""Inches for each retriever beyond."""
+_MARK = 0.26
+"""Inches of a mark of `recall_over_pools` with the space beside it."""
+_MARKS_IN_ROW = 45
+_NAME = 48
+"""Characters of a retriever in a caption."""
+_POOL = 26
+"""Characters of a pool below its marks."""
+_COST = "$ a query"
+"""Heading of what language models cost; `-` where nothing is known."""
+_REASON = 160
+"""Characters of a reason in a caption."""
+_INTERVALS = "Error bars: 95 % bootstrap interval over tasks."
+
+Entries = Sequence[Mapping[str, Any]]
+"""Of results.json."""
+
+
+def retrieval_tables(found: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield tables and lines for a person.
+
+    Args:
+        found: Of results.json.
+    """
+    return told(retrieval_parts(found))
+
+
+def retrieval_parts(found: Mapping[str, Any]) -> Iterator[Grid | str]:
+    """Yield the same tables and lines before they are drawn."""
+    entries = found["results"]
+    deepest = found["protocol"]["k"][-1]
+    labels = _values(entries, "retriever")
+    names = {
+        label: label if len(label) <= _SHORT else f"R{number}"
+        for number, label in enumerate(labels, 1)
+    }
+    yield from (f"{name} = {label}" for label, name in names.items() if name != label)
+    for pool in _values(entries, "pool"):
+        mine = [entry for entry in entries if entry["pool"] == pool]
+        yield from _pool_parts(mine, names, found["protocol"]["k"])
+    yield f"recall@K: share of the relevant tools among the first K; mrr@{deepest}, ndcg@{deepest}"
+    if any(entry["samples"] > 1 for entry in entries):
+        yield "mean ± deviation over samples (n - 1), below it the 95 % interval over tasks"
+    if len(names) > 1 and len(_values(entries, "pool")) > 1:
+        for metric in (f"recall@{deepest}", f"mrr@{deepest}"):
+            yield _matrix(_largest(entries), names, metric)
+    marks = {_mark(entry) for entry in entries}
+    yield from (f"{mark}: {legend}" for mark, legend in _LEGENDS.items() if mark in marks)
+    pairs = found["comparisons"]
+    if len(pairs) > _PAIRS_SHOWN:
+        yield f"{counted(len(pairs), 'paired comparison')}: --json or results.json lists them"
+    elif pairs:
+        columns = ("pool", "retriever", "less", "tools", "metric", "difference", "p (Holm)")
+        yield Grid("", columns, [_pair_row(pair, names) for pair in pairs], names=3)
+    unavailable = [entry for entry in entries if "unavailable" in entry]
+    for retriever, reason, pools in _by_reason(unavailable):
+        yield f"unavailable: {retriever} on {pools}: {reason}"
+
+
+def line_of(entry: Mapping[str, Any]) -> str:
+    """Return what one retriever found in pools of one size, as a line."""
+    place = f"{entry['pool']}, {counted(entry['tools'], 'tool')}, {entry['retriever']}"
+    if "unavailable" in entry:
+        return f"{place}: unavailable"
+    deepest = [name for name in entry["metrics"] if name.startswith("recall@")][-1]
+    return f"{place}: {deepest} {mean_text(entry, deepest)}"
+
+
+def _pool_parts(
+    entries: Entries, names: Mapping[str, str], ks: Sequence[int]
+) -> Iterator[Grid | str]:
+    """Yield the heading and the table of one pool."""
+    first = entries[0]
+    whole = all(entry["size"] == "all" and entry["samples"] == 1 for entry in entries)
+    metrics = [f"recall@{ks[-1]}", f"mrr@{ks[-1]}"]
+    if whole:
+        queries = counted(first["queries"], "query")
+        yield f"{first['pool']}: {counted(first['tools'], 'tool')}, {queries}"
+        metrics = [*(f"recall@{k}" for k in ks), f"mrr@{ks[-1]}", f"ndcg@{ks[-1]}"]
+    else:
+        samples = counted(max(entry["samples"] for entry in entries), "sample")
+        yield f"{first['pool']}, at most {samples}"
+    told = mean_text if whole else _spread
+    priced = any("dollars_a_query" in entry for entry in entries)
+    rows = [
+        (
+            names[entry["retriever"]] + _mark(entry),
+            *(() if whole else (str(entry["tools"]), _queries(entry))),
+            *(told(entry, metric) for metric in metrics),
+            *((_dollars(entry),) if priced else ()),
+        )
+        for entry in entries
+    ]
+    columns = (*(() if whole else ("tools", "queries")), *metrics, *((_COST,) if priced else ()))
+    yield Grid("", ("retriever", *columns), rows)
+    yield from _calibrations(entries, names)
+
+
+_CALIBRATION: Columns = (
+    ("first score", "name"),
+    ("AUROC", figure("auroc")),
+    ("95 % interval", interval),
+    ("threshold", figure("threshold", "{:.3f}".format)),
+    ("turned away", figure("turned_away")),
+)
+
+
+def _calibrations(entries: Entries, names: Mapping[str, str]) -> Iterator[Grid | str]:
+    """Yield how well the first score tells who needs a tool, where some queries need none."""
+    told = [
+        e["calibration"] | {"name": names[e["retriever"]]} for e in entries if "calibration" in e
+    ]
+    if told:
+        first = told[0]
+        yield grid_of("", _CALIBRATION, told)
+        yield (
+            f"AUROC: {counted(first['needing'], 'query')} that need a tool against "
+            f"{first['without']} that "
+            "need none; turned away: of the latter, below the threshold that keeps 95 % of the "
+            "former"
+        )
+    for entry in entries:
+        if "uncalibrated" in entry:
+            yield f"{names[entry['retriever']]}: no AUROC, because {entry['uncalibrated']}"
+
+
+def _dollars(entry: Mapping[str, Any]) -> str:
+    dollars = entry.get("dollars_a_query")
+    return "-" if dollars is None else f"{dollars:.2g}"
+
+
+def _queries(entry: Mapping[str, Any]) -> str:
+    deviation = entry["queries_deviation"]
+    if not deviation:
+        return f"{entry['queries']:g}"
+    return f"{entry['queries']:.1f}\n±{deviation:.1f}"
+
+
+def mean_text(entry: Mapping[str, Any], metric: str) -> str:
+    """Return the mean of a metric of an entry; `n/a` where there is none."""
+    mean = entry["metrics"].get(metric, {}).get("mean")
+    return "n/a" if mean is None else f"{mean:.3f}"
+
+
+def _spread(entry: Mapping[str, Any], metric: str) -> str:
+    """Return mean and deviation, and the interval on a second line."""
+    found = entry["metrics"].get(metric, {})
+    ends = "" if found.get("low") is None else f"\n[{found['low']:.3f}, {found['high']:.3f}]"
+    return f"{spread(found)}{ends}"
+
+
+def _matrix(entries: Entries, names: Mapping[str, str], metric: str) -> Grid:
+    """Return pools x retrievers."""
+    cells = {(e["pool"], e["retriever"]): mean_text(e, metric) + _mark(e) for e in entries}
+    rows = [(pool, *(cells[pool, label] for label in names)) for pool in _values(entries, "pool")]
+    return Grid("", (metric, *names.values()), rows)
+
+
+def _mark(entry: Mapping[str, Any]) -> str:
+    if not entry.get("in_source") or "unavailable" in entry:
+        return ""
+    return "+" if entry["training_queries"] == 0 else "*"
+
+
+def _pair_row(pair: Mapping[str, Any], names: Mapping[str, str]) -> tuple[str, ...]:
+    one, other = names[pair["retriever"]], names[pair["other"]]
+    return pair["pool"], one, other, str(pair["size"]), pair["metric"], *paired(pair)
+
+
+def retrieval_figures(result: Mapping[str, Any]) -> dict[str, Figure]:
+    """Return the figures of what the results hold, by name.
+
+    Pool sizes are drawn where there are several, cut-offs where there are several.
+
+    Args:
+        result: Of results.json.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
+    """
+    entries = result["results"]
+    ks = result["protocol"]["k"]
+    deepest = f"recall@{ks[-1]}"
+    figures: dict[str, Figure] = {}
+    with styled():
+        if len({entry["size"] for entry in entries}) > 1:
+            figures["recall_over_pool_size"] = _over_sizes(entries, deepest)
+        figures["recall_over_pools"] = _over_pools(_largest(entries), deepest)
+        if len(ks) > 1:
+            figures["recall_over_k"] = _over_ks(_largest(entries), ks)
+    return figures
+
+
+def _largest(entries: Entries) -> Entries:
+    """Return the entries of each pool's largest size."""
+    most: dict[str, int] = {}
+    for entry in entries:
+        most[entry["pool"]] = max(entry["tools"], most.get(entry["pool"], 0))
+    last = {(e["pool"], e["retriever"]): e for e in entries if e["tools"] == most[e["pool"]]}
+    return list(last.values())
+
+
+def _over_sizes(entries: Entries, metric: str) -> Figure:
+    def marks(mine: Entries) -> list[Mark]:
+        points = sorted(mine, key=lambda entry: int(entry["tools"]))
+        found = [(entry["tools"], entry["metrics"][metric]) for entry in points]
+        return [Mark(x, it["mean"], (it["deviation"] or 0.0,) * 2) for x, it in found]
+
+    def finish(axes: Any, mine: Entries) -> None:
+        log_sizes(axes, sorted({entry["tools"] for entry in mine}))
+        axes.set_ylabel(metric)
+
+    return _panels_figure(entries, metric, marks, finish, DEVIATIONS)
+
+
+def _over_ks(entries: Entries, ks: Sequence[int]) -> Figure:
+    def marks(mine: Entries) -> list[Mark]:
+        found = [(k, entry["metrics"][f"recall@{k}"]) for entry in mine[-1:] for k in ks]
+        return [_interval(k, it) for k, it in found]
+
+    def finish(axes: Any, mine: Entries) -> None:
+        axes.set_xlim(0, ks[-1] + 1)
+        axes.set_xticks(list(ks))
+        axes.set_xlabel("K")
+        axes.set_ylabel("recall@K")
+
+    return _panels_figure(entries, f"recall@{ks[0]}", marks, finish, _INTERVALS)
+
+
+def _panels_figure(
+    entries: Entries,
+    metric: str,
+    marks: Callable[[Entries], list[Mark]],
+    finish: Callable[[Any, Entries], None],
+    bars: str,
+) -> Figure:
+    """Return a figure with a panel for each pool, a line for each retriever with the metric."""
+    pools, labels = _values(entries, "pool"), _values(entries, "retriever")
+
+    def panel(pool: str) -> Panel:
+        mine = [entry for entry in entries if entry["pool"] == pool]
+        measured = [entry for entry in mine if _measured(entry, metric)]
+        lines = [
+            Series(label, number, marks([e for e in measured if e["retriever"] == label]))
+            for number, label in enumerate(labels)
+        ]
+
+        def finished(axes: Any) -> None:
+            axes.set_ylim(0, 1.05)
+            finish(axes, mine)
+
+        return Panel(pool, [line for line in lines if line.marks], finished)
+
+    sentences = (bars, *_lacking(entries, metric))
+    size = _size(len(pools), labels)
+    return series_figure(list(map(panel, pools)), size, _PANELS_IN_ROW, sentences)
+
+
+def _over_pools(entries: Entries, metric: str) -> Figure:
+    """Return a figure with a mark for each pool and retriever, those of a pool side by side."""
+    pools, labels = _values(entries, "pool"), _values(entries, "retriever")
+    found = {(entry["pool"], entry["retriever"]): entry for entry in entries}
+    group = len(labels) + 1
+    in_row = min(len(pools), max(1, _MARKS_IN_ROW // group))
+    width, height = _size(1, labels)
+
+    def line(number: int, label: str, mine: Sequence[str]) -> Series:
+        measured = [(place, found.get((pool, label))) for place, pool in enumerate(mine)]
+        marks = [
+            _interval(place - 0.5 + (number + 1) / group, entry["metrics"][metric])
+            for place, entry in measured
+            if entry is not None and _measured(entry, metric)
+        ]
+        return Series(label, number, marks, joined=False)
+
+    def panel(mine: Sequence[str]) -> Panel:
+        def finish(axes: Any) -> None:
+            slant = {"rotation": 30, "ha": "right"} if len(mine) > 1 else {}
+            ticks = [literal(_short(pool, _POOL)) for pool in mine]
+            axes.set_xticks(range(len(mine)), ticks, **slant)
+            axes.set_xlim(-0.55, in_row - 0.45)
+            axes.set_ylim(0, 1.05)
+            axes.set_ylabel(metric)
+
+        return Panel("", [line(number, n, mine) for number, n in enumerate(labels)], finish)
+
+    shown = [panel(pools[start : start + in_row]) for start in range(0, len(pools), in_row)]
+    size = max(width, _MARK * group * in_row), height
+    return series_figure(shown, size, 1, (_INTERVALS, *_lacking(entries, metric)))
+
+
+def _interval(x: float, found: Mapping[str, Any]) -> Mark:
+    return Mark(x, found["mean"], whisker(found["mean"], found["low"], found["high"]))
+
+
+def _size(pools: int, labels: Sequence[str]) -> tuple[float, float]:
+    """Return width and height of each of so many axes, beside which the legend stands."""
+    width, height = _PANEL if pools > 1 else _ALONE
+    return width, height + _TALLER * max(0, len(labels) - _CROWD)
+
+
+def _lacking(entries: Entries, metric: str) -> list[str]:
+    """Return a sentence for each retriever and reason why it has no figure, with the pools."""
+    lacking = [entry for entry in entries if not _measured(entry, metric)]
+    return [
+        f"n/a: {_short(retriever, _NAME)} on {pools}: {_short(reason, _REASON)}"
+        for retriever, reason, pools in _by_reason(lacking)
+    ]
+
+
+def _by_reason(entries: Entries) -> Iterator[tuple[str, str, str]]:
+    """Yield each retriever and reason why it has no figure, with the pools."""
+    untold = "no query with relevant tools"
+    pools = grouped(((e["retriever"], e.get("unavailable", untold)), e["pool"]) for e in entries)
+    for (retriever, reason), met in pools.items():
+        yield retriever, reason, ", ".join(dict.fromkeys(met))
+
+
+def _measured(entry: Mapping[str, Any], metric: str) -> bool:
+    found = entry["metrics"].get(metric)
+    return found is not None and found["mean"] is not None
+
+
+def _values(entries: Iterable[Mapping[str, Any]], name: str) -> list[str]:
+    """Return the different values of a field, in their order."""
+    return list(dict.fromkeys(entry[name] for entry in entries))
+
+
+def _short(text: str, length: int) -> str:
+    """Return a text, a long one with its middle left out."""
+    half = (length - 3) // 2
+    return text if len(text) <= length else f"{text[:half]}...{text[-half:]}"
+
+
+# -- The page of an experiment in retrieval: tables, curves, and the queries that failed.
+
+FAILED = 50
+"""Failed queries of one retriever and pool that a page lists."""
+FOUND = 3
+"""First tools of a ranking that stand beside a query that failed."""
+
+
+class Failures(NamedTuple):
+    """The queries on which one retriever failed in one pool."""
+
+    pool: str
+    retriever: str
+    shown: Sequence[tuple[Ranking, Sequence[str]]]
+    """Rankings none of whose first K tools is relevant, each with the relevant ones."""
+    failed: int
+    queries: int
+
+
+def experiment_page(name: str, folder: Path, **how: Any) -> str:
+    """Return the page of an experiment.
+
+    Args:
+        name: What it is called.
+        folder: That `seal retrieve --out` wrote.
+        **how: Style, script and `home` of the template.
+
+    Raises:
+        DataError: Its results or rankings are damaged.
+    """
+    file = folder / RETRIEVAL.name
+    try:
+        return _page(name, folder, RETRIEVAL.read(file), how)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise DataError(
+            f"{file} is no result of `seal retrieve`: {error!r:.100}; run the experiment again"
+        ) from error
+
+
+def _page(name: str, folder: Path, found: Mapping[str, Any], how: Mapping[str, Any]) -> str:
+    return render(
+        "retrieval.html",
+        title=name,
+        tables=paragraphs(retrieval_parts(found)),
+        charts=list(_charts(found)),
+        failures=list(_failures(found, folder)),
+        deepest=found["protocol"]["k"][-1],
+        most=FOUND,
+        **how,
+    )
+
+
+def _charts(found: Mapping[str, Any]) -> Iterator[Markup]:
+    """Yield for each pool the curves of recall over K, and over the sizes of drawn pools."""
+    entries = [entry for entry in found["results"] if "unavailable" not in entry]
+    ks = found["protocol"]["k"]
+    deepest = f"recall@{ks[-1]}"
+    for pool in dict.fromkeys(entry["pool"] for entry in entries):
+        mine = [entry for entry in entries if entry["pool"] == pool]
+        largest = max(entry["tools"] for entry in mine)
+        whole = [entry for entry in mine if entry["tools"] == largest]
+        names = [entry["retriever"] for entry in whole]
+        if len(ks) > 1:
+            told = [(e["retriever"], k, e["metrics"].get(f"recall@{k}")) for e in whole for k in ks]
+            yield curves(f"{pool}: recall over K", _curves(names, told), ("K", "recall@K"))
+        if len({entry["tools"] for entry in mine}) > 1:
+            mine.sort(key=lambda entry: int(entry["tools"]))
+            told = [(e["retriever"], e["tools"], e["metrics"].get(deepest)) for e in mine]
+            title = f"{pool}: {deepest} over the size of the pool"
+            yield curves(title, _curves(names, told), ("tools", deepest))
+
+
+def _curves(names: Sequence[str], told: Sequence[tuple[str, float, Any]]) -> list[Curve]:
+    """Return a curve for each retriever that has a mean.
+
+    Args:
+        names: Of the retrievers.
+        told: Retriever, x, and the entry of the metric, which may be None.
+    """
+    points: dict[str, list[Point]] = {name: [] for name in names}
+    for name, x, found in told:
+        if found and found.get("mean") is not None and name in points:
+            points[name].append(Point(x, found["mean"], found.get("low"), found.get("high")))
+    return [Curve(name, places) for name, places in points.items() if places]
+
+
+def _failures(found: Mapping[str, Any], folder: Path) -> Iterator[Failures]:
+    """Yield the failed queries of each retriever in each whole pool whose rankings are there."""
+    deepest = found["protocol"]["k"][-1]
+    for (pool, retriever), name in ranking_folders(found).items():
+        place = folder / name
+        relevant = _relevant(place / "qrels.trec")
+        if not relevant or not (place / "rankings.jsonl").is_file():
+            continue
+        shown: list[tuple[Ranking, list[str]]] = []
+        failed = queries = 0
+        for ranking in Tail(place / "rankings.jsonl", Ranking).read():
+            wanted = relevant.get(query_id((ranking.task_id, ranking.goal)))
+            if not wanted:
+                continue
+            queries += 1
+            if not wanted & {trec_word(tool) for tool, _ in islice(ranking.hits, deepest)}:
+                failed += 1
+                if len(shown) < FAILED:
+                    shown.append((ranking, sorted(wanted)))
+        yield Failures(pool, retriever, shown, failed, queries)
+
+
+def _relevant(path: Path) -> dict[str, set[str]]:
+    """Return the relevant tools of each query of a qrels file; empty where there is none."""
+    found: dict[str, set[str]] = {}
+    if path.is_file():
+        for number, line in enumerate(path.read_text("utf-8", "replace").splitlines(), 1):
+            try:
+                query, _, tool, grade = line.split()
+            except ValueError:
+                raise DataError(
+                    f"{path}, line {number}: expected query, 0, tool and grade, got {line!r:.100}; "
+                    "run the experiment again"
+                ) from None
+            if grade != "0":
+                found.setdefault(query, set()).add(tool)
+    return found

@@ -1,0 +1,313 @@
+"""What every retriever keeps to; documents of tools."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeAlias, TypeVar
+
+from seal.core import DataError, OptionError, Tool, UnknownNameError, UsageError
+from seal.core.registry import Notation, Registry, label_of
+from seal.core.secrets import refuse_secret
+
+# -- What every retriever keeps to: cut-off, order, options as a text.
+
+DECIMALS = 6
+"""Scores are rounded to this many decimals: the noise of one machine's arithmetic lies below."""
+
+Number = TypeVar("Number", int, float)
+Hits: TypeAlias = list[tuple[str, float]]
+"""(tool id, score), best first, equal scores in the order of ids."""
+
+
+def check_k(k: int) -> None:
+    """Reject a cut-off below 1.
+
+    Raises:
+        UsageError: k is less than 1.
+    """
+    if k < 1:
+        raise UsageError(f"k = {k}: a retriever returns at least 1 tool; give --top-k 1 or more")
+
+
+def refuse_unknown_options(whose: str, given: Iterable[str], known: Collection[str]) -> None:
+    """Reject options that nothing reads; `base_url` is the whole run's, and passes.
+
+    Raises:
+        UnknownNameError: Lists the known ones.
+    """
+    for name in given:
+        if name not in known and name != "base_url":
+            raise UnknownNameError(f"option -R of {whose}", name, known)
+
+
+def number_option(options: Mapping[str, Any], name: str, default: float, most: float) -> float:
+    """Return an option that is a number from 0 to `most`, else its default.
+
+    Raises:
+        OptionError: It is something else.
+    """
+    value = options.get(name)
+    value = default if value is None else value
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= most:
+        bounds = f"from 0 to {most:g}" if most < math.inf else "of at least 0"
+        raise OptionError(f"{name} = {value!r}: expected a number {bounds}")
+    return float(value)
+
+
+def whole_option(options: Mapping[str, Any], name: str, default: int, least: int) -> int:
+    """Return an option that is a whole number of at least `least`, else its default.
+
+    Raises:
+        OptionError: It is something else.
+    """
+    value = options.get(name)
+    value = default if value is None else value
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise OptionError(f"{name} = {value!r}: expected a whole number of at least {least}")
+    return value
+
+
+def above_zero(name: str, value: Any, kind: Callable[[Any], Number]) -> Number:
+    """Return an option that is a number above 0; a text may spell it.
+
+    Raises:
+        OptionError: It is something else.
+    """
+    try:
+        number = kind(value)
+    except (TypeError, ValueError):
+        number = kind(0)
+    if not 0 < number < math.inf:
+        raise OptionError(f"-R {name}={value}: expected a number above 0")
+    return number
+
+
+def made_of(factory: Any, given: Any, fault: str) -> Any:
+    """Return what a class or function makes of one argument.
+
+    Args:
+        factory: The class or function.
+        given: The argument.
+        fault: What is said of a factory that takes no such argument.
+
+    Raises:
+        OptionError: The factory does not take one argument.
+    """
+    try:
+        inspect.signature(factory).bind(given)
+    except (TypeError, ValueError) as error:  # ValueError: a built-in without a signature
+        raise OptionError(f"{fault} ({error})") from error
+    return factory(given)
+
+
+def by_place(tools: Iterable[str], count: int) -> Hits:
+    """Return tools as hits in their order, with scores that count down from `count`."""
+    return [(tool, float(count - place)) for place, tool in enumerate(tools)]
+
+
+def by_score(hits: Iterable[tuple[str, float]]) -> Hits:
+    """Return the hits, best first, equal scores in the order of ids."""
+    return sorted(hits, key=lambda hit: (-hit[1], hit[0]))
+
+
+def finite(score: Any, name: str) -> float:
+    """Return a score with `DECIMALS` decimals, never -0.0.
+
+    Raises:
+        DataError: It is not finite; names the retriever.
+        TypeError: It is no number; ValueError likewise.
+    """
+    number = round(float(score), DECIMALS) + 0.0
+    if not math.isfinite(number):
+        raise DataError(f"retriever {name}: a score is not a finite number, but {number}; mend it")
+    return number
+
+
+def in_order(tools: Sequence[Tool]) -> list[Tool]:
+    """Return the tools in the order of their ids, so that the order of a file never matters.
+
+    Raises:
+        DataError: There are no tools, or an id stands twice.
+    """
+    if not tools:
+        raise DataError("the pool has no tools: nothing can be retrieved; check its tools.jsonl")
+    ordered = sorted(tools, key=lambda tool: tool.id)
+    for left, right in pairwise(ordered):
+        if left.id == right.id:
+            raise DataError(f"two tools of the pool have the id {left.id!r}; import it again")
+    return ordered
+
+
+_NOTATION = Notation("retriever", "dense,model=all-MiniLM-L6-v2,index=hnsw")
+
+
+@dataclass(frozen=True)
+class RetrieverSpec:
+    """Which retriever, with which options.
+
+    Raises:
+        UsageError: An option is a service's key.
+    """
+
+    what: Any
+    """A name, a dotted path, a class or factory that takes the pool, or a ready retriever."""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """They go before the options of the pool."""
+
+    def __post_init__(self) -> None:
+        refuse_secret("", self.options, f"the options of the retriever {self.what}")
+
+    @property
+    def identity(self) -> str:
+        """The text of the spec, options in the order of their names."""
+        name = self.what if isinstance(self.what, str) else label_of(self.what)
+        return _NOTATION.text(name, self.options)
+
+
+def parse_spec(text: str) -> RetrieverSpec:
+    """Return what `NAME[,KEY=VALUE...]` says, as `seal.core.registry.Notation.parse` reads it.
+
+    Raises:
+        UsageError: The name or a key is empty, a key stands twice or has no `=`, or an option is a
+            service's key.
+    """
+    return RetrieverSpec(*_NOTATION.parse(text))
+
+
+def spec_of(what: Any) -> RetrieverSpec:
+    """Return the spec of whatever names or is a retriever.
+
+    Raises:
+        UsageError: A text that `parse_spec` refuses.
+    """
+    if isinstance(what, RetrieverSpec):
+        return what
+    return parse_spec(what) if isinstance(what, str) else RetrieverSpec(what)
+
+
+# -- What a retriever reads of a tool: a text by a named template.
+#
+# A template is a pure function of a tool. The index on disk is keyed by the texts themselves, so a
+# changed template never meets an old index.
+
+Template: TypeAlias = Callable[[Tool], str]
+
+DESCRIPTION_LIMIT = 2000
+"""Characters of a description that are read; the rest of a longer one adds noise, no recall."""
+DOCUMENT_LIMIT = 8000
+"""Characters of a whole document."""
+DEFAULT = "tool_api_description"
+
+TEMPLATES = Registry(
+    "document template",
+    "seal.templates",
+    {
+        "full": "seal.retrievers.base:full",
+        "name": "seal.retrievers.base:name",
+        "name_description": "seal.retrievers.base:name_description",
+        "tool_api_description": "seal.retrievers.base:tool_api_description",
+    },
+)
+
+_DIGEST = re.compile(r"#[0-9a-f]{8}$")
+
+
+class Names(NamedTuple):
+    """What a tool is called where it comes from."""
+
+    tool: str
+    """The service or class that offers the API; empty where there is none."""
+    api: str
+
+
+def documents(tools: Sequence[Tool], template: Any = DEFAULT) -> list[str]:
+    """Return one text for each tool, of at most `DOCUMENT_LIMIT` characters.
+
+    Args:
+        tools: The tools.
+        template: A template's name, a dotted path, or a function of a tool.
+
+    Raises:
+        UnknownNameError: No template of that name.
+        UsageError: The template is no function.
+    """
+    function = TEMPLATES.resolve(template)
+    if not callable(function):
+        raise UsageError(f"the document template {template!r} is no function of a tool")
+    return [shortened_document(function(tool), DOCUMENT_LIMIT) for tool in tools]
+
+
+def template_name(template: Any) -> str:
+    """Return a template's name as it stands in identities."""
+    return template if isinstance(template, str) else getattr(template, "__qualname__", "custom")
+
+
+def shortened_document(text: str, limit: int) -> str:
+    """Return the text, cut at the last blank before `limit` characters where it is longer."""
+    if len(text) <= limit:
+        return text
+    head = text[: limit + 1]
+    blank = max(head.rfind(" "), head.rfind("\n"))
+    # Chinese and Japanese have no blanks: a cut far before the limit would lose the text.
+    return head[:blank] if blank > limit // 2 else head[:limit]
+
+
+def names(tool: Tool) -> Names:
+    """Return `tool` and `api` of a tool's source, else what its id `benchmark/tool/api` says."""
+    upstream = tool.source.get("tool"), tool.source.get("api")
+    if all(isinstance(part, str) and part for part in upstream):
+        return Names(str(upstream[0]), str(upstream[1]))
+    parts = _DIGEST.sub("", tool.id).split("/", 2)
+    if len(parts) == 3:
+        return Names(parts[1], parts[2])
+    return Names("", tool.name)
+
+
+def tool_api_description(tool: Tool) -> str:
+    """Return "tool api: description"; the tool's name is left out where it equals the api's."""
+    title = " ".join(dict.fromkeys(part for part in names(tool) if part))
+    return f"{title}: {shortened_document(tool.description, DESCRIPTION_LIMIT)}"
+
+
+def name(tool: Tool) -> str:
+    """Return the name that a model sees."""
+    return tool.name
+
+
+def name_description(tool: Tool) -> str:
+    """Return "name: description" with the name that a model sees."""
+    return f"{tool.name}: {shortened_document(tool.description, DESCRIPTION_LIMIT)}"
+
+
+def full(tool: Tool) -> str:
+    """Return "tool api: description" with the category and the parameters in words."""
+    parts = [tool_api_description(tool)]
+    if tool.category:
+        parts.append(f"Category: {tool.category}.")
+    described = [
+        f"{parameter} {text_or_empty(schema.get('description'))}".strip()
+        for parameter, schema in properties_of(tool).items()
+    ]
+    if described:
+        parts.append(f"Parameters: {'; '.join(described)}.")
+    return " ".join(parts)
+
+
+def properties_of(tool: Tool) -> dict[str, Mapping[str, Any]]:
+    """Return the schemas of a tool's parameters; what is no schema is an empty one."""
+    properties = tool.parameters.get("properties")
+    if not isinstance(properties, dict):
+        return {}
+    return {
+        str(key): schema if isinstance(schema, dict) else {} for key, schema in properties.items()
+    }
+
+
+def text_or_empty(value: Any) -> str:
+    """Return what should be a text; empty where it is none."""
+    return value if isinstance(value, str) else ""

