@@ -84,8 +84,7 @@ def _parts(cell: dict[str, Any]) -> Iterator[str]:
 
 def python() -> str:
     """Return the page of the public names."""
-    homes = {name: home for home, names in seal._HOMES.items() for name in names}
-    parts = [f"::: {homes[name]}.{name}\n" for name in seal.__all__]
+    parts = [f"::: {seal._HOMES[name]}.{name}\n" for name in seal.__all__]
     return "# Python\n\nThe names of `import seal`.\n\n" + "\n".join(parts)
 
 

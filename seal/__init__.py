@@ -6,8 +6,6 @@ Importing it is free: each name is loaded from its module when it is first used.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from seal.lazy import imported_names, take
-
 if TYPE_CHECKING:
     from seal.agents.teams import Team as Team
     from seal.api.benchmarks import augment as augment
@@ -52,7 +50,39 @@ if TYPE_CHECKING:
 
     __version__: str
 
-_HOMES = imported_names(__name__)
+_NAMES = {
+    "seal.agents.teams": ("Team",),
+    "seal.api.benchmarks": ("augment", "generate", "import_benchmark", "lint"),
+    "seal.api.installation": ("register",),
+    "seal.api.results": ("compare", "explain", "report", "score"),
+    "seal.api.retrieval": ("retrieve", "split"),
+    "seal.api.run_result": ("Run", "frames"),
+    "seal.api.runs": ("ablate", "groupchat", "plan_run", "run", "sweep"),
+    "seal.core": (
+        "Agent",
+        "Chat",
+        "ChatModel",
+        "Completion",
+        "Goal",
+        "Metric",
+        "Plan",
+        "Reply",
+        "Retriever",
+        "Score",
+        "SealError",
+        "Task",
+        "Tool",
+        "ToolCall",
+        "ToolResult",
+        "Trajectory",
+    ),
+    "seal.core.conditions": ("Argument",),
+    "seal.models.spec": ("Model",),
+    "seal.pools.benchmark": ("Benchmark",),
+    "seal.pools.own_benchmark": ("ask", "called"),
+}
+"""Module to its names, as type checkers read them above."""
+_HOMES = {name: module for module, names in _NAMES.items() for name in names}
 __all__ = sorted(_HOMES)
 _FORMER = {
     "train_retriever": "seal.split and `seal export POOL --to triplets` give sentence-transformers "
@@ -73,7 +103,8 @@ def __getattr__(name: str) -> Any:
 
         return version("seal-api-llms")
     if name in _HOMES:
-        return take(__name__, name, _HOMES[name])
+        globals()[name] = getattr(import_module(_HOMES[name]), name)
+        return globals()[name]
     if name in _FORMER:
         raise AttributeError(f"seal.{name} is gone: {_FORMER[name]}")
     raise AttributeError(

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
-import seal.evaluation  # noqa: F401
 from seal.lazy import given_names
+
+import seal.evaluation  # noqa: F401
 
 HERE = Path(__file__).parent
 

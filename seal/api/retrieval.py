@@ -148,8 +148,8 @@ def split(
         tools: Functions, schemas or `seal.Tool` records, for tasks that are given as a list.
 
     Returns:
-        `.train` and `.test`, which `seal.retrieve`, `seal.api.benchmarks.export` and others take. Both
-        have all tools, but the training part no held-out tool that none of its tasks names.
+        `.train` and `.test`, which `seal.retrieve`, `seal.api.benchmarks.export` and others take.
+        Both have all tools, but the training part no held-out tool that none of its tasks names.
         `.folder` holds the parts as pool folders, for `seal retrieve` and `seal export`.
 
     Raises:

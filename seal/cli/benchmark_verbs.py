@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from seal.cli.groups import argument, flag, option, repeated, verb
 from seal.cli.options import ALLOW_CODE, JSON, POOL, SERVERS
-from seal.cli.output import Output, field_lines, output, progress
+from seal.cli.output import Output, output, progress
 from seal.cli.words import choice, new_file, pairs, typed_pairs
 from seal.core import UnknownNameError, UsageError
+from seal.core.text import field_lines
 from seal.experiments.export import TRIPLETS, forms
 
 if TYPE_CHECKING:

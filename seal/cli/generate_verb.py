@@ -12,8 +12,9 @@ from typing import Any
 from seal.cli import options as shared
 from seal.cli.failure import tell
 from seal.cli.groups import argument, new_app, option, settings_of, verb
-from seal.cli.output import field_lines, output, progress
+from seal.cli.output import output, progress
 from seal.core import SealError
+from seal.core.text import field_lines
 from seal.pools.benchmark import loaded
 from seal.pools.declarations import Generator, Told, generator_of, written
 from seal.pools.lookup import installed_benchmarks

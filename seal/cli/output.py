@@ -15,7 +15,7 @@ import orjson
 from rich.text import Text
 
 from seal.cli.failure import tell
-from seal.core.text import escaped_json, one_line, printable
+from seal.core.text import escaped_json, field_lines, one_line
 from seal.core.values import INDENTED, json_bytes
 from seal.report.grids import told
 
@@ -72,29 +72,6 @@ def new_console() -> Console:
 
     width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else _PIPE_WIDTH
     return Piped(width=width, highlight=False, markup=False, emoji=False)
-
-
-def field_lines(report: Mapping[str, Any]) -> list[str]:
-    """Return a report for a person, printable: a line a field, one for each part of a map of parts.
-
-    Of a list with more than `_LISTED` items the length is told; `--json` has them all.
-    """
-    return [printable(f"{key}: {_readable(value)}") for key, value in report.items()]
-
-
-_LISTED = 5
-
-
-def _readable(value: Any) -> str:
-    if isinstance(value, Mapping):
-        if any(isinstance(item, (Mapping, list, tuple)) for item in value.values()):
-            return "".join(f"\n  {key}: {_readable(item)}" for key, item in value.items())
-        return ", ".join(f"{key} {item}" for key, item in value.items()) or "none"
-    if isinstance(value, (list, tuple)):
-        if len(value) > _LISTED:
-            return f"{len(value)}, listed by --json"
-        return ", ".join(map(str, value)) or "none"
-    return str(value)
 
 
 @contextmanager

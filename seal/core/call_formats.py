@@ -43,7 +43,7 @@ Format = Literal["native", "native-text", "action", "json", "bracket"]
 
 _FORMS = {
     "action": "seal.core.text_formats:ActionForm",
-    "bracket": "seal.core.formats.bracket:BracketForm",
+    "bracket": "seal.core.bracket_form:BracketForm",
     "json": "seal.core.text_formats:JsonForm",
 }
 """Format to its text protocol; `native` and `native-text` have none."""

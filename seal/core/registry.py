@@ -291,15 +291,17 @@ def load_dotted(path: str) -> Any:
         if error.name and (module_name == error.name or module_name.startswith(error.name + ".")):
             raise UsageError(
                 f"{path!r}: no module {error.name!r} is installed, in this folder, or on PYTHONPATH"
+                f"{_moved(error)}"
             ) from error
         raise UsageError(
-            f"{path!r}: {module_name} needs {error.name!r}, which is not installed; install it"
+            f"{path!r}: {module_name} needs {error.name!r}, which is not installed"
+            f"{_moved(error) or '; install it'}"
         ) from error
     except SealError:
         raise
     except (Exception, SystemExit) as error:  # whatever a stranger's module raises
         raise UsageError(
-            f"{path!r}: {module_name} fails to import: {fault(error)}; mend it"
+            f"{path!r}: {module_name} fails to import: {fault(error)}{_moved(error)}; mend it"
         ) from error
     for part in attribute.split("."):
         try:
@@ -465,3 +467,14 @@ def _plain(value: Any) -> Any:
         return normalise(value)
     except (TypeError, ValueError):
         return type(value).__name__
+
+
+def _moved(error: BaseException) -> str:
+    """Return where what a module of SEAL had is now, where an import of it failed; else ""."""
+    module = error.name if isinstance(error, ImportError) else None
+    if not (module or "").startswith("seal."):
+        return ""
+    from seal.core.text import shipped_json
+
+    now = shipped_json(__package__, "moved_modules.json").get(module)
+    return f"; what {module} had is in {now} now" if now else ""

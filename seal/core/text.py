@@ -210,3 +210,26 @@ def _visible(found: re.Match[str]) -> str:
 def tables_text(tables: Iterable[tuple[str, int]]) -> str:
     """Return the names of tables with their numbers of rows."""
     return ", ".join(f"{name} ({rows})" for name, rows in tables)
+
+
+def field_lines(report: Mapping[str, Any]) -> list[str]:
+    """Return a report for a person, printable: a line a field, one for each part of a map of parts.
+
+    Of a list with more than `_LISTED_ITEMS` items the length is told; `--json` has them all.
+    """
+    return [printable(f"{key}: {_readable(value)}") for key, value in report.items()]
+
+
+_LISTED_ITEMS = 5
+
+
+def _readable(value: Any) -> str:
+    if isinstance(value, Mapping):
+        if any(isinstance(item, (Mapping, list, tuple)) for item in value.values()):
+            return "".join(f"\n  {key}: {_readable(item)}" for key, item in value.items())
+        return ", ".join(f"{key} {item}" for key, item in value.items()) or "none"
+    if isinstance(value, (list, tuple)):
+        if len(value) > _LISTED_ITEMS:
+            return f"{len(value)}, listed by --json"
+        return ", ".join(map(str, value)) or "none"
+    return str(value)

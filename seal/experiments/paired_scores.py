@@ -107,9 +107,9 @@ def compare(
         clusters of tasks. `p` is that of a randomisation test; `p_holm` is corrected by Holm over
         the family of these two runs, and None outside of it. Of fewer than two clusters there is
         neither an interval nor a test. What is detectable and needed says
-        `seal.evaluation.significance.Power`. `n` counts pairs and `tasks` their tasks. `excluded`: reason
-        to the number of pairs, and a reason is that of the run before its colon, or of `both`.
-        Without a pair, the figures are None.
+        `seal.evaluation.significance.Power`. `n` counts pairs and `tasks` their tasks.
+        `excluded`: reason to the number of pairs, and a reason is that of the run before its colon,
+        or of `both`. Without a pair, the figures are None.
     """
     names = list({**one.scores.metrics, **other.scores.metrics})
     if metrics is not None:

@@ -53,8 +53,8 @@ from seal.pools.reading.tool_schemas import (
 #
 # Tools are a Python module of functions, schemas of OpenAI's or Anthropic's form, an MCP listing or
 # an OpenAPI document. A CSV table with the columns name, description and parameters holds tools
-# too. Tasks are the rows of a table (`seal.pools.reading.tables`), of a data frame, or of a data set
-# of Hugging Face.
+# too. Tasks are the rows of a table (`seal.pools.reading.tables`), of a data frame, or of a data
+# set of Hugging Face.
 
 UNANSWERABLE = "unanswerable"
 """In the column of calls: no tool serves the request."""

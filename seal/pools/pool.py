@@ -80,7 +80,7 @@ class StoredPool:
         folder: With tools.jsonl and tasks.jsonl; `import.json`, `recorded/` and files of its worlds
             where they exist.
         view: Given a function that reads all tasks, yields those that are played, in their order.
-        benchmark: The `seal.pools.benchmark.Benchmark` that stands behind the folder, where that is known.
+        benchmark: The `seal.pools.benchmark.Benchmark` behind the folder, where that is known.
         told: Gives a tool the texts that models are shown; None: those of the file.
     """
 

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from seal.cli.output import field_lines
 from seal.core import JSON, SealError, UsageError
 from seal.core.registry import load_dotted
+from seal.core.text import field_lines
 from seal.experiments.settings import RECALL_AT
 from seal.pools.catalogue import (
     STAGES,

@@ -206,7 +206,7 @@ class ForeignSection:
 
 OURS = {
     "summary": OwnSection("Summary", "sections:summary_section"),
-    "errata": OwnSection("Corrected gold", "sections:section", applies=some_corrected),
+    "errata": OwnSection("Corrected gold", "sections:errata_section", applies=some_corrected),
     "published": OwnSection("Published figures", "paper:section", applies=has_paper),
     "comparison": OwnSection("Comparison", "comparison:section", runs=2),
     "roles": OwnSection("What each role did", "role_sections:role_section", applies=helpers_spoke),
@@ -216,7 +216,7 @@ OURS = {
     ),
     "judges": OwnSection("Judges", "role_sections:judge_section", applies=audited),
     "missions": OwnSection("Missions", "mission_section:section", applies=missions_typed),
-    "error_patterns": OwnSection("Error patterns", "pattern_tables:section", "ife"),
+    "error_patterns": OwnSection("Error patterns", "pattern_section:section", "ife"),
     "users": OwnSection("Users", "role_sections:user_section", INSTRUCTION),
     "charts": OwnSection("Charts", "sections:chart_section"),
     "ceiling": OwnSection("Where the ceiling is below 1.000", "sections:ceiling_section"),
@@ -462,7 +462,7 @@ def errata_grid(run: RunFolder, cell: Callable[[Estimate], str] = _cell) -> Grid
     return Grid(title, ("metric", *_COLUMNS), rows)
 
 
-def section(lanes: Sequence[Lane]) -> Markup | None:
+def errata_section(lanes: Sequence[Lane]) -> Markup | None:
     """Return the tables of the runs that were scored by both golds; None: there is none."""
     found = ((lane.label, errata_grid(lane.run, estimate_cell)) for lane in lanes)
     return paragraphs(g._replace(title=f"{name}: {g.title}") for name, g in found if g) or None

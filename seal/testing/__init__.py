@@ -132,7 +132,8 @@ def check_benchmark(
       made twice, or made with a wrong argument; a call that changes the world, left out or made
       otherwise; an answer with wrong values, without its values, or with an invented one; a gold
       tool that was not retrieved. Whoever does nothing where a call is needed has no success.
-    - Columns of published tables (`seal.pools.declarations.PublishedTable`) are of metrics that there are.
+    - Columns of published tables (`seal.pools.declarations.PublishedTable`) are of metrics that
+      there are.
     - No task is passed over: how many have no gold that can be played is said beforehand.
 
     Args:

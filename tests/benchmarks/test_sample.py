@@ -14,10 +14,21 @@ from looped import every_case
 from rapidfuzz import fuzz
 
 from seal.benchmarks.sample import SAMPLE
-from seal.core import JSON, Goal, Milestone, Plan, Step, Stop, Task, Tool, ToolCall, Trajectory
+from seal.core import (
+    JSON,
+    Goal,
+    Milestone,
+    Plan,
+    Step,
+    Stop,
+    Task,
+    Tool,
+    ToolCall,
+    Trajectory,
+    levels,
+)
 from seal.core.conditions import Asked, Called, Replied
 from seal.core.text import words
-from seal.core.types import levels
 from seal.core.validation import CallValidator
 from seal.core.values import canonical_json, equal
 from seal.evaluation.calls import Calls

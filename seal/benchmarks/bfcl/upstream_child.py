@@ -1,7 +1,7 @@
 """Run by the interpreter that has bfcl-eval: answers lines with what its checkers and classes say.
 
 A line is `{"ask": NAME, "of": {...}}` and its answer `{"value": ...}`, or `{"error": TEXT}`. SEAL
-starts it (`seal.benchmarks.bfcl.world`); it imports nothing of SEAL, and runs under Python 3.10 too.
+starts it (`seal.benchmarks.bfcl.world`). It imports nothing of SEAL, and runs under Python 3.10.
 
 bfcl-eval evaluates calls as Python text. So a text is made here alone: of a method of the item's
 classes, arguments with names that Python takes, and literals. All else becomes `UNKNOWN`, which

@@ -14,7 +14,7 @@ from seal.benchmarks.dialogtool.api_code import ApiCase, oracle_written, rule_wr
 from seal.benchmarks.dialogtool.offline_decisions import ask_api, be_aware
 from seal.benchmarks.dialogtool.tool_life import ROLE_MARK, UNKNOWN, Lesson, read_lesson
 from seal.core import JSON, Completion, Goal, Message, Request, Task, Tool, ToolCall
-from seal.core.formats.bracket import BracketForm
+from seal.core.bracket_form import BracketForm
 from seal.core.text import shipped_json, words
 from seal.core.values import derive_seed, json_text
 from seal.models.prompt_reading import DONE, without_author

@@ -18,7 +18,7 @@ from seal.agents.teams import EXECUTOR, USER
 from seal.benchmarks.dialogtool import tool_life as life
 from seal.benchmarks.dialogtool.api_code import CONVENTION, example_of, example_text, signature
 from seal.core import JSON, Chat, Goal, Message, Reply, Step, Task, Tool, ToolCall
-from seal.core.formats.bracket import BracketForm
+from seal.core.bracket_form import BracketForm
 from seal.core.text import shipped_prompt
 from seal.core.values import json_text, one_line
 

@@ -391,10 +391,10 @@ def required(tool: Tool) -> list[str]:
 
 # -- User, planner and agent played by a language model, or by one each.
 #
-# Prompts stand in `generation_prompts/`. Each holds the role, what it may answer, today's date (but for a user
-# who begins), the tools and what they require. The user is told what was said; planner and agent
-# see calls and results too. A user who is asked answers completely three times of four, else
-# vaguely; to a second question always completely.
+# Prompts stand in `generation_prompts/`. Each holds the role, what it may answer, today's date (but
+# for a user who begins), the tools and what they require. The user is told what was said; planner
+# and agent see calls and results too. A user who is asked answers completely three times of four,
+# else vaguely; to a second question always completely.
 #
 # Source: "Multi-Mission Tool Bench" (2025), the framework of five roles.
 
