@@ -216,7 +216,7 @@ OURS = {
     ),
     "judges": OwnSection("Judges", "role_sections:judge_section", applies=audited),
     "missions": OwnSection("Missions", "mission_section:section", applies=missions_typed),
-    "error_patterns": OwnSection("Error patterns", "pattern_tables:section", "ife"),
+    "error_patterns": OwnSection("Error patterns", "pattern_section:section", "ife"),
     "users": OwnSection("Users", "role_sections:user_section", INSTRUCTION),
     "charts": OwnSection("Charts", "sections:chart_section"),
     "ceiling": OwnSection("Where the ceiling is below 1.000", "sections:ceiling_section"),
