@@ -308,12 +308,12 @@ def test_the_map_lists_the_chapters_of_the_engine() -> None:
 
 
 def test_the_map_names_what_its_files_have() -> None:
-    """Each name that a row of the way of one question has in code is a word of the row's file."""
+    """What a row tells of its file, and each `NAME` of a file, are words of that file."""
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `([a-z_]+/[a-z_]+\.py)` \| (.*) \|$", text, re.MULTILINE)
-    named = re.findall(r"`([A-Z_]{4,})`(?:, `([A-Z_]{4,})`)* of `([a-z_]+/[a-z_]+\.py)`", text)
+    named = re.findall(r"((?:`[A-Z_]{4,}`(?:, )?)+) of `([a-z_]+/[a-z_]+\.py)`", text)
     pairs = [(file, name) for file, cell in rows for name in re.findall(r"`([\w.]+)`", cell)]
-    pairs += [(file, name) for *names, file in named for name in names if name]
+    pairs += [(file, name) for names, file in named for name in re.findall(r"\w+", names)]
     gone = [
         (file, name)
         for file, name in pairs
