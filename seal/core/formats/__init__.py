@@ -1,0 +1,1 @@
+"""Forms of calls as text that have a chapter of their own."""

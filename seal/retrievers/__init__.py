@@ -1,0 +1,1 @@
+"""Retrievers: which tools of a pool are offered for a request."""
