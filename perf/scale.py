@@ -37,7 +37,7 @@ MODELS = ("lexical", "oracle")
 RESUME = f"""
 import os, sys
 from pathlib import Path
-from seal.runs.resolve import run
+from seal.runs.play import run
 from seal.runs.settings import RunSettings
 
 class Ending:

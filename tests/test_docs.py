@@ -287,3 +287,36 @@ def test_the_map_names_modules_that_exist() -> None:
     names = {path or module for path, module in named}
     gone = [name for name in names if not any(f"/{m}".endswith(f"/{name}") for m in modules)]
     assert not sorted(gone)
+
+
+def test_the_map_lists_the_chapters_of_the_engine() -> None:
+    """A row has a folder and its chapters; what stands in brackets explains the one before it."""
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([a-z_]+)` \| (.*) \|$", text, re.MULTILINE)
+    told = {
+        f"{folder}/{name}"
+        for folder, cell in rows
+        for name in re.split(r"[,;] ", re.sub(r" \([^)]*\)", "", cell))
+    }
+    package = ROOT / "seal"
+    there = {
+        path.relative_to(package).with_suffix("").as_posix()
+        for path in package.glob("*/**/*.py")
+        if path.name != "__init__.py" and package / "benchmarks" not in path.parents
+    }
+    assert len(rows) > 9 and sorted(told ^ there) == []
+
+
+def test_the_map_names_what_its_files_have() -> None:
+    """What a row tells of its file, and each `NAME` of a file, are words of that file."""
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([a-z_]+/[a-z_]+\.py)` \| (.*) \|$", text, re.MULTILINE)
+    named = re.findall(r"((?:`[A-Z_]{4,}`(?:, )?)+) of `([a-z_]+/[a-z_]+\.py)`", text)
+    pairs = [(file, name) for file, cell in rows for name in re.findall(r"`([\w.]+)`", cell)]
+    pairs += [(file, name) for names, file in named for name in re.findall(r"\w+", names)]
+    gone = [
+        (file, name)
+        for file, name in pairs
+        if not set(name.split(".")) <= set(re.findall(r"\w+", (ROOT / "seal" / file).read_text()))
+    ]
+    assert len(rows) > 9 and len(named) > 9 and gone == []

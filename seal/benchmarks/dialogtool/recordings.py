@@ -28,7 +28,7 @@ from seal.core import JSON, DataError, Goal, Task, Tool, ToolCall, shortened
 from seal.core.values import canonical_json
 
 WORLD = "mobile"
-"""Where recorded dialogues are played (`seal.benchmarks.dialogtool.mobile`)."""
+"""Where recorded dialogues are played (`seal.benchmarks.dialogtool.world`)."""
 BOOKINGS = "bookings"
 """Its table of the calls that changed something: {tool, asked, arguments, result}, in their
 order; `asked` has the arguments and defaults as they are compared (`call_keys`)."""

@@ -440,7 +440,7 @@ def _checked(role: Any, where: str) -> Role:
     if lacking:
         raise DataError(
             f"{place} lacks {', '.join(lacking)}; a role has: {', '.join(FIELDS)} "
-            "(seal/benchmarks/dialogtool/roles/roles.json shows some)"
+            "(seal/benchmarks/dialogtool/roles.json shows some)"
         )
     for name in FIELDS:
         kind = dict if name == "features" else str
