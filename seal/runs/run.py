@@ -1,4 +1,21 @@
-"""A run's folder: its files, whole or cut, its scales and its tasks."""
+"""A run's folder: its files, whole or cut, its scales and its tasks.
+
+run.json             measure, system, what was asked for, digest of the cache entries that were used
+tasks.jsonl          the tasks that the run plays
+tasks.index          of many tasks what they were chosen by, so that they are written once
+tools.jsonl          the pool
+rankings.jsonl       what was retrieved, for each goal
+trajectories.jsonl   what was said and done, one line a task and trial
+scores.jsonl         one line a task, trial, goal and metric
+scores.npz           of a large run the same in columns, which comparisons read
+trajectories.index   of a large run where each chat stands, so that it is resumed at once
+summary.json         means, intervals, stop reasons, usage
+timings.jsonl        seconds and dates: everything that differs from run to run
+timings.index        of a large run what it has spent
+report.html          the report
+floor/, ceiling/     the same tasks played by the baselines: run folders too
+corrected/           the same chats scored by corrected gold: a run folder too
+"""
 
 from __future__ import annotations
 
@@ -85,17 +102,7 @@ def installed_scales(benchmark: Benchmark | None) -> dict[str, Scale]:
 
 # -- The files of one run, in one folder that can be moved and scored alone.
 #
-# run.json             measure, system, what was asked for, digest of the cache entries that were
-# used tasks.jsonl          the tasks that the run plays tasks.index          of many tasks what
-# they were chosen by, so that they are written once tools.jsonl          the pool rankings.jsonl
-# what was retrieved, for each goal trajectories.jsonl   what was said and done, one line a task and
-# trial scores.jsonl         one line a task, trial, goal and metric scores.npz           of a large
-# run the same in columns, which comparisons read trajectories.index   of a large run where each
-# chat stands, so that it is resumed at once summary.json         means, intervals, stop reasons,
-# usage timings.jsonl        seconds and dates: everything that differs from run to run
-# timings.index        of a large run what it has spent report.html          the report floor/,
-# ceiling/     the same tasks played by the baselines: run folders too corrected/           the same
-# chats scored by corrected gold: a run folder too
+# The module's text lists them.
 
 BASELINES = ("floor", "ceiling")
 CORRECTED = "corrected"
