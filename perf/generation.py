@@ -22,7 +22,7 @@ from typing import Any
 import seal
 
 sys.path[:0] = [
-    str(Path(__file__).resolve().parents[1] / folder) for folder in ("tests", "tests/generation")
+    str(Path(__file__).resolve().parents[1] / folder) for folder in ("tests", "tests/benchmarks")
 ]
 BUDGET_S = 60.0
 ALL = 256

@@ -4,10 +4,8 @@
 
 A line of code is one that is neither blank nor comment nor docstring; of JavaScript, style sheets
 and templates, one that is not blank. The start is processor time of a whole process, the median of
-several; `python -c pass` in the same run stands beside it. Modules of tests with a deep import are
-those that tests/test_imports_of_tests.py refuses; --short leaves them out. `--tests` runs the test
-command of README.md and `--ci` runs .ci/run, which takes minutes each: wall time, on a quiet
-machine.
+several; `python -c pass` in the same run stands beside it. `--tests` runs the test command of
+README.md and `--ci` runs .ci/run, which takes minutes each: wall time, on a quiet machine.
 """
 
 from __future__ import annotations
@@ -30,7 +28,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1] / "seal"
-TESTS = ROOT.parent / "tests"
 PACKS = "benchmarks"
 GOALS = {
     "seal/": 50_000,
@@ -39,7 +36,6 @@ GOALS = {
     "most parameters of a verb": 8,
     "options of `seal run`": 55,
     "CPU of `seal run sample --limit 1`, s": 2.5,
-    "modules of tests with a deep import": 0,
     "README's test command, min": 5,
     "`.ci/run`, min": 25,
 }
@@ -80,8 +76,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         "options of `seal run`": options_of_a_run(),
         "CPU of `seal run sample --limit 1`, s": round(seconds, 2),
     }
-    if not asked.short:
-        figures["modules of tests with a deep import"] = deep_imports()
     if asked.tests:
         figures["README's test command, min"] = minutes(sys.executable, "-m", "pytest", "-q")
     if asked.ci:
@@ -144,15 +138,6 @@ def options_of_a_run() -> int:
     from seal.cli.verbs import load
 
     return sum(long_name(one) is not None for one in get_command(load("run")).params)
-
-
-def deep_imports() -> int:
-    """Return the number of modules of tests that import past a package what the package gives."""
-    sys.path.append(str(TESTS))
-    from test_imports_of_tests import deep_names
-
-    modules = (path for path in TESTS.rglob("*.py") if "fixtures" not in path.parts)
-    return sum(any(deep_names(path.read_text(encoding="utf-8"))) for path in modules)
 
 
 def minutes(*words: str) -> float:

@@ -29,7 +29,7 @@ from seal.pools.reading.files import expect, field_of, json_file, named
 from seal.simulator_cache.simulators import SimulatedEnvironments
 
 NAME = "toolscan-sample"
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parent / "sample"
 WORLD = "lookups"
 """Name of the world."""
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from worlds.mobiles import (
+from mobiles import (
     ADD,
     ALARMS,
     BALANCE,

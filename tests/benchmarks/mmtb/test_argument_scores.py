@@ -160,7 +160,7 @@ def test_an_unknown_scorer_is_refused() -> None:
 
 
 def ran(program: str) -> subprocess.CompletedProcess[str]:
-    places = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    places = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     command = [sys.executable, "-c", program]
     return subprocess.run(command, capture_output=True, text=True, env=places)
 

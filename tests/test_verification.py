@@ -9,10 +9,13 @@ from types import ModuleType
 
 import pytest
 from peers.comparison import Peer, PeerFigure, Verified, compare, page, tables
+from run_fixtures import own_cache
 from verify import PEERS, main
 
 import seal.cli
 from seal.core import UsageError
+
+__all__ = ["own_cache"]
 
 
 def judged() -> Iterator[PeerFigure]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from looped import every_case
-from worlds.mobiles import ADD, ALARMS, RESERVE, TOOLS, called_goal, dialogue
+from mobiles import ADD, ALARMS, RESERVE, TOOLS, called_goal, dialogue
 
 from seal.benchmarks.dialogtool.metrics import GoalState
 from seal.benchmarks.dialogtool.play import on_policy

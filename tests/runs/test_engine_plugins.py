@@ -210,7 +210,7 @@ def test_a_role_that_raises_costs_its_task_alone_and_names_the_place(pool, tmp_p
     crashed = next(t for t in result.folder.trajectories() if t.stops[0].error)
     assert crashed.task_id == "oslo-1"
     first, *trace = crashed.stops[0].error.split("\n")
-    assert first.startswith("role 'planner': KeyError: 'no such city' (test_runs_plugins.py, ")
+    assert first.startswith("role 'planner': KeyError: 'no such city' (test_engine_plugins.py, ")
     assert first.endswith(", in reply)")
     assert trace[-1].endswith(', in reply: raise KeyError("no such city")')
     said = [(step.author, bool(step.content)) for step in crashed.steps]

@@ -136,7 +136,7 @@ def test_a_killed_generation_goes_on_and_ends_with_the_same_bytes(whole, tmp_pat
         "              model=query_writer.QueryWriter(),\n"
         "              progress=lambda done, total: time.sleep(0.03))\n"
     )
-    places = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    places = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     process = subprocess.Popen([sys.executable, "-c", code, str(out)], env=places)
     journal = out / "generation" / "drafts.jsonl"
     while process.poll() is None:

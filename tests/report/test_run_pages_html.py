@@ -1,4 +1,4 @@
-"""The report's text; what a browser makes of it is in test_browser.py."""
+"""The report's text; what a browser makes of it is in test_run_pages_browser.py."""
 
 import hashlib
 import os

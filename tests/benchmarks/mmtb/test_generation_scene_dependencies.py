@@ -1,6 +1,6 @@
 """Dependencies that follow from where the values of calls come from."""
 
-from generation.scripted_speakers import assignment
+from scripted_speakers import assignment
 
 from seal.benchmarks.mmtb.dialogues import Mission, Node
 from seal.benchmarks.mmtb.generation_scene import (

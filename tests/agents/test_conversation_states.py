@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from test_agents_chat import WEATHER, Model, call
+from test_conversation import WEATHER, Model, call
 
 from seal.agents import build_agent
 from seal.agents.autogen import play

@@ -282,7 +282,7 @@ def test_simulator_that_raises_costs_its_task_and_names_the_place(pool, tmp_path
     assert result.summary["stop_reasons"] == {"done": 1, "error": 1}
     failed = next(t for t in result.folder.trajectories() if t.failed)
     assert "role 'executor': ZeroDivisionError: no weather" in failed.stops[0].error
-    assert "test_runs_hostile.py" in failed.stops[0].error
+    assert "test_play_hostile.py" in failed.stops[0].error
     assert [s.call.name for s in failed.steps if s.call] == ["weather"]
 
 

@@ -67,7 +67,7 @@ def test_a_server_that_is_down_is_asked_once_for_all():
 def test_a_plug_in_that_crashes_costs_its_batch_and_is_named():
     found = rank_tasks(Ranker(KeyError("city")), queries("bad"))
 
-    assert found.failures["bad"].startswith("KeyError: 'city' (test_runs_ranking.py, line ")
+    assert found.failures["bad"].startswith("KeyError: 'city' (test_engine_ranking.py, line ")
 
 
 class EmbeddingServer:

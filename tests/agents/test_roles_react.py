@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from test_agents_chat import NEWS, call, hold
+from test_conversation import NEWS, call, hold
 
 from seal.agents.conversation import ChatLimits
 from seal.agents.teams import DIRECT, FULL, SINGLE

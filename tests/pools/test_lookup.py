@@ -5,12 +5,15 @@ import shutil
 from pathlib import Path
 
 import pytest
+from run_fixtures import own_cache, pool
 from small_pools import write_pool
 
 import seal
 from seal.core import DataError, UnknownNameError, UsageError
 from seal.core.files import cache_folder
 from seal.pools.lookup import open_pool, pool_names, source_folder
+
+__all__ = ["own_cache", "pool"]
 
 
 def upstream(folder: Path, queries: int = 1) -> Path:

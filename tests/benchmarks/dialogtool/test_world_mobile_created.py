@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from worlds.mobiles import ALARMS, ROWS, TABLES, TOOLS, dialogue, write_recorded
+from mobiles import ALARMS, ROWS, TABLES, TOOLS, dialogue, write_recorded
 
 from seal.benchmarks.dialogtool.api_code import rule_written
 from seal.benchmarks.dialogtool.world import Mobile, Mobiles

@@ -32,7 +32,7 @@ class Client:
 def test_a_part_is_named_by_its_text_its_class_or_what_it_says_itself():
     assert name_of(None) is None
     assert name_of("lab:Planner") == "lab:Planner"
-    assert name_of(Planner) == name_of(Planner()) == "test_runs_identity:Planner"
+    assert name_of(Planner) == name_of(Planner()) == "test_identity:Planner"
     assert name_of(name_of) == "seal.core.registry:name_of"
     assert name_of(Own()) == "mine/2"
 

@@ -72,9 +72,9 @@ def test_a_task_without_a_recording_is_skipped_with_the_reason():
     ("error", "says"),
     [
         (ModelError("the server is down"), "the server is down"),
-        (KeyError("city"), r"KeyError: 'city' (test_runs_workers.py, line "),
-        (SystemExit(3), "SystemExit: 3 (test_runs_workers.py, line "),
-        (RecursionError("too deep"), "RecursionError: too deep (test_runs_workers.py, line "),
+        (KeyError("city"), r"KeyError: 'city' (test_workers.py, line "),
+        (SystemExit(3), "SystemExit: 3 (test_workers.py, line "),
+        (RecursionError("too deep"), "RecursionError: too deep (test_workers.py, line "),
     ],
 )
 def test_a_failure_is_an_error_of_its_task_that_names_the_place(error, says):

@@ -49,7 +49,7 @@ def test_fail_on_decides_the_exit_code(seal, kind: str, code: int) -> None:
         (["sample", "--threshold", "0"], "above 0 and up to 100"),
         (["."], "is no pool: it has no tools.jsonl"),
         ([__file__], "is a file, and a pool is a folder; make one of your own files: seal new"),
-        ([__file__], ", or name a benchmark that it makes: test_cli_lint:NAME"),
+        ([__file__], ", or name a benchmark that it makes: test_benchmark_verbs_lint:NAME"),
     ],
 )
 def test_what_cannot_be_linted_is_one_clear_line(seal, words: list[str], says: str) -> None:

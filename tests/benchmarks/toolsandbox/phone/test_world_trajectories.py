@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from phones import START, called, needs
-from test_phone_recorded import NEW, ours
+from test_world_recorded import NEW, ours
 
 from seal.benchmarks.toolsandbox.phone.world import phone
 from seal.core import Task
