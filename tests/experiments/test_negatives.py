@@ -59,7 +59,7 @@ def mined(tmp_path: Path) -> Mine:
         by = by if by == "oracle" else f"{__name__}:{by}"
         settings = MiningSettings(**{"negatives": 1, "negatives_by": by, **changes})
         texts = dict(zip((tool.id for tool in tools), documents(tools), strict=True))
-        with open_store(tmp_path / "cache", None) as store:
+        with open_store(tmp_path / "cache") as store:
             return mine(stored, asked_of(stored.tasks()), texts, settings, store)
 
     return call
