@@ -33,9 +33,10 @@ from servers import Answer, ModelServer, Received, calls, text
 from seal.benchmarks.sample import SAMPLE
 from seal.core import Completion, Request, Task, ToolCall
 from seal.runs.engine import Engine
+from seal.runs.processes import ProcessWorkers
 from seal.runs.run import RunFolder
 from seal.runs.settings import RunSettings
-from seal.runs.workers import Job, ProcessWorkers
+from seal.runs.workers import Job
 
 TOOL_CALLS = 3
 

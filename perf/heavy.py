@@ -23,7 +23,7 @@ from seal.core import Milestone, Plan, Step, Task, ToolCall, Trajectory
 from seal.core.conditions import Match
 from seal.core.state_conditions import AllOf, StateHas, StateUnchanged
 from seal.environments.world import WorldSetup
-from seal.evaluation.milestones import measure_plan, view
+from seal.evaluation.plans import measure_plan, view
 
 FEW = 20
 

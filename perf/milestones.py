@@ -26,7 +26,7 @@ from seal.core import Milestone, Plan, Step, Task, Trajectory
 from seal.core.conditions import FIRST, LAST, MESSAGE
 from seal.core.state_conditions import AllOf, StateHas, StateUnchanged
 from seal.core.table_matching import Column
-from seal.evaluation.milestones import measure_plan, under, view
+from seal.evaluation.plans import measure_plan, under, view
 from seal.pools.importer import Notes, Recorded
 
 DATA = Path(os.environ.get("SEAL_DATA") or Path(__file__).resolve().parents[2] / "shared/data")

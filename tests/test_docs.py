@@ -25,7 +25,7 @@ from servers import Answer, ModelServer, Received, calls, text
 
 from seal.core.files import cache_folder
 from seal.core.model_files import fetch
-from seal.pools.lookup import source_folder
+from seal.pools.catalogue import source_folder
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = sorted((ROOT / "docs").glob("*.md"))

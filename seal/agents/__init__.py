@@ -29,8 +29,8 @@ REGISTRY = Registry(
         "react": "seal.agents.roles:ReAct",
         "relay": "seal.agents.roles:Relay",
         "rule_verifier": "seal.agents.roles:RuleVerifier",
-        "scripted": "seal.agents.users:ScriptedUser",
-        "user_simulator": "seal.agents.users:UserSimulator",
+        "scripted": "seal.agents.roles:ScriptedUser",
+        "user_simulator": "seal.agents.roles:UserSimulator",
         "verifier": "seal.agents.roles:Verifier",
     },
 )

@@ -24,7 +24,7 @@ from typing import Any, BinaryIO
 from seal.agents import PlayedAnew
 from seal.agents.bridge_line import LeftError, Line
 from seal.agents.bridge_server import ChatServer
-from seal.agents.own_code import NeverBegunError
+from seal.agents.replies import NeverBegunError
 from seal.core import Chat, InfrastructureError, Reply, UsageError, shortened
 from seal.core.secrets import check_url, public_url
 from seal.core.values import digest, well_formed

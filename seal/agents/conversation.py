@@ -9,14 +9,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from seal.agents import is_own
-from seal.agents.own_code import PluginError, crash, is_interrupt, is_of_the_chat, is_outage
 from seal.agents.replies import (
     FIND_TOOLS,
     WHOLE,
     Brief,
     Offers,
+    PluginError,
     checked_reply,
     checked_results,
+    crash,
+    is_interrupt,
+    is_of_the_chat,
+    is_outage,
     resolved,
 )
 from seal.agents.teams import CHECKER, EXECUTOR, MANAGER, USER, Team

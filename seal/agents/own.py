@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from seal.agents import PlayedAnew
-from seal.agents.own_code import CallsSpentError, Inbox, OwnCode, PluginError
+from seal.agents.own_code import Inbox, OwnCode
+from seal.agents.replies import CallsSpentError, PluginError
 from seal.agents.teams import EXECUTOR, MANAGER, USER
 from seal.core import (
     JSON,

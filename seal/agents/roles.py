@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from importlib.resources import files
 
+from seal.agents.replies import END, leave
 from seal.agents.teams import CHECKER, EXECUTOR, MANAGER, PLANNER, USER
-from seal.core import Chat, Completion, Message, Reply, Step, ToolCall
+from seal.core import Chat, Completion, Message, ModelError, Reply, Step, ToolCall
 from seal.core.text import plan_steps, shipped_prompt, shipped_texts
 from seal.core.values import digest, one_line
 
@@ -269,3 +270,67 @@ def _report(answer: Completion) -> str:
     """Return the words of an answer; of a thought with a final answer the answer alone."""
     final = None if answer.calls else _FINAL.search(answer.content)
     return answer.content[final.end() :].strip() if final else answer.content
+
+
+# -- Who plays the user: a model, or rules by which conversations run offline.
+#
+# Both speak the goal's text first. A model (`UserSimulator`) then answers from its brief, and the
+# rules (`ScriptedUser`) as `seal.agents.users` says. What answers is imported then: most
+# goals end without a second word of the user.
+
+_SAY = "You said nothing. Say your next words, or end the conversation by the tool."
+
+
+def _only_thought(answer: Completion) -> bool:
+    return bool(answer.reasoning) and not answer.calls and not answer.content.strip()
+
+
+class UserSimulator:
+    """Speaks the goal's text first; then, where there is a brief or a person, its model answers.
+
+    For the model the sides are swapped: what the user said are the assistant's messages. Calls and
+    results of the user are hidden from it.
+    """
+
+    def reply(self, chat: Chat) -> Reply:
+        """Return the goal, an answer, or the end: a call of `end_conversation`, or no word."""
+        if not any(s.author == chat.role and s.goal == chat.goal for s in chat.steps):
+            return Reply(chat.request)
+
+        from seal.agents.users import brief, swapped
+
+        view = [Message("system", brief(chat)), *swapped(chat.steps, chat.role)]
+        answer = chat.complete(view, [END])
+        if _only_thought(answer):  # its own silence would end the chat as if the user were content
+            answer = chat.complete([*view, Message("user", _SAY)], [END])
+            if _only_thought(answer):
+                raise ModelError(
+                    f"the model of {chat.role} thought twice and said nothing; let it think less, "
+                    f"or give it more room: --role-model {chat.role}=MODEL,max_tokens=N"
+                )
+        if not answer.calls:
+            return Reply(answer.content, done=not answer.content.strip())
+        if EXECUTOR not in chat.roles:
+            return leave(chat, answer.content)
+        return Reply(answer.content, answer.calls)
+
+
+class ScriptedUser:
+    """Speaks the goal's text first, then answers by rule (`seal.agents.users`)."""
+
+    def reply(self, chat: Chat) -> Reply:
+        """Return the goal, an answer, or a call of `end_conversation`."""
+        said = [s for s in chat.steps if s.goal == chat.goal and s.call is None]
+        own = sum(step.author == chat.role for step in said)
+        if not own:
+            return Reply(chat.request)
+
+        texts = [
+            step.content
+            for step in said
+            if step.author != chat.role and step.recipient == chat.role and step.result is None
+        ]
+        from seal.agents.users import scripted_answer
+
+        answer = scripted_answer(chat.persona or {}, chat.request, texts, own - 1, chat.goal)
+        return leave(chat) if answer is None else Reply(answer)

@@ -10,9 +10,11 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from seal.agents.own_code import FAULTS, CallsSpentError, PluginError
 from seal.agents.replies import (
+    FAULTS,
     FIND_TOOLS,
+    CallsSpentError,
+    PluginError,
     answered,
     checked_calls,
     checked_completion,

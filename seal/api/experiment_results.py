@@ -22,8 +22,14 @@ from seal.experiments.series import read_json
 from seal.experiments.sweep import SWEEP
 from seal.pools.imports import ImportReport
 from seal.pools.lookup import Bench
-from seal.report.experiments import METRICS, sweep_figures, sweep_tables
-from seal.report.explanation import explanation_tables, waterfall, waterfall_figures
+from seal.report.experiments import (
+    METRICS,
+    explanation_tables,
+    sweep_figures,
+    sweep_tables,
+    waterfall_figures,
+)
+from seal.report.explanation import waterfall
 from seal.report.frames import long_frame
 from seal.report.grids import Estimate, Grid
 from seal.report.retrieval import retrieval_figures, retrieval_tables

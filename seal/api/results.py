@@ -148,7 +148,7 @@ def explain(
     """
     from seal.api.experiment_results import Explanation
     from seal.api.run_result import Run, folder_of
-    from seal.report.explanation import explain as of_run
+    from seal.report.experiments import explain as of_run
 
     place = None if out is None else Path(out)
     bench = run.bench if isinstance(run, Run) else None

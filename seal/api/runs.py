@@ -14,7 +14,7 @@ from seal.core.call_formats import Format
 from seal.core.settings import checked
 from seal.experiments.settings import Distractors, QueriesIn, Size, SweepSettings
 from seal.pools.benchmark import Benchmark, OwnTool
-from seal.pools.lookup import Bench, bench_of, known_benchmark, open_pool
+from seal.pools.lookup import Bench, bench_of, known_benchmark
 from seal.runs.hooks import HooksChoice
 from seal.runs.resolve import AgentUnderTest, trying
 from seal.runs.settings import (
@@ -265,6 +265,8 @@ def ablate(
     from seal.report.experiments import write_ablation
 
     asked = settings_of(bench, options, agent, tools, baselines=False)
+    from seal.pools.lookup import open_pool
+
     ablation = ablation_named(what, open_pool(asked.pool).benchmark)
     varied = "" if ablation.option else ablation.field
     if varied and varied in options:

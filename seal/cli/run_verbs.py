@@ -185,7 +185,7 @@ def explain_command(
     results, checker unsure. A goal that no stage explains is unexplained. No model is asked.
     """
     with output(json) as result:
-        from seal.report.explanation import explain, explanation_tables
+        from seal.report.experiments import explain, explanation_tables
 
         content = explain(run, metric, examples, out)
         result.result(content)

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from functools import cache, reduce
-from operator import getitem
-from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import unquote
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
-from seal.core.errors import shortened
 from seal.core.types import JSON
 from seal.core.values import nested_deeper
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
-
 
 # -- JSON Schemas as benchmarks have them: odd, broken, or referring to what is not there.
 #
@@ -73,6 +68,8 @@ def usable_schema(schema: Mapping[str, JSON]) -> dict[str, JSON]:
     usable: dict[str, JSON] = {name: _copied(value) for name, value in schema.items()}
     if is_sound(usable):
         return usable
+
+    from seal.core.schema_faults import mend
 
     mend(usable)
     return usable
@@ -214,151 +211,3 @@ def _is_of_type(wanted: JSON, value: JSON) -> bool:
     if isinstance(value, bool):
         return bool(wanted == "boolean")
     return isinstance(wanted, str) and wanted in TYPES and isinstance(value, TYPES[wanted])
-
-
-# -- What JSON Schema does not allow in a schema: found, told, and taken out.
-
-_LOCAL = re.compile(r"#(?:/(?:\$defs|definitions|properties)/[^/]+)*")
-_DATA = frozenset({"const", "default", "enum", "example", "examples"})
-_WANTED = {
-    "type": "one of " + ", ".join(TYPES),
-    "enum": "a list of values",
-    "required": "a list of names",
-    "properties": "an object that maps names to schemas",
-}
-"""Keyword to what the standard wants of it, for messages."""
-
-
-class SchemaFault(NamedTuple):
-    """What makes a place of a schema accept anything, though it was meant to say something."""
-
-    path: str
-    """`properties.city.type`"""
-    text: str
-    """What stands there, and what was expected."""
-
-
-def schema_faults(schema: Mapping[str, JSON]) -> Iterator[SchemaFault]:
-    """Yield what is wrong with the schema of an argument map, which `usable_schema` leaves out.
-
-    A name that is required and not declared is a fault too, unless further names are admitted.
-    """
-    if nested_deeper(schema, MAX_SCHEMA_DEPTH):
-        yield SchemaFault("", f"it is nested deeper than {MAX_SCHEMA_DEPTH} levels; flatten it")
-        return
-    if not is_sound(schema):
-        for fault in sorted(_meta_validator().iter_errors(schema), key=lambda f: f.json_path):
-            place = [str(part) for part in fault.absolute_path]
-            is_schema = fault.validator_value == ["object", "boolean"]
-            wanted = "a schema" if is_schema else _WANTED.get(place[-1] if place else "")
-            told = f"expected {wanted}, got {shortened(fault.instance)}"
-            yield SchemaFault(".".join(place), told if wanted else fault.message[:200])
-    for path, part in _maps(schema):
-        names = part.get("properties")
-        if part.get("enum") == []:
-            yield SchemaFault(".".join((*path, "enum")), "no value is right; name some")
-        if not isinstance(names, dict) or is_open(part):
-            continue
-        for name in required_names(part):
-            if name not in names:
-                told = f"{name!r} is no property; declare it, or leave it out"
-                yield SchemaFault(".".join((*path, "required")), told)
-
-
-def mend(schema: dict[str, Any]) -> None:
-    """Take out of a schema what `usable_schema` leaves out."""
-    _drop_useless(schema)
-    while faults := list(_meta_validator().iter_errors(schema)):  # each round takes something out
-        schemas = {
-            tuple(f.absolute_path): f.validator_value == ["object", "boolean"] for f in faults
-        }
-        for path in sorted(schemas, key=lambda path: [*map(_rank, path)], reverse=True):
-            place: Any = reduce(getitem, path[:-1], schema)  # type: ignore[arg-type]
-            if schemas[path]:  # a schema should stand here
-                place[path[-1]] = True
-            else:
-                del place[path[-1]]
-
-
-@cache
-def _meta_validator() -> Validator:
-    from jsonschema import Draft202012Validator
-
-    return Draft202012Validator(
-        Draft202012Validator.META_SCHEMA, format_checker=Draft202012Validator.FORMAT_CHECKER
-    )
-
-
-def _rank(part: str | int) -> tuple[int, str]:
-    """Return a part of a path as it is ordered: what lies later and deeper is mended first."""
-    return (part, "") if isinstance(part, int) else (0, part)
-
-
-def _drop_useless(root: dict[str, Any]) -> None:
-    """Take out what the standard allows but no value can meet, or what would ask for a document."""
-    for _, schema in _maps(root):
-        if schema.get("enum") == []:
-            del schema["enum"]
-        for name in ("$id", "$schema", "$dynamicRef"):
-            if isinstance(schema.get(name), str):
-                del schema[name]
-        reference = schema.get("$ref")
-        if isinstance(reference, str) and not _resolves(reference, root):
-            del schema["$ref"]
-
-
-def _maps(
-    value: Any, path: tuple[str, ...] = ()
-) -> Iterator[tuple[tuple[str, ...], dict[str, Any]]]:
-    """Yield each map of a schema that is no data, with the path to it."""
-    if isinstance(value, dict):
-        yield path, value
-        for name, inner in value.items():
-            if name not in _DATA:
-                yield from _maps(inner, (*path, name))
-    elif isinstance(value, list):
-        for place, inner in enumerate(value):
-            yield from _maps(inner, (*path, str(place)))
-
-
-def _resolves(reference: str, root: dict[str, Any]) -> bool:
-    """Tell whether a reference names a schema of the document that does not lead back to it.
-
-    Back means: for the same value. A list whose items are such lists is no loop.
-    """
-    target = _target(reference, root)
-    if not isinstance(target, (dict, bool)):
-        return False
-    seen, todo = set(), [target]
-    while todo:
-        schema = todo.pop()
-        following = schema.get("$ref") if isinstance(schema, dict) else None
-        if following == reference:
-            return False
-        if isinstance(following, str) and following not in seen:
-            seen.add(following)
-            todo.append(_target(following, root))
-        todo += _for_the_same_value(schema)
-    return True
-
-
-def _for_the_same_value(schema: Any) -> list[Any]:
-    """Return the schemas within one that apply to the value itself, not to a part of it."""
-    if not isinstance(schema, dict):
-        return []
-    found = [schema.get(name) for name in ("not", "if", "then", "else")]
-    for name in ("allOf", "anyOf", "oneOf"):
-        branches = schema.get(name)
-        found += branches if isinstance(branches, list) else []
-    dependent = schema.get("dependentSchemas")
-    return found + (list(dependent.values()) if isinstance(dependent, dict) else [])
-
-
-def _target(reference: str, root: dict[str, Any]) -> Any:
-    if not _LOCAL.fullmatch(reference):
-        return None
-    found: Any = root
-    for part in reference.split("/")[1:]:
-        name = unquote(part).replace("~1", "/").replace("~0", "~")
-        found = found.get(name) if isinstance(found, dict) else None
-    return found

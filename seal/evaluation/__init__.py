@@ -21,7 +21,7 @@ REGISTRY = Registry(
         "retrieval": "seal.evaluation.ranking_metrics:Retrieval",
         "tokens_per_call": "seal.evaluation.calls:TokensPerCall",
         "usage": "seal.evaluation.calls:UsageMetrics",
-        "user_audit": "seal.evaluation.conversation_audit:UserAudit",
+        "user_audit": "seal.evaluation.scoring:UserAudit",
     },
 )
 """Metrics by name: each a class that is made without arguments and scores a trajectory."""

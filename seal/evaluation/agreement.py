@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from seal.core import JSON, Score
 from seal.core.arrays import Floats, np
 from seal.core.values import derive_seed
-from seal.evaluation.panel import half_credit, majority
+from seal.evaluation.panel import majority
 from seal.evaluation.significance import holm, mcnemar
 from seal.evaluation.statistics import cluster_sums, resampled, rounded, share
 
@@ -94,6 +94,8 @@ class Judged:
                 self._unusable += 1
             else:
                 by_judge.setdefault(str(vote["judge"]), []).append(str(vote["label"]))
+                from seal.evaluation.panel import half_credit
+
                 self._solved[number] += round(2 * half_credit(str(vote["label"])))
                 self._usable[number] += 1
         for judge, labels in by_judge.items():

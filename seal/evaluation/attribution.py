@@ -37,7 +37,6 @@ from seal.evaluation.attribution_evidence import (
     in_answer,
     listed,
 )
-from seal.evaluation.conversation_audit import USER_ERRORS
 from seal.evaluation.error_patterns import findings_by_goal
 from seal.evaluation.goals import TaskChat, applies, no_gold
 from seal.evaluation.rule_judge import expected_values, judge_trajectory
@@ -170,6 +169,8 @@ def not_retrieved(evidence: Evidence) -> Cause | None:
 
 def broken_brief(evidence: Evidence) -> Cause | None:
     """Return the user's first error; None where it made none, or nobody audited it."""
+    from seal.evaluation.scoring import USER_ERRORS
+
     flags = [
         flag
         for name in USER_ERRORS

@@ -38,8 +38,8 @@ from seal.evaluation.attribution_evidence import (
 from seal.evaluation.calls import MISPLACED, VERDICT
 from seal.evaluation.error_patterns import REJECTED, StepNote
 from seal.evaluation.goals import CRASHED, MISSION, WHOLLY, failed
-from seal.evaluation.milestones import measured_again
-from seal.evaluation.pattern_scores import GoldFinding, choose
+from seal.evaluation.pattern_details import GoldFinding, choose
+from seal.evaluation.plans import measured_again
 from seal.evaluation.shortfalls import Fault, Unmet, unmet
 
 # -- The first gold step, in the order of the plan, that the agent did not do.

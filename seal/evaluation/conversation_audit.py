@@ -6,19 +6,19 @@ The agent: claims against the record, false refusals, no refusal where no tool s
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from rapidfuzz import fuzz
 
-from seal.core import Scale, Score, Step, ends_conversation
+from seal.core import Scale, Step, ends_conversation
 from seal.core.conditions import tells_user
 from seal.core.facts import Knowledge
 from seal.core.speech import FAILURES, asking, reading, says_cannot
 from seal.core.untruths import untruths
 from seal.core.values import leaves
-from seal.evaluation.goals import USER, GoalChat, GoalMetric, TaskChat, Value, undefined
+from seal.evaluation.goals import USER, GoalChat, GoalMetric, Value, undefined
 
 # -- Whether an agent abstains where no tool serves the request, or acts and answers all the same.
 #
@@ -102,71 +102,6 @@ class Honesty(GoalMetric):
             **{kind: Value(float(bool(s)), details={"said": s}) for kind, s in told.items()},
             "honest_refusal": Value(float(refuses and not found)),
         }
-
-
-# -- How often simulated users did what no user should do.
-#
-# Source: Lu et al., ToolSandbox (2024), section on the user simulator, whose authors found such
-# errors by hand; here `user_flags` finds them by rule, so that every score can be read beside them.
-
-HALLUCINATION = "user_hallucination"
-INSTRUCTION = "user_instruction_error"
-USER_ERRORS = (HALLUCINATION, INSTRUCTION)
-
-
-class UserAudit(GoalMetric):
-    """Two rates of conversations: 1 where the user made such an error, else 0.
-
-    `user_hallucination` and `user_instruction_error`; details.flags holds the flags. A goal counts
-    where the task has a persona, or the user answered; tasks without any such goal have no scores.
-    Without a brief nobody can tell what the user made up.
-    """
-
-    names = USER_ERRORS
-    scales = dict.fromkeys(USER_ERRORS, Scale(higher_is_better=False, gold_is_best=False))
-
-    def of(self, chat: TaskChat) -> list[Score]:
-        """Return two scores for each goal; none of a task whose user only speaks its goals."""
-        answered = any(sum(map(_is_spoken, goal.steps)) > 1 for goal in chat.goals)
-        return [] if chat.task.persona is None and not answered else super().of(chat)
-
-    def measure(self, goal: GoalChat) -> dict[str, Value]:
-        """Return the values of one goal."""
-        # Where a user was played: other runs do not load the rules.
-
-        made_up = undefined("the user has no brief")
-        if goal.task.persona:
-            made_up = _value(hallucinations(goal))
-        return {HALLUCINATION: made_up, INSTRUCTION: _value(against_orders(goal))}
-
-
-SPOILT = "spoilt by the user"
-"""Why a score has no value whose chat is left out for the errors of its user."""
-
-
-def is_spoilt(scores: Iterable[Score]) -> bool:
-    """Tell whether the scores of a chat say that its user made an error."""
-    return any(score.metric in USER_ERRORS and score.value for score in scores)
-
-
-def left_out(scores: Iterable[Score]) -> list[Score]:
-    """Return the scores of a spoilt chat without values, but for those of the user."""
-    return [
-        score
-        if score.metric in USER_ERRORS
-        else replace(score, value=None, weight=0.0, reason=SPOILT)
-        for score in scores
-    ]
-
-
-def _is_spoken(step: Step) -> bool:
-    return step.author == USER and step.call is None
-
-
-def _value(flags: Sequence[Flag]) -> Value:
-    listed = [asdict(flag) | {"facts": list(flag.facts)} for flag in flags]
-    reason = "; ".join(dict.fromkeys(flag.flag for flag in flags))
-    return Value(float(bool(flags)), reason=reason, details={"flags": listed})
 
 
 # -- The flags of what a simulated user did that no user should do, each with its step.

@@ -19,7 +19,7 @@ from seal.core.values import canonical_json, json_bytes
 from seal.evaluation.goals import EXECUTOR, USER, TaskChat, cut_calls, failed
 
 if TYPE_CHECKING:
-    from seal.evaluation.pattern_scores import GoldComparison
+    from seal.evaluation.pattern_details import GoldComparison
 
 
 # -- One pass over a chat: what each step of the agent was, by ToolScan's decision rules.

@@ -19,11 +19,12 @@ from typing import Any, TypeVar, get_args
 import orjson
 
 from seal.core import JSON, ChatModel, Goal, Message, NoVerdictError, Request, Step, Tool, Verdict
-from seal.core.call_formats import objects_in
 from seal.core.text import shipped_prompt
+from seal.core.text_formats import objects_in
 from seal.core.values import digest
 from seal.evaluation.goals import EXECUTOR, USER
-from seal.evaluation.panel import LABELS, PASS_PAPER, Solvability
+from seal.evaluation.panel import LABELS, Solvability
+from seal.evaluation.pass_rates import PASS_PAPER
 from seal.evaluation.rule_judge import judge_answer
 
 STAGES = {1: "judge_answer", 2: "judge_trajectory"}

@@ -43,7 +43,7 @@ from seal.evaluation.mission_gold import (
     mission_type,
     relation,
 )
-from seal.evaluation.mission_paths import Walk, place_all
+from seal.evaluation.mission_paths import Walk
 
 # -- Missions done right, done in the fewest steps, and how far the others came.
 #
@@ -515,6 +515,8 @@ def _way(
             break
         calls = [mask_of(() if call.name in PSEUDO else nodes(call)) for call in turn.calls]
         masks.append(calls or [0 if turn.empty else said])
+    from seal.evaluation.hindsight import place_all
+
     return place_all(graph, masks)
 
 

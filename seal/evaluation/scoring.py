@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seal.core import (
     CodeRefusedError,
@@ -17,6 +17,7 @@ from seal.core import (
     Metric,
     Scale,
     Score,
+    Step,
     Task,
     Tool,
     Trajectory,
@@ -27,15 +28,19 @@ from seal.core import (
 )
 from seal.core.registry import Registry
 from seal.evaluation.calls import Calls, UsageMetrics
-from seal.evaluation.conversation_audit import UserAudit
 from seal.evaluation.goals import (
     JUDGED,
+    USER,
     ChatMetric,
+    GoalChat,
+    GoalMetric,
     Guarded,
     LeftOutMetric,
     Rules,
     TaskChat,
+    Value,
     scores_of,
+    undefined,
 )
 from seal.evaluation.milestones import Milestones
 from seal.evaluation.missions import DIALOGUE, Missions
@@ -43,6 +48,78 @@ from seal.evaluation.pass_rates import PassRate
 from seal.evaluation.pattern_scores import ErrorPatterns
 from seal.evaluation.ranking_metrics import Retrieval, metric_names
 from seal.evaluation.rule_judge import RuleJudge
+
+if TYPE_CHECKING:
+    from seal.evaluation.conversation_audit import Flag
+
+# -- How often simulated users did what no user should do.
+#
+# Source: Lu et al., ToolSandbox (2024), section on the user simulator, whose authors found such
+# errors by hand; here `user_flags` finds them by rule, so that every score can be read beside them.
+
+HALLUCINATION = "user_hallucination"
+INSTRUCTION = "user_instruction_error"
+USER_ERRORS = (HALLUCINATION, INSTRUCTION)
+
+
+class UserAudit(GoalMetric):
+    """Two rates of conversations: 1 where the user made such an error, else 0.
+
+    `user_hallucination` and `user_instruction_error`; details.flags holds the flags. A goal counts
+    where the task has a persona, or the user answered; tasks without any such goal have no scores.
+    Without a brief nobody can tell what the user made up.
+    """
+
+    names = USER_ERRORS
+    scales = dict.fromkeys(USER_ERRORS, Scale(higher_is_better=False, gold_is_best=False))
+
+    def of(self, chat: TaskChat) -> list[Score]:
+        """Return two scores for each goal; none of a task whose user only speaks its goals."""
+        answered = any(sum(map(_is_spoken, goal.steps)) > 1 for goal in chat.goals)
+        return [] if chat.task.persona is None and not answered else super().of(chat)
+
+    def measure(self, goal: GoalChat) -> dict[str, Value]:
+        """Return the values of one goal."""
+        # Where a user was played: other runs do not load the rules.
+
+        made_up = undefined("the user has no brief")
+        if goal.task.persona:
+            from seal.evaluation.conversation_audit import hallucinations
+
+            made_up = _value(hallucinations(goal))
+        from seal.evaluation.conversation_audit import against_orders
+
+        return {HALLUCINATION: made_up, INSTRUCTION: _value(against_orders(goal))}
+
+
+SPOILT = "spoilt by the user"
+"""Why a score has no value whose chat is left out for the errors of its user."""
+
+
+def is_spoilt(scores: Iterable[Score]) -> bool:
+    """Tell whether the scores of a chat say that its user made an error."""
+    return any(score.metric in USER_ERRORS and score.value for score in scores)
+
+
+def left_out(scores: Iterable[Score]) -> list[Score]:
+    """Return the scores of a spoilt chat without values, but for those of the user."""
+    return [
+        score
+        if score.metric in USER_ERRORS
+        else replace(score, value=None, weight=0.0, reason=SPOILT)
+        for score in scores
+    ]
+
+
+def _is_spoken(step: Step) -> bool:
+    return step.author == USER and step.call is None
+
+
+def _value(flags: Sequence[Flag]) -> Value:
+    listed = [asdict(flag) | {"facts": list(flag.facts)} for flag in flags]
+    reason = "; ".join(dict.fromkeys(flag.flag for flag in flags))
+    return Value(float(bool(flags)), reason=reason, details={"flags": listed})
+
 
 # -- Every metric over one trajectory.
 

@@ -28,7 +28,8 @@ from seal.core.records import escaped, write_csv
 from seal.core.values import derive_seed, digest
 from seal.evaluation.agreement import Case
 from seal.evaluation.goals import USER, answer_of, goal_steps, made_calls
-from seal.evaluation.panel import METRICS, majority
+from seal.evaluation.panel import majority
+from seal.evaluation.pass_rates import METRICS
 from seal.experiments.sheets import (
     LABEL,
     RATING,

@@ -34,7 +34,7 @@ from seal.evaluation.ranking_metrics import Calibration, calibration, measure_ra
 from seal.experiments.draws import Ranked, Source, distinct
 from seal.experiments.series import read_object
 from seal.experiments.settings import Perturbation
-from seal.pools.other_tools import renamed
+from seal.pools.augmentation import renamed
 from seal.retrievers.base import DEFAULT, refuse_unknown_options, spec_of
 from seal.retrievers.build import build_retriever, files_digest, known_options, rank
 from seal.retrievers.wrappers import schema_tokens

@@ -27,8 +27,8 @@ from seal.core.values import derive_seed
 from seal.evaluation.attribution import attribute
 from seal.evaluation.attribution_evidence import MEANINGS, ORDER, Cause, DecidedBy, Decision, Stage
 from seal.evaluation.calls import VERDICT
-from seal.evaluation.conversation_audit import USER_ERRORS as AUDITED
 from seal.evaluation.goals import DECIDING, answer_of, failed, goal_steps, made_calls
+from seal.evaluation.scoring import USER_ERRORS as AUDITED
 from seal.evaluation.statistics import mean_over, share
 from seal.pools.benchmark import Benchmark, part_of
 from seal.runs.run import RunFolder

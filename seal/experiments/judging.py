@@ -17,7 +17,7 @@ from seal.core.text import normalised
 from seal.evaluation.agreement import Case, audit, decisions, panel_audit, votes_of
 from seal.evaluation.goals import answer_of, goal_steps
 from seal.evaluation.llm_judge import LLMJudge
-from seal.evaluation.panel import METRICS
+from seal.evaluation.pass_rates import METRICS
 from seal.evaluation.preference import (
     IDENTITY,
     UNRECORDED,
@@ -37,7 +37,7 @@ from seal.evaluation.rule_judge import RuleJudge
 from seal.experiments.annotation import decided, items_of
 from seal.experiments.settings import PreferenceSettings
 from seal.experiments.sheets import LABEL, Judgements, SheetRow, read_sheet
-from seal.pools.lookup import reader_of
+from seal.pools.catalogue import reader_of
 from seal.runs.finished import check_answers, query_id_of, verdicts_for
 from seal.runs.judges import check_votes
 from seal.runs.role_models import Cast, judges_under

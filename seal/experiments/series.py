@@ -20,8 +20,9 @@ from seal.core.text import counted
 from seal.core.values import INDENTED, json_bytes
 from seal.runs.costs import budget_of, within
 from seal.runs.engine import Engine
-from seal.runs.identity import check_resumable, measure_of, system_of
+from seal.runs.identity import measure_of, system_of
 from seal.runs.play import Progress, run
+from seal.runs.resume import check_resumable
 from seal.runs.run import BASELINES, RunFolder, spent_on
 from seal.runs.settings import RunSettings
 

@@ -22,8 +22,6 @@ from seal.core.values import derive_seed
 from seal.experiments.contenders import TRAINING
 from seal.experiments.series import check_results_folder, write_json
 from seal.pools.importer import Notes, WorldFile
-from seal.pools.lookup import world_files_of
-from seal.pools.other_tools import named_tools
 from seal.pools.pool import StoredPool, load_pool
 from seal.pools.pool_writer import write_pool
 from seal.runs.settings import check_seed
@@ -191,6 +189,8 @@ def write_split(pool: StoredPool, settings: SplitSettings, out: Path) -> dict[st
     """
     check_results_folder(out, (TRAIN, TEST, TRAINING), "a split")
     parts = split_tasks(list(pool.every_task()), settings)
+    from seal.pools.other_tools import named_tools
+
     named = {tool for task in parts.train for _, tool in named_tools(task)}
     gone = {*parts.held_out_tools} - named
     kept = [tool for tool in pool.tools() if tool.id not in gone]
@@ -212,6 +212,8 @@ def _write_part(
             notes.facts["play"] = origin.report["play"]
         yield from tools
         yield from tasks
+        from seal.pools.lookup import world_files_of
+
         yield from world_files_of(origin.folder)
 
     write_pool(origin.name, records, None, folder)

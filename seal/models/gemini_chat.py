@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import Any
 
 from seal.core import Request
-from seal.core.call_formats import parse_object
 from seal.core.providers import GeminiServer
+from seal.core.text_formats import parse_object
 from seal.models.profiles import Profile
 from seal.models.server_model import ServerModel
 from seal.models.spec import ModelSettings

@@ -29,8 +29,9 @@ from seal.core import (
     Usage,
     UsageError,
 )
-from seal.core.call_formats import parse_call, parse_object
+from seal.core.call_formats import parse_call
 from seal.core.text import counted
+from seal.core.text_formats import parse_object
 from seal.core.values import json_bytes, json_text
 from seal.models.prompt_reading import Scene, find_scene, offered_names
 from seal.models.spec import ModelSettings

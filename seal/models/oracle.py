@@ -24,7 +24,6 @@ from seal.core import (
 from seal.core.conditions import Asked, Called, Replied
 from seal.core.text import clauses, words
 from seal.core.values import equal
-from seal.models.fill import fill
 from seal.models.prompt_reading import DONE, Scene, find_scene, in_words, offered_names, value_of
 from seal.models.spec import ModelSettings
 
@@ -376,6 +375,8 @@ def names_tools_alone(goal: Goal) -> bool:
 
 def gold_call(tool: Tool, goal: Goal) -> ToolCall:
     """Return a valid call of a tool with the arguments that a goal's words give."""
+    from seal.models.fill import fill
+
     filled = fill(tool.parameters, goal.text, goal.text)
     properties = tool.parameters.get("properties", {})
     made = {name: _made(properties.get(name)) for name in filled.missing}

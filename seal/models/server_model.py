@@ -158,7 +158,7 @@ class ServerModel(ABC):
             how = presentation_of(request, self.profile)
             try:
                 if how:
-                    from seal.models.presentation import PresentedModel
+                    from seal.models.text_models import PresentedModel
 
                     return PresentedModel(self, how).complete(request)
                 return self._complete(request)

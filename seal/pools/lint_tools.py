@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from seal.core import Tool, shortened
-from seal.core.schemas import schema_faults
+from seal.core.schema_faults import schema_faults
 from seal.core.text import words
 from seal.pools.lint_findings import Finding
 from seal.retrievers.base import documents, names

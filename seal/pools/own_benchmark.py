@@ -22,7 +22,8 @@ from seal.core import (
 )
 from seal.core.conditions import Argument, Called, Condition
 from seal.core.registry import name_of
-from seal.core.schemas import meets, required_names, schema_faults, schema_validator, surely_accepts
+from seal.core.schema_faults import schema_faults
+from seal.core.schemas import meets, required_names, schema_validator, surely_accepts
 from seal.core.settings import checked
 from seal.core.validation import CallError, CallValidator
 from seal.core.values import exact_json

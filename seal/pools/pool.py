@@ -30,7 +30,7 @@ from seal.core.settings import checked
 from seal.core.values import canonical_json, derive_seed
 from seal.pools.importer import RECORDED, REPORT, TASKS, TOOLS, TRAJECTORIES, pool_digest
 from seal.pools.other_tools import named_tools
-from seal.simulator_cache.recorded import RecordedCall, recorded_calls
+from seal.simulator_cache.simulators import RecordedCall, recorded_calls
 
 # -- Pool folders: what an import wrote, read back and checked.
 

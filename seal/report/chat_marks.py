@@ -12,9 +12,9 @@ from seal.core import Goal, Plan, Score, Tables, Task, Trajectory, ends_conversa
 from seal.core.conditions import Argument, Called, Condition, OfTheStepAlone
 from seal.core.records import to_plain
 from seal.core.text import counted, one_line
-from seal.evaluation.conversation_audit import USER_ERRORS as AUDIT_METRICS
 from seal.evaluation.goals import EXECUTOR, USER, applies
 from seal.evaluation.pattern_scores import PATTERNS, SERVICE_ANSWERS
+from seal.evaluation.scoring import USER_ERRORS as AUDIT_METRICS
 from seal.report.grids import grouped, listed
 
 if TYPE_CHECKING:

@@ -72,7 +72,7 @@ class PatternRun:
     repaired_calls: int = 0
     """Calls that had to be repaired to be read."""
     repairs: Counter[str] = field(default_factory=Counter)
-    """What was forgiven in them (`seal.core.call_formats.Repair`)."""
+    """What was forgiven in them (`seal.core.text_formats.Repair`)."""
     links: dict[str, list[Markup]] = field(default_factory=dict)
 
     def freedom(self, name: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from markupsafe import Markup
 
 from seal.core.text import counted, one_line
-from seal.evaluation.conversation_audit import HALLUCINATION, INSTRUCTION
+from seal.evaluation.scoring import HALLUCINATION, INSTRUCTION
 from seal.experiments.role_work import OUTCOMES, Outcome, Place, Work, work_of
 from seal.report.columns import Columns, chance, figure, grid_of, with_interval
 from seal.report.grids import Estimate, Grid, interval, listed

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from seal.core.text import counted, one_line, printable
 from seal.core.values import json_text
-from seal.evaluation.conversation_audit import INSTRUCTION
 from seal.evaluation.goals import INFRASTRUCTURE
+from seal.evaluation.scoring import INSTRUCTION
 from seal.report.grids import Grid, counts_of, frequent
 from seal.report.lanes import (
     Lane,

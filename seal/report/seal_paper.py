@@ -18,12 +18,13 @@ from seal.pools.catalogue import (
     by_any_name,
     catalogue,
     pinned_files,
+    source_folder,
     stages,
 )
 from seal.pools.counts import PoolCounts, count_stored
 from seal.pools.declarations import PublishedTable
 from seal.pools.importer import REGISTRY
-from seal.pools.lookup import is_shipped, open_pool, source_folder
+from seal.pools.lookup import is_shipped, open_pool
 from seal.pools.pool import StoredPool, load_pool
 from seal.report.grids import Grid
 from seal.runs.run import RunFolder

@@ -13,8 +13,8 @@ from seal.core import Scale, Score, SealError, Step, Trajectory, UsageError, fau
 from seal.core.registry import Registry, load_dotted
 from seal.core.settings import check_plain
 from seal.core.text import counted, one_line, printable
-from seal.evaluation.conversation_audit import INSTRUCTION
 from seal.evaluation.goals import DECIDING, INFRASTRUCTURE, RATE, decides, is_best, state_of
+from seal.evaluation.scoring import INSTRUCTION
 from seal.pools.benchmark import Benchmark, part_of
 from seal.report.charts import Bar, BarGroup, forest
 from seal.report.chat_marks import json_text

@@ -12,7 +12,8 @@ from seal.core.conditions import FIRST, LAST, MESSAGE, Condition, parts, takes_t
 from seal.core.state_conditions import AllOf, DependsOn, StateHas, StateUnchanged
 from seal.core.table_matching import Column
 from seal.evaluation.goals import WHOLLY, applies
-from seal.evaluation.milestones import NAMES, measured_again
+from seal.evaluation.milestones import NAMES
+from seal.evaluation.plans import measured_again
 from seal.evaluation.shortfalls import Fault, TableChange, Unmet, table_change, unmet
 from seal.report.chat_marks import describe, fields_line, json_text
 

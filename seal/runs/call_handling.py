@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
+from seal.agents.teams import team_options
 from seal.core import (
     JSON,
     NOT_RECORDED,
     Execution,
+    Message,
     SealError,
     SimulatorError,
     Task,
     Tool,
     ToolCall,
     ToolResult,
+    UnknownNameError,
 )
 from seal.core.call_formats import Format, form_of
-from seal.core.environment import Around, Environment, Validated
+from seal.core.environment import Around, Environment, EnvironmentFactory, Validated
 from seal.core.validation import CallError, CallValidator, ErrorKind
 from seal.core.values import json_text
+from seal.environments.world import Worlds, WorldSetup, build_worlds
 from seal.models.oracle import gold_call, moves, names_tools_alone
-from seal.runs.settings import Feedback
+from seal.pools.benchmark import benchmark_options, part_of
+from seal.pools.lookup import environments_beside
+from seal.pools.pool import StoredPool
+from seal.runs.environments import options_of_worlds
+from seal.runs.role_models import Cast
+from seal.runs.settings import Feedback, RunSettings
+from seal.simulator_cache.answer_cache import keys_of_call
+
+if TYPE_CHECKING:
+    from seal.runs.environments import SimulatorSource
 
 # -- What a wrong call brings: feedback, or what the environment itself makes of it.
 #
@@ -296,3 +309,57 @@ class GoldResults(Around):
                 filled = gold_call(self._tools[str(call.tool)], goal)
                 return replace(call, arguments=filled.arguments, raw="")
         return call
+
+
+# -- The worlds that the tasks of a run name.
+
+
+def opened_worlds(
+    given: SimulatorSource, world_of: dict[str, str]
+) -> dict[str, EnvironmentFactory]:
+    """Return what opens each world that a task names; every task's must begin as it says."""
+    settings, pool = given.settings, given.pool
+    setup = WorldSetup(
+        seed=settings.seed,
+        options=options_of_worlds(settings, pool),
+        taken={*team_options(settings.play.team), *benchmark_options(pool.benchmark)},
+        folder=pool.folder,
+        tools=given.tools,
+        creator=_creator(settings, pool, given.cast),
+        sandbox=settings.sandbox,
+        unrecorded=settings.unrecorded,
+        simulator=given.simulator,
+        keys_of_call=keys_of_call,
+        own=environments_beside(pool.benchmark),
+        allow_code=settings.allow_code,
+        servers=settings.servers,
+        store=given.store,
+        cache=settings.cache,
+    )
+    first = {world: task for task, world in reversed(world_of.items())}
+    try:
+        worlds = {
+            world: build_worlds(world, setup, f"task {task!r}")
+            for world, task in sorted(first.items())
+        }
+    except UnknownNameError as error:
+        cure = "A pool folder holds no code: run the benchmark, such as: seal run my_module:bench"
+        raise UnknownNameError(error.kind, error.name, error.known, cure=cure) from error
+    for task in pool.tasks():
+        world = worlds.get(world_of.get(task.id, ""))
+        if isinstance(world, Worlds):
+            world.check(task)
+    return worlds
+
+
+def _creator(settings: RunSettings, pool: StoredPool, cast: Cast) -> Callable[[Tool], str] | None:
+    """Return what writes the functions of tools; None: none is written in this run."""
+    code = part_of(pool.benchmark, "creator")
+    if code is None:
+        return None
+
+    def ask(role: str, task: Task, messages: Sequence[Message]) -> str:
+        return cast.ask(role, task, messages).content
+
+    made: Callable[[Tool], str] | None = code(settings, pool.every_task, ask)
+    return made

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seal.agents import REGISTRY, PlayedAnew, build_agent, is_own, seat_of
 from seal.agents.autogen import Groups
@@ -53,7 +53,7 @@ from seal.core.store import Store, open_store
 from seal.models.spec import Flagged
 from seal.pools.pool import StoredPool
 from seal.retrievers.build import build_retriever, learns, rank, reads_gold
-from seal.runs.chats import Examples, history_of, limits_of, merge_goals
+from seal.runs.chats import history_of, limits_of, merge_goals
 from seal.runs.costs import Ledger, Meter
 from seal.runs.environments import EnvironmentSource, SimulatorSource
 from seal.runs.hooks import Teller, ToldCalls, build_hooks
@@ -65,6 +65,10 @@ from seal.runs.role_models import Cast, RunModel, find_recording, is_player
 from seal.runs.run import RunFolder
 from seal.runs.scoring import Scorer
 from seal.runs.settings import RunSettings
+
+if TYPE_CHECKING:
+    from seal.runs.one_shot import Examples
+
 
 # -- Everything that plays tasks, built once a process: retriever, models, environments, team.
 
@@ -130,6 +134,8 @@ class Engine:
         """Lead of a team to role to its agent, or to the class that each chat has its own of."""
         self._examples: Examples | None = None
         if settings.one_shot:
+            from seal.runs.one_shot import Examples
+
             self._examples = Examples(pool.tasks(), self.tools, settings.seed)
         self._stopping = False
         self._began = time.monotonic()

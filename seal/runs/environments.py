@@ -2,49 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from seal.agents.teams import team_options
-from seal.core import (
-    JSON,
-    Lookup,
-    Message,
-    Simulator,
-    Task,
-    Tool,
-    Trajectory,
-    UnknownNameError,
-    UsageError,
-)
+from seal.core import JSON, Lookup, Simulator, Task, Tool, Trajectory, UsageError
 from seal.core.call_formats import in_text
 from seal.core.environment import Environment, EnvironmentFactory, Validated
 from seal.core.store import Store, digest_of_entries
 from seal.core.values import canonical_json
-from seal.environments.world import Worlds, WorldSetup, build_worlds
-from seal.pools.benchmark import benchmark_options, part_of
-from seal.pools.lookup import answer_formats, environments_beside
-from seal.pools.other_tools import originals, renamed
+from seal.pools.benchmark import benchmark_options
+from seal.pools.lookup import answer_formats
+from seal.pools.other_tools import originals
 from seal.pools.pool import Outline, StoredPool
 from seal.runs.role_models import Cast, find_recording
 from seal.runs.settings import SIMULATOR, RunSettings
-from seal.simulator_cache.answer_cache import Fallback, keys_of_call
-from seal.simulator_cache.recorded import (
-    GoldAnswers,
-    RecordedAnswers,
-    RecordedCall,
-    RecordedEnvironments,
-    recorded_calls,
-)
+from seal.simulator_cache.answer_cache import Fallback
 from seal.simulator_cache.simulators import (
-    OwnFunctions,
+    GoldAnswers,
+    RecordedCall,
     SimulatedEnvironments,
     SimulatorSetup,
     build_simulator,
+    recorded_calls,
 )
+
+if TYPE_CHECKING:
+    from seal.runs.call_handling import FeedbackSwitch
+    from seal.simulator_cache.recorded import RecordedAnswers
+
 
 # -- Where calls run: a simulator with its cache, recordings, or the world that a task names.
 #
@@ -93,6 +81,8 @@ class SimulatorSource:
     def environments(self) -> EnvironmentFactory:
         """Return what opens the environments of tasks that name no world."""
         if self.settings.simulator == "recorded" and self._recorded is not None:
+            from seal.simulator_cache.recorded import RecordedEnvironments
+
             return RecordedEnvironments(self._recording(), self._recorded, self.tools)
         simulator = self.simulator()
         gold = GoldAnswers(self._gold())
@@ -100,6 +90,8 @@ class SimulatorSource:
             simulator = Fallback(gold, simulator)
         functions = {} if self.pool.benchmark is None else self.pool.benchmark.functions
         if functions:
+            from seal.simulator_cache.simulators import OwnFunctions
+
             simulator = OwnFunctions(functions, simulator)
         return SimulatedEnvironments(simulator, self.tools)
 
@@ -107,6 +99,8 @@ class SimulatorSource:
         """Yield the gold calls that answer, of the tools as they are called."""
         if scrambled := originals(self.tools.values()):
             for task in self.pool.tasks():
+                from seal.pools.augmentation import renamed
+
                 yield from recorded_calls(renamed(task, scrambled))
         else:
             yield from chain.from_iterable(task.recorded for task in self.pool.outlines())
@@ -123,6 +117,8 @@ class SimulatorSource:
         takers = {"recorded", "llm"} if self.examples else {"recorded"}
         if not recordings or not self._parts & takers:
             return None
+
+        from seal.simulator_cache.recorded import RecordedAnswers
 
         return RecordedAnswers(chain.from_iterable(map(self.pool.recorded, recordings)), self.tools)
 
@@ -182,6 +178,8 @@ class EnvironmentSource:
             self._stand_ins = replace(given, settings=asks).environments()
         self._worlds: dict[str, EnvironmentFactory] = {}
         if self._world_of:
+            from seal.runs.call_handling import opened_worlds
+
             self._worlds = opened_worlds(given, self._world_of)
 
     def open(self, task: Task, trial: int, offered: Sequence[str]) -> Environment:
@@ -194,16 +192,18 @@ class EnvironmentSource:
         """
         gold = task
         if self._originals:  # what answers calls knows the originals alone
+            from seal.pools.augmentation import renamed
+
             task = renamed(task, self._originals)
         environment = self._place(task.id).open(task, trial, offered)
         rules = environment if type(environment) is Validated else None
         if rules is not None:  # they come back above what stands in for a recording
             environment = rules.inner
         if self._unrecorded != "error":
-            from seal.runs.call_handling import StandIns
-
             others = self._stand_ins
             simulated = None if others is None else others.open(task, trial, offered)
+            from seal.runs.call_handling import StandIns
+
             environment = StandIns(environment, simulated)
         if rules is not None:
             environment = Validated(environment, rules.validator, rules.names)
@@ -279,57 +279,3 @@ def _check(
             f"-T {next(iter(options))}: no task of this pool is played in a "
             "world; leave the option out"
         )
-
-
-# -- The worlds that the tasks of a run name.
-
-
-def opened_worlds(
-    given: SimulatorSource, world_of: dict[str, str]
-) -> dict[str, EnvironmentFactory]:
-    """Return what opens each world that a task names; every task's must begin as it says."""
-    settings, pool = given.settings, given.pool
-    setup = WorldSetup(
-        seed=settings.seed,
-        options=options_of_worlds(settings, pool),
-        taken={*team_options(settings.play.team), *benchmark_options(pool.benchmark)},
-        folder=pool.folder,
-        tools=given.tools,
-        creator=_creator(settings, pool, given.cast),
-        sandbox=settings.sandbox,
-        unrecorded=settings.unrecorded,
-        simulator=given.simulator,
-        keys_of_call=keys_of_call,
-        own=environments_beside(pool.benchmark),
-        allow_code=settings.allow_code,
-        servers=settings.servers,
-        store=given.store,
-        cache=settings.cache,
-    )
-    first = {world: task for task, world in reversed(world_of.items())}
-    try:
-        worlds = {
-            world: build_worlds(world, setup, f"task {task!r}")
-            for world, task in sorted(first.items())
-        }
-    except UnknownNameError as error:
-        cure = "A pool folder holds no code: run the benchmark, such as: seal run my_module:bench"
-        raise UnknownNameError(error.kind, error.name, error.known, cure=cure) from error
-    for task in pool.tasks():
-        world = worlds.get(world_of.get(task.id, ""))
-        if isinstance(world, Worlds):
-            world.check(task)
-    return worlds
-
-
-def _creator(settings: RunSettings, pool: StoredPool, cast: Cast) -> Callable[[Tool], str] | None:
-    """Return what writes the functions of tools; None: none is written in this run."""
-    code = part_of(pool.benchmark, "creator")
-    if code is None:
-        return None
-
-    def ask(role: str, task: Task, messages: Sequence[Message]) -> str:
-        return cast.ask(role, task, messages).content
-
-    made: Callable[[Tool], str] | None = code(settings, pool.every_task, ask)
-    return made

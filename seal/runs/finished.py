@@ -25,15 +25,16 @@ from seal.evaluation.panel import MISSING, recorded_panel
 from seal.evaluation.preference import QueryVerdicts, VerdictFile
 from seal.evaluation.rule_judge import RuleJudge
 from seal.evaluation.scoring import RecordedScores, build_metrics, is_foreign, named_metrics
+from seal.pools.catalogue import reader_of
 from seal.pools.errata import read_errata
 from seal.pools.importer import RECORDED, RECORDINGS
 from seal.pools.imports import ImportReport, check_options
-from seal.pools.lookup import reader_of
 from seal.pools.pool_writer import write_pool
-from seal.runs.identity import SHARD, differences, identity_of, warnings_of
+from seal.runs.identity import SHARD, identity_of, warnings_of
 from seal.runs.journal import Journal, Pair
 from seal.runs.judges import Judges, RecordedVerdicts
 from seal.runs.play import with_rankings
+from seal.runs.resume import differences
 from seal.runs.role_models import Cast, judges_under
 from seal.runs.run import (
     BASELINES,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from seal.agents.teams import CHECKER
 from seal.core import JSON, Judge, Metric, Task, UsageError
-from seal.evaluation.panel import PASS_PAPER, PUBLISHED, VOTES
+from seal.evaluation.pass_rates import PASS_PAPER, PUBLISHED, VOTES
 from seal.evaluation.rule_judge import RuleJudge
 from seal.runs.role_models import Cast, RunModel
 
@@ -139,7 +139,7 @@ class Judges:
         others = [name for name in self._choice.published if name != PASS_PAPER]
         if not others:
             return ()
-        from seal.evaluation.pass_rates import MEASURES
+        from seal.evaluation.panel import MEASURES
 
         return tuple(MEASURES[name](self._panel(name, task, trial)) for name in others)
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Generator, Iterable, Iterator,
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from seal.agents.teams import MANAGER
 from seal.core import Metric, ModelError, OutageError, Trajectory, UsageError, nearest
@@ -41,7 +41,11 @@ from seal.runs.resolve import all_given, baselines_of, played
 from seal.runs.run import REFUSED, RunFolder, exit_code_of, spent_on
 from seal.runs.scoring import Scorer
 from seal.runs.settings import RunSettings, shard_of
-from seal.runs.workers import Job, ProcessWorkers, ThreadWorkers, Workers, start_server
+from seal.runs.workers import Job, ThreadWorkers, Workers
+
+if TYPE_CHECKING:
+    from seal.runs.processes import ProcessWorkers
+
 
 _LOG = logging.getLogger(__name__)
 _RANKED_AT_ONCE = 64
@@ -116,6 +120,8 @@ def run(
     budget = budget_of(settings)
     check_folder(folder.path, resume)
     if settings.process_count > 1 and not settings.on_ray:
+        from seal.runs.processes import start_server
+
         start_server()
     stopped, summary = _run(settings, folder, resume, report, budget, only, tell=tell)
     if settings.baselines and not stopped:
@@ -539,6 +545,8 @@ class _Chats:
 
         s, engine = self._given, self.engine
         parts = s, self.folder, s.process_count, s.workers, self._ahead, engine.cast
+        from seal.runs.processes import ProcessWorkers
+
         return ProcessWorkers(*parts, own_agent=engine.tries_own_agent)
 
 

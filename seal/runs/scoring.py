@@ -27,7 +27,6 @@ from seal.core.files import AtomicFile
 from seal.core.records import encode_scores
 from seal.core.values import json_text
 from seal.evaluation import REGISTRY as METRICS
-from seal.evaluation.conversation_audit import is_spoilt, left_out
 from seal.evaluation.goals import INFRASTRUCTURE, USER, Rules, failed, rules_named
 from seal.evaluation.pass_rates import MILESTONES, JudgingSummary
 from seal.evaluation.pattern_scores import MAX_TURNS
@@ -39,6 +38,8 @@ from seal.evaluation.scoring import (
     distinct,
     every_goal,
     is_ours,
+    is_spoilt,
+    left_out,
     scales_of,
     score_trajectory,
     usual_metrics,

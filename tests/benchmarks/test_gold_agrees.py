@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from seal.pools.lookup import source_folder
+from seal.pools.catalogue import source_folder
 from seal.testing import check_benchmark
 
 KNOWN: Mapping[str, Mapping[str, str]] = json.loads(

@@ -9,7 +9,7 @@ import pytest
 from looped import every_case
 from typer.main import get_command
 
-from seal.cli import generate_verb, play_verbs, run_verbs
+from seal.cli import generate_verb, play_verbs, run_verbs, score_verbs
 from seal.cli.dispatch import main
 from seal.cli.groups import argument, new_app, option, repeated, setting, verb
 from seal.cli.verbs import VERBS, load
@@ -116,8 +116,8 @@ def test_what_people_use_stands_first_in_its_group(capsys: pytest.CaptureFixture
         play_verbs.run_command,
         run_verbs.ablate_command,
         run_verbs.compare_command,
-        play_verbs.retrieve_command,
-        play_verbs.score_command,
+        score_verbs.retrieve_command,
+        score_verbs.score_command,
         *(inspect.unwrap(one.callback) for one in generate_verb.app.registered_commands),
     ],
 )

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from looped import every_case
 
 from seal.core import ToolCall
-from seal.core.call_formats import form_of, objects_in, parse_call, read_object, repairs_of
+from seal.core.call_formats import form_of, parse_call, repairs_of
+from seal.core.text_formats import objects_in, read_object
 
 ACTION, JSON = form_of("action"), form_of("json")
 OFFERED = ("weather", "news")

@@ -13,7 +13,7 @@ from seal.core.confirmation import row_of
 from seal.core.records import to_plain
 from seal.core.state_conditions import Unconfirmed
 from seal.core.statements import Sense, states
-from seal.evaluation.milestones import measure_plan
+from seal.evaluation.plans import measure_plan
 
 AGENT, USER, EXECUTOR = "execution_manager", "user_simulator", "executor"
 FIVE_PM = 1_741_798_800.0

@@ -14,7 +14,7 @@ from looped import every_case
 from seal.agents.users import ALLOWED, RETRIES, UNKNOWN, WAITING
 from seal.core import Goal, Score, Step, ToolCall, ToolResult
 from seal.core.facts import Knowledge
-from seal.evaluation.conversation_audit import UserAudit
+from seal.evaluation.scoring import UserAudit
 
 USER, AGENT, EXECUTOR = "user_simulator", "execution_manager", "executor"
 REQUEST = "Send a message to Fredrik."

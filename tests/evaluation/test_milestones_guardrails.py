@@ -3,7 +3,7 @@
 from seal.core import Milestone, Plan
 from seal.core.conditions import FIRST, LAST, Called, parts
 from seal.core.state_conditions import AllOf, StateHas, StateUnchanged
-from seal.evaluation.milestones import asked_tables, under, with_outer_guardrails
+from seal.evaluation.plans import asked_tables, under, with_outer_guardrails
 
 TABLES = ("lamps", "notes", "mail")
 ON = StateHas("lamps", ({"on": True},))

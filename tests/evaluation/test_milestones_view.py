@@ -5,7 +5,7 @@ from dataclasses import replace
 from milestone_chats import EXECUTOR, LEAD, MANAGER, START, USER, A, B, asks, chat, does, says
 
 from seal.core import Step, ToolCall, Trajectory
-from seal.evaluation.milestones import turn_count, view
+from seal.evaluation.plans import turn_count, view
 
 
 def test_the_agents_roles_are_one_party() -> None:

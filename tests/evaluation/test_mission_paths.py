@@ -33,7 +33,7 @@ from plain_missions import judge, read_graph
 
 from seal.benchmarks.mmtb.published_rules import groups
 from seal.core import DataError, UnknownNameError
-from seal.evaluation.mission_paths import Placed, place_all
+from seal.evaluation.hindsight import Placed, place_all
 
 TOY = [
     node("a", x=0),

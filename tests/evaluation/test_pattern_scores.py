@@ -19,17 +19,19 @@ from seal.core.state_conditions import StateHas
 from seal.evaluation import REGISTRY
 from seal.evaluation.error_patterns import diagnose
 from seal.evaluation.goals import no_gold
+from seal.evaluation.pattern_details import (
+    choose,
+    compare_plan,
+    compare_plans,
+    expected_words,
+    value_words,
+)
 from seal.evaluation.pattern_scores import (
     NAMES,
     PATTERNS,
     ErrorPatterns,
     IndependentMinima,
     RepeatedAnyhow,
-    choose,
-    compare_plan,
-    compare_plans,
-    expected_words,
-    value_words,
 )
 from seal.evaluation.scoring import build_metrics
 

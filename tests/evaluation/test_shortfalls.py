@@ -9,7 +9,7 @@ from seal.core import Milestone, Plan, Step
 from seal.core.conditions import MESSAGE, Asked, Condition, Match
 from seal.core.state_conditions import AllOf, DependsOn, StateHas, StateUnchanged, Unconfirmed
 from seal.core.table_matching import Column
-from seal.evaluation.milestones import measure_plan, under, view
+from seal.evaluation.plans import measure_plan, under, view
 from seal.evaluation.shortfalls import Fault, Unmet, unmet
 
 ADDED = StateHas("notes", ({"id": 2, "text": "b"},), "addition", since=-1)

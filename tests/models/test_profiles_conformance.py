@@ -12,9 +12,9 @@ from servers import ModelServer
 from strict_servers import RULES, Strict
 
 from seal.core import Completion, Request
-from seal.models.presentation import PresentedModel
 from seal.models.profiles import PLAIN, Profile, family_of
 from seal.models.spec import ModelSettings
+from seal.models.text_models import PresentedModel
 from seal.models.wire import presentation_of, wire_request, wire_tools
 from seal.runs.play import run
 from seal.runs.settings import RunSettings

@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core import Tool
-from seal.core.call_formats import parse_call, parse_object, wire_names
+from seal.core.call_formats import parse_call, wire_names
+from seal.core.text_formats import parse_object
 from seal.models.wire import wire_tools
 
 OPENAI = re.compile(r"[A-Za-z0-9_-]{1,64}")

@@ -33,13 +33,15 @@ from seal.pools.augmentation import (
     SCRAMBLINGS,
     Augmentation,
     Distractors,
+    Scrambler,
     augment_pool,
     augment_stored,
     parse_augmentations,
+    renamed,
 )
 from seal.pools.importer import REGISTRY
 from seal.pools.imports import import_benchmark
-from seal.pools.other_tools import Scrambler, named_tools, originals, renamed
+from seal.pools.other_tools import named_tools, originals
 from seal.pools.pool import load_pool
 
 

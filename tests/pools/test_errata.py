@@ -9,8 +9,9 @@ import pytest
 import seal
 from seal.cli.dispatch import main
 from seal.core import DataError, UsageError
+from seal.pools.catalogue import source_folder
 from seal.pools.errata import apply_errata, draft, gold_digest, read_errata
-from seal.pools.lookup import known_benchmark, open_pool, source_folder
+from seal.pools.lookup import known_benchmark, open_pool
 from seal.pools.own_benchmark import GoldCheck
 from seal.pools.pool import StoredPool, load_pool
 

@@ -11,7 +11,8 @@ from small_pools import write_pool
 import seal
 from seal.core import DataError, UnknownNameError, UsageError
 from seal.core.files import cache_folder
-from seal.pools.lookup import open_pool, pool_names, source_folder
+from seal.pools.catalogue import pool_names, source_folder
+from seal.pools.lookup import open_pool
 
 __all__ = ["own_cache", "pool"]
 

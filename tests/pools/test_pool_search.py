@@ -7,7 +7,7 @@ import pytest
 
 import seal
 from seal.core import DataError, UnknownNameError, UsageError
-from seal.pools.lookup import reader_of
+from seal.pools.catalogue import reader_of
 from seal.pools.pool import StoredPool
 
 

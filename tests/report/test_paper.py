@@ -13,7 +13,7 @@ from rich.console import Console
 import seal
 from seal.core import DataError, UsageError
 from seal.pools.declarations import PublishedTable
-from seal.report.grids import Grid
+from seal.report.grids import Grid, fitted_tables
 from seal.report.lanes import Lane, lanes_of
 from seal.report.paper import (
     Measured,
@@ -25,7 +25,6 @@ from seal.report.paper import (
     tables_of,
 )
 from seal.report.seal_paper import of_sweep
-from seal.report.table_forms import fitted_tables
 from seal.runs.run import RunFolder
 
 MAIN = PublishedTable(

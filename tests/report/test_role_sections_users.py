@@ -2,7 +2,7 @@
 
 from report_runs import metric, task
 
-from seal.evaluation.conversation_audit import HALLUCINATION, INSTRUCTION
+from seal.evaluation.scoring import HALLUCINATION, INSTRUCTION
 from seal.report.lanes import lanes_of
 from seal.report.role_sections import user_rows
 from seal.report.run_pages import write_report

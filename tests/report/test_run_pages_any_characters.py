@@ -45,7 +45,7 @@ from seal.core.text import escaped_json, printable
 from seal.core.values import well_formed
 from seal.experiments.settings import CompareSettings
 from seal.report.comparison import compare
-from seal.report.explanation import explain, explanation_tables
+from seal.report.experiments import explain, explanation_tables
 from seal.report.run_pages import Pieces, data_block, write_report
 from seal.report.table_forms import terminal_text
 from seal.report.transcript import view

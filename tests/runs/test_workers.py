@@ -16,10 +16,11 @@ from seal.core.servers import Counts
 from seal.core.store import Store
 from seal.models.given_answers import ScriptedModel
 from seal.runs.costs import Meter
+from seal.runs.processes import ProcessWorkers
 from seal.runs.role_models import Cast
 from seal.runs.run import RunFolder
 from seal.runs.settings import RunSettings
-from seal.runs.workers import Job, ProcessWorkers, Threads, ThreadWorkers, play_job
+from seal.runs.workers import Job, Threads, ThreadWorkers, play_job
 
 
 class Engine:

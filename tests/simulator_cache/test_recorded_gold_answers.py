@@ -4,7 +4,7 @@ import pytest
 
 from seal.core import Tool
 from seal.core.conditions import Argument, Called
-from seal.simulator_cache.recorded import GoldAnswers
+from seal.simulator_cache.simulators import GoldAnswers
 
 TOOL = Tool("sea/tide/get", "get_tide", parameters={"properties": {"unit": {"default": "m"}}})
 

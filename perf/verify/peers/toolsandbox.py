@@ -12,7 +12,7 @@ from typing import Any
 from peers.comparison import Peer, PeerFigure
 from seal.benchmarks.toolsandbox.trajectories import import_trajectories
 from seal.core import Task, UsageError
-from seal.evaluation.milestones import measure_plan, turn_count, view
+from seal.evaluation.plans import measure_plan, turn_count, view
 from seal.pools.importer import Notes, Recorded
 
 _FILES = ("vectors_public.jsonl.gz", "fuzz_public.jsonl.gz")

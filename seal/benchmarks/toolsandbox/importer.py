@@ -50,9 +50,8 @@ from seal.core import (
     located,
     shortened,
 )
-from seal.pools.augmentation import GIVEN, TAG, UNCHANGED
+from seal.pools.augmentation import GIVEN, KEEPS, TAG, UNCHANGED, Scrambler
 from seal.pools.importer import Notes, WorldFile
-from seal.pools.other_tools import KEEPS, Scrambler
 from seal.pools.reading.files import Reader, expect, field_of, find, named, usable
 
 _SCRAMBLED = {

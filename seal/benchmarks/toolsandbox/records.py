@@ -28,8 +28,8 @@ from seal.core.conditions import AGENT, EXECUTOR, MESSAGE, SYSTEM, USER, Conditi
 from seal.core.state_conditions import AllOf, DependsOn, StateHas, StateUnchanged
 from seal.core.table_matching import Column
 from seal.evaluation.goals import Rules
-from seal.evaluation.milestones import with_outer_guardrails
 from seal.evaluation.plan_checks import check_plan
+from seal.evaluation.plans import with_outer_guardrails
 from seal.pools.reading.files import (
     Placed,
     Torn,

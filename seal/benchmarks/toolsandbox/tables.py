@@ -12,8 +12,8 @@ from typing import Any
 from seal.core import JSON, Milestone, Plan, Task, Trajectory
 from seal.core.conditions import AGENT, MESSAGE, Condition, party
 from seal.core.state_conditions import AllOf, DependsOn, StateHas
-from seal.evaluation.conversation_audit import HALLUCINATION, INSTRUCTION
-from seal.evaluation.milestones import turn_count
+from seal.evaluation.plans import turn_count
+from seal.evaluation.scoring import HALLUCINATION, INSTRUCTION
 from seal.pools.augmentation import TAG, UNCHANGED
 from seal.pools.declarations import PublishedTable, shipped_rows
 from seal.pools.pool import StoredPool

@@ -43,8 +43,12 @@ from seal.pools.pool import StoredPool
 from seal.runs.settings import ModelChoice
 from seal.simulator_cache.answer_cache import Fallback
 from seal.simulator_cache.plausible import UnsatisfiableError, Writer
-from seal.simulator_cache.recorded import GoldAnswers, recorded_calls
-from seal.simulator_cache.simulators import SimulatedEnvironments, Template
+from seal.simulator_cache.simulators import (
+    GoldAnswers,
+    SimulatedEnvironments,
+    Template,
+    recorded_calls,
+)
 
 # -- The tasks that queries are made of: one request, and gold calls that say how it is met.
 

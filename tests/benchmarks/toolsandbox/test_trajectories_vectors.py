@@ -18,7 +18,7 @@ from seal.benchmarks.toolsandbox.records import TABLES, plan_of
 from seal.benchmarks.toolsandbox.trajectories import import_trajectories
 from seal.core import DataError, Plan, Task, Trajectory, UnknownNameError, UsageError
 from seal.evaluation.milestone_search import Similarities
-from seal.evaluation.milestones import PlanResult, Reached, measure_plan, turn_count, under, view
+from seal.evaluation.plans import PlanResult, Reached, measure_plan, turn_count, under, view
 from seal.pools.importer import Notes, Recorded
 
 VECTORS, FUZZ = "vectors_public.jsonl.gz", "fuzz_public.jsonl.gz"

@@ -52,7 +52,7 @@ from seal.core.environment import Environment, Eventful, Timed
 from seal.core.values import json_text
 from seal.environments.world import Worlds, WorldSetup, build_worlds
 from seal.evaluation.goals import WHOLLY
-from seal.evaluation.milestones import PlanResult, measure_plan, under, view
+from seal.evaluation.plans import PlanResult, measure_plan, under, view
 from seal.evaluation.shortfalls import Fault, unmet
 from seal.pools.augmentation import GIVEN, TAG, UNCHANGED
 from seal.pools.importer import Notes, Recorded, WorldFile

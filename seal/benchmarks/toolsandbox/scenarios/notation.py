@@ -41,8 +41,8 @@ from seal.core.state_conditions import (
     Untrue,
 )
 from seal.core.table_matching import Column, Measure
-from seal.evaluation.milestones import asked_tables
 from seal.evaluation.plan_checks import ancestors, check_plan
+from seal.evaluation.plans import asked_tables
 from seal.pools.reading.files import expect, named
 
 _CHANGES = {"is": "snapshot", "added": "addition", "removed": "removal", "updated": "update"}

@@ -1,0 +1,486 @@
+"""The verbs that score, sweep, retrieve, serve tasks and keep answers."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from seal.cli import options as shared
+from seal.cli.failure import resumable, tell
+from seal.cli.groups import argument, flag, like, option, repeated, setting, settings_of, verb
+from seal.cli.output import Output, is_shown, output, progress
+from seal.cli.run_options import PLAYED, HookedOutput, Play, Retriever, SeriesPlay
+from seal.cli.words import new_file, pairs, several_whole
+from seal.core import UsageError
+from seal.experiments.settings import (
+    DrawnGroup,
+    KeptGroup,
+    RetrievalSettings,
+    RetrieverGroup,
+    SweepSettings,
+    TaskGroup,
+)
+from seal.runs.mcp_tasks import PATIENT, Patience, serve_http, serve_stdio
+from seal.runs.settings import JudgeGroup, RunSettings, ScoreGroup, ScoreSettings
+
+if TYPE_CHECKING:
+    from seal.core.store import Store
+    from seal.runs.run import RunFolder
+
+# -- Play a benchmark over pools of several sizes, and with several numbers of offered tools.
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweptRetriever:
+    """Retrieval: who offers the chat its tools, how many and when."""
+
+    retriever: str | None = setting(RunSettings, "retriever")
+    top_k: tuple[int, ...] = option(
+        str(RunSettings().top_k),
+        "Numbers of tools that a chat is offered, such as 1,5,10; each pool is played with each.",
+        metavar="K[,K...]",
+        words=str,
+        callback=several_whole,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweptPools(DrawnGroup):
+    """Pools: which are drawn of the benchmark's, and what they are asked."""
+
+    samples: int = setting(SweepSettings, "samples")
+
+
+@verb(
+    "sweep",
+    ("model", "retriever", "top_k", "pool_sizes", "samples", "judge", "limit", "out", "json"),
+)
+def sweep_command(
+    context: typer.Context,
+    *,
+    play: SeriesPlay,
+    retriever: SweptRetriever,
+    pools: SweptPools,
+    into: HookedOutput,
+    pool: str = PLAYED,
+) -> int:
+    """Play a benchmark over pools of several sizes, and with several numbers of offered tools.
+
+    There is a run for each drawn pool and each K. The folder gets sweep.json, sweep.csv, and a pool
+    folder with its runs for each drawn pool. All other options are those of `seal run`.
+    """
+    if into.resume and into.out is None:
+        raise UsageError("--resume needs the folder of the sweep: give --out DIR")
+    from seal.runs.role_models import check_address_used
+
+    ks = retriever.top_k
+    settings = play.settings(
+        context, pool, retriever=retriever.retriever, top_k=ks[0], hooks=into.hooks
+    )
+    check_address_used(settings)
+    varied = SweepSettings(top_k=ks, **settings_of(pools))
+    with output(into.json) as result:
+        from seal.runs.play import free_folder
+
+        out = into.out or free_folder(settings)
+        with resumable(out):
+            return _play_sweep(settings, varied, out, into.resume, result)
+
+
+def _play_sweep(
+    settings: RunSettings, varied: SweepSettings, out: Path, resume: bool, result: Output
+) -> int:
+    from seal.experiments.sweep import SWEEP, sweep
+    from seal.report.experiments import sweep_tables, write_sweep
+
+    if resume and not (out / SWEEP.name).is_file():
+        tell(f"{out} holds no sweep to go on with: a new one begins there")
+    with progress(("runs",)) as advance:
+        played = sweep(settings, varied, out, resume, advance)
+    notes = [*played.content["notes"], *write_sweep(played.content, out)]
+    result.result({"sweep": str(out), **played.content, "notes": notes})
+    result.show(*sweep_tables(played.content), f"sweep: {out}")
+    for note in notes:
+        tell(note)
+    return played.exit_code
+
+
+# -- Score a run's trajectories again, without a chat.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judging(ScoreGroup):
+    """Judging: who says what is solved, and by which rules and metrics."""
+
+    audit: str | None = option(
+        None,
+        "Compare the judge with rules, and with people's labels: the CSV file of `seal "
+        "annotate`, a CSV of task_id,trial,label (solved, unsolved or unsure), or what the "
+        "benchmark's authors recorded. planted: test the judge of roles with planted replies.",
+        metavar="rules|planted|FILE",
+    )
+
+
+@verb("score")
+def score_command(
+    *,
+    run: Path = argument("Run folder.", metavar="RUN"),
+    judging: Judging,
+    model: JudgeGroup,
+    json: bool = shared.JSON,
+) -> int:
+    """Score the trajectories of a run again; this replaces its scores and its summary."""
+    from seal.experiments.judging import audit_run
+    from seal.report.run_results import result_tables
+    from seal.report.sections import errata_grid
+    from seal.runs.finished import rescore
+    from seal.runs.run import RunFolder, exit_code_of
+
+    told = settings_of(judging, model)
+    audit = told.pop("audit")
+    planted = audit == "planted"
+    with output(json) as result:
+        with progress() as advance:
+            summary = rescore(
+                run,
+                ScoreSettings(**told, planted=planted),
+                lambda done, total: advance("score", done, total),
+            )
+        folder = RunFolder.open(run)
+        if planted and not any(name.startswith("planted_") for name in summary["metrics"]):
+            raise UsageError(
+                f"{run}: its benchmark has no judge of roles to plant replies for; drop --audit"
+            )
+        if audit is not None and not planted:
+            summary["audit"] = audit_run(folder, None if audit == "rules" else Path(audit))
+        corrected = folder.corrected()
+        summary |= {"corrected": corrected.summary()} if corrected else {}
+        result.result({"run": str(run), **summary})
+        beside = filter(None, [errata_grid(folder)])
+        result.show(*result_tables(folder), *beside, *_notes_on(judging.match, folder, summary))
+    return exit_code_of(summary)
+
+
+def _notes_on(match: str | None, run: "RunFolder", summary: dict[str, Any]) -> list[str]:
+    """Return what is to be said of rules by which some goals or all are not scored."""
+    from seal.core.text import counted
+    from seal.evaluation.calls import VERDICT
+    from seal.evaluation.goals import no_missions, rules_named
+
+    bench = run.benchmark()
+    if bench is not None and match in bench.matches:
+        reasons = summary["metrics"][VERDICT].get("reasons", {})
+        told = [(counted(goals, "goal"), why) for why, goals in reasons.items()]
+        return [f"--match {match} does not decide {goals}: {why}" for goals, why in told]
+    goals = (goal for task in run.tasks() for goal in task.goals)
+    if rules_named(match).missions is None or not all(map(no_missions, goals)):
+        return []
+    return [f"--match {match} changes nothing: no plan of this run is a mission's"]
+
+
+# -- Rank tools for every task, and compare retrievers, without a chat.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Retrievers(RetrieverGroup):
+    """Retrieval: which retrievers rank, and to which ranks they are measured."""
+
+    retriever: tuple[str, ...] = repeated(
+        "Retriever, as a name or module:attribute; repeatable.  [default: hybrid]",
+        metavar="NAME[,KEY=VALUE...]",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tasks(TaskGroup):
+    """Tasks: which are asked."""
+
+    held_out: Path | None = like(setting(RetrievalSettings, "held_out"), None, metavar="DIR")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Results(KeptGroup):
+    """Output: what is written and kept, and what is printed."""
+
+    out: Path | None = option(None, "Folder for results, rankings, TREC files and figures.")
+    resume: bool = flag("Continue the experiment in --out.")
+    json: bool = shared.JSON
+
+
+@verb("retrieve")
+def retrieve_command(
+    *,
+    pools: list[str] = argument(
+        "Names of shipped benchmarks, folders of imported ones, or your own as module:name.",
+        metavar="NAME|DIR...",
+    ),
+    retrievers: Retrievers,
+    tasks: Tasks,
+    drawn: DrawnGroup,
+    into: Results,
+) -> int:
+    """Rank tools for every task of one or several pools, and score the rankings.
+
+    The exit code is 1 if a retriever could not be asked; the figures of the others stand.
+    """
+    from seal.api.retrieval import retrieve
+    from seal.report.retrieval import line_of, retrieval_tables
+
+    told = settings_of(retrievers, tasks, drawn, into)
+    several, json = told.pop("retriever") or None, told.pop("json")
+    with resumable(told["out"]), output(json) as shown, progress() as advance:
+        on_result = None if is_shown() else lambda entry: tell(line_of(entry))
+        found = retrieve(pools, several, progress=advance, on_result=on_result, **told).content
+        shown.result(found)
+    shown.show(*retrieval_tables(found))
+    for note in found["notes"]:
+        tell(note)
+    return int(any("unavailable" in entry for entry in found["results"]))
+
+
+# -- Offer a benchmark's tasks to MCP clients, which are evaluated as agents.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Offer:
+    """Sessions: which task a client gets, how it is reached, and where the run is written."""
+
+    task: str | None = option(None, "Id of the task.  [default: all, one after the other]")
+    stdio: bool = flag("Serve one task by stdin and stdout; so it is without --http.")
+    http: bool = flag("Serve all tasks by HTTP, each at its own address.")
+    port: int = option(8000, "Port of --http, on this machine only; 0 takes a free one.")
+    closed: float = option(
+        PATIENT.closed,
+        "With --http: seconds within which a client that closed may come back.",
+        least=0,
+    )
+    idle: float = option(
+        600.0, "With --http: seconds without a request after which a client counts as gone."
+    )
+    name: str = option("mcp-client", "Name of the agent in the run.")
+    out: Path = option(..., "Run folder; a run that it holds is continued.")
+
+
+@verb("mcp", ("task", "stdio", "http", "port", "name", "out", "limit"))
+def mcp_command(
+    context: typer.Context, offer: Offer, play: Play, retriever: Retriever, pool: str = PLAYED
+) -> int:
+    """Offer a benchmark's tasks to MCP clients, which are evaluated as agents.
+
+    A session is one chat: the request is the prompt `task`, the tools are those of the task, and
+    the client answers with the tool `submit`. The run is written and scored like any other.
+    """
+    from seal.report.run_pages import write_report
+
+    if play.model.agent is not None or (offer.stdio and offer.http):
+        raise UsageError(
+            "the client is the agent, and comes in one way: leave --agent out, and one of --stdio "
+            "and --http"
+        )
+    asked = context.get_parameter_source("baselines")
+    settings = play.settings(
+        context,
+        pool,
+        retriever=retriever.retriever,
+        top_k=retriever.top_k,
+        baselines=play.judging.baselines and asked is not None and asked.name != "DEFAULT",
+    )
+    with ExitStack() as served:
+        if offer.http:
+            patience = Patience(offer.closed, offer.idle)
+            done = serve_http(
+                settings, offer.out, offer.task, offer.name, offer.port, tell, patience
+            )
+        else:
+            session = serve_stdio(settings, offer.out, offer.task, offer.name)
+            done = served.enter_context(session)
+        report = write_report([done.folder], done.folder.report_path)
+        tell(f"run: {done.folder.path}; report: {report}")
+    return done.exit_code
+
+
+# -- Look at, fill, carry and check the store of simulated answers.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """Options: where answers are kept, and what is printed."""
+
+    cache_dir: Path | None = shared.CACHE_DIR
+    json: bool = shared.JSON
+
+    @contextmanager
+    def opened(self) -> "Iterator[tuple[Output, Store]]":
+        """Give the output of a verb, and the store while it is open."""
+        from seal.core.store import open_store
+
+        with output(self.json) as result, open_store(self.cache_dir) as store:
+            yield result, store
+
+
+@dataclass(frozen=True, kw_only=True)
+class Simulated(Kept):
+    """Options: what simulates, and where answers are kept."""
+
+    simulator: str = shared.SIMULATOR
+    role_model: dict[str, str] = repeated(
+        "Model of the simulator; for `fidelity` also of the judge.",
+        metavar="ROLE=MODEL",
+        read=pairs,
+        setting="role_models",
+    )
+    model_option: dict[str, Any] = shared.MODEL_OPTIONS
+    base_url: str | None = shared.BASE_URL
+    seed: int = like(shared.SEED, 0, help="Seed of the run that will use the answers.")
+
+
+@verb("cache", name="stats")
+def cache_stats(answers: Kept) -> int:
+    """Print how many answers are stored, by kind, and their size."""
+    with answers.opened() as (result, store):
+        result.fields({"place": store.location, **asdict(store.stats())})
+    return 0
+
+
+@verb("cache", name="fill")
+def cache_fill(
+    *,
+    pool: str = argument("Pool whose tools are simulated.", metavar="NAME|DIR"),
+    calls: str = option(
+        "gold",
+        "Which calls to simulate: the pool's gold calls, or those of a run.",
+        metavar="gold|RUN",
+    ),
+    processes: int | str = like(
+        shared.PROCESSES,
+        1,
+        help="Where calls are answered: ray on each CPU of a Ray cluster, ray:N by N processes "
+        "there; else in threads here.",
+    ),
+    simulated: Simulated,
+) -> int:
+    """Simulate a pool's gold calls, or a run's calls, in advance.
+
+    The exit code is 1 if some calls fail.
+    """
+    from dataclasses import replace
+
+    from seal.runs.cache_fill import fill_cache
+
+    settings, json = _settings(simulated)
+    with output(json) as result:
+        report = asdict(fill_cache(replace(settings, pool=pool, processes=processes), calls))
+        result.fields(report)
+    return int(bool(report["failed"]))
+
+
+@verb("cache", name="fidelity")
+def cache_fidelity(
+    *,
+    records: list[str] = argument("Runs, or pools with recorded chats.", metavar="RUN|POOL..."),
+    first: int | None = option(None, "Take the first N chats of each run or pool."),
+    simulated: Simulated,
+) -> int:
+    """Compare a simulator with recorded answers.
+
+    Also told is what the simulator changes in the scores of the runs. Rules judge the runs, or a
+    model with `--role-model judge=MODEL`.
+    """
+    from dataclasses import replace
+
+    from seal.experiments.fidelity import fidelity as found
+    from seal.report.experiments import fidelity_tables
+
+    settings, json = _settings(simulated)
+    with output(json) as result:
+        content = found(records, replace(settings, first=first))
+        result.result(content)
+        result.show(*fidelity_tables(content))
+    return 0
+
+
+@verb("cache", name="export")
+def cache_export(
+    *,
+    out: Path = argument("New JSON Lines file to write.", metavar="FILE", read=new_file),
+    answers: Kept,
+) -> int:
+    """Write all simulated answers as JSON Lines, sorted by key."""
+    from seal.simulator_cache.exchange import export_entries
+
+    with answers.opened() as (result, store):
+        result.fields(asdict(export_entries(store, out)))
+    return 0
+
+
+@verb("cache", name="import")
+def cache_import(
+    *,
+    source: Path = argument("File or folder to read.", metavar="SOURCE"),
+    format: str = option(
+        "seal",
+        "What wrote it: seal (`seal cache export`), or an upstream project: stabletoolbench, "
+        "toolbench.",
+    ),
+    pool: str | None = option(
+        None, "Pool whose tools an upstream format is about.", metavar="NAME|DIR"
+    ),
+    answers: Kept,
+) -> int:
+    """Read answers into the store; stored answers stay as they are."""
+    from seal.pools.lookup import open_pool
+    from seal.runs.cache_fill import import_answers
+
+    tools = None if pool is None else {tool.id: tool for tool in open_pool(pool).tools()}
+    with answers.opened() as (result, store):
+        report = import_answers(store, source, format, tools)
+        report.require_some(source)
+        result.fields(report.to_plain())
+    return 0
+
+
+@verb("cache", name="merge")
+def cache_merge(
+    *,
+    others: list[str] = argument("Other stores: files, folders, URLs.", metavar="STORE..."),
+    answers: Kept,
+) -> int:
+    """Copy the answers of other stores; stored answers stay as they are."""
+    from seal.simulator_cache.exchange import merge as merge_stores
+
+    with answers.opened() as (result, store):
+        result.fields(merge_stores(store, others).to_plain())
+    return 0
+
+
+@verb("cache", name="verify")
+def cache_verify(
+    *,
+    pool: str = argument("Pool whose tools the answers must fit.", metavar="NAME|DIR"),
+    repair: bool = flag("Remove damaged entries."),
+    answers: Kept,
+) -> int:
+    """Find damaged entries, and answers of a wrong shape.
+
+    The exit code is 1 if there are any.
+    """
+    from seal.pools.lookup import open_pool
+    from seal.simulator_cache.exchange import verify as check
+
+    tools = {tool.id: tool for tool in open_pool(pool).tools()}
+    with answers.opened() as (result, store):
+        report = check(store, tools, repair)
+        result.fields(asdict(report), sound=report.sound)
+    return 0 if report.sound else 1
+
+
+def _settings(simulated: Simulated) -> tuple["RunSettings", bool]:
+    """Return what simulates, and whether JSON is printed."""
+    told = settings_of(simulated)
+    json = told.pop("json")
+    # The one model here, so that --base-url and -M hold for it.
+    model = told["role_models"].pop("simulator", "lexical")
+    return RunSettings(model=model, **told), json
