@@ -114,7 +114,7 @@ def _become(
     os.environ.clear()
     os.environ.update(variables)
     if "GENERAL_RETRIEVER" not in variables:  # words are quicker than an encoder
-        sys.modules["seal.retrievers"].DEFAULT = "tfidf"  # type: ignore[attr-defined]
+        sys.modules["seal.retrievers.build"].DEFAULT = "tfidf"  # type: ignore[attr-defined]
     for number, path in enumerate(streams):
         opened = os.open(path, os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT, 0o600)
         os.dup2(opened, number)

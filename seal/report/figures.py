@@ -9,11 +9,12 @@ from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from textwrap import wrap
-from typing import Any, Literal, NamedTuple
-
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from seal.report.frames import require
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # -- Figures of series: looks, lines with whiskers in panels, intervals in rows, files.
 #
@@ -331,6 +332,8 @@ def panels(count: int, columns: int, width: float, height: float) -> tuple[Figur
     lines = -(-count // columns)
     size = (columns * width, lines * height)
     apart = ConstrainedLayoutEngine(w_pad=_EDGE / 2, h_pad=_EDGE / 2, wspace=0, hspace=0)
+    from seal.report.picture import Picture
+
     figure = Picture(figsize=size, layout=apart)
     FigureCanvasAgg(figure)
     grid = figure.add_gridspec(lines, columns)
@@ -405,14 +408,3 @@ def _broken(name: str) -> str:
                 lines.append("")
             lines[-1] += piece
     return "\n".join(lines)
-
-
-# -- A figure that notebooks show; nothing else imports matplotlib when it is loaded.
-
-
-class Picture(Figure):
-    """A figure of its own: pyplot knows nothing of it and need not close it."""
-
-    def _repr_png_(self) -> bytes:
-        """Return the figure as a notebook shows it."""
-        return picture_of(self, "png")

@@ -8,15 +8,13 @@ from dataclasses import dataclass, field
 from math import nan
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from rich.cells import cell_len
-from rich.table import Table
-from rich.text import Text
-
 from seal.core.text import counted, one_line, printable
 from seal.evaluation.goals import UNDECIDED
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions
+    from rich.table import Table
+    from rich.text import Text
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -242,6 +240,9 @@ def _parts(least: Sequence[int], repeated: int, width: int) -> Iterator[list[int
 
 
 def _table(grid: Grid, least: Sequence[int], room: int, **look: Any) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
     title = Text(grid.title, style="table.title") if grid.title else None
     table = Table(title=title, title_justify="left", **look)
     widths = _shared(least, [_most(column) for column in _columns(grid)], room)
@@ -256,6 +257,8 @@ def _table(grid: Grid, least: Sequence[int], room: int, **look: Any) -> Table:
 
 def _text(cell: str, colours: Mapping[str, str]) -> Text:
     """Return a cell whose further lines, which say more of its figure, are dim."""
+    from rich.text import Text
+
     first, line, more = cell.partition("\n")
     return Text(first, style=colours.get(first, "")).append(line + more, style="dim")
 
@@ -266,11 +269,15 @@ def _columns(grid: Grid) -> list[tuple[str, ...]]:
 
 def _least(grid: Grid, width: int) -> list[int]:
     """Return the widths of columns that break no word."""
+    from rich.cells import cell_len
+
     words = [_WORDS.findall("\n".join(column)) for column in _columns(grid)]
     return [min(3 * width // 4, max(map(cell_len, found), default=0)) for found in words]
 
 
 def _most(column: Sequence[str]) -> int:
+    from rich.cells import cell_len
+
     return max(map(cell_len, "\n".join(column).splitlines()), default=0)
 
 

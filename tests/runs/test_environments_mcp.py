@@ -182,7 +182,7 @@ def test_several_servers_keep_their_states_and_names_apart(tmp_path: Path) -> No
 
 
 def test_a_pool_starts_no_command_and_says_what_is_missing(tools: list[Tool]) -> None:
-    with pytest.raises(seal.SealError, match=r"MCP servers shop, which are not given; give --st"):
+    with pytest.raises(seal.SealError, match=r"MCP servers shop, which are not given; give --se"):
         seal.run(shop(tools), model="oracle", **PLAYED)
 
 

@@ -258,7 +258,7 @@ def test_labels_of_another_run_are_refused(played, tmp_path):
     with pytest.raises(DataError, match="labels of another run: none of 1"):
         audit_run(RunFolder(played), labels)
     labels.write_text("task,verdict\n")
-    with pytest.raises(DataError, match="no column task_id, label"):
+    with pytest.raises(DataError, match="no column item, label"):
         audit_run(RunFolder(played), labels)
 
 
