@@ -563,28 +563,6 @@ def spoken_day(day: date, today: date) -> str:
     return WEEKDAYS[day.weekday()].title() if len(NEAR) <= ahead <= 6 else day_name(day)
 
 
-def day_forms(day: date, today: date | None = None) -> set[str]:
-    """Return the words by which a text may mean a day.
-
-    Args:
-        day: The day.
-        today: When the text was said; None: unknown, so that `tomorrow` means nothing.
-    """
-    month = MONTHS[day.month - 1].title()
-    forms = {day.isoformat(), day_name(day), f"{month} {day.day}"}
-    return forms if today is None else {*forms, spoken_day(day, today)}
-
-
-def with_spoken_days(text: str) -> str:
-    """Return a text in which days are told as `18 May`; what has no such month stays."""
-
-    def spoken(found: re.Match[str]) -> str:
-        month, day = int(found[2]), int(found[3])
-        return f"{day} {MONTHS[month - 1].title()}" if 1 <= month <= 12 else found[0]
-
-    return _DAY.sub(spoken, text)
-
-
 def day_of(text: str) -> date | None:
     """Return the first day that a text holds as YYYY-MM-DD; None: there is none."""
     for found in _DAY.finditer(text):
