@@ -18,5 +18,4 @@ POOL = argument(
     metavar="NAME|DIR",
 )
 NEW_FOLDER = option(..., "Folder to write; the command that began it continues there.")
-POOL_NAME = option("", "Name of the new pool.  [default: that of its folder]")
 JSON = flag("Print one JSON object and nothing else.")

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 from seal.benchmarks.mmtb.dialogues import Mission, MissionType
 from seal.core import JSON, Chat, DataError, Goal, Task, Tool, located, shortened
 from seal.core.conditions import AGENT, USER, Called, party
-from seal.core.english import MONTHS, WEEKDAYS, numbers
+from seal.core.english import MONTHS, numbers
 from seal.core.statements import Sense, states
 from seal.core.text import shipped_words
 from seal.core.values import json_text
@@ -349,7 +349,6 @@ _COUNTS = 31
 _NAME = re.compile(r"(?<=[\w,;:(\"'] )[A-Z][\w-]+|\b\w*\d[\w.,:-]*\b|\"[^\"]+\"")
 _TOLD_DAY = re.compile(r"\b\d{1,2} [A-Z][a-z]+\b")
 _WORD = re.compile(r"\w+")
-NEAR = ("today", "tomorrow")
 _DAY = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b(?!T)")
 
 
@@ -553,14 +552,6 @@ def _words(reply: str) -> Iterator[str]:
 def day_name(day: date) -> str:
     """Return a day as it is told: `18 May`."""
     return f"{day.day} {MONTHS[day.month - 1].title()}"
-
-
-def spoken_day(day: date, today: date) -> str:
-    """Return a day as a person says it today: by its weekday for the next six days."""
-    ahead = (day - today).days
-    if 0 <= ahead < len(NEAR):
-        return NEAR[ahead]
-    return WEEKDAYS[day.weekday()].title() if len(NEAR) <= ahead <= 6 else day_name(day)
 
 
 def day_of(text: str) -> date | None:
