@@ -1,4 +1,4 @@
-"""Where a user's code runs: its output, time and event loop; whose fault a failure is."""
+"""Where a user's code runs: its output, its time and its event loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a role may be offered, and what it may give back."""
+"""What a role may be offered and may give back, and whose failure it is if it fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""SEAL's roles: what each of them is asked, and how it replies."""
+"""SEAL's roles, the user among them: what each is asked, and how it replies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who plays the user: a persona by a model, or a script."""
+"""What a simulated user knows, and what the scripted one answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The chat as one role sees and uses it while it speaks, and checks of what it gives back."""
+"""The chat as one role sees and uses it while it speaks."""
 
 from __future__ import annotations
 

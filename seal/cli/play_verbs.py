@@ -1,4 +1,4 @@
-"""The verbs that play and score: run, sweep, merge, score, retrieve, mcp and cache."""
+"""The verbs that play a benchmark and put its parts together: run and merge."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""The verbs that score, sweep, retrieve, serve tasks and keep answers."""
+"""The verbs sweep, score, retrieve and mcp, and those of the cache of simulated answers."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager

@@ -1,4 +1,4 @@
-"""How calls are written and read: the forms of calls, repairs, and OpenAI's functions."""
+"""The forms of calls by name, what was forgiven in reading them, and OpenAI's functions."""
 
 from __future__ import annotations
 

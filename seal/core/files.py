@@ -216,13 +216,7 @@ def cache_folder(given: str | Path | None = None) -> Path:
         raise UsageError(f"no cache folder: {error}; or set SEAL_CACHE_DIR") from error
 
 
-# -- Records on disk: JSON Lines, each line with the name and version of its schema.
-#
-# A line is `{"schema": "task/1", ...fields}`. Writing goes through orjson, reading through
-# pydantic, which both know dataclasses; a bad line is a `DataError` that names file, line and
-# field. What comes from a model or a tool never fails to be written: `seal.core.values` says what
-# stands for the few values that a JSON line cannot hold. A record that was written and read stays
-# as it is from then on.
+# -- Files written whole or not at all, and files that get lines at their end.
 
 
 class AtomicFile:

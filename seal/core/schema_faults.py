@@ -1,4 +1,4 @@
-"""What is wrong with a JSON Schema, by place."""
+"""What JSON Schema does not allow in a schema: each fault by its place, and its repair."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON Schemas as benchmarks have them: usable, mended, their faults."""
+"""JSON Schemas as benchmarks have them, made usable, and quick checks of values."""
 
 from __future__ import annotations
 

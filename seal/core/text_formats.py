@@ -1,4 +1,4 @@
-"""Two forms of calls as text: `action` (ReAct) and `json`."""
+"""Calls as text: what every form has, and the forms `action` (ReAct) and `json`."""
 
 from __future__ import annotations
 

@@ -557,10 +557,7 @@ def levels(after: Sequence[Sequence[int]]) -> list[list[int]]:
     return groups
 
 
-# -- How often simulated users did what no user should do.
-#
-# Source: Lu et al., ToolSandbox (2024), section on the user simulator, whose authors found such
-# errors by hand; here `user_flags` finds them by rule, so that every score can be read beside them.
+# -- Whether a user's call ends the conversation.
 
 
 def ends_conversation(step: Step) -> bool:

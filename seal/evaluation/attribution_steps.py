@@ -45,7 +45,7 @@ from seal.evaluation.shortfalls import Fault, Unmet, unmet
 # -- The first gold step, in the order of the plan, that the agent did not do.
 #
 # Of several plans the one counts that lacks fewest calls, then has fewest wrong ones
-# (`error_patterns.gold`). A gold call is done where one that gold accepts brought no error, or was
+# (`pattern_details`). A gold call is done where one that gold accepts brought no error, or was
 # not run at all. A call that is not done had other arguments, was rejected, brought an error that
 # nothing mended, or was never made.
 #
@@ -240,7 +240,7 @@ def _in_vain(evidence: Evidence, calls: Sequence[StepNote]) -> Cause:
 
 # -- The first milestone of a world, in the order of the plan, that was not wholly reached.
 #
-# What it lacks says which stage it is (`milestones.faults`):
+# What it lacks says which stage it is (`shortfalls`):
 #
 # - a call that it asks for: not called, another tool, other arguments, or an error.
 # - a row with other cells than asked: an argument, for somebody wrote that row.

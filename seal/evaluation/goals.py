@@ -550,7 +550,7 @@ def told(error: BaseException) -> str:
     return f"{type(error).__name__}: {said}"
 
 
-# -- How well a chat keeps to milestones and off minefields, as metrics of a run.
+# -- Which goals milestones measure, and by which rules.
 
 
 def match_of(task: Task) -> Match:

@@ -1,4 +1,4 @@
-"""A model's turns along the paths of a mission, with hindsight."""
+"""Which gold calls of a mission a model's calls can stand for, known after the chat."""
 
 from __future__ import annotations
 

@@ -53,10 +53,9 @@ class Milestones(GoalMetric):
         """Return the values of one goal."""
         if not applies(goal.task, goal.goal):
             return dict.fromkeys(NAMES, undefined("no milestones of the world"))
-        # Of worlds alone: other runs do not load what measures milestones.
-
         try:
             match = self.match or match_of(goal.task)
+            # Of worlds alone: other runs do not load what measures milestones.
             from seal.evaluation.plans import measure_goal
 
             best = goal.chat.once(measure_goal, goal, match)

@@ -1,4 +1,4 @@
-"""A model's turns along the paths of a mission, forwards and with hindsight."""
+"""A model's turns along the paths of a mission, in the order in which they came."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several votes, and what they come to by each published judge's rules."""
+"""Several votes, and the published judges that count them: tooleval, sopr and fac."""
 
 from __future__ import annotations
 
@@ -309,12 +309,10 @@ UNRECORDED = Panel((Seat(RecordedJudge(None), "recorded"),))
 
 # -- Further published judges as metrics: `tooleval`, `sopr` and `fac`.
 #
-# - tooleval: ToolEval's pass rate. Whoever did not finish fails. Else solved passes; what is not,
-#   is
-#   asked whether the task can be solved, and `panel.passing` says what follows.
+# - tooleval: ToolEval's pass rate. Whoever did not finish fails. Else solved passes. Of what is not
+#   solved it is asked whether the task can be solved, and `passing` says what follows.
 # - sopr: StableToolBench's solvable pass rate. Solvability is not asked. A run that did not finish
-#   is
-#   unsolved. The score is the mean over the runs of the judge; an unsure one counts a half.
+#   is unsolved. The score is the mean over the runs of the judge; an unsure one counts a half.
 # - fac: final answer completeness (StableToolBench, MirrorAPI): request and answer alone.
 #
 # To finish is to end a goal by oneself, with an answer or by giving up, and no limit.

@@ -1,4 +1,4 @@
-"""Judged scores: pass_rate, tooleval, sopr and fac; what judges did in a run."""
+"""The pass rate of goals, what judges did in a run, and the names of published judges."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ class JudgingSummary:
         return self._metrics.setdefault(metric, Judged(seats))
 
 
-# -- Published judges: who votes and what votes come to (`panel`), how far votes agree.
+# -- Published judges by name; `panel` has who votes, what votes come to, and their metrics.
 
 PASS_PAPER = "pass_paper"
 PUBLISHED = (PASS_PAPER, "tooleval", "sopr", "fac")

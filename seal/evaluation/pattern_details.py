@@ -1,4 +1,4 @@
-"""Error patterns beside gold (IAC, IAV), and the details of each."""
+"""Calls against gold (the patterns IAC and IAV), and findings as details of scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The patterns as scores, beside gold (IAC, IAV), with details."""
+"""ToolScan's error patterns as scores, and what the agent made of its errors."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 # N is `--max-turns` of the run. If the run does not say it, N is what the task says that it needs,
 # at least 10, as in all of ToolScan's runs.
 #
-# - ife, ifn, ian, iat: steps of the pattern (`findings`); N = the budget.
+# - ife, ifn, ian, iat: steps of the pattern (`error_patterns`); N = the budget.
 # - rac: valid calls that were made before; N = the budget. Its details count the repetitions of
 #   invalid calls too (`RepeatedAnyhow` scores by both).
 # - iav: calls that lack a required argument, or have a value outside of the schema, or one that the
-#   tool itself refused by an exception of values (`findings.OF_VALUES`). A tool that took the same
+#   tool itself refused by an exception of values (`OF_VALUES`). A tool that took the same
 #   call at another time refused no value: the call came too early, say. Gold calls answered with
 #   wrong values count too. N = the budget. Its details have 1 - e / |g| too.
 # - iac: gold calls that were not made; N = the budget, as in the paper's formula, which is one for
@@ -59,12 +59,11 @@ if TYPE_CHECKING:
 #
 # Beside them stand:
 #
-# - recovery: share of errors repaired of those that the agent was told of (`findings.repairs`).
-#   What
+# - recovery: share of errors repaired of those that the agent was told of (`repairs`). What
 #   a tool refused for another reason than its values is no error of the call. Its details have the
 #   calls that it took, the first error, and how errors followed on each other.
 # - service_answers: share of valid calls that a service answered, rightly or not; its details count
-#   the failures by their cause (`services`). What a dead service brings is no error of the agent.
+#   the failures by their cause (`Service`). What a dead service brings is no error of the agent.
 # - finished: 1 where the agent ended the chat with an answer. Whether that was accepted, ToolScan's
 #   success, is `pass_rate`.
 # - all_gold_calls: 1 where every gold call was made and is right (IAC = IAV(g) = 0).

@@ -1,4 +1,4 @@
-"""Plans of milestones and minefields: what the best match comes to."""
+"""How far a chat met plans of milestones and minefields, and which plan it met best."""
 
 from __future__ import annotations
 

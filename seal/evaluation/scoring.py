@@ -1,4 +1,4 @@
-"""Every metric over one trajectory; metrics by name; recorded scores."""
+"""Every metric over one trajectory; metrics by name; the audit of users; recorded scores."""
 
 from __future__ import annotations
 
@@ -55,7 +55,8 @@ if TYPE_CHECKING:
 # -- How often simulated users did what no user should do.
 #
 # Source: Lu et al., ToolSandbox (2024), section on the user simulator, whose authors found such
-# errors by hand; here `user_flags` finds them by rule, so that every score can be read beside them.
+# errors by hand. Here `conversation_audit` finds them by rule, so that every score can be read
+# beside them.
 
 HALLUCINATION = "user_hallucination"
 INSTRUCTION = "user_instruction_error"
@@ -80,9 +81,8 @@ class UserAudit(GoalMetric):
 
     def measure(self, goal: GoalChat) -> dict[str, Value]:
         """Return the values of one goal."""
-        # Where a user was played: other runs do not load the rules.
-
         made_up = undefined("the user has no brief")
+        # Where a user was played: other runs do not load the rules.
         if goal.task.persona:
             from seal.evaluation.conversation_audit import hallucinations
 

@@ -419,7 +419,7 @@ def named_runs(paths: Sequence[Path]) -> dict[str, RunFolder]:
     return dict(zip(names, runs, strict=True)) if runs else {}
 
 
-# -- Clusters of tasks: variants of one task, which intervals draw together.
+# -- The clusters of a run's tasks.
 
 
 def clusters_of(run: RunFolder) -> dict[str, str]:

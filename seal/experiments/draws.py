@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from seal.pools.samples import PoolSample
 
 
-# -- Settings by which experiments draw smaller pools and fewer queries from large pools.
+# -- Smaller pools, and fewer queries, drawn from large pools.
 #
 # `seal.pools.samples` says how a pool is drawn.
 

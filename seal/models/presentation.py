@@ -1,4 +1,4 @@
-"""Tools, calls and results as text; prompts shortened to the window."""
+"""How a model is shown tools, calls, results and an example; its prompt for that."""
 
 from __future__ import annotations
 

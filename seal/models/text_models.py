@@ -1,4 +1,4 @@
-"""Models whose tools, calls and results stand in texts."""
+"""Models whose prompts and answers hold tools, calls and results as text."""
 
 from __future__ import annotations
 

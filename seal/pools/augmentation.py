@@ -1,4 +1,4 @@
-"""Tool augmentations; distraction tools."""
+"""Tool augmentations: distraction tools, scrambled tools, tasks with other tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The catalogue, and pinned downloads."""
+"""The catalogue, pinned downloads, and pools imported from upstream files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Other tools for a task: scrambled ones and their originals, and the tools that tasks name."""
+"""Which tools are scrambled, what calls of them run, and the tools that tasks name."""
 
 from __future__ import annotations
 

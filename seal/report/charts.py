@@ -78,9 +78,7 @@ def curves(title: str, found: Sequence[Curve], axes: tuple[str, str]) -> Markup:
     return render("curves.html", title=title, curves=drawn, axes=axes, ticks=ticks, scale=scale)
 
 
-# -- Parts of a page: templates, tables, charts and addresses.
-#
-# Everything that comes from data is escaped, and everything that is sent stands inline.
+# -- Charts of bars and of intervals for a page.
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Ablations, sweeps and fidelity: their tables, charts, and the files that they leave."""
+"""Ablations, sweeps, fidelity and explanations: tables, charts, and the files they leave."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why goals failed: tables, waterfall, section."""
+"""Why goals failed: the table, the waterfall as bars, the section of the report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of texts, and figures as texts: for the terminal, and for whatever shows a table."""
+"""Tables of texts, and figures as texts; tables that fit a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A figure that notebooks show; nothing else imports matplotlib when it is loaded."""
+"""A figure that notebooks show. To load this chapter is to load matplotlib."""
 
 from __future__ import annotations
 

@@ -468,9 +468,7 @@ def errata_section(lanes: Sequence[Lane]) -> Markup | None:
     return paragraphs(g._replace(title=f"{name}: {g.title}") for name, g in found if g) or None
 
 
-# -- Parts of a page: templates, tables, charts and addresses.
-#
-# Everything that comes from data is escaped, and everything that is sent stands inline.
+# -- A lane's colour, label and bar.
 
 
 def lane_head(lane: Lane, text: str = "") -> Markup:

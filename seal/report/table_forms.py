@@ -1,4 +1,4 @@
-"""A table as terminal text, notebook, Markdown, LaTeX, CSV."""
+"""A table as Markdown and LaTeX; a result at a glance, in a terminal or notebook."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Layers around an environment: feedback, gold arguments, originals of scrambled tools."""
+"""Layers around an environment: feedback, gold arguments, originals; the worlds of tasks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What makes two runs the same; whether one may go on."""
+"""What makes two runs the same, and the folder of a run before its first chat."""
 
 from __future__ import annotations
 

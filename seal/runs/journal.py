@@ -94,7 +94,7 @@ def _end_of(path: Path, size: int) -> str:
     return _digest(end) if len(end) == size - start else ""
 
 
-# -- The files of a run, line by line: files that grow, records by key, and scores that repeat.
+# -- Files that grow line by line, with a record for each key.
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -214,19 +214,7 @@ class LineTail:
                     yield line
 
 
-# -- The files of one run, in one folder that can be moved and scored alone.
-#
-# run.json             measure, system, what was asked for, digest of the cache entries that were
-# used tasks.jsonl          the tasks that the run plays tasks.index          of many tasks what
-# they were chosen by, so that they are written once tools.jsonl          the pool rankings.jsonl
-# what was retrieved, for each goal trajectories.jsonl   what was said and done, one line a task and
-# trial scores.jsonl         one line a task, trial, goal and metric scores.npz           of a large
-# run the same in columns, which comparisons read trajectories.index   of a large run where each
-# chat stands, so that it is resumed at once summary.json         means, intervals, stop reasons,
-# usage timings.jsonl        seconds and dates: everything that differs from run to run
-# timings.index        of a large run what it has spent report.html          the report floor/,
-# ceiling/     the same tasks played by the baselines: run folders too corrected/           the same
-# chats scored by corrected gold: a run folder too
+# -- The steps of chats that are going on; they last as long as the chats.
 
 Pair = tuple[str, int]
 """Task id and trial."""
@@ -553,10 +541,7 @@ def timings_of(path: Path, after: FileIndex = NOTHING) -> Iterator[dict[str, Any
                 ) from error
 
 
-# -- Chats at once, in threads of this process; `processes` has those of several.
-#
-# The parent alone ranks, writes and counts; a worker plays a job and hands back the encoded line.
-# Threads are daemons: a program that is interrupted ends without waiting for what they wait for.
+# -- What a worker hands back of a chat, to be written.
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The one-shot example of a prompt: a task that was played by gold."""
+"""The example of `--one-shot`: how another task of the same environment was carried out."""
 
 from __future__ import annotations
 

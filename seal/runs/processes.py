@@ -1,4 +1,4 @@
-"""Worker processes: chats in which a process died are told, and played anew."""
+"""Jobs at once in several processes, and the chats in which a process died."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a run may go on in a folder, and what is cleared first."""
+"""Whether a run may go on in its folder under the settings given now."""
 
 from __future__ import annotations
 

@@ -606,16 +606,7 @@ class _Gold:
         return task
 
 
-# -- The files that a run appends to while it goes on: its trajectories, and their timings.
-#
-# A line is appended and flushed when a chat ends, so that a killed run loses only what was in
-# flight; a torn last line is cut off. When the run ends, the trajectories are put in task order by
-# atomic rename. The timings hold what differs between runs: when each chat began, how long it took
-# and what it cost. What judges cost stands in lines of its own, one for each time that the run was
-# scored.
-#
-# What large files hold is kept in an index beside them (`file_index`), so that a resumed run does
-# not read them again.
+# -- What a run has spent, with its judges, as its timings say.
 
 
 def note_judging(folder: RunFolder, asked: Ledger) -> list[dict[str, Any]]:

@@ -27,7 +27,7 @@ from seal.evaluation.goals import INFRASTRUCTURE
 from seal.evaluation.statistics import kind_of_reason, ranks
 from seal.runs.journal import LineTail
 
-# -- The files of a run, line by line: files that grow, records by key, and scores that repeat.
+# -- The scores of a run line by line, read without decoding what repeats.
 
 ScoredGoal = tuple[str, int, int]
 """Task id, trial, goal."""
@@ -496,19 +496,7 @@ class _Reasons(dict[str, int]):
         return place
 
 
-# -- The files of one run, in one folder that can be moved and scored alone.
-#
-# run.json             measure, system, what was asked for, digest of the cache entries that were
-# used tasks.jsonl          the tasks that the run plays tasks.index          of many tasks what
-# they were chosen by, so that they are written once tools.jsonl          the pool rankings.jsonl
-# what was retrieved, for each goal trajectories.jsonl   what was said and done, one line a task and
-# trial scores.jsonl         one line a task, trial, goal and metric scores.npz           of a large
-# run the same in columns, which comparisons read trajectories.index   of a large run where each
-# chat stands, so that it is resumed at once summary.json         means, intervals, stop reasons,
-# usage timings.jsonl        seconds and dates: everything that differs from run to run
-# timings.index        of a large run what it has spent report.html          the report floor/,
-# ceiling/     the same tasks played by the baselines: run folders too corrected/           the same
-# chats scored by corrected gold: a run folder too
+# -- The file of a run's columns, and from which size on a run has it.
 
 COLUMNS = "scores.npz"
 LARGE = 1_000

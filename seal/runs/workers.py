@@ -1,4 +1,4 @@
-"""Jobs, threads and processes; chats in which a process died."""
+"""One job, played and told, and jobs at once in threads of this process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recorded answers: of gold calls, of earlier runs."""
+"""Recorded answers of a service or an earlier run, and environments that play them."""
 
 from __future__ import annotations
 

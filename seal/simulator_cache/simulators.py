@@ -1,4 +1,4 @@
-"""Simulators by name, the user's own among them, and the environment that asks them."""
+"""Simulators by name and the user's own, the environment that asks them, gold answers."""
 
 from __future__ import annotations
 
