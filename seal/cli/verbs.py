@@ -26,20 +26,21 @@ GROUPS: Mapping[str, Mapping[str, Verb]] = {
     "Play and score": {
         "run": Verb("play_verbs", "Play a benchmark's tasks: retrieve, chat, score, report."),
         "sweep": Verb(
-            "play_verbs",
+            "score_verbs",
             "Play a benchmark over pools of several sizes, and with several numbers of offered "
             "tools.",
         ),
         "merge": Verb("play_verbs", "Put together the parts of a run that were played separately."),
-        "score": Verb("play_verbs", "Score a run's trajectories again, without a chat."),
+        "score": Verb("score_verbs", "Score a run's trajectories again, without a chat."),
         "retrieve": Verb(
-            "play_verbs", "Rank tools for every task, and compare retrievers, without a chat."
+            "score_verbs", "Rank tools for every task, and compare retrievers, without a chat."
         ),
         "mcp": Verb(
-            "play_verbs", "Offer a benchmark's tasks to MCP clients, which are evaluated as agents."
+            "score_verbs",
+            "Offer a benchmark's tasks to MCP clients, which are evaluated as agents.",
         ),
         "cache": Verb(
-            "play_verbs", "Look at, fill, carry and check the store of simulated answers."
+            "score_verbs", "Look at, fill, carry and check the store of simulated answers."
         ),
     },
     "Look at runs": {
