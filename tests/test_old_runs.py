@@ -105,6 +105,9 @@ def test_a_run_that_told_of_its_style_is_continued_by_the_role(
 
 def test_the_tasks_of_an_old_run_name_their_world_as_then_and_are_played(old: Path) -> None:
     pool = old / "toolscan-sample"
-    assert '"world":"seal.benchmarks:lookups"' in (pool / "tasks.jsonl").read_text()
+    assert (
+        '"world":"seal.benchmarks.toolscan_sample.world:lookups"'
+        in (pool / "tasks.jsonl").read_text()
+    )
     run = seal.run(pool, model="oracle", baselines=False, out="again")
     assert (run["call_f1"].mean, run.exit_code) == (1.0, 0)
