@@ -176,8 +176,8 @@ def small_run(repetitions: int) -> tuple[list[Path], float, float]:
         loaded = [Path(file) for file in json.loads((place / "loaded.json").read_text())]
         if elsewhere := [file for file in loaded if not file.is_relative_to(ROOT)]:
             sys.exit(
-                f"{sys.executable} runs another SEAL ({elsewhere[0]}), not {ROOT}: install this one "
-                "there with `pip install -e .`"
+                f"{sys.executable} runs another SEAL ({elsewhere[0]}), not {ROOT}: install this "
+                "one there with `pip install -e .`"
             )
         taken = [(seconds(_RUN), seconds("pass")) for _ in range(repetitions)]
     ours, bare = zip(*taken, strict=True)
