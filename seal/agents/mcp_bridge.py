@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 #
 # The request is the prompt `task`. The chat's tools are the server's, so that a call is a call of
 # the chat: checked, run, counted and recorded. The answer is given by the tool `submit`, which
-# returns what the user says to it, or that the task is finished. `seal.runs.mcp_tasks` offers it
-# to clients that come by themselves, `McpPosts` to agents that are bridged.
+# returns what the user says to it, or that the task is finished. `seal.runs.mcp_tasks` offers it to
+# clients that come by themselves, `McpPosts` to agents that are bridged.
 
 PROMPT = "task"
 """Name of the prompt that holds the request."""
@@ -172,7 +172,7 @@ class McpPosts:
         return PostAnswer(content, said[0]["status"])
 
 
-# -- What MCP clients ask of a chat, and the answers; it needs the SDK (`mcp_bridge`).
+# -- What MCP clients ask of a chat, and the answers.
 
 _ANSWER = {
     "type": "object",

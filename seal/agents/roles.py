@@ -275,8 +275,8 @@ def _report(answer: Completion) -> str:
 # -- Who plays the user: a model, or rules by which conversations run offline.
 #
 # Both speak the goal's text first. A model (`UserSimulator`) then answers from its brief, and the
-# rules (`ScriptedUser`) as `seal.agents.users` says. What answers is imported then: most
-# goals end without a second word of the user.
+# rules (`ScriptedUser`) as `seal.agents.users` says. What answers is imported then: most goals end
+# without a second word of the user.
 
 _SAY = "You said nothing. Say your next words, or end the conversation by the tool."
 

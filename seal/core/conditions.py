@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Match = str
 """Rules of measuring: `CLEAN`, which are ours, or the name of published rules. All published ones
-measure as ToolSandbox's evaluator does, with all its surprises (`conditions.state`)."""
+measure as ToolSandbox's evaluator does, with all its surprises (`seal.core.state_conditions`)."""
 CLEAN = "clean"
 FIRST = -1
 """Position that stands for the first step of the chat, as if a milestone had been reached there."""

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 # -- A server that is asked over HTTP: what is sent, read and told, whatever interface it speaks.
 #
-# urllib3 is imported when it is first used, by `seal.core.http` too.
+# To load this chapter is to load urllib3.
 
 _KEPT_CONNECTIONS = 1000
 """To one server; more are opened where more threads ask at once, and closed afterwards."""

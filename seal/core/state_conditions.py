@@ -30,12 +30,11 @@ if TYPE_CHECKING:
     from seal.core.types import Step
 
 
-# -- What a gold step asks of the world: rows that are there, came, went or changed, and what
-#    stays.
+# -- What a gold step asks of the world: rows that are there, came, went, changed, or stay.
 #
 # Every condition here is measured by one of two sets of rules, its `match`. `clean` is what one
 # would expect; published rules agree with ToolSandbox's evaluator to 1e-6. Where they differ is
-# said beside each measure: cells in `conditions.cells`, tables in `conditions.rows`.
+# said beside each measure in `seal.core.table_matching`.
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _NO_TABLE: Table = ()
@@ -119,7 +118,7 @@ class _Compared(Condition, abstract=True):
 class StateHas(_Compared):
     """Rows that a table has, or that came, went or changed since an earlier step.
 
-    The table `message` holds the step itself as its only row (`conditions.messages`).
+    The table `message` holds the step itself as its only row (`seal.core.conditions`).
     """
 
     table: str

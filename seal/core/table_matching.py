@@ -19,17 +19,18 @@ from seal.core.values import canonical_json, equal
 # Every measure gives a similarity in [0, 1], or None where the cell does not count. Two sets of
 # rules:
 #
-# - `clean`: values are compared as JSON (`seal.core.values.equal`: 1 is 1.0, True is no number);
-#   an absent value (None) is no match but of None, or where any value is.
+# - `clean`: values are compared as JSON (`seal.core.values.equal`: 1 is 1.0, True is no number); an
+#   absent value (None) is no match but of None, or where any value is.
 # - published rules: as ToolSandbox's evaluator does. True is 1; an absent value where one is wanted
-# is left out of the mean by `exact`, `contains` and `rouge_l`, and no match by `close` and `calls`.
+#   is left out of the mean by `exact`, `contains` and `rouge_l`, and no match by `close` and
+#   `calls`.
 
 Tolerance = float | Literal["inf"]
 """Greatest difference that is none; JSON has no infinity, so it is written "inf"."""
 Row = Mapping[str, Any]
 Table = Sequence[Row]
 Change = Literal["snapshot", "addition", "removal", "update"]
-"""What is measured of a table (`conditions.rows`)."""
+"""What is measured of a table (`rows_similarity`)."""
 Measure = Literal["exact", "close", "contains", "rouge_l", "calls", "any"]
 
 
@@ -117,19 +118,17 @@ def _is_call(call: Call, wanted: Call, column: Column, clean: bool) -> bool:
 # - snapshot: the whole table; as many rows as wanted. `clean`: a target row is measured by the
 #   columns that it names itself. Published: by those of any target row, absent ones as None.
 # - addition: no earlier row is gone, and the added ones are as wanted. `clean`: tables are
-#   multisets,
-#   so the same row twice is two rows. Published: an absent value is "", 0 or False, by the type
-#   of its column; 0 where a row stands twice or is added again.
+#   multisets, so the same row twice is two rows. Published: an absent value is "", 0 or False, by
+#   the type of its column; 0 where a row stands twice or is added again.
 # - removal: an addition seen from behind.
 # - update: `clean`: as many rows gone as come, each of which keeps its first column, which names
-#   it;
-#   the changed ones are as wanted. Published: as many rows before as after; those that are new
+#   it; the changed ones are as wanted. Published: as many rows before as after; those that are new
 #   are as wanted, whichever are gone; absent values as of an addition.
 #
 # Versions of a table share the rows that stay, so what differs is found by identity first. Rows are
 # compared as JSON; but where two versions share a row, it need not be compared:
-# `seal.evaluation.milestones` lets them share all equal ones. What a version is asked again
-# and again it keeps.
+# `seal.evaluation.milestones` lets them share all equal ones. What a version is asked again and
+# again it keeps.
 
 Fill = Callable[[Row], Row]
 """Puts something in the place of absent values."""

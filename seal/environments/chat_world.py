@@ -106,8 +106,8 @@ def _wrong(task: Task, given: JSON) -> DataError:
 
 
 Race = Literal["dependency", "exhaustive", "none"]
-"""How an order of simultaneous calls is found that fails: by what they depend on, by trying all
-(`seal.environments.chat_world`), or not at all."""
+"""How an order of simultaneous calls is found that fails: by what they depend on, by trying all,
+or not at all."""
 
 
 _OF_THE_CALL = frozenset({"_call", "_ids", "_states", "_tables", "unrecorded"})

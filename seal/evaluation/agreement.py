@@ -107,7 +107,7 @@ class Judged:
             self._rated[tuple(usable)] += 1
 
     def result(self, name: str) -> dict[str, JSON]:
-        """Return what they did, as `measures.JudgingSummary` names it."""
+        """Return what they did, as `pass_rates.JudgingSummary` names it."""
         kappa = fleiss_kappa(self._rated)
         told: dict[str, JSON] = {
             "votes": self.seats,

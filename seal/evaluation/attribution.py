@@ -1,8 +1,8 @@
 """The first stage that explains why a goal failed, from what a finished run left.
 
-A goal is failed where it is not solved (`evidence`); an undecided one is neither. The stages are
-asked in the order of `evidence.ORDER`, and the first with evidence is the answer. Without evidence
-the goal is `unexplained`: nothing is guessed.
+A goal is failed where it is not solved (`attribution_evidence`); an undecided one is neither. The
+stages are asked in the order of `attribution_evidence.ORDER`, and the first with evidence is the
+answer. Without evidence the goal is `unexplained`: nothing is guessed.
 
 - infrastructure: the chat or its judge broke, or the first call that failed had no recorded or
   simulated answer. No failure of the model.
@@ -10,11 +10,11 @@ the goal is `unexplained`: nothing is guessed.
   that lacks fewest; without gold calls `Goal.relevant`.
 - user: the simulated user broke its brief before the step at which the agent first failed.
 - not_called, wrong_tool, wrong_argument, tool_error: the first gold step, in the order of the
-  plan, that was not done (`gold_steps`; `world_steps` where the plan asks of a world). Without gold
-  calls only what is certain: none of the relevant tools was called, or one was, and in vain
-  (`gold_steps`).
+  plan, that was not done, or the first milestone where the plan asks of a world
+  (`attribution_steps`). Without gold calls only what is certain: none of the relevant tools was
+  called, or one was, and in vain.
 - gave_up: nothing above, and the answer is empty, only refuses, or repeats the request.
-- answer: nothing above, and the answer contradicts or omits what the calls brought (`attribute`).
+- answer: nothing above, and the answer contradicts or omits what the calls brought.
 - unexplained: the rest.
 """
 
@@ -64,7 +64,7 @@ def attribute(
         trajectory: What was said and done.
         tools: The pool by id.
         scores: Of this task and trial.
-        metric: Decide by this one; None: by the kind of each goal's gold (`verdicts`).
+        metric: Decide by this one; None: by the kind of each goal's gold (`decide`).
         decided_by: What the benchmark says of that.
         cause_of: What the benchmark says of a failure; it is asked before the calls are.
         scales: What scores mean, by metric; those of other metrics are rates.

@@ -45,8 +45,8 @@ from seal.evaluation.shortfalls import Fault, Unmet, unmet
 # -- The first gold step, in the order of the plan, that the agent did not do.
 #
 # Of several plans the one counts that lacks fewest calls, then has fewest wrong ones
-# (`pattern_details`). A gold call is done where one that gold accepts brought no error, or was
-# not run at all. A call that is not done had other arguments, was rejected, brought an error that
+# (`pattern_details`). A gold call is done where one that gold accepts brought no error, or was not
+# run at all. A call that is not done had other arguments, was rejected, brought an error that
 # nothing mended, or was never made.
 #
 # If a mission's scorer takes arguments loosely and its names are wrong already, arguments are not
@@ -69,7 +69,7 @@ def first_gold_step(evidence: Evidence) -> Cause | None:
     """Return why the first gold call or question was not done; None where all were.
 
     Args:
-        evidence: Of a goal with gold calls (`error_patterns.no_gold`).
+        evidence: Of a goal with gold calls (`goals.no_gold`).
     """
     plans = evidence.goal.plans or ()
     compared = choose(plans, evidence.calls)

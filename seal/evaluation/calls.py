@@ -33,8 +33,7 @@ from seal.evaluation.statistics import BALANCED
 #
 # - Calls are a multiset: order matters to `calls_right` alone, repeated calls are distinct.
 # - Gold and made calls of the same tool are paired one to one. The pairing has the most exact
-#   pairs,
-#   then the most right values, then the most right names (`best_pairs`).
+#   pairs, then the most right values, then the most right names (`best_pairs`).
 # - Values are equal as JSON: 1 and 1.0 are one value, True and 1 are two, strings are exact.
 # - Of several plans the one counts that gives the greatest (param_acc_gold, call_recall, call_f1),
 #   compared in this order; equal ones: the first.
@@ -45,9 +44,9 @@ from seal.evaluation.statistics import BALANCED
 # - Gold calls, but none made: precision is 0.0, as the model failed to call.
 # - `calls_right` is the verdict on all calls: 1 if each gold call was made with right arguments and
 #   no other call was. Their order counts where the goal has the label `IN_ORDER`, as of
-# `ask(in_order=True)`. If gold needs none, it is 1 if none was made. It is 0 if the agent crashed.
-#   Summaries add `calls_balanced`, the mean of its means over goals that need a call and over those
-#   that need none.
+#   `ask(in_order=True)`. If gold needs none, it is 1 if none was made. It is 0 if the agent
+#   crashed. Summaries add `calls_balanced`, the mean of its means over goals that need a call and
+#   over those that need none.
 #
 # Gold that names tools and no calls, as StableToolBench's and AnyTool's does, has `RelevantCalls`.
 

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 # 5. IAV, invalid argument value: a required argument is missing, or a value is outside of what else
 #    the schema allows (a bound, a pattern, `MAX_DEPTH`).
 # 6. RAC, repeated call: a valid call with the tool and the canonical arguments of an earlier one of
-#  the same goal. Where the task is played in a world, it is none once the world has changed since.
+#    the same goal. Where the task is played in a world, it is none once the world has changed
+#    since.
 #
 # A call that gold asks for is none of these, whatever the schema says, as often as one plan has it.
 # Gold that breaks a schema is upstream's error, not the agent's.
@@ -57,7 +58,8 @@ LISTED = 20
 """Most findings that details list."""
 
 Pattern = Literal["IFE", "IFN", "IAN", "IAT", "IAV", "RAC"]
-"""What a step can be guilty of; IAC, and wrong values beside gold, belong to no step (`gold`)."""
+"""What a step can be guilty of; IAC, and wrong values beside gold, belong to no step
+(`pattern_details`)."""
 Kind = Literal[Pattern, "valid", "service", "refused", "cut", "finish", "message"]
 
 STEP_PATTERNS: tuple[Pattern, ...] = get_args(Pattern)

@@ -102,7 +102,7 @@ class _Search:
         self._parts: dict[frozenset[int], _Part] = {}
 
     def path(self) -> list[Assigned]:
-        """Return the best match; what a cycle holds, which `checks` refuses, is left out."""
+        """Return the best match; what a cycle holds, which `check_plan` refuses, is left out."""
         mapped: dict[int, int] = {}
         remaining = frozenset(range(len(self._after)))
         found: list[Assigned] = []

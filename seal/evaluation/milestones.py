@@ -27,7 +27,7 @@ class Milestones(GoalMetric):
       entry of it the similarities of the node's conditions.
     - turn_count: messages between user, agent and executor (`plans.turn_count`), unbounded above.
 
-    A goal has no value without a plan, with a plan that cannot be measured (`checks`), or if its
+    A goal has no value without a plan, with one that cannot be measured (`check_plan`), or if its
     task names unknown rules. Plans may hold only what the metrics of calls and answers measure
     (`Called`, `Asked` and `Replied`). Their goal has a value where the task names its rules.
 

@@ -213,10 +213,10 @@ class Turn:
 #   what a call requires. Else the number of gold calls decides (of relevant tools, if no call is
 #   annotated): none is `chat`, one `single`, more are `multi`.
 # - `relation` to earlier requests of the task: a gold argument has a value that the request does
-#   not
-# state, and an earlier request does, or what was found or called for it. `near`: the request right
-#   before, or what came of it, has each such value; `far`: one is found farther back alone. Truth
-#   values, texts of one letter and whole numbers up to 31 count for nothing: they recur by chance.
+#   not state, and an earlier request does, or what was found or called for it. `near`: the request
+#   right before, or what came of it, has each such value; `far`: one is found farther back alone.
+#   Truth values, texts of one letter and whole numbers up to 31 count for nothing: they recur by
+#   chance.
 #
 # Gold does not tell by which words a request leans on others. So `near` and `far` are no kinds of
 # Multi-Mission Tool Bench's (implicit, ellipsis, memory), which a benchmark's labels alone can

@@ -51,16 +51,14 @@ from seal.evaluation.mission_paths import Walk
 # Multi-Mission Tool Bench's missions, and the gold calls of other benchmarks as well. A goal's
 # turns are what the agent, its roles being one, says to the user and which calls it makes at once.
 #
-# - mission_accuracy: 1 where names, order and arguments are right (`missions.judgement`). Its
-#   details
-#   say what went wrong, and hold what tables are made of; in a dialogue also type and relation
-#   (`mission_labels`).
+# - mission_accuracy: 1 where names, order and arguments are right (`verdict_on`). Its details say
+#   what went wrong, and hold what tables are made of; in a dialogue also type and relation
+#   (`mission_gold`).
 # - name_accuracy: 1 where names and order are right.
 # - optimal_path: 1 where a mission is right in the fewest steps; of missions with calls that may be
 #   made at once.
 # - progress: share of gold nodes that were finished, questions and final answer included, with
-#   their
-#   number as weight; of missions with calls that need others before them.
+#   their number as weight; of missions with calls that need others before them.
 # - dialogue_accuracy: 1 where every mission of a task of several is right; one score a task.
 #
 # Every failure of the model counts as 0: malformed calls, silence, a chat that a limit ended. Of
@@ -281,7 +279,7 @@ def _dialogue(chat: TaskChat, right: Sequence[float | None]) -> Value:
 # -- Whether a model did a mission right, in any order that gold allows, and what went wrong.
 #
 # The rules `CLEAN`, the default, are the definition: a step finishes any ready nodes, and a model
-# is right where its turns are such steps to the end (`walk`). Calls of one name may come in any
+# is right where its turns are such steps to the end (`Walk`). Calls of one name may come in any
 # order and any groups. What is asked is asked once, and the final answer comes after all else.
 # Calls stand for the gold calls that make most of them accepted. Nodes are completed where their
 # arguments are accepted. A pack may have rules of its own (`MissionRules`).

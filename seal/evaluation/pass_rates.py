@@ -91,7 +91,7 @@ class PassRate(GoalMetric):
 
     Args:
         judge: Asked where milestones do not say.
-        match: Rules of milestones (`milestones.metrics`); None: each task's own.
+        match: Rules of milestones (`goals.milestone_match`); None: each task's own.
     """
 
     judge: Judge = field(default_factory=RuleJudge)

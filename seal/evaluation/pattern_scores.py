@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 # - rac: valid calls that were made before; N = the budget. Its details count the repetitions of
 #   invalid calls too (`RepeatedAnyhow` scores by both).
 # - iav: calls that lack a required argument, or have a value outside of the schema, or one that the
-#   tool itself refused by an exception of values (`OF_VALUES`). A tool that took the same
-#   call at another time refused no value: the call came too early, say. Gold calls answered with
-#   wrong values count too. N = the budget. Its details have 1 - e / |g| too.
+#   tool itself refused by an exception of values (`OF_VALUES`). A tool that took the same call at
+#   another time refused no value: the call came too early, say. Gold calls answered with wrong
+#   values count too. N = the budget. Its details have 1 - e / |g| too.
 # - iac: gold calls that were not made; N = the budget, as in the paper's formula, which is one for
-# all seven. A plan has fewer calls than the budget has steps, so that iac is high even of an agent
-#   that makes none of them.
+#   all seven. A plan has fewer calls than the budget has steps, so that iac is high even of an
+#   agent that makes none of them.
 # - iac_upstream: the same calls; N = |g|, the gold calls of the plan that counts, as in ToolScan's
 #   code. It is 0 where none was made.
 #
@@ -59,9 +59,9 @@ if TYPE_CHECKING:
 #
 # Beside them stand:
 #
-# - recovery: share of errors repaired of those that the agent was told of (`repairs`). What
-#   a tool refused for another reason than its values is no error of the call. Its details have the
-#   calls that it took, the first error, and how errors followed on each other.
+# - recovery: share of errors repaired of those that the agent was told of (`repairs`). What a tool
+#   refused for another reason than its values is no error of the call. Its details have the calls
+#   that it took, the first error, and how errors followed on each other.
 # - service_answers: share of valid calls that a service answered, rightly or not; its details count
 #   the failures by their cause (`Service`). What a dead service brings is no error of the agent.
 # - finished: 1 where the agent ended the chat with an answer. Whether that was accepted, ToolScan's

@@ -101,7 +101,7 @@ def measure_goal(goal: GoalChat, match: Match) -> Best:
     """Return how well the best of a goal's plans was kept, of equally good ones the first.
 
     Args:
-        goal: One that is measured so (`applies`), and what was done for it.
+        goal: One that is measured so (`goals.applies`), and what was done for it.
         match: By which rules.
 
     Raises:
@@ -211,7 +211,7 @@ def measure_plan(plan: Plan, steps: Sequence[Step], match: Match = CLEAN) -> Pla
 
     Args:
         plan: That can be measured (`seal.evaluation.plan_checks`).
-        steps: As `seal.evaluation.plans.view` gives them; none: nothing is reached.
+        steps: As `view` gives them; none: nothing is reached.
         match: By which rules.
     """
     milestones = _matched(under(plan.milestones, match), steps)

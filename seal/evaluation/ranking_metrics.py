@@ -18,8 +18,7 @@ from seal.core.files import AtomicFile
 from seal.core.records import query_id, trec_word
 from seal.evaluation.goals import GoalChat, GoalMetric, Value, undefined
 
-# -- Ranking metrics: recall@K, mrr@K, ndcg@K, all_found@K; of rankings alone precision@K,
-#    tokens@K.
+# -- Ranking metrics at K: recall, mrr, ndcg, all_found; of rankings alone precision and tokens.
 #
 # Source: the SEAL paper, "Retrieval"; formulas: trec_eval, whose values these are to the last bit.
 # All others are in [0, 1]. Relevance is binary but in ndcg, where a goal's label `grades` weighs

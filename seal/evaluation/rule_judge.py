@@ -12,7 +12,7 @@ What it can tell, in this order. From the answer alone (stage 1):
   refusal, unless no plan needs a tool: then a refusal may be right.
 
 Of a goal whose plans ask of a world it never says solved: words do not prove what was done there
-(`judge.milestones_verdict` says what does). Where gold is calls and nothing else, these decide
+(`pass_rates.milestones_verdict` says what does). Where gold is calls and nothing else, these decide
 alone, whatever they brought and whatever was answered: solved as `calls_right` has it.
 
 With the trajectory (stage 2):

@@ -77,7 +77,7 @@ def ablate(
     """Play a benchmark under conditions that differ in one thing.
 
     Args:
-        what: Name of the ablation (`conditions.ablation_named`).
+        what: Name of the ablation (`ablation_conditions.ablation_named`).
         settings: Settings of every run. A condition replaces what is varied, and all runs share the
             budget.
         retrievers: The retrievers that the ablation `retriever` compares; none: hybrid, tfidf,
@@ -355,7 +355,7 @@ class Irrelevant:
         Returns:
             {kind, tasks, without_seed, metrics: {name: {mean, low, high, n}}, comparisons}: the
             share of all tasks of the kind, with its 95 % bootstrap interval over tasks, and the
-            paired differences to their seeds (`comparison.pairs.compare`).
+            paired differences to their seeds (`paired_scores.compare`).
         """
         tasks = Counter(self.kinds.values())
         return [
@@ -393,16 +393,15 @@ def _seed(task: Task) -> str:
     return made_of if isinstance(made_of, str) else ""
 
 
-# -- How much the names of an environment's tools resemble each other, against the errors made
-#    there.
+# -- How alike the names of an environment's tools are, against the errors made there.
 #
 # An environment is a category of tools; a goal belongs to that of its gold tools, else of its
 # offered ones, where it is a single one. J_avg in both variants is of all its tools
 # (`seal.evaluation.name_similarity`).
 #
 # An error rate is 1 less the mean score of a pattern over the goals of the environment, so that its
-# denominators are those of `seal.evaluation.pattern_scores`; `any` is the share of
-# goals with at least one error of any pattern, `failed` 1 less the pass rate.
+# denominators are those of `seal.evaluation.pattern_scores`; `any` is the share of goals with at
+# least one error of any pattern, `failed` 1 less the pass rate.
 
 VARIANTS = ("strict", "stopwords")
 LEAST = 3

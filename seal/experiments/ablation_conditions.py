@@ -3,9 +3,9 @@
 In `injection`, gold replaces a stage:
 
 - tools: the retriever is the oracle's.
-- calls: the execution manager is played by the gold (`models.gold_tools`), with the tools that were
+- calls: the execution manager is played by the gold (`gold_calls`), with the tools that were
   retrieved; a gold tool that was not retrieved cannot be called. It reports what came back.
-- results: calls of gold tools bring what the gold calls bring (`runs.gold_results`).
+- results: calls of gold tools bring what the gold calls bring (the setting `gold_results`).
 - all: all three, and every role is played by the gold: the ceiling.
 
 Each of the first three replaces one stage and keeps the others, so the costs need not add up. What

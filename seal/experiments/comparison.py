@@ -200,7 +200,7 @@ class _Compared:
     def described(
         self, settings: CompareSettings, decisive: Collection[str], scales: Mapping[str, Scale]
     ) -> dict[str, Any]:
-        """Return what `api.objects.comparisons.Comparison` says of a pair, but the win rate."""
+        """Return what `seal.api.comparisons.Comparison` says of a pair, but the win rate."""
         metric = settings.success or self._success(decisive)
         found: dict[str, Any] = {
             "run": self.one.name,

@@ -353,11 +353,9 @@ def _rankings(retriever: Retriever, ranked: Ranked, k: int) -> Iterator[Ranking]
 # - typos: in every fourth word of at least 4 letters two neighbours are exchanged, a letter is left
 #   out, or one stands twice; at least one word of a query that has such words.
 # - paraphrase: the way of asking changes: openings and verbs give way to others of like meaning,
-#   the
-#   sentences are put in another order, and the request is dressed as small talk.
+#   the sentences are put in another order, and the request is dressed as small talk.
 # - german, spanish: the words that frame a request are translated one by one; nouns stay English,
-#   as
-#   in the queries of people who know a product by its English words. It is no translation.
+#   as in the queries of people who know a product by its English words. It is no translation.
 # - renamed: tools are called tool_1, tool_2..., and their service likewise; descriptions stay.
 # - undescribed: tools have no description; names and parameters stay.
 #

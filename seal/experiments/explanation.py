@@ -42,11 +42,12 @@ from seal.runs.scores import RecordLookup, Tail
 #   errors, which the infrastructure caused; failed, by the model.
 # - decided_by: metric to the number of goals that it decides, without undecided ones.
 # - stages: a row for each stage, in their order: {stage, meaning, goals, left, share, low, high,
-# of_failed, of_failed_low, of_failed_high, partly, causes, examples}. `left` counts the goals that
-# neither this stage nor an earlier one explains; after the last stage these are the solved and the
-#   undecided ones. `share` is the share of all goals with a verdict, `of_failed` that of the failed
-# goals; it is None for infrastructure. Intervals are percentile bootstrap over tasks. Variants of a
-# task are drawn together (`seal.experiments.comparison`); `clusters` counts what is drawn.
+#   of_failed, of_failed_low, of_failed_high, partly, causes, examples}. `left` counts the goals
+#   that neither this stage nor an earlier one explains; after the last stage these are the solved
+#   and the undecided ones. `share` is the share of all goals with a verdict, `of_failed` that of
+#   the failed goals; it is None for infrastructure. Intervals are percentile bootstrap over tasks.
+#   Variants of a task are drawn together (`seal.experiments.comparison`); `clusters` counts what is
+#   drawn.
 # - unexplained: the share of failed goals in the last stage.
 # - attributions: a short row for each goal that is not solved.
 # - excluded: reason to the number of goals without a verdict, and of torn lines.
@@ -107,7 +108,7 @@ def explain_run(
     Args:
         run: A scored run.
         metric: The metric whose verdict counts. None: the one that the benchmark declares, else the
-            one for each goal's kind of gold (`evaluation.attribution.evidence`).
+            one for each goal's kind of gold (`seal.evaluation.attribution_evidence`).
         examples: Most examples of each stage.
         bench: The benchmark, if it is not installed.
 

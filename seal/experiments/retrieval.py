@@ -230,9 +230,8 @@ def _origin(contender: Contender, cell: Cell) -> dict[str, Any]:
 # POOL-RETRIEVER/          rankings.jsonl, run.trec and qrels.trec of the whole pool
 # POOL-RETRIEVER/SIZE-N/   run.trec and qrels.trec of the drawn pool N, in small experiments
 # draws.jsonl              {pool, size, sample, tools_digest, queries}: what each sample asked, by
-# the
-#                          query ids of the TREC files; of drawn pools {distractors, tools} too:
-#                          how many tools no seed query needs, and the ids of all
+#                          the query ids of the TREC files; of drawn pools {distractors, tools}
+#                          too: how many tools no seed query needs, and the ids of all
 # timings.jsonl            what each measurement took; the one file that is another in every run
 #
 # qrels.trec holds what any sample of its pool asked. Beside them stand the results.parquet and

@@ -34,11 +34,9 @@ def work_of(run: RunFolder) -> dict[str, Work]:
 # All by rule, from the trajectory and the gold:
 #
 # - verifier: looks at the calls and results of one reply. They are wrong where a result is an
-#   error,
-#   or where the goal has gold calls and a call is accepted by none of them.
+#   error, or where the goal has gold calls and a call is accepted by none of them.
 # - checker: looks at a final answer. It is wrong where `RuleJudge` with the gold says unsolved,
-#   right
-#   where it says solved; where it is unsure, the verdict counts in neither.
+#   right where it says solved; where it is unsure, the verdict counts in neither.
 # - planner: its sub-steps. One is wrong where the goal has gold calls and none of them was made for
 #   it; nobody is caught by a plan.
 #

@@ -133,7 +133,7 @@ class LocalModel(ServerModel):
 
     Args:
         name: Of a fetched model, or path of a GGUF file.
-        settings: Further fields of the request, and how the file is loaded (`settings.LOADED`).
+        settings: Further fields of the request, and how the file is loaded (`spec.LOADED`).
 
     Raises:
         UnknownNameError: No such model.

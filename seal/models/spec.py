@@ -603,8 +603,7 @@ def build_model(spec: Any, settings: ModelSettings | None = None) -> ChatModel |
             `provider/model`; an offline name (`lexical`, `oracle`, `random`, `human`,
             `scripted:FILE`, `recorded:NAME`, `replay:RUN`); or a dotted path
             `package.module:attribute`. The path leads to a model, a class that is built without
-            arguments, or a `factory(rest, settings)`. A text may carry options
-            (`seal.models.spec.Model`).
+            arguments, or a `factory(rest, settings)`. A text may carry options (`Model`).
         settings: None: the defaults. Options of the text go before them.
 
     Raises:

@@ -87,7 +87,7 @@ class Card:
     commit: str | None = None
     """Of the files that the importer was tried on; None: not recorded."""
     files: str | None = None
-    """List of pinned files, below `benchmarks` (`seal.pools.catalogue`); None: nothing to fetch."""
+    """List of pinned files, below `benchmarks`; None: nothing to fetch."""
     prefix: str = ""
     """What stands before the files' paths in the repository."""
     paper: str | None = None
@@ -213,7 +213,7 @@ def fetch(
     """Download a benchmark's upstream files; those that are there already are not asked for.
 
     Args:
-        name: Of the benchmark (`seal.pools.catalogue`).
+        name: Of the benchmark, as the catalogue has it.
         out: Folder to put them in, made where there is none.
         mirror: Address that stands for the repository's folder at the commit.
         progress: Told after each file.

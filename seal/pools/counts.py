@@ -133,7 +133,8 @@ def _calls(goal: Goal) -> list[Called]:
 class MissionCounts:
     """What a data set has of missions, and of switches between their types.
 
-    Source: Yu et al., Multi-Mission Tool Bench (2025), Table 1. Labels: `mission_labels`.
+    Source: Yu et al., Multi-Mission Tool Bench (2025), Table 1. Labels:
+    `seal.evaluation.mission_gold`.
     """
 
     missions: int

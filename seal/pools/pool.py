@@ -167,7 +167,7 @@ class StoredPool:
             select: Tag to the value that it must have, written as on a command line: a boolean tag
                 matches `true` or `false`, `*` any characters. `id` is the task's id. All must
                 hold.
-            limit: At most so many, which stand for all (`seal.pools.pool`).
+            limit: At most so many, which stand for all (`ORDER`).
             first: At most so many, from the head of the file.
 
         Raises:

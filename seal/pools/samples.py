@@ -25,9 +25,9 @@ from seal.pools.other_tools import called_tools, named_tools, stated_tools
 #    pool would then exceed its size: such a query is passed over. A full pool ends the drawing.
 # 2. Distractors fill what room is left.
 #
-# `seal.pools.samples` says what a task needs of a pool. A task without relevant tools stands in no
-# sample, for nothing says whether a pool serves it. A task of a sample names tools of the sample
-# alone (`needs.restricted`).
+# What a task needs of a pool is said below. A task without relevant tools stands in no sample, for
+# nothing says whether a pool serves it. A task of a sample names tools of the sample alone
+# (`restricted`).
 
 DISTRACTORS = ("uniform", "same_tool", "nearest")
 """What fills a pool: tools by chance; first the APIs of the services that the seed queries need;

@@ -40,12 +40,11 @@ if TYPE_CHECKING:
 # -- What a wrong call brings: feedback, or what the environment itself makes of it.
 #
 # - `on`: an invalid call is not run. The model reads a sentence on each fault, and the same as
-#   data:
-#   kind, name, expected, received, nearest valid name.
+#   data: kind, name, expected, received, nearest valid name.
 # - `off`: as ToolScan is published without feedback, every call is run as it stands: an unknown
 #   argument reaches the tool, a missing one does not. What cannot be run, for there is no such tool
-# or there are no arguments, fails in two words, as behind an HTTP API. Where a tool breaks over an
-#   invalid call, that is its answer.
+#   or there are no arguments, fails in two words, as behind an HTTP API. Where a tool breaks over
+#   an invalid call, that is its answer.
 # - `auto`: simulated APIs reject invalid calls with the sentence alone; a world lets its functions
 #   say what they take, as ToolSandbox does.
 #

@@ -2,8 +2,8 @@
 
 Some of the tasks are rehearsed, over the true prompts, so the estimate follows tools, history,
 roles and format. Who would ask a server is played by the gold (`gold_calls`), or by words where
-there is none. Requests and answers are counted by `models.tokens.estimate_usage`; what is added up
-is then taken for all chats. Judges and the simulator answer a text of usual length. The plan
+there is none. Requests and answers are counted by `seal.models.server_model.estimate_usage`; the
+sum is then taken for all chats. Judges and the simulator answer a text of usual length. The plan
 assumes that each role answers as the gold does, with the gold calls and nothing else. A model that
 errs, asks, thinks or is sent back takes more turns, each of which sends the whole chat again.
 """

@@ -32,8 +32,7 @@ from seal.models.spec import bare_name, is_free
 from seal.runs.hooks import Teller, answered, asked
 from seal.runs.settings import RunSettings
 
-# -- What models were asked: requests and tokens by role and model, spent or answered from the
-#    store.
+# -- What models were asked: requests and tokens by role and model, spent or kept in the store.
 #
 # Models are asked in chats, by judges and by simulators; each of them is metered where it is asked
 # (`Metered`), so that no answer is left out, whoever forgets its usage. Answers that were kept cost
@@ -140,7 +139,7 @@ class Meter:
     What a thread asks in the context of another one, which had begun before, counts for that one.
 
     `admit` is called with what waits to be taken before a judge's model is asked; it may refuse
-    (`budget.Budget.admit`).
+    (`Budget.admit`).
     """
 
     def __init__(self) -> None:
@@ -392,7 +391,7 @@ class PriceTable:
     """Whether a price holds at any server; False: at the provider's own endpoint alone."""
 
     def of(self, model: str) -> Price | None:
-        """Return the price of a model (`models.account_of`), or of its name without a date."""
+        """Return the price of a model (`seal.models.account_of`), or of its name without a date."""
         name = bare_name(model)
         if name != model and not self.elsewhere:
             return None

@@ -21,8 +21,7 @@ from seal.core.secrets import without_keys
 from seal.core.values import digest, json_bytes
 from seal.runs.costs import Account, Ledger, Spent, ledger_record, merged, read_ledger, tokens_of
 
-# -- What a large file of a run is known to hold, kept beside it so that a resumed run need not
-#    read.
+# -- What a large file of a run is known to hold, kept beside it for a run that is resumed.
 #
 # The index of `trajectories.jsonl` is `trajectories.index`. It covers the lines that the file had
 # when it was written; later lines are read. One that is damaged, or of a file that was replaced,
@@ -297,7 +296,7 @@ def chats_told(chats: Iterable[Pair]) -> str:
 # and what it cost. What judges cost stands in lines of its own, one for each time that the run was
 # scored.
 #
-# What large files hold is kept in an index beside them (`file_index`), so that a resumed run does
+# What large files hold is kept in an index beside them (`FileIndex`), so that a resumed run does
 # not read them again.
 
 

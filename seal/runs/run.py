@@ -102,7 +102,7 @@ def installed_scales(benchmark: Benchmark | None) -> dict[str, Scale]:
 
 # -- The files of one run, in one folder that can be moved and scored alone.
 #
-# The module's text lists them.
+# The docstring of this module lists them.
 
 BASELINES = ("floor", "ceiling")
 CORRECTED = "corrected"
@@ -462,8 +462,7 @@ def human_summary(run: RunFolder) -> dict[str, JSON]:
     return {"human": {name: value for name, value in asdict(human).items() if name != "ratings"}}
 
 
-# -- The files of a run held against each other, so that nothing is measured on files that were
-#    cut.
+# -- The files of a run held against each other, so that no file that was cut is measured.
 #
 # Tasks and chats of a run only grow in number: it may be told to play more, never fewer. So what
 # summary.json or one file tells of, the others must have. What a run in progress has not played or

@@ -451,7 +451,7 @@ def has_own_code(settings: RunSettings) -> bool:
 
 # -- How finished trajectories are scored again: the one description of each setting.
 #
-# `seal.runs.settings` says how groups and the strings below settings are read.
+# Groups and the strings below settings are read as said above.
 
 
 @dataclass(frozen=True, kw_only=True)

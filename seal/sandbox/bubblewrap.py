@@ -299,8 +299,7 @@ def _fault(said: Mapping[str, JSON]) -> Outcome:
 #
 # System calls that make processes or lead out are refused, by the classic BPF program that `bwrap
 # --seccomp` reads. A limit on the number of processes would not be enough: it does not hold for
-# root.
-# A refused call gets EPERM; a call of another architecture ends the process.
+# root. A refused call gets EPERM; a call of another architecture ends the process.
 #
 # Source: Linux, seccomp(2), the struct seccomp_data; include/uapi/asm-generic/unistd.h and
 # arch/x86/entry/syscalls/syscall_64.tbl.

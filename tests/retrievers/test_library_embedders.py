@@ -143,7 +143,7 @@ print(embedder.embed(["rain"]).shape, embedder.identity)
 def test_the_files_of_a_model_are_read_once_in_a_process():
     script = """
 import sys
-from seal.retrievers.build.library_embedders import SentenceEmbedder
+from seal.retrievers.library_embedders import SentenceEmbedder
 opened = []
 sys.addaudithook(lambda event, args: opened.append(args[0]) if event == "open" else None)
 names = {SentenceEmbedder({"model": "all-MiniLM-L6-v2"}).identity for _ in range(3)}

@@ -31,7 +31,7 @@ from seal.simulator_cache.simulators import SimulatedEnvironments
 
 # -- The world `bfcl`: a dialogue's classes, as the leaderboard's own code has them.
 #
-# `seal run bfcl --environment bfcl`: each chat has a process of the peer (`peer`), in which the
+# `seal run bfcl --environment bfcl`: each chat has a process of the peer (`Peer`), in which the
 # classes of its item begin as the item says. A call brings what the leaderboard shows a model; the
 # state after it is the public attributes of the classes, a table of one row each. Tasks that are no
 # dialogues are played by the run's simulator: their verdict is on calls alone.
@@ -161,8 +161,9 @@ def _result(call: ToolCall, text: str, executed: Execution) -> ToolResult:
 # -- The peer: bfcl-eval, in an interpreter of its own that the user names.
 #
 # It is foreign code, and its pins would break ours. So it is no extra: it runs in a child process,
-# only where `SEAL_BFCL_PYTHON` names the interpreter, and is asked in JSON lines (`peer_child`). Of
-# our environment the child gets what a program needs to start, and no keys.
+# only where `SEAL_BFCL_PYTHON` names the interpreter, and is asked in JSON lines
+# (`upstream_child.py`). Of our environment the child gets what a program needs to start, and no
+# keys.
 
 VARIABLE = "SEAL_BFCL_PYTHON"
 RELEASE = "bfcl-eval==2026.3.23"
@@ -195,7 +196,7 @@ class Peer:
         """Return the peer's answer.
 
         Args:
-            what: A method of `peer_child.Peer`.
+            what: A method of `seal.benchmarks.bfcl.upstream_child.Peer`.
             of: Its arguments, as JSON.
 
         Raises:

@@ -224,8 +224,7 @@ class CreatedTools:
             return self._sources[tool.id]
 
 
-# -- Functions of APIs that are written without a model: from the document alone, and by the
-#    oracle.
+# -- Functions of APIs written without a model: from the document alone, and by the oracle.
 #
 # Both filter the table by a few rules and are source text, which runs where a model's does. The
 # rule-written creator reads the API's document. The oracle also knows every recorded call, and

@@ -381,9 +381,8 @@ def cause_of(evidence: Evidence) -> Cause | None:
 # -- Whether a dialogue left the world as it should: what was booked, and nothing else.
 #
 # - goal_state: 1 if the calls that changed something are those of the gold, else 0. They are
-#   compared
-#   as a multiset of tools and arguments (`call_keys`), without their order. One score a task, over
-#   the goals that were played. Its details count what was due, made, missing and beyond.
+#   compared as a multiset of tools and arguments (`call_key`), without their order. One score a
+#   task, over the goals that were played. Its details count what was due, made, missing and beyond.
 # - goal_state_due: the same of the tasks in which something was to be booked: who books nothing at
 #   all is right in the others.
 #

@@ -22,8 +22,8 @@ from seal.models.lexical import ToolChooser
 # -- What an assistant does next, and which API it asks, by the words of user and assistant.
 #
 # The API is the one that shares most words with what the user said last and names its wish. If the
-# last words name none, what was said before decides. Arguments:
-# `seal.benchmarks.dialogtool.offline_decisions`; required ones that nobody has told are `?`.
+# last words name none, what was said before decides. Its arguments are chosen as said below;
+# required ones that nobody has told are `?`.
 
 
 def _said(*patterns: str) -> re.Pattern[str]:

@@ -31,7 +31,7 @@ WORLD = "mobile"
 """Where recorded dialogues are played (`seal.benchmarks.dialogtool.world`)."""
 BOOKINGS = "bookings"
 """Its table of the calls that changed something: {tool, asked, arguments, result}, in their
-order; `asked` has the arguments and defaults as they are compared (`call_keys`)."""
+order; `asked` has the arguments and defaults as they are compared (`schemas.asked`)."""
 FILE = "mobile.json"
 """Of a pool: the calls of its dialogues."""
 VERSION = 1

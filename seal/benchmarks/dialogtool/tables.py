@@ -110,9 +110,9 @@ class Counted:
     creation: list[tuple[str, float, float]] = field(default_factory=list)
     """The same of creation."""
     replies: list[list[int]] = field(default_factory=list)
-    """What the corpus's BLEU is made of (`texts.bleu_counts`)."""
+    """What the corpus's BLEU is made of (`role_scores.bleu_counts`)."""
     spoken: list[tuple[str, str, str]] = field(default_factory=list)
-    """What the variety of replies in a role is made of (`texts.variety`)."""
+    """What the variety of replies in a role is made of (`role_scores.variety`)."""
     apis: dict[str, ApiCounts] = field(default_factory=dict)
 
     def api(self, name: str) -> ApiCounts:

@@ -100,7 +100,7 @@ class Answers(ABC):
         Args:
             tool: That is called.
             arguments: Right ones.
-            bookings: The table `mobile.recordings.BOOKINGS`.
+            bookings: The table `recordings.BOOKINGS`.
 
         Raises:
             RefusedError: Nothing is known of such a call, or it failed.

@@ -73,8 +73,7 @@ from seal.pools.reading.files import field_of as read_field
 from seal.runs.settings import ModelChoice, SimulatorChoice
 from seal.simulator_cache.simulators import SimulatedEnvironments, SimulatorSetup, build_simulator
 
-# -- What a generation of missions is told, and which missions follow: types, relations, dates,
-#    seeds.
+# -- What a generation of missions is told, and which follow: types, relations, dates, seeds.
 #
 # Up to four missions every sequence of types is made, in the order of counting. For more missions a
 # covering array is made: each window of a de Bruijn cycle. At every place every run of `cover`

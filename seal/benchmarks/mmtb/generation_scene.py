@@ -323,16 +323,14 @@ class Heard:
         return leaf in self._codes or any(states(text, leaf) for text in self._texts)
 
 
-# -- What the texts of missions say, and which values of a mission's gold can come from nowhere
-#    else.
+# -- What the texts of missions say, and which values of their gold come from nowhere else.
 #
 # The order of a finished mission's calls is inferred from where their values come from:
 #
 # - A call comes after an earlier one whose result holds one of its argument values, if the value
-#   can
-#   come from nowhere else. So nobody said it before, no result of an earlier mission holds it, and
-#   the earlier call was not itself given it. If several calls brought a value, it comes from the
-#   first.
+#   can come from nowhere else. So nobody said it before, no result of an earlier mission holds it,
+#   and the earlier call was not itself given it. If several calls brought a value, it comes from
+#   the first.
 # - A call with an argument that the user was asked for comes after the question, and a question
 #   after earlier ones about the same tool.
 #

@@ -69,8 +69,8 @@ from seal.evaluation.mission_gold import ANSWER, ASK, PSEUDO
 #
 # The user and the agent alone talk to each other. The planner's decisions and the results of calls
 # go through the checker. It sends back what breaks a rule, and ends the chat after `TRIES` of them.
-# What user, planner and agent say comes from a model (`models.ModelSpeakers`), what the executor
-# brings from a simulator.
+# What user, planner and agent say comes from a model (`ModelSpeakers`), what the executor brings
+# from a simulator.
 #
 # Each rule that is broken gives a rejection, whose text goes back to the planner. All are checked
 # by code, so that equal decisions get equal answers.

@@ -39,7 +39,7 @@ from seal.pools.reading.records import MANAGER, USER, Made, TaskIds, ToolTable, 
 # is called. A folder may hold both. A record with a fault is left out whole, for each mission leans
 # on those before it, and counted by the kind of fault.
 #
-# Task id: upstream's. Tool id: `mmtb/NAME/NAME`. What becomes of a record: `tasks`.
+# Task id: upstream's. Tool id: `mmtb/NAME/NAME`. What becomes of a record stands below.
 #
 # Source: "Multi-Mission Tool Bench" (2025), and the files of yupeijei1997/MMTB; the tools file of
 # WildToolBench is the same.
@@ -129,15 +129,14 @@ def _holds_records(path: Path) -> bool:
 # - A call of a tool is `Called` with the gold arguments, and has the recorded observation as its
 #   result. Arguments that the tool does not require are optional.
 # - The pseudo tool that asks the user is `Asked`, with the user's answer as its result. The one
-#   that
-# closes a mission is `Replied`, with the golden reply. Neither is offered to the model, which asks
-#   and closes by what it says.
+#   that closes a mission is `Replied`, with the golden reply. Neither is offered to the model,
+#   which asks and closes by what it says.
 # - The reference plays the nodes in as few steps as it can find, all calls that are ready at once.
 # - What the user answers stands in the persona, mission by mission (`replies`). A task without
 #   questions has no persona, so that its missions end with the agent's first text.
 # - As published, what a model is told of earlier missions is what was said, without calls and
 #   results: `metadata["golden_history"]` is `texts`.
-# - A record that names no types has those that its gold implies (`mission_labels`).
+# - A record that names no types has those that its gold implies (`seal.evaluation.mission_gold`).
 # - The date stands in the task's history. If each mission has its own, it stands in the label
 #   `before`, with whatever else is said between two missions. Golden history has that, a played one
 #   has not.

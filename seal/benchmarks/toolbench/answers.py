@@ -15,8 +15,7 @@ from seal.core.values import json_text
 from seal.pools.reading.files import expect, field_of
 from seal.pools.reading.tool_schemas import literal
 
-# -- ToolBench's answer trees: one file a run, by depth-first search (`tree`) or in a chain
-#    (`trys`).
+# -- ToolBench's answer trees, a file a run: depth-first search (`tree`) or a chain (`trys`).
 #
 # A valid run's steps are the last chain of `train_messages`. An invalid run has none. Its steps are
 # the nodes of the last try or of the whole tree, in the order of their expansion, as ToolEval reads

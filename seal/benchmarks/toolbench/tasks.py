@@ -164,7 +164,7 @@ def group_of_queries(file: SourceFile) -> str:
 
 
 def place_of_run(file: SourceFile) -> RunPlace:
-    """Return what the layout says of an answer tree's file (rule: this module's text)."""
+    """Return what the layout says of an answer tree's file, by the rule above."""
     query_id = file.name.rpartition("/")[2].removesuffix(".json").partition("_")[0]
     above, folder = file.folders
     model = _MODEL_FOLDER.fullmatch(folder)

@@ -39,14 +39,12 @@ from seal.pools.reading.records import Made, chat_steps
 # Marks of what upstream cut, on which scorers and caches rely:
 #
 # - an answer that is cut: `ToolResult.error["kind"] == "truncated"`, `value` None; its "upstream"
-#   is
-# the service's own error as far as it can be read ("" where it reported none), and its "cut" lists
-#   "response" and, where the arguments are cut too, "arguments"
+#   is the service's own error as far as it can be read ("" where it reported none), and its "cut"
+#   lists "response" and, where the arguments are cut too, "arguments"
 # - arguments that are cut: `ToolCall.arguments` None with what is left in `raw`; unlike a model's
 #   text that is no JSON, its result's "cut" holds "arguments"
 # - `provenance["truncated"]`: {"arguments": n, "responses": n, "texts": n} (texts: thoughts);
-#   absent
-#   where nothing is cut
+#   absent where nothing is cut
 #
 # Other errors have the kind "service", or "unknown_tool" and "unparsable_arguments" as in
 # `seal.core.validation` where no service was asked. `executed` holds the arguments as the run gave
@@ -148,7 +146,7 @@ def parse_object(text: str) -> dict[str, JSON] | None:
 
 
 def result_of(move: Move, call: ToolCall) -> ToolResult:
-    """Return the recorded result of a call; what is cut is marked (this module's text)."""
+    """Return the recorded result of a call; what is cut is marked as said above."""
     text = move.observation or ""
     executed = None
     if call.tool is not None and call.arguments is not None:
@@ -188,14 +186,14 @@ def _truncated(move: Move, text: str) -> dict[str, JSON]:
     }
 
 
-# -- Verdicts and preferences that upstream's judges left: `pass_rate_results`,
-#    `preference_results`.
+# -- What upstream's judges left: verdicts (`pass_rate_results`), and `preference_results`.
 #
 # - verdicts, JSON: query id to `{query, final_step, is_solved: {run: "AnswerStatus.Solved"}}`; the
-# same as CSV with tabs and Python literals, columns `query_id, query, model_final_step, is_solved`
+#   same as CSV with tabs and Python literals, columns `query_id, query, model_final_step,
+#   is_solved`
 # - preferences, JSON: query id to `{model: points, model: points, round_0: "complete"...}`; the
-#   same
-#   as CSV with tabs, where `preference_label` is 1 (the reference is better), 2 (the other) or 3
+#   same as CSV with tabs, where `preference_label` is 1 (the reference is better), 2 (the other) or
+#   3
 
 _STATUS = "AnswerStatus."
 _FINAL = "Final step: "

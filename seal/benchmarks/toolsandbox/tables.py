@@ -23,8 +23,7 @@ from seal.report.paper import Figures
 from seal.report.role_sections import user_rows
 from seal.report.sections import AUGMENTATION, CATEGORY_GROUPS
 
-# -- What scenarios are made of: categories, tools, calls and turns, and milestones by what they
-#    ask.
+# -- What scenarios are made of: categories, tools, calls, turns, and milestones by what they ask.
 #
 # Source: ToolSandbox (Lu et al., 2024), Table 6 (scenarios by category), Tables 7 and 8 (milestones
 # by column and by tool). Each scenario stands in several augmentations; milestones are counted
@@ -52,8 +51,7 @@ class ScenarioStatistics:
     calls: float | None
     """Calls of a recorded trajectory, mean; None: no trajectory was given."""
     turns: float | None
-    """Turns of a recorded trajectory (`milestones.plans.turn_count`), mean; None: no trajectory was
-    given."""
+    """Turns of a recorded trajectory (`plans.turn_count`), mean; None: no trajectory was given."""
     milestones: dict[str, int]
     """Number of milestones to the number of bases that have as many."""
     minefields: dict[str, int]

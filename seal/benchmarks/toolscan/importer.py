@@ -29,8 +29,8 @@ from seal.pools.reading.tool_schemas import arguments_schema, default_or_example
 
 # -- ToolScan (SpecTool): importer.
 #
-# The tools of its environments are read from upstream's repository, whose lists are Python files
-# (`seal.benchmarks.toolscan.importer`), or from one file `tools.json` (format toolscan-neutral/1):
+# The tools of its environments are read from upstream's repository, whose lists are Python files,
+# or from one file `tools.json` (format toolscan-neutral/1):
 #
 #     {"format", "source", "tools": [{environment, tool, name, description, parameters, returns,
 #                                     source, pseudo}]}

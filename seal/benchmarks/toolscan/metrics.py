@@ -53,8 +53,8 @@ def _success(found: Mapping[str, Value]) -> Value:
 # - Tables 1 and 2 (so numbered here): the patterns with examples, and what an agent is told of
 #   each.
 # - Table 3: queries, turns and APIs by environment.
-# - Table 4: success and the seven patterns, by the denominators of ToolScan's code, ours too
-#   (`published_scores.AsPublished`).
+# - Table 4: success and the seven patterns, by the denominators of ToolScan's code (`AsPublished`),
+#   and by ours.
 # - The ablation on the similarity of API names.
 #
 # Source: Kokane et al., ToolScan (2024).

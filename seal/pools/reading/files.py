@@ -53,7 +53,7 @@ class Placed(NamedTuple):
 
 
 def json_file(path: Path) -> Any:
-    """Return the JSON value of a file, as it is or packed (`seal.pools.reading.files`).
+    """Return the JSON value of a file, as it is or packed with gzip.
 
     Raises:
         DataError: The file cannot be read, is empty, not UTF-8, or no JSON; the text names file,
@@ -70,7 +70,7 @@ def json_lines(path: Path, torn: Torn | None = None) -> Iterator[Placed]:
     """Yield the values of a JSON Lines file one by one, blank lines left out.
 
     Args:
-        path: The file, as it is or packed (`seal.pools.reading.files`).
+        path: The file, as it is or packed with gzip.
         torn: Told a line that is no JSON, which is passed over; None: it ends the reading.
 
     Raises:
@@ -117,7 +117,7 @@ def json_records(path: Path, torn: Torn | None = None) -> Iterator[Placed]:
     An array is parsed as a whole; its bytes are not kept while its records are read.
 
     Args:
-        path: The file, as it is or packed (`seal.pools.reading.files`).
+        path: The file, as it is or packed with gzip.
         torn: As of `json_lines`.
 
     Raises:
@@ -379,8 +379,7 @@ def tool_id(benchmark: str, tool: str, api: str) -> str:
     return "/".join(map(well_formed, parts))
 
 
-# -- Malformed records of upstream's files: left out, counted and placed, as long as others are
-#    not.
+# -- Malformed records of upstream's files: left out, counted and placed while others are sound.
 #
 # A file of which no record can be used is the wrong file, and ends the import; so does one that is
 # missing or cannot be read as a whole.

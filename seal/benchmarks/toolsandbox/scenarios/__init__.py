@@ -1,7 +1,7 @@
 """Scenarios of one's own: conversations in a stateful world, written as data.
 
 `seal import scenarios FOLDER --out POOL` reads every `*.json` of a folder (`files`) and plays each
-scenario's gold sequence in its world (`sequences`). The gold must keep to the milestones wholly,
+scenario's gold sequence in its world (`importer`). The gold must keep to the milestones wholly,
 and no wrong sequence may. Then it writes a pool. A file is an object with either or both of
 
     {"worlds": {NAME: {"kind": "phone", "clock": {...}, "tables": {TABLE: [ROW, ...]},
