@@ -173,7 +173,6 @@ def test_what_lists_all_packs_tells_a_broken_one_and_goes_on(tmp_path: Path) -> 
     assert list(content["broken"]) == ["broken"]
     assert "sample" in content["shipped"]
     for words in (
-        ("verify",),
         ("export", "sample", "--to", "hf", "--out", "x"),
         ("generate", "queries", "--tools", "sample", "--limit", "1", "--out", "made", *WRITER),
     ):
