@@ -155,3 +155,16 @@ def test_a_full_disk_behind_stdout_is_told_once(seal, words: str) -> None:
 def test_nothing_need_be_printed_to(seal) -> None:
     done = in_a_shell("seal benchmarks >&- 2>&-")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_every_verb_is_there_without_any_extra() -> None:
+    """What an extra brings is imported when it is used, not when a verb of its module is."""
+    extras = ("mcp", "mcp_types", "matplotlib", "pandas", "psycopg", "starlette", "anthropic")
+    code = (
+        f"import sys; sys.modules.update(dict.fromkeys({extras!r}))\n"
+        "from seal.cli.verbs import VERBS, load\n"
+        "for name in VERBS: load(name)\n"
+        "import seal.agents.bridge, seal.agents.bridge_server, seal.agents.mcp_bridge\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
