@@ -25,7 +25,7 @@ from pathlib import Path
 
 import orjson
 
-from seal.runs.scores import write_columns
+from seal.runs.score_table import write_columns
 
 BUDGET_S, BUDGET_MB = 3.0, 300
 TASKS, TRIALS = 2_000, 3

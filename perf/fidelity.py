@@ -1,6 +1,6 @@
 """How true simulators are to recorded answers, and what they change in scores.
 
-    python perf/fidelity.py [--short] [--out results/fidelity.json]
+    python perf/fidelity.py [--short | --without-model] [--out results/fidelity.json]
 
 The records are upstream files under SEAL_DATA (by default ../shared/data): ToolLLaMA-2's runs on
 ToolBench, Claude Sonnet 4's on LiveMCPBench, and the service calls of 200 Schema-Guided dialogues.
@@ -9,7 +9,7 @@ Of these each task was played by one system. For the order of systems, four offl
 model, SmolLM2-135M, answers the calls of 25 dialogues too (`pip install "seal-api-llms[local]"`,
 `seal models fetch smollm2`); it takes up to an hour on one core, and its answers stay in the cache
 folder. Beside the JSON file a Markdown file of the same name is written. `--short` prints the order
-of systems alone.
+of systems alone. `--without-model` keeps what the JSON file says of the small model.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ from seal.runs.settings import RunSettings
 ROOT = Path(__file__).resolve().parents[1]
 MODELS = ("oracle", "lexical", "lexical,slips=0.5", "random")
 FEW = "sgd-25"
+SONNET = "livemcpbench-sonnet-4"
+"""Folder of the run; the benchmark's own name would stand for the benchmark."""
 
 
 def records(data: Path) -> list[str]:
@@ -53,20 +55,34 @@ def records(data: Path) -> list[str]:
             data / "livemcpbench",
             "--trajectories",
             "--out",
-            "livemcpbench",
+            SONNET,
         ],
         ["import", "dialogtool", data / "sgd", "-T", "sample=200", "--out", "sgd"],
         ["import", "dialogtool", data / "sgd", "-T", "sample=25", "--out", FEW],
     ):
         if code := command([str(word) for word in words]):
             raise SystemExit(code)
-    return ["toolllama-2", "livemcpbench", "sgd", FEW]
+    return ["toolllama-2", SONNET, "sgd", FEW]
 
 
 def by_model() -> dict[str, Any]:
     """Return how true a small model is to the record that is small enough for it."""
     settings = RunSettings(simulator="llm", role_models={"simulator": "local/smollm2"})
     return {**fidelity([FEW], settings), "simulator": "llm (SmolLM2-135M)"}
+
+
+def kept_of_model(file: Path) -> dict[str, Any]:
+    """Return what a file says of the small model.
+
+    Raises:
+        SystemExit: It says nothing.
+    """
+    written = json.loads(file.read_text()) if file.is_file() else []
+    found = [content for content in written if content["simulator"].startswith("llm")]
+    if not found:
+        raise SystemExit(f"{file} says nothing of the small model: leave --without-model out")
+    kept: dict[str, Any] = found[0]
+    return kept
 
 
 def systems() -> dict[str, Any]:
@@ -114,7 +130,7 @@ def markdown(contents: Sequence[dict[str, Any]]) -> str:
         " tasks. The simulator `recorded` has 1.000 everywhere. Pairs are goals that both sides"
         " decide. ToolLLaMA-2's services were mostly dead, which no simulator is meant to repeat:"
         f" its `error` tells how far. `{FEW}` is 25 of the 200 dialogues of `sgd`. A small model"
-        " says nothing of a large one.",
+        " says nothing of a large one. Where it has no interval, its answers were not kept.",
     ]
     tables = [table for content in contents for table in fidelity_tables(content)]
     played = len(tables) - len(list(fidelity_tables(contents[-1])))
@@ -135,6 +151,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--out", type=Path, default=ROOT / "results" / "fidelity.json")
     parser.add_argument("--short", action="store_true")
+    parser.add_argument("--without-model", action="store_true")
     arguments = parser.parse_args(argv)
     out = arguments.out.resolve()
     data = Path(os.environ.get("SEAL_DATA") or ROOT.parent / "shared/data").resolve()
@@ -143,7 +160,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         settings = RunSettings(simulator="template", cache_dir="cache")
         contents = []
         if not arguments.short:
-            contents = [fidelity(records(data), settings), by_model()]
+            of_model = kept_of_model(out) if arguments.without_model else by_model()
+            contents = [fidelity(records(data), settings), of_model]
         contents.append(systems())
         os.chdir(ROOT)
     page = markdown(contents)

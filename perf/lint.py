@@ -18,7 +18,7 @@ from rapidfuzz import fuzz, process
 from timing import seconds_of
 
 from seal.core import Tool
-from seal.pools.lint_tools import COMPARED, THRESHOLD, near_duplicates, plain
+from seal.pools.lint import COMPARED, THRESHOLD, near_duplicates, plain
 from seal.retrievers.base import documents, shortened_document
 
 BUDGET_S = 60.0

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from timing import seconds_of
 
-from seal.benchmarks.toolsandbox.trajectories import import_trajectories
+from seal.benchmarks.toolsandbox.importer import import_trajectories
 from seal.core import Milestone, Plan, Step, Task, Trajectory
 from seal.core.conditions import FIRST, LAST, MESSAGE
 from seal.core.state_conditions import AllOf, StateHas, StateUnchanged

@@ -28,7 +28,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
 
 from plain_missions import judge
 
-from seal.benchmarks.mmtb.argument_scores import words
+from seal.benchmarks.mmtb.published_rules import words
 from seal.evaluation.mission_gold import ANSWER
 
 DATA = Path(os.environ.get("SEAL_DATA") or Path(__file__).resolve().parents[2] / "shared/data")

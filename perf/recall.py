@@ -167,7 +167,7 @@ def page(pools: Sequence[Mapping[str, Any]], absent: Mapping[str, str]) -> str:
         "",
         f"## Paired tests of the best {TESTED} of each pool",
         "",
-        "Difference in recall of the same queries, 95 % bootstrap interval, randomisation test "
+        "Difference in recall of the same queries, 95 % interval, randomisation test "
         "with Holm's correction over the pairs of a pool.",
         "",
         "| pool | better | than | difference | p (Holm) |",

@@ -27,7 +27,7 @@ from pathlib import Path
 import orjson
 
 from seal.pools.lookup import open_pool
-from seal.runs.scores import write_columns
+from seal.runs.score_table import write_columns
 
 SIZES = (100, 1_000, 10_000, 100_000)
 SHORT = (100, 300)

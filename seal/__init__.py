@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from seal.api.results import explain as explain
     from seal.api.results import report as report
     from seal.api.results import score as score
-    from seal.api.retrieval import retrieve as retrieve
-    from seal.api.retrieval import split as split
     from seal.api.run_result import Run as Run
     from seal.api.run_result import frames as frames
     from seal.api.runs import ablate as ablate
     from seal.api.runs import groupchat as groupchat
     from seal.api.runs import plan_run as plan_run
+    from seal.api.runs import retrieve as retrieve
     from seal.api.runs import run as run
+    from seal.api.runs import split as split
     from seal.api.runs import sweep as sweep
     from seal.core import Agent as Agent
     from seal.core import Chat as Chat
@@ -42,11 +42,16 @@ if TYPE_CHECKING:
     from seal.core import ToolCall as ToolCall
     from seal.core import ToolResult as ToolResult
     from seal.core import Trajectory as Trajectory
+    from seal.core.conditions import ANY as ANY
     from seal.core.conditions import Argument as Argument
+    from seal.core.state_conditions import FinalState as FinalState
+    from seal.environments.function_tools import writes as writes
     from seal.models.spec import Model as Model
     from seal.pools.benchmark import Benchmark as Benchmark
     from seal.pools.own_benchmark import ask as ask
     from seal.pools.own_benchmark import called as called
+    from seal.pools.own_benchmark import ends_as as ends_as
+    from seal.pools.own_benchmark import refused as refused
 
     __version__: str
 
@@ -55,9 +60,8 @@ _NAMES = {
     "seal.api.benchmarks": ("augment", "generate", "import_benchmark", "lint"),
     "seal.api.installation": ("register",),
     "seal.api.results": ("compare", "explain", "report", "score"),
-    "seal.api.retrieval": ("retrieve", "split"),
     "seal.api.run_result": ("Run", "frames"),
-    "seal.api.runs": ("ablate", "groupchat", "plan_run", "run", "sweep"),
+    "seal.api.runs": ("ablate", "groupchat", "plan_run", "retrieve", "run", "split", "sweep"),
     "seal.core": (
         "Agent",
         "Chat",
@@ -76,10 +80,12 @@ _NAMES = {
         "ToolResult",
         "Trajectory",
     ),
-    "seal.core.conditions": ("Argument",),
+    "seal.core.conditions": ("ANY", "Argument"),
+    "seal.core.state_conditions": ("FinalState",),
+    "seal.environments.function_tools": ("writes",),
     "seal.models.spec": ("Model",),
     "seal.pools.benchmark": ("Benchmark",),
-    "seal.pools.own_benchmark": ("ask", "called"),
+    "seal.pools.own_benchmark": ("ask", "called", "ends_as", "refused"),
 }
 """Module to its names, as type checkers read them above."""
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}

@@ -1,24 +1,34 @@
 """Real MCP servers for tests: a command, and a process behind an address."""
 
+import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-SERVER = Path(__file__).parent / "fixtures" / "mcp_server.py"
+FIXTURES = Path(__file__).parent / "fixtures"
+OWNER = os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
+"""The process of this test run: all its workers share what forks servers."""
 
 
 def command(*options: str) -> list[str]:
-    """Return the words that start the shop's server."""
-    return [sys.executable, str(SERVER), *options]
+    """Return the words that start the shop's server (fixtures/mcp_server.py)."""
+    door = ["-I", "-S", str(FIXTURES / "mcp_door.py"), socket_path(), str(OWNER)]
+    return [sys.executable, *door, *options]
 
 
 def line(*options: str) -> str:
     """Return them as one line."""
     return " ".join(command(*options))
+
+
+def socket_path() -> str:
+    """Return where the process that forks servers listens, in a folder that it removes."""
+    return str(Path(tempfile.gettempdir(), f"seal-mcp-{OWNER}", "doors"))
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from typing import Any
 
 from seal.api.benchmarks import load_pool
 from seal.core import (
+    JSON,
     Chat,
     ChatModel,
     Completion,
@@ -20,10 +21,15 @@ from seal.core import (
     Tool,
     ToolCall,
     ToolResult,
+    Trajectory,
 )
 from seal.models.oracle import Oracle
 
-ORCHESTRATOR = "orchestrator"
+ORCHESTRATOR, MANAGER = "orchestrator", "execution_manager"
+
+REFUSED: dict[str, JSON] = {"kind": "ValueError", "message": "it cannot be done now"}
+OUTAGE: dict[str, JSON] = {"kind": "service", "message": "Too many requests"}
+"""Errors of a result: the tool refused its call, or its service could not serve it."""
 
 Mend = Callable[[Request, Completion, Task], Completion]
 """What is asked, what the oracle answers, and the task, to what is answered instead."""
@@ -164,3 +170,33 @@ def undecided(request: Request) -> str:
 
 def leaves_at_once(request: Request) -> dict[str, Any]:
     return {"calls": [{"name": "end_conversation", "arguments": {}}]}
+
+
+def junk_calls(request: Request, said: Completion, task: Task) -> Completion:
+    """Let the oracle make its calls, and then call every other tool once, with any arguments."""
+    if said.calls or request.role != MANAGER:
+        return said
+    made = {call.name for message in request.messages for call in message.calls}
+    others = [tool for tool in request.tools if tool.name not in made]
+    calls = tuple(ToolCall("", tool.name, _filled(tool)) for tool in others)
+    return Completion(calls=calls) if calls else said
+
+
+def junk_alone(request: Request, said: Completion, task: Task) -> Completion:
+    """Call every tool once, with any arguments, and none as gold does."""
+    return junk_calls(request, replace(said, calls=()), task)
+
+
+def failing(chat: Trajectory, error: dict[str, JSON]) -> Trajectory:
+    """Return a chat in which every result is an error, and nothing changes."""
+    steps = (
+        step
+        if step.result is None
+        else replace(
+            step,
+            state=None,
+            result=replace(step.result, content=f"{error['message']}", error=error, value=None),
+        )
+        for step in chat.steps
+    )
+    return replace(chat, steps=tuple(steps))

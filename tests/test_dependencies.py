@@ -73,6 +73,25 @@ def test_a_dependency_states_the_licence_that_is_listed(name: str, locked: str) 
     assert name in EXPLAINED or not asks_for_more(stated)
 
 
+def extras_named_in(text: str) -> set[str]:
+    """Return the extras that a file's commands of pip and its errors name."""
+    listed = re.findall(r"(?:seal-api-llms|[\"' ]\.)\[([a-z, ]+)\]", text)
+    raised = re.findall(r"(?:needing|MissingExtraError)\([\w\"]+, \"([a-z]+)\"\)", text)
+    return {name.strip() for names in (*listed, *raised) for name in names.split(",")}
+
+
+def test_every_extra_that_is_named_can_be_installed() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    kinds = ("*.md", "docs/*.md", "notebooks/*", ".ci/*", "seal/**/*.py", "perf/**/*.py")
+    files = [path for kind in kinds for path in ROOT.glob(kind) if path.is_file()]
+    named = {path: extras_named_in(path.read_text(encoding="utf-8")) for path in files}
+    known = project["optional-dependencies"].keys()
+    unknown = {path.name: names - known for path, names in named.items() if names - known}
+
+    assert set().union(*named.values()) >= {"dialogue", "embeddings", "test"}
+    assert unknown == {}
+
+
 def test_one_module_alone_imports_autogen() -> None:
     imports = re.compile(r"^\s*(?:import|from) autogen\b", re.MULTILINE)
     modules = (ROOT / "seal").rglob("*.py")

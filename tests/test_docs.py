@@ -206,7 +206,7 @@ def test_the_figures_of_what_roles_are_worth_are_those_of_the_named_command(tmp_
     text = " ".join(page.read_text(encoding="utf-8").split())
     (command,) = re.findall(r"`seal (ablate roles [^`]+)`", text)
     (told,) = re.findall(r"the planner caused .*? and caused none", text)
-    caused, idle, cost, low, high, *verified = map(float, re.findall(r"\d+(?:\.\d+)?", told))
+    caused, idle, cost, low, high, *verified = map(float, re.findall(r"-?\d+(?:\.\d+)?", told))
 
     words = [sys.executable, "-m", "seal", *shlex.split(command), "--out", str(tmp_path / "roles")]
     environment = {**os.environ, "SEAL_CACHE_DIR": str(tmp_path / "cache")}

@@ -2,7 +2,9 @@
 
 import ast
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import seal
 from seal.pools.importer import REGISTRY
@@ -38,24 +40,46 @@ def texts(tree: ast.AST) -> Iterator[str]:
             yield node.value
 
 
+class Module(NamedTuple):
+    """What a module of the engine names."""
+
+    path: Path
+    imported: frozenset[str]
+    texts: frozenset[str]
+    defined: frozenset[str]
+
+    @property
+    def place(self) -> str:
+        """Its path below the package."""
+        return str(self.path.relative_to(ROOT))
+
+
+@cache
+def modules() -> list[Module]:
+    """Return the modules of the engine; each is parsed once."""
+    return [
+        Module(path, *(frozenset(of(tree)) for of in (imported, texts, defined)))
+        for path in engine()
+        for tree in [ast.parse(path.read_text(encoding="utf-8"))]
+    ]
+
+
 def test_no_module_of_the_engine_imports_a_benchmark_or_names_its_code() -> None:
     found = {}
-    for path in engine():
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        names = [name for name in imported(tree) if f"{name}.".startswith(f"{PACKS}.")]
-        names += [text for text in texts(tree) if f"{PACKS}." in text]
+    for module in modules():
+        names = [name for name in module.imported if f"{name}.".startswith(f"{PACKS}.")]
+        names += [text for text in module.texts if f"{PACKS}." in text]
         if names:
-            found[str(path.relative_to(ROOT))] = names
+            found[module.place] = names
     assert found == {}
 
 
 def test_no_module_of_the_engine_holds_the_name_of_a_benchmark() -> None:
     names = {*REGISTRY.names(), *(path.name for path in (ROOT / "benchmarks").iterdir())} - OTHERS
     found: dict[str, set[str]] = {}
-    for path in engine():
-        for text in texts(ast.parse(path.read_text(encoding="utf-8"))):
-            if text in names:
-                found.setdefault(text, set()).add(str(path.relative_to(ROOT)))
+    for module in modules():
+        for text in module.texts & names:
+            found.setdefault(text, set()).add(module.place)
     assert found == {}
 
 
@@ -70,19 +94,26 @@ def defined(tree: ast.AST) -> Iterator[str]:
             yield node.id
 
 
+@cache
+def packs_of_ours() -> frozenset[str]:
+    """Return the names of the folders of packs that stand for nothing else."""
+    folders = (path for path in (ROOT / "benchmarks").iterdir() if path.is_dir())
+    return frozenset(path.name for path in folders) - OTHERS
+
+
 def packs_in(words: Iterable[str]) -> list[str]:
     """Return the words that hold the name of a pack, however it is written."""
-    packs = {path.name for path in (ROOT / "benchmarks").iterdir() if path.is_dir()} - OTHERS
+    packs = packs_of_ours()
     held = {word: word.lower().replace("_", "").replace(" ", "") for word in words}
     return sorted(word for word, bare in held.items() if any(pack in bare for pack in packs))
 
 
 def test_no_name_in_the_engine_holds_that_of_a_benchmark() -> None:
     found = {}
-    for path in engine():
-        names = packs_in({path.stem, *defined(ast.parse(path.read_text(encoding="utf-8")))})
+    for module in modules():
+        names = packs_in({module.path.stem, *module.defined})
         if names:
-            found[str(path.relative_to(ROOT))] = names
+            found[module.place] = names
     assert found == {}
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import seal
-from seal.report.run_facts import facts_of
+from seal.report.lanes import facts_of
 from seal.runs.run import RunFolder
 
 KEPT = Path(__file__).resolve().parents[1] / "results" / "smollm2"

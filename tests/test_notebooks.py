@@ -1,4 +1,4 @@
-"""The notebooks as they are committed; `.ci/run` executes them."""
+"""The notebooks as they are committed; `.ci/full` executes them."""
 
 import ast
 import re

@@ -7,6 +7,7 @@ from math import comb
 from pathlib import Path
 from types import ModuleType
 
+import bfcl_leaderboard
 import pytest
 from peers.comparison import Peer, PeerFigure, Verified, compare, page, tables
 from run_fixtures import own_cache
@@ -80,7 +81,7 @@ def test_the_script_prints_writes_and_fails_where_a_difference_is_not_explained(
     assert "not explained" in capsys.readouterr().out
 
 
-def test_a_peer_that_is_not_here_is_a_failure_unless_it_may_be_missing(
+def test_a_peer_that_could_not_be_held_is_a_failure(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     with pytest.raises(UsageError, match=r"No module .*; pip install no-such-package"):
@@ -91,7 +92,8 @@ def test_a_peer_that_is_not_here_is_a_failure_unless_it_may_be_missing(
         told = capsys.readouterr()
         assert "not held: gone: No module named" in told.err
         assert "Not held: gone (No module named" in told.out
-    assert main(["--some"], few) == main(["--short"], few) == 0
+    assert main(["--short"], few, ["told"]) == 0
+    assert main(["--short"], few, ["told", "gone"]) == 1
     assert "not held: gone: No module named" in capsys.readouterr().err
 
 
@@ -137,7 +139,28 @@ def test_pass_hat_is_held_against_the_function_of_tau2(monkeypatch: pytest.Monke
 
 def test_where_the_leaderboard_is_said_to_be_wrong_its_rule_is_quoted() -> None:
     told = [text for text in PEERS["bfcl"].explained.values() if text.startswith("Ours.")]
-    assert len(told) == 6 and all(re.search(r"`.+`", text) for text in told)
+    assert len(told) == 7 and all(re.search(r"`.+`", text) for text in told)
+
+
+def test_the_page_of_the_leaderboard_needs_its_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SEAL_DATA", str(tmp_path))
+    assert bfcl_leaderboard.main([]) == 1 and bfcl_leaderboard.main(["--short"]) == 0
+    told = capsys.readouterr()
+    assert told.out == "" and told.err.count("not held: no answers of real models: expected") == 2
+
+
+@pytest.mark.slow
+def test_the_page_of_the_leaderboard_has_every_answer(
+    seal_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not (seal_data / "bfcl_runs").is_dir():
+        pytest.skip(f"no answers of real models in {seal_data}")
+    monkeypatch.setenv("SEAL_DATA", str(seal_data))
+    assert bfcl_leaderboard.main(["--out", str(tmp_path / "page.md")]) == 0
+    kept = Path(__file__).parents[1] / "results" / "bfcl_leaderboard.md"
+    assert (tmp_path / "page.md").read_text("utf-8") == kept.read_text("utf-8")
 
 
 @pytest.mark.slow

@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from seal.benchmarks.toolscan.importer import ApiLists, note_facts
-from seal.benchmarks.toolscan.tasks import Queries
+from seal.benchmarks.toolscan.importer import ApiLists, Queries, note_facts
 from seal.benchmarks.toolscan.world import NAME, WORLD, Lookup
 from seal.core import JSON, DataError, Goal, Milestone, Plan, Task, Tool, ToolCall, located
 from seal.core.text import words

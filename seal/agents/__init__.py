@@ -30,7 +30,7 @@ REGISTRY = Registry(
         "relay": "seal.agents.roles:Relay",
         "rule_verifier": "seal.agents.roles:RuleVerifier",
         "scripted": "seal.agents.roles:ScriptedUser",
-        "user_simulator": "seal.agents.roles:UserSimulator",
+        "user_simulator": "seal.agents.users:UserSimulator",
         "verifier": "seal.agents.roles:Verifier",
     },
 )

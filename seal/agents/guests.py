@@ -25,7 +25,7 @@ from seal.agents.own_code import OwnCode
 from seal.agents.teams import MANAGER, SPEAKER_SELECTION, USER
 from seal.agents.users import brief
 from seal.agents.view import Stamp, View
-from seal.core import JSON, Chat, Reply, Step, ToolCall, ToolResult, UsageError, fault
+from seal.core import JSON, Chat, Reply, Step, ToolCall, UsageError, fault
 from seal.core.call_formats import call_of
 from seal.core.registry import name_of
 from seal.core.values import digest, one_line
@@ -258,10 +258,7 @@ class GuestRole(Guest):
     def answer(self, chat: Chat) -> Any:
         """Return what the agent replies to what it has not heard yet."""
         with self.speaking(chat):
-            if chat.role == MANAGER:
-                self.desk._offers = lambda agent: agent is self._agent
-            else:
-                self.desk._offers = lambda agent: False
+            self.desk._offers = lambda agent: chat.role == MANAGER and agent is self._agent
             first = self._heard == 0
             self._hear(chat)
             try:
@@ -301,8 +298,7 @@ class GuestRole(Guest):
 
     def _run(self, call: dict[str, Any], chat: Chat) -> dict[str, Any]:
         """Return what one of the agent's own tools answers; the record keeps a note of it."""
-        _, found = self._agent.generate_tool_calls_reply(messages=[{"tool_calls": [call]}])
-        response: dict[str, Any] = found["tool_responses"][0]
+        response = _own_answer(self._agent, call)
         chat.note(f"own tool {called_text(call)}: {response['content']}\n")
         return response
 
@@ -484,14 +480,18 @@ def _run_together(
         return False, None
     results = desk.chat.execute([call for _, call in ours])
     told = {name: result for (name, _), result in zip(ours, results, strict=True)}
-    responses = [_response(agent, call, told.get(call["id"])) for call in made]
+    responses = [
+        {"tool_call_id": call["id"], "role": "tool", "content": told[call["id"]].content}
+        if call["id"] in told
+        else _own_answer(agent, call)
+        for call in made
+    ]
     content = "\n\n".join(one["content"] for one in responses)
     return True, {"role": "tool", "tool_responses": responses, "content": content}
 
 
-def _response(agent: Any, call: dict[str, Any], result: ToolResult | None) -> dict[str, Any]:
-    if result is not None:
-        return {"tool_call_id": call["id"], "role": "tool", "content": result.content}
+def _own_answer(agent: Any, call: dict[str, Any]) -> dict[str, Any]:
+    """Return what one of an agent's own tools answers to a call of a message."""
     _, found = agent.generate_tool_calls_reply(messages=[{"tool_calls": [call]}])
     response: dict[str, Any] = found["tool_responses"][0]
     return response

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from seal.agents import PlayedAnew
 from seal.agents.bridge_line import Line
@@ -106,13 +106,6 @@ def mcp_server(line_of: Callable[[Any], Line]) -> Server[Any]:
     )
 
 
-class PostAnswer(NamedTuple):
-    """What a POST request brings."""
-
-    body: bytes
-    status: int
-
-
 class McpPosts:
     """Answers requests of MCP clients that an HTTP server of ours has got; keeps no sessions.
 
@@ -130,8 +123,10 @@ class McpPosts:
         self._portal = self._held.enter_context(start_blocking_portal())
         self._held.enter_context(self._portal.wrap_async_context_manager(self._manager.run()))
 
-    def answer(self, line: Line, headers: Iterable[tuple[str, str]], body: bytes) -> PostAnswer:
-        """Return the answer to a POST request.
+    def answer(
+        self, line: Line, headers: Iterable[tuple[str, str]], body: bytes
+    ) -> tuple[bytes, int]:
+        """Return the answer to a POST request: its body and status.
 
         Args:
             line: Of the chat that is asked.
@@ -146,14 +141,14 @@ class McpPosts:
             "headers": [(name.lower().encode(), value.encode()) for name, value in headers],
             "line": line,
         }
-        answer: PostAnswer = self._portal.call(self._answer, scope, body)
+        answer: tuple[bytes, int] = self._portal.call(self._answer, scope, body)
         return answer
 
     def close(self) -> None:
         """Answer no more."""
         self._held.close()
 
-    async def _answer(self, scope: dict[str, Any], body: bytes) -> PostAnswer:
+    async def _answer(self, scope: dict[str, Any], body: bytes) -> tuple[bytes, int]:
         said: list[Mapping[str, Any]] = []
 
         async def receive() -> dict[str, Any]:
@@ -164,4 +159,4 @@ class McpPosts:
 
         await self._manager.handle_request(scope, receive, send)
         content = b"".join(one.get("body", b"") for one in said[1:])
-        return PostAnswer(content, said[0]["status"])
+        return content, said[0]["status"]

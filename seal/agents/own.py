@@ -465,9 +465,8 @@ class Together:
                 await _Never()
             answered: asyncio.Future[ToolResult] = loop.create_future()
             if self._over:
-                await (
-                    answered
-                )  # for ever: who goes on calling in vain must not use up the processor
+                # For ever: who goes on calling in vain must not use up the processor.
+                await answered
             self._waiting.append((_call(tool, given, named), answered))
             if len(self._waiting) == 1:
                 loop.call_soon(self._ask, loop)

@@ -82,9 +82,18 @@ class Offers:
         self._ids.add(tool.id)
 
     def resolve(self, call: ToolCall, call_id: str) -> ToolCall:
-        """Return the call under its place in the chat and with the id of the tool that it names."""
+        """Return the call under its place in the chat and with the id of the tool that it names.
+
+        If the tool declares no parameters, `null`, or an empty map with signs behind it, is read as
+        no arguments; `raw` keeps the text.
+        """
         tool = self._by_name.get(call.name)
-        return replace(call, id=call_id, tool=tool.id if tool else None)
+        found = replace(call, id=call_id, tool=tool.id if tool else None)
+        if tool is None or call.arguments is not None or tool.parameters.get("properties"):
+            return found
+        from seal.core.text_formats import none_written
+
+        return replace(found, arguments={}) if none_written(call.raw) else found
 
 
 END = Tool(

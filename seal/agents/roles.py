@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 from importlib.resources import files
 
-from seal.agents.replies import END, leave
+from seal.agents.replies import leave
 from seal.agents.teams import CHECKER, EXECUTOR, MANAGER, PLANNER, USER
-from seal.core import Chat, Completion, Message, ModelError, Reply, Step, ToolCall
+from seal.core import Chat, Completion, Message, Reply, Step, ToolCall
 from seal.core.text import plan_steps, shipped_prompt, shipped_texts
 from seal.core.values import digest, one_line
 
@@ -274,45 +274,9 @@ def _report(answer: Completion) -> str:
 
 # -- Who plays the user: a model, or rules by which conversations run offline.
 #
-# Both speak the goal's text first. A model (`UserSimulator`) then answers from its brief, and the
-# rules (`ScriptedUser`) as `seal.agents.users` says. What answers is imported then: most goals end
-# without a second word of the user.
-
-_SAY = "You said nothing. Say your next words, or end the conversation by the tool."
-
-
-def _only_thought(answer: Completion) -> bool:
-    return bool(answer.reasoning) and not answer.calls and not answer.content.strip()
-
-
-class UserSimulator:
-    """Speaks the goal's text first; then, where there is a brief or a person, its model answers.
-
-    For the model the sides are swapped: what the user said are the assistant's messages. Calls and
-    results of the user are hidden from it.
-    """
-
-    def reply(self, chat: Chat) -> Reply:
-        """Return the goal, an answer, or the end: a call of `end_conversation`, or no word."""
-        if not any(s.author == chat.role and s.goal == chat.goal for s in chat.steps):
-            return Reply(chat.request)
-
-        from seal.agents.users import brief, swapped
-
-        view = [Message("system", brief(chat)), *swapped(chat.steps, chat.role)]
-        answer = chat.complete(view, [END])
-        if _only_thought(answer):  # its own silence would end the chat as if the user were content
-            answer = chat.complete([*view, Message("user", _SAY)], [END])
-            if _only_thought(answer):
-                raise ModelError(
-                    f"the model of {chat.role} thought twice and said nothing; let it think less, "
-                    f"or give it more room: --role-model {chat.role}=MODEL,max_tokens=N"
-                )
-        if not answer.calls:
-            return Reply(answer.content, done=not answer.content.strip())
-        if EXECUTOR not in chat.roles:
-            return leave(chat, answer.content)
-        return Reply(answer.content, answer.calls)
+# Both speak the goal's text first. A model then answers from its brief (`UserSimulator` of
+# `seal.agents.users`), and the rules (`ScriptedUser`) as it says there. What answers by rule is
+# imported then: most goals end without a second word of the user.
 
 
 class ScriptedUser:

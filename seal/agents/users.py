@@ -7,10 +7,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from seal.agents.replies import END
+from seal.agents.replies import END, leave
 from seal.agents.roles import prompt
-from seal.core import JSON, PARTS, Chat, DataError, Message, Step, shortened
-from seal.core.speech import FAILURES, asking, reading
+from seal.agents.teams import EXECUTOR
+from seal.core import (
+    JSON,
+    PARTS,
+    Chat,
+    Completion,
+    DataError,
+    Message,
+    ModelError,
+    Reply,
+    Step,
+    shortened,
+)
+from seal.core.acts import FAILURES, Acts, acts
 from seal.core.text import words
 from seal.core.values import json_text
 
@@ -201,10 +213,11 @@ def _is_text(value: Any) -> bool:
 
 # -- What the scripted user answers.
 #
-# Its rules read each text of the agent (`seal.core.speech`), and the first that fits decides:
+# It reads each text of the agent as an answer to its open request (`seal.core.acts`), and the first
+# rule that fits decides:
 #
 # 1. The agent asks about facts of the brief (`Fact.asked_in`): their values, and nothing else.
-# 2. It asks whether it may do something, settings included: "Yes, go ahead."
+# 2. It asks whether it may do something, or may ask so: "Yes, go ahead."
 # 3. It asks in general what is wanted: the brief's goal in full, once, where it has one.
 # 4. It asks anything else: "I don't know."
 # 5. It refuses, or says nothing: "Please try again."
@@ -237,14 +250,6 @@ RETRIES = (
 WAITING = ("OK, please go on.", "Please go on.", "Yes, go on.", "OK, go on.")
 """What is said to announcements, in order of the failures."""
 
-_MAY = r"(?:may|shall|should|can|could|must) (?:i|we)\b"
-_PERMISSION = re.compile(
-    rf"^(?!.*\b(?:what|which|who|whom|where|when|how|why)(?: \w+){{0,3}} {_MAY}).*\b{_MAY}"
-    r"|\b(?:do|would) you (?:want|like|prefer|mind|wish) (?:me|us|it if|if)\b"
-    r"|\b(?:is|would) (?:it|that|this) (?:be )?(?:ok|okay|fine|all ?right|correct|right)\b"
-    r"|\b(?:ok|okay|right|correct|proceed|go ahead|confirm)\b[^.?!]*\?",
-    re.IGNORECASE,
-)
 _GENERAL = re.compile(
     r"\bwhat (?:exactly )?(?:do you|would you|should i|you'd|can i|is it)\b"
     r"|\bhow (?:can|may) i (?:help|assist)\b"
@@ -293,22 +298,29 @@ class _Script:
     requests: int = 0
     """How many of the further requests were made."""
 
+    @property
+    def asked(self) -> str:
+        """The request that is open."""
+        return requests_of(self.persona)[self.requests - 1] if self.requests else self.request
+
     def answer(self, text: str) -> str | None:
         """Return what the user says to a text of the agent; None: it ends the conversation."""
-        kind = reading(text)
-        if kind == "reports":
+        told = acts(text, self.asked)
+        if not text.strip():
+            return self._failed(RETRIES)
+        if told.reading == "reports":
             return self._next_request()
-        if kind == "asks":
-            return self._answer_questions(asking(text))
-        return self._failed(WAITING if kind == "announces" else RETRIES)
+        if told.reading == "asks":
+            return self._answer_questions(told)
+        return self._failed(WAITING if told.reading == "announces" else RETRIES)
 
     def _failed(self, words: Sequence[str]) -> str | None:
         """Count a failure and return what the user says to it; None: it gives up."""
         self.failures += 1
         return None if self.failures >= FAILURES else words[self.failures - 1]
 
-    def _answer_questions(self, questions: Sequence[str]) -> str | None:
-        question = " ".join(questions)
+    def _answer_questions(self, told: Acts) -> str | None:
+        question = " ".join(told.questions)
         known = [fact for fact in facts_of(self.persona) if fact.asked_in(question)]
         if known:
             slots = {fact.slot for fact in known}
@@ -318,7 +330,8 @@ class _Script:
             if len(known) > 1:
                 answer = "; ".join(f"{fact.slot}: {fact.value}" for fact in known)
             return None if self.failures >= FAILURES else answer
-        if any(map(_PERMISSION.search, questions)):
+        may_ask = told.asks_leave is None and "you" not in words(question)
+        if told.asks_leave or may_ask:
             return ALLOWED
         goal = self.persona.get("goal")
         if _GENERAL.search(question) and isinstance(goal, str) and "goal" not in self.told:
@@ -328,9 +341,45 @@ class _Script:
         return self._failed(UNKNOWN)
 
     def _next_request(self) -> str | None:
-        following = requests_of(self.persona)
-        if self.requests >= len(following):
+        if self.requests >= len(requests_of(self.persona)):
             return None
         self.requests += 1
         self.failures = 0
-        return following[self.requests - 1]
+        return self.asked
+
+
+# -- The user whom a model plays.
+
+_SAY = "You said nothing. Say your next words, or end the conversation by the tool."
+
+
+def _only_thought(answer: Completion) -> bool:
+    return bool(answer.reasoning) and not answer.calls and not answer.content.strip()
+
+
+class UserSimulator:
+    """Speaks the goal's text first; then, where there is a brief or a person, its model answers.
+
+    For the model the sides are swapped: what the user said are the assistant's messages. Calls and
+    results of the user are hidden from it.
+    """
+
+    def reply(self, chat: Chat) -> Reply:
+        """Return the goal, an answer, or the end: a call of `end_conversation`, or no word."""
+        if not any(s.author == chat.role and s.goal == chat.goal for s in chat.steps):
+            return Reply(chat.request)
+
+        view = [Message("system", brief(chat)), *swapped(chat.steps, chat.role)]
+        answer = chat.complete(view, [END])
+        if _only_thought(answer):  # its own silence would end the chat as if the user were content
+            answer = chat.complete([*view, Message("user", _SAY)], [END])
+            if _only_thought(answer):
+                raise ModelError(
+                    f"the model of {chat.role} thought twice and said nothing; let it think less, "
+                    f"or give it more room: --role-model {chat.role}=MODEL,max_tokens=N"
+                )
+        if not answer.calls:
+            return Reply(answer.content, done=not answer.content.strip())
+        if EXECUTOR not in chat.roles:
+            return leave(chat, answer.content)
+        return Reply(answer.content, answer.calls)

@@ -10,7 +10,14 @@ from seal.core import Task, check_name
 from seal.core.settings import check_types, checked
 from seal.pools.benchmark import OwnTool, loaded
 from seal.pools.declarations import check_kind, generator_of
-from seal.pools.lookup import Bench, bench_of, declared
+from seal.pools.lookup import (
+    Bench,
+    bench_of,
+    declared,
+    environments_beside,
+    open_pool,
+    with_functions,
+)
 
 if TYPE_CHECKING:
     from seal.api.experiment_results import Generated
@@ -96,13 +103,13 @@ def import_benchmark(
         (1, 1)
         >>> run = seal.run("shop", model="oracle", baselines=False)
     """
-    from seal.pools.imports import import_benchmark as read
+    from seal.pools.catalogue import import_named
     from seal.runs.finished import import_run
 
     place = None if source is None else Path(source)
     if trajectories and place is not None:
         return import_run(name, place, Path(out), options)
-    return read(name, place, Path(out), **options)
+    return import_named(name, place, Path(out), **options)
 
 
 @checked
@@ -117,8 +124,6 @@ def load_pool(pool: Bench) -> StoredPool:
         UsageError: A known benchmark whose files are not here.
         DataError: The folder is no pool.
     """
-    from seal.pools.lookup import open_pool
-
     return open_pool(pool)
 
 
@@ -136,7 +141,6 @@ def count(pool: Bench) -> PoolCounts:
         DataError: The folder is no pool, or a line of it is bad.
     """
     from seal.pools.counts import count_stored
-    from seal.pools.lookup import open_pool
 
     return count_stored(open_pool(pool))
 
@@ -149,14 +153,18 @@ def lint(
     threshold: float = 90.0,
     allow_code: Sequence[str] = (),
 ) -> Findings:
-    """Return what is wrong or doubtful in a pool; nothing is changed.
+    """Return what is wrong or doubtful in a pool; the pool is not changed.
+
+    Gold calls are tried: in the worlds of tasks, and by the functions behind the benchmark's own
+    tools, which run as in a chat.
 
     Args:
         pool: A benchmark, the name of one, or a pool folder. A list of tasks does too, with
             `tools`.
         tools: Functions, schemas or `seal.Tool` records, for tasks that are given as a list.
         threshold: Least likeness of near-duplicate tools, in (0, 100].
-        allow_code: Modules whose worlds tasks may name by a dotted path.
+        allow_code: Modules whose worlds tasks may name by a dotted path, and whose functions run
+            that a pool folder names.
 
     Returns:
         The report: `.findings`, `.counts()` by kind, `.tasks`, `.tools`, and
@@ -166,6 +174,8 @@ def lint(
         UnknownNameError: There is nothing of that name.
         UsageError: A known benchmark's files are not here, or the threshold is out of range.
         DataError: The folder is no pool.
+        InfrastructureError: What a tool asks outside of its world failed, or its function returned
+            what JSON cannot say.
 
     Example:
         >>> import seal
@@ -173,15 +183,22 @@ def lint(
         >>> report.tasks, report.tools
         (80, 65)
         >>> report.counts()
-        {'ungrounded_value': 5}
+        {'ungrounded_value': 5, 'only_texts': 1}
     """
     from seal.api.pool_results import Findings
+    from seal.pools.lint import Place
     from seal.pools.lint import lint as check
-    from seal.pools.lookup import environments_beside, open_pool
 
-    found = open_pool(bench_of(pool, tools))
+    found = with_functions(open_pool(bench_of(pool, tools)), allow_code)
     worlds = environments_beside(found.benchmark)
-    report = check(found.folder, threshold, allow_code, worlds)
+    place = None
+    if found.benchmark is not None and found.benchmark.functions:
+        from seal.runs.call_handling import own_environments
+
+        own = found.benchmark.functions
+        functions = {tool.id: tool for tool in found.tools() if tool.id in own}
+        place = Place(own_environments(own, functions), functions)
+    report = check(found.folder, threshold, allow_code, worlds, place)
     return Findings(report.tasks, report.tools, report.findings, found.name)
 
 
@@ -224,7 +241,6 @@ def augment(
         1.0
     """
     from seal.pools.augmentation import augment_stored, parse_augmentations
-    from seal.pools.lookup import open_pool
 
     texts = [augmentations] if isinstance(augmentations, str) else augmentations
     return augment_stored(open_pool(bench_of(pool, tools)), Path(out), parse_augmentations(texts))
@@ -321,7 +337,6 @@ def tables(pool: Bench) -> PoolTables:
         ('sample/skywatch/daily', '{"location":"Bristol","start_date":"2026-06-06"}')
     """
     from seal.api.pool_results import PoolTables
-    from seal.pools.lookup import open_pool
 
     return PoolTables(open_pool(pool))
 
@@ -364,8 +379,7 @@ def export(
         DataError: The folder is neither a pool nor a run, or has too few tools for the negatives.
     """
     from seal.experiments.export import export as written
-    from seal.experiments.negatives import MiningSettings
-    from seal.pools.lookup import open_pool
+    from seal.experiments.splits import MiningSettings
 
     given = {"negatives": negatives, "negatives_by": negatives_by, "seed": seed}
     told: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
@@ -393,7 +407,6 @@ def mteb_task(what: Bench, template: Any = None) -> Any:
         UnknownNameError: Nothing of that name.
     """
     from seal.experiments.export import mteb_task as made
-    from seal.pools.lookup import open_pool
     from seal.retrievers.base import DEFAULT
 
     return made(open_pool(what), template or DEFAULT)

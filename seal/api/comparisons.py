@@ -13,14 +13,20 @@ from seal.api.run_result import Run
 from seal.core import UnknownKeyError, UsageError
 from seal.core.files import within
 from seal.core.settings import checked_names
-from seal.evaluation.goals import RATE
-from seal.report.columns import DIFFERENCE, figure, grid_of
-from seal.report.comparison import comparison_tables, lines_of, notes_of, scales_in, title_of
+from seal.evaluation.goals import RATE, ranking
+from seal.report.comparison import (
+    comparison_tables,
+    lines_of,
+    notes_of,
+    scale_notes_of,
+    scales_in,
+    title_of,
+)
 from seal.report.figures import Intervals, interval_figure
 from seal.report.frames import framed
 from seal.report.grids import Grid
 from seal.report.lanes import all_metrics
-from seal.report.table_forms import Glance
+from seal.report.table_forms import DIFFERENCE, Glance, figure, grid_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,7 +45,7 @@ class PairedDifference:
     other_mean: float | None
     difference: float | None
     low: float | None
-    """Of the 95 % bootstrap interval over families of tasks; None: fewer than two."""
+    """Of the 95 % interval over families of tasks; None: fewer than two."""
     high: float | None
     p: float | None
     """Of the randomisation test."""
@@ -160,10 +166,15 @@ class Paired(Document):
         return compared
 
     def _told(self) -> Sequence[str]:
-        """Return the metrics that a short table has; none: all."""
+        """Return the metrics that a short table has; none: all.
+
+        Nobody asked for those with a condition that an ablation tells.
+        """
         protocol = self.content["protocol"]
-        told: Sequence[str] = protocol["told"] if "told" in protocol else protocol["family"]
-        return told
+        if "told" in protocol:
+            return ranking(protocol["told"], scales_in(self.content))
+        family: Sequence[str] = protocol["family"]
+        return family
 
     def _told_entries(self) -> list[Mapping[str, Any]]:
         """Return the differences that a short table has, the main metrics first."""
@@ -182,11 +193,16 @@ class Paired(Document):
         means = ((one, figure("mean")), (other, figure("other_mean")))
         return grid_of(title, [("metric", "metric"), *named, *means, *DIFFERENCE], entries)
 
+    def _scale_notes(self) -> Iterable[str]:
+        return scale_notes_of(self.content, self._told_entries())
+
     def _figures(self) -> Iterable[Figure]:
         series: dict[str, dict[str, tuple[float | None, float | None, float | None]]] = {}
         told, scales = self._told_entries(), scales_in(self.content)
         # Counts have a scale of their own, beside which shares would look like nothing.
-        for entry in [e for e in told if scales.get(e["metric"], RATE).bounded] or told:
+        ranked = ranking((e["metric"] for e in told), scales)
+        drawn = [name for name in ranked if scales.get(name, RATE).bounded]
+        for entry in [e for e in told if e["metric"] in drawn] or told:
             found = series.setdefault(f"{entry['run']} less {entry['other']}", {})
             found[entry["metric"]] = (entry["difference"], entry["low"], entry["high"])
         if series:
@@ -207,7 +223,7 @@ class Comparison(Paired):
     - pairs: for each two runs {run, other, averaged, matched, alone, other_alone, success, flips,
       passes, win_rate}. `averaged`: the runs differ in trials, so a pair is a task's goal, by its
       mean over trials. `matched`, `alone` and `other_alone` count what has a partner. `flips` are
-      the tasks that were won and lost (`seal.experiments.turned_tasks.flips_of`). `passes`
+      the tasks that were won and lost (`seal.experiments.paired_scores.flips_of`). `passes`
       are pass^k and pass@k. `win_rate` is None where it was not asked for
       (`seal.experiments.judging.win_rate`).
     - comparisons: the paired difference for each two runs and metric, and what was detectable
@@ -248,7 +264,7 @@ class Comparison(Paired):
         if len(pairs) == 1:
             title = f"{pairs[0]['run']} less {pairs[0]['other']}"
         lines = [line for pair in pairs[:2] for line in lines_of(self.content, pair)]
-        return Glance(self._grid(title), lines[:2])
+        return Glance(self._grid(title), (*self._scale_notes(), *lines[:2]))
 
     def _tables(self) -> Iterable[Any]:
         return comparison_tables(self.content)
@@ -311,7 +327,7 @@ class Ablation(Paired):
 
             first = next(iter(ablation_grids(self.content, self._told())), grid)
             grid = first._replace(title=f"{title}\n{first.title}")
-        return Glance(grid, (f"folder: {self.folder}",))
+        return Glance(grid, (*self._scale_notes(), f"folder: {self.folder}"))
 
     def _tables(self) -> Iterable[Any]:
         from seal.report.experiments import ablation_tables

@@ -25,6 +25,8 @@ from seal.pools.lookup import Bench
 from seal.report.experiments import (
     METRICS,
     explanation_tables,
+    plan_grid,
+    plan_tables,
     sweep_figures,
     sweep_tables,
     waterfall_figures,
@@ -33,7 +35,6 @@ from seal.report.explanation import waterfall
 from seal.report.frames import long_frame
 from seal.report.grids import Estimate, Grid
 from seal.report.retrieval import retrieval_figures, retrieval_tables
-from seal.report.run_results import plan_grid, plan_tables
 from seal.report.table_forms import Glance
 
 if TYPE_CHECKING:
@@ -146,6 +147,14 @@ class RunPlan(Document):
         return plan_tables(self.content)
 
 
+def _file_of(path: str | PathLike[str], name: str, writer: str) -> Path:
+    """Return the file of an experiment's folder that holds its results."""
+    file = Path(path) / name
+    if not file.is_file():
+        raise DataError(f"{path} has no {name}: give a folder that `{writer}` wrote")
+    return file
+
+
 _REASON = 60
 """Characters of a reason in a row."""
 
@@ -187,7 +196,7 @@ class Retrieval(Grouped):
     - results: for each pool, size and retriever {pool, pool_digest, size, tools, samples, queries,
       queries_deviation, retriever, identity, metrics: {name: {mean, deviation, n, low, high}},
       by_sample}. `mean` is the mean of the samples' means, and `deviation` is their standard
-      deviation. `low` and `high` are the 95 % bootstrap interval over tasks. Where a retriever
+      deviation. `low` and `high` are the 95 % interval over tasks. Where a retriever
       could not be asked, `metrics` is empty and `unavailable` says why.
     - A metric of a whole pool also has `undefined`, the number of queries without relevant tools,
       and `by`, the same figures by group.
@@ -206,9 +215,7 @@ class Retrieval(Grouped):
         Raises:
             DataError: The folder holds none, or its results.json is damaged.
         """
-        file = Path(path) / RESULTS
-        if not file.is_file():
-            raise DataError(f"{path} has no {RESULTS}: give a folder that `seal retrieve` wrote")
+        file = _file_of(path, RESULTS, "seal retrieve")
         return cls(read_json(file, ("protocol", "results"), "experiment in retrieval"))
 
     @cached_property
@@ -308,10 +315,7 @@ class Sweep(Grouped):
         Raises:
             DataError: The folder holds none, or its sweep.json is damaged.
         """
-        file = Path(path) / SWEEP.name
-        if not file.is_file():
-            raise DataError(f"{path} has no {SWEEP.name}: give a folder that `seal.sweep` wrote")
-        content = SWEEP.read(file)
+        content = SWEEP.read(_file_of(path, SWEEP.name, "seal.sweep"))
         return cls(content, Path(path), int(any(row.get("errors") for row in content["rows"])))
 
     @cached_property

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from seal.api.result import Shown
 from seal.core import Goal, Task
 from seal.core.conditions import Called
-from seal.evaluation.ranking_metrics import grade_of, qrels_of
+from seal.evaluation.rankings import grade_of, qrels_of
 from seal.pools.lint import LintReport
 from seal.pools.lint_findings import KINDS
 from seal.pools.pool import StoredPool

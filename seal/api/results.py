@@ -8,13 +8,15 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
+from seal.api.run_result import Run, folder_of, folders_of
 from seal.core import UsageError
 from seal.core.settings import checked
+from seal.runs.run import RunFolder
 
 if TYPE_CHECKING:
     from seal.api.comparisons import Comparison
     from seal.api.experiment_results import Explanation
-    from seal.api.run_result import Run, RunLike
+    from seal.api.run_result import RunLike
     from seal.experiments.annotation import ImportedSheets
 
 
@@ -61,7 +63,6 @@ def score(run: RunLike, **options: Unpack[ScoreOptions]) -> Run:
         >>> again["pass_rate"].mean == run["pass_rate"].mean
         True
     """
-    from seal.api.run_result import Run, folder_of
     from seal.runs.finished import rescore
     from seal.runs.settings import ScoreSettings
 
@@ -91,10 +92,8 @@ def report(runs: RunLike | Sequence[RunLike], out: str | PathLike[str] | None = 
         >>> seal.report(run, "two-chats.html").name
         'two-chats.html'
     """
-    from seal.api.run_result import Run, folders_of
     from seal.report.run_pages import write_report
     from seal.report.sections import default_sections, sections_of
-    from seal.runs.run import RunFolder
 
     folders = [RunFolder.open(path) for path in folders_of([runs])]
     if not folders:
@@ -144,10 +143,9 @@ def explain(
         >>> run = seal.run("sample", model="lexical", first=5, baselines=False)
         >>> why = seal.explain(run)
         >>> [(stage.stage, stage.goals) for stage in why.stages if stage.goals]
-        [('not_retrieved', 1), ('wrong_tool', 1), ('wrong_argument', 1), ('answer', 1)]
+        [('not_retrieved', 1), ('wrong_tool', 1), ('wrong_argument', 1), ('gave_up', 1)]
     """
     from seal.api.experiment_results import Explanation
-    from seal.api.run_result import Run, folder_of
     from seal.report.experiments import explain as of_run
 
     place = None if out is None else Path(out)
@@ -211,7 +209,6 @@ def compare(
         0.333333
     """
     from seal.api.comparisons import Comparison
-    from seal.api.run_result import folders_of
     from seal.experiments.settings import CompareSettings
     from seal.report.comparison import compare as beside
 
@@ -248,10 +245,7 @@ def export_sheet(
         OptionError: n is less than 1.
         DataError: No run in the folder, nothing to rate, or no chat ended.
     """
-    from seal.api.run_result import folder_of
-    from seal.experiments.annotation import export_items, items_of
-    from seal.experiments.sheets import LABEL, RATING
-    from seal.runs.run import RunFolder
+    from seal.experiments.annotation import LABEL, RATING, export_items, items_of
 
     folder = RunFolder.open(folder_of(run))
     if what == "auto":
@@ -279,8 +273,6 @@ def import_sheets(run: RunLike, files: Sequence[str | Path]) -> ImportedSheets:
         DataError: No run in the folder, a file that cannot be read or lacks a column, or two rows
             of one rater and item.
     """
-    from seal.api.run_result import folder_of
     from seal.experiments import annotation
-    from seal.runs.run import RunFolder
 
     return annotation.import_sheets(RunFolder.open(folder_of(run)), [Path(file) for file in files])

@@ -17,9 +17,16 @@ from seal.core.settings import checked, checked_names
 from seal.core.text import counted
 from seal.experiments.comparison import named_runs
 from seal.report.figures import Intervals, interval_figure
-from seal.report.frames import calls_frame, messages_frame, scores_frame, tasks_frame
+from seal.report.frames import runs_frame
 from seal.report.grids import Grid, number
-from seal.report.lanes import ShortTable, headline_of, lanes_of, main_metrics, model_name
+from seal.report.lanes import (
+    ShortTable,
+    headline_of,
+    lanes_of,
+    main_metrics,
+    model_name,
+    with_extra,
+)
 from seal.report.run_results import error_notes, gold_notes, outcome_notes, result_tables
 from seal.report.table_forms import Glance
 from seal.runs.run import RunFolder, exit_code_of, scales_of
@@ -51,7 +58,7 @@ class Framed(ABC):
     @cached_property
     def scores(self) -> DataFrame:
         """A row for each score: metric, value (missing: it does not apply), weight, reason."""
-        return scores_frame(self._runs())
+        return runs_frame(self._runs(), "scores")
 
     @cached_property
     def calls(self) -> DataFrame:
@@ -61,7 +68,7 @@ class Framed(ABC):
         wrote it), arguments (JSON; as written where that is none), valid (False: it was rejected
         before it ran), error (its kind), message (of the error), result (what the model read).
         """
-        return calls_frame(self._runs())
+        return runs_frame(self._runs(), "calls")
 
     @cached_property
     def messages(self) -> DataFrame:
@@ -70,7 +77,7 @@ class Framed(ABC):
         index, turn, author, recipient, kind (message, call or result), content, and tokens_in and
         tokens_out of the model calls behind it, on the first step of a reply.
         """
-        return messages_frame(self._runs())
+        return runs_frame(self._runs(), "messages")
 
     @cached_property
     def tasks(self) -> DataFrame:
@@ -79,7 +86,7 @@ class Framed(ABC):
         benchmark, split, outcome (solved, unsolved, undecided, error, unscored), stop (its reason),
         error, answer, turns, calls, tokens_in, tokens_out.
         """
-        return tasks_frame(self._runs())
+        return runs_frame(self._runs(), "tasks")
 
 
 @dataclass(frozen=True, repr=False)
@@ -250,7 +257,8 @@ class Run(Estimates, Framed, Shown):
     def _short(self) -> ShortTable:
         lanes, runs = lanes_of([self.folder]), [self.folder]
         entries = [lane.metrics for lane in lanes]
-        return ShortTable(lanes, main_metrics(entries, headline_of(runs), scales_of(runs)))
+        main = main_metrics(entries, headline_of(runs), scales_of(runs))
+        return ShortTable(lanes, with_extra(main, lanes))
 
     def _glance(self) -> Glance:
         metrics, runs = self._shown()

@@ -5,23 +5,29 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from seal.cli.groups import argument, flag, option, repeated, verb
 from seal.cli.options import ALLOW_CODE, JSON, POOL, SERVERS
 from seal.cli.output import Output, output, progress
 from seal.cli.words import choice, new_file, pairs, typed_pairs
 from seal.core import UnknownNameError, UsageError
+from seal.core.records import to_plain
 from seal.core.text import field_lines
 from seal.experiments.export import TRIPLETS, forms
-
-if TYPE_CHECKING:
-    from seal.pools.benchmark import Benchmark
-    from seal.pools.catalogue import Card
-    from seal.pools.importer import Notes
-    from seal.pools.imports import ImportReport
-    from seal.report.seal_paper import Counted
-
+from seal.experiments.series import write_json
+from seal.pools.benchmark import FUNCTION, Benchmark
+from seal.pools.catalogue import Card, catalogue, fetch, find_entry, import_named
+from seal.pools.counts import count_missions, count_stored
+from seal.pools.errata import apply_errata, read_errata
+from seal.pools.errata import draft as drafted
+from seal.pools.importer import RECORDINGS, REGISTRY, REPORT, Notes
+from seal.pools.imports import ImportReport
+from seal.pools.lookup import installed_benchmarks, open_pool
+from seal.pools.pool import load_pool
+from seal.report import seal_paper as tables
+from seal.report.grids import Grid, counts_of
+from seal.runs.finished import import_run
 
 # -- List the benchmarks that ship and those that can be imported.
 
@@ -52,41 +58,32 @@ def benchmarks_command(
     return 0
 
 
-def _measured(entries: "Sequence[Card]") -> "dict[str, Counted]":
+def _measured(entries: Sequence[Card]) -> dict[str, tables.Counted]:
     """Return the counts of benchmarks by name."""
-    from seal.report.seal_paper import measure
-
     measured = {}
     with progress() as advance:
         for done, entry in enumerate(entries, 1):
-            measured[entry.name] = measure(entry)
+            measured[entry.name] = tables.measure(entry)
             advance("count", done, len(entries))
     return measured
 
 
 def _show_one(name: str, count: bool, run: Path | None, result: Output) -> None:
-    from seal.pools.catalogue import find_entry
-    from seal.report import seal_paper as tables
-    from seal.report.seal_paper import figures_of, named_pool
-
-    pool = named_pool(name)
+    pool = tables.named_pool(name)
     if pool is not None:
         plain, lines = tables.of_pool(pool)
-        figures = figures_of(pool, run)
+        figures = tables.figures_of(pool, run)
     else:
         entry = find_entry(name)
         measured = _measured([entry] if count else []).get(entry.name)
         plain, lines = tables.plain(entry, measured), tables.details(entry, measured)
-        figures = figures_of(entry, run)
-    result.result({**plain, "figures": figures.values})
+        figures = tables.figures_of(entry, run)
+    told = figures if isinstance(figures, dict) else None
+    result.result({**plain, "figures": told})
     result.show(*lines, *tables.figure_tables(figures))
 
 
 def _show_all(count: bool, result: Output) -> None:
-    from seal.pools.catalogue import catalogue
-    from seal.pools.importer import REGISTRY
-    from seal.pools.lookup import installed_benchmarks
-    from seal.report import seal_paper as tables
 
     entries = list(catalogue().values())
     measured = _measured(entries if count else [])
@@ -130,8 +127,6 @@ def fetch_command(
     json: bool = JSON,
 ) -> int:
     """Download a benchmark's upstream files; each is checked against its SHA-256."""
-    from seal.pools.catalogue import fetch, find_entry
-
     with output(json) as result, progress() as advance:
         entry = find_entry(name)
         data = Path(os.environ.get("SEAL_DATA") or "data")
@@ -180,8 +175,6 @@ def import_command(
     asked: Importing,
 ) -> int:
     """Turn a benchmark's upstream files into tools.jsonl, tasks.jsonl and import.json."""
-    from seal.runs.finished import import_run
-
     out, options = asked.out, asked.task_option
     with output(asked.json) as result:
         for same, value in (("language", asked.language), ("split", asked.split)):
@@ -196,7 +189,8 @@ def import_command(
                 f"seal import {name}: SOURCE is missing: name its upstream files, or of mcp a "
                 'server: --server "COMMAND", --server URL or --server FILE'
             )
-        if (asked.trajectories or _has_chats_alone(name)) and source is not None:
+        has_chats_alone = name in RECORDINGS and name not in REGISTRY
+        if (asked.trajectories or has_chats_alone) and source is not None:
             report = import_run(name, source, out, options).to_json()
             next_step = f"score it: seal score {out}"
         else:
@@ -214,24 +208,16 @@ def import_command(
 
 def _imported(
     name: str, source: Path | None, out: Path, options: Mapping[str, Any]
-) -> "ImportReport":
-    from seal.pools.imports import import_benchmark
+) -> ImportReport:
 
     try:
-        return import_benchmark(name, source, out, **options)
+        return import_named(name, source, out, **options)
     except UnknownNameError as error:
         if error.name not in options:
             raise
         raise UsageError(
             f"{error} `seal run` takes other options -T, which say how tasks are played"
         ) from error
-
-
-def _has_chats_alone(name: str) -> bool:
-    """Tell whether there are recorded chats of that name, and no benchmark."""
-    from seal.pools.importer import RECORDINGS, REGISTRY
-
-    return name in RECORDINGS and name not in REGISTRY
 
 
 def _next(report: Mapping[str, Any], out: Path) -> str:
@@ -264,7 +250,7 @@ class Making:
         metavar="FILE",
     )
     map: dict[str, str] = repeated(
-        "Column that holds the query, calls, tools, answer or id: query=question.",
+        "Column that holds the query, calls, tools, answer, tells or id: query=question.",
         metavar="KEY=COLUMN,...",
         read=lambda flag, words: pairs(flag, [p for w in words or () for p in w.split(",")]),
     )
@@ -295,12 +281,8 @@ def new_command(
     return 0
 
 
-def _show(bench: "Benchmark", notes: "Notes", out: Path, result: Output) -> None:
-    from seal.pools.benchmark import FUNCTION
-    from seal.pools.importer import REPORT
+def _show(bench: Benchmark, notes: Notes, out: Path, result: Output) -> None:
     from seal.pools.own_files import gold_of, said_by
-    from seal.pools.pool import load_pool
-    from seal.report.grids import Grid, counts_of
 
     pool = load_pool(out)
     tools, tasks = pool.tools(), list(pool.every_task())
@@ -318,7 +300,7 @@ def _show(bench: "Benchmark", notes: "Notes", out: Path, result: Output) -> None
         }
     )
     shown = [
-        [task.goals[0].text, gold_of(task.goals[0]), ", ".join(task.goals[0].answers) or "-"]
+        [task.goals[0].text, gold_of(task.goals[0]), ", ".join(task.goals[0].told) or "-"]
         for task in tasks[:_SHOWN]
     ]
     values = [[one.metrics, f"{one.tasks} of {len(tasks)}", one.why] for one in said]
@@ -335,7 +317,6 @@ def _show(bench: "Benchmark", notes: "Notes", out: Path, result: Output) -> None
 
 
 def _write_template(name: str, out: Path, result: Output) -> None:
-    from seal.pools.benchmark import Benchmark
 
     Benchmark(name)  # refuses a name that none can have
     module = f"{name.replace('-', '_')}_tools"
@@ -365,11 +346,6 @@ def pools_search(
     json: bool = JSON,
 ) -> int:
     """Rank a pool's tools or tasks for some words, by BM25."""
-    from dataclasses import asdict
-
-    from seal.pools.lookup import open_pool
-    from seal.report.grids import Grid
-
     with output(json) as result:
         hits = open_pool(pool).search(words, k, of)
         result.result({"pool": pool, "words": words, "hits": list(map(asdict, hits))})
@@ -386,8 +362,6 @@ def pools_show(
     json: bool = JSON,
 ) -> int:
     """Show a task with its gold tools, or a tool."""
-    from seal.core.records import to_plain
-    from seal.pools.lookup import open_pool
     from seal.pools.own_files import gold_of
 
     with output(json) as result:
@@ -406,7 +380,7 @@ def pools_show(
         result.result({**to_plain(task), "tools_of": gold})
         shown: dict[str, Any] = {"task": task.id, "tags": task.tags}
         for number, goal in enumerate(task.goals):
-            answers = list(goal.answers) or "not known"
+            answers = list(goal.told) or "not known"
             parts = {"asks": goal.text, "gold calls": gold_of(goal), "answer": answers}
             shown |= {f"goal {number}, {part}": value for part, value in parts.items()}
         result.show(*field_lines({**shown, "gold tools": gold}))
@@ -416,11 +390,6 @@ def pools_show(
 @verb("pools", name="stats")
 def pools_stats(pool: str = POOL, json: bool = JSON) -> int:
     """Count a pool's tasks, tools, kinds of gold and types of missions."""
-    from dataclasses import asdict
-
-    from seal.pools.counts import count_missions, count_stored
-    from seal.pools.lookup import open_pool
-
     with output(json) as result:
         opened = open_pool(pool)
         counts = asdict(count_stored(opened))
@@ -447,15 +416,12 @@ def lint_command(
     json: bool = JSON,
 ) -> int:
     """Find what is wrong or doubtful in a pool; nothing is changed."""
+    from seal.api.benchmarks import lint
     from seal.api.pool_results import lint_tables
-    from seal.pools.lint import lint
-    from seal.pools.lookup import environments_beside, open_pool
 
     with output(json) as result:
         refused = _refused(fail_on)
-        found = open_pool(pool)
-        worlds = environments_beside(found.benchmark)
-        report = lint(found.folder, threshold, allow_code, worlds)
+        report = lint(pool, threshold=threshold, allow_code=allow_code)
         result.result({"pool": pool, **report.to_json()})
         result.show(*lint_tables(pool, report, examples))
     return int(any({finding.kind, finding.severity} & refused for finding in report.findings))
@@ -529,8 +495,6 @@ def trust_command(
     The exit code is 1 if it names code that is refused, or a world or team that nobody here offers.
     """
     from seal.pools.lint_findings import asked_by
-    from seal.pools.lookup import open_pool
-    from seal.report.grids import Grid
 
     if ":" in pool and not Path(pool).is_dir():
         raise UsageError(
@@ -562,11 +526,10 @@ def augment_command(
     json: bool = JSON,
 ) -> int:
     """Write a copy of a benchmark whose tasks have distraction tools, or scrambled ones."""
-    from seal.pools.augmentation import augment_stored, parse_augmentations
-    from seal.pools.lookup import open_pool
+    from seal.api.benchmarks import augment as written
 
     with output(json) as result:
-        report = augment_stored(open_pool(pool), out, parse_augmentations(augment)).to_json()
+        report = written(pool, augment, out).to_json()
         result.fields(report, f"written to {out}; play it: seal run {out}")
     return 0
 
@@ -585,9 +548,6 @@ def errata_apply(
     json: bool = JSON,
 ) -> int:
     """Write a pool with corrected gold; the pool itself stays as it is."""
-    from seal.pools.errata import apply_errata, read_errata
-    from seal.pools.lookup import open_pool
-
     with output(json) as result:
         report = apply_errata(open_pool(pool), read_errata(file), out, partial).to_json()
         told = {name: report[name] for name in ("benchmark", "tasks", "tools", "errata")}
@@ -603,15 +563,9 @@ def errata_draft(
     json: bool = JSON,
 ) -> int:
     """Write a file of corrections to fill in, with the gold as it is."""
-    from seal.core.files import AtomicFile
-    from seal.core.values import INDENTED, json_bytes
-    from seal.pools.errata import draft as drafted
-    from seal.pools.lookup import open_pool
-
     with output(json) as result:
         content = drafted(open_pool(pool), tasks)
-        with AtomicFile(out) as written:
-            written.write(json_bytes(content, INDENTED))
+        write_json(content, out)
         count = len(content["corrections"])
         result.fields(
             {"file": str(out), "corrections": count},

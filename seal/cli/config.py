@@ -15,10 +15,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from seal.cli.verbs import VERBS, load
 from seal.cli.words import FORMER
 from seal.core import DataError, nearest
-from seal.core.secrets import refuse_secret
 from seal.models.spec import FILE, TABLE, endpoints_of, settings_file
 
 if TYPE_CHECKING:
@@ -28,7 +26,6 @@ _READ_ELSEWHERE = {"SEAL_CACHE_DIR", "SEAL_CACHE_URL", "SEAL_DATA"}
 """Variables that are read where no flag is: by the Python functions too."""
 _PEER = "_PYTHON"
 """End of a variable that names the interpreter of a benchmark's own code."""
-_ALLOW = "allow-code"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +45,8 @@ class Config:
         file = settings_file()
         endpoints_of(file.pop(TABLE, {}))
         if file:
+            from seal.cli.installation_verbs import check_file
+
             check_file(file)
         return cls(file, os.environ)
 
@@ -81,6 +80,8 @@ class Config:
         unknown = sorted(name for name in ours - _READ_ELSEWHERE if not name.endswith(_PEER))
         if not unknown:
             return
+        from seal.cli.installation_verbs import all_flags
+
         known = {*map(variable, all_flags()), *_READ_ELSEWHERE}
         former = {variable(flag): f"--{flag} {told}" for flag, told in FORMER.items()}
         for name in unknown:
@@ -143,55 +144,3 @@ def _words(flag: str, value: Any) -> list[str]:
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
-
-
-def check_file(file: Mapping[str, Any]) -> None:
-    """Make sure that the settings of a file are flags, and hold no key of a service.
-
-    Raises:
-        DataError: A key is no flag, or one that a file may not set; names the closest flag.
-        UsageError: It is or holds a service's key.
-    """
-    known = all_flags()
-    if _ALLOW in file:
-        raise DataError(
-            f"{FILE}: {_ALLOW}: a folder may not allow its own code; give --{_ALLOW} on the "
-            "command line"
-        )
-    for key, value in file.items():
-        if key not in known or (key == "stdio" and not isinstance(value, bool)):
-            refuse_secret(key, value, str(FILE))
-            if key in FORMER:
-                raise DataError(f"{FILE}: {key}: the flag --{key} {FORMER[key]}")
-            close = nearest(key, known)
-            hint = f" Did you mean {close!r}?" if close else ""
-            raise DataError(
-                f"{FILE}: no flag --{key}; a key is a flag's long name, such as top-k.{hint}"
-            )
-        refuse_secret("", value, f"{FILE}: {key}")
-        if isinstance(value, dict) and not known[key]:
-            first = next(iter(value), "top-k")
-            raise DataError(
-                f"{FILE}: there is no table [{key}]: settings are for all verbs and stand at the "
-                f"top of the file; move {first!r} there, without a table"
-            )
-
-
-def all_flags() -> dict[str, bool]:
-    """Return each flag of any verb, with whether it may be repeated."""
-    from typer.main import get_command
-
-    found: dict[str, bool] = {}
-    for verb in VERBS:
-        for flag, repeats in _flags_of(get_command(load(verb))):
-            found[flag] = found.get(flag, False) or repeats
-    return found
-
-
-def _flags_of(command: Any) -> Iterator[tuple[str, bool]]:
-    for parameter in command.params:
-        flag = long_name(parameter)
-        if flag:
-            yield flag, repeats_of(parameter)
-    for inner in getattr(command, "commands", {}).values():
-        yield from _flags_of(inner)

@@ -161,7 +161,9 @@ def refusal(error: OSError, words: Sequence[str] = ()) -> str:
 
 def _meant(path: Path, words: Sequence[str]) -> str:
     """Return the flag and value that the path belongs to; empty where no flag does."""
-    for flag, value in _flags(words):
+    for flag, value in valued(words):
+        if flag not in _OF_PATHS:
+            continue
         if value == str(path):
             return f"{flag} "
         try:
@@ -173,11 +175,15 @@ def _meant(path: Path, words: Sequence[str]) -> str:
     return ""
 
 
-def _flags(words: Sequence[str]) -> Iterator[tuple[str, str]]:
-    for word, following in zip(words, (*words[1:], ""), strict=False):
-        flag, equals, value = word.partition("=")
-        if flag in _OF_PATHS:
-            yield flag, value if equals else following
+def valued(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield each word that may be an option, with the value that is its own if it has one."""
+    ends = words.index("--") if "--" in words else len(words)
+    for word, following in zip(words[:ends], (*words[1:], ""), strict=False):
+        name, equals, value = word.partition("=")
+        if re.match("-[^-].", word):  # a letter and its value: -k5
+            yield word[:2], word[2:]
+        else:
+            yield name, value if equals else following
 
 
 # -- The signals by which a user, a scheduler or a closed terminal ends a command.
@@ -248,19 +254,18 @@ def ending_signals() -> Iterator[list[signal.Signals]]:
 
 
 @contextmanager
-def resumable(out: Path | None, kept: str = "what is finished is kept") -> Iterator[None]:
+def resumable(out: Path | None) -> Iterator[None]:
     """Let an interruption tell what is kept, and the command that goes on in the folder `out`.
 
     Args:
         out: The folder; None: nothing is written, and nothing is told.
-        kept: What is.
     """
     try:
         yield
     except KeyboardInterrupt:
         if out is None:
             raise
-        raise Ended(f"{kept}. Go on with: {resuming(out)}") from None
+        raise Ended(f"what is finished is kept. Go on with: {resuming(out)}") from None
 
 
 def resuming(out: Path) -> str:

@@ -17,7 +17,6 @@ of `seal.runs.settings` is a group of options as it is.
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
 from functools import cache, partial, wraps
@@ -28,6 +27,7 @@ from typing import Annotated, Any, ClassVar, TypeVar, get_args, get_origin, get_
 import typer
 from typer.core import TyperCommand, TyperOption
 
+from seal.cli.failure import valued
 from seal.cli.verbs import VERBS
 from seal.cli.words import FORMS, chosen, pairs, several, typed_pairs
 from seal.core import UsageError
@@ -296,10 +296,10 @@ class _Grouped(TyperCommand):
         Raises:
             UsageError: An option that has one value is given two.
         """
-        valued = list(_valued(args))
+        given = list(valued(args))
         left = super().parse_args(ctx, args)
         for one in self.get_params(ctx):
-            words = {value: word for word, value in valued if word in one.opts}
+            words = {value: word for word, value in given if word in one.opts}
             own = one.opts[0] if isinstance(one, TyperOption) else one.metavar or one.name
             name = next(iter(words.values()), str(own))
             self.typed[str(one.name)] = name
@@ -339,17 +339,6 @@ class _Grouped(TyperCommand):
         if not short or own is None:
             return str(own or "Options")
         return "Options" if parameter.name in self.shown else None
-
-
-def _valued(args: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield each word that may be an option, with the value that is its own if it has one."""
-    ends = args.index("--") if "--" in args else len(args)
-    for word, following in zip(args[:ends], [*args[1:], ""], strict=False):
-        name, equals, value = word.partition("=")
-        if re.match("-[^-].", word):  # a letter and its value: -k5
-            yield word[:2], word[2:]
-        else:
-            yield name, value if equals else following
 
 
 def _line(kind: Any) -> tuple[str, str]:

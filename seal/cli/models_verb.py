@@ -6,13 +6,25 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from seal.cli.failure import tell
 from seal.cli.groups import argument, flag, new_app, option, typed, verb
 from seal.cli.options import BASE_URL, JSON, MODEL_OPTIONS
 from seal.cli.output import output
+from seal.core import Message, Request, SealError, UsageError, shortened
+from seal.models.spec import (
+    REGISTRY,
+    Flagged,
+    Model,
+    ModelSettings,
+    build_model,
+    is_offline,
+    settings_file,
+    shown_name,
+)
+from seal.report.grids import Grid
 
 if TYPE_CHECKING:
     from seal.models.probe import Way
-    from seal.report.grids import Grid
 
 app = new_app()
 
@@ -43,7 +55,6 @@ def command(context: typer.Context, json: bool = JSON) -> int:
     """List the models that can play a role: providers and offline ones."""
     if context.invoked_subcommand is not None:
         return 0
-    from seal.models.spec import REGISTRY
 
     with output(json) as result:
         meaning = {name: _MEANING.get(name, "a plug-in") for name in REGISTRY.names()}
@@ -71,7 +82,6 @@ def probe(
     """
     from seal.models.probe import best, saved
     from seal.models.probe import probe as ask
-    from seal.models.spec import ModelSettings, build_model
 
     settings = ModelSettings(base_url=base_url).told(model_option)
     with output(json) as result:
@@ -101,8 +111,6 @@ def check(
 
     A model has 30 seconds to answer. The exit code is 1 if one does not answer.
     """
-    from seal.core import UsageError
-
     with output(json) as result:
         named = models or _named_in_the_file()
         if not named:
@@ -117,7 +125,6 @@ def check(
 
 
 def _named_in_the_file() -> list[str]:
-    from seal.models.spec import settings_file
 
     file = settings_file()
     roles = file.get("role-model", {})
@@ -129,10 +136,7 @@ def _answer_of(spec: str) -> dict[str, Any]:
     """Return who was asked for a model, and what came of one small request."""
     from time import monotonic
 
-    from seal.cli.failure import tell
-    from seal.core import Message, Request, SealError, shortened
     from seal.core.concurrency import seconds_left, within
-    from seal.models.spec import Flagged, Model, is_offline, shown_name
     from seal.runs.role_models import RunModel, find_recording
 
     found: dict[str, Any] = dict.fromkeys(("model", "asked"), shown_name(spec)) | {"answers": False}
@@ -180,8 +184,7 @@ def fetch(
     return 0
 
 
-def _table(ways: "list[Way]") -> "Grid":
-    from seal.report.grids import Grid
+def _table(ways: "list[Way]") -> Grid:
 
     columns = ("format", "results as", "calls", "several at once", "uses results")
     rows = [

@@ -1,4 +1,4 @@
-"""The verbs that play a benchmark and put its parts together: run and merge."""
+"""The verb that plays a benchmark: run."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 import typer
 
 from seal.cli.failure import resumable, resuming, tell
-from seal.cli.groups import argument, option, verb
-from seal.cli.options import CACHE_DIR, JSON
+from seal.cli.groups import verb
+from seal.cli.options import PLAYED, Play, Retriever, WholeRunOutput
 from seal.cli.output import Output, output, progress
-from seal.cli.run_options import PLAYED, Play, Retriever, WholeRunOutput
 from seal.core import InfrastructureError, MissingExtraError, UsageError
 from seal.runs.settings import RunSettings, has_own_code
 
@@ -74,7 +73,7 @@ def run_command(
 
 
 def _plan(settings: RunSettings, json: bool) -> int:
-    from seal.report.run_results import plan_tables
+    from seal.report.experiments import plan_tables
     from seal.runs.cost_plan import plan
 
     with output(json) as result:
@@ -108,38 +107,3 @@ def _play_run(settings: RunSettings, out: Path, resume: bool, result: Output) ->
     chosen_by = folder.manifest()["system"]["retriever"]
     result.show(f"retriever: {chosen_by}", f"run: {folder.path}", f"report: {report}")
     return played.exit_code
-
-
-# -- Put together the parts of a run that were played separately.
-
-
-@verb("merge")
-def merge_command(
-    runs: list[Path] = argument(
-        "All parts of a run that `seal run --shard I/N` played.", metavar="RUN..."
-    ),
-    out: Path = option(..., "Run folder to write."),
-    cache_dir: Path | None = CACHE_DIR,
-    json: bool = JSON,
-) -> int:
-    """Put together the parts of a run; it has the bytes of a run that was played in one piece.
-
-    A run that a model judged gets no scores here: `seal score` gives them.
-    """
-    from seal.report.run_pages import write_report
-    from seal.report.run_results import result_tables
-    from seal.runs.finished import merge, score_merged
-    from seal.runs.run import exit_code_of
-
-    with output(json) as result:
-        folder = merge(runs, out)
-        result.result({"run": str(out)})
-        try:
-            summary = score_merged(folder, cache_dir)
-        except UsageError as error:
-            tell(f"{out} is made and has no scores yet; seal score {out} gives them: {error}")
-            return 0
-        result.result({"run": str(out), **summary})
-        result.show(*result_tables(folder), f"run: {out}")
-        result.show(f"report: {write_report([folder], folder.report_path)}")
-    return exit_code_of(summary)

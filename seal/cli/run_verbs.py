@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
-
-import typer
+from typing import Any, Literal
 
 from seal.cli import options as shared
-from seal.cli.failure import resumable, tell
-from seal.cli.groups import argument, flag, option, repeated, setting, settings_of, verb
+from seal.cli.failure import tell
+from seal.cli.groups import argument, flag, option, settings_of, verb
 from seal.cli.options import JSON
-from seal.cli.output import Output, new_console, output, progress
-from seal.cli.run_options import PLAYED, RunOutput, SeriesPlay
+from seal.cli.output import new_console, output
 from seal.cli.words import new_file
 from seal.core import UsageError
+from seal.core.files import AtomicFile
 from seal.core.text import counted
 from seal.experiments.settings import CompareGroup, PreferenceSettings
-from seal.runs.settings import RunSettings
+from seal.report.grids import Grid, number
 
 # -- List the runs below a folder: benchmark, model, chats, first metric, when.
 
@@ -31,9 +29,7 @@ def runs_command(
     json: bool = JSON,
 ) -> int:
     """List the runs below a folder, the latest last, without floors and ceilings."""
-    from seal.core import UsageError
-    from seal.report.grids import Grid, number
-    from seal.report.run_facts import facts_of
+    from seal.report.lanes import facts_of
     from seal.viewer.shelf import runs_below
 
     if not folder.is_dir():
@@ -149,8 +145,7 @@ def site_command(
     json: bool = JSON,
 ) -> int:
     """Write a leaderboard and a page for each run as files that any web server can publish."""
-    from seal.viewer.shelf import Shelf
-    from seal.viewer.site import write_site
+    from seal.viewer.shelf import Shelf, write_site
 
     with output(json) as result:
         path = write_site(Shelf(folders or [Path("runs")]), out, title)
@@ -218,7 +213,7 @@ def compare_command(
 ) -> int:
     """Compare runs of one benchmark, paired by task, trial and goal.
 
-    For every metric the table has the mean difference, its 95 % bootstrap interval over tasks, and
+    For every metric the table has the mean difference, its 95 % interval over tasks, and
     a randomisation test. It also has the smallest difference that these tasks could have shown, and
     how many tasks or trials would show the measured one. Then come the tasks won and lost, pass^k
     and pass@k. Runs that do not measure the same are refused. The exit code is 1 if the server of a
@@ -240,106 +235,6 @@ def compare_command(
             tell(f"compared all the same: {text}")
     judged = [pair["win_rate"] for pair in content["pairs"] if pair["win_rate"] is not None]
     return int(any("error" in found["by"] for found in judged))
-
-
-# -- Play the same tasks under conditions that differ in one thing, and compare the runs.
-
-_KNOWN = (
-    *("feedback", "format", "irrelevance", "similarity", "retriever", "react", "injection"),
-    "roles",
-)
-"""Ablations of any benchmark; a benchmark may offer further ones."""
-_VARIED = {"feedback": "feedback", "format": "format"}
-"""Ablation to the option that it sets itself."""
-_GIVEN = ("COMMANDLINE", "ENVIRONMENT")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Retrievers:
-    """Retrieval: who offers the chat its tools, how many and when."""
-
-    retriever: tuple[str, ...] = repeated(
-        "Retriever of every run; the ablation `retriever` compares several, so repeat it "
-        "there.  [default there: hybrid, tfidf, bm25, oracle]",
-        metavar="NAME[,KEY=VALUE...]",
-    )
-    top_k: int = setting(RunSettings, "top_k")
-
-
-@verb("ablate", ("model", "retriever", "top_k", "judge", "limit", "trials", "out", "json"))
-def ablate_command(
-    context: typer.Context,
-    *,
-    what: str = argument(
-        f"Ablation: {', '.join(_KNOWN)}, or another that the benchmark offers.", metavar="WHAT"
-    ),
-    play: SeriesPlay,
-    retrievers: Retrievers,
-    into: RunOutput,
-    pool: str = PLAYED,
-) -> int:
-    """Play the same tasks under conditions that differ in one thing, and compare the runs.
-
-    WHAT is feedback (on, off), format (native, action, json), react (react, plain), retriever
-    (those of --retriever), irrelevance (tasks that no tool serves, and the tasks that they were
-    made from), similarity (errors of one run by the similarity of tool names), injection (gold
-    instead of a stage) or roles (none, each alone, all). A benchmark may offer others: dialogtool
-    has tools (created, recorded) and apps (hierarchical, flat). All other options are those of
-    `seal run`. The folder gets a run for each condition, comparison.json and report.html.
-    """
-    if into.resume and into.out is None:
-        raise UsageError("--resume needs the folder of the ablation: give --out DIR")
-    _refuse_varied(context, what)
-    several = retrievers.retriever
-    if what != "retriever" and len(several) > 1:
-        raise UsageError(
-            f"--retriever is given {len(several)} times, and the ablation {what} plays one; "
-            "compare several by: seal ablate retriever --retriever A --retriever B"
-        )
-    one = several[0] if several and what != "retriever" else None
-    settings = play.settings(context, pool, retriever=one, top_k=retrievers.top_k)
-    with output(into.json) as result:
-        from seal.runs.play import free_folder
-
-        out = into.out or free_folder(settings)
-        compared = several if what == "retriever" else ()
-        with resumable(out):
-            return _play(what, settings, compared, out, into.resume, result)
-
-
-def _refuse_varied(context: typer.Context, what: str) -> None:
-    """Raise UsageError where the command line sets what the ablation varies."""
-    varied = _VARIED.get(what, "")
-    source = context.get_parameter_source(varied) if varied else None
-    if source is not None and source.name in _GIVEN:
-        flag = next(one.opts[0] for one in context.command.params if one.name == varied)
-        raise UsageError(
-            f"{flag} is what the ablation {what} varies: leave it out; a single condition is "
-            f"played by `seal run {flag} {context.params[varied]}`"
-        )
-
-
-def _play(
-    what: str,
-    settings: RunSettings,
-    retrievers: Sequence[str],
-    out: Path,
-    resume: bool,
-    result: Output,
-) -> int:
-    from seal.experiments.ablation import COMPARISON, ablate
-    from seal.report.experiments import ablation_tables, write_ablation
-
-    if resume and not (out / COMPARISON.name).is_file():
-        tell(f"{out} holds no ablation to go on with: a new one begins there")
-    with progress(("runs",)) as advance:
-        played = ablate(what, settings, retrievers, out, resume, advance)
-    notes = [*played.content["notes"], *write_ablation(played.content, out)]
-    result.result({"ablation": str(out), **played.content, "notes": notes})
-    result.show(*ablation_tables(played.content), f"ablation: {out}")
-    for note in notes:
-        tell(note)
-    return played.exit_code
 
 
 # -- Let people judge what an assistant said or did: write a file for them, read theirs.
@@ -433,9 +328,6 @@ def _figure(value: float | None, digits: int) -> str:
 
 # -- Print a paper's tables with your runs beside the published rows.
 
-if TYPE_CHECKING:
-    pass
-
 _FORMATS = {".tex": "latex", ".html": "html"}
 
 
@@ -462,7 +354,6 @@ def paper_command(
     listed, with what each is made of.
     """
     with output(json) as result:
-        from seal.core.files import AtomicFile
         from seal.report.paper import document, shown_parts
         from seal.report.paper_sources import declared_tables, paper_tables, table_list
 

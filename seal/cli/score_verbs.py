@@ -1,8 +1,8 @@
-"""The verbs sweep, score, retrieve and mcp, and those of the cache of simulated answers."""
+"""The verbs sweep, ablate, merge, score, retrieve and mcp, and those of the simulators' cache."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,24 +11,30 @@ import typer
 from seal.cli import options as shared
 from seal.cli.failure import resumable, tell
 from seal.cli.groups import argument, flag, like, option, repeated, setting, settings_of, verb
-from seal.cli.output import Output, is_shown, output, progress
-from seal.cli.run_options import PLAYED, HookedOutput, Play, Retriever, SeriesPlay
+from seal.cli.options import PLAYED, HookedOutput, Play, Retriever, RunOutput, SeriesPlay
+from seal.cli.output import Advance, Output, is_shown, output, progress
 from seal.cli.words import new_file, pairs, several_whole
 from seal.core import UsageError
+from seal.core.store import Store, open_store
+from seal.core.text import counted
+from seal.evaluation.calls import VERDICT
+from seal.evaluation.goals import no_missions, rules_named
 from seal.experiments.settings import (
     DrawnGroup,
     KeptGroup,
-    RetrievalSettings,
     RetrieverGroup,
     SweepSettings,
     TaskGroup,
 )
+from seal.pools.lookup import open_pool
 from seal.runs.mcp_tasks import PATIENT, Patience, serve_http, serve_stdio
+from seal.runs.play import free_folder
+from seal.runs.role_models import check_address_used
+from seal.runs.run import RunFolder, exit_code_of
 from seal.runs.settings import JudgeGroup, RunSettings, ScoreGroup, ScoreSettings
 
 if TYPE_CHECKING:
-    from seal.core.store import Store
-    from seal.runs.run import RunFolder
+    from seal.experiments.series import ExperimentFile, SeriesResult
 
 # -- Play a benchmark over pools of several sizes, and with several numbers of offered tools.
 
@@ -72,9 +78,7 @@ def sweep_command(
     There is a run for each drawn pool and each K. The folder gets sweep.json, sweep.csv, and a pool
     folder with its runs for each drawn pool. All other options are those of `seal run`.
     """
-    if into.resume and into.out is None:
-        raise UsageError("--resume needs the folder of the sweep: give --out DIR")
-    from seal.runs.role_models import check_address_used
+    _check_resumed(into, "sweep")
 
     ks = retriever.top_k
     settings = play.settings(
@@ -82,30 +86,164 @@ def sweep_command(
     )
     check_address_used(settings)
     varied = SweepSettings(top_k=ks, **settings_of(pools))
-    with output(into.json) as result:
-        from seal.runs.play import free_folder
-
-        out = into.out or free_folder(settings)
-        with resumable(out):
-            return _play_sweep(settings, varied, out, into.resume, result)
-
-
-def _play_sweep(
-    settings: RunSettings, varied: SweepSettings, out: Path, resume: bool, result: Output
-) -> int:
     from seal.experiments.sweep import SWEEP, sweep
     from seal.report.experiments import sweep_tables, write_sweep
 
-    if resume and not (out / SWEEP.name).is_file():
-        tell(f"{out} holds no sweep to go on with: a new one begins there")
-    with progress(("runs",)) as advance:
-        played = sweep(settings, varied, out, resume, advance)
-    notes = [*played.content["notes"], *write_sweep(played.content, out)]
-    result.result({"sweep": str(out), **played.content, "notes": notes})
-    result.show(*sweep_tables(played.content), f"sweep: {out}")
-    for note in notes:
-        tell(note)
+    def playing(out: Path, advance: Advance) -> "SeriesResult":
+        played = sweep(settings, varied, out, into.resume, advance)
+        played.content["notes"] += write_sweep(played.content, out)
+        return played
+
+    return _played(into, settings, SWEEP, playing, sweep_tables)
+
+
+def _check_resumed(into: RunOutput, what: str) -> None:
+    """Refuse to go on in no folder; `what` is what it would hold."""
+    if into.resume and into.out is None:
+        raise UsageError(f"--resume needs the folder of the {what}: give --out DIR")
+
+
+def _played(
+    into: RunOutput,
+    settings: RunSettings,
+    file: "ExperimentFile",
+    play: "Callable[[Path, Advance], SeriesResult]",
+    tables: "Callable[[dict[str, Any]], Iterable[Any]]",
+) -> int:
+    """Play the runs of an experiment, print what came of it, and return the exit code.
+
+    Args:
+        into: Where it is written and what is printed.
+        settings: Of the runs.
+        file: By which its folder is known.
+        play: Plays in a folder.
+        tables: Of its content.
+    """
+    with output(into.json) as result:
+        out = into.out or free_folder(settings)
+        if into.resume and not (out / file.name).is_file():
+            tell(f"{out} holds no {file.what} to go on with: a new one begins there")
+        with resumable(out):
+            with progress(("runs",)) as advance:
+                played = play(out, advance)
+            result.result({file.what: str(out), **played.content})
+            result.show(*tables(played.content), f"{file.what}: {out}")
+            for note in played.content["notes"]:
+                tell(note)
     return played.exit_code
+
+
+# -- Play the same tasks under conditions that differ in one thing, and compare the runs.
+
+_KNOWN = (
+    *("feedback", "format", "irrelevance", "similarity", "retriever", "react", "injection"),
+    "roles",
+)
+"""Ablations of any benchmark; a benchmark may offer further ones."""
+_VARIED = {"feedback": "feedback", "format": "format"}
+"""Ablation to the option that it sets itself."""
+_GIVEN = ("COMMANDLINE", "ENVIRONMENT")
+
+
+@dataclass(frozen=True, kw_only=True)
+class AblatedRetrievers:
+    """Retrieval: who offers the chat its tools, how many and when."""
+
+    retriever: tuple[str, ...] = repeated(
+        "Retriever of every run; the ablation `retriever` compares several, so repeat it "
+        "there.  [default there: hybrid, tfidf, bm25, oracle]",
+        metavar="NAME[,KEY=VALUE...]",
+    )
+    top_k: int = setting(RunSettings, "top_k")
+
+
+@verb("ablate", ("model", "retriever", "top_k", "judge", "limit", "trials", "out", "json"))
+def ablate_command(
+    context: typer.Context,
+    *,
+    what: str = argument(
+        f"Ablation: {', '.join(_KNOWN)}, or another that the benchmark offers.", metavar="WHAT"
+    ),
+    play: SeriesPlay,
+    retrievers: AblatedRetrievers,
+    into: RunOutput,
+    pool: str = PLAYED,
+) -> int:
+    """Play the same tasks under conditions that differ in one thing, and compare the runs.
+
+    WHAT is feedback (on, off), format (native, action, json), react (react, plain), retriever
+    (those of --retriever), irrelevance (tasks that no tool serves, and the tasks that they were
+    made from), similarity (errors of one run by the similarity of tool names), injection (gold
+    instead of a stage) or roles (none, each alone, all). A benchmark may offer others: dialogtool
+    has tools (created, recorded) and apps (hierarchical, flat). All other options are those of
+    `seal run`. The folder gets a run for each condition, comparison.json and report.html.
+    """
+    _check_resumed(into, "ablation")
+    _refuse_varied(context, what)
+    several = retrievers.retriever
+    if what != "retriever" and len(several) > 1:
+        raise UsageError(
+            f"--retriever is given {len(several)} times, and the ablation {what} plays one; "
+            "compare several by: seal ablate retriever --retriever A --retriever B"
+        )
+    one = several[0] if several and what != "retriever" else None
+    settings = play.settings(context, pool, retriever=one, top_k=retrievers.top_k)
+    compared = several if what == "retriever" else ()
+    from seal.experiments.ablation import COMPARISON, ablate
+    from seal.report.experiments import ablation_tables, write_ablation
+
+    def playing(out: Path, advance: Advance) -> "SeriesResult":
+        played = ablate(what, settings, compared, out, into.resume, advance)
+        played.content["notes"] += write_ablation(played.content, out)
+        return played
+
+    return _played(into, settings, COMPARISON, playing, ablation_tables)
+
+
+def _refuse_varied(context: typer.Context, what: str) -> None:
+    """Raise UsageError where the command line sets what the ablation varies."""
+    varied = _VARIED.get(what, "")
+    source = context.get_parameter_source(varied) if varied else None
+    if source is not None and source.name in _GIVEN:
+        flag = next(one.opts[0] for one in context.command.params if one.name == varied)
+        raise UsageError(
+            f"{flag} is what the ablation {what} varies: leave it out; a single condition is "
+            f"played by `seal run {flag} {context.params[varied]}`"
+        )
+
+
+# -- Put together the parts of a run that were played separately.
+
+
+@verb("merge")
+def merge_command(
+    runs: list[Path] = argument(
+        "All parts of a run that `seal run --shard I/N` played.", metavar="RUN..."
+    ),
+    out: Path = option(..., "Run folder to write."),
+    cache_dir: Path | None = shared.CACHE_DIR,
+    json: bool = shared.JSON,
+) -> int:
+    """Put together the parts of a run; it has the bytes of a run that was played in one piece.
+
+    A run that a model judged gets no scores here: `seal score` gives them.
+    """
+    from seal.report.run_pages import write_report
+    from seal.report.run_results import result_tables
+    from seal.runs.finished import merge, score_merged
+
+    with output(json) as result:
+        folder = merge(runs, out)
+        result.result({"run": str(out)})
+        try:
+            summary = score_merged(folder, cache_dir)
+        except UsageError as error:
+            tell(f"{out} is made and has no scores yet; seal score {out} gives them: {error}")
+            return 0
+        result.result({"run": str(out), **summary})
+        result.show(*result_tables(folder), f"run: {out}")
+        result.show(f"report: {write_report([folder], folder.report_path)}")
+    return exit_code_of(summary)
 
 
 # -- Score a run's trajectories again, without a chat.
@@ -134,10 +272,9 @@ def score_command(
 ) -> int:
     """Score the trajectories of a run again; this replaces its scores and its summary."""
     from seal.experiments.judging import audit_run
+    from seal.report.breakdown import errata_grid
     from seal.report.run_results import result_tables
-    from seal.report.sections import errata_grid
     from seal.runs.finished import rescore
-    from seal.runs.run import RunFolder, exit_code_of
 
     told = settings_of(judging, model)
     audit = told.pop("audit")
@@ -166,10 +303,6 @@ def score_command(
 
 def _notes_on(match: str | None, run: "RunFolder", summary: dict[str, Any]) -> list[str]:
     """Return what is to be said of rules by which some goals or all are not scored."""
-    from seal.core.text import counted
-    from seal.evaluation.calls import VERDICT
-    from seal.evaluation.goals import no_missions, rules_named
-
     bench = run.benchmark()
     if bench is not None and match in bench.matches:
         reasons = summary["metrics"][VERDICT].get("reasons", {})
@@ -195,13 +328,6 @@ class Retrievers(RetrieverGroup):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tasks(TaskGroup):
-    """Tasks: which are asked."""
-
-    held_out: Path | None = like(setting(RetrievalSettings, "held_out"), None, metavar="DIR")
-
-
-@dataclass(frozen=True, kw_only=True)
 class Results(KeptGroup):
     """Output: what is written and kept, and what is printed."""
 
@@ -218,7 +344,7 @@ def retrieve_command(
         metavar="NAME|DIR...",
     ),
     retrievers: Retrievers,
-    tasks: Tasks,
+    tasks: TaskGroup,
     drawn: DrawnGroup,
     into: Results,
 ) -> int:
@@ -226,7 +352,7 @@ def retrieve_command(
 
     The exit code is 1 if a retriever could not be asked; the figures of the others stand.
     """
-    from seal.api.retrieval import retrieve
+    from seal.api.runs import retrieve
     from seal.report.retrieval import line_of, retrieval_tables
 
     told = settings_of(retrievers, tasks, drawn, into)
@@ -315,8 +441,6 @@ class Kept:
     @contextmanager
     def opened(self) -> "Iterator[tuple[Output, Store]]":
         """Give the output of a verb, and the store while it is open."""
-        from seal.core.store import open_store
-
         with output(self.json) as result, open_store(self.cache_dir) as store:
             yield result, store
 
@@ -366,8 +490,6 @@ def cache_fill(
 
     The exit code is 1 if some calls fail.
     """
-    from dataclasses import replace
-
     from seal.runs.cache_fill import fill_cache
 
     settings, json = _settings(simulated)
@@ -389,8 +511,6 @@ def cache_fidelity(
     Also told is what the simulator changes in the scores of the runs. Rules judge the runs, or a
     model with `--role-model judge=MODEL`.
     """
-    from dataclasses import replace
-
     from seal.experiments.fidelity import fidelity as found
     from seal.report.experiments import fidelity_tables
 
@@ -431,7 +551,6 @@ def cache_import(
     answers: Kept,
 ) -> int:
     """Read answers into the store; stored answers stay as they are."""
-    from seal.pools.lookup import open_pool
     from seal.runs.cache_fill import import_answers
 
     tools = None if pool is None else {tool.id: tool for tool in open_pool(pool).tools()}
@@ -467,7 +586,6 @@ def cache_verify(
 
     The exit code is 1 if there are any.
     """
-    from seal.pools.lookup import open_pool
     from seal.simulator_cache.exchange import verify as check
 
     tools = {tool.id: tool for tool in open_pool(pool).tools()}

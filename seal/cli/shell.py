@@ -17,6 +17,7 @@ from typer.core import TyperGroup
 from seal.cli.groups import COMPLETED
 from seal.cli.verbs import VERBS, load
 from seal.core import SealError
+from seal.core.registry import load_dotted
 
 VARIABLE = "_SEAL_COMPLETE"
 
@@ -58,16 +59,13 @@ def _pools(incomplete: str) -> list[str]:
     return _that_begin(incomplete, catalogue()) + _folders(incomplete, "tools.jsonl")
 
 
-def _models(incomplete: str) -> list[str]:
-    from seal.models.spec import REGISTRY
+def _registered(registry: str) -> Callable[..., list[str]]:
+    """Return what completes the names of a registry, given as `module:name`."""
 
-    return _that_begin(incomplete, REGISTRY.names())
+    def names(incomplete: str) -> list[str]:
+        return _that_begin(incomplete, load_dotted(registry).names())
 
-
-def _retrievers(incomplete: str) -> list[str]:
-    from seal.retrievers.build import REGISTRY
-
-    return _that_begin(incomplete, REGISTRY.names())
+    return names
 
 
 def _runs(incomplete: str) -> list[str]:
@@ -97,8 +95,8 @@ def _folders(incomplete: str, holding: str) -> list[str]:
 _BY_PARAMETER: Mapping[str, Callable[..., list[str]]] = {
     "pool": _pools,
     "pools": _pools,
-    "model": _models,
-    "retriever": _retrievers,
+    "model": _registered("seal.models.spec:REGISTRY"),
+    "retriever": _registered("seal.retrievers.build:REGISTRY"),
     "run": _runs,
     "runs": _runs,
     "task": _tasks,

@@ -30,7 +30,9 @@ GROUPS: Mapping[str, Mapping[str, Verb]] = {
             "Play a benchmark over pools of several sizes, and with several numbers of offered "
             "tools.",
         ),
-        "merge": Verb("play_verbs", "Put together the parts of a run that were played separately."),
+        "merge": Verb(
+            "score_verbs", "Put together the parts of a run that were played separately."
+        ),
         "score": Verb("score_verbs", "Score a run's trajectories again, without a chat."),
         "retrieve": Verb(
             "score_verbs", "Rank tools for every task, and compare retrievers, without a chat."
@@ -61,7 +63,7 @@ GROUPS: Mapping[str, Mapping[str, Verb]] = {
             "Compare runs of one benchmark: paired differences, tests, power, tasks won and lost.",
         ),
         "ablate": Verb(
-            "run_verbs",
+            "score_verbs",
             "Play the same tasks under conditions that differ in one thing, and compare the runs.",
         ),
         "annotate": Verb(

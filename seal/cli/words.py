@@ -196,6 +196,7 @@ FORMS: Mapping[str, Mapping[str, Any]] = {
     "distractors": {"words": Literal["uniform", "same-tool", "nearest"], "read": _underscored},
     "environment": {"metavar": "NAME"},
     "errata": {"metavar": "FILE|NAME", "words": str | None},
+    "held_out": {"metavar": "DIR"},
     "hooks": {"metavar": "NAME"},
     "judge_model": {"metavar": "MODEL", "read": judges},
     "k": {"names": ("--cutoffs", "-k"), "read": numbers},

@@ -19,15 +19,18 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
-from seal.core.text_formats import TextForm
+from seal.core.text_formats import (
+    MOST_CALLS,
+    CallText,
+    Repair,
+    TextForm,
+    parse_object,
+    says_something,
+)
 from seal.core.types import JSON, Tool
 from seal.core.values import json_text
-
-if TYPE_CHECKING:
-    from seal.core.text_formats import CallText, Repair
-
 
 _FENCE = re.compile(r"```[\w+-]*")
 _API = r"(?:(?P<app>[^\W_][\w &'./-]{0,79}?)\s{0,9}:\s{0,9})?(?P<api>[\w./-]{1,200})"
@@ -100,16 +103,12 @@ class BracketForm(TextForm):
             words.append(text[end : bracket.start])
             calls += map(self._meant, bracket.calls)
             end = bracket.end
-            from seal.core.text_formats import MOST_CALLS
-
             if len(calls) >= MOST_CALLS:
                 break
         if not calls:
             return [], text
         words.append(text[end:])
         said = (_FENCE.sub("", part).strip() for part in words)
-        from seal.core.text_formats import says_something
-
         return calls, "\n".join(filter(says_something, said))
 
     def repairs_in(self, raw: str) -> tuple[Repair, ...]:
@@ -125,8 +124,6 @@ class BracketForm(TextForm):
         if found.arguments is not None:
             schemas = {} if tool is None else tool.parameters.get("properties") or {}
             values = {key: _typed(text, schemas.get(key)) for key, text in found.arguments.items()}
-        from seal.core.text_formats import CallText
-
         return CallText(name, values, found.written, found.repairs)
 
     def _tool(self, found: _WrittenCall) -> Tool | None:
@@ -155,7 +152,7 @@ def _text(value: JSON) -> str:
     return str(value) if value is None or isinstance(value, bool) else json_text(value)
 
 
-_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,4298}")  # as many digits as Python reads
 _NUMBER = re.compile(r"-?[0-9]{1,17}(?:\.[0-9]{1,24})?(?:[eE][+-]?[0-9]{1,3})?")
 _BOOLEANS = {"true": True, "false": False}
 
@@ -210,8 +207,6 @@ def _typed(text: str, schema: JSON) -> JSON:
     if kind == "number" and _NUMBER.fullmatch(text) and isfinite(float(text)):
         return float(text)
     if kind in ("array", "object"):
-        from seal.core.text_formats import parse_object
-
         member = parse_object(f'{{"value":{text}}}')
         value = member.get("value") if member else None
         return value if isinstance(value, list if kind == "array" else dict) else text

@@ -10,11 +10,9 @@ from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING, Any, Literal
 
-import orjson
-
 from seal.core.registry import load_dotted
 from seal.core.types import Tool, ToolCall
-from seal.core.values import well_formed
+from seal.core.values import json_text, loss_of, well_formed
 
 if TYPE_CHECKING:
     from seal.core.text_formats import Repair, TextForm
@@ -57,15 +55,12 @@ def repairs_of(call: ToolCall) -> tuple[Repair, ...]:
     """Return what was forgiven to read a call; empty for a right one, and for one not read."""
     if call.arguments is None or not call.raw:
         return ()
-
-    from seal.core.text_formats import parse_object
+    from seal.core.text_formats import none_written, parse_object, repeats
 
     if parse_object(call.raw) == call.arguments:  # of a native call
-        from seal.core.text_formats import repeats
-
         return repeats(call.raw)
     forms = filter(None, map(form_of, _FORMS))
-    return next(filter(None, (form.repairs_in(call.raw) for form in forms)), ())
+    return next(filter(None, (form.repairs_in(call.raw) for form in forms)), none_written(call.raw))
 
 
 # -- Names and calls of functions as OpenAI's interface writes them.
@@ -147,17 +142,14 @@ def parse_call(name: str, arguments: Any) -> ToolCall:
             itself, or nothing where a function takes none.
     """
     if not isinstance(arguments, str):
-        try:
-            arguments = "" if arguments is None else orjson.dumps(arguments).decode()
-        except TypeError:  # too deep, or an integer of more than 64 bits
-            arguments = str(arguments)
-
+        if arguments is None:
+            arguments = ""
+        else:
+            arguments = str(arguments) if loss_of(arguments) else json_text(arguments)
     text = well_formed(arguments)
     if not text.strip():
         return ToolCall("", name, {})
-    from seal.core.text_formats import parse_object
+    from seal.core.text_formats import parse_object, repeats
 
     parsed = parse_object(text)
-    from seal.core.text_formats import repeats
-
     return ToolCall("", name, parsed, text if parsed is None or repeats(text) else "")

@@ -1,24 +1,23 @@
 """What gold asks of one message.
 
-`Called`, `Asked`, `Replied`, `Told` and `Refused`, and what every condition keeps to.
+`Called`, `Asked` and `Replied`, and what every condition keeps to.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from inspect import get_annotations
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from seal.core.errors import UsageError, first_fault, shortened
 from seal.core.settings import checked_names
-from seal.core.values import equal, json_bytes, loss_of
+from seal.core.values import alike, json_bytes, loss_of
 
 if TYPE_CHECKING:
-    from seal.core.types import Step, ToolCall
+    from seal.core.types import Step, Tool, Trajectory
 
 
 # -- What every condition has: a kind, by which a record names it, and a similarity.
@@ -32,6 +31,10 @@ FIRST = -1
 LAST = -2
 """Position that stands for the last step of the chat."""
 
+STRICT: Mapping[str, str] = {"extra": "forbid"}
+"""How gold is read: a record with a key that nobody knows is refused, for gold that passes over it
+would ask for less."""
+
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
@@ -42,7 +45,8 @@ def _kind_of(name: str) -> str:
 
 ELSEWHERE = {
     "seal.core.state_conditions": [
-        *("AllOf", "DependsOn", "StateHas", "StateUnchanged", "Unconfirmed", "Untrue")
+        *("AllOf", "CallRefused", "DependsOn", "EndsAs", "FinalState"),
+        *("Refused", "StateHas", "StateUnchanged", "Told", "Unconfirmed", "Untrue"),
     ],
 }
 """Module to its conditions. It is imported when a record first names one of them."""
@@ -54,6 +58,7 @@ class Condition:
 
     __slots__ = ()
     known: ClassVar[dict[str, type[Condition]]] = {}
+    __pydantic_config__ = STRICT
 
     def __init_subclass__(cls, abstract: bool = False, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -107,6 +112,30 @@ class Condition:
         A condition on what came before a step finds it here: `similarity` is given single steps.
         """
         return self
+
+    def of_tools(self, tools: Mapping[str, Tool]) -> Condition:
+        """Return the same condition, which knows the tools; itself where it asks nothing of them.
+
+        Args:
+            tools: By id.
+        """
+        return self
+
+    def in_chat(self, chat: Trajectory, goal: int) -> Condition:
+        """Return the condition with what the run recorded of it in a chat; itself by default.
+
+        Args:
+            chat: What was said and done for the task.
+            goal: Position of the goal whose gold it is.
+
+        Raises:
+            DataError: The run recorded nothing that it could be measured by.
+        """
+        return self
+
+    def gold_calls(self) -> tuple[Called, ...]:
+        """Return the calls by which it is met, in their order; none where it does not say how."""
+        return ()
 
     def references(self) -> frozenset[int] | None:
         """Return the positions of `reached` that the similarity reads; None: it may read all."""
@@ -185,6 +214,32 @@ class AtSteps(OfTheStepAlone, abstract=True):
 # a user sees but one agent.
 
 
+class AnyArguments:
+    """What is right whatever it is: `seal.ANY` alone.
+
+    Example:
+        >>> import seal
+        >>> seal.called("now", seal.ANY).accepts({"zone": "UTC"})
+        True
+        >>> gold = seal.called("find", city=seal.ANY)
+        >>> gold.accepts({"city": "Bern"}), gold.accepts({})
+        (True, False)
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "seal.ANY"
+
+    def __reduce__(self) -> str:
+        return "ANY"
+
+
+ANY: Final = AnyArguments()
+"""Whatever is given is right: any arguments, `seal.called("now", seal.ANY)`, or any value of one,
+`seal.called("find", city=seal.ANY)`."""
+
+
 @checked_names
 @dataclass(frozen=True, slots=True)
 class Argument:
@@ -203,8 +258,12 @@ class Argument:
     given is right."""
     optional: bool = False
     """True: may be left out. An optional one without values can only be left out."""
+    __pydantic_config__ = STRICT
 
     def __post_init__(self) -> None:
+        given: Any = self.values
+        if given is ANY:
+            object.__setattr__(self, "values", None)
         if self.values is None:
             return
         if isinstance(self.values, list):
@@ -216,7 +275,7 @@ class Argument:
             )
         if all(type(value) is str and value.isascii() for value in self.values):
             return
-        lost = loss_of(self.values, large=True)  # as upstream's gold may be
+        lost = loss_of(self.values)
         try:
             json_bytes(self.values)
         except TypeError as error:
@@ -233,13 +292,27 @@ class Argument:
         return self.values or ()
 
     def accepts(self, value: Any) -> bool:
-        """Tell whether the value equals one of the accepted ones (`seal.core.values.equal`)."""
-        return self.values is None or any(equal(value, accepted) for accepted in self.values)
+        """Tell whether the value is one of the accepted ones (`seal.core.values.alike`)."""
+        return self.values is None or any(alike(value, accepted) for accepted in self.values)
+
+
+_LEFT_OUT = Argument((), optional=True)
+
+ArgumentFault = Literal["missing", "unexpected", "value"]
+"""What is wrong with an argument of a call: gold requires it, does not have it, or accepts another
+value."""
+
+
+class OfATool(OfTheStepAlone, abstract=True):
+    """Base of conditions on calls of one tool, which may know its schema."""
+
+    __slots__ = ("_schema",)
+    _schema: Mapping[str, Any]
 
 
 @checked_names
 @dataclass(frozen=True, slots=True)
-class Called(OfTheStepAlone):
+class Called(OfATool):
     """A call of one tool.
 
     Example:
@@ -247,18 +320,41 @@ class Called(OfTheStepAlone):
         >>> gold = seal.called("get_order", order_id="7")
         >>> gold.accepts({"order_id": "7"}), gold.accepts({"order_id": "8"}), gold.accepts({})
         (True, False, False)
+        >>> seal.called("now").accepts({}), seal.called("now").accepts({"zone": "UTC"})
+        (True, False)
+        >>> seal.called("now", seal.ANY).accepts({"zone": "UTC"})
+        True
     """
 
     tool: str
     """Tool id."""
     arguments: dict[str, Argument] | None = None
-    """None: any arguments."""
+    """Name of each argument to its accepted values; empty: none is right. None: any arguments."""
     kind: str = field(default="called", init=False)
+    refused: ClassVar[bool] = False
+    """Whether the call is to fail (`seal.core.state_conditions.CallRefused`)."""
 
     @classmethod
     def exact(cls, tool: str, arguments: Mapping[str, Any]) -> Called:
         """Return a call of a tool by its id, with these values alone as its arguments."""
         return cls(tool, {name: Argument((value,)) for name, value in arguments.items()})
+
+    def of_tools(self, tools: Mapping[str, Tool]) -> Called:
+        """Return the same call, which knows the schema of its tool, if that is there.
+
+        So an argument that has the tool's default and one that is left out are one value, in gold
+        and in the call. So are members of maps within arguments. The schema is no part of the
+        record: it is not written or compared.
+        """
+        from seal.core.schemas import has_defaults
+
+        if self.arguments is None or self.tool not in tools:
+            return self
+        if not has_defaults(tools[self.tool].parameters):
+            return self
+        known = replace(self)
+        object.__setattr__(known, "_schema", tools[self.tool].parameters)
+        return known
 
     def similarity(self, step: Step, reached: Mapping[int, Step]) -> float:
         """Return 1 for a call of the tool with exactly accepted arguments, else 0."""
@@ -271,38 +367,81 @@ class Called(OfTheStepAlone):
         """Tell whether names and values are right: none missing but optional ones, none besides."""
         if self.arguments is None:
             return True
-        if arguments is None or not arguments.keys() <= self.arguments.keys():
-            return False
-        return all(
-            gold.accepts(arguments[name]) if name in arguments else gold.optional
-            for name, gold in self.arguments.items()
-        )
+        return arguments is not None and not self.faults(arguments)
+
+    def faults(self, arguments: Mapping[str, Any]) -> dict[str, ArgumentFault]:
+        """Return what is wrong with arguments by name: first those missing, then as they stand.
+
+        Where the tool's schema is known (`of_tools`), nothing is wrong that its defaults make
+        right.
+        """
+        gold = {} if self.arguments is None else self.arguments
+        found: dict[str, ArgumentFault] = {
+            name: "missing"
+            for name, argument in gold.items()
+            if name not in arguments and not argument.optional
+        }
+        for name, value in arguments.items() if self.arguments is not None else ():
+            if name not in gold:
+                found[name] = "unexpected"
+            elif not gold[name].accepts(value):
+                found[name] = "value"
+        schema = getattr(self, "_schema", None)
+        if not found or schema is None:
+            return found
+
+        from seal.core.schemas import with_defaults
+
+        given = with_defaults(schema, arguments)
+
+        def is_right(name: str) -> bool:
+            one = gold.get(name, _LEFT_OUT)
+            if name not in given or one.values is None:
+                return name in given
+            accepted = [{name: value} for value in one.values] + [{}] * one.optional
+            filled = (with_defaults(schema, each) for each in accepted)
+            return any(alike(given[name], each[name]) for each in filled if name in each)
+
+        return {name: fault for name, fault in found.items() if not is_right(name)}
+
+    def gold_calls(self) -> tuple[Called, ...]:
+        """Return the call itself."""
+        return (self,)
+
+    @property
+    def open_arguments(self) -> tuple[str, ...]:
+        """Names of the arguments of which any value is right, and that may not be left out."""
+        gold = self.arguments or {}
+        return tuple(n for n, a in gold.items() if a.values is None and not a.optional)
 
     def canonical_arguments(self) -> dict[str, Any]:
-        """Return the arguments that the oracle gives: each required one's first accepted value."""
+        """Return the arguments that the oracle gives: each required one's first accepted value.
+
+        Of open ones (`open_arguments`) gold has no value to give.
+        """
         gold = self.arguments or {}
         return {name: a.values[0] for name, a in gold.items() if not a.optional and a.values}
 
 
 @dataclass(frozen=True, slots=True)
 class Asked(OfTheStepAlone):
-    """A question to the user, such as for a missing argument."""
+    """A question of the agent to the user, such as for a missing argument."""
 
     about: tuple[str, ...] = ()
     """Words of which at least one must occur; empty: any question."""
     kind: str = field(default="asked", init=False)
 
     def similarity(self, step: Step, reached: Mapping[int, Step]) -> float:
-        """Return 1 for a text to the user that asks, else 0."""
+        """Return 1 for a text of the agent to the user that asks, else 0."""
         text = step.content.casefold()
-        asks = step.call is None and step.result is None and ("?" in text or "\uff1f" in text)
+        asks = tells_user(step) and ("?" in text or "\uff1f" in text)
         named = not self.about or any(word.casefold() in text for word in self.about)
         return float(asks and named)
 
 
 @dataclass(frozen=True, slots=True)
 class Replied(OfTheStepAlone):
-    """A reply to the user that states something."""
+    """A reply of the agent to the user that states something."""
 
     states: tuple[str, ...] = ()
     """Texts that must all occur, whatever their case; empty: any reply."""
@@ -310,7 +449,7 @@ class Replied(OfTheStepAlone):
 
     def similarity(self, step: Step, reached: Mapping[int, Step]) -> float:
         """Return the share of the texts that the reply has; with no texts, 1 for any reply."""
-        if step.call is not None or step.result is not None or not step.content.strip():
+        if not tells_user(step):
             return 0.0
         text = step.content.casefold()
         if not self.states:
@@ -343,118 +482,6 @@ def takes_turn(author: str, recipient: str) -> bool:
     Messages of the user do, and those of whoever answers to the user or calls the executor.
     """
     return author == USER or (author != EXECUTOR and recipient in (USER, EXECUTOR))
-
-
-def calls_of(step: Step) -> list[dict[str, Any]] | None:
-    """Return what really ran and brought no error: {tool, arguments, result}; None: nothing did."""
-    result = step.result
-    if result is None or result.error is not None or result.executed is None:
-        return None
-    executed = result.executed
-    return [{"tool": executed.tool, "arguments": executed.arguments, "result": result.value}]
-
-
-def _content(step: Step) -> str:
-    if step.content or step.call is None:
-        return step.content or (step.result.content if step.result else "")
-    return _written(step.call)
-
-
-def _written(call: ToolCall) -> str:
-    """Return a call as text: the tool's own name, whatever the model was shown, and arguments."""
-    name = call.tool.rpartition("/")[2].partition("~")[0] if call.tool else call.name
-    if call.arguments is None:
-        return f"{name}({call.raw})"
-    given = (f"{key}={json.dumps(v, ensure_ascii=False)}" for key, v in call.arguments.items())
-    return f"{name}({', '.join(given)})"
-
-
-def _call_id(step: Step) -> str | None:
-    if step.call is not None:
-        return step.call.id
-    return None if step.result is None else step.result.call_id
-
-
-def _error(step: Step) -> str | None:
-    error = None if step.result is None else step.result.error
-    return None if error is None else str(error.get("message", error))
-
-
-COLUMNS: Mapping[str, Callable[[Step], Any]] = {
-    "author": lambda step: party(step.author),
-    "recipient": lambda step: party(step.recipient),
-    "content": _content,
-    "calls": calls_of,
-    "call_id": _call_id,
-    "name": lambda step: None if step.call is None else step.call.name,
-    "error": _error,
-}
-"""Column of the table `message` to how it is read off a step."""
-
-
-def message_row(step: Step, columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those columns of a step as there are."""
-    return {name: COLUMNS[name](step) for name in columns if name in COLUMNS}
-
-
-@dataclass(frozen=True, slots=True)
-class Told(OfTheStepAlone):
-    """A message of the agent to its user that states something.
-
-    A text is stated as a value is (`seal.core.statements`): 40,000 is 40000, and "1 Sept" is
-    September 1; what is denied, doubted or asked is not stated.
-    """
-
-    all_of: tuple[str, ...] = ()
-    """Texts that must all be stated."""
-    any_of: tuple[str, ...] = ()
-    """Texts of which one must be stated; empty: none need."""
-    kind: str = field(default="told", init=False)
-
-    def similarity(self, step: Step, reached: Mapping[int, Step]) -> float:
-        """Return the share of `all_of` that the message states, 0 where it states no `any_of`.
-
-        0 for what is no message of the agent to the user, or has no word; without texts 1.
-        """
-        if not tells_user(step):
-            return 0.0
-        from seal.core.statements import statement
-
-        def told(text: str) -> bool:
-            return statement(step.content, text) == "stated"
-
-        if self.any_of and not any(map(told, self.any_of)):
-            return 0.0
-        return sum(map(told, self.all_of)) / len(self.all_of) if self.all_of else 1.0
-
-
-_LACKS = re.compile(r"\b(?:(?:do|have|did|is|are)(?: not|n't)|nothing|nobody|missing|need)\b")
-
-
-@dataclass(frozen=True, slots=True)
-class Refused(OfTheStepAlone):
-    """A message of the agent to its user that refuses, or asks for what it lacks, and names that.
-
-    What refuses and asks says `seal.core.speech`.
-    """
-
-    for_want_of: tuple[str, ...] = ()
-    """Words of which one must occur, whole; empty: none need."""
-    kind: str = field(default="refused", init=False)
-
-    def similarity(self, step: Step, reached: Mapping[int, Step]) -> float:
-        """Return 1 for such a message, else 0."""
-        if not tells_user(step):
-            return 0.0
-        from seal.core.speech import reading, says_cannot
-
-        text = " ".join(step.content.replace("\u2019", "'").casefold().split())
-        refuses = reading(text) in ("asks", "refuses") or says_cannot(text) or _LACKS.search(text)
-        named = (
-            re.search(rf"(?<!\w){re.escape(word.casefold())}(?!\w)", text)
-            for word in self.for_want_of
-        )
-        return float(bool(refuses) and (not self.for_want_of or any(named)))
 
 
 def tells_user(step: Step) -> bool:

@@ -1,72 +1,192 @@
-"""Whether a user's answer agrees to what was asked. Decided by rule, without a model.
+"""Whether the user allowed a call: what the agent asked, and what the user answered.
 
-A text affirms where one of its clauses begins with an English word of assent ("yes", "go ahead"),
-and nothing in it takes that back: no reservation or condition ("but", "if", "no"), and no question.
-A sign such as a thumb up is an "ok". When in doubt, nothing was affirmed.
-`seal.core.confirmation` decides whether an answer allows exactly what was asked.
+A call is allowed where, before it,
+
+1. a message of the agent states every argument (`seal.core.statements`) and puts the call to the
+   user. Its last question, or request to confirm, is for no fact. It refers to what was said
+   ("shall I do that?"), has a value or another word of it ("post the invitation?"), or says
+   nothing else ("shall I go ahead?"). A negative one, "Shall I not send it?", may be meant either
+   way.
+2. the user's next message agrees (`seal.core.acts`); to what was put as a question, as if it asked
+   for leave.
+3. the answer names nothing else: no number, day, name, or choice ("the second"), no other deed
+   ("could you make it shorter?"), and no word of its own in a short clause. Its own are not those
+   of the message, those that state an argument, and the names in a row of the world that has one.
+   Of a choice, "to Bo or to Cleo?", it names what is then done.
+4. no later word of the user calls it off.
+
+When in doubt, nothing was allowed. The case of a value does not matter, because the first word of a
+sentence has a capital. All rules are of English.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-_ASSENT = (
-    "ok|okay|okey|okej"
-    "|yes|yeah|yep|yup|yea|y$|aye|sure|sure thing|certainly|absolutely|definitely|of course"
-    "|go ahead|go for it|(?:send|save|remove|delete|cancel|set|add|do) (?:it|that|them|so)"
-    "|do$|proceed|correct"
-    "|right|exactly|confirmed|i confirm|confirm|agreed|i agree|fine|perfect|alright|all right"
-    "|sounds (?:good|great|right|fine)|looks (?:good|great|right|fine|correct)"
-    "|(?:that|this|it)(?: is|'s) (?:right|correct|fine|ok|okay|good|perfect)"
-    "|(?:that|this|it) works|you may|you can|why not|no problem"
-)
-_DOUBT = (
-    "but|except|however|instead|rather|not|no|nope|nah|never|cannot|can't|don't|won't|isn't"
-    "|doesn't|wait|stop|hold on|cancel|change|unless|if|maybe|perhaps|later|actually|first"
-)
-_OFF = "wait|stop|hold on|cancel|don't|do not|never ?mind|forget it|instead|actually"
-"""What calls a thing off that was affirmed before."""
-_YES_SIGNS = re.compile("[\U0001f44d\U0001f44c\u2705\u2714\u2611\U0001f197\U0001f4af]")
-_NO_SIGNS = re.compile("[\U0001f44e\u274c\u274e\u26d4\U0001f6ab\U0001f6d1\u270b]")
-_LOOKS = re.compile("[\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]")
-"""What gives the sign before it a colour."""
-_HARMLESS = re.compile(r"\b(?:no problem|no worries|why not)\b")
-"""Words of assent that look like doubt."""
-_BEGINS = re.compile(rf"(?:{_ASSENT})(?!\w)")
-_CLAUSE = re.compile(r"[.!,;:…。！，、；：–—]+")
-_POLITE = re.compile(r"^(?:(?:please|thanks|thank you|great|good|oh|ah|well|hi|um)\b[ ]*)+")
+from seal.core.acts import CROSSES, LONGEST, acts
+from seal.core.clauses import BULLET, VALUE, Clause, Sentence, deed_forms, role, sentences_of
+from seal.core.conditions import EXECUTOR, USER, tells_user
+from seal.core.quantities import WEEKDAYS, read
+from seal.core.statements import Sense, leaves, said, states
+from seal.core.text import word_list, words
+
+if TYPE_CHECKING:
+    from seal.core.types import Step, Tables
+
+_NAME = re.compile(r"[^\W\d_]+(?:[ '.-]+[^\W\d_]+){0,2}\.?")
+_WORD = re.compile(r"[^\W_]+")
+_SHORT = 4
+"""Words of a short clause, at most: it agrees, or it names something."""
+_PARTS = frozenset([":", ";", "\u2013", "\u2014", " - ", " -- "])
+"""Parts what is asked from what it is said to be about."""
 
 
-def affirms(text: str) -> bool:
-    """Tell whether an answer allows what was asked, wholly and at once.
+def consent(
+    before: Sequence[Step], arguments: Mapping[str, Any] | None, tables: Tables, sense: Sense
+) -> int | None:
+    """Return the place of the answer that allows a call; None: it is not allowed.
 
-    >>> [affirms(text) for text in ("Yes, go ahead.", "Yes, but to Bo", "Is it safe? ok")]
-    [True, False, False]
+    The last message that puts the call to the user decides.
+
+    Args:
+        before: What was said and done before the call.
+        arguments: Of the call.
+        tables: The world, in which the name of a row stands for its other cells.
+        sense: When it was said, and where the times of day are told.
     """
-    said = plain(text)
-    if "?" in said or "？" in said or _NO_SIGNS.search(said):
-        return False
-    begins = any(_BEGINS.match(_POLITE.sub("", clause)) for clause in clauses(said))
-    return begins and not holds(_HARMLESS.sub("", said), _DOUBT)
+    sense = replace(sense, stands_for=partial(row_of, tables=tables))
+    rows = [row for rows in tables.values() for row in rows]
+    for place, told, answer in reversed(list(_exchanges(before))):
+        if told and len(told) <= LONGEST and states(told, arguments, sense):
+            answer = answer[: LONGEST + 1]  # the judge reads no longer one
+            values = list(_values((told, answer), arguments, rows, sense))
+            if asked := _asked(told, values):
+                heard = re.sub(r"\d", VALUE, answer)  # a new number is one that the answer adds
+                agrees = acts(heard, f"{told}\nShall I do that?", "user").agrees
+                named = {*words(answer)}
+                chosen = any(named.issuperset(words(value)) for value in values if value)
+                clear = agrees and _is_clear(asked, chosen)
+                return place if clear and not _adds(answer, (told, *values), rows) else None
+        if calls_off(answer):
+            return None
+    return None
+
+
+def _exchanges(steps: Iterable[Step]) -> Iterator[tuple[int, str, str]]:
+    """Yield each answer of the user, by its place, after what the agent told last; empty: nothing.
+
+    Calls and results are left out.
+    """
+    told = ""
+    for place, step in enumerate(steps):
+        if step.call is None and step.result is None and tells_user(step):
+            told = step.content
+        elif step.author == USER and step.recipient != EXECUTOR and step.content.strip():
+            yield place, told, step.content
+            told = ""
 
 
 def calls_off(text: str) -> bool:
     """Tell whether a text takes back what was allowed before."""
-    said = plain(text)
-    return holds(said, _OFF) or _NO_SIGNS.search(said) is not None
+    off = ({"do", "not"}, {"never", "mind"})
+    return CROSSES.search(text) is not None or any(
+        sentence.said & role("recalling") or any(both <= sentence.said for both in off)
+        for sentence in sentences_of(text)
+    )
 
 
-def plain(text: str) -> str:
-    """Return a text in small letters with single blanks; a sign of assent is an ok of its own."""
-    said = _YES_SIGNS.sub(", ok, ", _LOOKS.sub("", text))
-    return " ".join(said.casefold().replace("\u2019", "'").split())
+def row_of(name: str, tables: Tables) -> Iterator[str]:
+    """Yield the texts of the row with a name, those that no other row of its table has."""
+    for rows in tables.values():
+        found = next((row for row in rows if row and next(iter(row.values())) == name), None)
+        if found is not None:
+            counts = Counter(cell for row in rows for cell in row.values() if isinstance(cell, str))
+            texts = (cell for cell in found.values() if isinstance(cell, str) and words(cell))
+            yield from (text for text in texts if counts[text] == 1)
 
 
-def holds(said: str, phrases: str) -> bool:
-    """Tell whether a plain text has one of some phrases, alternatives of a regex."""
-    return re.search(rf"(?<!\w)(?:{phrases})(?!\w)", said) is not None
+def _values(
+    texts: Iterable[str], arguments: Any, rows: Sequence[Mapping[str, Any]], sense: Sense
+) -> Iterator[str]:
+    """Yield the words by which texts state arguments, and the names in rows that have one."""
+    for name, leaf in leaves(arguments):
+        yield from (said(text, leaf, replace(sense, name=name)) or "" for text in texts)
+        same = "".join(words(leaf)) if isinstance(leaf, str) else ""
+        for row in rows if same else ():
+            if same in ("".join(words(str(cell))) for cell in row.values()):
+                yield from _names_in(row)
 
 
-def clauses(said: str) -> list[str]:
-    """Return the clauses of a text, which end at any stop or comma, without empty ones."""
-    return [part for clause in _CLAUSE.split(said) if (part := clause.strip())]
+def _names_in(row: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the cells that are names: one to three words of letters, the first one capitalised."""
+    for cell in row.values():
+        if isinstance(cell, str) and _NAME.fullmatch(cell) and not cell[0].islower():
+            yield cell
+
+
+def _asked(text: str, values: Iterable[str]) -> Sequence[Clause]:
+    """Return the clauses that put to the user what a message tells; none: it puts nothing."""
+    told = sentences_of(text)
+    asked = next((sentence.clauses for sentence in reversed(told) if _asks(sentence)), ())
+    begin = max((n for n, clause in enumerate(asked) if clause.lead in _PARTS), default=0)
+    part = [word for clause in asked[begin:] for word in clause.words]
+    of_fact = part[:1] and part[0] in role("fact") and role("leave").isdisjoint(part)
+    if of_fact or (asked and part[0] in role("asking") and part[:2] != ["why", "do"]):
+        return ()
+    rest = Counter(word for sentence in told for word in sentence.words) - Counter(part)
+    rest.update(word for value in values for word in words(value))
+    own = {*part} - role("leave", "usual") - word_list("english_small") - deed_forms().base.keys()
+    refers = any(word[0] == VALUE or word in role("referring") for word in part)
+    return asked if refers or not own or own & rest.keys() else ()
+
+
+def _asks(sentence: Sentence) -> bool:
+    """Tell whether a sentence is a question, or a request to confirm."""
+    found = (one for clause in sentence.clauses for one in clause.predicates)
+    tells = any(one.is_first and one.verb == "confirm" for one in found)
+    return sentence.is_question or bool(sentence.said & role("confirming") and not tells)
+
+
+def _is_clear(asked: Iterable[Clause], chosen: bool) -> bool:
+    """Tell whether a yes can be meant one way only; chosen: the answer names a value."""
+    for clause in asked:
+        first = clause.words[0]
+        if clause.lead == "or" and not (chosen or first in role("yesno", "no_choice")):
+            return False
+        is_aside = clause.lead == "or" or (clause.lead == "," and len(clause.words) <= _SHORT)
+        is_aside = is_aside or first in ("if", "whether", "why")
+        if not is_aside and clause.said & role("negating"):
+            return False
+    return True
+
+
+def _adds(answer: str, told: Iterable[str], rows: Iterable[Mapping[str, Any]]) -> bool:
+    """Tell whether an answer names something that is not in some texts."""
+    known = {word for text in told for word in words(BULLET.sub(" ", text))}
+    usual = word_list("casual") | word_list("english_small") | word_list("assent")
+    usual |= role("courtesy", "leave", "usual", "fitting") | deed_forms().base.keys()
+    usual -= role("choosing")
+    names = {*WEEKDAYS, "tomorrow", *(w for row in rows for n in _names_in(row) for w in words(n))}
+    heard = read(answer)
+    spans = (heard.plain[t.start : t.end] for t in heard.tokens if not isinstance(t.value, str))
+    numbers = {word for span in spans for word in words(span)}
+    if not (names - usual | numbers).isdisjoint({*words(answer)} - known):
+        return True
+    usual |= known
+    deeds = {*deed_forms().base, "make"} - role("info", "inform") - known
+    for sentence in sentences_of(answer):
+        for clause in sentence.clauses:
+            own = _WORD.findall(answer[clause.start : clause.end])
+            new = [n for n, word in enumerate(own) if word.casefold() not in usual]
+            in_short = new and len(own) <= _SHORT and not sentence.is_question
+            wants = "also" in clause.said or (sentence.is_question and "you" in clause.words[:2])
+            if in_short or any(n and own[n][0].isupper() for n in new):
+                return True
+            if wants and not clause.said.isdisjoint(deeds):
+                return True
+    return False

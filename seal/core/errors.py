@@ -44,6 +44,12 @@ class _Short(reprlib.Repr):
         text = super().repr_instance(x, level)
         return f"<{type(x).__name__}>" if "\n" in text else text
 
+    def repr_int(self, x: int, level: int) -> str:
+        try:
+            return super().repr_int(x, level)
+        except ValueError:  # more digits than Python writes
+            return f"<a whole number of {x.bit_length()} bits>"
+
 
 _SHORT = _Short()
 _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 100

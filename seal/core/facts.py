@@ -1,52 +1,398 @@
-"""Facts that a text states, and whether a body of texts knows them: found by rule, without a model.
+"""The values that the record of a chat tells, and those that a text says beyond them.
 
-A fact is a thing that cannot be made up innocently: an address of the web or of mail, a code such
-as "X1234567", a number, a name. Days, months, quotations and short answers to a question are facts
-too. Facts in plain lower-case prose ("the one in paris") are missed, unless they are a whole short
-answer.
-
-- A number is known where its digits stand in a known number, or each group of its digits is one:
-  "3/22" of "3/22/2024", "5 PM" of "17:00", "two" of "2". So is a phone number that was told without
-  its country's code and is said with one, "+1 (720) 555-0128", or the other way round; which
-  country's, no rule can tell. Two numbers with such codes are the same where all digits are.
-- A code, capitals and digits in one word, is known where its letters and digits stand together.
-- A name is a capitalised word that begins no sentence; it is known where the word is, whatever its
-  case and a plural or possessive ending aside.
-- A quotation is known where its words are.
+Values are numbers with their units, days, times, codes, phone numbers and addresses, as
+`seal.core.quantities` reads them; names too, if asked. Read by rule, without a model.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from typing import Literal, NamedTuple
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, date, datetime
+from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
+from itertools import combinations, combinations_with_replacement, pairwise
+from operator import attrgetter, itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from seal.core.english import MONTHS, NUMBER_WORDS, WEEKDAYS
-from seal.core.text import sentences, word_list, words
+from seal.core.conditions import AGENT, party
+from seal.core.quantities import (
+    MONTHS,
+    WEEKDAYS,
+    Day,
+    Quantity,
+    Text,
+    Time,
+    Token,
+    Unit,
+    Value,
+    read,
+)
+from seal.core.statements import ABOUT, MOMENTS, is_same
+from seal.core.text import word_list
+from seal.core.values import json_text
 
-Kind = Literal["address", "code", "number", "name", "day", "quotation", "answer"]
+if TYPE_CHECKING:
+    from seal.core.types import Step
 
-_ADDRESS = re.compile(r"\b(?:https?://|www\.)\S+|\b[\w.+-]+@[\w-]+\.[\w.-]+")
-_NUMBER = re.compile(r"\+?\(?\d(?:[\d()./:,\-–]|\s(?=[\d(]))*\d\)?|\d")
-_CODE = re.compile(
-    r"(?<![\w-])(?!\d{4}-\d\d-\d\d)(?!\d{1,4}[AP]M\b)(?=[A-Z\d-]*[A-Z])(?=(?:[A-Z-]*\d){3})"
-    r"[A-Z\d]+(?:-[A-Z\d]+)*(?![\w-])"
+
+class _Said(NamedTuple):
+    """Something that a text says, with its place in the plain text."""
+
+    start: int
+    end: int
+    value: Quantity | Value | None
+    """None: a phone number, an address or a name."""
+
+
+class Record:
+    """The values that a request, the calls and their results tell.
+
+    A value that is said is explained where one of them is the same: converted, rounded to a whole
+    number, in thousands or as percent (`statements.is_same`). A number is explained too as the sum,
+    difference or product of two that the answer says beside it, and as the length of a list; where
+    few numbers are told, also as what two of them come to.
+
+    Args:
+        texts: In any order; JSON is a text.
+        today: When the answer is said; None: unknown.
+    """
+
+    def __init__(self, texts: Iterable[str] = (), today: date | None = None) -> None:
+        self.today = today
+        self.counts: set[int] = set()
+        """Lengths of lists."""
+        self._numbers: dict[Decimal, set[str | None]] = {}
+        self._phones = _Phones(set(), set())
+        self._local_phones: set[str] = set()
+        self._addresses: set[str] = set()
+        self._quantities: dict[str | None, list[Quantity]] = {}
+        self._moments: set[tuple[object, ...]] = set()
+        self._words: set[str] = set()
+        self._explained: dict[tuple[Decimal, str | None, bool], bool] = {}
+        """Quantities that were asked of, and whether they were told."""
+        near = () if today is None else (-1, 0, 1)
+        self.weekdays = {WEEKDAYS[(today.weekday() + days) % 7] for days in near if today}
+        """Of the days that are told with their year, and of yesterday, today and tomorrow."""
+        for text in texts:
+            self.add(text)
+
+    def add(self, said: str) -> None:
+        """Take in what a text tells."""
+        self._explained.clear()
+        text = read(said)
+        for phone, *_ in _phones_at(text.plain):
+            self._learn_phone(phone)
+        self._addresses |= {address for address, *_ in _addresses_at(text.plain)}
+        for one in text.quantities:
+            for number in (one.number, *_rounded(one.number)):
+                self._numbers.setdefault(number, set()).add(one.dimension)
+            self._quantities.setdefault(one.dimension, []).append(one)
+            if MOMENTS[0] <= one.number <= MOMENTS[1]:
+                moment = datetime.fromtimestamp(float(one.number), UTC)
+                self._learn(Day(moment.year, moment.month, moment.day))
+                self._learn(Time(moment.hour, moment.minute))
+        for token in text.tokens:
+            if (written := text.plain[token.start : token.end]).isdecimal():
+                self._learn_phone(written)
+            for value in (token.value, *token.others):
+                if isinstance(value, (Day, Time)):
+                    self._learn(value)
+                elif isinstance(value, str):
+                    parts = [part for part in _PART.split(value) if len(part) > 3]
+                    self._words |= {
+                        value,
+                        _squeezed(value),
+                        *parts,
+                        *(p[-4:] for p in parts if p[-4:].isdigit()),
+                    }
+
+    def add_step(self, step: Step) -> None:
+        """Take in what a step of a chat tells that is no message of the agent."""
+        if step.call is not None:
+            self.add(json_text(step.call.arguments))
+        elif step.result is not None:
+            for text in {step.content, json_text(step.result.value)}:
+                self.add(text)
+            self.counts |= {*_lengths(step.result.value)}
+        elif party(step.author) != AGENT:
+            self.add(step.content)
+
+    def _learn_phone(self, written: str) -> None:
+        whole, local = _phone(written)
+        self._phones.whole.update(whole)
+        (self._phones.local if whole else self._local_phones).update(local)
+
+    def _knows_phone(self, written: str) -> bool:
+        """Tell whether a phone number was told; either may lack its country's code."""
+        whole, local = _phone(written)
+        told = [self._local_phones] if whole else [self._local_phones, self._phones.local]
+        return bool(whole & self._phones.whole) or any(local & numbers for numbers in told)
+
+    def _knows_address(self, address: str) -> bool:
+        """Tell whether an address was told; one of the web may be put together of what was."""
+        parts = (part for part in _PART.split(address) if len(part) > 3)
+        return address in self._addresses or ("@" not in address and self._words.issuperset(parts))
+
+    def _learn(self, value: Day | Time) -> None:
+        """Keep a day or time in all forms in which less of it may be said."""
+        if isinstance(value, Time):
+            half = value.hour % 12, value.minute
+            told = (value.hour, value.minute) if value.sure else ("unsure", *half)
+            self._moments |= {("half", *half), told}
+        else:
+            year, month, day = value
+            if year is not None:
+                self.weekdays.add(WEEKDAYS[value.calendar.weekday()])
+            self._numbers |= {Decimal(year): {None}} if year else {}
+            self._moments |= {value, (None, month, day), (None, None, day)}
+            self._moments |= {("any year", month, day)} if year is None else set()
+
+    def tells(self, value: Value) -> bool:
+        """Tell whether a day, a time of day or a word with digits was told."""
+        if isinstance(value, Time):
+            half = value.hour % 12, value.minute
+            if not value.sure:
+                return ("half", *half) in self._moments
+            if not value.minute and Decimal(value.hour) in self._numbers:
+                return True
+            told = {(value.hour, value.minute), ("unsure", *half)}
+            return not self._moments.isdisjoint(told)
+        if isinstance(value, Day):
+            return value in self._moments or ("any year", *value[1:]) in self._moments
+        return self._knows_word(str(value).removesuffix("'s"))
+
+    def years_of(self, day: Day) -> set[int]:
+        """Return the years in which a day of a month was told, else that of today."""
+        told = {
+            one.year
+            for one in self._moments
+            if isinstance(one, Day) and one[1:] == day[1:] and one.year is not None
+        }
+        return told or (set() if self.today is None else {self.today.year})
+
+    def _knows_word(self, word: str) -> bool:
+        if word in self._words or (word.isdecimal() and self._knows_phone(word)):
+            return True
+        return not word.isalnum() and _squeezed(word) in self._words
+
+    def unexplained(self, answer: str, names: bool = False) -> list[str]:
+        """Return the words of the values that an answer says and nothing explains, in order.
+
+        The numbers that a list begins its lines with are none.
+
+        Args:
+            answer: Any text.
+            names: True: names are values too, capitalised words that begin no sentence; and so are
+                "tomorrow" and the days of the week.
+        """
+        whole = read(answer)
+        return [whole.said(*one[:2]) for one in sorted(self.odd(whole, names), key=itemgetter(0))]
+
+    def odd(self, whole: Text, names: bool = False) -> Iterator[_Said]:
+        """Yield the values of a text that nothing explains, kind by kind."""
+        plain = whole.plain
+        taken = {place for m in _LINE_NUMBER.finditer(plain) for place in range(*m.span())}
+        for address, start, end in _addresses_at(plain):
+            taken |= {*range(start, end)}
+            if not self._knows_address(address):
+                yield _Said(start, end, None)
+        for phone, start, end in _phones_at(plain):
+            is_new = start not in taken
+            taken |= {*range(start, end)}
+            if is_new and not self._knows_phone(phone):
+                yield _Said(start, end, None)
+        for known in self._quantities.values():
+            known.sort(key=attrgetter("amount"))
+        said = [one for one in whole.quantities if one.start not in taken]
+        beside = _Beside(said[: _PAIRED + 1])
+        told = {abs(one.number) for held in self._quantities.values() for one in held}
+        # What follows from many numbers follows by chance.
+        pairs = combinations(told if len(told) <= _FEW else (), 2)
+        reckoned = sorted(number for pair in pairs for number in _joined(*pair))
+        also = {token.start: token.others for token in whole.tokens if token.others}
+        for one in said:
+            if any(map(self.tells, also.get(one.start, ()))):
+                continue  # 19.45 is a time
+            explained = self._explains(one, plain) or beside.explains(one)
+            if not explained and reckoned and not _MONTH_BEHIND.match(plain, one.end):
+                explained = _is_among(one, reckoned)
+            if not explained:
+                yield _Said(one.start, one.end, one)
+        for before, token in pairwise([None, *whole.tokens]):
+            if token is None or token.start in taken:
+                continue
+            if isinstance(token.value, (Day, Time)) or _has_digit(token.value):
+                if not any(map(self.tells, (token.value, *token.others))):
+                    yield _Said(token.start, token.end, token.value)
+            elif names and token.value not in self._words:
+                if not _is_name(whole, before, token):
+                    continue
+                yield _Said(token.start, token.end, None)
+
+    def unsupported(self, whole: Text) -> Iterator[str]:
+        """Yield the words of the values that a text says and nothing explains or may lead to.
+
+        A day or time may be reckoned from any other, a number from two: as their sum, difference,
+        product or quotient. Where more than `_RECKONED` are told, any number is, but for a long
+        one, which may be a code. A word with digits that is no code may be anything.
+        """
+        odd = sorted(self.odd(whole), key=itemgetter(0))
+        strange = {one.start for one in odd}
+        known = {abs(one.number) for held in self._quantities.values() for one in held}
+        known |= {abs(one.number) for one in whole.quantities if one.start not in strange}
+        pairs = combinations_with_replacement(known if len(known) <= _RECKONED else (), 2)
+        reckoned = sorted(number for pair in pairs for number in _joined(*pair))
+        for start, end, value in odd:
+            may_be = False
+            if isinstance(value, Quantity):
+                many = value.dimension == "time" and len(self._moments) > 1
+                many = many or (len(known) > _RECKONED and value.number.adjusted() < _OF_A_CODE)
+                may_be = many or _is_among(value, reckoned)
+            elif isinstance(value, (Day, Time)):
+                may_be = bool(self._moments)
+            elif value is not None:
+                may_be = _CODE.fullmatch(whole.said(start, end)) is None
+            if not may_be:
+                yield whole.said(start, end)
+
+    def _tells_degrees(self, one: Quantity) -> bool:
+        """Tell whether a temperature was told in the other unit, as results do without a unit."""
+        bare = self._quantities.get(None, [])
+        wanted = one.amount if one.unit == "f" else one.amount * 9 / 5 + 32
+        place = bisect_left(bare, wanted, key=attrgetter("number"))
+        near = bare[max(place - 1, 0) : place + 1]
+        return any(is_same(one, other._replace(unit=_DEGREES[str(one.unit)])) for other in near)
+
+    def _explains(self, one: Quantity, plain: str) -> bool:
+        if _MONTH_BEHIND.match(plain, one.end):
+            return False  # a day that is none
+        if plain[one.start].isalpha() and (one.unit is None or one.number == 1):
+            return True  # "two of them", "one rule that beats ten others"
+        if one.number in self.counts or self._knows_word(plain[one.start : one.end]):
+            return True
+        if _SCALE.search(plain, max(one.start - 8, 0), one.end):
+            return True
+        is_about = _ABOUT.search(plain, max(one.start - 16, 0), one.start) is not None
+        key = (one.number, one.unit, is_about)
+        if key not in self._explained:
+            self._explained[key] = self._is_told(one, is_about)
+        return self._explained[key]
+
+    def _is_told(self, one: Quantity, is_about: bool) -> bool:
+        """Tell whether a quantity was told: as it is, converted, scaled or rounded."""
+        scaled = [one.number, one.number * 1000, one.number / 1000]
+        if one.unit == "%":
+            scaled += [one.number / 100, 100 - one.number]  # so much is left
+        if one.unit in ("f", "c") and self._tells_degrees(one):
+            return True
+        for number in scaled:
+            known_of = self._numbers.get(number, set())
+            units = known_of - {None}
+            if known_of and (one.dimension is None or not units or one.dimension in units):
+                return True  # 20 days are not the 20 of "20 cm"
+        for dimension, amount in ((one.dimension, one.amount), (None, one.number)):
+            known = self._quantities.get(dimension, [])
+            place = bisect_left(known, amount, key=attrgetter("amount"))
+            near = known[max(place - 1, 0) : place + 1]
+            if any(is_same(one, other, is_about) for other in near):
+                return True
+        return False
+
+
+_DEGREES = {"f": "c", "c": "f"}
+
+
+def _squeezed(word: str) -> str:
+    """Return a code without what parts it."""
+    return re.sub(r"[\W_]", "", word)
+
+
+def _joined(one: Decimal, other: Decimal) -> Iterator[Decimal]:
+    yield from (one + other, abs(one - other), one * other)
+    if one and other:
+        yield from (one / other, other / one)
+
+
+def _is_among(said: Quantity, numbers: Sequence[Decimal]) -> bool:
+    """Tell whether a quantity is one of some sorted numbers, rounded or cut to its last digit."""
+    exponent = said.number.as_tuple().exponent
+    step = Decimal(1).scaleb(exponent if isinstance(exponent, int) else 0)
+    wanted, step = (n / 100 if said.unit == "%" else n for n in (abs(said.number), step))
+    place = bisect_left(numbers, wanted)
+    return any(abs(number - wanted) < step for number in numbers[max(place - 1, 0) : place + 1])
+
+
+class _Beside:
+    """The first values that an answer says, by which one of them may explain another."""
+
+    def __init__(self, said: Sequence[Quantity]) -> None:
+        self._said = said
+        self._reckoned: dict[Decimal, list[tuple[Quantity, Quantity]]] = {}
+        for one, other in combinations(said, 2):
+            a, b = one.number, other.number
+            for number in (a + b, abs(a - b), a * b):
+                self._reckoned.setdefault(number, []).append((one, other))
+
+    def explains(self, one: Quantity) -> bool:
+        """Tell whether a value is another in another unit, or is reckoned from two."""
+        for other in self._said:
+            if other.unit and other.unit != one.unit and is_same(one, other):
+                return True  # "62.5 km, about 38.8 miles"
+        return any(one not in pair for pair in self._reckoned.get(one.number, ()))
+
+
+_PART = re.compile(r"[^\w]|_")
+"""Between the parts of a code: card_981239 is told as 981239, too, and as one ending in 1239."""
+_LINE_NUMBER = re.compile(r"^[ \t]*\(?\d{1,3}[.):](?=\s)", re.MULTILINE)
+_PAIRED = 12
+"""Values that an answer says of which two and two are reckoned together, at most."""
+_FEW = 10
+"""Numbers of a record of which two and two are reckoned together to explain a value, at most."""
+_RECKONED = 30
+"""Numbers of which two and two are reckoned together, at most."""
+_CODE = re.compile(r"(?=.*[A-Z])(?=(?:[A-Z-]*\d){3})[A-Z\d]+(?:-[A-Z\d]+)*|\d{3}-\d{4}")
+"""Capitals and at least three digits; or a phone number without its area."""
+_OF_A_CODE = 6
+"""Digits after the first of a number that is no sum."""
+_SQUARE = re.compile(r"[a-z]{1,2}[23]")
+_SCALE = re.compile(r"\b(?:out )?of (?:5|10|100)$")
+"""What a mark is given of: "4.5 of 5"."""
+_MONTH_BEHIND = re.compile(rf" (?:of )?(?:{'|'.join(MONTHS)})\b")
+_ABOUT = re.compile(rf"(?:{ABOUT.pattern})\W*$")
+_LONGEST = 20
+"""Digits before the point of a number that is rounded."""
+
+
+def _rounded(number: Decimal) -> Iterator[Decimal]:
+    """Yield a number with three decimals, two, one and none; of two such as near both."""
+    exponent = number.as_tuple().exponent
+    digits = -exponent if isinstance(exponent, int) else 0
+    if number.adjusted() < _LONGEST:
+        for places in range(min(digits, 4)):
+            step = Decimal(1).scaleb(-places)
+            yield from (number.quantize(step, way) for way in (ROUND_HALF_EVEN, ROUND_HALF_UP))
+
+
+def _lengths(value: Any) -> Iterator[int]:
+    """Yield the lengths of the lists in a JSON value."""
+    left = [value]
+    while left:
+        held = left.pop()
+        if isinstance(held, list):
+            yield len(held)
+        left += held if isinstance(held, list) else held.values() if isinstance(held, dict) else ()
+
+
+# -- Phone numbers, addresses and names.
+
+_PHONE = re.compile(
+    r"(?<![\w+.:/-])(?:\+|00|\()\d[\d().-]{0,4}(?:[ .()-]{0,2}\d{1,5}){1,6}(?![\w:])"
+    r"|(?<![\w+.:/-])(?:1[ .-]?)?(?:\d{3}[ .-]|\(\d{3}\)[ .-]?)\d{3}[ .-]?\d{4}(?![\w:])"
+    r"|(?<![\w+.:/-])0(?!\d-\d\d-\d{4})\d{1,4}(?:[ -]\d{2,4}){2,4}(?![\w:])"
 )
-"""At least three digits, and no moment."""
-_QUOTED = re.compile(
-    r"\"([^\"\n]+)\"|“([^”\n]+)”|(?<!\w)'([^\n]+?)'(?!\w)|‘([^\n]+?)’(?!\w)|「([^」\n]+)」"
-)
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-_NUMBER_WORDS = {word: str(number) for word, number in NUMBER_WORDS.items()} | {
-    "noon": "12",
-    "midnight": "0",
-}
-_DAYS = frozenset(
-    [*words("tomorrow tonight yesterday"), *WEEKDAYS]
-    + [month for month in MONTHS if month not in ("march", "may")]  # those have other senses
-)
+"""A phone number as people write it: with a country's code, with gaps as in North America, or with
+the zero that is dialled at home."""
 _PHONE_DIGITS = range(7, 16)
 """Digits of a phone number; E.164 allows 15, its country's code among them."""
 _COUNTRY = re.compile(
@@ -54,226 +400,79 @@ _COUNTRY = re.compile(
     r"|2[1-689]\d|3[578]\d|42\d|50\d|59\d|6[7-9]\d|8[05789]\d|9[679]\d"
 )
 """Country calling codes. Source: ITU-T E.164, list of assigned codes."""
-_SHORT_ANSWER = 4
-"""Words of a short answer, at most."""
+_ADDRESS = re.compile(
+    r"(?<!\w)(?:https?://|www\.)[\w.-]+/[^\s\"'<>()\[\]{}|\\^`]+|(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.-]+"
+)
+"""An address of mail, or of the web that is more than a host."""
+_CALENDAR = frozenset([*MONTHS, *(f"{day}s" for day in WEEKDAYS), *(day[:3] for day in WEEKDAYS)])
+"""Capitalised words that are no names, and days in other forms."""
+_RELATIVE_DAYS = frozenset([*WEEKDAYS, "tomorrow", "tonight", "yesterday"])
 
 
-@dataclass(frozen=True, slots=True)
-class StatedFact:
-    """One fact as it was written."""
-
-    kind: Kind
-    text: str
-
-
-class _Phone(NamedTuple):
-    """A phone number, or what may be one."""
-
-    digits: str
-    """Without what is dialled before a country's code, and without "(0)" after it."""
-    international: bool
-    """It has a country's code for certain."""
-
-    @classmethod
-    def of(cls, text: str) -> _Phone:
-        """Return a number as it was written."""
-        digits = _digits(re.sub(r"(?<=\d)\s*\(0\)", "", text))
-        if digits.startswith("00"):
-            return cls(digits[2:], True)
-        return cls(digits, text.lstrip(" (").startswith("+"))
+def _phones_at(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the phone numbers of a text, with their places."""
+    for match in _PHONE.finditer(text):
+        is_whole = match[0].count("(") == match[0].count(")")
+        if is_whole and sum(map(str.isdigit, match[0])) in _PHONE_DIGITS:
+            yield match[0], *match.span()
 
 
-@dataclass(frozen=True)
-class Knowledge:
-    """What a body of texts says.
+class _Phones(NamedTuple):
+    """Phone numbers by their digits."""
 
-    Args:
-        texts: In any order.
+    whole: set[str]
+    """With their country's codes."""
+    local: set[str]
+    """Without, as far as the codes are known; nor the zero that is dialled at home."""
+
+
+def _phone(written: str) -> _Phones:
+    """Return a phone number, without what is dialled before its code, and "(0)" after it."""
+    digits = re.sub(r"\D", "", re.sub(r"(?<=\d)\s*\(0\)", "", written))
+    if len(digits) not in _PHONE_DIGITS:
+        return _Phones(set(), set())
+    is_whole = digits.startswith("00") or written.lstrip(" (").startswith("+")
+    digits = digits.removeprefix("00")
+    if not is_whole and not (len(digits) == 11 and digits[0] == "1"):  # of North America
+        return _Phones(set(), {digits.removeprefix("0")})
+    local = {digits[n:].removeprefix("0") for n in (1, 2, 3) if _COUNTRY.fullmatch(digits[:n])}
+    return _Phones({digits}, {one for one in local if len(one) >= _PHONE_DIGITS.start})
+
+
+def same_phone(one: str, other: str) -> bool:
+    """Tell whether two phone numbers are one; either may lack its country's code."""
+    (whole, local), (other_whole, other_local) = _phone(one), _phone(other)
+    if whole and other_whole:
+        return bool(whole & other_whole)
+    return bool(local & other_local)
+
+
+def _addresses_at(plain: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the addresses of a text, with their places."""
+    for match in _ADDRESS.finditer(plain):
+        address = match[0].rstrip(".,;:!?*_-/")
+        bare = (address.partition("://")[2] or address).removeprefix("www.")
+        yield bare, match.start(), match.start() + len(address)
+
+
+def _has_digit(value: Value) -> bool:
+    """Tell whether a word has digits, and is no unit such as m3."""
+    return isinstance(value, str) and any(map(str.isdigit, value)) and not _SQUARE.fullmatch(value)
+
+
+def _is_name(whole: Text, before: Token | None, token: Token) -> bool:
+    """Tell whether a word is a name, or a day by its distance or weekday.
+
+    A name begins with a capital, and a word or comma stands right before it. A word in capitals is
+    none, for it may be an abbreviation, or loud.
     """
-
-    texts: tuple[str, ...] = field(default=())
-
-    def with_texts(self, texts: Iterable[str]) -> Knowledge:
-        """Return what these texts say besides."""
-        return Knowledge((*self.texts, *texts))
-
-    def unknown(self, text: str, answers: bool = False) -> list[StatedFact]:
-        """Return the facts that a text states and these texts do not, each once.
-
-        Args:
-            text: What was said.
-            answers: True: it answers a question, so that a few words are a fact.
-        """
-        found = [fact for fact in stated(text) if not self.has(fact)]
-        if not found and answers:
-            found = [StatedFact("answer", word) for word in self._made_up(text)]
-        return list(dict.fromkeys(found))
-
-    def has(self, fact: StatedFact) -> bool:
-        """Tell whether these texts say a fact."""
-        if fact.kind == "address":
-            return fact.text.casefold() in self._folded
-        if fact.kind == "code":
-            return _squeezed(fact.text) in self._squeezed
-        if fact.kind == "number":
-            parts = re.split(r",\s+", fact.text)
-            return self._has_number(fact.text) or all(map(self._has_number, parts))
-        if fact.kind == "quotation":
-            return all(self._has_word(word) for word in _WORD.findall(fact.text) if len(word) > 2)
-        return self._has_word(fact.text)
-
-    def _has_number(self, text: str) -> bool:
-        digits = _digits(text)
-        if any(digits in known for known in self._digits if len(digits) > 2 or digits == known):
-            return True
-        if any(_same_phone(_Phone.of(text), known) for known in self._phones):
-            return True
-        return all(group in self._groups for group in _groups(text))
-
-    def _has_word(self, word: str) -> bool:
-        folded = _stem(word)
-        if folded in self._words:
-            return True
-        if folded in MONTHS:
-            return str(MONTHS.index(folded) + 1) in self._groups
+    if token.value in _RELATIVE_DAYS:
+        return True
+    if token.value in _CALENDAR or isinstance(token.value, Unit):
         return False
-
-    def _made_up(self, text: str) -> list[str]:
-        """Return the words of a short answer that nobody has said and that mean something."""
-        said = _WORD.findall(text)
-        if len(said) > _SHORT_ANSWER:
-            return []
-        plain = {word: re.sub(r"['’]", "", word.casefold()) for word in said}
-        return [
-            word
-            for word in said
-            if plain[word] not in word_list("casual") and len(word) > 1 and not self._has_word(word)
-        ]
-
-    @cached_property
-    def _folded(self) -> str:
-        return "\n".join(self.texts).casefold()
-
-    @cached_property
-    def _words(self) -> frozenset[str]:
-        return frozenset().union(*map(_stems_in, self.texts))
-
-    @cached_property
-    def _digits(self) -> frozenset[str]:
-        return frozenset().union(*map(_digits_in, self.texts))
-
-    @cached_property
-    def _squeezed(self) -> str:
-        return "\n".join(map(_squeezed, self.texts))
-
-    @cached_property
-    def _phones(self) -> frozenset[_Phone]:
-        return frozenset().union(*map(_phones_in, self.texts))
-
-    @cached_property
-    def _groups(self) -> frozenset[str]:
-        found = set[str]().union(*map(_groups_in, self.texts))
-        found |= {_NUMBER_WORDS[word] for word in self._words & _NUMBER_WORDS.keys()}
-        found |= {str(n + 1) for n, month in enumerate(MONTHS) if month in self._words}
-        hours = {str(int(group) % 12) for group in found if len(group) < 3 and int(group) < 25}
-        halves = {str(int(hour) + 12) for hour in hours}
-        return frozenset(found | hours | halves)
-
-
-# Each answer of a user is held against all that was said before, which grows message by message.
-_TEXTS = 4096
-
-
-@lru_cache(_TEXTS)
-def _stems_in(text: str) -> frozenset[str]:
-    return frozenset(map(_stem, _WORD.findall(text.casefold())))
-
-
-@lru_cache(_TEXTS)
-def _digits_in(text: str) -> frozenset[str]:
-    """Return the digits of each number; of what stands together as one."""
-    return frozenset(_digits(number.group()) for number in _NUMBER.finditer(text))
-
-
-@lru_cache(_TEXTS)
-def _phones_in(text: str) -> frozenset[_Phone]:
-    parts = (part for n in _NUMBER.finditer(text) for part in re.split(r",\s+", n.group()))
-    return frozenset(p for p in map(_Phone.of, parts) if len(p.digits) in _PHONE_DIGITS)
-
-
-def _same_phone(one: _Phone, other: _Phone) -> bool:
-    """Tell whether two numbers are one, of which one may lack its country's code."""
-    if one.international and other.international:
-        return one.digits == other.digits
-    if len(one.digits) < len(other.digits) or other.international:
-        one, other = other, one
-    local = other.digits.removeprefix("0")
-    if len(local) < _PHONE_DIGITS.start or len(one.digits) not in _PHONE_DIGITS:
+    written = whole.said(token.start, token.end)
+    is_capitalised = written[:1].isupper() and not written.isupper()
+    if before is None or not isinstance(token.value, str) or not is_capitalised:
         return False
-    if not one.international:  # of North America, whose code is dialled at home too
-        return len(local) == 10 and one.digits == f"1{local}"
-    ends = (end for end in (local, other.digits) if one.digits.endswith(end))
-    return any(_COUNTRY.fullmatch(one.digits.removesuffix(end)) for end in ends)
-
-
-@lru_cache(_TEXTS)
-def _squeezed(text: str) -> str:
-    """Return the letters and digits of a text, small."""
-    return re.sub(r"[\W_]", "", text.casefold())
-
-
-@lru_cache(_TEXTS)
-def _groups_in(text: str) -> frozenset[str]:
-    return frozenset(_groups(text))
-
-
-def stated(text: str) -> Iterator[StatedFact]:
-    """Yield the facts that a text states, kind by kind."""
-    for address in _ADDRESS.findall(text):
-        yield StatedFact("address", address.rstrip(".,;:!?)'\""))
-    rest = _ADDRESS.sub(" ", text)
-    for code in _CODE.findall(rest):
-        yield StatedFact("code", code)
-    rest = _CODE.sub(" ", rest)
-    for number in _NUMBER.finditer(rest):
-        yield StatedFact("number", number.group().rstrip(".,:-–/ ("))
-    for parts in _QUOTED.findall(rest):
-        yield StatedFact("quotation", next(part for part in parts if part))
-    rest = _QUOTED.sub(" ", rest)
-    for word in _WORD.findall(rest):
-        if word.casefold() in _DAYS:
-            yield StatedFact("day", word)
-    for sentence in sentences(rest):
-        yield from _names(sentence)
-
-
-def _names(sentence: str) -> Iterator[StatedFact]:
-    """Yield capitalised words but the first; none of a sentence that is written in capitals."""
-    found = list(_WORD.finditer(sentence))
-    capitalised = [m for m in found if m.group()[0].isupper()]
-    if len(found) > 3 and len(capitalised) * 3 > len(found) * 2:
-        return
-    for match in capitalised:
-        before = sentence[: match.start()].rstrip()
-        word = match.group()
-        begins = not before or before[-1] in ":;-–—*•(\"'“‘…" or before.endswith(("...", ". "))
-        plain = re.sub(r"['’]\w+$", "", word).casefold()
-        if not begins and plain not in word_list("no_names") | word_list("casual") | _DAYS:
-            yield StatedFact("name", word)
-
-
-def _stem(word: str) -> str:
-    folded = re.sub(r"['’]s?$", "", word.casefold())
-    return folded[:-1] if folded.endswith("s") and len(folded) > 3 else folded
-
-
-def _digits(text: str) -> str:
-    return re.sub(r"\D", "", text)
-
-
-def _groups(text: str) -> list[str]:
-    """Return the groups of digits as numbers, without thousands' commas and trailing zeros."""
-    plain = re.sub(r"(?<=\d),(?=\d{3}\b)", "", text)
-    plain = re.sub(r"(?<=\d)\.0+\b", "", plain)
-    plain = re.sub(r"(?<=\d):00\b", "", plain)
-    return [group.lstrip("0") or "0" for group in re.findall(r"\d+", plain)]
+    gap = whole.plain[before.end : token.start].strip(" ")
+    return gap in ("", ",") and token.value not in word_list("no_names")

@@ -11,6 +11,7 @@ import hashlib
 import re
 import subprocess
 import sys
+import time
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -24,6 +25,8 @@ from seal.core.files import cache_folder
 from seal.core.values import digest
 
 _SHA256 = re.compile("[0-9a-f]{64}")
+_SETTLED = 2_000_000_000
+"""Nanoseconds after which a further change of a file shows in its times on any file system."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +177,8 @@ def _check_wheel(wheel: Path, packed: Packed) -> None:
 def known_digest(path: Path) -> str:
     """Return the SHA-256 of a file, kept in the cache folder until its size or its time changes."""
     stat = path.stat()
+    if time.time_ns() - max(stat.st_mtime_ns, stat.st_ctime_ns) < _SETTLED:
+        return _digest(path)
     mark = digest([str(path.resolve()), stat.st_size, stat.st_mtime_ns])
     kept = cache_folder() / "models" / "digests" / mark
     with suppress(OSError, UnicodeDecodeError):

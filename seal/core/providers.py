@@ -8,9 +8,8 @@ import re
 from typing import Any
 
 from seal.core.errors import RequestError, UsageError
-from seal.core.http import HttpServer
+from seal.core.http import CHAT, GEMINI, RESPONSES, HttpServer
 from seal.core.secrets import GEMINI_URL, OPENAI_URL, ServerSettings
-from seal.core.streams import CHAT, GEMINI, RESPONSES
 
 _log = logging.getLogger(__name__)
 _OPENAI = "https://api.openai.com/v1"

@@ -1,27 +1,24 @@
-"""Rows on disk: records as JSON lines, CSV sheets, TREC runs."""
+"""Records on disk, as JSON lines; the names that files of TREC have for goals and tools."""
 
 from __future__ import annotations
 
-import csv
 import gc
+import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from functools import cache
-from io import StringIO
 from pathlib import Path
-from sys import intern
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 import orjson
 
 from seal.core.errors import DataError, UsageError, first_fault
 from seal.core.files import AtomicFile
 from seal.core.secrets import without_keys
-from seal.core.text import counted
-from seal.core.types import JSON, Ranking, Score, Task, Tool, Trajectory
-from seal.core.values import json_bytes
+from seal.core.types import Ranking, Score, Task, Tool, Trajectory
+from seal.core.values import json_bytes, json_value
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -93,7 +90,7 @@ def decode(line: bytes | str, kind: type[Record], schema: str = "") -> Record:
         DataError: The line is no JSON, of another schema, or lacks a field.
     """
     try:
-        fields = orjson.loads(line)
+        fields = json_value(line)
     except orjson.JSONDecodeError as error:
         raise DataError(f"not JSON: {error}") from error
     if not isinstance(fields, dict):
@@ -132,7 +129,26 @@ def from_plain(fields: dict[str, Any], kind: type[Record]) -> Record:
 
 def to_plain(record: Any) -> Any:
     """Return a record, or a part of one, as plain JSON values."""
-    return orjson.loads(json_bytes(record))
+    return json_value(json_bytes(record))
+
+
+def strict_json(text: str | bytes) -> Any:
+    """Return the value of a JSON text, which whole numbers of any length may be in.
+
+    Raises:
+        ValueError: It is no JSON, or holds a number that is none of JSON's or not finite (`1e999`).
+        RecursionError: It is nested too deep.
+    """
+    return json.loads(text, parse_constant=_no_number, parse_float=_finite)
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    return number if math.isfinite(number) else _no_number(digits)
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no number that JSON can hold")
 
 
 @cache
@@ -205,84 +221,7 @@ def write_records(path: Path, records: Iterable[Tool | Task | Ranking | Trajecto
     return count
 
 
-# -- Tables that people fill in: CSV files. Reading reports every row, also a malformed one.
-
-_MARKS = ",;\t"
-"""Between fields; spreadsheets of many countries write semicolons."""
-_FORMULA = re.compile(r"'* *[=+\-@\t\r\n]")
-"""Beginning of a cell that a spreadsheet takes for a formula, or of one that was escaped."""
-
-
-class CsvRows:
-    """A CSV file in UTF-8, its first row the names of the columns.
-
-    Fields are parted by commas, semicolons or tabs, whichever the first row has most of.
-
-    Args:
-        path: The file.
-        what: What it holds, for the message where it cannot be read.
-
-    Raises:
-        DataError: The file cannot be read.
-    """
-
-    def __init__(self, path: Path, what: str) -> None:
-        try:
-            text = path.read_text(encoding="utf-8-sig")
-        except OSError as error:
-            raise DataError(f"{path}: {error.strerror}; give a file of {what}") from None
-        except UnicodeDecodeError as error:
-            raise DataError(f"{path}: no UTF-8 text: {error}; save it as CSV in UTF-8") from None
-        self._name = path.name
-        mark = max(_MARKS, key=text.partition("\n")[0].count)
-        self._table = csv.DictReader(
-            StringIO(text, newline=""), restkey="", strict=True, delimiter=mark
-        )
-        self.columns: tuple[str, ...] = ()
-        """Names of the columns; none where the first row is malformed."""
-        with suppress(csv.Error):
-            self.columns = tuple(self._table.fieldnames or ())
-
-    def __iter__(self) -> Iterator[tuple[str, dict[str, str]] | str]:
-        """Yield the place of each row and its fields, stripped; a text for a malformed one."""
-        while True:
-            where = f"{self._name}, line {self._table.line_num + 1}"
-            try:
-                row = next(self._table, None)
-            except csv.Error as error:
-                yield f"{where}: malformed: {error}"
-                continue
-            if row is None:
-                return
-            if "" in row or None in row.values():
-                yield f"{where}: malformed: expected {counted(len(self.columns), 'field')}"
-                continue
-            yield where, {name: text.strip() for name, text in row.items()}
-
-
-def write_csv(
-    path: Path, columns: Sequence[str], rows: Iterable[Sequence[JSON]], encoding: str = "utf-8"
-) -> None:
-    """Write a table by atomic rename; what is no Unicode text stands as `?`."""
-    text = StringIO(newline="")
-    table = csv.writer(text)
-    table.writerow(columns)
-    table.writerows(rows)
-    with AtomicFile(path) as file:
-        file.write(text.getvalue().encode(encoding, "replace"))
-
-
-def escaped(cell: str) -> str:
-    """Return a cell that no spreadsheet takes for a formula: an apostrophe is put before one."""
-    return f"'{cell}" if _FORMULA.match(cell) else cell
-
-
-def unescaped(cell: str) -> str:
-    """Return what a cell said before it was escaped."""
-    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
-
-
-# -- Files of TREC: the names of goals and tools in them, and rankings that other systems wrote.
+# -- The names of goals and tools in files of TREC.
 
 _ENCODED = re.compile(r"[\s%]")
 """Characters that no word of a TREC file may have."""
@@ -300,54 +239,3 @@ def trec_word(text: str) -> str:
     from urllib.parse import quote
 
     return "".join(quote(c) if c.isspace() or c == "%" else c for c in text)
-
-
-def read_trec_run(path: Path) -> dict[str, list[str]]:
-    """Return each query's documents, best first: by score, equal scores by document, last first.
-
-    The rank column is not read. Source: trec_eval, which orders them so.
-
-    Args:
-        path: Of a run file: query, Q0, document, rank, score, tag.
-
-    Raises:
-        UsageError: The file cannot be read.
-        DataError: It holds no line, or one that is none of a run; names file and line.
-    """
-    scores: dict[str, dict[str, float]] = {}
-    try:
-        with path.open(encoding="utf-8") as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    _read(line, scores, f"{path}, line {number}")
-    except OSError as error:
-        raise UsageError(f"the TREC run {path} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path} is no TREC run: it is not UTF-8 text") from error
-    if not scores:
-        raise DataError(f"{path} holds no ranking: expected lines of query, Q0, document, rank...")
-    return {
-        query: sorted(found, key=lambda document: (found[document], document), reverse=True)
-        for query, found in scores.items()
-    }
-
-
-def _read(line: str, scores: dict[str, dict[str, float]], place: str) -> None:
-    """Put a line's score in its place."""
-    fields = line.split()
-    if len(fields) != 6:
-        raise DataError(
-            f"{place}: expected query, Q0, document, rank, score and tag, got "
-            f"{counted(len(fields), 'field')}"
-        )
-    query, _, document, _, text, _ = fields
-    try:
-        score = float(text)
-    except ValueError:
-        score = math.nan
-    if not math.isfinite(score):
-        raise DataError(f"{place}: the score {text!r} is no finite number")
-    found = scores.setdefault(query, {})
-    if document in found:
-        raise DataError(f"{place}: the document {document!r} stands twice for the query {query!r}")
-    found[intern(document)] = score

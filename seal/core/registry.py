@@ -45,7 +45,12 @@ _SEAL = __name__.partition(".")[0]
 
 def _installed(group: str) -> Sequence[EntryPoint]:
     """Return the entry points of a group, of all distributions that can be imported now."""
-    return tuple(_every_point(tuple(sys.path)).select(group=group))
+    return _points_of(group, tuple(sys.path))
+
+
+@cache
+def _points_of(group: str, path: tuple[str, ...]) -> Sequence[EntryPoint]:
+    return tuple(_every_point(path).select(group=group))
 
 
 @cache
@@ -124,6 +129,19 @@ class Registry:
 
     def _loaded(self, points: Sequence[EntryPoint]) -> Any:
         """Return what the one distribution offers that has a name; of several SEAL's own wins."""
+        point, *further = points
+        if further:  # to name the distributions means to read their metadata
+            point = self._chosen(points)
+        try:
+            return load_dotted(f"{point.module}:{point.attr}")
+        except UsageError as error:
+            (home,) = _homes([point])
+            raise UsageError(
+                f"the {self.kind} {point.name!r} fails to import: {error}; or uninstall {home}"
+            ) from error
+
+    def _chosen(self, points: Sequence[EntryPoint]) -> EntryPoint:
+        """Return the entry point of several of one name that counts."""
         ours = list(filter(_is_ours, points))
         homes, others = _homes(points), _homes([point for point in points if point not in ours])
         if ours and others:
@@ -137,13 +155,7 @@ class Registry:
                 f"{' and '.join(homes)} both offer the {self.kind} {points[0].name!r}; "
                 "uninstall one of them"
             )
-        (point, *_), (home, *_) = points, homes
-        try:
-            return load_dotted(f"{point.module}:{point.attr}")
-        except UsageError as error:
-            raise UsageError(
-                f"the {self.kind} {point.name!r} fails to import: {error}; or uninstall {home}"
-            ) from error
+        return points[0]
 
     def named(self, name: Any, place: str, allowed: Collection[str] = ()) -> Any:
         """Return what a text that stands in data stands for.

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from functools import cache, reduce
+from itertools import islice
 from operator import getitem
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import unquote
 
 from seal.core.errors import shortened
-from seal.core.schemas import MAX_SCHEMA_DEPTH, TYPES, is_open, is_sound, required_names
+from seal.core.schemas import (
+    MAX_SCHEMA_DEPTH,
+    TYPES,
+    is_open,
+    is_sound,
+    meets,
+    referred,
+    required_names,
+    schema_validator,
+)
 from seal.core.types import JSON
 from seal.core.values import nested_deeper
 
@@ -19,7 +27,6 @@ if TYPE_CHECKING:
 
 # -- What JSON Schema does not allow in a schema: found, told, and taken out.
 
-_LOCAL = re.compile(r"#(?:/(?:\$defs|definitions|properties)/[^/]+)*")
 _DATA = frozenset({"const", "default", "enum", "example", "examples"})
 _WANTED = {
     "type": "one of " + ", ".join(TYPES),
@@ -64,6 +71,54 @@ def schema_faults(schema: Mapping[str, JSON]) -> Iterator[SchemaFault]:
             if name not in names:
                 told = f"{name!r} is no property; declare it, or leave it out"
                 yield SchemaFault(".".join((*path, "required")), told)
+    yield from default_faults(schema)
+
+
+def default_faults(schema: Mapping[str, JSON]) -> Iterator[SchemaFault]:
+    """Yield each default that its own schema refuses, also those of parts within.
+
+    null is no fault: many tools declare it of what may be left out, whatever its type.
+    """
+    if nested_deeper(schema, MAX_SCHEMA_DEPTH):
+        return
+    whole: Validator | None = None
+    for path, part in _schemas(schema):
+        default = part.get("default")
+        if default is None or meets(part, default):
+            continue
+        whole = whole or schema_validator(schema)
+        try:
+            usable = reduce(getitem, path, whole.schema)  # type: ignore[arg-type]
+        except (LookupError, TypeError):  # what was there is a fault of its own
+            continue
+        for fault in islice(whole.evolve(schema=usable).iter_errors(default), 1):
+            what = f"expected {fault.validator} {shortened(fault.validator_value)}"
+            told = f"{what}, got {shortened(fault.instance)}; mend the default, or leave it out"
+            yield SchemaFault(".".join(map(str, (*path, "default"))), told)
+
+
+_BY_NAME = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+_ONE = ("items", "additionalProperties", "contains", "propertyNames", "not", "if", "then", "else")
+_SEVERAL = ("allOf", "anyOf", "oneOf", "prefixItems")
+
+
+def _schemas(
+    schema: Any, path: tuple[str | int, ...] = ()
+) -> Iterator[tuple[tuple[str | int, ...], dict[str, Any]]]:
+    """Yield a schema and those within it, each with the path to it."""
+    if not isinstance(schema, dict):
+        return
+    yield path, schema
+    for keyword in _BY_NAME:
+        named = schema.get(keyword)
+        for name, part in named.items() if isinstance(named, dict) else ():
+            yield from _schemas(part, (*path, keyword, name))
+    for keyword in _ONE:
+        yield from _schemas(schema.get(keyword), (*path, keyword))
+    for keyword in _SEVERAL:
+        parts = schema.get(keyword)
+        for place, part in enumerate(parts) if isinstance(parts, list) else ():
+            yield from _schemas(part, (*path, keyword, place))
 
 
 def mend(schema: dict[str, Any]) -> None:
@@ -127,7 +182,7 @@ def _resolves(reference: str, root: dict[str, Any]) -> bool:
 
     Back means: for the same value. A list whose items are such lists is no loop.
     """
-    target = _target(reference, root)
+    target = referred(reference, root)
     if not isinstance(target, (dict, bool)):
         return False
     seen, todo = set(), [target]
@@ -138,7 +193,7 @@ def _resolves(reference: str, root: dict[str, Any]) -> bool:
             return False
         if isinstance(following, str) and following not in seen:
             seen.add(following)
-            todo.append(_target(following, root))
+            todo.append(referred(following, root))
         todo += _for_the_same_value(schema)
     return True
 
@@ -153,13 +208,3 @@ def _for_the_same_value(schema: Any) -> list[Any]:
         found += branches if isinstance(branches, list) else []
     dependent = schema.get("dependentSchemas")
     return found + (list(dependent.values()) if isinstance(dependent, dict) else [])
-
-
-def _target(reference: str, root: dict[str, Any]) -> Any:
-    if not _LOCAL.fullmatch(reference):
-        return None
-    found: Any = root
-    for part in reference.split("/")[1:]:
-        name = unquote(part).replace("~1", "/").replace("~0", "~")
-        found = found.get(name) if isinstance(found, dict) else None
-    return found

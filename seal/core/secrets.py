@@ -50,7 +50,7 @@ _KEY_VARIABLES = {
 from. As the environment is, it is the process's: any writer must know what any reader was given."""
 SHORTEST_KEY = 4
 """Shorter values are no keys: whoever stars each x out of a message protects nothing."""
-_SHORTEST_IN_FILES = 8
+SHORTEST_IN_FILES = 8
 """Shorter values are placeholders, such as `none` for a local server, or words of a file's own."""
 
 
@@ -115,7 +115,7 @@ def without_keys(line: bytes) -> bytes:
     """
     for variable in tuple(_KEY_VARIABLES):
         key = os.environ.get(variable, "").strip().encode()
-        if len(key) >= _SHORTEST_IN_FILES and key in line:
+        if len(key) >= SHORTEST_IN_FILES and key in line:
             line = line.replace(key, b"***")
     return line
 
@@ -123,18 +123,6 @@ def without_keys(line: bytes) -> bytes:
 def note_keys(*variables: str) -> None:
     """Let no file of this process hold what these variables of the environment hold."""
     _KEY_VARIABLES.update(variables)
-
-
-def held_keys() -> list[str]:
-    """Return what stands in variables of the environment that are named like keys.
-
-    For libraries that find a provider's key by themselves: no file holds these keys, either.
-    """
-    values = {name: os.environ[name].strip() for name in os.environ}
-    long = {name: key for name, key in values.items() if len(key) >= _SHORTEST_IN_FILES}
-    held = {name: key for name, key in long.items() if is_secret(name, key)}
-    note_keys(*held)
-    return list(held.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,23 +207,6 @@ def _login_error(url: str, setting: str) -> UsageError:
         f"{setting} {public_url(url)!r} holds a user or a password: write the address without "
         "them, and name the variable that holds the server's key by key_env=VARIABLE"
     )
-
-
-def server_url(
-    given: str | None, setting: str = BASE_URL, variable: str = OPENAI_URL
-) -> str | None:
-    """Return the address of a server: the given one, else the variable's; None: the provider's own.
-
-    Args:
-        given: The address; None or empty: none.
-        setting: Where it is given, for the message.
-        variable: Environment variable that may hold it.
-
-    Raises:
-        UsageError: It is no address.
-    """
-    url = given or os.environ.get(variable, "").strip() or None
-    return check_url(url, setting if given else variable) if url else None
 
 
 def public_url(url: str) -> str:

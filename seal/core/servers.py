@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import errno
 import logging
 import math
 import os
@@ -13,16 +14,25 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
 from urllib.parse import quote
 
 from seal.core.concurrency import seconds_left, within
-from seal.core.errors import ModelError, OverdueError, RequestError, UsageError
+from seal.core.errors import InfrastructureError, ModelError, OverdueError, RequestError, UsageError
 from seal.core.protocols import Refusal
-from seal.core.secrets import SHORTEST_KEY, ServerSettings, public_url, read_key
+from seal.core.secrets import (
+    SHORTEST_IN_FILES,
+    SHORTEST_KEY,
+    ServerSettings,
+    check_url,
+    is_secret,
+    note_keys,
+    public_url,
+    read_key,
+)
 from seal.core.text import counted
 
 # -- What every client of a server needs: bounded tries, the waits asked for, no secrets in errors.
@@ -44,6 +54,33 @@ _MISSES = 3
 """Requests in a row that are given up before a server counts as down."""
 LONGEST_OUTAGE = 999
 """Characters of what is kept of an outage, for memory that processes share has no more room."""
+
+
+def server_url(given: str | None, setting: str, variable: str) -> str | None:
+    """Return the address of a server: the given one, else the variable's; None: the provider's own.
+
+    Args:
+        given: The address; None or empty: none.
+        setting: Where it is given, for the message.
+        variable: Environment variable that may hold it.
+
+    Raises:
+        UsageError: It is no address.
+    """
+    url = given or os.environ.get(variable, "").strip() or None
+    return check_url(url, setting if given else variable) if url else None
+
+
+def held_keys() -> list[str]:
+    """Return what stands in variables of the environment that are named like keys.
+
+    For libraries that find a provider's key by themselves: no file holds these keys, either.
+    """
+    values = {name: os.environ[name].strip() for name in os.environ}
+    long = {name: key for name, key in values.items() if len(key) >= SHORTEST_IN_FILES}
+    held = {name: key for name, key in long.items() if is_secret(name, key)}
+    note_keys(*held)
+    return list(held.values())
 
 
 class TransientError(ModelError):
@@ -103,16 +140,9 @@ class Standing:
 
     def alone(self) -> Standing:
         """Return what is known here for this process alone: no process that has ended holds it."""
-        known = self.counts
-        counts = Counts(
-            known.most,
-            cut_at=known.cut_at,
-            misses=known.misses,
-            was_heard=known.was_heard,
-            outage=known.outage,
-        )
-        own = Standing(counts)
-        if counts.outage:
+        known = {part.name: getattr(self.counts, part.name) for part in fields(Counts)}
+        own = Standing(Counts(**{**known, "taken": 0}))
+        if own.counts.outage:
             own.down.set()
         return own
 
@@ -504,3 +534,58 @@ def unread(said: str) -> str | None:
     """
     found = _UNREAD.search(said)
     return None if found is None else found[1]
+
+
+# -- Servers that tools ask by themselves.
+
+_OF_A_TRANSPORT = frozenset(
+    {
+        "aiohttp.ClientConnectionError",
+        "builtins.ConnectionError",
+        "builtins.TimeoutError",
+        "httpx.NetworkError",
+        "httpx.ProxyError",
+        "httpx.RemoteProtocolError",
+        "httpx.TimeoutException",
+        "requests.ConnectionError",
+        "requests.Timeout",
+        "socket.gaierror",
+        "ssl.SSLError",
+        "urllib3.ProtocolError",
+        "urllib3.TimeoutError",
+    }
+)
+"""Base classes by package and name, so that none of them need be imported."""
+_UNREACHED = frozenset({errno.EHOSTDOWN, errno.EHOSTUNREACH, errno.ENETDOWN, errno.ENETUNREACH})
+
+
+def check_reached(tool: str, error: BaseException, said: str) -> None:
+    """Make sure that a tool did not fail by a connection or a timeout, which no model answers for.
+
+    Args:
+        tool: Its name.
+        error: What it raised.
+        said: Its words.
+
+    Raises:
+        InfrastructureError: The error, or what led to it, is of a transport.
+    """
+    seen: list[BaseException] = []
+    earlier: BaseException | None = error
+    while earlier is not None and earlier not in seen:
+        if _of_a_transport(earlier):
+            raise InfrastructureError(
+                f"the tool {tool} did not reach its server: {said}; run again when the server "
+                "answers, or let the tool raise another error, such as ValueError, if models are "
+                "to read it"
+            ) from error
+        seen.append(earlier)
+        context = None if earlier.__suppress_context__ else earlier.__context__
+        earlier = earlier.__cause__ or context
+
+
+def _of_a_transport(error: BaseException) -> bool:
+    bases = type(error).__mro__
+    names = {f"{str(base.__module__).partition('.')[0]}.{base.__name__}" for base in bases}
+    unreached = isinstance(error, OSError) and error.errno in _UNREACHED
+    return unreached or not names.isdisjoint(_OF_A_TRANSPORT)

@@ -391,6 +391,8 @@ def fits(value: Any, kind: Any) -> bool:
 
 def _misfit(value: Any, kind: Any) -> _Misfit | None:
     """Return the first part of a value that is not of its type; None: the value fits."""
+    if isinstance(kind, TypeVar):
+        kind = kind.__bound__
     origin, inner = get_origin(kind), get_args(kind)
     whole = _Misfit("", value, kind)
     if origin in (Union, types.UnionType):

@@ -3,7 +3,7 @@
 - A text is stated by its words in their order, whatever their case, and blanks and punctuation
   between them; a phone number by its digits. A name of several words written as one, as identifiers
   have it, also by those words.
-- A number, a day or a time of day is stated however it is written (`seal.core.english`). A day
+- A number, a day or a time of day is stated however it is written (`seal.core.quantities`). A day
   needs its year, unless it is known when the text was said. A moment (POSIX seconds) is also stated
   by its local time of day, whatever is said of the day; a number whose name is that of a part, such
   as month or hour, by a day or time that has it.
@@ -22,28 +22,43 @@ Not recognised: other units, synonyms, missing accents.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
+from functools import lru_cache
 from itertools import accumulate, zip_longest
 from typing import Any, Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
-from seal.core.english import MONTHS, Day, Text, Time, Token, Value, days, normalise, read
+from seal.core.quantities import (
+    MONTHS,
+    Day,
+    Quantity,
+    Text,
+    Time,
+    Token,
+    Unit,
+    Value,
+    days,
+    normalise,
+    read,
+)
 from seal.core.text import words
 
 Statement = Literal["stated", "doubtful", "absent"]
 
 _SYMBOLS = frozenset("%$€£¥₹")
-_BETWEEN = re.compile(r",?\s+and\s+|\s*[,;]\s+|\s*&\s*")
+_BETWEEN = re.compile(r"(?<!\s)(?:,?\s+and\s+|\s*[,;]\s+|\s*&\s*)")
 """Between the values that a text lists."""
 _PHONE = re.compile(r"\+?(?:[\s().-]*\d){5,19}[\s().-]*")
-_TRUTH = re.compile(
+TRUTH = re.compile(
     r"\b(?:turn|switch|flip|toggle)\w*(?:[ '-]{1,9}\w+){0,3}? {1,9}(?:on|off)\b"
     r"(?! {1,9}(?:(?:the +)?\d|(?:mon|tues|wednes|thurs|fri|satur|sun)day))"
-    r"|\b(?:on|off|yes|no)(?=\W*$| *[.,;:!?)\"\u201d]| +(?:and|or|but)\b)"
+    r"|\b(?:on|off|yes|no)"
+    r"(?=(?: (?:now|again|already|right now|at the moment|currently|on (?:your|the) \w+))?"
+    r"(?:\W*$| *[.,;:!?)\"\u201d]| +(?:and|or|but)\b))"
     r"|\b(?:true|false|(?:en|dis)abled?|(?:de)?activated?)\b"
 )
 """What says of something that it is so, or not; its last word tells which."""
@@ -53,32 +68,101 @@ _LEAST = 4
 _SMALL = frozenset(words("a and do for get has in is no of off on or the to use with"))
 """Shorter words that say nothing of an argument."""
 
-_LINKS = (
-    r"(?:at|on|in|by|for|of|to|the|an?|any|be|been|exactly|equal|costs?|means?|have|has|need|want"
-    r"|take)"
+_LINK = frozenset(
+    words(
+        "at on in by for of to the a an any be been exactly equal cost costs mean means have has"
+        " need want take"
+    )
 )
-_DENIED_BEFORE = re.compile(
-    rf"(?:(?:\b(?:not|never|nor|neither|(?:other|rather) than|instead of|without)|n't)"
-    rf"(?: {_LINKS})*|\bnon(?=-))[\s\"'-]*$"
+"""Words that may stand between a denial and what it denies."""
+_DENIAL = re.compile(
+    r"\b(?:not|never|nor|neither|(?:other|rather) than|instead of|without)\b|n't\b|\bnon(?=-)"
 )
 _DENIED_AFTER = re.compile(
     r"\W{0,3}(?:is|was|are|were)(?: wrong| incorrect|(?:n't| not) (?:right|correct|it\b|so\b))"
 )
-_CLAUSE_END = re.compile(
-    r"[.;:!?](?=\s|$)|,(?=\s)|\n|\b(?:but|and|however|yet|while|although|though|because)\b"
-)
-_DOUBT_BEFORE = re.compile(
+_DOUBT = re.compile(
     r"\b(?:not|no|nothing|nobody|never|neither|nor|without|cannot|unable|fail(?:s|ed)?|instead of"
     r"|rather than)\b|n't\b"
 )
-_DOUBT_AFTER = re.compile(
-    r"^(?:\W*[\w']+){0,2}?\W*(?:\b(?:not|never|cannot|unavailable|incorrect|wrong)\b|\w+n't\b)"
+_DOUBT_BEHIND = re.compile(r"\b(?:not|never|cannot|unavailable|incorrect|wrong)\b|n't\b")
+"""What casts doubt on a value that stands up to two words before it."""
+_END = re.compile(
+    r"([.!?](?=\s|$)|[\uff1f\u3002]|\n)"
+    r"|[;:](?=\s|$)|,(?=\s)|\b(?:but|and|however|yet|while|although|though|because)\b"
 )
-_SENTENCE_END = re.compile(r"[.!?\uff1f\u3002](?=\s|$)|[\uff1f\u3002]|\n")
-_OFFER = re.compile(r"^[^?]*(?<!\bor )\banything else(?: i can [^?]*)?\?")
-"""An offer of further help, before which no full stop stands: it asks nothing of the value."""
-_REACH = 200
-"""Characters around a value in which a denial is looked for."""
+"""End of a clause; the group, of a sentence."""
+_OFFER = re.compile(r"(?<!\bor )\banything else\b")
+"""It begins an offer of further help, which asks nothing of a value before it."""
+ABOUT = re.compile(
+    r"\b(?:about|around|approximately|approx\.?|roughly|nearly|almost|circa"
+    r"|(?:just|slightly|a little|a bit) (?:under|over|below|above|less than|more than)|close to)"
+    r"(?=\s)|[~≈]"
+)
+_NEAR = 60
+"""Characters before a value in which a denial of it may begin."""
+
+
+class _Clauses:
+    """The clauses of a text, and where it denies, doubts and asks; each found once.
+
+    Args:
+        plain: As `Text.plain`.
+    """
+
+    def __init__(self, plain: str) -> None:
+        self._plain = plain
+        ends = list(_END.finditer(plain))
+        self._ends = [end.start() for end in ends]
+        self._starts = [0, *(end.end() for end in ends)]
+        sentences = [end for end in ends if end[1] is not None]
+        self._sentence_ends = [end.start() for end in sentences]
+        self._asks = [end[1] in ("?", "\uff1f") for end in sentences]
+        self._denials = [found.end() for found in _DENIAL.finditer(plain)]
+        self._doubts = [found.start() for found in _DOUBT.finditer(plain)]
+        self._behind = [found.start() for found in _DOUBT_BEHIND.finditer(plain)]
+        self._offers = [found.start() for found in _OFFER.finditer(plain)]
+
+    def judged(self, start: int, end: int) -> Place:
+        """Return how the text speaks of what stands at a place."""
+        if self._denied(start) or _DENIED_AFTER.match(self._plain, end):
+            return Place(DENIED, start, end)
+        doubtful = self._asked(end) or self._doubted(start, end)
+        return Place(DOUBTFUL if doubtful else STATED, start, end)
+
+    def _denied(self, start: int) -> bool:
+        nearest = bisect_right(self._denials, start) - 1
+        if nearest < 0 or self._denials[nearest] < start - _NEAR:
+            return False
+        between = self._plain[self._denials[nearest] : start]
+        return not between.strip(" \"'-\n\t") or _LINK.issuperset(between.strip(" \"'-").split())
+
+    def _asked(self, end: int) -> bool:
+        sentence = bisect_left(self._sentence_ends, end)
+        if sentence == len(self._asks) or not self._asks[sentence]:
+            return False
+        offer = bisect_left(self._offers, end)
+        offers = offer < len(self._offers) and self._offers[offer] < self._sentence_ends[sentence]
+        return not offers
+
+    def _doubted(self, start: int, end: int) -> bool:
+        begins = self._starts[max(bisect_right(self._starts, start) - 1, 0)]
+        before = bisect_left(self._doubts, begins)
+        if before < len(self._doubts) and self._doubts[before] < start:
+            return True
+        behind = bisect_left(self._behind, end)
+        if behind == len(self._behind):
+            return False
+        clause = bisect_left(self._ends, end)
+        last = self._ends[clause] if clause < len(self._ends) else len(self._plain)
+        doubt = self._behind[behind]
+        return doubt < last and doubt - end < _NEAR and len(words(self._plain[end:doubt])) <= 2
+
+
+@lru_cache(maxsize=16)
+def _clauses(plain: str) -> _Clauses:
+    return _Clauses(plain)
+
 
 MOMENTS = (315_529_200.0, 2_524_604_400.0)
 """First and last number that is taken for a moment, from 1980 to 2050.
@@ -101,15 +185,16 @@ class Sense:
     """Gives other texts that state a text."""
 
 
-class _Place(NamedTuple):
+class Place(NamedTuple):
     """How well a text states a value, and by which part of the plain text."""
 
     strength: int
+    """Of `ABSENT`, `DENIED`, `DOUBTFUL` and `STATED`."""
     start: int = 0
     end: int = 0
 
 
-_ABSENT, _DENIED, _DOUBTFUL, _STATED = range(4)
+ABSENT, DENIED, DOUBTFUL, STATED = range(4)
 
 
 def statement(answer: str, value: Any, sense: Sense = Sense()) -> Statement:
@@ -127,7 +212,7 @@ def statement(answer: str, value: Any, sense: Sense = Sense()) -> Statement:
     if isinstance(value, str) and not value.strip():
         return "absent"
     strength = _best(answer, value, sense).strength
-    return "stated" if strength == _STATED else "doubtful" if strength else "absent"
+    return "stated" if strength == STATED else "doubtful" if strength else "absent"
 
 
 def states(text: str, value: Any, sense: Sense = Sense()) -> bool:
@@ -138,7 +223,7 @@ def states(text: str, value: Any, sense: Sense = Sense()) -> bool:
     >>> [states(text, 5) for text in ("five dollars", "it is not 5", "the 5th", "at 5.5")]
     [True, False, True, False]
     """
-    return _best(text, value, sense).strength >= _DOUBTFUL
+    return _best(text, value, sense).strength >= DOUBTFUL
 
 
 def said(text: str, value: Any, sense: Sense = Sense()) -> str | None:
@@ -147,34 +232,34 @@ def said(text: str, value: Any, sense: Sense = Sense()) -> str | None:
     Of several values the words of one; empty where no words are its own.
     """
     place = _best(text, value, sense)
-    return read(text).plain[place.start : place.end] if place.strength >= _DOUBTFUL else None
+    return read(text).plain[place.start : place.end] if place.strength >= DOUBTFUL else None
 
 
-def _best(text: str, value: Any, sense: Sense) -> _Place:
+def _best(text: str, value: Any, sense: Sense) -> Place:
     """Return where a text states a value best; of one that lists several, as one or each."""
     whole = read(text)
     return max(
-        (_worst(whole, one, sense) for one in (value, *_listed(value))),
+        (_worst(whole, one, sense) for one in (value, *listed_values(value))),
         key=lambda place: place.strength,
     )
 
 
-def _worst(whole: Text, value: Any, sense: Sense) -> _Place:
+def _worst(whole: Text, value: Any, sense: Sense) -> Place:
     """Return where a text states a value best; of several, where it states the worst of them."""
-    worst = _Place(_STATED)
+    worst = Place(STATED)
     for name, leaf in leaves(value, sense.name):
-        best = _Place(_ABSENT)
-        for place in _places_of(whole, leaf, replace(sense, name=name)):
+        best = Place(ABSENT)
+        for place in places_of(whole, leaf, replace(sense, name=name)):
             best = max(best, place, key=lambda one: one.strength)
-            if best.strength == _STATED:
+            if best.strength == STATED:
                 break
         worst = min(worst, best, key=lambda one: (one.strength, -one.end))
-        if worst.strength == _ABSENT:
+        if worst.strength == ABSENT:
             break
     return worst
 
 
-def _listed(value: Any) -> Iterator[list[str]]:
+def listed_values(value: Any) -> Iterator[list[str]]:
     """Yield the values or names that a text lists, as "08:15 and 17:40" or "Ghent, Oslo" do."""
     items = _BETWEEN.split(value.strip()) if isinstance(value, str) else []
     parts = [read(item).values for item in items]
@@ -211,7 +296,8 @@ def leaves(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
             yield name, value
 
 
-def _places_of(whole: Text, value: Any, sense: Sense) -> Iterator[_Place]:
+def places_of(whole: Text, value: Any, sense: Sense = Sense()) -> Iterator[Place]:
+    """Yield where a text states, denies, doubts or asks about a value that holds no others."""
     if isinstance(value, bool):
         yield from _truth(whole, value, sense.name)
         return
@@ -225,21 +311,7 @@ def _places_of(whole: Text, value: Any, sense: Sense) -> Iterator[_Place]:
         )
     else:
         found = _of_moment(whole, value, sense)
-    yield from (_judged(whole.plain, *place) for place in found)
-
-
-def _judged(plain: str, start: int, end: int) -> _Place:
-    """Return how a text speaks of what stands at a place."""
-    before, after = plain[max(0, start - _REACH) : start], plain[end : end + _REACH]
-    if _DENIED_BEFORE.search(before) or _DENIED_AFTER.match(after):
-        return _Place(_DENIED, start, end)
-    clause = before[max((m.end() for m in _CLAUSE_END.finditer(before)), default=0) :]
-    end_of_clause, closing = _CLAUSE_END.search(after), _SENTENCE_END.search(after)
-    rest = after[: end_of_clause.start()] if end_of_clause else after
-    asks = closing is not None and closing.group() in ("?", "\uff1f")
-    asks = asks and _OFFER.search(after) is None
-    doubtful = asks or _DOUBT_BEFORE.search(clause) or _DOUBT_AFTER.match(rest)
-    return _Place(_DOUBTFUL if doubtful else _STATED, start, end)
+    yield from (judged(whole, *place) for place in found)
 
 
 def _of_number(whole: Text, value: float | Decimal, sense: Sense) -> Iterator[tuple[int, int]]:
@@ -264,8 +336,9 @@ def _of_number(whole: Text, value: float | Decimal, sense: Sense) -> Iterator[tu
 
 def _of_moment(whole: Text, value: Day | Time, sense: Sense) -> Iterator[tuple[int, int]]:
     if isinstance(value, Time):
-        times = (t for t in whole.tokens if isinstance(t.value, Time) and t.value.may_be(value))
-        yield from ((token.start, token.end) for token in times)
+        for token in whole.tokens:
+            if any(isinstance(t, Time) and t.may_be(value) for t in (token.value, *token.others)):
+                yield token.start, token.end
         return
     for day, start, end in days(whole, sense.today):
         if day.may_be(value, sense.today) if value.year else day[1:] == value[1:]:
@@ -273,15 +346,88 @@ def _of_moment(whole: Text, value: Day | Time, sense: Sense) -> Iterator[tuple[i
 
 
 def _of_text(whole: Text, value: str, sense: Sense) -> Iterator[tuple[int, int]]:
-    """Yield the places of a text, or of the day or time that it is."""
+    """Yield the places of a text, or of the day, time or quantity that it is."""
     wanted = read(value)
     if len(wanted.values) == 1 and isinstance(wanted.values[0], (Day, Time)):
         yield from _of_moment(whole, wanted.values[0], sense)
+    if (quantity := only_quantity(wanted)) is not None:
+        said = amounts(whole)
+        yield from ((one.start, one.end) for one, about in said if is_same(one, quantity, about))
     yield from _runs(whole.tokens, wanted.values)
     yield from _runs(whole.written, [token.value for token in wanted.written])
     if is_phone(value) or any(map(str.isalpha, value)) or not words(value):
         pattern = spelled(value) or re.escape(normalise(value).strip())
         yield from (match.span() for match in re.finditer(pattern, whole.plain))
+
+
+def amounts(whole: Text) -> Iterator[tuple[Quantity, bool]]:
+    """Yield the quantities of a text, and whether each is only about what it says."""
+    about = [match.end() for match in ABOUT.finditer(whole.plain)]
+    for one in whole.quantities:
+        near = bisect_right(about, one.start) - 1
+        yield one, near >= 0 and not whole.plain[about[near] : one.start].strip(" $€£¥₹₩")
+
+
+def judged(whole: Text, start: int, end: int) -> Place:
+    """Return how a text speaks of what stands at a place of its plain text."""
+    return _clauses(whole.plain).judged(start, end)
+
+
+def only_quantity(text: Text) -> Quantity | None:
+    """Return the quantity that a text is, and nothing besides; None: it is none."""
+    others = (one.value for one in text.tokens if not isinstance(one.value, (Decimal, Unit)))
+    if len(text.quantities) != 1 or text.quantities[0].start or {*others} - {"and"}:
+        return None
+    return text.quantities[0]
+
+
+def is_same(said: Quantity, wanted: Quantity, is_about: bool = False) -> bool:
+    """Tell whether a quantity that was said is another, converted or rounded as people do.
+
+    A unit may be left out, but for percent. In another unit, it is right to the last digit that is
+    said; "about" 2 % are allowed. A number may be rounded to two figures or more, but for money.
+    """
+    if said.unit is None or wanted.unit is None:
+        if wanted.unit == "%":
+            return False
+        is_money = wanted.unit is not None and wanted.dimension == wanted.unit
+        if said.number == wanted.number or (is_about and _is_about(said.number, wanted.number)):
+            return True
+        return not is_money and _is_rounded(said.number, wanted.number)
+    if {said.unit, wanted.unit} == {"gbp", "lb"}:  # pounds
+        return said.number == wanted.number
+    if said.unit == "gbp" and wanted.dimension == "weight":  # pounds
+        said = said._replace(unit="lb")
+    if said.dimension != wanted.dimension:
+        return False
+    same_unit = said.unit == wanted.unit
+    pair = (said.number, wanted.number) if same_unit else (said.amount, wanted.amount)
+    if pair[0] == pair[1] or (is_about and _is_about(*pair)):
+        return True
+    if same_unit:
+        return said.dimension != said.unit and _is_rounded(said.number, wanted.number)
+    exponent = said.number.as_tuple().exponent
+    step = Decimal(1).scaleb(exponent if isinstance(exponent, int) else 0)
+    unit = said._replace(number=said.number + step).amount - said.amount
+    return abs(said.amount - wanted.amount) <= max(unit / 2, abs(wanted.amount) / 10**9)
+
+
+def _is_rounded(said: Decimal, wanted: Decimal, figures: int = 2) -> bool:
+    """Tell whether a number is another one with fewer decimals, of which some figures are left."""
+    exponent = said.as_tuple().exponent
+    places = min(exponent, 0) if isinstance(exponent, int) else 0
+    step = Decimal(1).scaleb(places)
+    if abs(said) < step * 10 ** (figures - 1) or wanted.adjusted() - places > _LONGEST:
+        return False
+    return said == wanted.quantize(step, ROUND_HALF_UP)
+
+
+_LONGEST = 20
+"""Digits of a number that is rounded, at most."""
+
+
+def _is_about(said: Decimal, wanted: Decimal) -> bool:
+    return _is_rounded(said, wanted, 1) or abs(said - wanted) <= abs(wanted) * Decimal("0.02")
 
 
 def _runs(held: Sequence[Token], wanted: Sequence[Value]) -> Iterator[tuple[int, int]]:
@@ -323,19 +469,19 @@ def spelled(value: str) -> str:
     return rf"(?<![^\W_])(?<!\d[.,:/-]){spaced}(?![^\W_])(?![.,:/-]\d)" if spaced else ""
 
 
-def _truth(whole: Text, value: bool, name: str) -> Iterator[_Place]:
+def _truth(whole: Text, value: bool, name: str) -> Iterator[Place]:
     """Yield how well a text says that something is so, or not so; by no words of its own."""
-    for match in _TRUTH.finditer(whole.plain):
-        strength = _judged(whole.plain, *match.span()).strength
-        so = (match[0].split()[-1] in _FALSE) is (strength == _DENIED)
+    for match in TRUTH.finditer(whole.plain):
+        strength = _clauses(whole.plain).judged(*match.span()).strength
+        so = (match[0].split()[-1] in _FALSE) is (strength == DENIED)
         if so is value:
-            yield _Place(max(strength, _DOUBTFUL))
+            yield Place(DOUBTFUL if strength == DOUBTFUL else STATED)
     parts = set(words(name))
     about = {part for part in parts if len(part) >= _LEAST} or parts - _SMALL
     for token in (token for token in whole.written if token.value in about):
-        strength = _judged(whole.plain, token.start, token.end).strength
-        lacks = strength == _DENIED or whole.plain.endswith("no ", 0, token.start)
-        yield _Place(strength if value and not lacks else _DENIED if value else _DOUBTFUL)
+        strength = _clauses(whole.plain).judged(token.start, token.end).strength
+        lacks = strength == DENIED or whole.plain.endswith("no ", 0, token.start)
+        yield Place(strength if value and not lacks else DENIED if value else DOUBTFUL)
 
 
 def is_moment(value: Any) -> bool:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import struct
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice, product
@@ -12,15 +12,15 @@ from math import e, exp, inf, log
 from typing import Any, Literal
 
 from seal.core.conditions import CLEAN, Match
-from seal.core.values import canonical_json, equal
+from seal.core.values import CLOSE, alike, canonical_json, equal, plain_text
 
 # -- How alike one cell of a table is to what it should be.
 #
 # Every measure gives a similarity in [0, 1], or None where the cell does not count. Two sets of
 # rules:
 #
-# - `clean`: values are compared as JSON (`seal.core.values.equal`: 1 is 1.0, True is no number); an
-#   absent value (None) is no match but of None, or where any value is.
+# - `clean`: values are compared as those of calls (`seal.core.values.alike`: 1 is 1.0, True is no
+#   number); an absent value (None) is no match but of None, or where any value is.
 # - published rules: as ToolSandbox's evaluator does. True is 1; an absent value where one is wanted
 #   is left out of the mean by `exact`, `contains` and `rouge_l`, and no match by `close` and
 #   `calls`.
@@ -73,7 +73,7 @@ def cell_similarity(value: Any, wanted: Any, column: Column, match: Match) -> fl
             return float(value is wanted)
         return 0.0 if measure == "close" else None
     if measure == "exact":
-        return float(equal(value, wanted) if clean else value == wanted)
+        return float(alike(value, wanted) if clean else value == wanted)
     if measure == "close":
         return float(_same(value, wanted, column.tolerance, clean))
     if measure == "contains":
@@ -93,7 +93,7 @@ def _same(value: Any, wanted: Any, tolerance: Tolerance, clean: bool) -> bool:
             return bool(abs(value - wanted) <= limit)
         except OverflowError:  # an integer that no float holds, and a fraction
             return limit == inf
-    return equal(value, wanted) if clean else bool(value == wanted)
+    return alike(value, wanted) if clean else bool(value == wanted)
 
 
 def _is_call(call: Call, wanted: Call, column: Column, clean: bool) -> bool:
@@ -409,6 +409,141 @@ def _filling(table: Version, before: Version, target: Table) -> Fill:
         }
 
     return fill
+
+
+# -- What happened to a table between two moments: which rows came, went or changed.
+
+
+@dataclass(frozen=True, slots=True)
+class CellChange:
+    """One cell of a row that changed."""
+
+    column: str
+    before: Any
+    """None also where the row did not have the column."""
+    after: Any
+
+
+@dataclass(frozen=True, slots=True)
+class RowChange:
+    """A row that kept its first column, which names it, and changed in others."""
+
+    name: tuple[str, Any]
+    """First column and its value."""
+    cells: tuple[CellChange, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TableChange:
+    """What happened to one table."""
+
+    added: tuple[Row, ...] = ()
+    removed: tuple[Row, ...] = ()
+    changed: tuple[RowChange, ...] = ()
+    moved: bool = False
+    """True: nothing but the order of the rows changed."""
+
+    def __bool__(self) -> bool:
+        """Tell whether anything happened."""
+        return bool(self.added or self.removed or self.changed or self.moved)
+
+
+def table_change(before: Sequence[Row], after: Sequence[Row]) -> TableChange:
+    """Return what happened to a table, a multiset of rows.
+
+    A row that went and a row that came are the same row, changed, if their first columns are equal.
+    If several are, the first ones are paired.
+    """
+    if before is after:
+        return TableChange()
+    came, went = beyond(after, before), beyond(before, after)
+    waiting: dict[bytes, deque[int]] = {}
+    for place, row in enumerate(went):
+        waiting.setdefault(_name(row), deque()).append(place)
+    added, changed = [], []
+    gone = dict(enumerate(went))
+    for row in came:
+        named = waiting.get(_name(row)) if row else None
+        if named:
+            changed.append(
+                RowChange(next(iter(row.items())), _cells(gone.pop(named.popleft()), row))
+            )
+        else:
+            added.append(row)
+    moved = not (came or went) and not equal(list(before), list(after))
+    return TableChange(tuple(added), tuple(gone.values()), tuple(changed), moved)
+
+
+def rows_apart(wanted: Table, found: Table) -> TableChange:
+    """Return what would make of the wanted rows those that were found, in any order of rows.
+
+    Rows whose values are one (`seal.core.values.alike`) are the same row.
+    """
+    missing, extra = unlike(wanted, found)
+    return table_change(missing, extra) if missing or extra else TableChange()
+
+
+def unlike(table: Table, other: Table) -> tuple[list[Row], list[Row]]:
+    """Return the rows that each of two tables has, and the other has none of its own like.
+
+    Rows whose values are one (`seal.core.values.alike`) are like each other.
+    """
+    left: list[Row] = []
+    right = beyond(other, table)
+    places: dict[Hashable, list[int]] = {}
+    for place, row in enumerate(right):
+        places.setdefault(_likeness(row), []).append(place)
+    waiting = dict.fromkeys(range(len(right)))
+    for row in beyond(table, other):
+        key = _likeness(row)
+        near = waiting if key is None else sorted([*places.get(key, ()), *places.get(None, ())])
+        twin = next((at for at in near if at in waiting and alike(row, right[at])), None)
+        if twin is None:
+            left.append(row)
+        else:
+            del waiting[twin]
+    return left, [right[place] for place in waiting]
+
+
+def _likeness(row: Row) -> Hashable:
+    """Return what rows have in common that are like each other, so that few need be compared.
+
+    None: it has a number so near to where others are rounded otherwise that it may be like those.
+    """
+    cells = [(plain_text(str(name)), _rounded(cell)) for name, cell in row.items()]
+    return None if any(cell is _UNSURE for _, cell in cells) else frozenset(cells)
+
+
+_UNSURE = object()
+_SCALE = 1.234567891
+"""By which numbers are multiplied before they are rounded, so that no whole ones lie halfway."""
+
+
+def _rounded(cell: Any) -> Hashable:
+    if isinstance(cell, str):
+        return plain_text(cell)
+    if cell is None or isinstance(cell, bool):
+        return cell
+    if not isinstance(cell, (int, float)):
+        return isinstance(cell, dict)
+    try:
+        low, high = (f"{cell * (1 + edge) * _SCALE + 0.0:.6g}" for edge in (-2 * CLOSE, 2 * CLOSE))
+    except OverflowError:  # an integer beyond all floats, which is like no other number
+        return cell
+    return low if low == high else _UNSURE
+
+
+def _name(row: Row) -> bytes:
+    return canonical_json(dict(list(row.items())[:1]))
+
+
+def _cells(before: Row, after: Row) -> tuple[CellChange, ...]:
+    names = dict.fromkeys((*before, *after))
+    return tuple(
+        CellChange(name, before.get(name), after.get(name))
+        for name in names
+        if (name in before) != (name in after) or not equal(before.get(name), after.get(name))
+    )
 
 
 # -- The cheapest one-to-one assignment of rows to columns.

@@ -116,6 +116,11 @@ BYTES_PER_TOKEN = 4
 """The rule of thumb for English prose; JSON, code and other scripts can be off by half."""
 
 
+def singular(noun: str) -> str:
+    """Return the singular of a plural by its ending; any other word as it is."""
+    return noun[:-1] if noun.endswith("s") and not noun.endswith(("ss", "us", "news")) else noun
+
+
 def count_by_bytes(text: str) -> int:
     """Return about how many tokens a text has: a quarter of its UTF-8 bytes, rounded up."""
     size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

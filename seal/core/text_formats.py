@@ -19,6 +19,7 @@ from seal.core.types import JSON, Tool, ToolCall
 from seal.core.values import (
     json_bytes,
     json_text,
+    json_value,
     leaves,
     literal_value,
     nested_deeper,
@@ -59,11 +60,12 @@ arguments_as_text: the map was written as a JSON text; closed: quotes or bracket
 the end; code_fence: it stood between backticks; inner_quote: a value has quotes of its own kind
 without a backslash; invented_observation: the model went on with a result of its own making, which
 was cut off; markup: a marker or name was set in bold, quotes or backticks; missing_mark: an
-argument came without `#`; no_input: no arguments were written, and are taken as none; no_marker:
-the name came without `Action:`; no_quotes: a value came without quotes; other_key: `parameters`
-instead of `arguments`; python_literal: it is no JSON but a Python literal; repeated_argument: a
-map has one key twice, whose last value counts; trailing_text: something followed on the map;
-typographic_quotes: quotes came as a word processor sets them.
+argument came without `#`; no_input: no arguments were written, or `null` for a tool without
+parameters, and are taken as none; no_marker: the name came without `Action:`; no_quotes: a value
+came without quotes; other_key: `parameters` instead of `arguments`; python_literal: it is no JSON
+but a Python literal; repeated_argument: a map has one key twice, whose last value counts;
+trailing_text: something followed on the map; typographic_quotes: quotes came as a word processor
+sets them.
 """
 
 
@@ -219,7 +221,7 @@ class Written:
 def parse_object(text: str) -> dict[str, JSON] | None:
     """Return the JSON object that a text is; None for any other text, NaN or deep nesting."""
     try:
-        value = orjson.loads(text)
+        value = json_value(text)
     except orjson.JSONDecodeError:
         return None
     may_be_deep = text.count("[") + text.count("{") > MAX_DEPTH
@@ -261,6 +263,24 @@ def read_object(text: str, cut: bool = False) -> Written:
         if literal is not None:
             return Written(literal.value, (*before, *literal.repairs, *repairs))
     return Written(None)
+
+
+_NONE = re.compile(
+    r"(?:.*(?:\bAction Input:|[\"'](?:arguments|parameters)[\"']\s*:))?"
+    r"\s*(?:(null|None)|\{\s*\})[\W_]*",
+    re.DOTALL,
+)
+"""`null`, `{}""` and `Action: now\\nAction Input: None`; not `{} now`, `[]` nor `say null`."""
+
+
+def none_written(raw: str) -> tuple[Repair, ...]:
+    """Return what is to be forgiven in a call whose arguments are none; empty: they are something.
+
+    Args:
+        raw: The arguments, or the whole call, as a model wrote them.
+    """
+    found = _NONE.fullmatch(raw)
+    return () if found is None else ("no_input",) if found[1] else ("trailing_text",)
 
 
 def repeats(text: str) -> tuple[Repair, ...]:
@@ -328,7 +348,7 @@ def _literal(text: str) -> Written | None:
     keys = [[literal_value(key) for key in node.keys if key] for node in maps]
     twice = any(len(set(names)) < len(names) for names in keys)
     repairs: tuple[Repair, ...] = ("python_literal", *(("repeated_argument",) if twice else ()))
-    return Written(orjson.loads(json_bytes(value)), repairs)
+    return Written(json_value(json_bytes(value)), repairs)
 
 
 def _is_plain(value: Any) -> bool:

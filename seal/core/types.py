@@ -6,12 +6,13 @@ The parts of a persona and partial orders stand here, too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
-from seal.core.conditions import Called, Condition
+from seal.core.conditions import STRICT, Called, Condition
 from seal.core.errors import DataError, UsageError, nearest, shortened
 from seal.core.settings import check_types, checked_fields, checked_names
+from seal.core.slots import Slot
 from seal.core.text import counted
 
 # -- The vocabulary: tools, tasks, rankings, trajectories and scores.
@@ -48,9 +49,24 @@ StopReason = Literal[
 ]
 
 
+class _Sparse:
+    """A record whose fields at the end are written only where they say something.
+
+    Their default stands in the class, not in the object, and so in no line.
+    """
+
+    _SPARSE = tuple[str, ...]()
+
+    def __post_init__(self) -> None:
+        """Leave out what says nothing."""
+        for name in self._SPARSE:
+            if not self.__dict__[name]:
+                del self.__dict__[name]
+
+
 @checked_fields
-@dataclass(frozen=True, slots=True)
-class Tool:
+@dataclass(frozen=True)
+class Tool(_Sparse):
     """One API.
 
     Example:
@@ -65,6 +81,8 @@ class Tool:
         >>> seal.Benchmark("shop", tools=[tool], tasks=[task])
         Benchmark('shop': 1 task, 1 tool)
     """
+
+    _SPARSE = ("writes",)
 
     id: str
     """`benchmark/tool/api`; further documents under the same id end in `#` and 8 hex digits of
@@ -81,6 +99,9 @@ class Tool:
     """Shape of the response: a JSON Schema, an example, or prose; None where unknown."""
     source: dict[str, JSON] = field(default_factory=dict)
     """Where the record comes from: names as upstream, method, file."""
+    writes: bool = False
+    """True: it says that its calls change something, such as an order. Where no world shows what a
+    call changed, a call of it that gold does not have is an extra effect."""
 
 
 @checked_names
@@ -124,21 +145,6 @@ Unrecorded = Literal["error", "simulate", "empty"]
 run's simulator, or nothing, as if nothing were known, which is how benchmarks publish theirs."""
 NOT_RECORDED = "not_recorded"
 """Kind of the error of such a question."""
-
-
-class _Sparse:
-    """A record whose fields at the end are written only where they say something.
-
-    Their default stands in the class, not in the object, and so in no line.
-    """
-
-    _SPARSE: ClassVar[tuple[str, ...]] = ()
-
-    def __post_init__(self) -> None:
-        """Leave out what says nothing."""
-        for name in self._SPARSE:
-            if not self.__dict__[name]:
-                del self.__dict__[name]
 
 
 @checked_names
@@ -200,6 +206,7 @@ class Usage(_Sparse):
 class Milestone:
     """One gold step in a partial order."""
 
+    __pydantic_config__ = STRICT
     condition: Condition
     after: tuple[int, ...] = ()
     """Positions of the milestones that must come before; empty for parallel steps."""
@@ -220,6 +227,7 @@ class Plan:
         ['get_order']
     """
 
+    __pydantic_config__ = STRICT
     milestones: tuple[Milestone, ...] = ()
     minefields: tuple[Milestone, ...] = ()
 
@@ -227,9 +235,53 @@ class Plan:
         """Return the gold calls in the order of the milestones."""
         return [m.condition for m in self.milestones if isinstance(m.condition, Called)]
 
+    def gold_calls(self) -> list[Called]:
+        """Return the calls by which the milestones are met, also those that lead to an end."""
+        return [call for calls in self.calls_by_milestone() for call in calls]
+
+    def calls_by_milestone(self) -> list[list[Called]]:
+        """Return for each milestone the calls by which it is met.
+
+        A call that leads to an end, and that the plan names too, is made once: where it is named.
+        """
+        named, found = self.calls(), []
+        for node in self.milestones:
+            calls = list(node.condition.gold_calls())
+            if not isinstance(node.condition, Called):
+                calls = [call for call in calls if not _taken(call, named)]
+            found.append(calls)
+        return found
+
+    def without_end(self) -> Plan:
+        """Return the plan without the end of the world that its calls lead to (`EndsAs.of_plan`).
+
+        That is its last milestone, if it has one.
+        """
+        ends = any(getattr(node.condition, "of_plan", False) for node in self.milestones[-1:])
+        return replace(self, milestones=self.milestones[:-1]) if ends else self
+
     def tools(self) -> tuple[str, ...]:
         """Return the ids of the tools that it calls, each once, in the order of its calls."""
-        return tuple(dict.fromkeys(call.tool for call in self.calls()))
+        return tuple(dict.fromkeys(call.tool for call in self.gold_calls()))
+
+    def of_tools(self, tools: Mapping[str, Tool]) -> Plan:
+        """Return the plan with gold that knows its tools; see `Task.of_tools`."""
+        every = (*self.milestones, *self.minefields)
+        known = [one.condition.of_tools(tools) for one in every]
+        if all(one is node.condition for one, node in zip(known, every, strict=True)):
+            return self
+        nodes = tuple(replace(n, condition=c) for n, c in zip(every, known, strict=True))
+        return Plan(nodes[: len(self.milestones)], nodes[len(self.milestones) :])
+
+
+def _taken(call: Called, named: list[Called]) -> bool:
+    """Tell whether a call is one of some that are named, and take that from them."""
+    for place, one in enumerate(named):
+        same = (one.tool, one.refused) == (call.tool, call.refused)
+        if same and one.accepts(call.canonical_arguments()):
+            del named[place]
+            return True
+    return False
 
 
 @dataclass(frozen=True)
@@ -277,6 +329,7 @@ class Goal:
         ('When does order 7 ship?', ('Monday',), 1)
     """
 
+    __pydantic_config__ = STRICT
     text: str
     plans: tuple[Plan, ...] | None = None
     """None: not annotated. No tool needed: one plan without `Called`."""
@@ -294,11 +347,36 @@ class Goal:
     """Mission type, action and the like."""
     any_answer: bool = False
     """True: the answers are alternatives, and stating any one of them is right."""
+    tells: tuple[Slot, ...] = ()
+    """What the agent must tell its user, each of it, and nothing that contradicts it."""
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """What a right answer states or tells, in words."""
+        return (*self.answers, *(slot.told for slot in self.tells))
+
+    @property
+    def asks_for_end(self) -> bool:
+        """True where gold says that the world ends as after some calls (`EndsAs`)."""
+        nodes = (node for plan in self.plans or () for node in plan.milestones)
+        return any(
+            getattr(part, "kind", "") == "ends_as"
+            for node in nodes
+            for part in node.condition.parts()
+        )
 
     @property
     def needs_no_tool(self) -> bool:
         """True where gold says that no tool is called; False where there is no gold."""
         return self.plans is not None and not any(plan.calls() for plan in self.plans)
+
+    def of_tools(self, tools: Mapping[str, Tool]) -> Goal:
+        """Return the goal with gold that knows its tools; see `Task.of_tools`."""
+        if not self.plans:
+            return self
+        plans = tuple(plan.of_tools(tools) for plan in self.plans)
+        same = all(one is other for one, other in zip(plans, self.plans, strict=True))
+        return self if same else replace(self, plans=plans)
 
 
 @checked_fields
@@ -351,6 +429,16 @@ class Task:
         """Check the persona."""
         if self.persona is not None:
             check_persona(self.persona)
+
+    def of_tools(self, tools: Mapping[str, Tool]) -> Task:
+        """Return the task with gold that knows its tools (`Called.of_tools`).
+
+        Args:
+            tools: By id.
+        """
+        goals = tuple(goal.of_tools(tools) for goal in self.goals)
+        same = all(one is other for one, other in zip(goals, self.goals, strict=True))
+        return self if same else replace(self, goals=goals)
 
 
 @dataclass(frozen=True, slots=True)
@@ -477,6 +565,10 @@ class Scale:
     gold_is_best: bool | None = None
     """True: the gold has the best score wherever the metric applies; tests of benchmarks check it.
     None: it should have it; reports list where it has not. False: it may have any score."""
+    condition: str = ""
+    """What alone the figure is of, where the agent decides that: "goals in which a call was made".
+    Whoever tries less may have more of such a figure. So it stands with its condition, is not the
+    metric that a run is known by, and no test compares it unless it is asked for."""
 
 
 # -- The parts of a task's persona and their types; `seal.agents.users` says what they mean.

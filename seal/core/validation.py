@@ -3,7 +3,7 @@
 The findings follow the order of ToolScan's decision rules (unparsable, unknown tool, unknown
 argument, missing argument, wrong type or value); the first that applies is reported, of several
 wrong values the one whose path comes first. Values are judged by JSON Schema: 1.0 is an integer,
-True is no number, null is right only where the schema says so.
+True is no number, null is right only where the schema says so: by its type, or as the default.
 
 Where JSON Schema would let an undeclared argument pass, the rules do not, for it is nearly always a
 model's mistake: it passes only where `additionalProperties` is true or a schema, or where the
@@ -103,7 +103,7 @@ class CallValidator:
             return
         failures = self._schema(str(call.tool), schema).iter_errors(call.arguments)
         for failure in sorted(failures, key=_place):
-            if not _told_by_names(failure, schema):
+            if not _told_by_names(failure, schema) and not _is_null_default(failure, schema):
                 yield _finding(call, failure)
 
     def _schema(self, tool: str, schema: dict[str, Any]) -> Validator:
@@ -167,6 +167,20 @@ def _told_by_names(failure: ValidationError, schema: dict[str, Any]) -> bool:
     if keyword == ["required"] and isinstance(wanted, list):
         return set(wanted) <= set(required_names(schema))
     return keyword == ["additionalProperties"] and not is_open(schema)
+
+
+def _is_null_default(failure: ValidationError, schema: dict[str, Any]) -> bool:
+    """Tell whether what failed is a null that the tool itself declares as the default there."""
+    if failure.instance is not None:
+        return False
+    declared: Any = schema
+    for part in failure.absolute_path:
+        known = declared.get("properties" if isinstance(part, str) else "items")
+        declared = known.get(part) if isinstance(part, str) and isinstance(known, dict) else known
+        if not isinstance(declared, dict):
+            break
+    places = (declared, failure.schema)
+    return any(isinstance(one, dict) and one.get("default", 0) is None for one in places)
 
 
 def _place(failure: ValidationError) -> tuple[list[str], str]:

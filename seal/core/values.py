@@ -1,4 +1,4 @@
-"""JSON values: written without failing, in canonical form, as digests."""
+"""JSON values: read exactly, written without failing, compared, as digests."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import ast
 import hashlib
 import json
 import math
+import re
 import threading
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
+from datetime import date
 from math import isfinite
 from typing import Any, Literal
 
@@ -18,13 +20,14 @@ import orjson
 
 # -- JSON text of values from models, tools and files. Writing never fails because of a value.
 #
+# Whole numbers are read and written with all their digits, up to Python's limit (4,300): orjson
+# alone reads those of more than 64 bits as floats, of which two ids may be one.
+#
 # A value that a JSON line cannot hold is written as the nearest one that it can hold:
 #
 # - half of a surrogate pair, which UTF-8 lacks, as U+FFFD; two halves that belong together as their
 #   character;
-# - an integer of more than 64 bits as the nearest float, as reading its digits gives (RFC 8259,
-#   section 6);
-# - a number that is infinite or none at all as null;
+# - a number that is infinite, none at all, or whole with more digits than Python writes, as null;
 # - what is nested deeper than `MAX_DEPTH` as the text `TOO_DEEP`;
 # - a key that is no text as its text, a tuple as a list.
 #
@@ -39,8 +42,44 @@ TOO_DEEP = f"[left out: nested deeper than {MAX_DEPTH} levels]"
 """Stands for what lies deeper."""
 
 
+_DIGITS = bytes(ord("0") if chr(byte).isdigit() and byte < 128 else byte for byte in range(256))
+"""Table by which every digit becomes 0."""
+_LONG = (b"0" * 20, b"-" + b"0" * 19)
+"""Fewest digits of a whole number that orjson reads as a float: beyond 2**64, below -(2**63)."""
+
 INDENTED = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
 """How JSON files that people may read are written."""
+
+
+def json_value(text: bytes | str) -> Any:
+    """Return the value of a JSON text, whole numbers with all their digits.
+
+    Raises:
+        orjson.JSONDecodeError: It is no JSON, or has a whole number of more digits than Python
+            reads (4,300).
+    """
+    raw = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    digits = raw.translate(_DIGITS)
+    if not any(long in digits for long in _LONG):
+        return orjson.loads(text)
+    try:
+        orjson.loads(text)
+    except orjson.JSONDecodeError:
+        # Beyond 308 digits orjson refuses a number. Python's reader takes halves of surrogate
+        # pairs too, so a text that may have some stays refused.
+        if b"\\ud" in raw.lower():
+            raise
+    try:
+        return json.loads(raw, parse_float=_finite, parse_constant=_finite)
+    except (ValueError, RecursionError) as error:
+        raise orjson.JSONDecodeError(str(error), "", 0) from error
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not isfinite(number):
+        raise ValueError(f"{text} is no finite number")
+    return number
 
 
 def json_bytes(value: Any, option: int = 0, default: Callable[[Any], Any] | None = None) -> bytes:
@@ -99,7 +138,7 @@ def loses_number(value: Any, levels: int = MAX_DEPTH) -> bool:
     if isinstance(value, float):
         return not isfinite(value)
     if isinstance(value, int):
-        return _nearest_float(value) is None
+        return not _has_digits(value)
     inner: Iterable[Any] = ()
     if isinstance(value, dict):
         inner = value.values()
@@ -110,12 +149,11 @@ def loses_number(value: Any, levels: int = MAX_DEPTH) -> bool:
     return levels > 0 and any(loses_number(item, levels - 1) for item in inner)
 
 
-def loss_of(value: Any, within: tuple[int, ...] = (), large: bool = False) -> str:
+def loss_of(value: Any, within: tuple[int, ...] = ()) -> str:
     """Return what of JSON values, or dataclasses of such, JSON cannot hold as it is; "": nothing.
 
     Args:
         value: What would be written.
-        large: Whether whole numbers of more than 64 bits may stand as the nearest float.
         within: The `id` of each list or map that it lies in, the outermost first.
     """
     if value is None or isinstance(value, (str, bool)):
@@ -123,7 +161,7 @@ def loss_of(value: Any, within: tuple[int, ...] = (), large: bool = False) -> st
     if isinstance(value, float):
         return "" if isfinite(value) else f"the number {value}"
     if isinstance(value, int):
-        return "" if large or -(2**63) <= value < 2**64 else "a whole number of more than 64 bits"
+        return "" if _has_digits(value) else "a whole number of more than 4,300 digits"
     if isinstance(value, dict):
         inner = list(value.values())
     elif is_dataclass(value) and not isinstance(value, type):
@@ -136,7 +174,7 @@ def loss_of(value: Any, within: tuple[int, ...] = (), large: bool = False) -> st
         return "a list or map that holds itself"
     if len(within) == MAX_DEPTH:
         return f"lists or maps nested deeper than {MAX_DEPTH} levels"
-    found = (loss_of(item, (*within, id(value)), large) for item in inner)
+    found = (loss_of(item, (*within, id(value))) for item in inner)
     return next(filter(None, found), "")
 
 
@@ -155,14 +193,14 @@ def exact_json(value: Any) -> Any:
         written = b"" if lost else json_bytes(value)
     if lost:
         raise ValueError(f"{lost}, which JSON cannot hold")
-    return orjson.loads(written)
+    return json_value(written)
 
 
 def _holdable(value: Any, depth: int) -> Any:
     if isinstance(value, str):
         return well_formed(value)
     if isinstance(value, int) and not -(2**63) <= value < 2**64:
-        return _nearest_float(value)
+        return orjson.Fragment(str(value).encode()) if _has_digits(value) else None
     if isinstance(value, dict):
         members = [(str(key), item) for key, item in value.items()]
     elif is_dataclass(value) and not isinstance(value, type):
@@ -180,11 +218,12 @@ def _holdable(value: Any, depth: int) -> Any:
     return {well_formed(key): _holdable(item, depth - 1) for key, item in members}
 
 
-def _nearest_float(number: int) -> float | None:
+def _has_digits(number: int) -> bool:
+    """Tell whether Python writes a whole number: it refuses more digits than its limit."""
     try:
-        return float(number)
-    except OverflowError:
-        return None
+        return -(2**63) <= number < 2**64 or bool(str(number))
+    except ValueError:
+        return False
 
 
 def leaves(value: Any) -> Iterator[str]:
@@ -320,8 +359,141 @@ def _equal(left: Any, right: Any) -> bool:
     return type(left) is type(right) and bool(left == right)
 
 
+# -- Values that are one value to whoever judges a call or a table.
+
+CLOSE = 1e-9
+"""Greatest difference of equal floats, relative to the greater one."""
+_SPACES = re.compile("[\t\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
+"""Spaces besides the usual one: a tab, and the others of Unicode's category Zs."""
+_ZONE = r"(?:([Zz])|([+-])(\d\d)(?::?(\d\d))?)?"
+_TIMES = (
+    re.compile(
+        r"(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?" + _ZONE, re.ASCII
+    ),
+    re.compile(r"(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(?:(\d\d)(?:[.,](\d+))?)?" + _ZONE, re.ASCII),
+)
+"""2024-05-01T10:00Z, 2024-05-01 10:00:00.5+02:00, 20240501T100000Z; not 2024-05-01, which is a day.
+Their groups are year, month, day, hour, minute, second, fraction, Z, sign, hours, minutes."""
+
+
+def alike(left: Any, right: Any) -> bool:
+    """Tell whether two JSON values are one value to whoever holds a call against gold.
+
+    They are the same as of `equal`, but for what programs write differently:
+
+    - Two floats that differ by at most 1e-9 of the greater one are one, and so are a float that is
+      not whole and an integer. An integer is equal to no other whole number, at any length: 1 is
+      1.0, and no id is another one.
+    - Texts are compared in Unicode's NFC, without outer blanks, with every kind of space (tabs,
+      no-break and others) as the usual one. Case, inner blanks and line breaks count.
+    - Texts that are ISO 8601 times of a day are compared by their instant, `Z` as `+00:00`; without
+      a zone, by what the clock says. A time with a zone is no time without one.
+
+    True is no number, a text no number, null nothing else. Maps have the same keys, lists the same
+    length and order. The relation is reflexive and symmetric; among texts and among integers also
+    transitive. It takes linear time, at any depth; lists and maps may hold themselves.
+    """
+    seen: set[tuple[int, int]] = set()
+    pairs = [(left, right)]
+    while pairs:
+        left, right = pairs.pop()
+        maps = isinstance(left, dict) and isinstance(right, dict)
+        if not maps and not (isinstance(left, (list, tuple)) and isinstance(right, (list, tuple))):
+            if not _alike_leaves(left, right):
+                return False
+            continue
+        # Both still hold their parts, so that no identity is another value's.
+        if (pair := (id(left), id(right))) in seen:
+            continue
+        seen.add(pair)
+        if len(left) != len(right):
+            return False
+        if maps:
+            left, right = dict(_members(left)), dict(_members(right))
+            if left.keys() != right.keys():
+                return False
+            pairs += [(item, right[key]) for key, item in left.items()]
+        else:
+            pairs += zip(left, right, strict=True)
+    return True
+
+
+def _alike_leaves(left: Any, right: Any) -> bool:
+    if isinstance(left, str) and isinstance(right, str):
+        return left == right or plain_text(left) == plain_text(right)
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if isinstance(left, (int, float)) and isinstance(right, (int, float)):
+        return _alike_numbers(left, right)
+    return type(left) is type(right) and bool(left == right)
+
+
+def _alike_numbers(left: float, right: float) -> bool:
+    if left == right or (left != left and right != right):
+        return True
+    whole = [isinstance(one, int) or one.is_integer() for one in (left, right)]
+    if all(whole) and (isinstance(left, int) or isinstance(right, int)):
+        return False
+    try:
+        return math.isclose(left, right, rel_tol=CLOSE)
+    except OverflowError:  # an integer beyond all floats, and a fraction
+        return False
+
+
+def plain_text(text: str) -> Hashable:
+    """Return what texts have in common that are one value (`alike`): a text, or an instant."""
+    text = _SPACES.sub(" ", _nfc(text)).strip()
+    form = {"-": 0, "T": 1}.get(text[4:5] if text[4:5] == "-" else text[8:9])
+    time = None if form is None else _TIMES[form].fullmatch(text)
+    return text if time is None else _instant(time) or text
+
+
+def _instant(time: re.Match[str]) -> Hashable:
+    """Return a time as whole seconds, the digits of its fraction, and whether it has a zone.
+
+    None: there is no such day or time of a day.
+    """
+    year, month, day, hour, minute, second = (int(part or 0) for part in time.groups()[:6])
+    fraction, utc, sign, hours, minutes = time.groups()[6:]
+    ahead = int(hours or 0), int(minutes or 0)
+    if hour > 23 or minute > 59 or second > 59 or ahead[0] > 23 or ahead[1] > 59:
+        return None
+    try:
+        days = date(year, month, day).toordinal()
+    except ValueError:
+        return None
+    offset = (ahead[0] * 60 + ahead[1]) * (-1 if sign == "-" else 1)
+    seconds = ((days * 24 + hour) * 60 + minute - offset) * 60 + second
+    return seconds, (fraction or "").rstrip("0"), bool(utc or sign)
+
+
+_SHORT = 1000
+"""Characters of a text in which no run of marks takes long to order."""
+_MARKS = re.compile(rb"[^\0]{64,}")
+"""A long run of marks, in the combining classes of a text; letters have 0."""
+_TWO_MARKS = ("\u0f73", "\u0f75", "\u0f81")
+"""Characters of class 0 that consist of two marks."""
+
+
 def _nfc(text: str) -> str:
-    return text if text.isascii() else unicodedata.normalize("NFC", text)
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFC", text if len(text) <= _SHORT else _with_marks_ordered(text))
+
+
+def _with_marks_ordered(text: str) -> str:
+    """Return an equivalent text whose long runs of marks stand in their order.
+
+    CPython orders them in a time that grows with the square of a run's length.
+    """
+    for character in _TWO_MARKS:
+        text = text.replace(character, unicodedata.normalize("NFD", character))
+    parts, end = [], 0
+    for run in _MARKS.finditer(bytes(map(unicodedata.combining, text))):
+        marks = "".join(unicodedata.normalize("NFD", one) for one in text[run.start() : run.end()])
+        parts += [text[end : run.start()], *sorted(marks, key=unicodedata.combining)]
+        end = run.end()
+    return "".join([*parts, text[end:]])
 
 
 def _members(value: dict[Any, Any]) -> list[tuple[str, Any]]:

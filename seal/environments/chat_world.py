@@ -9,10 +9,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import blake2b
 from itertools import permutations
-from typing import Any, Generic, Literal, TypeVar, get_type_hints
+from typing import Any, ClassVar, Generic, Literal, TypeVar, get_type_hints
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
-
-import orjson
 
 from seal.core import (
     JSON,
@@ -29,7 +27,7 @@ from seal.core import (
 )
 from seal.core.settings import fits
 from seal.core.validation import CallValidator, error_result
-from seal.core.values import json_bytes, loses_number
+from seal.core.values import json_bytes, json_value, loses_number
 from seal.environments.function_tools import NOT_GIVEN, Tokens, WorldTool
 from seal.environments.tables import Row, UnknownColumnError, UnknownTableError, copied, own_copy
 
@@ -40,7 +38,8 @@ from seal.environments.tables import Row, UnknownColumnError, UnknownTableError,
 # Worlds check their calls themselves, because the function decides what it takes. The rules of
 # `seal.core.validation` reject a call of an unknown tool, or whose arguments are no JSON object. A
 # missing, unknown or wrongly typed argument is a failure of the tool, of the kind TypeError. So is
-# whatever else the function raises.
+# whatever else the function raises, but for connections that fail, which end the chat
+# (`seal.core.servers.check_reached`).
 
 _TURNS = 10_000
 """Turns that a clock must be able to tell."""
@@ -119,6 +118,8 @@ class Circumstances:
     """What one world is opened with."""
 
     tables: Tables = field(default_factory=dict)
+    fresh: Collection[str] = ()
+    """Tables that nobody else has, so that the world need not copy them."""
     clock: Clock = field(default_factory=Clock)
     seed: str = ""
     """Equal seeds give equal ids."""
@@ -140,6 +141,9 @@ class World:
         given: How it begins.
     """
 
+    offline: ClassVar[bool] = False
+    """True: its tools reach no server, so that connections which fail are part of the world."""
+
     def __init__(self, tools: Mapping[str, WorldTool], given: Circumstances) -> None:
         self.clock = given.clock
         self._tools = tools
@@ -148,7 +152,10 @@ class World:
         self._race = given.race
         self._seed = given.seed
         self._columns = given.columns
-        self._tables = {name: copied(rows) for name, rows in given.tables.items()}
+        self._tables = {
+            name: rows if name in given.fresh else copied(rows)
+            for name, rows in given.tables.items()
+        }
         self._states: list[Tables] = []
         self._turn = -1
         self._batch = 0
@@ -231,7 +238,8 @@ class World:
         """Return the results of calls that are made at once, in the order in which they ran.
 
         Raises:
-            InfrastructureError: What a tool asks outside of the world failed.
+            InfrastructureError: What a tool asks outside of the world failed, such as its server's
+                connection.
             MissingExtraError: A tool's library is not installed.
         """
         if not calls:
@@ -314,6 +322,10 @@ class World:
         except BaseException as error:  # a tool's failure is data: the chat goes on
             how, self.__dict__ = self.unrecorded, before
             kind, message = type(error).__name__, _words_of(error)
+            if not self.offline:
+                from seal.core.servers import check_reached
+
+                check_reached(tool.document.name, error, f"{kind}: {message}")
             if how == "error":
                 kind, how = NOT_RECORDED, ""
             failure = {"kind": kind, "message": message}
@@ -331,7 +343,7 @@ def _plain_result(name: str, value: Any) -> JSON:
 
     Raises:
         InfrastructureError: It is an object that JSON cannot hold; names the tool.
-        ValueError: A number in it is infinite, none or beyond a float, which JSON has no word for.
+        ValueError: A number in it is infinite, none or too long, which JSON has no word for.
     """
     try:
         written = json_bytes(value)
@@ -342,10 +354,10 @@ def _plain_result(name: str, value: Any) -> JSON:
         ) from error
     if b"null" in written and loses_number(value):
         raise ValueError(
-            "the tool returned a number that is infinite, none (NaN) or beyond a float; "
+            "the tool returned a number that is infinite, none (NaN) or of more than 4,300 digits; "
             "JSON has no word for it"
         )
-    return orjson.loads(written)
+    return json_value(written)
 
 
 def _words_of(error: BaseException) -> str:

@@ -18,6 +18,7 @@ from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, ge
 
 from seal.core import JSON, Tool, UsageError, shortened
 from seal.core.registry import name_of
+from seal.core.settings import checked
 from seal.core.values import exact_json
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -71,6 +72,39 @@ def unchecked(function: Function) -> Function:
     return function
 
 
+@checked
+def writes(function: Function) -> Function:
+    """Say that calls of a tool change something, such as an order.
+
+    A call of it that gold does not have is an extra effect, where no table of a world shows what it
+    changed.
+
+    Args:
+        function: The tool, which is marked; a schema says `"writes": true` itself.
+
+    Raises:
+        UsageError: It is no function.
+
+    Example:
+        >>> import seal
+        >>> @seal.writes
+        ... def cancel_order(order_id: str) -> str:
+        ...     "Cancel an order."
+        ...     return "cancelled"
+        >>> task = seal.ask("Is order 7 open?", answer="open")
+        >>> bench = seal.Benchmark("shop", tools=[cancel_order], tasks=[task])
+        >>> [tool.writes for tool in bench.pool().tools()]
+        [True]
+    """
+    if not inspect.isfunction(function):
+        raise UsageError(
+            f"writes: expected a function, got {shortened(function)}; a schema says "
+            '"writes": true, a Tool record writes=True'
+        )
+    setattr(function, "writes", True)  # noqa: B010
+    return function
+
+
 @dataclass(frozen=True, slots=True)
 class WorldTool:
     """A function as a tool."""
@@ -83,13 +117,16 @@ class WorldTool:
     effects: Effects = Effects()
     checked: bool = True
     """False: the types of arguments are the function's own business."""
+    strict: bool = False
+    """True: 1.0 is no int, as of a published world that Python checks."""
 
     def bind(self, arguments: Mapping[str, JSON]) -> dict[str, Any]:
         """Return the arguments with defaults filled in, `NOT_GIVEN` among them.
 
         Raises:
             TypeError: An argument is missing, unknown or of another type. A whole number is a
-                float, and True and False are numbers, as Python has it; 1.0 is no int.
+                float, and True and False are numbers, as Python has it; 1.0 becomes the int 1,
+                unless the tool is strict.
         """
         name = self.document.name
         for given in arguments:
@@ -100,6 +137,8 @@ class WorldTool:
             if wanted not in arguments and wanted not in self.defaults:
                 raise TypeError(f"{name} needs the argument {wanted!r}")
         if self.checked:
+            if not self.strict:
+                arguments = with_integers(arguments, self.types)
             for given, value in arguments.items():
                 if not fits(value, self.types[given]):
                     expected = _spelled(self.types[given])
@@ -192,7 +231,8 @@ def _document(
             raise UsageError(f"{name_of(function)}: its docstring describes {name!r}, no argument")
     properties = {}
     for name, annotation in types.items():
-        schema = _schema(annotation)
+        # A default of null says that null is taken, and leaves the type as other programs write it.
+        schema = _schema(annotation, null=defaults.get(name, NOT_GIVEN) is not None)
         if schema is None:
             raise UsageError(
                 f"{name_of(function)}: argument {name!r} has the type {_spelled(annotation)}; "
@@ -200,7 +240,7 @@ def _document(
             )
         if name in texts:
             schema["description"] = texts[name]
-        if defaults.get(name) is not None and defaults[name] is not NOT_GIVEN:
+        if name in defaults and defaults[name] is not NOT_GIVEN:
             schema["default"] = _default(function, name, defaults[name])
         properties[name] = schema
     required = [name for name in types if name not in defaults]
@@ -208,7 +248,8 @@ def _document(
     text, returns = described.get("", ""), described.get("Returns")
     if not text:
         _warn_undescribed(name_of(function))
-    return Tool(tool_id, function.__name__, text, schema, category, returns)
+    says = bool(getattr(function, "writes", False))
+    return Tool(tool_id, function.__name__, text, schema, category, returns, writes=says)
 
 
 @cache
@@ -247,19 +288,66 @@ def fits(value: JSON, annotation: Any) -> bool:
     return isinstance(value, annotation)
 
 
+def types_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return name to annotation of a function's arguments; empty where they cannot be found."""
+    try:
+        return get_type_hints(function)
+    except Exception:  # types that are texts are evaluated here
+        return {}
+
+
+def with_integers(arguments: Mapping[str, JSON], types: Mapping[str, Any]) -> dict[str, JSON]:
+    """Return arguments in which whole floats are integers where their types ask for these.
+
+    JSON has one kind of numbers, so a schema takes 1.0 for an integer.
+
+    Args:
+        arguments: Of a call.
+        types: Name to annotation; of others than `function_tool` takes nothing is changed.
+    """
+    known = {name: types[name] for name in arguments if name in types and _schema(types[name])}
+    return {
+        name: _with_integer(value, known[name]) if name in known else value
+        for name, value in arguments.items()
+    }
+
+
+def _with_integer(value: JSON, annotation: Any) -> JSON:
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if isinstance(value, float):
+        whole = value.is_integer() and not fits(value, annotation) and fits(int(value), annotation)
+        return int(value) if whole else value
+    if origin is list and isinstance(value, list):
+        return [_with_integer(item, inner[0]) for item in value]
+    if origin is dict and isinstance(value, dict):
+        return {key: _with_integer(item, inner[1]) for key, item in value.items()}
+    if origin in (Union, UnionType) and not fits(value, annotation):
+        options = (_with_integer(value, choice) for choice in inner)
+        return next((option for option in options if fits(option, annotation)), value)
+    return value
+
+
 _WORDS = {str: "string", bool: "boolean", int: "integer", float: "number", dict: "object"}
 
 
-def _schema(annotation: Any) -> dict[str, JSON] | None:
-    """Return the JSON Schema of a type; what may be absent or null has that of its value."""
+def _schema(annotation: Any, null: bool = True) -> dict[str, JSON] | None:
+    """Return the JSON Schema of a type; what `NOT_GIVEN` stands for has that of its value.
+
+    Args:
+        annotation: The type.
+        null: Whether the schema is to say that null is taken, where it is.
+    """
     if annotation is Any:
         return {}
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin in (Union, UnionType):
         choices = {choice for choice in inner if choice not in (NoneType, NotGiven)}
         if choices == {int, float}:
-            return {"type": "number"}
-        return _schema(choices.pop()) if len(choices) == 1 else None
+            schema: dict[str, JSON] | None = {"type": "number"}
+        else:
+            schema = _schema(choices.pop()) if len(choices) == 1 else None
+        says = null and NoneType in inner and NotGiven not in inner
+        return _or_null(schema) if schema and says else schema
     if origin is Literal:
         return None if any(isinstance(one, bytes) for one in inner) else {"enum": list(inner)}
     if annotation is list or origin is list:
@@ -267,6 +355,14 @@ def _schema(annotation: Any) -> dict[str, JSON] | None:
         return None if items is None else {"type": "array", "items": items}
     word = _WORDS.get(origin or annotation)
     return {"type": word} if word else None
+
+
+def _or_null(schema: dict[str, JSON]) -> dict[str, JSON]:
+    """Return a schema that takes null too."""
+    listed, word = schema.get("enum"), schema.get("type")
+    if isinstance(listed, list):
+        return {"enum": listed if None in listed else [*listed, None]}
+    return {**schema, "type": [word, "null"]} if isinstance(word, str) else schema
 
 
 def _spelled(annotation: Any) -> str:

@@ -27,7 +27,7 @@ from seal.core import (
     shortened,
 )
 from seal.core.secrets import SHORTEST_KEY, check_url, is_secret, note_keys, public_url
-from seal.core.values import digest, json_text
+from seal.core.values import digest, json_text, json_value
 
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
@@ -427,7 +427,7 @@ class Session:
             ]
             cursor = page.next_cursor
             if not cursor:
-                told: list[dict[str, JSON]] = orjson.loads(self._server.masked(json_text(found)))
+                told: list[dict[str, JSON]] = json_value(self._server.masked(json_text(found)))
                 return told
         raise DataError(f"{label}: its list of {part} has no end")
 
@@ -461,7 +461,7 @@ class Session:
             return Answer.failed("too_large", said)
         text = json_text([answer.content, answer.value, answer.error])
         hidden = self._server.masked(text)
-        return answer if hidden == text else Answer(*orjson.loads(hidden))
+        return answer if hidden == text else Answer(*json_value(hidden))
 
 
 @asynccontextmanager

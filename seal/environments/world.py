@@ -8,8 +8,10 @@ user allows that module. What happens in a world stands in `seal.environments.ch
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self, get_args
 
@@ -37,7 +39,7 @@ from seal.environments.chat_world import Circumstances as Circumstances
 from seal.environments.chat_world import Race, clock_of
 from seal.environments.chat_world import World as World
 from seal.environments.function_tools import WorldTool, fits, world_tool
-from seal.environments.tables import Row
+from seal.environments.tables import Row, copied
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,10 +148,13 @@ class Worlds(Storeless):
             DataError: The task's `initial_state` or clock cannot be.
         """
         tables = self.beginning(task)
+        own = {name for name, rows in tables.items() if rows is self.tables.get(name)}
+        fresh = pickle.loads(self._packed) if own else {}
         return self.make(
             self.tools,
             Circumstances(
-                tables=tables,
+                tables={**tables, **{name: fresh[name] for name in own}},
+                fresh=own,
                 columns={table: self._columns_of(table, rows) for table, rows in tables.items()},
                 clock=clock_of(task),
                 seed=canonical_json([self.setup.seed, task.id, trial]).decode(),
@@ -157,6 +162,11 @@ class Worlds(Storeless):
                 offered=offered,
             ),
         )
+
+    @cached_property
+    def _packed(self) -> bytes:
+        """The tables as JSON has them, to be unpacked for each chat: that is the quickest copy."""
+        return pickle.dumps({name: copied(rows) for name, rows in self.tables.items()})
 
     def _columns_of(self, table: str, begun: Sequence[Row]) -> Collection[str]:
         """Return the columns of a table, those declared or else of its first rows; none: any."""

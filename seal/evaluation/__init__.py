@@ -10,6 +10,7 @@ REGISTRY = Registry(
         "abstention": "seal.evaluation.conversation_audit:Abstention",
         "calls": "seal.evaluation.calls:Calls",
         "error_patterns": "seal.evaluation.pattern_scores:ErrorPatterns",
+        "extra": "seal.evaluation.calls:ExtraCalls",
         "honesty": "seal.evaluation.conversation_audit:Honesty",
         "independent_minima": "seal.evaluation.pattern_scores:IndependentMinima",
         "milestones": "seal.evaluation.milestones:Milestones",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from statistics import fmean, pstdev
@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 from seal.core import JSON, Score
 from seal.core.arrays import Floats, np
 from seal.core.values import derive_seed
-from seal.evaluation.panel import majority
-from seal.evaluation.significance import holm, mcnemar
-from seal.evaluation.statistics import cluster_sums, resampled, rounded, share
+from seal.evaluation.panel import half_credit, majority
+from seal.evaluation.significance import ALIKE, DRAWS, holm, mcnemar, ordered
+from seal.evaluation.statistics import cluster_sums, rounded, share
 
 # -- How the judges of a run voted, and how far their votes agree.
 #
@@ -94,8 +94,6 @@ class Judged:
                 self._unusable += 1
             else:
                 by_judge.setdefault(str(vote["judge"]), []).append(str(vote["label"]))
-                from seal.evaluation.panel import half_credit
-
                 self._solved[number] += round(2 * half_credit(str(vote["label"])))
                 self._usable[number] += 1
         for judge, labels in by_judge.items():
@@ -316,9 +314,33 @@ def _kappa(
     if len(sums) < 2:
         return rounded(value), None, None
     rng = np.random.default_rng(derive_seed(0, "kappa"))
-    drawn = [_kappas(sums) for _, sums in resampled(sums, rng, _RESAMPLES)]
+    drawn = [_kappas(drawn) for drawn in _resampled(sums, rng)]
     low, high = np.nanquantile(np.concatenate(drawn), [0.025, 0.975]).tolist()
     return rounded(value), rounded(low), rounded(high)
+
+
+def _resampled(totals: Floats, rng: np.random.Generator) -> Iterator[Floats]:
+    """Yield sums over resamples of clusters, (resamples of a chunk, columns), chunk by chunk.
+
+    How often each distinct row is drawn is multinomial. With few distinct rows these counts are
+    drawn: much faster than drawing every row, and the same distribution.
+
+    Args:
+        totals: Sums of clusters, (clusters, columns); each resample draws as many clusters.
+        rng: Draws clusters.
+    """
+    size = len(totals)
+    alike, _, frequency = ordered(totals, most=size / ALIKE)
+    step = max(1, DRAWS // (len(alike) or size))
+    for start in range(0, _RESAMPLES, step):
+        chunk = min(step, _RESAMPLES - start)
+        if len(alike):
+            yield rng.multinomial(size, frequency / size, size=chunk) @ alike
+        else:
+            picks = rng.integers(0, size, size=(chunk, size), dtype=np.int32)
+            places = picks + np.arange(chunk)[:, None] * size
+            times = np.bincount(places.ravel(), minlength=chunk * size).reshape(chunk, size)
+            yield times.astype(np.float64) @ totals
 
 
 def _kappas(cells: Floats) -> Floats:

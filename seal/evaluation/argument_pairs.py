@@ -10,16 +10,16 @@ from functools import cache, cached_property
 from typing import Any, Literal
 
 from seal.core import UnknownNameError
-from seal.core.conditions import Argument
+from seal.core.conditions import Called
 from seal.core.registry import Registry
 from seal.core.schemas import MAX_DEPTH
-from seal.core.values import canonical_json, equal, nested_deeper
+from seal.core.values import alike, canonical_json, equal, nested_deeper
 from seal.evaluation.mission_gold import Call, Graph, Turn, bits
 
 # -- The arguments of a call beside the gold call's, by a scorer that the task names.
 #
-# `exact`: the gold call's arguments, no more and no fewer, equal as JSON. Packs have others, under
-# the entry point `seal.argument_scorers`.
+# `exact`: the gold call's arguments, no more and no fewer, each the same value
+# (`seal.core.values.alike`). Packs have others, under the entry point `seal.argument_scorers`.
 
 ArgumentError = Literal[
     "malformed arguments",
@@ -156,7 +156,7 @@ def whole(
 def _exact(
     predicted: Mapping[str, Any], answer: Mapping[str, Any], properties: Mapping[str, Any]
 ) -> ArgumentMatch:
-    return whole(predicted, answer, properties, equal)
+    return whole(predicted, answer, properties, alike)
 
 
 EXACT = Scorer(_exact, required_first=False)
@@ -245,7 +245,7 @@ class Pairing:
         if called is not None:
             if called.arguments is None:
                 return ArgumentMatch(1.0, accepted=True)
-            gold = _nearest(called.arguments, arguments or {})
+            gold = _nearest(called, arguments or {})
         return fit(arguments, gold, self._schema(name), (), self._scorer)
 
     def worth(self, call: Call, node: int) -> int:
@@ -285,15 +285,13 @@ class Pairing:
         return self._schemas[name]
 
 
-def _nearest(gold: Mapping[str, Argument], arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the gold arguments that are nearest to a call's: of each its value, where accepted."""
-    return {
-        name: arguments[name]
-        if name in arguments and argument.accepts(arguments[name])
-        else next(iter(argument.listed), None)
-        for name, argument in gold.items()
-        if name in arguments or not argument.optional
-    }
+def _nearest(called: Called, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the gold arguments that are nearest to a call's: where nothing is wrong, its own."""
+    faults = called.faults(arguments)
+    gold = called.arguments or {}
+    found = {name: value for name, value in arguments.items() if name not in faults}
+    wrong = (name for name, fault in faults.items() if fault != "unexpected")
+    return found | {name: next(iter(gold[name].listed), None) for name in wrong}
 
 
 def _text(arguments: dict[str, Any] | None) -> bytes | None:

@@ -1,7 +1,7 @@
 """The first stage that explains why a goal failed, from what a finished run left.
 
-A goal is failed where it is not solved (`attribution_evidence`); an undecided one is neither. The
-stages are asked in the order of `attribution_evidence.ORDER`, and the first with evidence is the
+A goal is failed where it is not solved; an undecided one is neither. The
+stages are asked in the order of `ORDER`, and the first with evidence is the
 answer. Without evidence the goal is `unexplained`: nothing is guessed.
 
 - infrastructure: the chat or its judge broke, or the first call that failed had no recorded or
@@ -9,6 +9,8 @@ answer. Without evidence the goal is `unexplained`: nothing is guessed.
 - not_retrieved: a gold tool was not offered. Gold tools are those of the gold calls, of the plan
   that lacks fewest; without gold calls `Goal.relevant`.
 - user: the simulated user broke its brief before the step at which the agent first failed.
+- wrong_tool, with the cause `extra_effect`: a call changed what gold does not, and that alone
+  decided, or every gold call was made besides it.
 - not_called, wrong_tool, wrong_argument, tool_error: the first gold step, in the order of the
   plan, that was not done, or the first milestone where the plan asks of a world
   (`attribution_steps`). Without gold calls only what is certain: none of the relevant tools was
@@ -20,26 +22,281 @@ answer. Without evidence the goal is `unexplained`: nothing is guessed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, get_args
 
-from seal.core import Scale, Score, Task, Tool, Trajectory
+from seal.core import JSON, Goal, Scale, Score, Task, Tool, ToolResult, Trajectory
 from seal.core.conditions import Asked
-from seal.core.statements import statement
+from seal.core.telling import Finding
 from seal.core.text import counted
-from seal.evaluation.attribution_evidence import (
-    OMITS,
-    Cause,
-    DecidedBy,
-    Decision,
-    Evidence,
-    decide,
-    gave_up,
-    in_answer,
-    listed,
+from seal.evaluation.calls import LOST_EFFECT, NO_GOLD_EFFECT, VERDICT, effects_of, lost_of
+from seal.evaluation.error_patterns import StepNote, findings_by_goal
+from seal.evaluation.goals import (
+    INFRASTRUCTURE,
+    JUDGED,
+    MISSION,
+    RATE,
+    WORST_FIRST,
+    GoalChat,
+    TaskChat,
+    applies,
+    asks_calls_alone,
+    decides,
+    failed,
+    no_gold,
+    state_of,
 )
-from seal.evaluation.error_patterns import findings_by_goal
-from seal.evaluation.goals import TaskChat, applies, no_gold
-from seal.evaluation.rule_judge import expected_values, judge_trajectory
+from seal.evaluation.rule_judge import judge_answer
+from seal.evaluation.statistics import kind_of_reason
+from seal.evaluation.words import findings_of, reason_of, slots_for
+
+# -- What the rules of attribution look at, what they say, and who decides that a goal failed.
+#
+# The metric that decides follows from the kind of gold:
+#
+# - A mission (its gold goal names a `type`) by `mission_accuracy`.
+# - A goal whose gold is calls and nothing else by `calls_right`.
+# - A goal of a kind that its benchmark declares, by the metrics that the benchmark names: solved
+#   where each that applies is 1.
+# - Any other goal by `pass_rate`, which follows the milestones where a plan asks of a world; where
+#   a run has none, by another judge's metric. A goal is undecided, neither solved nor failed, where
+#   the judge was unsure and gold says nothing of the answer (`goals.is_decidable`).
+#
+# A chat that broke, and a verdict that an infrastructure failure prevented, is an error and no
+# failure of the model. A goal without a verdict is counted apart.
+
+
+class Evidence(GoalChat):
+    """One goal that is not solved.
+
+    Args:
+        chat: What was done for its task.
+        position: Of the goal in its task.
+        scores: Of the goal, by metric.
+        decision: Who says that it is not solved.
+        calls: The agent's calls for the goal (`diagnose`); not those that end the chat.
+    """
+
+    def __init__(
+        self,
+        chat: TaskChat,
+        position: int,
+        scores: Mapping[str, Score],
+        decision: Decision,
+        calls: Sequence[StepNote],
+    ) -> None:
+        super().__init__(chat, position)
+        self.scores, self.decision, self.calls = scores, decision, calls
+        self.said = self.answer or ""
+        """The final answer; empty where there is none."""
+
+    @cached_property
+    def findings(self) -> list[Finding]:
+        """What was told of each slot of gold; none where the agent said nothing."""
+        return self.chat.once(findings_of, self)
+
+    def result(self, finding: StepNote) -> ToolResult | None:
+        """Return what a call brought; None where it was not answered."""
+        return None if finding.call is None else self.results.get(finding.call.id)
+
+    def succeeded(self, finding: StepNote) -> bool:
+        """Tell whether a call was taken and brought no error; one without answer is not blamed."""
+        result = self.result(finding)
+        return finding.valid and finding.service is None and (result is None or not failed(result))
+
+    def named(self, tool: str) -> str:
+        """Return a tool's function name; its id where the pool has none."""
+        return self.tools[tool].name if tool in self.tools else tool
+
+    def calls_of(self, tools: Collection[str | None]) -> list[StepNote]:
+        """Return the calls of some tools, in their order; None among them: of unknown names."""
+        return [finding for finding in self.calls if finding.tool in tools]
+
+    def other_call(self, gold: Collection[str]) -> StepNote | None:
+        """Return the first call of a tool that is not among some, or of an unknown name."""
+        return next((finding for finding in self.calls if finding.tool not in gold), None)
+
+    def answer_step(self) -> int | None:
+        """Return the step of the last words of the agent; None where it said nothing."""
+        said = [
+            s.index
+            for s in self.steps
+            if s.call is None and s.result is None and s.content and s.content == self.said
+        ]
+        return said[-1] if said else None
+
+
+def listed(names: Sequence[str], word: Literal["and", "or"] = "and") -> str:
+    """Return at most three names in a row; alternatives have `or` between them."""
+    unique = list(dict.fromkeys(names))
+    more = f" {word} {len(unique) - 3} more" if len(unique) > 3 else ""
+    return (", " if word == "and" else " or ").join(unique[:3]) + more
+
+
+Stage = Literal[
+    "infrastructure",
+    "not_retrieved",
+    "user",
+    "not_called",
+    "wrong_tool",
+    "wrong_argument",
+    "tool_error",
+    "gave_up",
+    "answer",
+    "unexplained",
+]
+ORDER: tuple[Stage, ...] = get_args(Stage)
+"""The order in which stages explain, and in which a waterfall shows them."""
+MEANINGS: dict[Stage, str] = {
+    "infrastructure": "infrastructure failed",
+    "not_retrieved": "gold tool not retrieved",
+    "user": "user simulator broke its brief",
+    "not_called": "gold tool offered, never called",
+    "wrong_tool": "wrong tool",
+    "wrong_argument": "wrong argument",
+    "tool_error": "tool error not recovered",
+    "gave_up": "gave up",
+    "answer": "answer contradicts or omits results",
+    "unexplained": "unexplained",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What was found at a stage."""
+
+    stage: Stage
+    cause: str
+    """A word for tables, such as `not_in_pool`, `value`, `unsubscribed`."""
+    said: str
+    """The evidence in a sentence."""
+    step: int | None = None
+    """`Step.index` of what shows it; None: it is about what is not there."""
+    name: str = ""
+    """The tool or argument that it is about."""
+    expected: JSON = None
+    received: JSON = None
+    of: int = 0
+    """Gold tools or gold steps of the goal; 0: not known."""
+    passed: int = 0
+    """How many of them got past this stage."""
+
+    @property
+    def partly(self) -> bool:
+        """Some of several gold tools, or gold steps, got past the stage."""
+        return self.of > 1 and 0 < self.passed < self.of
+
+
+State = Literal["solved", "unsolved", "undecided", "error", "unscored"]
+
+DecidedBy = Callable[[Goal], Sequence[Sequence[str]]]
+"""A goal to groups of metrics: the first group in which one has a value decides."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Whether a goal is solved, and who says so."""
+
+    state: State
+    metric: str = ""
+    """Empty: nobody."""
+    reason: str = ""
+
+
+def decide(
+    goal: Goal,
+    failure: str,
+    scores: Mapping[str, Score],
+    metric: str | None = None,
+    decided_by: DecidedBy | None = None,
+    scales: Mapping[str, Scale] | None = None,
+) -> Decision:
+    """Return whether a goal is solved.
+
+    Args:
+        goal: Whose kind of gold chooses the metric.
+        failure: Why nothing of its chat may be scored; empty where everything may.
+        scores: Of this goal, by metric.
+        metric: Decide by this one, whatever the gold is.
+        decided_by: What the goal's benchmark says; None: nothing.
+        scales: What scores mean, by metric; those of other metrics are rates.
+    """
+    if failure:
+        return Decision("error", "", failure)
+    own = () if decided_by is None else decided_by(goal)
+    found = [scores[name] for name in _deciding(goal, scores, metric, own) if name in scores]
+    if not found:
+        return Decision("unscored", "", "not scored")
+    said = [score for score in found if decides(score)]
+    if not said:
+        return _without_value(found)
+    states = [state_of(score, (scales or {}).get(score.metric, RATE)) for score in said]
+    state, worst = min(zip(states, said, strict=True), key=lambda each: WORST_FIRST.index(each[0]))
+    if state == "solved" and any(s.reason.startswith(INFRASTRUCTURE) for s in found):
+        return _without_value(found)
+    reason = worst.details.get("reason") or worst.reason or worst.details.get("error") or ""
+    return Decision(state, worst.metric, str(reason))
+
+
+def _deciding(
+    goal: Goal, scores: Mapping[str, Score], metric: str | None, own: Sequence[Sequence[str]]
+) -> Sequence[str]:
+    if metric is not None:
+        return (metric,)
+    if "type" in goal.labels and _has_said(scores, MISSION):
+        return (MISSION,)
+    usual = (VERDICT, *JUDGED) if asks_calls_alone(goal) else JUDGED
+    groups = [*own, *((name,) for name in usual)]
+    said = (group for group in groups if any(_has_said(scores, name) for name in group))
+    without = [name for group in groups for name in group if name in scores]
+    return next(said, None) or without
+
+
+def _has_said(scores: Mapping[str, Score], name: str) -> bool:
+    return name in scores and decides(scores[name])
+
+
+def _without_value(found: Sequence[Score]) -> Decision:
+    broken = next((s for s in found if s.reason.startswith(INFRASTRUCTURE)), None)
+    if broken is not None:
+        return Decision("error", broken.metric, broken.reason)
+    return Decision("unscored", found[0].metric, kind_of_reason(found[0].reason))
+
+
+OMITS = "omits"
+"""Cause of an answer that lacks what had to be said."""
+
+
+def in_answer(
+    evidence: Evidence,
+    cause: str,
+    said: str,
+    stage: Stage = "answer",
+    name: str = "",
+    expected: JSON = None,
+) -> Cause:
+    """Return what the final answer shows."""
+    step, answer = evidence.answer_step(), evidence.said[:200]
+    return Cause(stage, cause, said, step, name, expected, answer)
+
+
+def gave_up(evidence: Evidence) -> Cause | None:
+    """Return that there is no answer, or nothing in it but refusal, or the request again."""
+    answer = evidence.said
+    if answer.strip() and answer.strip() == evidence.goal.text.strip():
+        said = "the answer only repeats the request"
+        return Cause("gave_up", "repeats_request", said, evidence.answer_step())
+    bare = judge_answer(Goal(evidence.goal.text), answer or None)
+    if bare.label != "unsolved":
+        return None
+    if not answer.strip():
+        limit = evidence.stop not in ("done", "user_ended")
+        cause = evidence.stop if limit else "no_answer"
+        return Cause("gave_up", cause, f"there is no final answer ({evidence.stop})")
+    return in_answer(evidence, "refused", bare.reason, "gave_up")
+
 
 Decided = tuple[Decision, Cause | None]
 """Whether a goal is solved, and why it failed; None: it did not fail."""
@@ -93,6 +350,8 @@ def attribute(
 def _of_chat(evidence: Evidence, cause_of: CauseOf | None) -> Cause:
     """Return the agent's first failure, or the user's where that came before it."""
     own = None if cause_of is None else cause_of(evidence)
+    if own is None and evidence.decision.reason.startswith((NO_GOLD_EFFECT, LOST_EFFECT)):
+        own = extra_effect(evidence)
     agent = own or _of_steps(evidence) or of_answer(evidence)
     user = broken_brief(evidence)
     if user is None or user.step is None:
@@ -110,7 +369,9 @@ def _of_steps(evidence: Evidence) -> Cause | None:
         # Of worlds alone: other runs do not load what measures milestones.
         from seal.evaluation.attribution_steps import first_world_step
 
-        return first_world_step(evidence)
+        found = first_world_step(evidence)
+        if found is not None or evidence.decision.metric != VERDICT or no_gold(goal):
+            return found
     if goal.plans and no_gold(goal):
         return _needless(evidence)
     # Of calls alone: a run whose failures are others does not load it.
@@ -121,13 +382,31 @@ def _of_steps(evidence: Evidence) -> Cause | None:
     return first_of_relevant(evidence)
 
 
+def extra_effect(evidence: Evidence) -> Cause | None:
+    """Return the first call that changed what gold does not, or took back what gold leaves.
+
+    None where none is known to.
+    """
+    whole = evidence.scores.get("similarity")
+    acted, said = effects_of(evidence, whole.details.get("match") if whole else None)
+    acted, said = (acted, said) if acted else lost_of(evidence)
+    first = next((finding for finding in evidence.calls if finding.call in acted), None)
+    if first is None:
+        return None
+    return Cause("wrong_tool", "extra_effect", said, first.step, first.name, None, first.name)
+
+
 def _needless(evidence: Evidence) -> Cause | None:
-    """Return the first call of a goal that needs no tool; None where none was made."""
+    """Return the call that failed a goal which needs no tool; None where none was made.
+
+    It is the first that changed something, else the first.
+    """
     if not evidence.calls:
         return None
     first = evidence.calls[0]
     said = f"{first.name} was called, and no tool was needed"
-    return Cause("wrong_tool", "none_needed", said, first.step, first.name, None, first.name)
+    other = Cause("wrong_tool", "none_needed", said, first.step, first.name, None, first.name)
+    return extra_effect(evidence) or other
 
 
 def gold_sets(evidence: Evidence) -> list[tuple[str, ...]]:
@@ -200,26 +479,20 @@ def of_answer(evidence: Evidence) -> Cause:
 
 
 def _contradicts(evidence: Evidence) -> Cause | None:
-    """Return that an expected number is in a result, and the answer has another one instead."""
-    if not any(map(evidence.succeeded, evidence.calls)):
-        return None
-    verdict = judge_trajectory(evidence.goal, evidence.said, evidence.steps)
-    if verdict.label != "unsolved":
-        return None
-    return in_answer(evidence, "contradicts", verdict.reason)
+    """Return that the answer denies what it had to state, or tells another value for it."""
+    bad = [one for one in evidence.findings if one.state == "contradicted"]
+    return in_answer(evidence, "contradicts", reason_of(bad[0])) if bad else None
 
 
 def _omits(evidence: Evidence) -> Cause | None:
     """Return that the answer lacks what it had to state."""
-    if no_gold(evidence.goal) == "no gold calls annotated" and not evidence.goal.answers:
+    lacking = [one for one in evidence.findings if one.state == "left out"]
+    if not lacking:
         return None
-    lacking = [
-        listed([value for value in values if statement(evidence.said, value) == "absent"])
-        for values in expected_values(evidence.goal)
-    ]
-    if not lacking or not all(lacking):  # one of the sets is enough
-        return None
-    names = listed(lacking, "or")
+    sets = slots_for(evidence.goal)
+    alternatives = [text for slots in sets for one in slots[:1] for text in one.texts]
+    names = listed([" or ".join(one.slot.texts) for one in lacking])
+    names = listed(alternatives, "or") if len(sets) > 1 else names
     said = f"the answer does not state {names}"
     return in_answer(evidence, OMITS, said, name=names, expected=names)
 

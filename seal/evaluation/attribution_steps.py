@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from seal.core import DataError, Milestone, Plan, levels
+from seal.core import JSON, DataError, Milestone, Plan, levels, shortened
 from seal.core.conditions import (
     AGENT,
     MESSAGE,
@@ -15,32 +16,36 @@ from seal.core.conditions import (
     Asked,
     Called,
     Condition,
-    Refused,
     Replied,
-    Told,
     parts,
     party,
     tells_user,
 )
-from seal.core.state_conditions import DependsOn, StateHas, StateUnchanged
-from seal.evaluation.attribution_evidence import (
+from seal.core.state_conditions import (
+    DependsOn,
+    FinalState,
+    KnownEnds,
+    Refused,
+    StateHas,
+    StateUnchanged,
+    Told,
+)
+from seal.evaluation.attribution import (
     OMITS,
     Cause,
     Evidence,
-    argument,
+    Stage,
+    extra_effect,
     gave_up,
     in_answer,
-    not_called,
-    rejected,
-    tool_error,
-    wrong_tool,
+    listed,
 )
-from seal.evaluation.calls import MISPLACED, VERDICT
+from seal.evaluation.calls import MISPLACED, VERDICT, align
 from seal.evaluation.error_patterns import REJECTED, StepNote
 from seal.evaluation.goals import CRASHED, MISSION, WHOLLY, failed
 from seal.evaluation.pattern_details import GoldFinding, choose
 from seal.evaluation.plans import measured_again
-from seal.evaluation.shortfalls import Fault, Unmet, unmet
+from seal.evaluation.shortfalls import NO_ROW, Fault, Unmet, unmet
 
 # -- The first gold step, in the order of the plan, that the agent did not do.
 #
@@ -117,7 +122,7 @@ class _GoldSteps:
         if not isinstance(condition, Called):
             return None
         found = self._lacking.get(place)
-        if found is None:
+        if found is None or found.cause == "refused":
             failing = None if self._names_only else self._failed_call(condition)
             return None if failing is None else tool_error(self._evidence, failing)
         if found.cause == "not_called":
@@ -134,6 +139,8 @@ class _GoldSteps:
     def beyond(self) -> Cause | None:
         """Return what a verdict on calls blames where every gold call was made."""
         if self._besides and self._evidence.calls:
+            if (effect := extra_effect(self._evidence)) is not None:
+                return effect
             made = self._evidence.other_call(self._gold) or self._evidence.calls[-1]
             cause = "order_or_number" if self._besides == MISPLACED else "besides"
             return Cause("wrong_tool", cause, self._besides, made.step, made.name)
@@ -307,7 +314,12 @@ class _Missed:
     def cause(self) -> Cause | None:
         """Return what explains it: first what it asks for, then what it guards."""
         asked = [f for f in self._faults if not isinstance(self._part(f), StateUnchanged)]
-        return next(filter(None, map(self._of_fault, (*asked, *self._faults))), None)
+        found = next(filter(None, map(self._of_fault, (*asked, *self._faults))), None)
+        ends = [_told_end(f) for f in asked if isinstance(self._part(f), (KnownEnds, FinalState))]
+        if found is None or not ends:
+            return found
+        more = [f"{len(ends) - _ENDS} more"] if len(ends) > _ENDS else []
+        return replace(found, said="; ".join((found.said, *ends[:_ENDS], *more)))
 
     def _part(self, fault: Fault) -> Condition | None:
         return self._parts[fault.condition] if fault.condition >= 0 else None
@@ -318,6 +330,11 @@ class _Missed:
             return None
         if isinstance(part, StateUnchanged):
             return self._changed(fault)
+        if isinstance(part, (KnownEnds, FinalState)):
+            met = self._met(part)
+            lost = self._lost_at(fault) if isinstance(part, FinalState) or met is not None else None
+            if fault.expected == NO_ROW or met is not None or lost is not None:
+                return self._effect(fault, met or (), lost)
         tools = _called_tools(part)
         if tools:
             return self._of_call(tools, fault)
@@ -363,6 +380,49 @@ class _Missed:
             return not_called(self._evidence, absent, relevant)
         return None
 
+    def _met(self, part: Condition) -> set[str] | None:
+        """Return the ids of the calls that lead to the end; None: one is lacking, or not known."""
+        gold = part.gold if isinstance(part, KnownEnds) else None
+        worked = [c for c in self._evidence.made if not failed(self._evidence.results.get(c.id))]
+        for calls in () if gold is None else gold.sequences:
+            plan = Plan(tuple(map(Milestone, calls)))
+            found = align(plan, 0, worked, self._evidence.cut)
+            if found.exact == len(calls):
+                return {worked[pair.made].id for pair in found.pairs}
+        return None
+
+    def _lost_at(self, fault: Fault) -> int | None:
+        """Return the step that changed a row which was as gold asks; None: it never was."""
+        tables, lost = self._evidence.task.initial_state or {}, None
+        rows: Sequence[Mapping[str, Any]] = tables.get(fault.table, ())
+        for step in self._evidence.trajectory.steps if fault.row else ():
+            before, rows = rows, (step.state or {}).get(fault.table, rows)
+            if step.goal == self._evidence.position and before is not rows:
+                lost = step.index if _has(before, fault) and not _has(rows, fault) else lost
+        return lost
+
+    def _effect(self, fault: Fault, met: Collection[str], lost: int | None) -> Cause:
+        """Return which call left in the world what gold does not leave there.
+
+        Args:
+            fault: What was left.
+            met: Ids of the calls that gold has.
+            lost: Step that changed what was right; None: it is not known.
+        """
+        wrote = (
+            step.index
+            for step in reversed(self._evidence.steps)
+            if step.result is not None and fault.table in (step.state or ())
+            if lost in (None, step.index)
+        )
+        calls = list(filter(None, (_call_at(self._evidence, step) for step in wrote)))
+        besides = (one for one in calls if one.call is None or one.call.id not in met)
+        call = next(besides, calls[0] if calls else None)
+        name = call.name if call else ""
+        said = f"{name or 'a call'} left in {fault.table} what gold does not leave"
+        step = call.step if call else None
+        return Cause("wrong_tool", "extra_effect", said, step, name, None, name)
+
     def _changed(self, fault: Fault) -> Cause:
         """Return which call changed a table that had to stay as it was."""
         steps = [int(word) for word in fault.found.replace(",", " ").split() if word.isdecimal()]
@@ -384,6 +444,37 @@ class _Missed:
         return in_answer(self._evidence, OMITS, said, expected=expected)
 
 
+def _has(rows: Sequence[Mapping[str, Any]], fault: Fault) -> bool:
+    """Tell whether rows have the cell that a fault of one row expects."""
+    for row in rows:
+        name, value = next(iter(row.items()), ("", None))
+        if (f"{name}={_json(value)}", _json(row.get(fault.column))) == (fault.row, fault.expected):
+            return True
+    return False
+
+
+def _json(value: JSON) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+_ENDS = 5
+"""Differences between how a world ends and how it should that a cause tells."""
+
+
+def _told_end(fault: Fault) -> str:
+    """Return a row that a world has too many, lacks, or has otherwise than gold asks."""
+    if fault.expected == NO_ROW:
+        return f"{fault.table} has too many: {_cut(fault.found)}"
+    if fault.found == NO_ROW:
+        return f"{fault.table} lacks: {_cut(fault.expected)}"
+    where = " ".join(filter(None, (fault.table, fault.row)))
+    return f"{where} has {fault.column} {_cut(fault.found)}, not {_cut(fault.expected)}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 200 else f"{text[:197]}..."
+
+
 def _called_tools(part: Condition) -> list[str]:
     """Return the tools that a condition asks to be called; empty where it asks for none."""
     if isinstance(part, Called):
@@ -393,3 +484,95 @@ def _called_tools(part: Condition) -> list[str]:
     wanted: list[Any] = [row.get("calls") or () for row in part.rows]
     listed = [calls if isinstance(calls, (list, tuple)) else (calls,) for calls in wanted]
     return list(dict.fromkeys(str(call["tool"]) for calls in listed for call in calls))
+
+
+# -- What shows that a step was not done, in words.
+
+_CUT_SHORT = (CRASHED, "context_overflow")
+"""How a chat ended in which the agent could go on no more."""
+
+
+def wrong_tool(evidence: Evidence, expected: Iterable[str], other: StepNote) -> Cause:
+    """Return that another tool was called in place of those that were due."""
+    names = listed([evidence.named(tool) for tool in expected])
+    cause = "unknown_name" if other.tool is None else "other_tool"
+    said = f"{names} was due, {other.name} was called"
+    return Cause("wrong_tool", cause, said, other.step, names, names, other.name)
+
+
+def not_called(evidence: Evidence, expected: Sequence[str], gold: Collection[str]) -> Cause:
+    """Return that tools that were due, and offered, were not called, or others in their place.
+
+    Where the chat was cut short, that is the cause.
+
+    Args:
+        evidence: Of the goal.
+        expected: The tools that were due.
+        gold: Tools whose calls are never wrong.
+    """
+    other = evidence.other_call(gold)
+    if other is not None:
+        return wrong_tool(evidence, expected, other)
+    cause = "stopped_early" if evidence.calls else "no_call"
+    if evidence.calls_of(expected):
+        cause = "too_few"
+    names = listed([evidence.named(tool) for tool in expected])
+    cause = evidence.stop if evidence.stop in _CUT_SHORT else cause
+    return Cause("not_called", cause, f"{names} was due and never called", None, names, names)
+
+
+def tool_error(evidence: Evidence, finding: StepNote) -> Cause:
+    """Return that a call failed, and no later one mended it.
+
+    A call that nothing was recorded or simulated for is a failure of the infrastructure.
+    """
+    result = evidence.result(finding)
+    error = (result.error if result else None) or {}
+    cause = finding.service or str(error.get("kind") or "error")
+    stage: Stage = "infrastructure" if cause == "unrecorded" else "tool_error"
+    told = error.get("message") or error.get("upstream") or (result.content if result else "")
+    brought = str(told)[:200]
+    said = f"{finding.name} failed and nothing mended it: {brought}"
+    return Cause(stage, cause[:40], said, finding.step, finding.name, None, brought)
+
+
+def rejected(finding: StepNote) -> Cause:
+    """Return what is wrong with a call that its schema does not take, by its first fault."""
+    if not finding.faults:
+        return argument("format", finding.name, step=finding.step)
+    fault = finding.faults[0]
+    expected, received = fault.expected, fault.received
+    if fault.kind == "missing_argument":
+        expected, received = "a value", None
+    return argument(fault.kind, finding.name, fault.name, expected, received, finding.step)
+
+
+def argument(
+    cause: str,
+    tool: str,
+    name: str = "",
+    expected: JSON = None,
+    received: JSON = None,
+    step: int | None = None,
+) -> Cause:
+    """Return that an argument is not as gold, or the schema, has it."""
+    said = f"{tool}: {cause} {name}".rstrip()
+    if expected is not None or received is not None:
+        said += f": expected {told(expected)}, received {told(received)}"
+    return Cause("wrong_argument", cause, said, step, name, _short(expected), _short(received))
+
+
+def told(value: JSON) -> str:
+    """Return a value for a sentence; alternatives of one are that one."""
+    if isinstance(value, (list, tuple)) and len(value) == 1:
+        value = value[0]
+    return "nothing" if value is None else shortened(value)
+
+
+def _short(value: JSON) -> JSON:
+    """Return a value that fits a report: a long one as its beginning."""
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    if isinstance(value, (list, tuple)) and len(value) == 1:
+        return _short(value[0])
+    return value[:200] if isinstance(value, str) else shortened(value)

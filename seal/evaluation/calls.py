@@ -1,4 +1,4 @@
-"""Calls and arguments held against gold; calls, turns and tokens counted."""
+"""Calls and arguments held against gold; what was done besides; calls, turns, tokens counted."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar, get_args
 
-from seal.core import Goal, Plan, Scale, Step, ToolCall
-from seal.core.conditions import Called
+from seal.core import Goal, Plan, Scale, Step, ToolCall, ToolResult
+from seal.core.conditions import Called, Match
+from seal.core.validation import ErrorKind
+from seal.evaluation.error_patterns import was_refused
 from seal.evaluation.goals import (
     CRASHED,
     EXECUTOR,
@@ -21,6 +23,7 @@ from seal.evaluation.goals import (
     Value,
     asks_of_world,
     failed,
+    leaves_calls_open,
     no_gold,
     undefined,
 )
@@ -34,19 +37,24 @@ from seal.evaluation.statistics import BALANCED
 # - Calls are a multiset: order matters to `calls_right` alone, repeated calls are distinct.
 # - Gold and made calls of the same tool are paired one to one. The pairing has the most exact
 #   pairs, then the most right values, then the most right names (`best_pairs`).
-# - Values are equal as JSON: 1 and 1.0 are one value, True and 1 are two, strings are exact.
+# - Values are compared by `seal.core.values.alike`: 1 and 1.0 are one value, True and 1 are two. An
+#   argument that is left out has its tool's default.
 # - Of several plans the one counts that gives the greatest (param_acc_gold, call_recall, call_f1),
 #   compared in this order; equal ones: the first.
 # - A plan without `Called` needs no tool: recall, precision, F1 and arguments do not apply, so that
 #   nobody is praised for doing nothing. `abstention` is of these goals alone: 1 where no call was
 #   made, else 0. Where a plan asks something of the world instead, which calls lead there is open,
-#   and nothing here applies.
+#   and nothing here applies. Where it asks for calls and for how the world ends (`EndsAs`,
+#   `FinalState`), only what is said of those calls does: recall and arguments.
 # - Gold calls, but none made: precision is 0.0, as the model failed to call.
 # - `calls_right` is the verdict on all calls: 1 if each gold call was made with right arguments and
-#   no other call was. Their order counts where the goal has the label `IN_ORDER`, as of
-#   `ask(in_order=True)`. If gold needs none, it is 1 if none was made. It is 0 if the agent
-#   crashed. Summaries add `calls_balanced`, the mean of its means over goals that need a call and
-#   over those that need none.
+#   was not refused (`error_patterns.was_refused`), and no other call was made. Their order counts
+#   where the goal has the label `IN_ORDER`, as of `ask(in_order=True)`. If gold needs none, it is 1
+#   if none was made. It is 0 if the agent crashed. If gold calls are one way to the end of a world
+#   (`EndsAs.of_plan`), it is 1 if the world ends as they leave it, whatever was called. Summaries
+#   add `calls_balanced`, the mean of its means over goals that need a call and over those that need
+#   none.
+# - All others are measures of what was asked, whatever became of it.
 #
 # Gold that names tools and no calls, as StableToolBench's and AnyTool's does, has `RelevantCalls`.
 
@@ -54,6 +62,9 @@ CALL_METRICS = ("call_recall", "call_precision", "call_f1", "call_recall_at_n")
 ARGUMENT_METRICS = ("param_acc_gold", "param_acc_matched", "arg_name_f1", "arg_value_acc")
 VERDICT, ABSTENTION = "calls_right", "abstention"
 NAMES = (*CALL_METRICS, *ARGUMENT_METRICS, VERDICT, ABSTENTION)
+_OF_ALL_CALLS = (*CALL_METRICS[1:], VERDICT)
+"""Metrics that hold every call against gold, and not the gold calls against what was called."""
+_CALLS_OPEN = "which calls lead to the end of the world is open"
 MISPLACED = "in another order"
 """Reason of right calls that gold has in another order."""
 CALL_HEADLINE = (
@@ -196,9 +207,17 @@ class Calls(GoalMetric):
     names = NAMES
     main = (*CALL_METRICS[:3], *ARGUMENT_METRICS[:2])
     main_of_some = (VERDICT, ABSTENTION, BALANCED)
-    scales = dict.fromkeys(
-        (*CALL_METRICS[:3], *ARGUMENT_METRICS, VERDICT, ABSTENTION), Scale(gold_is_best=True)
-    )
+    scales: ClassVar[Mapping[str, Scale]] = {
+        **dict.fromkeys(
+            ("call_recall", "call_f1", "param_acc_gold", VERDICT, ABSTENTION),
+            Scale(gold_is_best=True),
+        ),
+        "call_precision": Scale(gold_is_best=True, condition="the calls that were made"),
+        **dict.fromkeys(
+            ARGUMENT_METRICS[1:],
+            Scale(gold_is_best=True, condition="goals in which a gold tool was called"),
+        ),
+    }
 
     def measure(self, goal: GoalChat) -> dict[str, Value]:
         """Return the values of one goal."""
@@ -207,34 +226,108 @@ class Calls(GoalMetric):
         if not plans or (reason and any(map(asks_of_world, plans))):
             values = dict.fromkeys(NAMES, undefined(reason))
         else:
-            best = best_alignment(plans, goal.made)
+            best, amiss = held_against(goal.goal, goal.made, goal.results)
             gold_tools = {gold.tool for gold in best.gold.values()}
             cut = any(call.id in goal.cut for call in goal.made if call.tool in gold_tools)
-            amiss = wrong(best) or misplaced(goal.goal, best)
             if not amiss and goal.stop == CRASHED:
                 amiss = "the agent crashed"
             right = Value(float(not amiss), 1.0, amiss, {"needed": bool(best.gold)})
             if cut and align(plans[best.plan], best.plan, goal.made, goal.cut).right:
                 right = undefined("arguments were cut upstream")
+            if plans[best.plan].without_end() is not plans[best.plan]:
+                from seal.evaluation.plans import end_verdict
+
+                right = end_verdict(goal)
             values = {**_call_values(best), **_argument_values(best, cut), VERDICT: right}
+            if leaves_calls_open(plans[best.plan]):
+                values |= dict.fromkeys(_OF_ALL_CALLS, undefined(_CALLS_OPEN))
         return values if self.verdict is None else {**values, VERDICT: self.verdict(goal)}
 
 
-def misplaced(goal: Goal, best: Alignment) -> str:
+def held_against(
+    goal: Goal, made: Sequence[ToolCall], results: Mapping[str, ToolResult]
+) -> tuple[Alignment, str]:
+    """Return calls beside the plan that they meet best, and what is amiss with them; "": nothing.
+
+    Of plans that they meet equally (`Alignment.merit`) the first counts with which nothing is.
+
+    Args:
+        goal: With plans.
+        made: The agent's calls.
+        results: Id of a call to its result.
+    """
+    each = (align(plan, place, made) for place, plan in enumerate(goal.plans or ()))
+    told = [
+        (one, _wrong(one, results) or _misplaced(goal, one) or in_vain(one, results))
+        for one in each
+    ]
+    return max(told, key=lambda way: (way[0].merit, not way[1]))
+
+
+def _misplaced(goal: Goal, best: Alignment) -> str:
     """Return that right calls were made in another order than gold has (`IN_ORDER`); else empty."""
     pairs = zip(best.gold.values(), best.made, strict=False)
     ordered = all(gold.tool == made.tool and gold.accepts(made.arguments) for gold, made in pairs)
     return MISPLACED if goal.labels.get(IN_ORDER) and not ordered else ""
 
 
-def wrong(best: Alignment) -> str:
-    """Return what is wrong with calls beside their gold; empty: nothing."""
+def in_vain(best: Alignment, results: Mapping[str, ToolResult]) -> str:
+    """Return that gold calls were refused, or worked although they are to be refused; else empty.
+
+    Args:
+        best: The calls beside their gold.
+        results: Id of a call to its result.
+    """
+    found = Counter(
+        "not refused" if gold.refused else "refused"
+        for gold, made in ((best.gold[pair.gold], best.made[pair.made]) for pair in best.pairs)
+        if was_refused(results.get(made.id)) != gold.refused
+    )
+    return ", ".join(f"{count} {what}" for what, count in found.items())
+
+
+def never_worked(goal: GoalChat) -> str:
+    """Return the name of a gold call that was made, and refused each time; empty: there is none.
+
+    Of several plans the one counts that the calls meet best (`best_alignment`).
+    """
+    plans = goal.goal.plans
+    gold = best_alignment(plans, goal.made).gold.values() if plans else ()
+    return next(filter(None, (_in_vain(call, goal) for call in gold)), "")
+
+
+def _in_vain(gold: Called, goal: GoalChat) -> str:
+    made = [c for c in goal.made if c.tool == gold.tool and gold.accepts(c.arguments)]
+    refused = not gold.refused and all(was_refused(goal.results.get(call.id)) for call in made)
+    return made[0].name if made and refused else ""
+
+
+def _wrong(best: Alignment, results: Mapping[str, ToolResult]) -> str:
+    """Return what is wrong with calls beside their gold; empty: nothing.
+
+    Args:
+        best: The calls beside their gold.
+        results: Id of a call to its result.
+    """
+    other = [best.made[pair.made] for pair in best.pairs if not pair.comparison.exact]
+    checked = list(filter(None, (_told_by_check(results.get(call.id)) for call in other)))
     counts = {
         "gold call missing": len(best.gold) - len(best.pairs),
-        "with wrong arguments": len(best.pairs) - best.exact,
+        "with wrong arguments": len(other) - len(checked),
+        f"refused ({checked[0] if checked else ''})": len(checked),
         "besides": len(best.made) - len(best.pairs),
     }
     return ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+
+
+def _told_by_check(result: ToolResult | None) -> str:
+    """Return why the check of arguments refused a call; empty: it did not.
+
+    A world checks types itself, and so does Python.
+    """
+    error = (result.error if result else None) or {}
+    checked = error.get("kind") in (*get_args(ErrorKind), "TypeError")
+    return str(error.get("message") or "").rstrip(".") if checked else ""
 
 
 def _call_values(best: Alignment) -> dict[str, Value]:
@@ -330,29 +423,25 @@ def compare(gold: Called, arguments: dict[str, Any] | None) -> CallFit:
     """
     if gold.arguments is None:
         return CallFit(True)
-    required = [name for name, argument in gold.arguments.items() if not argument.optional]
     if arguments is None:
-        finding = ArgumentFinding("", "unparsable")
-        return CallFit(False, missing=len(required), findings=(finding,))
-    findings = [
-        ArgumentFinding(name, "missing", gold.arguments[name].values)
-        for name in required
-        if name not in arguments
-    ]
-    missing = len(findings)
-    common = right = 0
-    for name, received in arguments.items():
-        expected = gold.arguments.get(name)
-        if expected is None:
-            findings.append(ArgumentFinding(name, "unexpected", None, received))
-            continue
-        common += 1
-        if expected.accepts(received):
-            right += 1
-        else:
-            findings.append(ArgumentFinding(name, "value", expected.values, received))
-    unexpected = len(arguments) - common
-    return CallFit(not findings, right, common, unexpected, missing, tuple(findings))
+        required = sum(not argument.optional for argument in gold.arguments.values())
+        return CallFit(False, missing=required, findings=(ArgumentFinding("", "unparsable"),))
+    faults = gold.faults(arguments)
+    counts = Counter(faults.values())
+    common = sum(name in gold.arguments for name in arguments)
+    findings = (
+        ArgumentFinding(
+            name,
+            fault,
+            gold.arguments[name].values if name in gold.arguments else None,
+            arguments.get(name),
+        )
+        for name, fault in faults.items()
+    )
+    right = common - counts["value"]
+    return CallFit(
+        not faults, right, common, counts["unexpected"], counts["missing"], tuple(findings)
+    )
 
 
 def best_pairs(table: Sequence[Sequence[CallFit]]) -> list[tuple[int, int]]:
@@ -383,6 +472,84 @@ def _weight(rank: Sequence[int], base: int) -> int:
     for component in rank:
         weight = weight * base + component
     return weight
+
+
+# -- What was done besides the gold: calls, and their effects.
+#
+# - `extra_calls` counts the calls that met no gold call, in tool and arguments, be they refused or
+#   not. A call that gold has is none, whatever became of it.
+# - `extra_effects` counts the calls that changed what gold does not (`seal.evaluation.effects`).
+
+EXTRA = ("extra_calls", "extra_effects")
+NO_GOLD_EFFECT = "an effect that gold does not have"
+"""First words of the reason of a goal that failed by one."""
+LOST_EFFECT = "the world lacks what the gold call"
+"""First words of the reason of a goal that failed for want of one."""
+Effects = tuple[Sequence[ToolCall], str]
+"""Calls with such an effect, and which these are in words; none: why none is known, empty: there is
+none."""
+
+
+@dataclass(frozen=True)
+class ExtraCalls(GoalMetric):
+    """Counts of what was done besides the gold (`EXTRA`), unbounded above.
+
+    The details of extra_effects have the ids of the calls.
+
+    Args:
+        verdict: Says `calls_right` by rules of its own: where it does, arguments are right whatever
+            ours say. None: there are none.
+        match: Rules of milestones, by which effects are told; None: each task's own.
+    """
+
+    verdict: Verdict | None = None
+    match: Match | None = None
+
+    names = EXTRA
+    scales = dict.fromkeys(EXTRA, Scale(bounded=False, higher_is_better=False, gold_is_best=True))
+
+    def measure(self, goal: GoalChat) -> dict[str, Value]:
+        """Return the values of one goal."""
+        plans, unknown = goal.goal.plans, no_gold(goal.goal)
+        calls = undefined(unknown)
+        if plans and not (unknown and any(map(asks_of_world, plans))):
+            best = best_alignment(plans, goal.made)
+            met = align(plans[best.plan], best.plan, goal.made, goal.cut).exact
+            if self.verdict is not None and self.verdict(goal).value == 1.0:
+                met = len(best.pairs)
+            calls = Value(float(len(goal.made) - met))
+            if leaves_calls_open(plans[best.plan]):
+                calls = undefined(_CALLS_OPEN)
+        acted, said = effects_of(goal, self.match)
+        details = {"calls": [call.id for call in acted]} if acted else {}
+        known = Value(float(len(acted)), details=details)
+        return {EXTRA[0]: calls, EXTRA[1]: undefined(said) if said and not acted else known}
+
+
+def effects_of(goal: GoalChat, match: Match | None = None) -> Effects:
+    """Return which calls changed what gold does not (`seal.evaluation.effects`).
+
+    Args:
+        goal: What was done for it.
+        match: Rules of milestones; None: the task's own.
+    """
+    shown = any(step.state for step in goal.trajectory.steps)
+    told = any(goal.tools[tool].writes for tool in goal.offered or () if tool in goal.tools)
+    if not goal.goal.plans or not (shown or told):
+        return (), no_gold(goal.goal) or "no world shows effects, and no tool says that it writes"
+    # Of worlds and such tools alone: other runs do not load it.
+    from seal.evaluation.effects import extra_effects
+
+    return goal.chat.once(extra_effects, goal, match)
+
+
+def lost_of(goal: GoalChat) -> Effects:
+    """Return which calls took back what gold leaves (`seal.evaluation.effects.lost_effects`)."""
+    if not goal.goal.plans or not any(step.state for step in goal.trajectory.steps):
+        return (), ""
+    from seal.evaluation.effects import lost_effects
+
+    return goal.chat.once(lost_effects, goal)
 
 
 RELEVANT = ("relevant_called", "relevant_answered")

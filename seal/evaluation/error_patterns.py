@@ -15,7 +15,7 @@ import orjson
 from seal.core import CHAT_TOOLS, JSON, Goal, Step, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.conditions import Called
 from seal.core.validation import CallError, CallValidator
-from seal.core.values import canonical_json, json_bytes
+from seal.core.values import canonical_json, json_bytes, json_value
 from seal.evaluation.goals import EXECUTOR, USER, TaskChat, cut_calls, failed
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ if TYPE_CHECKING:
 #    since.
 #
 # A call that gold asks for is none of these, whatever the schema says, as often as one plan has it.
-# Gold that breaks a schema is upstream's error, not the agent's.
+# Gold that breaks a schema is upstream's error, not the agent's. If the tool itself refuses such a
+# call, it came too early, or too late: gold is short of a call (IAC), and its values are right.
 #
 # What is declared, and what a type is, say the rules of `seal.core.validation`, which the chat
 # itself checks calls by. They name a missing argument before a wrong type, as ToolScan's feedback
@@ -91,7 +92,8 @@ class StepNote:
     answered: int | None = None
     """`Step.index` of the result; None: there is none."""
     refusal: str = ""
-    """Kind of the error by which the tool said no; empty: it never did, or not always."""
+    """Kind of the error by which the tool said no to the values; empty: it did not, or its no is of
+    something else, as it took the same values another time, or gold has them."""
     told: bool = False
     """The result says that something is wrong, and not with a service."""
 
@@ -219,7 +221,7 @@ class _Pass:
         if kind == "valid" or (kind == "finish" and self._wanted(step.goal, call)):
             kind = "refused" if told else "valid" if service is None else "service"
         refusal = ""
-        if kind == "refused" and result is not None:
+        if kind == "refused" and result is not None and not self._wanted(step.goal, call):
             self.taken = self._all_taken() if self.taken is None else self.taken
             refusal = "" if key in self.taken else str((result.error or {}).get("kind") or "")
         return StepNote(
@@ -257,7 +259,7 @@ class _Pass:
                 one.arguments is not None and one.tool == call.tool and one.accepts(call.arguments)
                 for one in calls
             )
-            for calls in (told, *(plan.calls() for plan in gold.plans or ()))
+            for calls in (told, *(plan.gold_calls() for plan in gold.plans or ()))
         )
 
     def _all_taken(self) -> set[tuple[int, bytes]]:
@@ -462,6 +464,16 @@ _CAUSES = {cause: re.compile(words, re.IGNORECASE) for cause, words in _WORDS.it
 _ENVELOPE = re.compile(r'\{"error": "(?:[^"\\]|\\.)*", "response": "?')
 
 
+def was_refused(result: ToolResult | None) -> bool:
+    """Tell whether a call was refused: by the check of its arguments, its tool, or the world.
+
+    Such a call meets no gold, unless gold says that it is to be refused (`CallRefused`). A call
+    that a service could not serve (`service_failure`) was made, and so was one whose result nobody
+    recorded.
+    """
+    return result is not None and failed(result) and service_failure(result) is None
+
+
 def service_failure(result: ToolResult | None) -> Service | None:
     """Return why the service gave no answer; None where it answered, or it cannot be told.
 
@@ -500,7 +512,7 @@ def _answer(content: str) -> tuple[bool, Any]:
     if not content.startswith("{"):
         return not content.strip(), content
     try:
-        value = orjson.loads(content)
+        value = json_value(content)
     except orjson.JSONDecodeError:
         return False, _ENVELOPE.sub("", content, count=1)
     if isinstance(value, dict) and "error" in value and "response" in value:

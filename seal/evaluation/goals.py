@@ -61,6 +61,10 @@ NONE_NEEDED = "no call was needed"
 """Why metrics of calls do not apply to a goal."""
 IN_ORDER = "in_order"
 """Label of a goal whose gold calls are right in the order of its plan alone."""
+TALK = "talk"
+"""Label `action` of a goal that is small talk."""
+ENDS = frozenset({"ends_as", "final_state"})
+"""Kinds of the conditions that say how a world ends."""
 MISSION = "mission_accuracy"
 JUDGED = ("pass_rate", "tooleval", "sopr", "fac", "success")
 CRASHED = "crashed"
@@ -82,6 +86,14 @@ def decides(score: Score) -> bool:
 def is_best(value: float, scale: Scale = RATE) -> bool:
     """Tell whether a value is the best of its scale: 1, or 0 where low values are better."""
     return value <= 1 - WHOLLY if scale.higher_is_better is False else value >= WHOLLY
+
+
+def ranking(names: Iterable[str], scales: Mapping[str, Scale]) -> list[str]:
+    """Return the metrics by which runs may be known, drawn and ranked: those of no condition.
+
+    Whoever tries less may have more of the others (`Scale.condition`).
+    """
+    return [name for name in names if not scales.get(name, RATE).condition]
 
 
 def state_of(score: Score, scale: Scale = RATE) -> Outcome:
@@ -132,7 +144,9 @@ class TaskChat:
     """
 
     def __init__(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> None:
-        self.task, self.trajectory, self.tools = task, trajectory, tools
+        self.task = task.of_tools(tools)
+        """With gold that knows its tools: their defaults may be left out or written."""
+        self.trajectory, self.tools = trajectory, tools
         self.failure = failure_reason(trajectory)
         """Why nothing may be scored; empty where everything may."""
         self._known: dict[Hashable, Any] = {}
@@ -290,12 +304,24 @@ def asks_of_world(plan: Plan) -> bool:
     return any(not isinstance(part, (Called, Asked, Replied)) for part in conditions)
 
 
+def leaves_calls_open(plan: Plan) -> bool:
+    """Tell whether a plan says how its world ends, to which other calls may lead than it names."""
+    asked = (part for node in plan.milestones for part in parts(node.condition))
+    ends = [part for part in asked if getattr(part, "kind", "") in ENDS]
+    return not all(getattr(part, "of_plan", False) for part in ends)
+
+
 def unserved(goal: Goal) -> bool:
     """Tell whether a goal says that no tool serves it: its label `action` is `abstain`.
 
     A plan without calls alone says less: that goal may be small talk, which asks for an answer.
     """
     return goal.labels.get("action") == "abstain"
+
+
+def is_talk(goal: Goal) -> bool:
+    """Tell whether a goal is small talk, to which a refusal is no answer: `action` is `talk`."""
+    return goal.labels.get("action") == TALK
 
 
 def asks_calls_alone(goal: Goal) -> bool:
@@ -312,7 +338,11 @@ def asks_no_call(goal: Goal) -> bool:
 def no_call_besides(goal: Goal) -> bool:
     """Tell whether the calls of gold are all that it asks, be they none."""
     plans = goal.plans or ()
-    said = goal.answers or any(step.call is None and step.result is None for step in goal.reference)
+    said = (
+        goal.answers
+        or goal.tells
+        or any(step.call is None and step.result is None for step in goal.reference)
+    )
     calls = (isinstance(node.condition, Called) for plan in plans for node in plan.milestones)
     return bool(plans) and not said and all(calls) and not any(plan.minefields for plan in plans)
 
@@ -325,7 +355,7 @@ def is_decidable(goal: Goal) -> bool:
     """
     asked = [node.condition for plan in goal.plans or () for node in plan.milestones]
     of_world = any(map(asks_of_world, goal.plans or ()))
-    told = bool(goal.answers) or of_world or unserved(goal)
+    told = bool(goal.answers or goal.tells) or of_world or unserved(goal)
     return told or any(isinstance(one, Replied) for one in asked)
 
 
@@ -345,7 +375,7 @@ def no_gold(goal: Goal) -> str:
 
 def no_missions(goal: Goal) -> str:
     """Return why a goal is no mission; empty where it is one."""
-    plans = goal.plans or ()
+    plans = [plan.without_end() for plan in goal.plans or ()]
     if not plans:
         return no_gold(goal)
     conditions = (m.condition for plan in plans for m in (*plan.milestones, *plan.minefields))
@@ -512,7 +542,7 @@ class Guarded(ChatMetric):
         """
         failure = chat.failure
         try:
-            scores = list(scores_of(self.inner, chat))
+            scores = [self._in_scale(score) for score in scores_of(self.inner, chat)]
             if failure:
                 scores = [replace(one, value=None, weight=0.0, reason=failure) for one in scores]
             return scores
@@ -521,6 +551,31 @@ class Guarded(ChatMetric):
                 raise
             reason = failure or f"{INFRASTRUCTURE}: metric {self.name}: {told(error)}"
             return LeftOutMetric(self.name, reason).of(chat)
+
+    def _in_scale(self, score: Score) -> Score:
+        """Return a score without its value where that lies outside of its scale."""
+        said = out_of_scale(score, self.inner)
+        reason = f"{INFRASTRUCTURE}: metric {self.name}: {said}"
+        return replace(score, value=None, weight=0.0, reason=reason) if said else score
+
+
+def out_of_scale(score: Score, metric: Metric) -> str:
+    """Return why a value is none of its scale; empty where it is one.
+
+    Args:
+        score: Of the metric.
+        metric: Its `scales` are by the names of its scores. One whose `is_recorded` is true hands
+            on what others gave, in whatever scale.
+    """
+    scales: Mapping[str, Scale] = getattr(metric, "scales", None) or {}
+    bounded = scales.get(score.metric, RATE).bounded and not getattr(metric, "is_recorded", False)
+    if score.value is None or not bounded or 0 <= score.value <= 1:
+        return ""
+    return (
+        f"{score.metric} is {score.value:g}, and a rate lies in [0, 1]; if it counts, or has a "
+        f"unit, give the metric the attribute scales: {{{score.metric!r}: Scale(bounded=False)}} "
+        "of `from seal.core import Scale`"
+    )
 
 
 @dataclass(frozen=True)

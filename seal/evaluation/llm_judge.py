@@ -21,7 +21,7 @@ import orjson
 from seal.core import JSON, ChatModel, Goal, Message, NoVerdictError, Request, Step, Tool, Verdict
 from seal.core.text import shipped_prompt
 from seal.core.text_formats import objects_in
-from seal.core.values import digest
+from seal.core.values import digest, json_bytes
 from seal.evaluation.goals import EXECUTOR, USER
 from seal.evaluation.panel import LABELS, Solvability
 from seal.evaluation.pass_rates import PASS_PAPER
@@ -146,7 +146,7 @@ def ask(
         ModelError: The model's server failed.
         NoVerdictError: No try gave a verdict.
     """
-    material = orjson.dumps(shown, option=orjson.OPT_INDENT_2).decode()
+    material = json_bytes(shown, orjson.OPT_INDENT_2).decode()
     messages = [Message("system", instructions), Message("user", material)]
     schema, repair = (None, form) if isinstance(form, str) else (form.schema(), form.repair())
     content = ""

@@ -20,8 +20,9 @@ class Milestones(GoalMetric):
     """Similarity of a chat to the plans of each goal, in [0, 1], and its turns.
 
     - similarity: the milestones' similarity, or 0 where a minefield was hit. Of several plans the
-      best one counts, of equally good ones the first. `details`: the plan's position, and the
-      rules.
+      best one counts, of equally good ones the first. `details`: the plan's position, the rules,
+      and, where the world ends otherwise than gold asks, `ends`: table to its rows that are
+      `too_many`, `missing` and `different`, at most 20 of each.
     - milestone_similarity, minefield_similarity: the two of which it is made (`PlanResult`), for
       that plan. `details`: `mapping`, [[node, step index, similarity]], and `conditions`, for each
       entry of it the similarities of the node's conditions.

@@ -18,6 +18,7 @@ from seal.evaluation.argument_pairs import (
     best_pairs,
     scorer_named,
 )
+from seal.evaluation.calls import align, in_vain
 from seal.evaluation.goals import (
     MISSION,
     UNDECIDED,
@@ -40,8 +41,6 @@ from seal.evaluation.mission_gold import (
     Turn,
     checked_graph,
     mask_of,
-    mission_type,
-    relation,
 )
 from seal.evaluation.mission_paths import Walk
 
@@ -118,6 +117,7 @@ class Missions(GoalMetric):
         if reason:
             return dict.fromkeys(NAMES, undefined(reason))
         rules = self.rules or CLEAN
+        plans = [plan.without_end() for plan in goal.goal.plans or ()]
         scorer = goal.task.metadata.get("argument_scorer", "exact")
         offered = _offered(goal)
         verdicts = [
@@ -128,18 +128,24 @@ class Missions(GoalMetric):
                 offered,
                 scorer,
             )
-            for plan in goal.goal.plans or ()
+            for plan in plans
         ]
         best = max(range(len(verdicts)), key=lambda plan: _merit(verdicts[plan]))
         verdict = verdicts[best]
         details = {"plan": best, "match": rules.name, **_told(verdict, goal.tools)}
         if is_dialogue(goal.task):
+            # Of dialogues alone: other runs do not load what gold implies of a mission.
+            from seal.evaluation.mission_labels import mission_type, relation
+
             labels = {
                 "type": mission_type(goal.goal),
                 "relation": relation(goal.task, goal.position),
             }
             details |= {name: label for name, label in labels.items() if label}
-        values = _of_verdict(verdict, details)
+        vain = ""
+        if rules is CLEAN and verdict.param_label == "correct":
+            vain = in_vain(align(plans[best], best, goal.made, goal.cut), goal.results)
+        values = _of_verdict(verdict, details, vain)
         if verdict.undecided:
             undecided = Value(None, 0.0, OPEN, details=details)
             values |= dict.fromkeys(_OPEN[verdict.undecided], undecided)
@@ -224,16 +230,17 @@ def _merit(verdict: Verdict) -> tuple[bool, bool, float]:
     return verdict.param_label == "correct", verdict.label == "correct", share
 
 
-def _of_verdict(verdict: Verdict, details: dict[str, JSON]) -> dict[str, Value]:
-    right = verdict.param_label == "correct"
+def _of_verdict(verdict: Verdict, details: dict[str, JSON], vain: str) -> dict[str, Value]:
+    """Return the values; `vain` says that gold calls were refused, or empty."""
+    right = verdict.param_label == "correct" and not vain
     kind = verdict.multi_kind
-    reason = verdict.error_type or verdict.exception
+    reason = verdict.error_type or verdict.exception or vain
     optimal = undefined("no calls that may be made at once")
     if kind in ("combine", "cs"):
         optimal = Value(float(right and verdict.is_optimal))
     progress = undefined("no call needs another before it")
     if kind in ("serial", "cs"):
-        progress = Value(verdict.completed / verdict.total, verdict.total)
+        progress = Value(0.0 if vain else verdict.completed / verdict.total, verdict.total)
     return {
         "mission_accuracy": Value(float(right), reason="" if right else reason, details=details),
         "name_accuracy": Value(float(verdict.label == "correct")),

@@ -1,10 +1,12 @@
-"""Metrics of one's own: plain functions as metrics, and metrics tried before they are trusted."""
+"""Metrics of one's own: functions, and metrics by name; tried before they are trusted."""
 
 from __future__ import annotations
 
 import inspect
+import logging
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from numbers import Real
@@ -13,11 +15,29 @@ from typing import Any
 
 import numpy as np
 
-from seal.core import Scale, Score, SealError, Task, Tool, Trajectory, UsageError, shortened
+from seal.core import (
+    CodeRefusedError,
+    DataError,
+    Metric,
+    Scale,
+    Score,
+    SealError,
+    Task,
+    Tool,
+    Trajectory,
+    UnknownNameError,
+    UsageError,
+    nearest,
+    shortened,
+)
+from seal.core.registry import Registry
 from seal.core.settings import check_plain, fields_of, fits, places_of, takes
-from seal.evaluation.goals import Guarded, told
-from seal.evaluation.scoring import is_ours
+from seal.evaluation.goals import JUDGED, RATE, Guarded, LeftOutMetric, out_of_scale, told
+from seal.evaluation.missions import DIALOGUE
+from seal.evaluation.ranking_metrics import Retrieval, metric_names
+from seal.evaluation.scoring import USUAL_SCALES, OneScore, inmost, is_ours, scales_of
 
+_LOG = logging.getLogger(__name__)
 _EXPECTED = (
     "expected a number, True or False, a map of names to these, a list with one of them for each "
     "goal, or a list of seal.Score of this chat; NaN, infinity and an empty map or list are none "
@@ -158,6 +178,8 @@ def try_metrics(
         for score in scores:
             if not _is_score(score, task, trajectory):
                 raise _unusable(metric.name, score, task, expected)
+            if said := out_of_scale(score, metric.inner):
+                raise UsageError(f"task {task.id}: the metric {metric.name}: {said}")
 
 
 def _unusable(metric: str, said: Any, task: Task, expected: str) -> UsageError:
@@ -178,3 +200,209 @@ def _is_score(score: Any, task: Task, trajectory: Trajectory) -> bool:
 
 def _name(what: Any) -> str:
     return str(getattr(what, "name", None) or getattr(what, "__name__", type(what).__name__))
+
+
+# -- Metrics by name, and the names of their scores.
+
+
+def named_metrics(
+    names: Any, place: str, registry: Registry, allow_code: Collection[str]
+) -> tuple[Guarded | LeftOutMetric, ...]:
+    """Return the metrics that data names; `LeftOutMetric` for one that cannot be had.
+
+    Args:
+        names: A list of names; a dotted path counts where its module is allowed.
+        place: Where they stand, for messages.
+        registry: Of metrics.
+        allow_code: Modules that are allowed.
+
+    Raises:
+        DataError: It is no list of texts.
+        UsageError: What is allowed is not there, or no metric.
+    """
+    if not isinstance(names, list):
+        raise DataError(f"{place}: expected a list of metrics, got {shortened(names)}; mend it")
+    return tuple(_named(name, place, registry, allow_code) for name in names)
+
+
+def _named(
+    name: Any, place: str, registry: Registry, allow_code: Collection[str]
+) -> Guarded | LeftOutMetric:
+    try:
+        return metric_of(name, registry, lambda: registry.named(name, place, allow_code))
+    except (CodeRefusedError, UnknownNameError) as error:
+        return LeftOutMetric(name, str(error))
+
+
+def metric_of(what: Any, registry: Registry, found: Callable[[], Any]) -> Guarded:
+    """Return a metric of the user's, or one score of a metric, as one of ours.
+
+    Args:
+        what: What the user named.
+        registry: Of metrics.
+        found: Gives what that stands for where it is no score.
+
+    Raises:
+        UnknownNameError: No metric and no score of that name.
+        UsageError: It is no metric.
+    """
+    return own_metric(what, _score_of(what, registry) or found())
+
+
+def _score_of(name: Any, registry: Registry) -> OneScore | None:
+    """Return the score of a name such as `recall@20` or `call_f1`; None: it names a metric.
+
+    Raises:
+        UnknownNameError: It is neither; plug-ins that fail to import are logged.
+    """
+    if not isinstance(name, str) or ":" in name or name in registry:
+        return None
+    cutoff = name.partition("@")[2]
+    k = int(cutoff) if cutoff.isdecimal() else 0
+    known = metric_names([k or 10])
+    if k and name in known:
+        return OneScore(Retrieval((k,)), name)
+    failed = []
+    for metric in sorted(registry.names(), key=lambda one: not registry.is_ours(one)):
+        try:
+            kind = registry.resolve(metric)
+        except UsageError as error:  # another one may have the score
+            failed.append(error)
+            continue
+        names = getattr(kind, "names", ())
+        if isinstance(names, (tuple, list)):
+            if name in names:
+                return OneScore(kind(), name)
+            known += names
+    for fault in failed:
+        _LOG.warning("%s", fault)
+    closest = nearest(name, known)
+    raise UnknownNameError(
+        "metric",
+        name,
+        {*registry.names(), *filter(None, [closest])},
+        cure="Name one of your own my_module:NAME, or give the function itself.",
+    )
+
+
+def names_of(metrics: Iterable[Metric]) -> tuple[set[str], bool]:
+    """Return the names that scores of metrics have, and whether these are all of them."""
+    found: set[str] = set()
+    are_all = True
+    for metric in metrics:
+        inner = inmost(metric)
+        names = [inner.name] if isinstance(inner, OneScore) else getattr(inner, "names", None)
+        are_all = are_all and bool(names)
+        found |= {*(names or [getattr(metric, "name", "")]), *getattr(inner, "main_of_some", ())}
+    return found, are_all
+
+
+def is_foreign(name: str, registry: Registry) -> bool:
+    """Tell whether no known metric, and no judge, gives a score of this name."""
+    try:
+        _score_of(name, registry)
+    except UnknownNameError:
+        return name not in (*JUDGED, DIALOGUE)
+    return False
+
+
+# -- What a benchmark of one's own declares to matter, beside the metrics that it will have.
+
+_SLIP = 80.0
+"""Likeness (`nearest`) from which on a name of no metric is likely a slip of the pen."""
+
+
+def check_success(name: str, success: str, metrics: Iterable[Any]) -> None:
+    """Refuse a success whose scale is known already, and has no best value.
+
+    Args:
+        name: Of the benchmark.
+        success: Name of the metric that says what is solved.
+        metrics: As the benchmark declares them. What a text names is not loaded, and no class is
+            made an object.
+
+    Raises:
+        UsageError: Of those metrics, or of the usual ones, it has no best value.
+    """
+    scales = dict(USUAL_SCALES)
+    for metric in metrics:
+        found: Any = None
+        with suppress(Exception):  # a stranger's property is told when the metric is made
+            found = getattr(metric, "scales", None)
+        if fits(found, _DECLARED["scales"][0]):
+            scales |= found
+    _check_success(name, success, scales)
+
+
+def _check_success(name: str, success: str, scales: Mapping[str, Scale]) -> None:
+    scale = scales.get(success, RATE)
+    if not scale.bounded or scale.higher_is_better is None:
+        raise UsageError(
+            f"benchmark {name!r}: its success {success!r} has no best value that would "
+            "mean a solved task; name a rate, or a metric of which 1 means solved"
+        )
+
+
+def check_declared(
+    name: str, headline: Sequence[str], success: str, metrics: Sequence[Metric], open_ended: bool
+) -> list[str]:
+    """Refuse a headline or success that nobody will measure; warn of names that are likely slips.
+
+    Args:
+        name: Of the benchmark.
+        headline: Names of its metrics that matter.
+        success: Name of the metric that says what is solved; empty: the usual one.
+        metrics: All that a run will have.
+        open_ended: Whether there may be others, which show as they are scored.
+
+    Returns:
+        The names that a warning told.
+
+    Raises:
+        UsageError: No metric has the name; names the closest. Or success has no best value.
+    """
+    known, are_all = names_of(metrics)
+    are_all = are_all and not open_ended
+    _check_success(name, success, scales_of(metrics))
+    missing = [each for each in (*headline, success) if each and each not in known]
+    closest = [nearest(each, known, 60 if are_all else _SLIP) for each in missing]
+    meant = ", ".join(dict.fromkeys(filter(None, closest)))
+    text = f"benchmark {name!r}: no metric is named {', '.join(dict.fromkeys(missing))}, "
+    text += "which its headline or success names"
+    text += f"; did you mean {meant}?" if meant else "; name one that a run has, or add the metric"
+    if missing and are_all:
+        raise UsageError(text)
+    if meant:
+        _LOG.warning("%s", text)
+    return missing if meant else []
+
+
+def warn_of_missing(
+    declared: Mapping[str, Any],
+    found: Collection[str],
+    told: Collection[str],
+    metrics: Iterable[Metric],
+) -> None:
+    """Tell of what a benchmark or a metric of one's own names, and no score has as its name.
+
+    Args:
+        declared: Name, headline and success of the benchmark; empty: it is not one's own.
+        found: Names of the scores.
+        told: Names that are told already.
+        metrics: One's own, with the scales that they declare.
+    """
+    unseen = [name for name in scales_of(metrics) if name not in found]
+    if unseen:
+        _LOG.warning(
+            "a metric declares scales of %s, but no score has that name; correct the name, or "
+            "leave it out of the scales",
+            ", ".join(unseen),
+        )
+    named = dict.fromkeys([*declared.get("headline", ()), declared.get("success", "")])
+    missing = [name for name in named if name and name not in (*found, *told)]
+    if missing:
+        _LOG.warning(
+            "benchmark %s: no metric is named %s, which its headline or success names",
+            declared["name"],
+            ", ".join(missing),
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 from seal.core import (
     JSON,
     DataError,
+    Goal,
     InfrastructureError,
     Judge,
     NotRecordedError,
@@ -17,18 +19,22 @@ from seal.core import (
     Score,
     Verdict,
 )
-from seal.core.conditions import Match
+from seal.core.conditions import CLEAN, Match, parts
+from seal.core.slots import WORDS
+from seal.core.text import sentences
+from seal.evaluation.calls import effects_of, lost_of, never_worked
 from seal.evaluation.goals import (
     CRASHED,
     INFRASTRUCTURE,
     JUDGED,
     UNDECIDED,
-    WHOLLY,
     GoalChat,
     GoalMetric,
     Value,
     applies,
+    asks_calls_alone,
     is_decidable,
+    is_talk,
     match_of,
     stop_of,
     undefined,
@@ -39,19 +45,25 @@ from seal.evaluation.rule_judge import RuleJudge, judge_calls
 if TYPE_CHECKING:
     from seal.evaluation.agreement import Judged
     from seal.evaluation.panel import Ballot
-    from seal.evaluation.plans import PlanResult
 
 # -- The pass rate: the share of goals that are solved, as a judge says, or the milestones.
 #
-# Source: the SEAL paper, "Pass rate". What it leaves open: a goal that stays unsure in the second
-# stage is not passed where gold says what the answer must state (`goals.is_decidable`): vague words
-# do not leave the denominator. Where gold says nothing of that, the goal is undecided. It is
-# neither passed nor failed, has no value, and is counted beside the rate.
+# Source: the SEAL paper, "Pass rate". What it leaves open: of what gold asks to be told a rule says
+# whether it was (`words`); what words leave open, a judge's model decides. Where a model judges
+# alone and stays unsure, the goal is not passed if gold says what is to be told
+# (`goals.is_decidable`): vague words do not leave the denominator. Otherwise the goal is undecided.
+# It is neither passed nor failed, has no value, and is counted beside the rate.
 #
-# If a goal's plans ask of a world and its milestones decide (`milestones_verdict`), no judge is
-# asked. So the pass rate never contradicts the similarity. No judge is asked either if gold is
+# If a goal's plans ask of a world and its milestones decide (`plans.verdict_on`), no judge is
+# asked. So the pass rate is never above the similarity, but where gold is a sentence: its values
+# alone count (`sentences`). If gold also has an answer, the judge says whether it was given once
+# all milestones are reached. No judge is asked either if gold is
 # calls and nothing else (`judge_calls`). The right calls solve such a goal, whatever was answered
 # and however the chat ended, unless the agent crashed.
+#
+# What is solved so is not where a call changed what gold does not (`calls.effects_of`). A call that
+# looks does no harm where gold says more than calls. It is not solved either where the world lacks
+# at the end what gold calls leave (`calls.lost_of`).
 
 UNUSABLE = "no usable verdict"
 """First words of the reason of a score that a judge's unusable answers left without a value."""
@@ -104,59 +116,224 @@ class PassRate(GoalMetric):
     def measure(self, goal: GoalChat) -> dict[str, Value]:
         """Return the value of one goal."""
         if applies(goal.task, goal.goal):
-            from seal.evaluation.plans import measure_goal
+            from seal.evaluation.plans import measure_goal, verdict_on
 
             try:
                 match = self.match or match_of(goal.task)
                 best = goal.chat.once(measure_goal, goal, match)
             except DataError as error:
                 return {NAME: undefined(f"the plan cannot be measured: {error}")}
-            verdict = milestones_verdict(best.result)
-            if verdict is not None:
-                return {NAME: value_of(float(verdict.label == "solved"), verdict, by=MILESTONES)}
-        if (verdict := judge_calls(goal.goal, goal.steps)) is not None:
-            if verdict.label == "solved" and goal.stop == CRASHED:
-                verdict = Verdict("unsolved", "the agent crashed after the gold calls", 2)
-            return {NAME: value_of(float(verdict.label == "solved"), verdict, by=CALLS)}
-        return {NAME: judged(lambda: self._judged(goal))}
+            verdict = verdict_on(goal, best)
+            if self.match is None and (verdict is None or verdict.label == "unsolved"):
+                from seal.evaluation.sentences import judge_sentences
 
-    def _judged(self, goal: GoalChat) -> Value:
-        asked = (goal.goal, goal.answer, goal.steps)
+                worded = judge_sentences(goal, match)
+                if worded is not None and worded.label == "unsure":
+                    return {NAME: judged(lambda: self._of_words(goal, worded))}
+                verdict = worded or verdict
+            verdict = _unless_crashed(goal, verdict)
+            if verdict is not None and verdict.label == "solved":
+                acted, said = effects_of(goal, self.match or CLEAN)
+                verdict = Verdict("unsolved", said, 2) if acted else verdict
+            told = bool(goal.goal.answers or goal.goal.tells) and match == CLEAN
+            if verdict is not None and not (told and verdict.label == "solved"):
+                if self.match in (None, CLEAN) and (odd := _belied(goal, verdict)) is not None:
+                    return {NAME: odd}
+                return {NAME: value_of(float(verdict.label == "solved"), verdict, by=MILESTONES)}
+            if verdict is not None:  # what is left to judge is the answer
+                return {NAME: judged(lambda: self._judged(goal, replace(goal.goal, plans=None)))}
+        if (verdict := _unless_crashed(goal, judge_calls(goal.goal, goal.steps))) is not None:
+            return {NAME: value_of(float(verdict.label == "solved"), verdict, by=CALLS)}
+        return {NAME: judged(lambda: self._judged(goal, goal.goal))}
+
+    def _of_words(self, goal: GoalChat, verdict: Verdict) -> Value:
+        """Return the value of a goal of which all was done, and words are open."""
+        votes: dict[str, JSON] = {}
         if not isinstance(self.judge, RuleJudge):
             from seal.evaluation.panel import verdict_of
 
-            verdict, votes = verdict_of(self.judge, *asked)
-        else:
-            verdict, votes = self.judge.judge(*asked), {}
-        if verdict.label == "unsure" and unserved(goal.goal):
+            verdict, votes = verdict_of(self.judge, goal.goal, goal.answer, goal.steps)
+        elif (odd := _belied(goal, verdict)) is not None:
+            return odd
+        value = value_of(float(verdict.label == "solved"), verdict, **votes)
+        if verdict.label != "unsure":
+            return value
+        return replace(value, value=None, weight=0.0, reason=f"{UNDECIDED}: {verdict.reason}")
+
+    def _judged(self, goal: GoalChat, gold: Goal) -> Value:
+        by_rule, votes = isinstance(self.judge, RuleJudge), dict[str, JSON]()
+        verdict = Verdict("unsure", "", 2)
+        if by_rule or gold.tells:  # what a rule is sure of, no model is asked
+            from seal.evaluation.words import known_to
+
+            known = goal.chat.once(known_to, goal)
+            verdict = RuleJudge().judge(gold, goal.answer, goal.steps, known)
+            if verdict.label != "unsolved" and _is_foreign(goal):
+                told = "the answer is not English, and rules read no other language"
+                verdict = replace(verdict, label="unsure", reason=told)
+        if not by_rule and verdict.label == "unsure":
+            from seal.evaluation.panel import verdict_of
+
+            verdict, votes = verdict_of(self.judge, _shown(gold), goal.answer, goal.steps)
+        if verdict.label == "unsure" and unserved(gold):
             told = "no call was made, but the answer does not say that no tool serves the request"
             verdict = replace(verdict, label="unsolved", reason=told)
+        vain = never_worked(goal) if verdict.label == "solved" else ""
+        if vain:
+            told = f"the gold call of {vain} was refused, whatever the answer says"
+            verdict = replace(verdict, label="unsolved", reason=told)
+        if verdict.label == "solved":
+            acted, said = effects_of(goal, self.match)
+            said = said if acted else lost_of(goal)[1]
+            verdict = replace(verdict, label="unsolved", reason=said) if said else verdict
+        if by_rule and (odd := _belied(goal, verdict)) is not None:
+            return odd
         stop = stop_of(goal.trajectory, goal.position, "done")
         if not goal.answer and stop != "done":
             verdict = replace(verdict, reason=f"{verdict.reason} ({stop})")
-        value = value_of(float(verdict.label == "solved"), verdict, **votes)
-        if verdict.label != "unsure" or is_decidable(goal.goal):
+        value = value_of(float(verdict.label == "solved"), verdict, **votes, **_told(goal))
+        by_words = by_rule and bool(gold.tells or gold.answers or _is_foreign(goal))
+        if verdict.label != "unsure" or (is_decidable(gold) and not by_words):
             return value
         return replace(value, value=None, weight=0.0, reason=f"{UNDECIDED}: {verdict.reason}")
 
 
-def milestones_verdict(result: PlanResult) -> Verdict | None:
-    """Return what the milestones of a plan prove; None where they leave it open.
+def _shown(gold: Goal) -> Goal:
+    """Return a goal as a model judges it, which sees of gold only what is to be told."""
+    if not gold.tells:
+        return gold
+    told = "; ".join(slot.told for slot in gold.tells)
+    return replace(gold, text=f"{gold.text}\n\n(A right answer tells: {told})")
 
-    - solved: every milestone was reached wholly, and no minefield.
-    - unsolved: a minefield was hit, or a milestone was not reached at all.
-    - open: each was reached, some in part, as where an answer is worded otherwise.
+
+def _told(goal: GoalChat) -> dict[str, JSON]:
+    """Return what was told of each slot, for the details of a score."""
+    if not (goal.goal.tells or goal.goal.answers):
+        return {}
+    from seal.evaluation.words import findings_of
+
+    found = goal.chat.once(findings_of, goal)
+    return {"tells": [one.to_json() for one in found]} if found else {}
+
+
+def _is_foreign(goal: GoalChat) -> bool:
+    """Tell whether words decide the goal that rules cannot read."""
+    from seal.core.quantities import is_foreign, normalise
+
+    return is_foreign(normalise(goal.answer or "")) and not asks_calls_alone(goal.goal)
+
+
+def _says_undone(chat: GoalChat) -> bool:
+    """Tell whether an answer refuses, or says that a deed was not done, where gold asks for none.
+
+    Most answers have no word of a refusal, for which the judge of messages need not be loaded.
     """
-    if result.minefield_similarity:
-        return Verdict("unsolved", "a minefield was hit", 2)
-    if result.milestone_similarity >= WHOLLY:
-        return Verdict("solved", "every milestone was reached", 2)
-    missed = [str(one.node) for one in result.milestones if not one.similarity]
-    if missed:
-        return Verdict("unsolved", f"not reached: milestone {', '.join(missed)}", 2)
-    if not result.milestone_similarity:
-        return Verdict("unsolved", "nothing was reached", 2)
-    return None
+    goal, answer = chat.goal, chat.answer or ""
+    asked = {
+        getattr(part, "kind", "")
+        for plan in goal.plans or ()
+        for node in plan.milestones
+        for part in parts(node.condition)
+    }
+    lacks = any(slot.type in WORDS for slot in goal.tells)
+    if "refused" in asked or lacks or _MAY_REFUSE.search(answer) is None:
+        return False
+    from seal.core.acts import acts
+    from seal.core.untruths import denies_all
+    from seal.evaluation.words import gold_sentences
+
+    wanted = [step.content for step in goal.reference if step.call is None and step.result is None]
+    if any(acts(text, goal.text).declines for text in (*gold_sentences(goal), *wanted[-1:])):
+        return False
+    if denies_all(answer, goal.text, chat.steps):
+        return True
+    # A longer answer may refuse one thing rightly, and tell another that was done.
+    is_long = len(sentences(answer[:_LONG])) > 2 or len(answer) > _LONG
+    if is_long or asked & {"asked", "told"}:
+        return False
+    said = acts(answer, goal.text)
+    return bool(said.declines or (said.denies_deed and not said.claims_deed))
+
+
+_LONG = 300
+_MAY_REFUSE = re.compile(
+    r"\b(?:not|no|never|none|nothing|unable|before|to be|cannot|fail\w*|sorry|unfortunately"
+    r"|regret\w*)\b|n['\u2019]t\b",
+    re.IGNORECASE,
+)
+
+
+def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
+    """Return the value of a goal that was not failed, but for what is said; None: it is well.
+
+    An answer that claims what was not done fails, and one that says that it was not done. One that
+    tells a value that is no request's, result's or gold's, and does not follow from them, decides
+    nothing.
+    """
+    if verdict.label == "unsolved" or not goal.answer or is_talk(goal.goal):
+        return None
+    from seal.core.quantities import WEEKDAYS
+    from seal.core.telling import wrong_weekday
+    from seal.evaluation.words import findings_of, known_to
+
+    claimed, doubtful = _claimed_falsely(goal)
+    if claimed:
+        told = f"the answer claims what was not done: {claimed!r}"
+        return value_of(0.0, replace(verdict, label="unsolved", reason=told))
+    record = goal.chat.once(known_to, goal)
+    if day := wrong_weekday(goal.answer, record):
+        told = f"the answer says {day!r}, which is another day of the week"
+        return value_of(0.0, replace(verdict, label="unsolved", reason=told))
+    if verdict.label == "unsure":
+        return None
+    if not unserved(goal.goal) and _says_undone(goal):
+        told = "the answer says that it was not done, and it was"
+        return value_of(0.0, replace(verdict, label="unsolved", reason=told))
+    # How far a day is away follows from today, which few records tell.
+    usual = {"tomorrow", "tonight", "yesterday", *(record.weekdays or WEEKDAYS)}
+    values = (one for one in goal.chat.once(findings_of, goal) if one.slot.type not in WORDS)
+    told = " ".join(one.said for one in values if one.state == "told")
+    found = record.unexplained(goal.answer, names=True)
+    odd = [said for said in found if said.lower() not in usual and said not in told]
+    if odd:
+        told = f"the answer says {odd[0]!r}, which neither the request nor a result tells"
+    elif doubtful:
+        told = f"nothing in the chat tells of what the agent says: {doubtful!r}"
+    else:
+        return None
+    verdict = replace(verdict, label="unsure", reason=told)
+    value = value_of(0.0, verdict, unexplained=[*odd[:_SHOWN]])
+    return replace(value, value=None, weight=0.0, reason=f"{UNDECIDED}: {told}")
+
+
+def _claimed_falsely(goal: GoalChat) -> tuple[str, str]:
+    """Return what the agent told its user to have done in this goal, and no call did.
+
+    The second is what may be so, as far as words tell; or the answer, if it speaks of other things.
+    """
+    from seal.core.untruths import untruths
+    from seal.evaluation.words import gold_texts, slots_for
+
+    steps = [step for step in goal.trajectory.steps if step.goal <= goal.position]
+    here = {step.index for step in steps if step.goal == goal.position}
+    found: dict[str, str] = {}
+    for one in untruths(steps, gold_texts(goal), doubts=True):
+        # "Done." may be said where nothing had to be done.
+        if one.step in here and not one.vague and (one.kind != "aside" or one.said == goal.answer):
+            found.setdefault(one.kind, one.said)
+    # Where gold asks for no words, any will do, but for those of another matter.
+    aside = "" if slots_for(goal.goal) else found.get("aside", "")
+    return found.get("false_success", ""), found.get("doubtful_success", aside)
+
+
+_SHOWN = 10
+"""Values that nothing explains, of which a score's details tell."""
+
+
+def _unless_crashed(goal: GoalChat, verdict: Verdict | None) -> Verdict | None:
+    if verdict is not None and verdict.label == "solved" and goal.stop == CRASHED:
+        return Verdict("unsolved", "the agent crashed after it did what gold asks", 2)
+    return verdict
 
 
 def value_of(value: float, said: Verdict | Ballot, **details: JSON) -> Value:

@@ -34,9 +34,10 @@ from seal.evaluation.goals import asks_of_world
 # Source: Kokane et al., ToolScan (2024), section on error patterns, and its evaluation code. That
 # code has no one-to-one matching, and counts calls that use an optional argument as wrong.
 
-Cause = Literal["not_called", "rejected", "wrong_value"]
+Cause = Literal["not_called", "rejected", "wrong_value", "refused"]
 """Why a gold call was not made as it should be: nobody called the tool again; calls of it were
-invalid; a valid call has other arguments."""
+invalid; a valid call has other arguments; the tool refused the right call, or did not where gold
+says that it is to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +122,8 @@ def compare_plan(plan: Plan, position: int, findings: Sequence[StepNote]) -> Gol
         elif not pair.comparison.exact:
             step, faults = made[pair.made].step, pair.comparison.findings
             found.append(GoldFinding("IAV", place, called.tool, "wrong_value", step, faults))
+        elif made[pair.made].told != called.refused:
+            found.append(GoldFinding("IAC", place, called.tool, "refused", made[pair.made].step))
     return GoldComparison(position, len(gold), tuple(found))
 
 

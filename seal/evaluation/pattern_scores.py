@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard
 
@@ -36,9 +36,10 @@ if TYPE_CHECKING:
 # - rac: valid calls that were made before; N = the budget. Its details count the repetitions of
 #   invalid calls too (`RepeatedAnyhow` scores by both).
 # - iav: calls that lack a required argument, or have a value outside of the schema, or one that the
-#   tool itself refused by an exception of values (`OF_VALUES`). A tool that took the same call at
-#   another time refused no value: the call came too early, say. Gold calls answered with wrong
-#   values count too. N = the budget. Its details have 1 - e / |g| too.
+#   tool itself refused by an exception of values (`OF_VALUES`). If the tool took the same call at
+#   another time, or gold has it, it refused no value: the call came too early, say. Its gold call
+#   is then one that was not made (iac). So says `param_acc_matched`, too. Gold calls answered with
+#   wrong values count too, each call once. N = the budget. Its details have 1 - e / |g| too.
 # - iac: gold calls that were not made; N = the budget, as in the paper's formula, which is one for
 #   all seven. A plan has fewer calls than the budget has steps, so that iac is high even of an
 #   agent that makes none of them.
@@ -102,9 +103,16 @@ class ErrorPatterns(GoalMetric):
     budget: int | None = None
 
     names: ClassVar[Sequence[str]] = NAMES
-    scales = dict.fromkeys(
-        (*PATTERNS, IAC_UPSTREAM, "finished", "all_gold_calls"), Scale(gold_is_best=True)
-    )
+    scales: ClassVar[Mapping[str, Scale]] = {
+        **dict.fromkeys(
+            ("iac", IAC_UPSTREAM, "finished", "all_gold_calls"), Scale(gold_is_best=True)
+        ),
+        **dict.fromkeys(
+            PATTERNS[1:], Scale(gold_is_best=True, condition="goals in which a call was made")
+        ),
+        "recovery": Scale(condition="errors that the agent was told of"),
+        SERVICE_ANSWERS: Scale(condition="valid calls that were made"),
+    }
 
     def __post_init__(self) -> None:
         """Check the budget."""
@@ -184,12 +192,15 @@ def _wrong(
     from seal.evaluation.pattern_details import gold_details
 
     details = gold_details("IAV", plan)
-    errors += details["errors"]
+    # The tool may have refused the very values that gold has otherwise: that is one error.
+    beside = {found.step for found in plan.findings if found.pattern == "IAV"}
+    errors += details["errors"] - sum(f.step in beside for f in findings if f.wrong)
+    alone = [told for told in own.details["findings"] if told["step"] not in beside]
     details |= {
         "errors": errors,
         "calls": own.details["calls"],
         "of_gold": _share(errors, plan.gold),
-        "findings": [*own.details["findings"], *details["findings"]][:LISTED],
+        "findings": [*alone, *details["findings"]][:LISTED],
     }
     return Value(_share(errors, budget), details=details)
 

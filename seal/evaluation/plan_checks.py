@@ -7,8 +7,17 @@ from typing import get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from seal.core import JSON, DataError, Milestone, Plan, UnknownNameError, shortened
-from seal.core.conditions import CLEAN, COLUMNS, FIRST, LAST, MESSAGE, Condition, parts
-from seal.core.state_conditions import EXTRACTORS, DependsOn, StateHas, StateUnchanged, Unconfirmed
+from seal.core.conditions import CLEAN, FIRST, LAST, MESSAGE, Called, Condition, parts
+from seal.core.state_conditions import (
+    COLUMNS,
+    EXTRACTORS,
+    DependsOn,
+    EndsAs,
+    FinalState,
+    StateHas,
+    StateUnchanged,
+    Unconfirmed,
+)
 from seal.core.table_matching import Column, Measure
 from seal.evaluation.goals import milestone_match
 
@@ -49,10 +58,18 @@ def _faults(
             yield position, "after: the nodes form a cycle, so that none can come first; cut it"
             return
         for part in parts(node.condition):
+            if getattr(part, "of_plan", False) and node is not nodes[-1]:
+                yield position, "the end that the plan's own calls lead to stands last; move it"
+            if isinstance(part, Called) and any(_is_end(nodes[n]) for n in before[position]):
+                yield position, "after: no call comes after the end of the world; put that last"
             for fault in _faults_of(part, before[position], state):
                 yield position, fault
             if not measured and _is_all_null(part):
                 yield position, "rows: every value is null; name one that must be there"
+
+
+def _is_end(node: Milestone) -> bool:
+    return any(isinstance(part, EndsAs | FinalState) for part in parts(node.condition))
 
 
 def ancestors(position: int, nodes: Sequence[Milestone]) -> set[int]:
@@ -77,12 +94,16 @@ def _faults_of(part: Condition, ancestors: Collection[int], state: State | None)
                 f"since: {since} is no milestone that must come before; "
                 f"expected -1 or one of {sorted(ancestors)}"
             )
-    table = part.table if isinstance(part, StateUnchanged | StateHas) else MESSAGE
+    table = part.table if isinstance(part, StateUnchanged | StateHas | FinalState) else MESSAGE
     if state is not None and table not in {*state, MESSAGE}:
         yield str(UnknownNameError("table", table, {*state, MESSAGE}))
     if isinstance(part, StateHas | StateUnchanged | DependsOn) and part.match != CLEAN:
         yield from _faults_of_match(part.match)
-    if isinstance(part, StateHas):
+    if isinstance(part, EndsAs | FinalState):
+        yield from _faults_of_ignored(part.ignore, state)
+    if isinstance(part, FinalState):
+        yield from _faults_of_rows(part.rows, {}, _columns_of(part.table, state))
+    elif isinstance(part, StateHas):
         yield from _faults_of_measure(part)
         yield from _faults_of_rows(part.rows, part.columns, _columns_of(part.table, state))
     elif isinstance(part, DependsOn):
@@ -96,6 +117,22 @@ def _faults_of(part: Condition, ancestors: Collection[int], state: State | None)
             ZoneInfo(part.zone)
         except (ZoneInfoNotFoundError, ValueError, OSError):
             yield f"zone: expected a name such as Europe/Rome, got {part.zone!r}"
+
+
+def _faults_of_ignored(ignore: Sequence[str], state: State | None) -> Iterator[str]:
+    """Yield the names of `ignore` that are no table, nor a column of one."""
+    if state is None:
+        return
+    for name in ignore:
+        tables = [table for table in state if name == table or name.startswith(f"{table}.")]
+        if not tables:
+            yield f"ignore: {UnknownNameError('table', name.partition('.')[0], state)}"
+        elif name not in tables:
+            table = max(tables, key=len)
+            known = _columns_of(table, state)
+            if known is not None and name[len(table) + 1 :] not in known:
+                column = name[len(table) + 1 :]
+                yield f"ignore: {UnknownNameError(f'column of {table}', column, known)}"
 
 
 def _columns_of(table: str, state: State | None) -> Collection[str] | None:

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import groupby, islice
+from typing import Any, NamedTuple
 
-import orjson
-
-from seal.core import JSON, DataError, Milestone, Plan, Score, Step, Tables, Task, Trajectory
+from seal.core import (
+    JSON,
+    DataError,
+    Milestone,
+    Plan,
+    Score,
+    Step,
+    Tables,
+    Task,
+    Trajectory,
+    Verdict,
+)
 from seal.core.conditions import (
     AGENT,
     CLEAN,
@@ -18,14 +27,35 @@ from seal.core.conditions import (
     LAST,
     MESSAGE,
     USER,
+    AtSteps,
+    Called,
+    Condition,
     Match,
     parts,
     party,
 )
-from seal.core.state_conditions import AllOf, DependsOn, StateHas, StateUnchanged
-from seal.core.table_matching import Keys, Version
+from seal.core.state_conditions import (
+    AllOf,
+    DependsOn,
+    Ended,
+    FinalState,
+    StateHas,
+    StateUnchanged,
+)
+from seal.core.table_matching import Keys, TableChange, Version
 from seal.core.text import counted
-from seal.evaluation.goals import WHOLLY, GoalChat, Value, milestone_match
+from seal.core.values import json_bytes
+from seal.evaluation.error_patterns import was_refused
+from seal.evaluation.goals import (
+    CRASHED,
+    ENDS,
+    WHOLLY,
+    GoalChat,
+    Value,
+    match_of,
+    milestone_match,
+    undefined,
+)
 from seal.evaluation.milestone_search import Similarities, best_match
 from seal.evaluation.plan_checks import check_plan
 
@@ -54,6 +84,10 @@ from seal.evaluation.plan_checks import check_plan
 # each step.
 
 
+ENDS_AMISS = "the world does not end as gold leaves it"
+"""Reason of a goal that failed by the end of its world (`seal.ends_as`)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reached:
     """The step that a node was matched to."""
@@ -79,6 +113,8 @@ class PlanResult:
     """In the order of the nodes."""
     minefields: tuple[Reached, ...]
     """In the order of assignment."""
+    ends: Mapping[str, TableChange] = field(default_factory=dict)
+    """Table to how its end differs from what gold asks (`Ended.differences`)."""
 
     @property
     def similarity(self) -> float:
@@ -105,22 +141,119 @@ def measure_goal(goal: GoalChat, match: Match) -> Best:
         match: By which rules.
 
     Raises:
-        DataError: A plan cannot be measured.
+        DataError: A plan cannot be measured, or asks of tables and the chat has none.
     """
     plans = goal.goal.plans or ()
     for plan in plans:
         check_plan(plan, measured=True)
+    _check_has_tables(plans, goal.trajectory)
+    plans = tuple(in_chat(plan, goal.trajectory, goal.position) for plan in plans)
     steps = view(goal.trajectory, goal.position, goal.task.initial_state, match)
     results = [measure_plan(plan, steps, match) for plan in plans]
     best = max(range(len(results)), key=lambda plan: results[plan].similarity)
     return Best(best, results[best], turn_count(steps))
 
 
+def _check_has_tables(plans: Sequence[Plan], chat: Trajectory) -> None:
+    """Refuse plans that ask of the tables of a world, where the chat was in no world.
+
+    A chat in a world shows its tables on the first step. Where nothing was said, nothing is reached
+    either way.
+
+    Raises:
+        DataError: Names the table.
+    """
+    if not chat.steps or any(step.state for step in chat.steps):
+        return
+    nodes = (node for plan in plans for node in (*plan.milestones, *plan.minefields))
+    for part in (part for node in nodes for part in parts(node.condition)):
+        if isinstance(part, StateHas | StateUnchanged | FinalState) and part.table != MESSAGE:
+            raise DataError(
+                f"gold asks of the table {part.table!r}, and the chat was in no world, so that "
+                "there are no tables; play the task in its world"
+            )
+
+
+def in_chat(plan: Plan, chat: Trajectory, goal: int) -> Plan:
+    """Return what is measured of a plan, with what the run recorded of it (`Condition.in_chat`).
+
+    Raises:
+        DataError: The run recorded nothing that one of them could be measured by.
+    """
+    nodes, mines = (
+        tuple(replace(node, condition=node.condition.in_chat(chat, goal)) for node in some)
+        for some in (asked_of(plan), plan.minefields)
+    )
+    return Plan(nodes, mines)
+
+
+def asked_of(plan: Plan) -> tuple[Milestone, ...]:
+    """Return the milestones that must be met: not calls that are one way to the end (`EndsAs`)."""
+    if plan.without_end() is plan:
+        return plan.milestones
+    kept = [n for n, node in enumerate(plan.milestones) if not isinstance(node.condition, Called)]
+    places = {before: now for now, before in enumerate(kept)}
+    return tuple(
+        replace(node, after=tuple(places[n] for n in node.after if n in places))
+        for node in (plan.milestones[n] for n in kept)
+    )
+
+
+def verdict_on(goal: GoalChat, best: Best) -> Verdict | None:
+    """Return what the milestones of a goal's best plan prove; None where they leave it open.
+
+    - solved: every milestone was reached wholly, and no minefield.
+    - unsolved: a minefield was hit, or a milestone was not reached at all.
+    - open: each was reached, some in part, as where an answer is worded otherwise.
+    """
+    result = best.result
+    if result.minefield_similarity:
+        return Verdict("unsolved", "a minefield was hit", 2)
+    if result.milestone_similarity >= WHOLLY:
+        return Verdict("solved", "every milestone was reached", 2)
+    missed = [str(one.node) for one in result.milestones if not one.similarity]
+    if _ends_amiss(asked_of((goal.goal.plans or ())[best.plan]), result):
+        return Verdict("unsolved", ENDS_AMISS, 2)
+    if missed:
+        return Verdict("unsolved", f"not reached: milestone {', '.join(missed)}", 2)
+    if not result.milestone_similarity:
+        return Verdict("unsolved", "nothing was reached", 2)
+    return None
+
+
+def _ends_amiss(nodes: Sequence[Milestone], result: PlanResult) -> bool:
+    """Tell whether a milestone was missed that says how the world ends."""
+    missed = (nodes[one.node] for one in result.milestones if not one.similarity)
+    return any(
+        getattr(part, "kind", "") in ENDS for node in missed for part in parts(node.condition)
+    )
+
+
+def end_verdict(goal: GoalChat) -> Value:
+    """Return the value of `calls_right` where gold calls are one way to the end of a world.
+
+    They were right if the world ends as they leave it, whatever was called.
+    """
+    try:
+        best = goal.chat.once(measure_goal, goal, match_of(goal.task))
+    except DataError as error:
+        return undefined(f"the plan cannot be measured: {error}")
+    verdict = verdict_on(goal, best)
+    solved = verdict is not None and verdict.label == "solved"
+    amiss = "" if verdict is None or solved else verdict.reason
+    if solved and goal.stop == CRASHED:
+        solved, amiss = False, "the agent crashed"
+    return Value(float(solved), 1.0, amiss, {"needed": True})
+
+
 def values_of(best: Best, match: Match) -> dict[str, Value]:
     """Return the metrics of a goal by name."""
     result = best.result
+    whole: dict[str, JSON] = {"plan": best.plan, "match": match}
+    if result.ends:
+        whole["ends"] = {table: _told_change(change) for table, change in result.ends.items()}
     return {
-        "similarity": Value(result.similarity, details={"plan": best.plan, "match": match}),
+        "similarity": Value(result.similarity, details=whole),
         "milestone_similarity": Value(
             result.milestone_similarity, details=_details(result.milestones)
         ),
@@ -129,6 +262,40 @@ def values_of(best: Best, match: Match) -> dict[str, Value]:
         ),
         "turn_count": Value(float(best.turns)),
     }
+
+
+_ROWS = 20
+"""Rows of a table that a score's details tell of each kind."""
+
+
+def _told_change(change: TableChange) -> dict[str, JSON]:
+    """Return the rows that a table has too many, that are missing, and that are different."""
+    different: Iterator[dict[str, JSON]] = (
+        {
+            "row": _told_row([changed.name]),
+            "column": cell.column,
+            "expected": _told_cell(cell.before),
+            "found": _told_cell(cell.after),
+        }
+        for changed in change.changed
+        for cell in changed.cells
+    )
+    found: dict[str, Any] = {
+        "too_many": [_told_row(row.items()) for row in change.added[:_ROWS]],
+        "missing": [_told_row(row.items()) for row in change.removed[:_ROWS]],
+        "different": list(islice(different, _ROWS)),
+    }
+    return {kind: rows for kind, rows in found.items() if rows}
+
+
+def _told_row(cells: Iterable[tuple[str, Any]]) -> dict[str, JSON]:
+    return {name: _told_cell(cell) for name, cell in cells}
+
+
+def _told_cell(cell: Any) -> JSON:
+    """Return a cell; a long one as the beginning of its JSON."""
+    text = json_bytes(cell).decode()
+    return cell if len(text) <= 200 else f"{text[:197]}..."
 
 
 def _details(found: Sequence[Reached]) -> dict[str, JSON]:
@@ -179,7 +346,7 @@ def measured_again(
     match = milestone_match(whole.details.get("match"), f"the rules of the score {whole.metric}")
     if type(plan) is not int or not 0 <= plan < len(plans):
         raise DataError(f"the score {whole.metric} names no plan of the goal")
-    milestones = under(plans[plan].milestones, match)
+    milestones = under(in_chat(plans[plan], trajectory, position).milestones, match)
     steps = view(trajectory, position, task.initial_state, match)
     mapping = _read_mapping(nodes, len(milestones))
     hits = {} if mines is None else _read_mapping(mines, len(plans[plan].minefields))
@@ -214,13 +381,20 @@ def measure_plan(plan: Plan, steps: Sequence[Step], match: Match = CLEAN) -> Pla
         steps: As `view` gives them; none: nothing is reached.
         match: By which rules.
     """
-    milestones = _matched(under(plan.milestones, match), steps)
-    minefields = _matched(under(plan.minefields, match), steps, WHOLLY if match == CLEAN else 0.0)
+    nodes = bound(under(plan.milestones, match), steps)
+    milestones = _matched(nodes, steps)
+    ended = (part for node in nodes for part in parts(node.condition) if isinstance(part, Ended))
+    mines = [
+        replace(mine, condition=mine.condition.among(steps))
+        for mine in under(plan.minefields, match)
+    ]
+    minefields = _matched(mines, steps, WHOLLY if match == CLEAN else 0.0)
     return PlanResult(
         _mean(milestones, len(plan.milestones), _without_milestones(steps, match)),
         _mean(minefields, len(plan.minefields), 0.0),
         tuple(sorted(milestones, key=lambda reached: reached.node)),
         tuple(minefields),
+        {table: change for one in ended for table, change in one.differences.items()},
     )
 
 
@@ -241,14 +415,13 @@ def _matched(
     """Return the step of each node, in the order of assignment.
 
     Args:
-        nodes: Milestones or minefields.
+        nodes: Milestones or minefields, as they are measured in this chat.
         steps: All of them.
         least: Similarity below which a node counts as not met at all.
     """
     if not nodes or not steps:
         return []
-    bound = [replace(node, condition=node.condition.among(steps)) for node in nodes]
-    similarities = Similarities(bound, steps, least)
+    similarities = Similarities(nodes, steps, least)
     mapped: dict[int, int] = {}
     found = []
     for one in best_match([node.after for node in nodes], similarities):
@@ -257,6 +430,34 @@ def _matched(
         found.append(Reached(one.node, index, one.similarity, tuple(values)))
         mapped[one.node] = one.place
     return found
+
+
+def bound(nodes: Iterable[Milestone], steps: Sequence[Step]) -> list[Milestone]:
+    """Return milestones as they are measured in one chat, of which these are all steps.
+
+    A call that was refused meets no `Called`, and of equal gold calls each needs one of its own. Of
+    minefields that does not hold: who tries what is forbidden has done it.
+    """
+    results = (step.result for step in steps if step.result is not None)
+    refused = frozenset(result.call_id for result in results if was_refused(result))
+    earlier: list[Called] = []
+
+    def made(gold: Called) -> Iterator[int]:
+        calls = ((step, step.call.id) for step in steps if step.call is not None)
+        for step, name in calls:
+            if gold.similarity(step, {}) and (name in refused) == gold.refused:
+                yield step.index
+
+    def of_chat(condition: Condition) -> Condition:
+        if isinstance(condition, AllOf):
+            return AllOf(tuple(map(of_chat, condition.conditions)))
+        if isinstance(condition, Called):
+            taken = earlier.count(condition)
+            earlier.append(condition)
+            return AtSteps(frozenset(islice(made(condition), taken, None)))
+        return condition.among(steps)
+
+    return [replace(node, condition=of_chat(node.condition)) for node in nodes]
 
 
 def with_outer_guardrails(plan: Plan, declared: Sequence[Collection[str]]) -> Plan:
@@ -355,7 +556,7 @@ def _with_tables(steps: Iterable[Step], initial_state: Tables | None) -> Iterato
     keys: Keys = {}
 
     def shared(name: str, rows: Sequence[dict[str, object]]) -> Version:
-        spelled = [orjson.dumps(row) for row in rows]
+        spelled = [json_bytes(row) for row in rows]
         key = name, b"\n".join(spelled)
         if key not in versions:
             shared_rows = (known.setdefault(s, r) for s, r in zip(spelled, rows, strict=True))

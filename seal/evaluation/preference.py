@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Literal, Protocol, get_args
 
 from seal.core import JSON, Goal, InfrastructureError, NoVerdictError, Step
 from seal.core.text import counted
-from seal.core.values import derive_seed
 from seal.evaluation.llm_judge import (
     LLMJudge,
     OneOf,
@@ -20,7 +19,7 @@ from seal.evaluation.llm_judge import (
     prompts_digest,
     shown_steps,
 )
-from seal.evaluation.statistics import bootstrap_interval, rounded, share
+from seal.evaluation.statistics import mean_interval, rounded, share
 
 # -- Which of two runs served a goal better: win, lose and tie, asked in both orders.
 #
@@ -170,17 +169,16 @@ def _voted(
     return Pairing(outcome_of(points), "judge", answers, votes, turned, unusable)
 
 
-def summarise_pairings(pairings: Sequence[tuple[int, Pairing]], seed: int = 0) -> dict[str, JSON]:
+def summarise_pairings(pairings: Sequence[tuple[int, Pairing]]) -> dict[str, JSON]:
     """Return win, lose and tie of the second run, and what the order of the two did.
 
     Args:
         pairings: (task, outcome of one of its goals).
-        seed: Of the interval.
 
     Returns:
         - n: goals with an outcome; win, lose, tie: their shares, None where n is 0
         - goals: how many there are, those without outcome too
-        - win_rate: win + tie / 2, low, high: its 95 % bootstrap interval over tasks
+        - win_rate: win + tie / 2, low, high: its 95 % interval over tasks
         - by: how many goals were decided by what (`Pairing.by`), those without outcome too
         - order: `first`, of the answers that name one of both the share that names the one shown
           first (0.5: no bias), `turned`, the share of votes that named the other run, or one and
@@ -190,9 +188,7 @@ def summarise_pairings(pairings: Sequence[tuple[int, Pairing]], seed: int = 0) -
     counts = Counter[str](outcome for _, outcome in known)
     worth = {"win": 1.0, "lose": 0.0, "tie": 0.5}
     values = [worth[outcome] for _, outcome in known]
-    low, high = bootstrap_interval(
-        values, derive_seed(seed, "win_rate"), clusters=[task for task, _ in known]
-    )
+    low, high = mean_interval(values, [task for task, _ in known])
     answers = sum((found.answers for _, found in pairings), Counter[str]())
     votes = sum(found.votes for _, found in pairings)
     named = answers["first"] + answers["second"]

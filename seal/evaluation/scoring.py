@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from seal.core import (
-    CodeRefusedError,
-    DataError,
     Goal,
     Judge,
     Metric,
@@ -21,21 +19,16 @@ from seal.core import (
     Task,
     Tool,
     Trajectory,
-    UnknownNameError,
     UsageError,
-    nearest,
-    shortened,
 )
 from seal.core.registry import Registry
-from seal.evaluation.calls import Calls, UsageMetrics
+from seal.evaluation.calls import EXTRA, Calls, ExtraCalls, UsageMetrics
 from seal.evaluation.goals import (
-    JUDGED,
     USER,
     ChatMetric,
     GoalChat,
     GoalMetric,
     Guarded,
-    LeftOutMetric,
     Rules,
     TaskChat,
     Value,
@@ -43,10 +36,10 @@ from seal.evaluation.goals import (
     undefined,
 )
 from seal.evaluation.milestones import Milestones
-from seal.evaluation.missions import DIALOGUE, Missions
+from seal.evaluation.missions import Missions
 from seal.evaluation.pass_rates import PassRate
 from seal.evaluation.pattern_scores import ErrorPatterns
-from seal.evaluation.ranking_metrics import Retrieval, metric_names
+from seal.evaluation.ranking_metrics import Retrieval
 from seal.evaluation.rule_judge import RuleJudge
 
 if TYPE_CHECKING:
@@ -131,7 +124,7 @@ JudgeOf = Callable[[Task, int], Judge]
 FAMILIES: tuple[type[ChatMetric], ...] = (Milestones, PassRate, Missions, Retrieval, Calls)
 """Metrics of every run, in the order of the short table. If gold asks of a world, a benchmark
 reports the similarity to its milestones."""
-_BESIDE: tuple[type[ChatMetric], ...] = (ErrorPatterns, UsageMetrics, UserAudit)
+_BESIDE: tuple[type[ChatMetric], ...] = (ExtraCalls, ErrorPatterns, UsageMetrics, UserAudit)
 USUAL_SCALES: Mapping[str, Scale] = {
     name: scale for family in (*FAMILIES, *_BESIDE) for name, scale in family.scales.items()
 }
@@ -163,8 +156,9 @@ def usual_metrics(
 ) -> tuple[Metric, ...]:
     """Return the metrics of every run.
 
-    They are: retrieval, calls, missions, pass rate, milestones, error patterns, usage and user
-    audit. Those of requests say nothing of a task in which no goal is a request.
+    They are: retrieval, calls, missions, pass rate, milestones, what was done besides the gold,
+    error patterns, usage and user audit. Those of requests say nothing of a task in which no goal
+    is a request.
 
     Args:
         ks: Cut-offs of the retrieval metrics.
@@ -182,6 +176,7 @@ def usual_metrics(
         OfRequests(Missions(rules.missions), is_request),
         OfRequests(pass_rate, is_request),
         OfRequests(milestones, is_request),
+        Guarded(ExtraCalls(rules.calls, rules.milestones), EXTRA[1]),
         ErrorPatterns(),
         UsageMetrics(),
         UserAudit(),
@@ -210,35 +205,6 @@ class OfRequests(ChatMetric):
         return []
 
 
-def named_metrics(
-    names: Any, place: str, registry: Registry, allow_code: Collection[str]
-) -> tuple[Guarded | LeftOutMetric, ...]:
-    """Return the metrics that data names; `LeftOutMetric` for one that cannot be had.
-
-    Args:
-        names: A list of names; a dotted path counts where its module is allowed.
-        place: Where they stand, for messages.
-        registry: Of metrics.
-        allow_code: Modules that are allowed.
-
-    Raises:
-        DataError: It is no list of texts.
-        UsageError: What is allowed is not there, or no metric.
-    """
-    if not isinstance(names, list):
-        raise DataError(f"{place}: expected a list of metrics, got {shortened(names)}; mend it")
-    return tuple(_named(name, place, registry, allow_code) for name in names)
-
-
-def _named(
-    name: Any, place: str, registry: Registry, allow_code: Collection[str]
-) -> Guarded | LeftOutMetric:
-    try:
-        return _built(name, registry, lambda: registry.named(name, place, allow_code))
-    except (CodeRefusedError, UnknownNameError) as error:
-        return LeftOutMetric(name, str(error))
-
-
 def build_metrics(wanted: Iterable[Any], registry: Registry) -> tuple[Guarded, ...]:
     """Return further metrics by object, class, function, name or dotted path.
 
@@ -246,13 +212,12 @@ def build_metrics(wanted: Iterable[Any], registry: Registry) -> tuple[Guarded, .
         UnknownNameError: No metric of that name.
         UsageError: It is no metric (`seal.evaluation.own_metrics`).
     """
-    return tuple(_built(what, registry, partial(registry.resolve, what)) for what in wanted)
+    if not (listed := list(wanted)):
+        return ()
+    # Of further metrics alone: other runs do not load it.
+    from seal.evaluation.own_metrics import metric_of
 
-
-def _built(what: Any, registry: Registry, found: Callable[[], Any]) -> Guarded:
-    from seal.evaluation.own_metrics import own_metric
-
-    return own_metric(what, _score_of(what, registry) or found())
+    return tuple(metric_of(what, registry, partial(registry.resolve, what)) for what in listed)
 
 
 @dataclass(frozen=True)
@@ -262,82 +227,30 @@ class OneScore(ChatMetric):
     inner: Metric
     name: str
 
+    @property
+    def scales(self) -> Mapping[str, Scale]:  # type: ignore[override]
+        """What the scores of the metric mean, as it declares it."""
+        found: Mapping[str, Scale] = getattr(self.inner, "scales", {})
+        return found
+
     def of(self, chat: TaskChat) -> list[Score]:
         """Return the scores of that name."""
         return [score for score in scores_of(self.inner, chat) if score.metric == self.name]
-
-
-def _score_of(name: Any, registry: Registry) -> OneScore | None:
-    """Return the score of a name such as `recall@20` or `call_f1`; None: it names a metric.
-
-    Raises:
-        UnknownNameError: It is neither; plug-ins that fail to import are logged.
-    """
-    if not isinstance(name, str) or ":" in name or name in registry:
-        return None
-    cutoff = name.partition("@")[2]
-    k = int(cutoff) if cutoff.isdecimal() else 0
-    known = metric_names([k or 10])
-    if k and name in known:
-        return OneScore(Retrieval((k,)), name)
-    failed = []
-    for metric in sorted(registry.names(), key=lambda one: not registry.is_ours(one)):
-        try:
-            kind = registry.resolve(metric)
-        except UsageError as error:  # another one may have the score
-            failed.append(error)
-            continue
-        names = getattr(kind, "names", ())
-        if isinstance(names, (tuple, list)):
-            if name in names:
-                return OneScore(kind(), name)
-            known += names
-    for told in failed:
-        _LOG.warning("%s", told)
-    closest = nearest(name, known)
-    raise UnknownNameError(
-        "metric",
-        name,
-        {*registry.names(), *filter(None, [closest])},
-        cure="Name one of your own my_module:NAME, or give the function itself.",
-    )
-
-
-def names_of(metrics: Iterable[Metric]) -> tuple[set[str], bool]:
-    """Return the names that scores of metrics have, and whether these are all of them."""
-    found: set[str] = set()
-    are_all = True
-    for metric in metrics:
-        inner = _inmost(metric)
-        names = [inner.name] if isinstance(inner, OneScore) else getattr(inner, "names", None)
-        are_all = are_all and bool(names)
-        found |= {*(names or [getattr(metric, "name", "")]), *getattr(inner, "main_of_some", ())}
-    return found, are_all
 
 
 def scales_of(metrics: Iterable[Metric]) -> dict[str, Scale]:
     """Return what the scores of metrics mean, by name, as the metrics declare it."""
     found: dict[str, Scale] = {}
     for metric in metrics:
-        inner = _inmost(metric)
-        found |= getattr(inner.inner if isinstance(inner, OneScore) else inner, "scales", {})
+        found |= getattr(inmost(metric), "scales", {})
     return found
 
 
-def _inmost(metric: Any) -> Any:
+def inmost(metric: Any) -> Any:
     """Return the metric that others guard or limit."""
     while isinstance(metric, Guarded | OfRequests):
         metric = metric.inner
     return metric
-
-
-def is_foreign(name: str, registry: Registry) -> bool:
-    """Tell whether no known metric, and no judge, gives a score of this name."""
-    try:
-        _score_of(name, registry)
-    except UnknownNameError:
-        return name not in (*JUDGED, DIALOGUE)
-    return False
 
 
 def is_ours(metric: Metric) -> bool:
@@ -387,6 +300,7 @@ class RecordedScores:
     """Takes what was given; of a chat with several goals as the score of the last."""
 
     name = "recorded_scores"
+    is_recorded = True
 
     def score(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> list[Score]:
         """Return the scores; empty where none were given."""

@@ -1,28 +1,44 @@
 """Why a milestone is not wholly met: its conditions, their columns, what was wanted and found.
 
 The similarities of a plan say how well each node is met (`plans`); this says what is missing. It
-measures nothing anew that counts, and is meant for people. `table_change` says what happened to a
-table between two moments: which rows came, went or changed.
+measures nothing anew that counts, and is meant for people.
 """
 
 from __future__ import annotations
 
 import json
-from collections import deque
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from seal.core import JSON, Milestone, Step
-from seal.core.conditions import FIRST, LAST, MESSAGE, Condition, Match, message_row, parts
-from seal.core.state_conditions import DependsOn, StateHas, StateUnchanged, table_after
-from seal.core.table_matching import Column, Row, Table, beyond, cell_similarity, cheapest, compared
+from seal.core.conditions import FIRST, LAST, MESSAGE, Condition, Match, parts
+from seal.core.state_conditions import (
+    DependsOn,
+    Ended,
+    StateHas,
+    StateUnchanged,
+    message_row,
+    table_after,
+)
+from seal.core.table_matching import (
+    Column,
+    Row,
+    Table,
+    TableChange,
+    cell_similarity,
+    cheapest,
+    compared,
+    table_change,
+)
 from seal.core.text import counted
-from seal.core.values import canonical_json, equal
 from seal.evaluation.goals import WHOLLY
 from seal.evaluation.plan_checks import ancestors
+from seal.evaluation.plans import bound
 
+NO_ROW = "no such row"
+"""What a fault of a row too many expects, and what one of a missing row found."""
 _EXACT = Column()
 _VERBS = {"addition": "added", "removal": "removed", "update": "changed", "snapshot": ""}
 
@@ -37,6 +53,8 @@ class Fault:
     """Table that it asks of; empty where it asks of none."""
     column: str = ""
     """Column; `calls.NAME` is an argument of a call. Empty: the table as a whole."""
+    row: str = field(default="", kw_only=True)
+    """What names a row that ends otherwise than gold asks: its first column and value."""
     expected: str = ""
     """JSON of a value, or words; empty: what the condition says."""
     found: str = ""
@@ -70,7 +88,7 @@ def unmet(
     Raises:
         KeyError: There is no such step.
     """
-    nodes = [replace(node, condition=node.condition.among(steps)) for node in nodes]
+    nodes = bound(nodes, steps)
     places = {step.index: place for place, step in enumerate(steps)}
     reached = {FIRST: steps[0], LAST: steps[-1]}
     reached |= {node: steps[places[index]] for node, (index, _) in mapping.items()}
@@ -148,6 +166,10 @@ def _faults(
         return []
     if isinstance(part, StateUnchanged):
         return [_broken(number, part, step, reached, steps)]
+    if isinstance(part, Ended):
+        return [
+            f for table, change in part.differences.items() for f in _of_end(number, table, change)
+        ]
     if not isinstance(part, (StateHas, DependsOn)):
         return [Fault(number, "", similarity=similarity)]
     table = MESSAGE if isinstance(part, DependsOn) else part.table
@@ -156,6 +178,20 @@ def _faults(
         return [_no_rows(number, part, step, reached)]
     found = comparison.faults or [Fault(number, table, found="no cell that counts")]
     return [replace(fault, condition=number, table=table) for fault in found]
+
+
+def _of_end(number: int, table: str, change: TableChange) -> Iterator[Fault]:
+    """Yield the faults of a table whose rows at the end are not the wanted ones."""
+    for row in change.removed:
+        yield Fault(number, table, "", _json(row), NO_ROW)
+    for row in change.added:
+        yield Fault(number, table, "", NO_ROW, _json(row))
+    for changed in change.changed:
+        column, value = changed.name
+        named = f"{column}={_json(value)}"
+        for cell in changed.cells:
+            wants, has = _json(cell.before), _json(cell.after)
+            yield Fault(number, table, cell.column, wants, has, row=named)
 
 
 def _broken(
@@ -305,76 +341,3 @@ def _written(call: Mapping[str, Any]) -> str:
 
 def _json(value: JSON) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-@dataclass(frozen=True, slots=True)
-class CellChange:
-    """One cell of a row that changed."""
-
-    column: str
-    before: JSON
-    """None also where the row did not have the column."""
-    after: JSON
-
-
-@dataclass(frozen=True, slots=True)
-class RowChange:
-    """A row that kept its first column, which names it, and changed in others."""
-
-    name: tuple[str, JSON]
-    """First column and its value."""
-    cells: tuple[CellChange, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TableChange:
-    """What happened to one table."""
-
-    added: tuple[Row, ...] = ()
-    removed: tuple[Row, ...] = ()
-    changed: tuple[RowChange, ...] = ()
-    moved: bool = False
-    """True: nothing but the order of the rows changed."""
-
-    def __bool__(self) -> bool:
-        """Tell whether anything happened."""
-        return bool(self.added or self.removed or self.changed or self.moved)
-
-
-def table_change(before: Sequence[Row], after: Sequence[Row]) -> TableChange:
-    """Return what happened to a table, a multiset of rows.
-
-    A row that went and a row that came are the same row, changed, if their first columns are equal.
-    If several are, the first ones are paired.
-    """
-    if before is after:
-        return TableChange()
-    came, went = beyond(after, before), beyond(before, after)
-    waiting: dict[bytes, deque[int]] = {}
-    for place, row in enumerate(went):
-        waiting.setdefault(_name(row), deque()).append(place)
-    added, changed = [], []
-    gone = dict(enumerate(went))
-    for row in came:
-        named = waiting.get(_name(row)) if row else None
-        if named:
-            changed.append(
-                RowChange(next(iter(row.items())), _cells(gone.pop(named.popleft()), row))
-            )
-        else:
-            added.append(row)
-    moved = not (came or went) and not equal(list(before), list(after))
-    return TableChange(tuple(added), tuple(gone.values()), tuple(changed), moved)
-
-
-def _name(row: Row) -> bytes:
-    return canonical_json(dict(list(row.items())[:1]))
-
-
-def _cells(before: Row, after: Row) -> tuple[CellChange, ...]:
-    names = dict.fromkeys((*before, *after))
-    return tuple(
-        CellChange(name, before.get(name), after.get(name))
-        for name in names
-        if (name in before) != (name in after) or not equal(before.get(name), after.get(name))
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Callable, Sequence
 from math import comb
 from statistics import NormalDist
@@ -12,28 +13,19 @@ from seal.core import UsageError
 from seal.core.arrays import Floats, Integers, NDArray, np
 from seal.core.text import counted
 from seal.core.values import derive_seed
-from seal.evaluation.statistics import (
-    ALIKE,
-    DIGITS,
-    DRAWS,
-    ENDS,
-    Interval,
-    bootstrap_interval,
-    cluster_sums,
-    ordered,
-    ranks,
-    resampled,
-)
+from seal.evaluation.statistics import DIGITS, cluster_sums, mean_intervals, ranks
 
 # -- Systems on the same tasks: differences of many metrics at once, with intervals and tests.
 #
-# All columns see the same resamples and the same signs of clusters, so that their figures can be
-# compared. It costs one matrix product.
+# All columns see the same signs of clusters, so that their figures can be compared. It costs one
+# matrix product.
 
 EXACT_CLUSTERS = 16
 """Up to so many clusters all 2**n signs are tried."""
-_FEW = 100
-"""Metrics with values in at most so many clusters are resampled over these alone."""
+DRAWS = 1_000_000
+"""Draws held in memory at once: 8 MB, about what a processor's cache holds."""
+ALIKE = 20
+"""Drawing the count of one distinct row costs about as much as drawing this many rows."""
 
 
 class Difference(NamedTuple):
@@ -51,13 +43,6 @@ class Difference(NamedTuple):
     """Number of pairs."""
 
 
-class Bounds(NamedTuple):
-    """Ends of one interval for each column; None where there are fewer than two clusters."""
-
-    low: Floats | None
-    high: Floats | None
-
-
 class Spread(NamedTuple):
     """Mean and deviation over samplings."""
 
@@ -73,29 +58,25 @@ def paired_differences(
     resamples: int = 10_000,
     weights: Floats | None = None,
 ) -> list[Difference]:
-    """Return for each column the mean difference, its bootstrap interval and a randomisation test.
+    """Return for each column the mean difference, its interval and a randomisation test.
 
-    Sources: Efron and Tibshirani, An Introduction to the Bootstrap, chapter 13 (percentile interval
-    of the paired differences); Smucker, Allan and Carterette, A Comparison of Statistical
-    Significance Tests for Information Retrieval Evaluation, CIKM 2007 (randomisation test). Were
-    the systems alike, each difference could as well have the other sign: p is the share of signs
-    whose mean lies farther from 0, those whose mean lies as far counted half. Solved or not has few
-    possible sums. Of 20 tasks, counting these whole rejects 2.2 % of the true null hypotheses
-    instead of 5 %, counting half 4.1 % (perf/interval_coverage.py). All signs are tried of at most
-    `EXACT_CLUSTERS` clusters that differ. Of more they are drawn; p = (1 + hits) / (1 + resamples),
-    so that p is never 0. Sources: Lancaster, Significance Tests in Discrete Distributions, Journal
-    of the American Statistical Association 56, 1961 (mid-p); Agresti, Categorical Data Analysis,
-    2013, section 1.4.4; Fagerland, Lydersen and Laake, The McNemar test for binary matched-pairs
-    data, BMC Medical Research Methodology 13, 2013 (of solved or not, this test).
-
-    A column that has values in some of the clusters only is the mean of what a resample drew of
-    these; where they are few, they are resampled alone.
+    Source of the intervals: `mean_intervals`; of the randomisation test: Smucker, Allan and
+    Carterette, A Comparison of Statistical Significance Tests for Information Retrieval Evaluation,
+    CIKM 2007. Were the systems alike, each difference could as well have the other sign: p is the
+    share of signs whose mean lies farther from 0, those whose mean lies as far counted half. Solved
+    or not has few possible sums. Of 20 tasks, counting these whole rejects 2.2 % of the true null
+    hypotheses instead of 5 %, counting half 4.1 %. All signs are tried of at most `EXACT_CLUSTERS`
+    clusters that differ. Of more they are drawn; p = (1 + hits) / (1 + resamples), so that p is
+    never 0. Sources: Lancaster, Significance Tests in Discrete Distributions, Journal of the
+    American Statistical Association 56, 1961 (mid-p); Agresti, Categorical Data Analysis, 2013,
+    section 1.4.4; Fagerland, Lydersen and Laake, The McNemar test for binary matched-pairs data,
+    BMC Medical Research Methodology 13, 2013 (of solved or not, this test).
 
     Args:
         differences: (pairs, columns); NaN where a pair has no value in a column.
-        clusters: Cluster of each pair, (pairs,); a cluster is drawn, and changes sign, as a whole.
+        clusters: Cluster of each pair, (pairs,); a cluster changes sign as a whole.
         seed: The same seed and values give the same result, whatever the order of the columns.
-        resamples: Of the intervals, and of the tests where they draw.
+        resamples: Of the tests, where they draw.
         weights: Of each pair, above 0, in the mean, its interval and the sums whose signs change;
             None: all pairs count alike.
 
@@ -112,76 +93,22 @@ def paired_differences(
         raise UsageError("a difference is infinite: leave out the pairs that have no value")
     present = ~np.isnan(differences)
     times = 1 if weights is None else weights[:, None]
-    sums, index = cluster_sums(differences if weights is None else differences * times, clusters)
+    sums, _ = cluster_sums(differences if weights is None else differences * times, clusters)
     counts, _ = cluster_sums(present if weights is None else present * times, clusters)
     held = np.count_nonzero(counts, axis=0)
-    many = np.flatnonzero(held > _FEW)
-    rng = np.random.default_rng(derive_seed(seed, "bootstrap"))
-    bounds: dict[int, Interval] = {}
-    if len(many):
-        ends = _intervals(np.hstack([sums[:, many], counts[:, many]]), len(many), rng, resamples)
-        bounds = {int(n): Interval(*pair.tolist()) for n, pair in zip(many, ends.T, strict=True)}
+    lows, highs = mean_intervals(differences, clusters, weights, signed=True).tolist()
     drawn = _drawn_p(sums, seed, resamples)
     found = []
     for column, mine in enumerate(present.T):
         values, own = differences[mine, column], None if weights is None else weights[mine]
-        if column not in bounds:
-            few = derive_seed(seed, "few")
-            bounds[column] = bootstrap_interval(values, few, resamples, index[mine], own)
-        changing = sums[sums[:, column] != 0, column]
-        p: float | None = None
-        if held[column] > 1:
-            p = _exact_p(changing) if len(changing) <= EXACT_CLUSTERS else float(drawn[column])
         mean = float(np.average(values, weights=own)) if len(values) else None
-        low, high = bounds[column]
-        found.append(Difference(mean, low, high, p, len(values)))
+        if held[column] < 2:
+            found.append(Difference(mean, None, None, None, len(values)))
+            continue
+        changing = sums[sums[:, column] != 0, column]
+        p = _exact_p(changing) if len(changing) <= EXACT_CLUSTERS else float(drawn[column])
+        found.append(Difference(mean, lows[column], highs[column], p, len(values)))
     return found
-
-
-def weighted_intervals(
-    values: Floats,
-    weights: Floats,
-    clusters: NDArray[np.generic],
-    seed: int,
-    resamples: int = 10_000,
-) -> Bounds:
-    """Return the percentile bootstrap interval of the weighted mean of every column.
-
-    Source: Efron and Tibshirani, An Introduction to the Bootstrap, chapter 13. The rows of one
-    cluster are drawn together. All columns see the same resamples.
-
-    Args:
-        values: Finite numbers, (n, columns).
-        weights: Above 0, (n,). With 1 / rows of its sample for each row, the mean is that of the
-            samples' means.
-        clusters: Cluster of each row, (n,).
-        seed: The same seed and values give the same intervals.
-        resamples: Number of resamples.
-    """
-    sums, _ = cluster_sums(values * weights[:, None], clusters)
-    if len(sums) < 2:
-        return Bounds(None, None)
-    counts, _ = cluster_sums(weights[:, None], clusters)
-    rng, totals = np.random.default_rng(seed), np.hstack([sums, counts])
-    return Bounds(*_intervals(totals, sums.shape[1], rng, resamples))
-
-
-def _intervals(totals: Floats, columns: int, rng: np.random.Generator, resamples: int) -> Floats:
-    """Return the ends of the percentile interval of every column, (2, columns).
-
-    Args:
-        totals: The columns, and by what a resample's sum of each or of all is divided, (clusters, 2
-            * columns) or (clusters, columns + 1).
-        columns: Number of them.
-        rng: Draws clusters.
-        resamples: Number of resamples.
-    """
-    totals, place = _distinct(totals)
-    means = np.empty((resamples, columns))
-    for chunk, drawn in resampled(totals, rng, resamples):
-        means[chunk] = drawn[:, place[:columns]] / drawn[:, place[columns:]]
-    ends: Floats = np.quantile(means, ENDS, axis=0)
-    return ends
 
 
 def _drawn_p(sums: Floats, seed: int, resamples: int) -> Floats:
@@ -241,6 +168,27 @@ def _distinct(columns: Floats) -> tuple[Floats, Integers]:
     """
     found, place, _ = ordered(columns.T)
     return found.T, place
+
+
+def ordered(rows: Floats, most: float = math.inf) -> tuple[Floats, Integers, Integers]:
+    """Return each row once, in the order of their numbers, the place of every row, and frequencies.
+
+    `numpy.unique` does the same, and compares rows by one field after the other, which takes long
+    for rows of many numbers.
+
+    Args:
+        rows: (n, columns), without NaN.
+        most: Where there are as many distinct ones or more, none is returned.
+    """
+    whole = np.add(rows, 0.0, order="C")  # -0.0 is 0.0
+    seen: dict[bytes, int] = {}
+    place = np.asarray([seen.setdefault(row.tobytes(), len(seen)) for row in whole], dtype=np.int64)
+    if len(seen) >= most:
+        return whole[:0], place, place[:0]
+    alone = whole[np.unique(place, return_index=True)[1]]
+    numbers = [array("d", row.tobytes()) for row in alone]  # a quarter of the size of lists
+    order = sorted(range(len(numbers)), key=numbers.__getitem__)
+    return alone[order], np.argsort(order)[place], np.bincount(place)[order]
 
 
 def mean_and_deviation(values: Sequence[float] | Floats) -> Spread:

@@ -1,29 +1,29 @@
-"""Means with n, the number undefined, and bootstrap intervals, overall and by group."""
+"""Means with n, the number undefined, and intervals, overall and by group."""
 
 from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf
+from functools import partial
+from itertools import product
+from math import inf, isnan
+from statistics import NormalDist
 from typing import Any, NamedTuple
 
 from seal.core import Scale, Score, Task
 from seal.core.arrays import Floats, Integers, NDArray, np
-from seal.core.values import derive_seed
 from seal.evaluation.goals import INFRASTRUCTURE, RATE
 
 BALANCED = "calls_balanced"
 """Mean of the means of `calls_right` over goals that need a call and over those that need none."""
 DIGITS = 6
 """Decimals of every number in a summary."""
-ENDS = ((1 - 0.95) / 2, 1 - (1 - 0.95) / 2)
-"""Quantiles between which a 95 % interval lies."""
-DRAWS = 1_000_000
-"""Draws held in memory at once: 8 MB, about what a processor's cache holds."""
-ALIKE = 20
-"""Drawing the count of one distinct row costs about as much as drawing this many rows."""
+Z = NormalDist().inv_cdf(0.975)
+"""Errors from which a mean differs as one in twenty does by chance."""
+RARE = 0.1
+"""Weight of what rare clusters may do that have not been seen (`_share_reaches`)."""
 
 
 class Interval(NamedTuple):
@@ -33,44 +33,196 @@ class Interval(NamedTuple):
     high: float | None
 
 
-def bootstrap_interval(
+def mean_interval(
     values: Sequence[float] | Floats,
-    seed: int,
-    resamples: int = 10_000,
     clusters: Sequence[int] | Integers | None = None,
     weights: Sequence[float] | Floats | None = None,
+    bounded: bool = True,
 ) -> Interval:
-    """Return the 95 % percentile bootstrap interval of the weighted mean.
+    """Return the 95 % interval of one weighted mean, as `mean_intervals` does of many."""
+    numbers = np.asarray(values, dtype=np.float64)[:, None]
+    own = np.arange(len(numbers)) if clusters is None else np.asarray(clusters)
+    low, high = mean_intervals(numbers, own, weights, bounded)[:, 0].tolist()
+    return Interval(None, None) if isnan(low) else Interval(low, high)
 
-    Source: Efron and Tibshirani, An Introduction to the Bootstrap, chapter 13. The values of one
-    cluster are drawn together, so that several trials or goals of a task do not count as
-    independent.
+
+def mean_intervals(
+    values: Floats,
+    clusters: NDArray[np.generic],
+    weights: Sequence[float] | Floats | None = None,
+    bounded: bool = True,
+    signed: bool = False,
+) -> Floats:
+    """Return the 95 % interval of the weighted mean of every column, (2, columns).
+
+    A column in [0, 1] has Wilson's score interval with the effective size of its sample. The values
+    of one cluster count together, so that several trials or goals of a task are not taken as
+    independent. Of 0 and 1, one in a cluster, it is the interval of Wilson himself, but for the
+    limits of Brown, Cai and DasGupta where at most four are 1, or are 0. See `_share_reaches`.
+
+    Counts and other values without an upper bound have the score interval of a variance that grows
+    as the mean does (`_count_reaches`). A column with values below 0, such as differences, is what
+    its values above 0 amount to less what those below 0 do. Each part has its own interval, and the
+    distances to their bounds are added as squares. Sources: Newcombe, Improved Confidence Intervals
+    for the Difference Between Binomial Proportions Based on Paired Data, Statistics in Medicine 17,
+    1998; Zou and Donner, Construction of Confidence Limits About Effect Measures, Statistics in
+    Medicine 27, 2008. How often intervals hold the truth: perf/interval_coverage.py.
 
     Args:
-        values: Finite numbers.
-        seed: The same seed and values give the same interval.
-        resamples: Number of resamples.
-        clusters: Cluster of each value; None: every value is its own.
-        weights: Of each value, above 0; a resample is divided by the weight that it drew. None: all
-            count alike.
+        values: Finite numbers, (n, columns); NaN where a row has no value in a column.
+        clusters: Cluster of each row, (n,).
+        weights: Of each row, above 0; None: all count alike.
+        bounded: Whether values end at 1; a column with a value beyond has no upper bound all the
+            same.
+        signed: Whether values may lie below 0 even in columns where none does.
+
+    Returns:
+        NaN where a column has values in fewer than two clusters, or values too large to be squared.
+        Else low <= mean <= high and low < high, within [0, 1] of columns in [0, 1].
     """
-    numbers = np.asarray(values, dtype=np.float64)
-    if len(numbers) > 1 and (numbers == numbers[0]).all():  # so is the mean of any resample
-        alone = clusters is not None and len(np.unique(np.asarray(clusters))) < 2
-        return Interval(None, None) if alone else Interval(float(numbers[0]), float(numbers[0]))
-    counts = np.ones(len(numbers)) if weights is None else np.asarray(weights, dtype=np.float64)
-    sums = numbers * counts
-    if clusters is not None:
-        sums, counts = cluster_sums(np.column_stack([sums, counts]), clusters)[0].T
-    if len(sums) < 2:
-        return Interval(None, None)
-    single = bool((counts == 1).all())
-    totals = sums[:, None] if single else np.column_stack([sums, counts])
-    means = np.empty(resamples)
-    for chunk, drawn in resampled(totals, np.random.default_rng(seed), resamples):
-        means[chunk] = drawn[:, 0] / (len(sums) if single else drawn[:, 1])
-    low, high = np.quantile(means, ENDS)
-    return Interval(float(low), float(high))
+    present = ~np.isnan(values)
+    times = 1.0 if weights is None else np.asarray(weights, dtype=np.float64)[:, None]
+    sums, _ = cluster_sums(values * times, clusters)
+    counts, _ = cluster_sums(present * times, clusters)
+    known = np.where(present, values, 0.0)
+    found = np.full((2, values.shape[1]), np.nan)
+    held = np.count_nonzero(counts, axis=0) > 1
+    beyond = (np.abs(known).max(axis=0, initial=0.0) > 1 + 1e-9) | (not bounded)
+    below = (known < 0).any(axis=0) | signed
+    for unbounded, apart in product((False, True), repeat=2):
+        here = held & (beyond == unbounded) & (below == apart)
+        if not here.any():
+            continue
+        reaches = _count_reaches if unbounded else _share_reaches
+        with np.errstate(over="ignore", invalid="ignore"):
+            parts = (partial(_apart, reaches) if apart else reaches)(sums[:, here], counts[:, here])
+            bounds = np.stack([parts.mean - parts.below, parts.mean + parts.above])
+        most = inf if unbounded else 1.0
+        found[:, here] = np.clip(bounds, -most if apart else 0.0, most) + 0.0  # not -0.0
+    return np.where(np.isfinite(found).all(axis=0), found, np.nan)
+
+
+class _Reaches(NamedTuple):
+    """Of every column the mean, and how far its interval reaches below and above it."""
+
+    mean: Floats
+    below: Floats
+    above: Floats
+    residuals: Floats
+    """What each cluster's sum lies above that of a cluster with the mean, (clusters, columns)."""
+
+
+class _Spread(NamedTuple):
+    """Of every column what its clusters tell of the mean's error."""
+
+    mean: Floats
+    size: Floats
+    """Clusters of equal size that would tell as much if each had one value throughout (Kish)."""
+    clusters: Floats
+    """How many have a value."""
+    variance: Floats
+    """Of a cluster's mean: the mean's error squared is this divided by the size."""
+    residuals: Floats
+
+
+def _spread(sums: Floats, counts: Floats) -> _Spread:
+    whole, squares = counts.sum(axis=0), (counts**2).sum(axis=0)
+    mean = sums.sum(axis=0) / whole
+    residuals = sums - mean * counts
+    variance = (residuals**2).sum(axis=0) / squares
+    held = np.count_nonzero(counts, axis=0).astype(np.float64)
+    return _Spread(mean, whole**2 / squares, held, variance, residuals)
+
+
+def _share_reaches(sums: Floats, counts: Floats) -> _Reaches:
+    """Return the intervals of shares, each cluster a share of its own.
+
+    The effective size is that of as many clusters, divided by the dispersion: the variance of the
+    clusters' shares over m (1 - m), which is that of 0 and 1 and which none in [0, 1] exceed. Where
+    few clusters differ from the rest, their spread tells little. So the dispersion is drawn towards
+    1 with the weight of `RARE` / (m (1 - m)) clusters: 0.4 at a mean of .5, 5 at .02. Without it,
+    the intervals of partial scores near 0 and 1 are too narrow.
+
+    The bounds are the two means from which the observed one lies 1.96 errors away. Sources: Wilson,
+    Probable Inference, the Law of Succession, and Statistical Inference, Journal of the American
+    Statistical Association 22, 1927; Kish, Survey Sampling, 1965 (effective size); Korn and
+    Graubard, Confidence Intervals for Proportions with Small Expected Number of Positive Counts,
+    Survey Methodology 24, 1998; Brown, Cai and DasGupta, Interval Estimation for a Binomial
+    Proportion, Statistical Science 16, 2001, section 4.1.1 (the limits of few ones).
+    """
+    found = _spread(sums, counts)
+    mean = np.clip(found.mean, 0.0, 1.0)
+    room = mean * (1 - mean)
+    inside = np.where(room > 0, room, 1.0)
+    prior = RARE / inside
+    seen = found.variance / inside
+    drawn = (found.clusters * seen + prior) / (found.clusters - 1 + prior)
+    size = found.size / np.where(room > 0, np.minimum(drawn, np.maximum(seen, 1.0)), 1.0)
+    part = Z * Z / size
+    centre = (mean + part / 2) / (1 + part)
+    reach = np.sqrt(part * room + part * part / 4) / (1 + part)
+    low = np.minimum(centre - reach, _few(size * mean) / size)
+    high = np.maximum(centre + reach, 1 - _few(size * (1 - mean)) / size)
+    return _Reaches(mean, mean - low, high - mean, found.residuals)
+
+
+def _few(ones: Floats) -> Floats:
+    """Return the lower limit of a count of ones, where Wilson's is too high; else infinity.
+
+    Of one and two it is the .05 quantile of a gamma distribution, half that of chi-squared with two
+    degrees of freedom for each; from there to four, where Wilson's is right, a straight line.
+    """
+    limits = np.interp(ones, (0.0, 1.0, 2.0, 4.0), (0.0, 0.0513, 0.3554, 1.5562))
+    return np.where(ones <= 4, limits, inf)
+
+
+def _count_reaches(sums: Floats, counts: Floats) -> _Reaches:
+    """Return the intervals of means of values of at least 0, such as counts, tokens and seconds.
+
+    As `_share_reaches` with a variance in proportion to the mean, and Student's quantile, since the
+    dispersion is estimated. It is drawn towards that of counts, 1, or of values below 1 towards the
+    mean, with the weight of one cluster. Where all are 0, it is 1. Sources: McCullagh and Nelder,
+    Generalized Linear Models, 1989, section 4.5 and chapter 9 (dispersion); Brown, Cai and
+    DasGupta, Interval Estimation in Exponential Families, Statistica Sinica 13, 2003.
+    """
+    found = _spread(sums, counts)
+    mean = np.maximum(found.mean, 0.0)
+    some = np.where(mean > 0, mean, 1.0)
+    dispersion = (found.variance / some) + (np.minimum(some, 1.0)) / found.clusters
+    dispersion = np.where(mean > 0, dispersion, 1.0)
+    part = _student(found.clusters - 1) ** 2 * dispersion / found.size
+    reach = np.sqrt(part * mean + part * part / 4)
+    return _Reaches(mean, reach - part / 2, reach + part / 2, found.residuals)
+
+
+def _apart(reaches: Callable[[Floats, Floats], _Reaches], sums: Floats, counts: Floats) -> _Reaches:
+    """Return the intervals of what clusters amount to above 0 less what they do below it."""
+    gain, loss = (reaches(np.maximum(sign * sums, 0.0), counts) for sign in (1, -1))
+    squares = (gain.residuals**2).sum(axis=0) * (loss.residuals**2).sum(axis=0)
+    together = (gain.residuals * loss.residuals).sum(axis=0)
+    correlation = -together / np.sqrt(np.where(squares > 0, squares, inf))
+    return _Reaches(
+        gain.mean - loss.mean,
+        _added(gain.below, loss.above, correlation),
+        _added(gain.above, loss.below, correlation),
+        gain.residuals - loss.residuals,
+    )
+
+
+def _added(one: Floats, other: Floats, correlation: Floats | float) -> Floats:
+    """Return how far a sum reaches, of what its two parts do; below 0 a correlation counts as 0."""
+    reach: Floats = np.sqrt(
+        one * one + other * other + 2 * np.maximum(correlation, 0.0) * one * other
+    )
+    return reach
+
+
+def _student(freedom: Floats) -> Floats:
+    """Return the .975 quantile of Student's distribution; Abramowitz and Stegun 1964, 26.7.5."""
+    first = (Z**3 + Z) / 4
+    second = (5 * Z**5 + 16 * Z**3 + 3 * Z) / 96
+    third = (3 * Z**7 + 19 * Z**5 + 17 * Z**3 - 15 * Z) / 384
+    return Z + (first + (second + third / freedom) / freedom) / freedom
 
 
 def cluster_sums(
@@ -100,61 +252,6 @@ def ranks(values: NDArray[np.generic]) -> Integers:
         return places
     above = np.asarray(values - lowest, dtype=np.int64)
     return (np.cumsum(np.bincount(above) > 0) - 1)[above]
-
-
-def resampled(
-    totals: Floats, rng: np.random.Generator, resamples: int
-) -> Iterator[tuple[slice, Floats]]:
-    """Yield the sums over resamples of the rows, chunk by chunk.
-
-    How often each distinct row is drawn is multinomial. With few distinct rows, such as 0 and 1,
-    these counts are drawn: much faster than drawing every row, and the same distribution.
-
-    Args:
-        totals: Sums of clusters, (clusters, columns); each resample draws as many clusters.
-        rng: Draws clusters.
-        resamples: Number of resamples.
-
-    Yields:
-        Which resamples they are, and their sums, (resamples of the chunk, columns).
-    """
-    size, columns = totals.shape
-    alike, _, frequency = ordered(totals, most=size / ALIKE)
-    step = max(1, DRAWS // (len(alike) or size))
-    for start in range(0, resamples, step):
-        chunk = min(step, resamples - start)
-        if len(alike):
-            drawn = rng.multinomial(size, frequency / size, size=chunk) @ alike
-        else:
-            picks = rng.integers(0, size, size=(chunk, size), dtype=np.int32)
-            if columns < 3:
-                drawn = np.column_stack([column[picks].sum(axis=1) for column in totals.T])
-            else:
-                places = picks + np.arange(chunk)[:, None] * size
-                times = np.bincount(places.ravel(), minlength=chunk * size).reshape(chunk, size)
-                drawn = times.astype(np.float64) @ totals
-        yield slice(start, start + chunk), drawn
-
-
-def ordered(rows: Floats, most: float = inf) -> tuple[Floats, Integers, Integers]:
-    """Return each row once, in the order of their numbers, the place of every row, and frequencies.
-
-    `numpy.unique` does the same, and compares rows by one field after the other, which takes long
-    for rows of many numbers.
-
-    Args:
-        rows: (n, columns), without NaN.
-        most: Where there are as many distinct ones or more, none is returned.
-    """
-    whole = np.add(rows, 0.0, order="C")  # -0.0 is 0.0
-    seen: dict[bytes, int] = {}
-    place = np.asarray([seen.setdefault(row.tobytes(), len(seen)) for row in whole], dtype=np.int64)
-    if len(seen) >= most:
-        return whole[:0], place, place[:0]
-    alone = whole[np.unique(place, return_index=True)[1]]
-    numbers = [array("d", row.tobytes()) for row in alone]  # a quarter of the size of lists
-    order = sorted(range(len(numbers)), key=numbers.__getitem__)
-    return alone[order], np.argsort(order)[place], np.bincount(place)[order]
 
 
 def groups_of(task: Task) -> list[str]:
@@ -197,22 +294,15 @@ class Summariser:
 
     Args:
         groups: Task id to its groups (`groups_of`).
-        seed: Of the intervals; each metric and group has its own stream, so that none depends on
-            what else was scored.
-        resamples: Of each interval.
         scales: Name of a score to what its values mean (`ChatMetric.scales`).
     """
 
     def __init__(
         self,
         groups: Mapping[str, Iterable[str]],
-        seed: int = 0,
-        resamples: int = 10_000,
         scales: Mapping[str, Scale] | None = None,
     ) -> None:
         self._groups = groups
-        self._seed = seed
-        self._resamples = resamples
         self._scales = {} if scales is None else scales
         self._columns: dict[str, _Column] = {}
         self._tasks: dict[str, int] = {}
@@ -281,21 +371,19 @@ class Summariser:
         tasks = np.asarray(column.tasks)
         inside = member[np.asarray(self._set_of_task)[tasks]]
         values, weights = np.asarray(column.values)[inside], np.asarray(column.weights)[inside]
+        mean, low, high = _of_values(values, tasks[inside], self._scales.get(name, RATE))
         if name == BALANCED:
-            values = _balanced(values, np.asarray(column.unneeded, dtype=bool)[inside])
+            apart = np.asarray(column.unneeded, dtype=bool)[inside]
+            mean, low, high = _balanced(values, tasks[inside], apart)
+            values = values[: 0 if mean is None else None]
             inside = inside if len(values) else np.zeros_like(inside)
         reasons: Counter[str] = Counter()
         for (where, reason), count in column.undefined.items():
             if member[where]:
                 reasons[reason] += count
-        entry: dict[str, Any] = {"mean": None, "n": len(values), "undefined": reasons.total()}
-        seed = derive_seed(self._seed, name, group)
-        low, high = bootstrap_interval(values, seed, self._resamples, clusters=tasks[inside])
-        if name == BALANCED and low is not None and high is not None:
-            low, high = max(0.0, low), min(1.0, high)  # as of a share, which its spread may leave
-        entry |= {"low": rounded(low), "high": rounded(high)}
+        entry: dict[str, Any] = {"mean": rounded(mean), "n": len(values)}
+        entry |= {"undefined": reasons.total(), "low": rounded(low), "high": rounded(high)}
         if len(values):
-            entry["mean"] = rounded(float(values.mean()))
             if weights.sum() > 0 and weights.min() != weights.max():
                 entry["micro"] = rounded(float(np.average(values, weights=weights)))
             broken, scale = reasons[INFRASTRUCTURE], self._scales.get(name, RATE)
@@ -309,24 +397,39 @@ class Summariser:
         return entry
 
 
-def _balanced(values: Floats, apart: NDArray[np.bool_]) -> Floats:
-    """Return values whose mean is the mean of the means of two kinds; none where one is lacking.
+class _Estimate(NamedTuple):
+    mean: float | None
+    low: float | None
+    high: float | None
 
-    Their spread is that of the balanced mean to first order, so that a bootstrap may draw them.
+
+def _of_values(values: Floats, tasks: Integers, scale: Scale) -> _Estimate:
+    if not len(values):
+        return _Estimate(None, None, None)
+    interval = mean_interval(values, tasks, bounded=scale.bounded)
+    return _Estimate(float(values.mean()), *interval)
+
+
+def _balanced(values: Floats, tasks: Integers, apart: NDArray[np.bool_]) -> _Estimate:
+    """Return the mean of the means of two kinds, of each of which it reaches half as far.
 
     Args:
-        values: Of all goals.
+        values: Of all goals, in [0, 1].
+        tasks: Of each.
         apart: Which of them are of the second kind.
     """
-    kinds = (apart, ~apart)
-    if not all(kind.any() for kind in kinds):
-        return values[:0]
-    balanced = sum(float(values[kind].mean()) for kind in kinds) / 2
-    found = values.copy()
-    for kind in kinds:
-        spread = (values[kind] - values[kind].mean()) * len(values) / (2 * kind.sum())
-        found[kind] = balanced + spread
-    return found
+    kinds = np.column_stack([apart, ~apart])
+    if not kinds.any(axis=0).all():
+        return _Estimate(None, None, None)
+    sums, counts = (cluster_sums(rows, tasks)[0] for rows in (kinds * values[:, None], kinds))
+    found = _share_reaches(sums, counts)
+    mean = float(found.mean.mean())
+    if len(sums) < 2:
+        return _Estimate(mean, None, None)
+    squares = (found.residuals**2).sum(axis=0).prod()
+    correlation = found.residuals.prod(axis=1).sum() / np.sqrt(squares) if squares > 0 else 0.0
+    low, high = (_added(one, other, correlation) / 2 for one, other in (found.below, found.above))
+    return _Estimate(mean, max(0.0, mean - float(low)), min(1.0, mean + float(high)))
 
 
 def rounded(value: float | None) -> float | None:
@@ -335,16 +438,15 @@ def rounded(value: float | None) -> float | None:
 
 
 def mean_over(
-    values: Sequence[float] | Floats, clusters: Sequence[int] | Integers, seed: int
+    values: Sequence[float] | Floats, clusters: Sequence[int] | Integers
 ) -> dict[str, Any]:
-    """Return {mean, low, high, n} of values; None where there is nothing.
+    """Return {mean, low, high, n} of shares; None where there is nothing.
 
     Args:
-        values: Finite numbers.
+        values: In [0, 1].
         clusters: Number of the cluster of each value, such as its task's.
-        seed: Of the 95 % bootstrap interval, which draws clusters.
     """
-    low, high = bootstrap_interval(values, seed, clusters=clusters)
+    low, high = mean_interval(values, clusters)
     mean = float(sum(values) / len(values)) if len(values) else None
     return {"mean": rounded(mean), "low": rounded(low), "high": rounded(high), "n": len(values)}
 

@@ -1,10 +1,11 @@
-"""An ablation, played and compared.
+"""An ablation: what it varies, how it is played, and what its runs prove.
 
 Beside it: tasks that no tool serves, and the likeness of names against errors.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -13,20 +14,17 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from seal.core import Task, UsageError
+from seal.agents.roles import Checker
+from seal.agents.teams import MANAGER, team_options
+from seal.core import Task, UnknownNameError, UsageError
 from seal.core.arrays import Floats, np
+from seal.core.registry import load_dotted, name_of
 from seal.core.text import counted
 from seal.core.values import derive_seed
 from seal.evaluation import REGISTRY as METRICS
-from seal.evaluation.scoring import build_metrics, is_foreign
+from seal.evaluation.goals import ranking
+from seal.evaluation.scoring import build_metrics
 from seal.evaluation.statistics import mean_over, rounded
-from seal.experiments.ablation_conditions import (
-    ABSTENTION,
-    PATTERNS,
-    Variation,
-    ablation_named,
-    conditions_of,
-)
 from seal.experiments.comparison import sides_of
 from seal.experiments.paired_scores import Side, compare, untested
 from seal.experiments.role_work import roles_record, work_of
@@ -39,14 +37,259 @@ from seal.experiments.series import (
     play,
     write_json,
 )
+from seal.models.spec import is_offline
+from seal.pools.benchmark import Benchmark
 from seal.pools.counts import environments_of, home_of
 from seal.pools.lookup import open_pool
 from seal.pools.pool import StoredPool, prefix, told_of
+from seal.retrievers.base import spec_of
 from seal.runs.engine import Engine
 from seal.runs.play import free_folder
+from seal.runs.resolve import baselines_of
 from seal.runs.run import SCALES, RunFolder, plain_scales, scales_of
-from seal.runs.scores import ScoreTable
+from seal.runs.score_table import ScoreTable
 from seal.runs.settings import GROWING, RunSettings, changed
+
+# -- What each ablation varies, and the settings of its conditions.
+#
+# In `injection`, gold replaces a stage:
+#
+# - tools: the retriever is the oracle's.
+# - calls: the execution manager is played by the gold (`gold_calls`), with the tools that were
+#   retrieved; a gold tool that was not retrieved cannot be called. It reports what came back.
+# - results: calls of gold tools bring what the gold calls bring (the setting `gold_results`).
+# - all: all three, and every role is played by the gold: the ceiling.
+#
+# Each of the first three replaces one stage and keeps the others, so the costs need not add up.
+# What two stages lose or save only together is in `all` alone.
+#
+# In `roles` the conditions are `none`, each role alone, and `all`. The settings may name the agent
+# of a role. Otherwise the planner splits requests, and the checker sends an unsolved request back
+# once. The verifier then asks the model; it is a rule if the model is an offline one.
+
+PATTERNS = ("ife", "ifn", "ian", "iat", "iav", "iac", "rac")
+ABSTENTION = ("abstained", "no_call", "says_cannot")
+_SUCCESS = ("pass_rate", "similarity", "all_gold_calls")
+_RELEVANT = ("relevant_called", "relevant_answered")
+_TOKENS = ("tokens_in", "tokens_out")
+ALL = "all"
+_GOLD_PLAYER = "gold_calls"
+_LONGEST = 60
+"""Characters of a folder's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variation:
+    """One thing that may be varied."""
+
+    name: str
+    field: str
+    """The setting of a run that is varied; empty: it is no single setting."""
+    conditions: tuple[str, ...]
+    """Values of the setting. A comparison subtracts a later condition from an earlier one."""
+    told: tuple[str, ...]
+    """Metrics that the ablation is about: they are in the short table, and p is corrected over
+    those of no condition."""
+    metrics: tuple[str, ...] = ()
+    """Further metrics that the runs are scored by."""
+    against: str = ""
+    """Condition that all others are compared with; empty: every two are compared."""
+    varied: str = ""
+    """What differs, as comparison.json names it; empty: `option`, else `field`, else the tasks."""
+    option: str = ""
+    """`-T` option that is varied instead of a setting."""
+    options: tuple[tuple[str, Any], ...] = ()
+    """Names and values of `-T` options of every condition. The user's own values come first, and a
+    team that does not take an option does not get it."""
+
+
+ABLATIONS: Mapping[str, Variation] = {
+    ablation.name: ablation
+    for ablation in (
+        Variation("feedback", "feedback", ("on", "off"), (*_SUCCESS, *PATTERNS, "recovery")),
+        Variation(
+            "format",
+            "format",
+            ("native", "action", "json"),
+            (*_SUCCESS, "ife", "tokens_in_per_call", "tokens_out_per_call"),
+            ("tokens_per_call",),
+        ),
+        Variation(
+            "irrelevance",
+            "",
+            ("irrelevant", "answerable"),
+            (*ABSTENTION, "calls", "pass_rate"),
+            ("abstention",),
+        ),
+        Variation("similarity", "", ("all",), (*_SUCCESS, *PATTERNS)),
+        Variation(
+            "retriever",
+            "retriever",
+            ("hybrid", "tfidf", "bm25", "oracle"),
+            ("recall", "mrr", *_SUCCESS, "call_recall", *PATTERNS),
+        ),
+        Variation(
+            "injection",
+            "",
+            ("plain", "tools", "calls", "results", "all"),
+            (*_SUCCESS, "call_recall", "param_acc_gold", "recall", *_RELEVANT),
+            ("relevant_calls",),
+            against="plain",
+            varied="stages",
+        ),
+        Variation(
+            "roles",
+            "",
+            (),
+            (*_SUCCESS, "call_recall", "param_acc_gold", "calls", "turns", *_TOKENS),
+            against="none",
+            varied="roles",
+        ),
+        Variation(
+            "react",
+            "",
+            ("react", "plain"),
+            (*_SUCCESS, *PATTERNS, "turns", "tokens_in", "tokens_out"),
+            varied="style",
+        ),
+    )
+}
+"""Name to ablation of any benchmark. `recall` and `mrr` stand for those at the largest cut-off."""
+
+
+def ablation_named(name: str, benchmark: Benchmark | None = None) -> Variation:
+    """Return an ablation of `ABLATIONS`, or one that the benchmark offers.
+
+    Raises:
+        UnknownNameError: There is no ablation of that name; the text names the closest.
+    """
+    offered = () if benchmark is None else benchmark.ablations
+    own = [load_dotted(each) if isinstance(each, str) else each for each in offered]
+    known: dict[str, Variation] = {**ABLATIONS, **{ablation.name: ablation for ablation in own}}
+    if name not in known:
+        raise UnknownNameError("ablation", name, known)
+    return known[name]
+
+
+def conditions_of(
+    ablation: Variation,
+    settings: RunSettings,
+    retrievers: Sequence[Any] = (),
+) -> list[PlannedRun]:
+    """Return the conditions of an ablation whose runs have the same tasks.
+
+    Args:
+        ablation: Any but `irrelevance`.
+        settings: What all runs share.
+        retrievers: Those to compare, where retrievers are; none: the ablation's own.
+
+    Raises:
+        UsageError: A single retriever, or one twice, or an option that the ablation varies.
+    """
+    if ablation.name == "injection":
+        return _injected(ablation, settings)
+    if ablation.name == "roles":
+        return _seated(settings)
+    if ablation.name == "react":
+        return _styled(settings)
+    if not ablation.field:
+        return [PlannedRun(name, settings) for name in ablation.conditions]
+    values: Sequence[Any] = ablation.conditions
+    if ablation.field == "retriever":
+        values = _retrievers(retrievers or values)
+    names = [_folder_name(value) for value in values]
+    options = dict(ablation.options)
+    if settings.team is not None:
+        taken = team_options(settings.team)
+        options = {name: value for name, value in options.items() if name in taken}
+    if options:
+        settings = changed(settings, world_options={**options, **settings.world_options})
+    if ablation.option:
+        if ablation.option in settings.world_options:
+            raise UsageError(
+                f"-T {ablation.option} is what the ablation {ablation.name} varies: leave it out"
+            )
+        values = [{**settings.world_options, ablation.option: value} for value in values]
+    return [
+        PlannedRun(name, changed(settings, **{ablation.field: value}))
+        for name, value in zip(names, values, strict=True)
+    ]
+
+
+def _styled(settings: RunSettings) -> list[PlannedRun]:
+    """Return the run whose execution manager thinks, and the one whose does not.
+
+    Raises:
+        UsageError: The settings name who plays the role.
+    """
+    if MANAGER in settings.roles:
+        raise UsageError(
+            f"the role {MANAGER} is what the ablation react varies, and "
+            f"{name_of(settings.roles[MANAGER])} plays it: leave it out"
+        )
+    thinking = changed(settings, roles={**settings.roles, MANAGER: "react"})
+    return [PlannedRun("react", thinking), PlannedRun("plain", settings)]
+
+
+def _retrievers(wanted: Sequence[Any]) -> Sequence[Any]:
+    if len(wanted) < 2:
+        raise UsageError(
+            f"an ablation of retrievers needs at least two, got {_label(wanted[0])}: "
+            "give --retriever A --retriever B, or none for hybrid, tfidf, bm25 and oracle"
+        )
+    labels = [_folder_name(what) for what in wanted]
+    for label, what in zip(labels, wanted, strict=True):
+        if labels.count(label) > 1:
+            raise UsageError(f"--retriever {_label(what)} stands twice; give each one once")
+    return wanted
+
+
+def _label(retriever: Any) -> str:
+    return spec_of(retriever).identity
+
+
+def _folder_name(value: Any) -> str:
+    """Return a condition's name: that of a value, in characters that every file system takes."""
+    text = value if isinstance(value, str) else _label(value)
+    return re.sub(r"[^A-Za-z0-9._=-]+", "_", text).strip("._")[:_LONGEST] or "condition"
+
+
+def _injected(ablation: Variation, settings: RunSettings) -> list[PlannedRun]:
+    """Return the plain run and those with gold in the place of a stage."""
+    ceiling = baselines_of(settings, all_given=False, alike=True)["ceiling"]
+    models = {**settings.role_models, "execution_manager": _GOLD_PLAYER}
+    asked = {
+        "plain": settings,
+        "tools": changed(settings, retriever="oracle", retriever_options={}),
+        "calls": changed(settings, role_models=models),
+        "results": changed(settings, gold_results=True),
+        ALL: changed(
+            ceiling,
+            model=f"{_GOLD_PLAYER}:answer",
+            roles=settings.roles,
+            trials=settings.trials,
+            gold_results=True,
+        ),
+    }
+    return [PlannedRun(name, asked[name]) for name in ablation.conditions]
+
+
+def _seated(settings: RunSettings) -> list[PlannedRun]:
+    """Return the run without the roles, those with each alone, and the one with all."""
+    is_rule = is_offline(settings.role_models.get("verifier", settings.model))
+    usual = {
+        "planner": "decompose",
+        "verifier": "rule_verifier" if is_rule else "verifier",
+        "checker": Checker(returns=1),
+    }
+    agents = {role: settings.roles.get(role) or one for role, one in usual.items()}
+    sets = {"none": {}, **{role: {role: one} for role, one in agents.items()}, ALL: agents}
+    empty = {**settings.roles, **dict.fromkeys(agents)}
+    return [
+        PlannedRun(name, changed(settings, roles={**empty, **chosen}))
+        for name, chosen in sets.items()
+    ]
+
 
 # -- An ablation: play a run for each condition, pair their scores, write what they prove.
 #
@@ -57,6 +300,8 @@ from seal.runs.settings import GROWING, RunSettings, changed
 # CONDITION/               its run: a run folder
 # figures/                 of the ablation of similarity, with the extra `experiments`
 
+_TOLD = ("tasks", "errors", "error_reasons", "skipped", "usage")
+"""Of a run's summary.json, beside its metrics."""
 COMPARISON = ExperimentFile(
     "comparison.json",
     "ablation",
@@ -155,20 +400,34 @@ class _Planned:
             f"{name}@{most}" if name in ("recall", "mrr") else name for name in self.ablation.told
         ]
         told += [name for name in _headlined(runs.values()) if name not in told]
+        scales = scales_of(runs.values())
+        family = ranking(told, scales)
         partner = irrelevant.seeds if irrelevant is not None else None
         compared = [
             entry
             for one, other in _compared(sides, self.ablation.against)
-            for entry in compare(one, other, seed, partner=partner, family=told)
+            for entry in compare(one, other, seed, partner=partner, family=family)
         ]
-        scales = scales_of(runs.values())
+        if irrelevant and (alone := len(irrelevant.kinds) - len(irrelevant.seeds)):
+            what = counted(alone, "irrelevant task")
+            notes = [*notes, f"{what} without a seed in this pool, in no pair"]
+        # The system that was tested, without what was varied.
+        tested = next(iter(runs.values())).manifest()["system"] if runs else {}
+        system = {name: said for name, said in tested.items() if name != self.ablation.field}
         content: dict[str, Any] = {
             "protocol": self._protocol(told),
-            "system": self._system(runs),
-            "runs": [_row(name, folder) for name, folder in runs.items()],
+            "system": system,
+            "runs": [
+                {
+                    "condition": name,
+                    **{part: summary[part] for part in _TOLD},
+                    "metrics": metrics_of(summary),
+                }
+                for name, summary in ((name, folder.summary()) for name, folder in runs.items())
+            ],
             "comparisons": compared,
-            SCALES: plain_scales(scales, sorted({entry["metric"] for entry in compared})),
-            "notes": [*notes, *self._without_seed(), *untested(compared, told)],
+            SCALES: plain_scales(scales, sorted({*told, *(each["metric"] for each in compared)})),
+            "notes": [*notes, *untested(compared, told)],
         }
         if self.ablation.name == "injection":
             content["costs"] = costs_of(compared)
@@ -179,7 +438,7 @@ class _Planned:
         if irrelevant is not None and len(sides) == 2:
             content["kinds"] = irrelevant.by_kind(sides[0], sides[1], seed)
         if self.homes is not None and sides:
-            content["points"] = points_of(self.pool, self.homes, sides[0].scores, seed)
+            content["points"] = points_of(self.pool, self.homes, sides[0].scores)
         return content
 
     def _protocol(self, told: Sequence[str]) -> dict[str, Any]:
@@ -197,22 +456,11 @@ class _Planned:
             "trials": settings.trials,
         }
 
-    def _system(self, runs: Mapping[str, RunFolder]) -> dict[str, Any]:
-        """Return the system that was tested, without what was varied."""
-        if not runs:
-            return {}
-        system = next(iter(runs.values())).manifest()["system"]
-        return {name: said for name, said in system.items() if name != self.ablation.field}
-
-    def _without_seed(self) -> list[str]:
-        alone = len(self.irrelevant.kinds) - len(self.irrelevant.seeds) if self.irrelevant else 0
-        if not alone:
-            return []
-        return [f"{counted(alone, 'irrelevant task')} without a seed in this pool, in no pair"]
-
 
 def _headlined(runs: Iterable[RunFolder]) -> dict[str, None]:
     """Return the metrics that a benchmark brings itself and declares to matter."""
+    from seal.evaluation.own_metrics import is_foreign  # of tables alone: it has numpy
+
     found: dict[str, None] = {}
     for run in runs:
         declared, metrics = run.declared(), run.summary()["metrics"]
@@ -227,13 +475,6 @@ def _compared(sides: Sequence[Side], against: str) -> list[tuple[Side, Side]]:
         return list(combinations(sides, 2))
     plain = [side for side in sides if side.name == against]
     return [(side, other) for other in plain for side in sides if side is not other]
-
-
-def _row(name: str, folder: RunFolder) -> dict[str, Any]:
-    summary = folder.summary()
-    kept = ("tasks", "errors", "error_reasons", "skipped", "usage")
-    told = {part: summary[part] for part in kept}
-    return {"condition": name, **told, "metrics": metrics_of(summary)}
 
 
 def silent(runs: Mapping[str, RunFolder], spoke: Mapping[str, Set[str]]) -> list[str]:
@@ -354,7 +595,7 @@ class Irrelevant:
 
         Returns:
             {kind, tasks, without_seed, metrics: {name: {mean, low, high, n}}, comparisons}: the
-            share of all tasks of the kind, with its 95 % bootstrap interval over tasks, and the
+            share of all tasks of the kind, with its 95 % interval over tasks, and the
             paired differences to their seeds (`paired_scores.compare`).
         """
         tasks = Counter(self.kinds.values())
@@ -363,7 +604,7 @@ class Irrelevant:
                 "kind": kind,
                 "tasks": tasks[kind],
                 "without_seed": tasks[kind] - len(self._partners(kind)),
-                "metrics": {name: self._share(one, kind, name, seed) for name in ABSTENTION},
+                "metrics": {name: self._share(one, kind, name) for name in ABSTENTION},
                 "comparisons": compare(
                     one,
                     other,
@@ -378,14 +619,14 @@ class Irrelevant:
     def _partners(self, kind: str) -> dict[str, str]:
         return {task: seed for task, seed in self.seeds.items() if self.kinds[task] == kind}
 
-    def _share(self, one: Side, kind: str, metric: str, seed: int) -> dict[str, Any]:
+    def _share(self, one: Side, kind: str, metric: str) -> dict[str, Any]:
         table = one.scores
         if metric not in table.metrics:  # nothing was scored
             return {"mean": None, "low": None, "high": None, "n": 0}
         scored = enumerate(table.scored())
         rows = [(task, row) for row, (task, _, _) in scored if self.kinds.get(task) == kind]
         values = table.values[:, table.metrics[metric]]
-        return rate_of(values, rows, derive_seed(seed, kind, metric))
+        return rate_of(values, rows)
 
 
 def _seed(task: Task) -> str:
@@ -438,7 +679,7 @@ def homes_of(pool: StoredPool, tasks: Iterable[Task]) -> dict[tuple[str, int], s
 
 
 def points_of(
-    pool: StoredPool, homes: Mapping[tuple[str, int], str], scores: ScoreTable, seed: int
+    pool: StoredPool, homes: Mapping[tuple[str, int], str], scores: ScoreTable
 ) -> list[dict[str, Any]]:
     """Return a point for each environment that has a goal, by name.
 
@@ -446,11 +687,10 @@ def points_of(
         pool: Whose tools there are.
         homes: Of the goals (`homes_of`).
         scores: Of the run.
-        seed: Of the intervals.
 
     Returns:
         {environment, tools, goals, strict, stopwords, rates: {name: {rate, low, high, n}}}: J_avg
-        in both variants (None: fewer than two names), and the error rates with their 95 % bootstrap
+        in both variants (None: fewer than two names), and the error rates with their 95 %
         intervals over tasks; a rate is None where no goal has a value.
     """
     rows: dict[str, list[tuple[str, int]]] = {}
@@ -460,7 +700,7 @@ def points_of(
     errors = _errors(scores)
 
     def rate(place: str, name: str) -> dict[str, Any]:
-        found = rate_of(errors[name], rows[place], derive_seed(seed, place, name))
+        found = rate_of(errors[name], rows[place])
         return {"rate": found.pop("mean"), **found}
 
     return [
@@ -477,17 +717,16 @@ def points_of(
     ]
 
 
-def rate_of(values: Floats, rows: Sequence[tuple[str, int]], seed: int) -> dict[str, Any]:
+def rate_of(values: Floats, rows: Sequence[tuple[str, int]]) -> dict[str, Any]:
     """Return {mean, low, high, n} of some values, with the interval over their tasks.
 
     Args:
         values: Of all rows; NaN where there is none.
         rows: Those that count: the task and its place in `values`.
-        seed: Of the interval.
     """
     found = [(task, float(values[row])) for task, row in rows if not np.isnan(values[row])]
     number = {task: place for place, task in enumerate(dict.fromkeys(task for task, _ in found))}
-    return mean_over([value for _, value in found], [number[task] for task, _ in found], seed)
+    return mean_over([value for _, value in found], [number[task] for task, _ in found])
 
 
 def _errors(scores: ScoreTable) -> dict[str, Floats]:

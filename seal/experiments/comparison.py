@@ -25,15 +25,17 @@ from seal.experiments.paired_scores import (
     column_of,
     compare,
     correct,
+    flips_of,
     means_over_trials,
     pair_up,
+    passes_of,
     untested,
+    verdicts_of,
 )
-from seal.experiments.settings import Against, CompareSettings
-from seal.experiments.turned_tasks import flips_of, passes_of, verdicts_of
+from seal.experiments.settings import CompareSettings
 from seal.pools.importer import TASKS
 from seal.runs.run import SCALES, RunFolder, check_whole, plain_scales, scales_of
-from seal.runs.scores import read_scores
+from seal.runs.score_table import read_scores
 from seal.runs.settings import GROWING
 
 # -- A comparison of runs: what is matched, how far apart they are, and which tasks turned.
@@ -82,14 +84,17 @@ def study(
     entries: list[dict[str, Any]] = []
     pairs: list[dict[str, Any]] = []
     notes: list[str] = []
-    for first, later in _chosen(list(runs), settings.pairs):
+    for first, later in combinations(runs, 2):
+        if settings.pairs == "first" and first != next(iter(runs)):
+            continue
         for name in (first, later):
             rows[name] = _row(name, runs[name], side(name))
             metrics.update(side(name).scores.metrics)
-        each, pair, noted = _compared(side(later), side(first), settings, decisive, scales, told)
-        entries += each
-        pairs.append(pair)
-        notes += noted
+        found = _Compared.of(side(later), side(first), settings)
+        entries += found.entries
+        pairs.append(found.described(settings, decisive, scales))
+        notes += found.notes(told)
+        del found  # its columns need not be kept while the next two are paired
     _check_metrics(settings, sorted(metrics))
     correct([entry for entry in entries if entry["metric"] in told])
     if settings.is_asked:
@@ -120,12 +125,6 @@ def _differences_of(runs: Mapping[str, RunFolder], force: bool) -> list[str]:
             "meant: --force (from Python force=True)"
         )
     return differs
-
-
-def _chosen(names: Sequence[str], against: Against) -> list[tuple[str, str]]:
-    """Return the runs that are compared, two by two, the earlier first."""
-    every = combinations(names, 2)
-    return [pair for pair in every if against == "all" or pair[0] == names[0]]
 
 
 def _protocol(settings: CompareSettings, told: Sequence[str]) -> dict[str, Any]:
@@ -255,7 +254,7 @@ class _Compared:
         """
         counted = [entry for entry in self.entries if entry["n"]]
         name = f"{self.one.name} and {self.other.name}"
-        if counted and all(entry["low"] == entry["high"] == 0 for entry in counted):
+        if counted and not any(entry["higher"] or entry["lower"] for entry in counted):
             yield f"{name} have the same value in every pair"
         yield from untested(self.entries, told)
         _, _, pairs = self.paired
@@ -265,19 +264,6 @@ class _Compared:
             yield f"{name}: {clusters} tasks, or families of them, make rough intervals"
         if not counted:
             yield f"{name}: no metric has a value in both"
-
-
-def _compared(
-    one: Side,
-    other: Side,
-    settings: CompareSettings,
-    decisive: Collection[str],
-    scales: Mapping[str, Scale],
-    told: Sequence[str],
-) -> tuple[list[dict[str, Any]], dict[str, Any], list[str]]:
-    """Return the entries of two runs, what is said of the pair, and notes; nothing else is kept."""
-    found = _Compared.of(one, other, settings)
-    return found.entries, found.described(settings, decisive, scales), list(found.notes(told))
 
 
 def _entries(

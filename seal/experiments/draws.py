@@ -1,28 +1,51 @@
-"""Which tools and queries are measured: pools drawn from pools, and drawn queries."""
+"""What an experiment in retrieval measures: drawn pools and queries, retrievers, other words."""
 
 from __future__ import annotations
 
+import logging
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from seal.core import Pool, Query, Task, Tool, UsageError
-from seal.core.text import counted
-from seal.core.values import derive_seed
-from seal.experiments.settings import RetrievalSettings, Size
+from seal.core import (
+    InfrastructureError,
+    OptionError,
+    Pool,
+    Query,
+    Ranking,
+    Retriever,
+    SealError,
+    Task,
+    Tool,
+    UnknownNameError,
+    UsageError,
+    fault,
+)
+from seal.core.registry import name_of
+from seal.core.text import counted, sentences, shipped_json
+from seal.core.values import derive_seed, digest, normalise
+from seal.evaluation.rankings import Calibration, calibration, measure_rankings, qrels_of
+from seal.experiments.series import read_object
+from seal.experiments.settings import Drawing, Perturbation, RetrievalSettings, Size
+from seal.pools.augmentation import renamed
 from seal.pools.benchmark import Benchmark
 from seal.pools.lookup import Bench, open_pool
 from seal.pools.pool import StoredPool
-from seal.retrievers.base import documents
-from seal.retrievers.build import build_retriever, rank
+from seal.retrievers.base import DEFAULT, documents, refuse_unknown_options, spec_of
+from seal.retrievers.build import build_retriever, files_digest, known_options, rank
+from seal.retrievers.wrappers import schema_tokens
+from seal.runs.costs import Meter
+from seal.runs.prices import Prices
 
 if TYPE_CHECKING:
-    from seal.experiments.settings import Drawing
     from seal.pools.samples import PoolSample
-
 
 # -- Smaller pools, and fewer queries, drawn from large pools.
 #
@@ -109,20 +132,12 @@ def _nearest_tools(
     return nearest
 
 
-@dataclass(frozen=True, slots=True)
-class Sampled:
-    """The sample that queries are drawn in."""
-
-    pool: str
-    """Name of the large pool, for messages."""
-    digest: str
-    """Of the large pool."""
-    size: Size
-    sample: int
-
-
 def drawn_queries(
-    asked: Sequence[_Item], queries: int | None, seed: int, sampled: Sampled
+    asked: Sequence[_Item],
+    queries: int | None,
+    seed: int,
+    pool: tuple[str, str],
+    sample: tuple[Size, int],
 ) -> tuple[_Item, ...]:
     """Return the queries that are drawn in a sample, in their order.
 
@@ -130,20 +145,20 @@ def drawn_queries(
         asked: Queries to draw from.
         queries: How many are drawn; None: all.
         seed: Seed of the drawing.
-        sampled: The sample.
+        pool: Name, for messages, and digest of the large pool.
+        sample: Its size and number.
 
     Raises:
         UsageError: There are fewer queries than are to be drawn.
     """
     if queries is None:
         return tuple(asked)
-    size, sample = sampled.size, sampled.sample
     if queries > len(asked):
         raise UsageError(
-            f"--queries {queries}: pool {sampled.pool} of size {size}, sample {sample}, "
+            f"--queries {queries}: pool {pool[0]} of size {sample[0]}, sample {sample[1]}, "
             f"has {counted(len(asked), 'query')} with relevant tools; give at most {len(asked)}"
         )
-    chance = random.Random(derive_seed(seed, "queries", sampled.digest, size, sample))
+    chance = random.Random(derive_seed(seed, "queries", pool[1], *sample))
     rows = sorted(chance.sample(range(len(asked)), queries))
     return tuple(asked[row] for row in rows)
 
@@ -290,18 +305,12 @@ def left_out(sources: Sequence[Source], settings: RetrievalSettings) -> list[str
         )
     return [
         f"{source.label} has {counted(len(source.tools), 'tool')}: no pools of "
-        f"{_listed(missing)} were drawn"
+        f"{', '.join(missing)} were drawn"
         for source in sources
-        if (missing := [size for size in settings.pool_sizes if not _fits(size, source)])
+        if (
+            missing := [str(n) for n in settings.pool_sizes if n != "all" and n > len(source.tools)]
+        )
     ]
-
-
-def _listed(sizes: Sequence[Size]) -> str:
-    return ", ".join(map(str, sizes))
-
-
-def _fits(size: Size, source: Source) -> bool:
-    return size == "all" or size <= len(source.tools)
 
 
 def draw(source: Source, settings: RetrievalSettings) -> list[Ranked]:
@@ -358,5 +367,426 @@ def queries_of(tasks: Iterable[Task]) -> list[tuple[str, int]]:
 def _queries(
     source: Source, size: Size, sample: int, tasks: Sequence[Task], settings: RetrievalSettings
 ) -> tuple[tuple[str, int], ...]:
-    sampled = Sampled(source.label, source.digest, size, sample)
-    return drawn_queries(queries_of(tasks), settings.queries, settings.seed, sampled)
+    pool = source.label, source.digest
+    return drawn_queries(queries_of(tasks), settings.queries, settings.seed, pool, (size, sample))
+
+
+# -- The retrievers of an experiment: their labels, options and training, and what they measure.
+
+TRAINING = "training.json"
+"""In the folder of a trained model: what it was trained on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contender:
+    """One retriever of an experiment."""
+
+    label: str
+    """The text that named it, else its class. Repeated labels get a number: `bm25-2`."""
+    what: Any
+    options: Mapping[str, Any]
+    """The options of its text, and those options for all retrievers that it takes."""
+    training: Mapping[str, Any] | None
+    """Content of its model's training record; None: it has no model, or no record."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return {retriever, options, template, trained_on[, files_digest]} for results.json."""
+        options = {name: _plain(value) for name, value in sorted(self.options.items())}
+        known = known_options(self.what)
+        templated = known is None or "template" in known
+        trained_on = None if self.training is None else self.training.get("pool")
+        read = files_digest(self.what, self.options)
+        return {
+            "retriever": self.label,
+            "options": options,
+            "template": options.get("template", DEFAULT) if templated else None,
+            "trained_on": trained_on,
+            **({"files_digest": read} if read is not None else {}),
+        }
+
+    def in_source(self, source: Source) -> bool | None:
+        """Tell whether the model was trained on this pool; None: it has no training record."""
+        if self.training is None:
+            return None
+        return _trained_on(self.training, source.digest) is not None
+
+    def training_queries(self, source: Source, asked: Sequence[str]) -> int | None:
+        """Return how many of the asked queries the model was trained on; None: it is not known.
+
+        Args:
+            source: The pool.
+            asked: For each query, the id of its task.
+        """
+        tasks = (_trained_on(self.training or {}, source.digest) or {}).get("train")
+        if not isinstance(tasks, list):
+            return None
+        trained = set(tasks)
+        return sum(task in trained for task in asked)
+
+
+def contenders(retrievers: Sequence[Any], options: Mapping[str, Any]) -> list[Contender]:
+    """Return the retrievers with their labels and options; none of them is built yet.
+
+    Raises:
+        UnknownNameError: There is no retriever of that name, or none of them knows an option.
+        DataError: A training record is malformed.
+    """
+    labels = distinct([str(name_of(what)) for what in retrievers])
+    entered = []
+    for label, what in zip(labels, retrievers, strict=True):
+        mine = {**_options_of(what, retrievers, options), **spec_of(what).options}
+        known = known_options(what)
+        if known is not None:
+            refuse_unknown_options(str(spec_of(what).what), mine, known)
+        entered.append(Contender(label, what, mine, _training(mine)))
+    return entered
+
+
+def repeated(entered: Sequence[Contender]) -> Iterator[str]:
+    """Yield a note on each retriever that was given more than once with equal options."""
+    known = [(spec_of(one.what).what, one.options) for one in entered]
+    for place, (one, own) in enumerate(zip(entered, known, strict=True)):
+        if own not in known[:place] and (times := known.count(own)) > 1:
+            yield f"retriever {one.label} was given {times} times: it is compared with itself"
+
+
+def _options_of(what: Any, retrievers: Sequence[Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of one retriever, without those that only other retrievers take."""
+    own = known_options(what)
+    others = [known_options(other) for other in retrievers if other is not what]
+    return {
+        name: value
+        for name, value in options.items()
+        if own is None or name in own or not any(o is None or name in o for o in others)
+    }
+
+
+def held_out(sources: Sequence[Source], model: str | Path) -> list[Source]:
+    """Return the pools; the pool that a model was trained on keeps only its held-out tasks.
+
+    Raises:
+        UsageError: The folder has no training record, the model was trained on none of the pools,
+            or no held-out task is left.
+        DataError: The training record is malformed.
+    """
+    record = _record(Path(model) / TRAINING)
+    if record is None:
+        raise UsageError(
+            f"--held-out {model}: no {TRAINING} there; name the folder that seal.split wrote"
+        )
+    pools = {source.digest: _trained_on(record, source.digest) for source in sources}
+    if not any(pools.values()):
+        raise UsageError(
+            f"--held-out {model}: trained on {record.get('pool')}, which is none of those given; "
+            "name one of those"
+        )
+    kept = [
+        source if known is None else _only(source, set(known.get("test", ())))
+        for source in sources
+        for known in [pools[source.digest]]
+    ]
+    empty = next((source.label for source in kept if not source.tasks), None)
+    if empty is not None:
+        raise UsageError(
+            f"--held-out {model}: none of its held-out tasks is among those of pool {empty}; "
+            "give fewer of --select and --limit"
+        )
+    return kept
+
+
+def _only(source: Source, tasks: set[str]) -> Source:
+    return replace(source, tasks=tuple(task for task in source.tasks if task.id in tasks))
+
+
+def _trained_on(record: Mapping[str, Any], digest: str) -> Mapping[str, Any] | None:
+    """Return the ids of a pool's tasks in a training record, {train, test}; None: not its pool.
+
+    Pools are told apart by their content, because names are shared: every BEIR folder has the same.
+    """
+    sources, split = record.get("sources"), record.get("split")
+    if sources is None:  # a record of when trainings had one pool
+        told = split if isinstance(split, dict) else {}
+        sources = [{**told, "pool_digest": record.get("pool_digest")}]
+    return next((one for one in sources if one.get("pool_digest") == digest), None)
+
+
+def _training(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    models = [value for name, value in options.items() if name.rpartition(".")[2] == "model"]
+    files = [Path(model) / TRAINING for model in models if isinstance(model, (str, Path))]
+    return next((record for file in files if (record := _record(file)) is not None), None)
+
+
+def _record(file: Path) -> Mapping[str, Any] | None:
+    """Return the content of a training record; None: there is no such file."""
+    return read_object(file, "train the model again") if file.is_file() else None
+
+
+def _plain(value: Any) -> Any:
+    """Return an option as JSON holds it; an object by its name."""
+    try:
+        return normalise(value)
+    except (TypeError, ValueError):
+        return str(name_of(value))
+
+
+_log = logging.getLogger(__name__)
+
+_AT_ONCE = 256
+"""Queries in one batch."""
+
+
+class Seconds(NamedTuple):
+    """Wall-clock seconds of one measurement; kept vectors and indexes are not made again."""
+
+    building: float
+    ranking: float
+    """For all queries."""
+    queries: int
+
+
+class Costs(NamedTuple):
+    """What the language models cost that retrievers ask."""
+
+    meter: Meter
+    prices: Prices
+
+    def a_query(self, queries: int) -> float | None:
+        """Return the US dollars of a query, for the requests since the last call.
+
+        A kept answer counts as if it were asked anew. None: no model was asked, or a model has no
+        price.
+        """
+        asked = self.meter.take_all()
+        priced = [(self.prices.of(model), spent) for (_, model), spent in asked.items()]
+        if not priced or not queries or any(price is None for price, _ in priced):
+            return None
+        costs = (
+            price.of(spent.tokens_in + spent.kept_in, spent.tokens_out + spent.kept_out)
+            for price, spent in priced
+            if price is not None
+        )
+        return sum(costs) / queries
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What one retriever measured of one set of tools: a line of measured.jsonl."""
+
+    id: str
+    """Its folder in the experiment, and the digest of the pool; empty until it is kept there."""
+    identity: str
+    """What the built retriever calls itself."""
+    values: tuple[tuple[tuple[str, int], tuple[float, ...]], ...]
+    """(task id, goal) with relevant tools, and its values in the order of `metric_names`."""
+    calibration: Calibration | None = None
+    """None: fewer than two goals need no tool."""
+    measures: bool = True
+    """False: only the order of scores has meaning; they cannot be compared between queries."""
+    dollars: float | None = None
+    """US dollars a query for language models; None: it asks none, or no price is known."""
+
+
+class Measurement(NamedTuple):
+    """What was measured just now, with the rankings and the time it took."""
+
+    measured: Measured
+    rankings: Sequence[Ranking]
+    """One for each goal that is ranked, also of those without relevant tools."""
+    seconds: Seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Unavailable:
+    """Why a retriever could not be asked."""
+
+    reason: str
+
+
+def measure(
+    contender: Contender, ranked: Ranked, pool: Pool, ks: Sequence[int], costs: Costs | None = None
+) -> Measurement | Unavailable:
+    """Build a retriever over a pool, rank its tasks' goals, and score the rankings.
+
+    Some faults show only when a retriever is built or asked: a missing key, extra or model, a
+    server that is down, an answer that is no ranking, an exception of a plug-in. Then the result is
+    `Unavailable`, and the experiment goes on with the other retrievers.
+
+    Args:
+        contender: The retriever.
+        ranked: What is measured.
+        pool: The tools and tasks as the retriever gets them.
+        ks: Cut-offs; the largest is the length of a ranking.
+        costs: Counts the requests to language models; None: they are not counted.
+
+    Raises:
+        UnknownNameError: The retriever knows no such model's provider, template or option.
+        OptionError: An option has a value that it cannot have.
+    """
+    begun = perf_counter()
+    try:
+        retriever = build_retriever(contender.what, pool)
+        built = perf_counter()
+        if costs is not None:
+            costs.meter.take_all()  # of tools, which are asked for once
+        rankings = tuple(_rankings(retriever, ranked, max(ks)))
+        identity = str(getattr(retriever, "identity", "") or contender.label)
+    except (UnknownNameError, OptionError):
+        raise
+    except SealError as error:
+        kind = "no answer: " if isinstance(error, InfrastructureError) else ""
+        return Unavailable(kind + _one_line(str(error)))
+    except (Exception, SystemExit) as error:  # what a plug-in may do
+        _log.debug("%s failed", contender.label, exc_info=True)
+        return Unavailable(_one_line(fault(error)))
+    tokens = {tool.id: schema_tokens(tool) for tool in ranked.tools}
+    found = measure_rankings(rankings, qrels_of(ranked.tasks), ks, tokens)
+    seconds = Seconds(built - begun, perf_counter() - built, len(rankings))
+    measured = Measured(
+        "",
+        identity,
+        tuple((goal, tuple(values)) for goal, values in found.items()),
+        _calibration(ranked, rankings),
+        bool(getattr(retriever, "measures", True)),
+        None if costs is None else costs.a_query(len(rankings)),
+    )
+    return Measurement(measured, rankings, seconds)
+
+
+def _calibration(ranked: Ranked, rankings: Sequence[Ranking]) -> Calibration | None:
+    """Return how well the best score tells goals that need a tool from goals that need none."""
+    goals = {(task.id, position): task.goals[position] for task, position in ranked.goals}
+    scores: dict[bool, list[float]] = {True: [], False: []}
+    for ranking in rankings:
+        goal = goals[ranking.task_id, ranking.goal]
+        if ranking.hits and (goal.relevant or goal.needs_no_tool):
+            scores[bool(goal.relevant)].append(ranking.hits[0][1])
+    return calibration(scores[True], scores[False])
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _rankings(retriever: Retriever, ranked: Ranked, k: int) -> Iterator[Ranking]:
+    known = {tool.id for tool in ranked.tools}
+    queries = (
+        Query(task.goals[position].text, task.id, position) for task, position in ranked.goals
+    )
+    while batch := list(islice(queries, _AT_ONCE)):
+        yield from rank(retriever, batch, k, known)
+
+
+# -- The same pool asked in other words: what a retriever owes to the wording of queries and tools.
+#
+# Each perturbation is a rule with a seed. It stands beside the pool as a pool of its own,
+# NAME~RULE, with the same gold.
+#
+# - typos: in every fourth word of at least 4 letters two neighbours are exchanged, a letter is left
+#   out, or one stands twice; at least one word of a query that has such words.
+# - paraphrase: the way of asking changes: openings and verbs give way to others of like meaning,
+#   the sentences are put in another order, and the request is dressed as small talk.
+# - german, spanish: the words that frame a request are translated one by one; nouns stay English,
+#   as in the queries of people who know a product by its English words. It is no translation.
+# - renamed: tools are called tool_1, tool_2..., and their service likewise; descriptions stay.
+# - undescribed: tools have no description; names and parameters stay.
+#
+# Distractors near and far are drawn by `seal retrieve --pool-sizes --distractors nearest|uniform`.
+
+_WORD = re.compile(r"[^\W\d_]+")
+_LONG = 4
+"""Letters of a word that gets a typing error."""
+_EVERY = 4
+"""One of so many such words gets one."""
+
+
+def perturbed(source: Source, rule: Perturbation, seed: int) -> Source:
+    """Return a pool under one perturbation.
+
+    Args:
+        source: The pool.
+        rule: Its name.
+        seed: Equal seeds give equal texts.
+    """
+    tools = source.tools
+    anew: Callable[[Task], Task] = partial(_asked_anew, rule=rule, seed=seed)
+    if rule in _OF_TOOLS:
+        changed = dict(zip((tool.id for tool in tools), _OF_TOOLS[rule](tools), strict=True))
+        tools = tuple(changed.values())
+        anew = partial(renamed, tools=changed)
+    return replace(
+        source,
+        label=f"{source.label}~{rule}",
+        digest=digest([source.digest, "perturbed", rule, seed]),
+        tools=tools,
+        tasks=tuple(map(anew, source.tasks)),
+        all_tasks=tuple(map(anew, source.all_tasks)),
+    )
+
+
+def _asked_anew(task: Task, rule: str, seed: int) -> Task:
+    goals = []
+    for position, goal in enumerate(task.goals):
+        chance = random.Random(derive_seed(seed, "perturbed", rule, task.id, position))
+        if rule == "typos":
+            text = mistyped(goal.text, chance)
+        elif rule == "paraphrase":
+            text = paraphrased(goal.text, chance)
+        else:
+            text = _in_words_of(goal.text, _lexicon()[rule])
+        goals.append(replace(goal, text=text))
+    return replace(task, goals=tuple(goals))
+
+
+def mistyped(text: str, chance: random.Random) -> str:
+    """Return a text with typing errors; one without words of 4 letters stays as it is."""
+    words = [match for match in _WORD.finditer(text) if len(match[0]) >= _LONG]
+    count = -(-len(words) // _EVERY)
+    for match in sorted(chance.sample(words, count), key=lambda match: -match.start()):
+        text = text[: match.start()] + _misspelt(match[0], chance) + text[match.end() :]
+    return text
+
+
+def _misspelt(word: str, chance: random.Random) -> str:
+    changed = word
+    while changed == word:  # two equal letters, as in "book", may have been exchanged
+        place = chance.randrange(1, len(word) - 1)  # few people mistype the first letter
+        head, one, other, tail = word[:place], word[place], word[place + 1], word[place + 2 :]
+        changed = head + chance.choice((other + one, other, one + one + other)) + tail
+    return changed
+
+
+def paraphrased(text: str, chance: random.Random) -> str:
+    """Return a request in another wording."""
+    parts = sentences(_in_words_of(text, _lexicon()["synonyms"]))
+    chance.shuffle(parts)
+    opening = chance.choice(_lexicon()["openings"]["any"])
+    return " ".join([opening, *parts])
+
+
+def _in_words_of(text: str, lexicon: Mapping[str, Any]) -> str:
+    return _WORD.sub(lambda match: lexicon.get(match[0].lower(), match[0]), text)
+
+
+def _lexicon() -> Mapping[str, Any]:
+    """Return {synonyms, german, spanish: {word: word}, openings: {any: [sentence]}}."""
+    found: Mapping[str, Any] = shipped_json("seal.experiments", "rewordings.json")
+    return found
+
+
+def _without_names(tools: Sequence[Tool]) -> list[Tool]:
+    services: dict[Any, str] = {}
+    changed = []
+    for number, tool in enumerate(tools, 1):
+        service = tool.source.get("tool") or tool.id
+        services.setdefault(service, f"service_{len(services) + 1}")
+        name = f"tool_{number}"
+        source = {**tool.source, "tool": services[service], "api": name}
+        tool_id = f"renamed/{services[service]}/{name}"
+        changed.append(replace(tool, id=tool_id, name=name, source=source))
+    return changed
+
+
+_OF_TOOLS: Mapping[str, Callable[[Sequence[Tool]], list[Tool]]] = {
+    "renamed": _without_names,
+    "undescribed": lambda tools: [replace(tool, description="") for tool in tools],
+}

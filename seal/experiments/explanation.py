@@ -23,9 +23,15 @@ from seal.core import (
     shortened,
 )
 from seal.core.conditions import Argument, Called
-from seal.core.values import derive_seed
-from seal.evaluation.attribution import attribute
-from seal.evaluation.attribution_evidence import MEANINGS, ORDER, Cause, DecidedBy, Decision, Stage
+from seal.evaluation.attribution import (
+    MEANINGS,
+    ORDER,
+    Cause,
+    DecidedBy,
+    Decision,
+    Stage,
+    attribute,
+)
 from seal.evaluation.calls import VERDICT
 from seal.evaluation.goals import DECIDING, answer_of, failed, goal_steps, made_calls
 from seal.evaluation.scoring import USER_ERRORS as AUDITED
@@ -45,8 +51,8 @@ from seal.runs.scores import RecordLookup, Tail
 #   of_failed, of_failed_low, of_failed_high, partly, causes, examples}. `left` counts the goals
 #   that neither this stage nor an earlier one explains; after the last stage these are the solved
 #   and the undecided ones. `share` is the share of all goals with a verdict, `of_failed` that of
-#   the failed goals; it is None for infrastructure. Intervals are percentile bootstrap over tasks.
-#   Variants of a task are drawn together (`seal.experiments.comparison`); `clusters` counts what is
+#   the failed goals; it is None for infrastructure. Intervals are over tasks.
+#   Variants of a task count together (`seal.experiments.comparison`); `clusters` counts what is
 #   drawn.
 # - unexplained: the share of failed goals in the last stage.
 # - attributions: a short row for each goal that is not solved.
@@ -108,7 +114,7 @@ def explain_run(
     Args:
         run: A scored run.
         metric: The metric whose verdict counts. None: the one that the benchmark declares, else the
-            one for each goal's kind of gold (`seal.evaluation.attribution_evidence`).
+            one for each goal's kind of gold (`seal.evaluation.attribution`).
         examples: Most examples of each stage.
         bench: The benchmark, if it is not installed.
 
@@ -166,8 +172,7 @@ def _check(run: RunFolder, chats: int, metric: str | None, tally: _Tally) -> Non
 
 
 def _content(run: RunFolder, tally: _Tally, left_out: Unexplained, examples: int) -> dict[str, Any]:
-    seed = (run.manifest().get("measure") or {}).get("seed")
-    stages = _stages(tally, examples, seed if type(seed) is int else 0)
+    stages = _stages(tally, examples)
     goals = len(tally.stages)
     errors = stages[0]["goals"]
     solved, undecided = tally.stages.count(_SOLVED), tally.stages.count(_UNDECIDED)
@@ -194,7 +199,7 @@ def _content(run: RunFolder, tally: _Tally, left_out: Unexplained, examples: int
     }
 
 
-def _stages(tally: _Tally, examples: int, seed: int) -> list[dict[str, Any]]:
+def _stages(tally: _Tally, examples: int) -> list[dict[str, Any]]:
     import numpy as np
 
     places = np.asarray(tally.stages, dtype=np.int8)
@@ -208,11 +213,10 @@ def _stages(tally: _Tally, examples: int, seed: int) -> list[dict[str, Any]]:
         causes = dict(sorted(tally.causes[stage].items(), key=lambda one: (-one[1], one[0])))
         turns = zip_longest(*(tally.examples[stage, cause] for cause in causes))
         shown = [found for turn in turns for found in turn if found is not None]
-        of_all = mean_over(own, clusters, derive_seed(seed, "explain", stage))
+        of_all = mean_over(own, clusters)
         of_failed: dict[str, Any] = {}
         if stage != "infrastructure":
-            stream = derive_seed(seed, "explain", stage, "failed")
-            of_failed = mean_over(own[failed], clusters[failed], stream)
+            of_failed = mean_over(own[failed], clusters[failed])
         found.append(
             {
                 "stage": stage,

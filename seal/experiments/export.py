@@ -28,8 +28,8 @@ from seal.core.conditions import Called
 from seal.core.files import AtomicFile, part_of, remove, whole_name
 from seal.core.records import query_id, trec_word
 from seal.core.values import json_text
-from seal.evaluation.ranking_metrics import grade_of, qrels_of, write_trec_qrels, write_trec_run
-from seal.experiments.negatives import MiningSettings
+from seal.evaluation.rankings import grade_of, qrels_of, write_trec_qrels, write_trec_run
+from seal.experiments.splits import MiningSettings
 from seal.models.spec import ModelSettings
 from seal.models.wire import wire_request, wire_tools
 from seal.pools.benchmark import loaded
@@ -304,13 +304,10 @@ class Writer:
 
 def _openai(to: Writer) -> None:
     if to.run is None:
-        to.text("tools.json", "tools", [json_text(_functions(to)) + "\n"])
+        functions: JSON = [{"type": "function", "function": one} for one in to.documents()]
+        to.text("tools.json", "tools", [json_text(functions) + "\n"])
         to.made.counts["tools"] = len(to.tools)
     to.lines("chats.jsonl", "chats", to.chats())
-
-
-def _functions(to: Writer) -> list[JSON]:
-    return [{"type": "function", "function": one} for one in to.documents()]
 
 
 def _mteb(to: Writer) -> None:
@@ -377,12 +374,6 @@ def _hf(to: Writer) -> None:
         texts = {"messages", "tools"}
         chats = ({k: json_text(v) if k in texts else v for k, v in c.items()} for c in to.chats())
         to.lines("chats.jsonl", "chats", chats)
-
-
-def _triplets(to: Writer) -> None:
-    from seal.experiments.triplets import write_triplets
-
-    write_triplets(to)
 
 
 def _inspect(to: Writer) -> None:
@@ -459,12 +450,12 @@ def _listed(counts: Mapping[str, int]) -> str:
 
 _BESIDE = ("tools", "documents", "judgements", "rankings")
 """Kinds of records that say nothing without others."""
-_FORMS: Mapping[str, Callable[[Writer], None]] = {
+_FORMS: Mapping[str, Callable[[Writer], None] | str] = {
     "openai": _openai,
     "mteb": _mteb,
     "trec": _trec,
     "hf": _hf,
-    TRIPLETS: _triplets,
+    TRIPLETS: "seal.experiments.splits:write_triplets",
     "inspect": _inspect,
 }
 

@@ -29,8 +29,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import orjson
-
 from seal.core import (
     JSON,
     DataError,
@@ -43,11 +41,11 @@ from seal.core import (
     UsageError,
 )
 from seal.core.environment import EnvironmentFactory
-from seal.core.facts import Knowledge, StatedFact
+from seal.core.facts import Record
 from seal.core.records import write_records
 from seal.core.statements import states
 from seal.core.store import Store, open_store
-from seal.core.values import exact_json, leaves, literal_value
+from seal.core.values import exact_json, json_value, leaves, literal_value
 from seal.evaluation.goals import answer_of
 from seal.evaluation.statistics import mean_over
 from seal.experiments.comparison import side_of
@@ -107,7 +105,7 @@ def fidelity(records: Sequence[str], settings: RunSettings) -> dict[str, Any]:
             chats = list(islice(recorded, settings.first))
             asked = _Asked(_environments(settings, pool, chats, known, s), known)
             simulated = [asked.chat(chat) for chat in chats]
-            found = asked.estimates(settings.seed)
+            found = asked.estimates()
             if not found["calls"]:
                 raise DataError(
                     f"{record} holds no call whose answer is known; give a run, or a pool with "
@@ -196,8 +194,8 @@ class _Asked:
             (result,) = environment.call([call])  # even a wrong one: a recording counts its calls
             if call.tool is not None and call.arguments is not None and is_answer(known):
                 results[call.id] = result
-                given = Knowledge((*user, *leaves(call.arguments)))
-                told = given.unknown(answer_of(chat, step.goal) or "")
+                given = Record((*user, *leaves(call.arguments)))
+                told = given.unexplained(answer_of(chat, step.goal) or "", names=True)
                 both = observed(known), observed(result)
                 came = _kind_of(result)
                 self._answers[came] += 1
@@ -206,13 +204,13 @@ class _Asked:
                 self._measured.append((chat.task_id, of))
         return replace(chat, steps=tuple(_with(step, results) for step in chat.steps))
 
-    def estimates(self, seed: int) -> dict[str, Any]:
+    def estimates(self) -> dict[str, Any]:
         """Return how many calls were asked, and the mean of each measure."""
         numbers = {task: n for n, task in enumerate(dict(self._measured))}
         means = {}
         for name in MEASURES:
             found = [(numbers[task], of[name]) for task, of in self._measured if name in of]
-            means[name] = mean_over([v for _, v in found], [task for task, _ in found], seed)
+            means[name] = mean_over([v for _, v in found], [task for task, _ in found])
         answers = dict(sorted(self._answers.items()))
         return {"calls": len(self._measured), "answers": answers, "measures": means}
 
@@ -241,7 +239,7 @@ def measured(
     arguments: Mapping[str, JSON],
     recorded: Response,
     simulated: Response,
-    told: Sequence[StatedFact] = (),
+    told: Sequence[str] = (),
 ) -> dict[str, float]:
     """Return the measures of one call that apply to it.
 
@@ -249,7 +247,7 @@ def measured(
         arguments: Of the call.
         recorded: What was answered.
         simulated: What a simulator answers.
-        told: Facts that the agent told its user, and that neither user nor arguments gave.
+        told: Values and names that the agent told its user, and neither user nor arguments gave.
     """
     if recorded.error or simulated.error:
         return {"error": float(bool(recorded.error) == bool(simulated.error))}
@@ -265,9 +263,9 @@ def measured(
     ]
     if echoed:
         found["echo"] = _ratio(sum(echoed), len(echoed))
-    given = Knowledge(tuple(leaves(arguments)))
-    facts = [given.unknown(text) for text in texts]
-    known = [Knowledge((text,)) for text in texts]
+    given = Record(leaves(arguments))
+    facts = [given.unexplained(text, names=True) for text in texts]
+    known = [Record([text]) for text in texts]
     if facts[0] or facts[1]:
         shared = len(_borne(facts[0], known[1])) + len(_borne(facts[1], known[0]))
         found["facts"] = _ratio(shared, len(facts[0]) + len(facts[1]))
@@ -280,16 +278,16 @@ def _ratio(part: int, whole: int) -> float:
     return part / whole if whole else 1.0
 
 
-def _borne(facts: Sequence[StatedFact], by: Knowledge) -> list[StatedFact]:
-    """Return the facts that texts know."""
-    return [fact for fact in facts if by.has(fact)]
+def _borne(facts: Sequence[str], by: Record) -> list[str]:
+    """Return the facts that a record explains."""
+    return [fact for fact in facts if not by.unexplained(f"It is {fact}.", names=True)]
 
 
 def _read(value: JSON) -> JSON:
     """Return what a text of JSON, or of a Python literal, holds; any other value as it is."""
     if not isinstance(value, str) or not value.lstrip().startswith(("{", "[")):
         return value
-    for reader in (orjson.loads, literal_value):
+    for reader in (json_value, literal_value):
         with suppress(ValueError):
             held: JSON = exact_json(reader(value))
             return held

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
-import orjson
-
 from seal.core import (
     JSON,
     ChatModel,
@@ -24,7 +22,7 @@ from seal.core import (
 from seal.core.files import AtomicFile, Lock
 from seal.core.records import decode, encode, to_plain, write_records
 from seal.core.values import equal
-from seal.experiments.series import write_json
+from seal.experiments.series import parsed, write_json
 from seal.models.spec import ModelSettings, build_model, is_offline, model_identity
 from seal.pools.importer import REPORT, TASKS, TOOLS, WorldFile, pool_digest
 from seal.pools.imports import ImportReport
@@ -213,15 +211,9 @@ def open_journal(
 def _check_settings(path: Path, settings: Mapping[str, JSON]) -> None:
     """Make sure that a folder's records are made as these would be; else write down how."""
     if not path.is_file():
-        with AtomicFile(path) as file:
-            file.write(
-                orjson.dumps(settings, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-            )
+        write_json(dict(settings), path)
         return
-    try:
-        before = orjson.loads(path.read_bytes())
-    except orjson.JSONDecodeError as error:
-        raise DataError(f"{path}: not JSON: {error}; choose another --out") from error
+    before = parsed(path, "choose another --out")
     held = before if isinstance(before, dict) else {}
     for name, value in settings.items():
         if not equal(value, held.get(name)):

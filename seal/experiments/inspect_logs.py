@@ -85,7 +85,8 @@ class _Log:
         """Metrics in the order for the viewer, which at first shows only few."""
         self._metrics = {name: metrics[name] for name in self._order}
         self._name = run.pool_name
-        self._model = _named(self._system.get("model"))
+        model = self._system.get("model")
+        self._model = str((model.get("model") if isinstance(model, dict) else model) or "none")
 
     def head(self, tasks: int) -> dict[str, JSON]:
         """Return all of a log but its samples."""
@@ -216,10 +217,6 @@ class _Log:
         return {"model": self._model, "choices": [{"message": message, "stop_reason": ended}]}
 
 
-def _named(model: Any) -> str:
-    return str((model.get("model") if isinstance(model, dict) else model) or "none")
-
-
 def _tokens(used: Usage) -> dict[str, JSON]:
     tokens_in, tokens_out = used.tokens_in, used.tokens_out
     total = tokens_in + tokens_out
@@ -340,7 +337,9 @@ def _calls(message: Any) -> Sequence[Any]:
 
 def _task(name: str, key: str, trials: Sequence[Any]) -> Task:
     first = trials[0]
-    asked = first.input if isinstance(first.input, str) else _asked(first.input)
+    asked = first.input
+    if not isinstance(asked, str):
+        asked = "\n\n".join(one.text for one in asked if one.role == "user")
     targets = [first.target] if isinstance(first.target, str) else first.target
     offered = tuple(dict.fromkeys(tool.id for one in trials for tool in _tools(name, one)))
     plain = {k: v for k, v in first.metadata.items() if isinstance(v, (str, int, float, bool))}
@@ -348,10 +347,6 @@ def _task(name: str, key: str, trials: Sequence[Any]) -> Task:
         asked, answers=tuple(filter(None, targets)), offered=offered, any_answer=len(targets) > 1
     )
     return Task(key, name, (goal,), tags=exact_json(plain))
-
-
-def _asked(messages: Sequence[Any]) -> str:
-    return "\n\n".join(one.text for one in messages if one.role == "user")
 
 
 def _usage(messages: Sequence[Any], events: Iterable[Any]) -> Iterator[tuple[int, Any]]:
@@ -466,13 +461,10 @@ def _scores(given: Mapping[str, Any]) -> dict[str, JSON]:
 
 def _number(value: Any) -> float | None:
     """Return a score as a number; None: it is no number, or the sample was not scored."""
-    if isinstance(value, str):
-        try:
-            return _GRADES[value] if value in _GRADES else _finite(float(value))
-        except ValueError:
-            return None
-    return _finite(float(value)) if isinstance(value, (int, float)) else None
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+    if not isinstance(value, (str, int, float)):
+        return None
+    try:
+        number = _GRADES[value] if value in _GRADES else float(value)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None

@@ -34,9 +34,8 @@ from seal.evaluation.preference import (
     summarise_pairings,
 )
 from seal.evaluation.rule_judge import RuleJudge
-from seal.experiments.annotation import decided, items_of
+from seal.experiments.annotation import LABEL, Judgements, SheetRow, decided, items_of, read_sheet
 from seal.experiments.settings import PreferenceSettings
-from seal.experiments.sheets import LABEL, Judgements, SheetRow, read_sheet
 from seal.pools.catalogue import reader_of
 from seal.runs.finished import check_answers, query_id_of, verdicts_for
 from seal.runs.judges import check_votes
@@ -72,7 +71,8 @@ def audit_run(folder: RunFolder, labels: Path | None = None) -> dict[str, JSON]:
         UsageError: The judge is a rule, and no labels are given.
     """
     references: dict[str, Mapping[Case, bool]] = {}
-    if not _by_rule(folder):
+    judge = (folder.manifest().get("measure") or {}).get("judge") or {}
+    if judge.get("judge") != RuleJudge().identity:
         references["rules"] = _rules(folder)
     elif labels is None:
         raise UsageError(
@@ -107,11 +107,6 @@ def audit_run(folder: RunFolder, labels: Path | None = None) -> dict[str, JSON]:
     return found
 
 
-def _by_rule(folder: RunFolder) -> bool:
-    judge = (folder.manifest().get("measure") or {}).get("judge") or {}
-    return judge.get("judge") == RuleJudge().identity
-
-
 def _rows(folder: RunFolder, path: Path) -> Iterator[SheetRow[Case] | str]:
     """Yield what people say of a run's goals."""
     if path.suffix.lower() not in _RECORDED_FILES and not path.is_dir():
@@ -144,10 +139,11 @@ def _of_run(folder: RunFolder, given: Judgements[Case], path: Path) -> Mapping[C
 
 def _rules(folder: RunFolder) -> dict[Case, bool]:
     """Return what rules decide: goals that they leave unsure are left out."""
-    judge = RuleJudge()
+    judge, tools = RuleJudge(), folder.tools()
     found: dict[Case, bool] = {}
     for task, trajectory in folder.chats():
-        for position, goal in enumerate(() if trajectory.failed else task.goals):
+        goals = () if trajectory.failed else task.of_tools(tools).goals
+        for position, goal in enumerate(goals):
             steps = goal_steps(trajectory, position)
             verdict = judge.judge(goal, answer_of(trajectory, position), steps)
             if verdict.label != "unsure":
@@ -191,7 +187,7 @@ def win_rate(run: RunFolder, base: RunFolder, settings: PreferenceSettings) -> d
     seed = int(base.manifest().get("measure", {}).get("seed", 0))
     if settings.preferences is not None:
         found = recorded_preferences(run, base, Path(settings.preferences))
-        told = _compared(run, base, lambda *_: lambda place, *_: found.pairing(place), seed)
+        told = _compared(run, base, lambda *_: lambda place, *_: found.pairing(place))
         return {"judge": found.judge(), **told}
     judging = judges_under(settings.judge_model, settings.base_url, settings.model_options or {})
     asked = RunSettings(role_models={"judge": judging}, seed=seed)
@@ -199,7 +195,7 @@ def win_rate(run: RunFolder, base: RunFolder, settings: PreferenceSettings) -> d
         cast = Cast(asked, store, None)
         for judge in cast.judge_models:
             judge.check_able("judge")
-        told = _compared(run, base, _asking(cast, votes), seed)
+        told = _compared(run, base, _asking(cast, votes))
         models = [judge.identity for judge in cast.judge_models]
     name = preference_identity() if models else RulePreference.identity
     return {"judge": {"judge": name, "models": models, "votes": votes if models else 0}, **told}
@@ -225,7 +221,7 @@ def _asking(cast: Cast, votes: int) -> OfChat:
     return of_chat
 
 
-def _compared(run: RunFolder, base: RunFolder, of_chat: OfChat, seed: int) -> dict[str, JSON]:
+def _compared(run: RunFolder, base: RunFolder, of_chat: OfChat) -> dict[str, JSON]:
     ours, theirs = (_Side.of(side) for side in (run, base))
     both = sorted(ours.chats.keys() & theirs.chats.keys())
     if not both:
@@ -253,7 +249,7 @@ def _compared(run: RunFolder, base: RunFolder, of_chat: OfChat, seed: int) -> di
                 listed[kind].append({"task": task_id, "trial": trial, "goal": position,
                                      "by": pairing.by, "reason": pairing.reason})  # fmt: skip
     unmatched = len(ours.chats.keys() ^ theirs.chats.keys())
-    return {**summarise_pairings(found, seed), "unmatched": unmatched, **listed}
+    return {**summarise_pairings(found), "unmatched": unmatched, **listed}
 
 
 _LISTED = {"win": "won", "lose": "lost", "tie": None, None: "undecided"}
@@ -352,7 +348,12 @@ def recorded_preferences(run: RunFolder, base: RunFolder, path: Path) -> Recorde
             ballots[places[0]] = Ballots(theirs, ours)
         else:
             left_out["several tasks of this id" if places else _NO_GOAL] += 1
-    _check_any(found.path, ballots, left_out, run, base)
+    if not ballots:
+        reasons = ", ".join(f"{reason}: {count}" for reason, count in sorted(left_out.items()))
+        raise DataError(
+            f"{found.path}: no preference on a goal that {base.path} and {run.path} both played "
+            f"({reasons or 'the file is empty'}); give the file of these runs"
+        )
     for side, folder in ((0, run if turned else base), (1, base if turned else run)):
         judged = {
             joined[query_id][0][0]: answers[side]
@@ -417,18 +418,3 @@ def _is_turned(found: PreferenceFile, run: RunFolder, base: RunFolder) -> bool:
             f"{known}; give the file of these runs"
         )
     return turned
-
-
-def _check_any(
-    path: Path,
-    ballots: Mapping[Place, Ballots],
-    left_out: Mapping[str, int],
-    run: RunFolder,
-    base: RunFolder,
-) -> None:
-    if not ballots:
-        reasons = ", ".join(f"{reason}: {count}" for reason, count in sorted(left_out.items()))
-        raise DataError(
-            f"{path}: no preference on a goal that {base.path} and {run.path} both played "
-            f"({reasons or 'the file is empty'}); give the file of these runs"
-        )

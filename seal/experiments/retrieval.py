@@ -17,27 +17,25 @@ from seal.core.files import AtomicFile
 from seal.core.records import query_id, write_records
 from seal.core.store import Store, open_store
 from seal.core.values import json_bytes
-from seal.evaluation.ranking_metrics import qrels_of, write_trec_qrels, write_trec_run
-from seal.experiments.contenders import (
+from seal.evaluation.rankings import qrels_of, write_trec_qrels, write_trec_run
+from seal.experiments.draws import (
     Contender,
     Costs,
+    Draw,
     Measured,
     Measurement,
+    Ranked,
     Seconds,
     Unavailable,
     contenders,
-    held_out,
-    measure,
-    perturbed,
-    repeated,
-)
-from seal.experiments.draws import (
-    Draw,
-    Ranked,
     distinct,
     draw,
+    held_out,
     left_out,
+    measure,
     open_sources,
+    perturbed,
+    repeated,
     without_distractors,
 )
 from seal.experiments.generation import RecordJournal
@@ -46,9 +44,10 @@ from seal.experiments.series import FIGURES, ExperimentFile, LongForm, figures_o
 from seal.experiments.settings import RetrievalSettings
 from seal.pools.lookup import Bench
 from seal.retrievers.build import learns
-from seal.runs.costs import Meter, Prices
+from seal.runs.costs import Meter
 from seal.runs.engine import search_pool
 from seal.runs.identity import versions
+from seal.runs.prices import Prices
 
 # -- Experiments in retrieval: rankings and their metrics over pools, sizes and samples, no chat.
 
@@ -173,7 +172,7 @@ class _Experiment:
                 if self.progress is not None:
                     self.progress("pools", done, len(parts))
             cell = cell_of(outcomes, k)
-            entries = results_of(cell, labels, k, seed)
+            entries = results_of(cell, labels, k)
             for contender, entry in zip(self.entered, entries, strict=True):
                 results.append({**entry, **_origin(contender, cell)})
                 if self.on_result is not None:

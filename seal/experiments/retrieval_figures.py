@@ -9,21 +9,19 @@ from typing import Any
 
 from seal.core.arrays import Floats, Integers, np
 from seal.core.values import derive_seed
-from seal.evaluation.ranking_metrics import RANKED, metric_names
-from seal.evaluation.significance import mean_and_deviation, paired_differences, weighted_intervals
-from seal.evaluation.statistics import groups_of
+from seal.evaluation.ranking_metrics import metric_names
+from seal.evaluation.rankings import RANKED
+from seal.evaluation.significance import mean_and_deviation, paired_differences
+from seal.evaluation.statistics import groups_of, mean_intervals
 from seal.evaluation.statistics import rounded as shown
-from seal.experiments.contenders import Measured, Unavailable
-from seal.experiments.draws import Ranked, Source
+from seal.experiments.draws import Measured, Ranked, Source, Unavailable
 from seal.experiments.paired_scores import correct
 from seal.experiments.settings import Size
 
 DIGITS = 12
 """Decimals of every number: an independent scorer's figures differ by less."""
 RESAMPLES = 10_000
-"""Resamples of every interval and test over all queries."""
-_GROUP_RESAMPLES = 2_000
-"""Resamples of the intervals of a group: their ends vary by less than a tenth of their width."""
+"""Resamples of every test."""
 UNCALIBRATED = "its scores hold the order of tools and cannot be compared between queries"
 
 
@@ -129,16 +127,13 @@ def _facts(ranked: Sequence[Ranked], measured: Sequence[Measured]) -> dict[str, 
     return facts
 
 
-def results_of(
-    cell: Cell, labels: Sequence[str], ks: Sequence[int], seed: int
-) -> list[dict[str, Any]]:
+def results_of(cell: Cell, labels: Sequence[str], ks: Sequence[int]) -> list[dict[str, Any]]:
     """Return one entry of `results` for each retriever.
 
     Args:
         cell: What was measured.
         labels: Of all retrievers, in order; the unavailable ones too.
         ks: Cut-offs.
-        seed: Of the intervals.
     """
     queries = mean_and_deviation([sample.queries for sample in cell.samples])
     base = {
@@ -150,7 +145,7 @@ def results_of(
         "queries": _number(queries.mean),
         "queries_deviation": rounded(queries.deviation),
     }
-    estimates = _estimates(cell, metric_names(ks, RANKED), seed)
+    estimates = _estimates(cell, metric_names(ks, RANKED))
     return [
         {**base, "retriever": label, "unavailable": cell.unavailable[label], "metrics": {}}
         if label in cell.unavailable
@@ -205,9 +200,9 @@ def sample_means(values: Floats, sample_of: Integers) -> Floats:
     return means
 
 
-def _estimates(cell: Cell, names: Sequence[str], seed: int) -> dict[str, dict[str, Any]]:
+def _estimates(cell: Cell, names: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Return {retriever: {metric: {mean, deviation, n, undefined, low, high, by}}}."""
-    estimates = _estimated(cell, names, slice(None), seed, "")
+    estimates = _estimated(cell, names, slice(None))
     if cell.size != "all" or len(cell.samples) > 1:
         return estimates
     undefined = cell.goals - len(cell.task_of)
@@ -215,7 +210,7 @@ def _estimates(cell: Cell, names: Sequence[str], seed: int) -> dict[str, dict[st
         for name in names:
             estimates[label][name] |= {"undefined": undefined, "by": {}}
     for group, rows in _groups(cell).items():
-        part = _estimated(cell, names, np.asarray(rows), seed, group)
+        part = _estimated(cell, names, np.asarray(rows))
         for label in estimates:
             for name in names:
                 estimates[label][name]["by"][group] = part[label][name]
@@ -232,9 +227,7 @@ def _groups(cell: Cell) -> dict[str, list[int]]:
     return dict(sorted(groups.items()))
 
 
-def _estimated(
-    cell: Cell, names: Sequence[str], rows: Any, seed: int, group: str
-) -> dict[str, dict[str, Any]]:
+def _estimated(cell: Cell, names: Sequence[str], rows: Any) -> dict[str, dict[str, Any]]:
     """Return {retriever: {metric: {mean, deviation, n, low, high}}} of some rows."""
     if not cell.values:
         return {}
@@ -242,8 +235,6 @@ def _estimated(
         np.hstack(list(cell.values.values()))[rows],
         cell.sample_of[rows],
         np.asarray(cell.task_of)[rows],
-        derive_seed(seed, cell.source.digest, cell.size, group),
-        _GROUP_RESAMPLES if group else RESAMPLES,
     )
     return {
         label: dict(zip(names, columns[start : start + len(names)], strict=True))
@@ -251,23 +242,20 @@ def _estimated(
     }
 
 
-def estimated(
-    values: Floats, samples: Integers, tasks: Any, seed: int, resamples: int = RESAMPLES
-) -> list[dict[str, Any]]:
+def estimated(values: Floats, samples: Integers, tasks: Any) -> list[dict[str, Any]]:
     """Return {mean, deviation, n, low, high} of each column; None where there is no row.
 
     Args:
         values: (rows, columns).
         samples: Of each row; `mean` is that of the samples' means, and `deviation` theirs by n - 1.
-        tasks: Of each row; all rows of a task in all samples are drawn together.
-        seed: Of the 95 % bootstrap interval.
-        resamples: Of the interval.
+        tasks: Of each row; all rows of a task in all samples count together in the interval.
     """
     if not len(values):
         empty = {"mean": None, "deviation": None, "n": 0, "low": None, "high": None}
         return [dict(empty) for _ in range(values.shape[1])]
     spreads = [mean_and_deviation(column) for column in sample_means(values, samples).T.tolist()]
-    low, high = weighted_intervals(values, sample_weights(samples), tasks, seed, resamples)
+    ends = mean_intervals(values, tasks, sample_weights(samples))
+    low, high = ends.tolist() if not np.isnan(ends).any() else (None, None)
     return [
         {
             "mean": rounded(spread.mean),
@@ -290,7 +278,7 @@ def sample_weights(sample_of: Integers) -> Floats:
 def comparisons_of(cell: Cell, ks: Sequence[int], seed: int) -> list[dict[str, Any]]:
     """Return the paired differences of every two retrievers, in recall and mrr at the largest K.
 
-    Rows are weighted so that every sample counts alike. The rows of a task are drawn together.
+    Rows are weighted so that every sample counts alike. The rows of a task count together.
     """
     compared = [
         (metric, one, other)

@@ -18,9 +18,9 @@ from seal.runs.run import RunFolder
 
 def work_of(run: RunFolder) -> dict[str, Work]:
     """Return what each role did in the chats of a run's tasks, its tokens as metered."""
-    work = RoleWork()
+    work, tools = RoleWork(), run.tools()
     for task, trajectory in run.chats():
-        work.add(task, trajectory)
+        work.add(task.of_tools(tools), trajectory)
     usage = run.summary().get("usage") or {}
     metered = {row["role"]: row for row in usage.get("roles", ())}
     for role in work.roles.keys() & metered.keys():

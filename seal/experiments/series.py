@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,12 +12,16 @@ from typing import Any
 
 import orjson
 
-from seal.core import JSON, DataError, UsageError
+from seal.core import JSON, DataError, Task, Tool, UsageError
 from seal.core.files import LOCK, AtomicFile, Lock, is_held, whole_name
 from seal.core.records import to_plain
 from seal.core.secrets import without_keys
 from seal.core.text import counted
 from seal.core.values import INDENTED, json_bytes
+from seal.pools.importer import Notes, WorldFile
+from seal.pools.lookup import world_files_of
+from seal.pools.pool import StoredPool
+from seal.pools.pool_writer import write_pool
 from seal.runs.costs import budget_of, within
 from seal.runs.engine import Engine
 from seal.runs.identity import measure_of, system_of
@@ -170,6 +174,29 @@ def write_json(content: JSON, path: Path) -> None:
         file.write(without_keys(json_bytes(content, INDENTED)))
 
 
+def write_derived(
+    origin: StoredPool, folder: Path, tools: Iterable[Tool], tasks: Iterable[Task], **facts: JSON
+) -> None:
+    """Write a part of a pool as a pool folder, with the files of its worlds.
+
+    Args:
+        origin: The pool.
+        folder: Where to.
+        tools: Of the part.
+        tasks: Of the part.
+        **facts: What import.json says of where it is from.
+    """
+
+    def records(source: Any, notes: Notes, **_: Any) -> Iterator[Tool | Task | WorldFile]:
+        notes.lacks.update(origin.report.get("lacks") or ())
+        notes.facts |= facts
+        yield from tools
+        yield from tasks
+        yield from world_files_of(origin.folder)
+
+    write_pool(origin.made_of, records, None, folder)
+
+
 FIGURES = ("metric", "value", "deviation", "low", "high", "n")
 """Columns of a figure in a long form."""
 
@@ -211,7 +238,7 @@ def read_json(path: Path, parts: Collection[str], what: str) -> dict[str, Any]:
     Raises:
         DataError: The file is no JSON, or lacks a field.
     """
-    content = _parsed(path, "give another --out")
+    content = parsed(path, "give another --out")
     if not isinstance(content, dict) or not all(part in content for part in parts):
         raise DataError(f"{path}: no {what}: expected an object with {', '.join(parts)}")
     return content
@@ -227,13 +254,18 @@ def read_object(path: Path, repair: str) -> dict[str, Any]:
     Raises:
         DataError: The file holds no JSON object.
     """
-    content = _parsed(path, repair)
+    content = parsed(path, repair)
     if not isinstance(content, dict):
         raise DataError(f"{path}: expected an object, got {type(content).__name__}")
     return content
 
 
-def _parsed(path: Path, repair: str) -> Any:
+def parsed(path: Path, repair: str) -> Any:
+    """Return what a file of JSON holds.
+
+    Raises:
+        DataError: It is no JSON.
+    """
     try:
         return orjson.loads(path.read_bytes())
     except orjson.JSONDecodeError as error:

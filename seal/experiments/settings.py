@@ -59,13 +59,9 @@ class Drawing(DrawnGroup):
             UsageError: Names the flag, what it got and what it takes.
         """
         check_fields(self, k="cutoffs")
-        object.__setattr__(self, "pool_sizes", _in_order(self.pool_sizes))
-
-
-def _in_order(sizes: Sequence[Size]) -> tuple[Size, ...]:
-    """Return the sizes ascending, each once; "all" is last."""
-    numbers = sorted({size for size in sizes if size != "all"})
-    return (*numbers, "all") if "all" in sizes else tuple(numbers)
+        numbers = sorted({size for size in self.pool_sizes if size != "all"})
+        whole = ["all"] if "all" in self.pool_sizes else []
+        object.__setattr__(self, "pool_sizes", (*numbers, *whole))
 
 
 # -- The settings of an experiment in retrieval.
@@ -73,7 +69,7 @@ def _in_order(sizes: Sequence[Size]) -> tuple[Size, ...]:
 Perturbation: TypeAlias = Literal[
     "typos", "paraphrase", "german", "spanish", "renamed", "undescribed"
 ]
-"""A rule of `seal.experiments.contenders`."""
+"""A rule of `seal.experiments.draws`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -260,7 +256,7 @@ class CompareGroup:
     seed: int = 0
     """Seed of intervals and tests."""
     resamples: Count = RESAMPLES
-    """Number of resamples for each interval and test."""
+    """Number of resamples for each test."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,30 +1,41 @@
-"""A pool in two: tasks to train a retriever on, and tasks to test it on, without leaks.
-
-What is written:
-
-    train/, test/    pool folders
-    training.json    the ids of the tasks in each, under the digests of the pool and of both parts;
-                     in a model's folder it is the record of what the model was trained on
-"""
+"""Data to train a retriever: a pool in two parts without leaks, and triplets."""
 
 from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
-from seal.core import DataError, Goal, Task, Tool, UnknownNameError, UsageError
+from rapidfuzz import fuzz
+
+from seal.core import DataError, Goal, Query, Ranking, Task, UnknownNameError, UsageError
+from seal.core.settings import Count, check_fields
+from seal.core.store import Store, open_store
 from seal.core.text import counted, words
 from seal.core.values import derive_seed
-from seal.experiments.contenders import TRAINING
-from seal.experiments.series import check_results_folder, write_json
-from seal.pools.importer import Notes, WorldFile
+from seal.experiments.draws import TRAINING
+from seal.experiments.series import check_results_folder, write_derived, write_json
 from seal.pools.pool import StoredPool, load_pool
-from seal.pools.pool_writer import write_pool
+from seal.retrievers.base import documents
+from seal.retrievers.build import build_retriever, rank, reads_gold
+from seal.runs.engine import search_pool
 from seal.runs.settings import check_seed
+
+if TYPE_CHECKING:
+    from seal.experiments.export import Writer
+
+# -- A pool in two: tasks to train a retriever on, and tasks to test it on, without leaks.
+#
+# What is written:
+#
+#     train/, test/    pool folders     training.json    the ids of the tasks in each, under the
+# digests of the pool and of both parts;                      in a model's folder it is the record
+# of what the model was trained on
 
 SplitKind = Literal["query", "tool", "given"]
 TRAIN, TEST = "train", "test"
@@ -163,7 +174,14 @@ def split_tasks(tasks: Sequence[Task], settings: SplitSettings) -> Parts:
     alike = {it.query.task_id for it in near}
     left[_NEAR] = tuple(task for task in train if task.id in alike)
     train = _others(train, left[_NEAR])
-    _check_both(train, test, left, settings)
+    if not train or not test:
+        side = "for training" if not train else "for testing"
+        told = [f"{len(those)} {why}" for why, those in left.items() if those]
+        reasons = f" ({', '.join(told)})" if told else ""
+        raise DataError(
+            f"by={settings.by!r}: no task is left {side}{reasons}; change test, seed or by, or "
+            "take a larger pool"
+        )
     kept = _kept(train, len(usable), settings, chance)
     left[_TOO_MANY] = _others(train, kept)
     return Parts(kept, test, {why: those for why, those in left.items() if those}, tools)
@@ -189,34 +207,18 @@ def write_split(pool: StoredPool, settings: SplitSettings, out: Path) -> dict[st
     """
     check_results_folder(out, (TRAIN, TEST, TRAINING), "a split")
     parts = split_tasks(list(pool.every_task()), settings)
-    from seal.pools.other_tools import named_tools
+    from seal.pools.pool import named_tools
 
     named = {tool for task in parts.train for _, tool in named_tools(task)}
     gone = {*parts.held_out_tools} - named
     kept = [tool for tool in pool.tools() if tool.id not in gone]
     (out / TRAINING).unlink(missing_ok=True)
-    _write_part(pool, kept, parts.train, out / TRAIN)
-    _write_part(pool, pool.tools(), parts.test, out / TEST)
+    facts = {name: pool.report[name] for name in ("play",) if name in pool.report}
+    for part, tools, tasks in ((TRAIN, kept, parts.train), (TEST, pool.tools(), parts.test)):
+        write_derived(pool, out / part, tools, tasks, split_from=pool.digest, **facts)
     record = _record(pool, parts, settings, out)
     write_json(record, out / TRAINING)
     return record
-
-
-def _write_part(
-    origin: StoredPool, tools: Iterable[Tool], tasks: Iterable[Task], folder: Path
-) -> None:
-    def records(source: Any, notes: Notes, **_: Any) -> Iterator[Tool | Task | WorldFile]:
-        notes.lacks.update(origin.report.get("lacks") or ())
-        notes.facts["split_from"] = origin.digest
-        if "play" in origin.report:
-            notes.facts["play"] = origin.report["play"]
-        yield from tools
-        yield from tasks
-        from seal.pools.lookup import world_files_of
-
-        yield from world_files_of(origin.folder)
-
-    write_pool(origin.name, records, None, folder)
 
 
 def _record(pool: StoredPool, parts: Parts, settings: SplitSettings, out: Path) -> dict[str, Any]:
@@ -406,17 +408,219 @@ def _check_given(tasks: Sequence[Task]) -> None:
         )
 
 
-def _check_both(
-    train: Sequence[Task],
-    test: Sequence[Task],
-    left: dict[str, tuple[Task, ...]],
-    settings: SplitSettings,
-) -> None:
-    if not train or not test:
-        side = "for training" if not train else "for testing"
-        told = [f"{len(those)} {why}" for why, those in left.items() if those]
-        reasons = f" ({', '.join(told)})" if told else ""
-        raise DataError(
-            f"by={settings.by!r}: no task is left {side}{reasons}; change test, seed or by, or "
-            "take a larger pool"
+# -- Triplets to train a retriever on: a query, the document of a tool that it needs, and others.
+#
+# One line of triplets.jsonl, as the loader of Hugging Face's `datasets` reads it for the trainer of
+# sentence-transformers:
+#
+#     {"anchor": QUERY, "positive": DOCUMENT, "negative": DOCUMENT}
+#
+# Several negatives have a column each, `negative_1` and so on. A query that needs several tools has
+# a line for each. Queries of the same words are one, which needs the tools of all. Documents are
+# what the retriever `dense` embeds of a tool.
+
+FILE = "triplets.jsonl"
+
+
+def write_triplets(to: Writer) -> None:
+    """Write a pool's queries with the tools that they need, and hard negatives (`negatives`).
+
+    Raises:
+        UnknownNameError: There is no such retriever.
+        UsageError: The retriever reads gold, or only the order of its scores has meaning.
+        DataError: The pool has too few tools.
+    """
+    tasks = list(to.pool.every_task())
+    every = asked_of(tasks)
+    without = sum(len(task.goals) for task in tasks) - len(every)
+    if without:
+        to.left_out["goals without relevant tools"] += without
+    asked = _joined(every)
+    tools = to.pool.tools()
+    texts = dict(zip((tool.id for tool in tools), documents(tools), strict=True))
+    mined = Mined()
+    if asked:
+        with closing(open_store()) as store:
+            mined = mine(to.pool, asked, texts, to.mining, store)
+    to.lines(FILE, "triplets", _triplets(asked, texts, mined))
+    to.read_back = (
+        f'`datasets.load_dataset("json", data_files="{FILE}")` reads it. '
+        f"{counted(to.mining.negatives, 'hard negative')} a line, {mined.found} found by "
+        f"{to.mining.negatives_by}, {mined.drawn} drawn by chance; not taken: "
+        f"{mined.too_near_in_score} whose score is too near that of the needed tool, "
+        f"{mined.too_near_in_text} whose document is."
+    )
+
+
+def _joined(asked: Sequence[GoldQuery]) -> list[GoldQuery]:
+    """Return the queries, those of the same words as the first of them with the tools of all."""
+    found: dict[str, GoldQuery] = {}
+    for query in asked:
+        first = found.setdefault(plain(query.text), query)
+        tools = tuple(dict.fromkeys((*first.tools, *query.tools)))
+        found[plain(query.text)] = replace(first, tools=tools)
+    return list(found.values())
+
+
+def _triplets(
+    asked: Sequence[GoldQuery], texts: Mapping[str, str], mined: Mined
+) -> Iterator[dict[str, str]]:
+    """Yield each query with each document once; a tool without a word in its document has none."""
+    told: set[tuple[str, str]] = set()
+    for query in asked:
+        for tool in query.tools:
+            text = texts[tool]
+            if words(text) and (query.text, text) not in told:
+                told.add((query.text, text))
+                hard = mined.negatives[query.text, tool]
+                names = [f"negative_{n}" for n in range(1, len(hard) + 1)]
+                names = names if len(hard) > 1 else ["negative"]
+                pair = {"anchor": query.text, "positive": text}
+                yield {**pair, **dict(zip(names, hard, strict=True))}
+
+
+# -- Hard negatives: tools that a retriever places high for a query that does not need them.
+#
+# Gold names some of the tools that would serve a query, seldom all. So two kinds of candidates are
+# left out, as they may be false negatives:
+#
+# - those whose score is above 95 % of the score of the pair's own tool;
+# - those whose document is nearly that of a tool that the query needs.
+#
+# Source of the first: Moreira et al. (2024), NV-Retriever, section 3 (positive-aware mining,
+# TopK-PercPos). The second holds documents to the likeness by which `seal.split` calls queries
+# near.
+
+NEGATIVE_SHARE = 0.95
+"""A tool is taken as a negative if its score is at most this share of the own tool's score."""
+DEPTH = 100
+"""How many tools of a ranking are looked through. If the own tool is not among them, all their
+scores are higher, and none of them is taken."""
+LIKENESS = 90.0
+"""From which likeness on, at most 100, a document is nearly that of a tool that is needed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MiningSettings:
+    """How hard negatives are mined."""
+
+    negatives: Count = 1
+    """Number of hard negatives for each query and tool that it needs."""
+    negatives_by: str = "tfidf"
+    """Retriever that finds them."""
+    seed: int = 0
+    """Seed of negatives that are drawn by chance, where it finds too few."""
+
+    def __post_init__(self) -> None:
+        """Reject values that no mining can have.
+
+        Raises:
+            UsageError: Names the flag, what it got and what it takes.
+        """
+        check_fields(self)
+        check_seed(self.seed)
+
+
+@dataclass(slots=True)
+class Mined:
+    """The hard negatives of pairs, and counts of what was left out."""
+
+    negatives: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)
+    """(query's text, id of its tool) to documents, equally many for each pair."""
+    found: int = 0
+    """Negatives that the retriever found."""
+    drawn: int = 0
+    """Negatives that were drawn by chance."""
+    too_near_in_score: int = 0
+    """Candidates ranked above the last one taken that were left out."""
+    too_near_in_text: int = 0
+
+
+def mine(
+    pool: StoredPool,
+    asked: Sequence[GoldQuery],
+    documents: Mapping[str, str],
+    settings: MiningSettings,
+    store: Store,
+) -> Mined:
+    """Return hard negatives for each query and tool that it needs.
+
+    If too few candidates are left, tools that the query does not need are drawn by chance.
+
+    Args:
+        pool: Whose tools are mined.
+        asked: Training queries.
+        documents: Tool id to its document.
+        settings: How many, found by what.
+        store: Where embeddings are kept.
+
+    Raises:
+        UnknownNameError: There is no such retriever.
+        UsageError: The retriever reads gold, or only the order of its scores has meaning.
+        DataError: The pool has too few tools.
+    """
+    by = settings.negatives_by
+    if reads_gold(by):
+        raise UsageError(f"--negatives-by {by}: it reads gold; name one that reads texts")
+    retriever = build_retriever(by, search_pool(store, pool.tools(), seed=settings.seed))
+    if not getattr(retriever, "measures", True):
+        raise UsageError(
+            f"--negatives-by {by}: its scores hold the order alone, so they do not tell how near a "
+            "tool is to the wanted one; take bm25, tfidf, dense or hybrid"
         )
+    queries = [Query(query.text, query.task_id, query.goal) for query in asked]
+    rankings = rank(retriever, queries, DEPTH)
+    plains = {tool: plain(text)[:COMPARED] for tool, text in documents.items()}
+    mined = Mined()
+    chance = random.Random(derive_seed(settings.seed, "negatives", pool.digest))
+    for query, ranking in zip(asked, rankings, strict=True):
+        for own in query.tools:
+            tools = _hard(query, own, ranking, plains, settings, chance, mined)
+            if len(tools) < settings.negatives:
+                raise DataError(
+                    f"--negatives {settings.negatives}: pool {pool.name} has "
+                    f"{counted(len(tools), 'tool')} neither needed by a query nor nearly the "
+                    "same; give fewer"
+                )
+            mined.negatives[query.text, own] = tuple(documents[tool] for tool in tools)
+    return mined
+
+
+def _hard(
+    query: GoldQuery,
+    own: str,
+    ranking: Ranking,
+    plains: Mapping[str, str],
+    settings: MiningSettings,
+    chance: random.Random,
+    mined: Mined,
+) -> list[str]:
+    """Return the hard negatives of one pair, best first, then those drawn; count them."""
+    count, least = settings.negatives, LIKENESS
+    wanted = [plains[tool] for tool in query.tools]
+
+    def near(tool: str) -> bool:
+        text = plains[tool]
+        return any(fuzz.ratio(text, other, score_cutoff=least) >= least for other in wanted)
+
+    found: list[str] = []
+    highest = NEGATIVE_SHARE * dict(ranking.hits).get(own, 0.0)
+    for tool, score in ranking.hits:
+        if len(found) == count:
+            break
+        if tool in query.tools:
+            continue
+        if score > highest or highest <= 0:
+            mined.too_near_in_score += 1
+        elif near(tool):
+            mined.too_near_in_text += 1
+        else:
+            found.append(tool)
+    mined.found += len(found)
+    if len(found) == count:
+        return found
+    free = [tool for tool in plains if tool not in query.tools and tool not in found]
+    shuffled = (tool for tool in chance.sample(free, len(free)) if not near(tool))
+    drawn = list(islice(shuffled, count - len(found)))
+    mined.drawn += len(drawn)
+    return found + drawn

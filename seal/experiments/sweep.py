@@ -10,12 +10,11 @@ from itertools import groupby, product
 from pathlib import Path
 from typing import Any
 
-from seal.core import SealError, Task, Tool, UsageError
+from seal.core import SealError, UsageError
 from seal.core.text import counted
-from seal.core.values import derive_seed
 from seal.evaluation.significance import mean_and_deviation
 from seal.evaluation.statistics import kind_of_reason
-from seal.experiments.draws import Sampled, drawn_pools, drawn_queries, without_distractors
+from seal.experiments.draws import drawn_pools, drawn_queries, without_distractors
 from seal.experiments.retrieval_figures import estimated, rounded
 from seal.experiments.series import (
     FIGURES,
@@ -27,13 +26,11 @@ from seal.experiments.series import (
     figures_of,
     metrics_of,
     play,
+    write_derived,
     write_json,
 )
 from seal.experiments.settings import RECALL_AT, SweepSettings, retriever_of
-from seal.pools.importer import Notes, WorldFile
-from seal.pools.lookup import world_files_of
 from seal.pools.pool import StoredPool, told_of
-from seal.pools.pool_writer import write_pool
 from seal.pools.samples import PoolSample
 from seal.runs.play import free_folder
 from seal.runs.resolve import played
@@ -43,23 +40,19 @@ from seal.runs.settings import RunSettings, changed
 # -- From a sweep's finished runs to means over samples with their intervals.
 
 
-def results_of(
-    rows: Sequence[Mapping[str, Any]], out: Path, digest: str, seed: int
-) -> list[dict[str, Any]]:
+def results_of(rows: Sequence[Mapping[str, Any]], out: Path) -> list[dict[str, Any]]:
     """Return the figures of all samples of a size and K together.
 
     Args:
         rows: Of the finished runs, of one size and K side by side.
         out: Folder of the sweep.
-        digest: Of the large pool; the intervals depend on it, the seed, and the size.
-        seed: Of the run.
 
     Returns:
         For each size and K {size, top_k, samples, queries, queries_deviation, errors, metrics:
         {name: {mean, deviation, n, undefined, low, high, samples, reasons?}}}. `mean` is that of
         the samples' means and `deviation` theirs by n - 1 (None for one sample); `low` and `high`
-        are the 95 % bootstrap interval over tasks, of which all scores in all samples are drawn
-        together; `samples` are those that have a value, `reasons` count the kinds of
+        are the 95 % interval over tasks, of which all scores in all samples count together;
+        `samples` are those that have a value, `reasons` count the kinds of
         reason why others have none.
     """
     found = []
@@ -75,17 +68,17 @@ def results_of(
                 "queries": rounded(queries.mean),
                 "queries_deviation": rounded(queries.deviation),
                 "errors": sum(row["errors"] for row in group),
-                "metrics": _estimates(runs, derive_seed(seed, "sweep", digest, size)),
+                "metrics": _estimates(runs),
             }
         )
     return found
 
 
-def _estimates(runs: Sequence[RunFolder], seed: int) -> dict[str, dict[str, Any]]:
+def _estimates(runs: Sequence[RunFolder]) -> dict[str, dict[str, Any]]:
     """Return {metric: {mean, deviation, n, undefined, low, high, samples, reasons?}}.
 
     A row of the table of values is a task, trial and goal of a sample. Metrics that are defined in
-    the same rows share one resampling.
+    the same rows are estimated together.
     """
     import numpy as np
 
@@ -115,7 +108,7 @@ def _estimates(runs: Sequence[RunFolder], seed: int) -> dict[str, dict[str, Any]
         here = defined[:, columns[names[0]]]
         own = values[here][:, [columns[name] for name in names]]
         several = len(np.unique(samples[here]))
-        figures = estimated(own, samples[here], tasks[here], seed)
+        figures = estimated(own, samples[here], tasks[here])
         for name, each in zip(names, figures, strict=True):
             found[name] = {**each, "samples": several, "undefined": reasons[name].total()}
             if reasons[name]:
@@ -275,6 +268,9 @@ class _Sweep:
         settings, pool = self.settings, self.pool
         rows = [self._row(name) for name in done]
         drawn = {(it.size, it.sample): it.distractors for it, _ in self.runs.values()}
+        # The system that was tested, without its K, which is in each row.
+        tested = RunFolder(self.out / done[0]).manifest()["system"] if done else {}
+        system = {name: said for name, said in tested.items() if name != "top_k"}
         filled = [count for (size, _), count in drawn.items() if size < len(pool.tools())]
         return {
             "protocol": {
@@ -286,9 +282,9 @@ class _Sweep:
                 "cutoffs": list(settings.cutoffs),
             },
             "origin": {"benchmark": pool.name, "digest": pool.digest, "tools": len(pool.tools())},
-            "system": _system(RunFolder(self.out / done[0])) if done else {},
+            "system": system,
             "rows": rows,
-            "results": results_of(rows, self.out, pool.digest, settings.seed),
+            "results": results_of(rows, self.out),
             "notes": [*without_distractors(filled, self.varied), *notes],
         }
 
@@ -309,11 +305,6 @@ class _Sweep:
             "skipped": summary["skipped"],
             "metrics": metrics_of(summary),
         }
-
-
-def _system(folder: RunFolder) -> dict[str, Any]:
-    """Return the system that was tested, without its K, which is in each row."""
-    return {name: said for name, said in folder.manifest()["system"].items() if name != "top_k"}
 
 
 def draw_pools(pool: StoredPool, settings: RunSettings, sweep: SweepSettings) -> list[PoolSample]:
@@ -338,8 +329,8 @@ def draw_pools(pool: StoredPool, settings: RunSettings, sweep: SweepSettings) ->
         drawn = drawn_pools(tools, tasks, sizes, sweep, settings.seed)
     asked = []
     for it in drawn:
-        sampled = Sampled(pool.name, pool.digest, it.size, it.sample)
-        chosen = drawn_queries(it.tasks, sweep.queries, settings.seed, sampled)
+        named, sample = (pool.name, pool.digest), (it.size, it.sample)
+        chosen = drawn_queries(it.tasks, sweep.queries, settings.seed, named, sample)
         asked.append(replace(it, tasks=chosen))
     return asked
 
@@ -356,14 +347,14 @@ def write_drawn(drawn: PoolSample, folder: Path, origin: StoredPool, seed: int) 
         origin: The large pool.
         seed: Of the drawing.
     """
-
-    def records(source: Any, notes: Notes, **_: Any) -> Iterator[Tool | Task | WorldFile]:
-        notes.lacks.update(origin.report.get("lacks") or ())
-        notes.facts["drawn_from"] = origin.digest
-        notes.facts |= {"size": drawn.size, "sample": drawn.sample, "seed": seed}
-        notes.facts["seeds"] = list(drawn.seeds)
-        yield from drawn.tools
-        yield from drawn.tasks
-        yield from world_files_of(origin.folder)
-
-    write_pool(origin.name, records, None, folder)
+    write_derived(
+        origin,
+        folder,
+        drawn.tools,
+        drawn.tasks,
+        drawn_from=origin.digest,
+        size=drawn.size,
+        sample=drawn.sample,
+        seed=seed,
+        seeds=list(drawn.seeds),
+    )

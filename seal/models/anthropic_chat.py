@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from seal.core import ModelError, Request
-from seal.core.secrets import ANTHROPIC_URL, server_url
-from seal.core.servers import sentences
+from seal.core.secrets import ANTHROPIC_URL
+from seal.core.servers import sentences, server_url
 from seal.models.profiles import Profile
 from seal.models.server_model import SdkServer, ServerModel
 from seal.models.spec import ModelSettings
@@ -115,11 +115,6 @@ class AnthropicModel(ServerModel):
 
     def _asked(self, body: dict[str, Any]) -> Any:
         return as_chat(self._server.post(as_message(body)))
-
-
-def build(name: str, settings: ModelSettings) -> AnthropicModel:
-    """Return the model `anthropic/NAME`."""
-    return AnthropicModel(name, settings)
 
 
 def as_message(body: Mapping[str, Any]) -> dict[str, Any]:

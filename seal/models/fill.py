@@ -1,4 +1,4 @@
-"""Arguments from a text, by schema and without a model.
+"""Arguments from a text, by schema and without a model; slips of such calls.
 
 A text names values: quoted strings, numbers, dates, names... each with its place. A value must be
 valid under its property's schema, or it is not taken. Which value a property gets: enum values that
@@ -9,19 +9,21 @@ other property has.
 
 from __future__ import annotations
 
+import random
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal
 
 import orjson
 
-from seal.core import JSON
-from seal.core.english import DAY, MONTH, NUMBER_WORDS, day_of
+from seal.core import JSON, Tool, ToolCall
+from seal.core.quantities import MONTHS, NUMBER_WORDS, Day, read
 from seal.core.schemas import is_sound, meets, required_names
 from seal.core.text import words
-from seal.core.values import json_bytes
+from seal.core.values import derive_seed, json_bytes, json_text
 
 Kind = Literal["email", "url", "date", "time", "quoted", "code", "number", "name", "phrase"]
 
@@ -29,6 +31,7 @@ _DAY_WORD = (
     r"today|tomorrow|tonight|yesterday|(?:next |this )?"
     r"(?:monday|tuesday|wednesday|thursday|friday|saturday|sunday|week|weekend|month)"
 )
+_MONTH = "(?:" + "|".join([*MONTHS, *(month[:3] for month in MONTHS), "sept"]) + ")"
 _NUMBER_WORD = "|".join(word for word, number in NUMBER_WORDS.items() if number > 1)
 _CAPITAL = r"[A-ZÀ-ÖØ-Þ][\w'’&-]*"
 _JOINT = "and|in|at|to|from|with"
@@ -37,8 +40,8 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("email", re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")),
     ("url", re.compile(r"https?://[^\s<>\"]*[\w/]")),
     ("date", re.compile(r"\d{4}-\d{2}-\d{2}(?:T[\d:]+Z?)?|\d{1,2}[/.]\d{1,2}[/.]\d{2,4}")),
-    ("date", re.compile(rf"(?i)\b{MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?\b")),
-    ("date", re.compile(rf"(?i)\b\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{MONTH}(?:,? \d{{4}})?\b")),
+    ("date", re.compile(rf"(?i)\b{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?\b")),
+    ("date", re.compile(rf"(?i)\b\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH}(?:,? \d{{4}})?\b")),
     ("date", re.compile(rf"(?i)\b(?:{_DAY_WORD})\b")),
     ("time", re.compile(r"(?i)\b\d{1,2}:\d{2}(?::\d{2})?(?: ?[ap]m)?\b|\b\d{1,2} ?[ap]m\b")),
     ("code", re.compile(r"\b[A-Z][A-Za-z]*-?\d[\w-]*\b|\b\d+(?:-\d+){2,}\b")),
@@ -84,9 +87,8 @@ class Span:
     @property
     def iso_date(self) -> str | None:
         """The date as YYYY-MM-DD where the text gives day, month and year in a clear order."""
-        found = DAY.search(self.text)
-        day = day_of(found[0]) if found else None
-        return day.calendar.isoformat() if day and day.year else None
+        days = [value for value in read(self.text).values if isinstance(value, Day)]
+        return days[0].calendar.isoformat() if days and days[0].year else None
 
 
 def spans(text: str) -> list[Span]:
@@ -430,3 +432,116 @@ def _is_schema(text: bytes) -> bool:
     except SchemaError:
         return False
     return True
+
+
+# -- Slips: right calls made wrong by chance, and answers that say what is wrong with them.
+
+_MARK = "_value"
+"""Ends a name that there is not."""
+
+
+_TEXTS = {"integer", "number", "boolean", "object", "array"}
+"""Types instead of which a slip gives a text."""
+
+
+Slip = Callable[[], ToolCall]
+
+
+def slipped(
+    calls: Sequence[ToolCall], tools: Sequence[Tool], rate: float, seed: int, position: int
+) -> tuple[ToolCall, ...]:
+    """Return the calls, some of them with a fault.
+
+    Args:
+        calls: Right calls of offered tools.
+        tools: Those that are offered.
+        rate: How likely a call slips, in [0, 1].
+        seed: Of the request.
+        position: Of the reply in the chat.
+    """
+    by_name = {tool.name: tool for tool in tools}
+    made = []
+    for place, call in enumerate(calls):
+        draw = random.Random(derive_seed(seed, "slip", position, place))
+        slips = list(_slips(call, by_name[call.name], by_name.keys(), draw))
+        made.append(draw.choice(slips)() if draw.random() < rate else call)
+    return tuple(made)
+
+
+def _slips(
+    call: ToolCall, tool: Tool, offered: AbstractSet[str], draw: random.Random
+) -> list[Slip]:
+    """Return the faults that a call allows; `function` always is one."""
+    properties = tool.parameters.get("properties") or {}
+    given = call.arguments or {}
+    required = [name for name in tool.parameters.get("required") or () if name in given]
+    typed = [name for name in given if _mistyped(given[name], properties.get(name)) is not None]
+
+    def argument() -> ToolCall:
+        name = draw.choice(sorted(given))
+        renamed = {_beside(key, properties) if key == name else key: given[key] for key in given}
+        return replace(call, arguments=renamed)
+
+    def kind() -> ToolCall:
+        name = draw.choice(sorted(typed))
+        return replace(call, arguments={**given, name: _mistyped(given[name], properties[name])})
+
+    def missing() -> ToolCall:
+        name = draw.choice(sorted(required))
+        return replace(call, arguments={key: given[key] for key in given if key != name})
+
+    def function() -> ToolCall:
+        return replace(call, name=_beside(call.name, offered))
+
+    found: list[Slip] = [function]
+    found += [argument] if given else []
+    found += [kind] if typed else []
+    found += [missing] if required else []
+    return found
+
+
+def _beside(name: str, taken: AbstractSet[str] | dict[str, JSON]) -> str:
+    """Return a name that is not taken, made of one that is."""
+    while name in taken:
+        name += _MARK
+    return name
+
+
+def _mistyped(value: JSON, schema: JSON) -> JSON:
+    """Return a value of a type that the schema does not have; None: it has no plain type."""
+    kind = schema.get("type") if isinstance(schema, dict) else None
+    if kind == "string":
+        return [value]
+    return json_text(value) if isinstance(kind, str) and kind in _TEXTS else None
+
+
+def is_told(made: ToolCall, meant: ToolCall, answer: str) -> bool:
+    """Tell whether the answer to a call is an error that names what is wrong with it.
+
+    Args:
+        made: The call as it was made.
+        meant: The right one.
+        answer: What the tool gave back, as the model reads it.
+    """
+    return any(
+        re.search(rf"(?<!\w){re.escape(name)}(?!\w)", _error(answer))
+        for name in _wrong(made, meant)
+    )
+
+
+def _error(answer: str) -> str:
+    """Return the error that an answer reports; all of it where it is no JSON."""
+    try:
+        content = orjson.loads(answer)
+    except orjson.JSONDecodeError:
+        return answer
+    return str(content.get("error", "")) if isinstance(content, dict) else ""
+
+
+def _wrong(made: ToolCall, meant: ToolCall) -> list[str]:
+    """Return the names that a message about a faulty call can hold: the first is the best."""
+    if made.name != meant.name:
+        return [made.name]
+    given, right = made.arguments or {}, meant.arguments or {}
+    unknown = sorted(given.keys() - right.keys())
+    return unknown or [name for name in right if given.get(name) != right[name]]

@@ -17,7 +17,6 @@ from seal.core.providers import GeminiServer
 from seal.core.text_formats import parse_object
 from seal.models.profiles import Profile
 from seal.models.server_model import ServerModel
-from seal.models.spec import ModelSettings
 from seal.models.wire import WireTools, object_of, objects_in, texts_in, wire_request
 
 _UNSIGNED = base64.b64encode(b"skip_thought_signature_validator").decode()
@@ -47,11 +46,6 @@ class GeminiModel(ServerModel):
         unsigned = _UNSIGNED if self.name.startswith("gemini-3") else None
         sent = as_gemini(body, self.settings.options, unsigned)
         return as_chat(self._server.ask(self.name, "generateContent", sent))
-
-
-def build(name: str, settings: ModelSettings) -> GeminiModel:
-    """Return the model `gemini/NAME`."""
-    return GeminiModel(name, settings)
 
 
 def as_gemini(

@@ -1,4 +1,4 @@
-"""`recorded`, `replay`, `scripted` and `human`: answers from elsewhere."""
+"""`recorded`, `replay`, `scripted`, `human` and `gold_calls`: answers from elsewhere."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ import hashlib
 import json
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any, TextIO
 
 from seal.core import (
     END_CONVERSATION,
+    JSON,
     Completion,
     DataError,
+    Goal,
     Lookup,
     Message,
     ModelError,
@@ -30,10 +32,13 @@ from seal.core import (
     UsageError,
 )
 from seal.core.call_formats import parse_call
+from seal.core.conditions import Called, tells_user
 from seal.core.text import counted
 from seal.core.text_formats import parse_object
 from seal.core.values import json_bytes, json_text
-from seal.models.prompt_reading import Scene, find_scene, offered_names
+from seal.models.fill import fill
+from seal.models.oracle import Oracle
+from seal.models.prompt_reading import Scene, find_scene, offered_names, value_of
 from seal.models.spec import ModelSettings
 
 # -- Models whose answers are known in advance.
@@ -77,7 +82,7 @@ class RecordedModel:
 
 
 class RecordedChat:
-    """Plays one trajectory: the calls of each reply in order, then the final answer.
+    """Plays one trajectory: its calls and what it told the user, reply by reply, then the answer.
 
     How far it is stands in the request: the goal by its text, the replies by their number. Where
     the recording has no answer, as of a run that gave up, the final word is empty: what the
@@ -91,6 +96,7 @@ class RecordedChat:
     def __init__(self, task: Task, trajectory: Trajectory) -> None:
         self._texts = [goal.text for goal in task.goals]
         self._trajectory = trajectory
+        self._in_world = bool(task.world)
 
     def complete(self, request: Request) -> Completion:
         """Return the next reply of the role; uses no tokens."""
@@ -98,6 +104,8 @@ class RecordedChat:
             return self._as_user(request)
         scene = find_scene(request, self._texts)
         steps = [step for step in self._trajectory.steps if step.goal == scene.goal]
+        if self._in_world:
+            steps = [*with_made_values(steps, scene)]
         if request.role == "orchestrator":
             told = [step for step in steps if step.recipient in (USER, CHECKER)]
             return Completion(self._answer(scene.goal) or _last_text(told, request.role))
@@ -107,10 +115,11 @@ class RecordedChat:
         return Completion(texts[min(len(scene.said), len(texts) - 1)] if texts else "")
 
     def _act(self, scene: Scene, steps: Sequence[Step], request: Request) -> Completion:
-        batches = call_batches(steps)
-        done = len(scene.batches)
-        if done < len(batches):
-            return _calls(batches[done], request.tools)
+        replies = _replies(steps, request.role)
+        told = sum(reply[0].call is None for reply in replies)
+        done = len(scene.batches) + min(len(scene.said), told)
+        if done < len(replies):
+            return _reply(replies[done], request.tools)
         last_call = max((step.index for step in steps if step.call is not None), default=-1)
         after = [step for step in steps if step.index > last_call]
         return Completion(_last_text(after, request.role) or self._answer(scene.goal))
@@ -150,20 +159,25 @@ def _build(spec: str, rest: str, settings: ModelSettings) -> RecordedModel:
     return RecordedModel(settings.recordings(spec), spec)
 
 
-def call_batches(steps: Sequence[Step]) -> list[list[Step]]:
-    """Return the call steps reply by reply."""
-    calling = [step for step in steps if step.call is not None]
-    return [list(batch) for _, batch in groupby(calling, key=lambda step: step.turn)]
+def _replies(steps: Sequence[Step], role: str) -> list[list[Step]]:
+    """Return what was called, and what a role told the user, reply by reply."""
+    acting = [
+        step
+        for step in steps
+        if (step.call is not None and step.author != USER)
+        or (step.author == role and tells_user(step))
+    ]
+    return [list(reply) for _, reply in groupby(acting, key=lambda step: step.turn)]
 
 
-def _calls(batch: Sequence[Step], tools: Sequence[Tool]) -> Completion:
+def _reply(steps: Sequence[Step], tools: Sequence[Tool]) -> Completion:
     offered = offered_names(tools)
     calls = tuple(
         replace(step.call, id="", name=offered.get(step.call.tool or "", step.call.name))
-        for step in batch
+        for step in steps
         if step.call is not None
     )
-    return Completion(batch[0].content, calls)
+    return Completion(steps[0].content, calls)
 
 
 def _texts(steps: Sequence[Step], role: str) -> list[str]:
@@ -399,3 +413,168 @@ def _tool_line(tool: Tool) -> str:
     required = tool.parameters.get("required") or []
     names = ", ".join(name if name in required else f"[{name}]" for name in properties)
     return f"  {tool.name}({names}): {tool.description[:200]}"
+
+
+# -- `gold_calls`: calls each gold tool of a request once.
+#
+# It is for benchmarks whose gold is the tools of a request and no calls (StableToolBench, AnyTool).
+# The choice of tools is gold then. The arguments are filled from the words of the request, as
+# `lexical` fills them. What the words do not say is made up by the schema. All other calls, and
+# what other roles say, are the oracle's. The execution manager reports what its calls brought;
+# `gold_calls:answer` gives the reference reply, as the oracle does.
+
+_ROLE = "execution_manager"
+
+
+_MADE: dict[str, JSON] = {"integer": 1, "number": 1, "boolean": True, "array": [], "object": {}}
+"""Type to the value of a required argument that no word gives."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoldCalls:
+    """Knows every task's gold tools."""
+
+    tells: bool = False
+    """Whether the execution manager gives the reference reply."""
+
+    def open(self, task: Task, trial: int) -> GoldCallsChat:
+        """Return the model of one chat.
+
+        Raises:
+            NotRecordedError: The gold of a goal says what the world must be, and not how.
+        """
+        return GoldCallsChat(task, self.tells)
+
+
+def build_gold_calls(rest: str, settings: ModelSettings) -> GoldCalls:
+    """Return the model `gold_calls`, or `gold_calls:answer`.
+
+    Raises:
+        UsageError: Another form than `answer`.
+    """
+    if rest not in ("", "answer"):
+        raise UsageError(f"gold_calls:{rest}: expected gold_calls or gold_calls:answer")
+    return GoldCalls(rest == "answer")
+
+
+class GoldCallsChat:
+    """Plays one task.
+
+    Args:
+        task: With its gold.
+        tells: Whether the execution manager gives the reference reply.
+    """
+
+    def __init__(self, task: Task, tells: bool) -> None:
+        self._goals = task.goals
+        self._oracle = Oracle().open(task, 0, tells)
+
+    def complete(self, request: Request) -> Completion:
+        """Return calls of the gold tools that were not called yet, else what the oracle says."""
+        if request.role == _ROLE:
+            scene = find_scene(request, [goal.text for goal in self._goals])
+            goal = self._goals[scene.goal]
+            made = {call.name for batch in scene.batches for call in batch}
+            calls = [
+                gold_call(tool, goal)
+                for tool in request.tools
+                if names_tools_alone(goal) and tool.id in goal.relevant and tool.name not in made
+            ]
+            if calls:
+                return Completion(calls=tuple(calls))
+        return self._oracle.complete(request)
+
+
+def names_tools_alone(goal: Goal) -> bool:
+    """Tell whether the gold of a goal is tools and no calls."""
+    return goal.plans is None and not goal.reference
+
+
+def gold_call(tool: Tool, goal: Goal) -> ToolCall:
+    """Return a valid call of a tool with the arguments that a goal's words give."""
+    filled = fill(tool.parameters, goal.text, goal.text)
+    properties = tool.parameters.get("properties", {})
+    made = {name: _made(properties.get(name)) for name in filled.missing}
+    return ToolCall("", tool.name, {**filled.arguments, **made})
+
+
+def open_values(gold: Called, tool: Tool, goal: Goal) -> dict[str, JSON]:
+    """Return values for the arguments of a gold call of which any is right."""
+    told, properties = gold_call(tool, goal).arguments or {}, tool.parameters.get("properties", {})
+    return {name: told.get(name, _made(properties.get(name))) for name in gold.open_arguments}
+
+
+def _made(schema: JSON) -> JSON:
+    if not isinstance(schema, dict):
+        return "any"
+    for key in ("default", "example"):
+        if schema.get(key) is not None:
+            return schema[key]
+    if schema.get("enum"):
+        return schema["enum"][0]
+    kind = schema.get("type")
+    return _MADE.get(kind, "any") if isinstance(kind, str) else "any"
+
+
+# -- Gold calls with the values that a world made anew in this chat.
+#
+# A world makes some things anew in every chat, such as ids. A gold argument that comes from an
+# earlier result must be what that result says in this chat.
+
+
+def with_made_values(reference: Sequence[Step], scene: Scene) -> tuple[Step, ...]:
+    """Return the reference whose calls take texts of earlier results as this chat's results say.
+
+    The n-th gold call of a tool is that tool's n-th call in the chat. Texts in arguments are
+    replaced that equal a text of a gold result where this chat's has another text.
+
+    Args:
+        reference: Gold steps with their results.
+        scene: What was done so far.
+    """
+    made = _made_texts(reference, scene)
+    return tuple(
+        replace(step, call=replace(step.call, arguments=_replaced(step.call.arguments, made)))
+        if made and step.call is not None and step.call.arguments is not None
+        else step
+        for step in reference
+    )
+
+
+def _made_texts(reference: Sequence[Step], scene: Scene) -> dict[str, str]:
+    """Return each text of the gold results for which this chat's results have another one."""
+    gold = {step.result.call_id: step.result.content for step in reference if step.result}
+    told = {m.call_id: m.content for m in scene.messages if m.role == "tool"}
+    waiting = [call for batch in scene.batches for call in batch]
+    found: dict[str, str] = {}
+    for step in reference:
+        if step.call is None:
+            continue
+        tool = step.call.tool
+        call = next((call for call in waiting if call.tool == tool), None)
+        if call is None:
+            continue
+        waiting.remove(call)
+        if step.call.id in gold and call.id in told:
+            found.update(_differing(value_of(gold[step.call.id]), value_of(told[call.id])))
+    return found
+
+
+def _differing(gold: JSON, told: JSON) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of unequal texts that stand at the same place of two values."""
+    if isinstance(gold, str) and isinstance(told, str) and gold != told:
+        yield gold, told
+    elif isinstance(gold, list) and isinstance(told, list):
+        for one, other in zip(gold, told, strict=False):
+            yield from _differing(one, other)
+    elif isinstance(gold, dict) and isinstance(told, dict):
+        for name in gold.keys() & told.keys():
+            yield from _differing(gold[name], told[name])
+
+
+def _replaced(value: JSON, made: Mapping[str, str]) -> JSON:
+    if isinstance(value, dict):
+        return {name: _replaced(item, made) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_replaced(item, made) for item in value]
+    return made.get(value, value) if isinstance(value, str) else value

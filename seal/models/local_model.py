@@ -190,8 +190,3 @@ class LocalModel(ServerModel):
     def _asked(self, body: dict[str, Any]) -> Any:
         with self._turn:  # its silence is told from the moment that it is asked
             return self._server.post("/chat/completions", body)
-
-
-def build(name: str, settings: ModelSettings) -> LocalModel:
-    """Return the model `local/NAME`."""
-    return LocalModel(name, settings)

@@ -10,7 +10,7 @@ from typing import Any
 
 from seal.core import JSON, ModelError, Request, RequestError
 from seal.core.providers import OpenAIServer
-from seal.core.secrets import held_keys
+from seal.core.servers import held_keys
 from seal.models.profiles import Profile
 from seal.models.server_model import SdkServer, ServerModel
 from seal.models.spec import ModelSettings
@@ -89,11 +89,6 @@ def _too_much(said: str) -> bool:
     return bool(_OUTPUT.search(said)) and not re.search(
         "unsupported|not supported", said, re.IGNORECASE
     )
-
-
-def build_openai(name: str, settings: ModelSettings) -> OpenAIModel:
-    """Return the model `openai/NAME`."""
-    return OpenAIModel(name, settings)
 
 
 _RENAMED = {"max_tokens": "max_output_tokens", "max_completion_tokens": "max_output_tokens"}
@@ -239,8 +234,3 @@ class LiteLLMModel(ServerModel):
 
     def _asked(self, body: dict[str, Any]) -> Any:
         return self._server.post(body)
-
-
-def build_litellm(name: str, settings: ModelSettings) -> LiteLLMModel:
-    """Return the model `litellm/NAME`."""
-    return LiteLLMModel(name, settings)

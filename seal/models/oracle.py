@@ -1,13 +1,12 @@
-"""`oracle` and `gold_calls`: the ceiling."""
+"""`oracle`: the ceiling."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from seal.core import (
     FIND_TOOLS,
-    JSON,
     Completion,
     Goal,
     Message,
@@ -18,13 +17,13 @@ from seal.core import (
     Task,
     Tool,
     ToolCall,
-    UsageError,
     levels,
 )
 from seal.core.conditions import Asked, Called, Replied
+from seal.core.slots import Slot
 from seal.core.text import clauses, words
 from seal.core.values import equal
-from seal.models.prompt_reading import DONE, Scene, find_scene, in_words, offered_names, value_of
+from seal.models.prompt_reading import DONE, Scene, find_scene, in_words, offered_names
 from seal.models.spec import ModelSettings
 
 # -- `oracle`: plays the gold. The ceiling, and a check of the benchmark itself.
@@ -96,6 +95,8 @@ class OracleChat:
         scene = find_scene(request, self._texts)
         goal = self._goals[scene.goal]
         if self._in_world:
+            from seal.models.given_answers import with_made_values
+
             goal = replace(goal, reference=with_made_values(goal.reference, scene))
         if request.role == "planner":
             return Completion("\n".join(clauses(goal.text)))
@@ -108,7 +109,8 @@ class OracleChat:
         as_words = self._in_world or not self._tells
         results = map(in_words, scene.results) if as_words else scene.results
         reply = reply_of(goal) if self._tells else ""
-        asks = not goal.plans or any(plan.milestones for plan in goal.plans)
+        talk = goal.labels.get("action") == "talk"
+        asks = talk or not goal.plans or any(plan.milestones for plan in goal.plans)
         closing = _CANNOT if self._in_world and not asks else DONE  # gold does nothing there
         return reply or "\n".join(results)[:_LONGEST_REPLY] or closing
 
@@ -133,7 +135,7 @@ def _is_playable(goal: Goal) -> bool:
     if goal.reference or not goal.plans or not goal.plans[0].milestones:
         return True
     conditions = [milestone.condition for milestone in goal.plans[0].milestones]
-    return any(isinstance(c, (Called, Asked, Replied)) for c in conditions)
+    return goal.asks_for_end or any(isinstance(c, (Called, Asked, Replied)) for c in conditions)
 
 
 def _act(goal: Goal, scene: Scene, tools: Sequence[Tool]) -> Completion | None:
@@ -191,13 +193,16 @@ def _reference_moves(reference: Sequence[Step]) -> list[Move]:
 def _plan_moves(plan: Plan) -> list[Move]:
     milestones = plan.milestones
     groups = levels([milestone.after for milestone in milestones])
+    by_milestone = plan.calls_by_milestone()
     found: list[Move] = []
     for group in groups:
         conditions = [milestones[position].condition for position in group]
         calls = tuple(c for c in conditions if isinstance(c, Called))
         if calls:
             found.append(Move(calls))
-        for condition in conditions:
+        for position, condition in zip(group, conditions, strict=True):
+            if not isinstance(condition, Called):
+                found += [Move((call,)) for call in by_milestone[position]]
             if isinstance(condition, Asked):
                 asked = ", ".join(condition.about) or "more"
                 found.append(Move(words=f"Could you tell me {asked}?"))
@@ -232,10 +237,14 @@ def _calls(missing: Sequence[Called], tools: Sequence[Tool], goal: Goal) -> list
 
 
 def _call(gold: Called, tool: Tool, goal: Goal) -> ToolCall:
-    if gold.arguments is not None:
+    if gold.arguments is not None and not gold.open_arguments:
         return ToolCall("", tool.name, gold.canonical_arguments())
+    from seal.models.given_answers import gold_call, open_values
 
-    return gold_call(tool, goal)
+    if gold.arguments is None:
+        return gold_call(tool, goal)
+    given = {**gold.canonical_arguments(), **open_values(gold, tool, goal)}
+    return ToolCall("", tool.name, given)
 
 
 def _searches(
@@ -257,11 +266,12 @@ def _searches(
 def reply_of(goal: Goal) -> str:
     """Return the reference reply, with every answer and statement that the gold asks for.
 
-    Where no tool serves and there is no such reply, it says so.
+    What the reference tells earlier is not told again. Where no tool serves and there is no such
+    reply, it says so.
     """
     refusal = _NO_TOOL if goal.labels.get("action") == "abstain" else ""
     text = _reference_reply(goal.reference) or refusal
-    wanted = list(goal.answers)
+    wanted = [*goal.answers, *(slot.told for slot in _untold(goal))]
     if goal.plans:
         for milestone in goal.plans[0].milestones:
             if isinstance(milestone.condition, Replied):
@@ -269,6 +279,20 @@ def reply_of(goal: Goal) -> str:
     folded = text.casefold()
     missing = [state for state in dict.fromkeys(wanted) if state.casefold() not in folded]
     return f"{text} {'; '.join(missing)}".strip()
+
+
+def _untold(goal: Goal) -> list[Slot]:
+    """Return the slots that must be told, and are not in the reference."""
+    wanted = [slot for slot in goal.tells if not slot.optional]
+    spoken = [step.content for step in goal.reference if _speaks(step)]
+    if not wanted or not spoken:
+        return wanted
+    from seal.core.facts import Record
+    from seal.core.telling import find
+
+    known = Record([goal.text, *(text for slot in goal.tells for text in slot.texts)])
+    found = find(wanted, spoken, known, request=goal.text)
+    return [one.slot for one in found if one.state != "told"]
 
 
 def _reference_reply(reference: Sequence[Step]) -> str:
@@ -296,164 +320,3 @@ def _swapped(message: Message) -> Message:
     if message.role == "user":
         return Message("assistant", message.content)
     return Message("user", message.content) if message.role == "assistant" else message
-
-
-# -- `gold_calls`: calls each gold tool of a request once.
-#
-# It is for benchmarks whose gold is the tools of a request and no calls (StableToolBench, AnyTool).
-# The choice of tools is gold then. The arguments are filled from the words of the request, as
-# `lexical` fills them. What the words do not say is made up by the schema. All other calls, and
-# what other roles say, are the oracle's. The execution manager reports what its calls brought;
-# `gold_calls:answer` gives the reference reply, as the oracle does.
-
-_ROLE = "execution_manager"
-
-
-_MADE: dict[str, JSON] = {"integer": 1, "number": 1, "boolean": True, "array": [], "object": {}}
-"""Type to the value of a required argument that no word gives."""
-
-
-@dataclass(frozen=True, slots=True)
-class GoldCalls:
-    """Knows every task's gold tools."""
-
-    tells: bool = False
-    """Whether the execution manager gives the reference reply."""
-
-    def open(self, task: Task, trial: int) -> GoldCallsChat:
-        """Return the model of one chat.
-
-        Raises:
-            NotRecordedError: The gold of a goal says what the world must be, and not how.
-        """
-        return GoldCallsChat(task, self.tells)
-
-
-def build_gold_calls(rest: str, settings: ModelSettings) -> GoldCalls:
-    """Return the model `gold_calls`, or `gold_calls:answer`.
-
-    Raises:
-        UsageError: Another form than `answer`.
-    """
-    if rest not in ("", "answer"):
-        raise UsageError(f"gold_calls:{rest}: expected gold_calls or gold_calls:answer")
-    return GoldCalls(rest == "answer")
-
-
-class GoldCallsChat:
-    """Plays one task.
-
-    Args:
-        task: With its gold.
-        tells: Whether the execution manager gives the reference reply.
-    """
-
-    def __init__(self, task: Task, tells: bool) -> None:
-        self._goals = task.goals
-        self._oracle = Oracle().open(task, 0, tells)
-
-    def complete(self, request: Request) -> Completion:
-        """Return calls of the gold tools that were not called yet, else what the oracle says."""
-        if request.role == _ROLE:
-            scene = find_scene(request, [goal.text for goal in self._goals])
-            goal = self._goals[scene.goal]
-            made = {call.name for batch in scene.batches for call in batch}
-            calls = [
-                gold_call(tool, goal)
-                for tool in request.tools
-                if names_tools_alone(goal) and tool.id in goal.relevant and tool.name not in made
-            ]
-            if calls:
-                return Completion(calls=tuple(calls))
-        return self._oracle.complete(request)
-
-
-def names_tools_alone(goal: Goal) -> bool:
-    """Tell whether the gold of a goal is tools and no calls."""
-    return goal.plans is None and not goal.reference
-
-
-def gold_call(tool: Tool, goal: Goal) -> ToolCall:
-    """Return a valid call of a tool with the arguments that a goal's words give."""
-    from seal.models.fill import fill
-
-    filled = fill(tool.parameters, goal.text, goal.text)
-    properties = tool.parameters.get("properties", {})
-    made = {name: _made(properties.get(name)) for name in filled.missing}
-    return ToolCall("", tool.name, {**filled.arguments, **made})
-
-
-def _made(schema: JSON) -> JSON:
-    if not isinstance(schema, dict):
-        return "any"
-    for key in ("default", "example"):
-        if schema.get(key) is not None:
-            return schema[key]
-    if schema.get("enum"):
-        return schema["enum"][0]
-    kind = schema.get("type")
-    return _MADE.get(kind, "any") if isinstance(kind, str) else "any"
-
-
-# -- Gold calls with the values that a world made anew in this chat.
-#
-# A world makes some things anew in every chat, such as ids. A gold argument that comes from an
-# earlier result must be what that result says in this chat.
-
-
-def with_made_values(reference: Sequence[Step], scene: Scene) -> tuple[Step, ...]:
-    """Return the reference whose calls take texts of earlier results as this chat's results say.
-
-    The n-th gold call of a tool is that tool's n-th call in the chat. Texts in arguments are
-    replaced that equal a text of a gold result where this chat's has another text.
-
-    Args:
-        reference: Gold steps with their results.
-        scene: What was done so far.
-    """
-    made = _made_texts(reference, scene)
-    return tuple(
-        replace(step, call=replace(step.call, arguments=_replaced(step.call.arguments, made)))
-        if made and step.call is not None and step.call.arguments is not None
-        else step
-        for step in reference
-    )
-
-
-def _made_texts(reference: Sequence[Step], scene: Scene) -> dict[str, str]:
-    """Return each text of the gold results for which this chat's results have another one."""
-    gold = {step.result.call_id: step.result.content for step in reference if step.result}
-    told = {m.call_id: m.content for m in scene.messages if m.role == "tool"}
-    waiting = [call for batch in scene.batches for call in batch]
-    found: dict[str, str] = {}
-    for step in reference:
-        if step.call is None:
-            continue
-        tool = step.call.tool
-        call = next((call for call in waiting if call.tool == tool), None)
-        if call is None:
-            continue
-        waiting.remove(call)
-        if step.call.id in gold and call.id in told:
-            found.update(_differing(value_of(gold[step.call.id]), value_of(told[call.id])))
-    return found
-
-
-def _differing(gold: JSON, told: JSON) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of unequal texts that stand at the same place of two values."""
-    if isinstance(gold, str) and isinstance(told, str) and gold != told:
-        yield gold, told
-    elif isinstance(gold, list) and isinstance(told, list):
-        for one, other in zip(gold, told, strict=False):
-            yield from _differing(one, other)
-    elif isinstance(gold, dict) and isinstance(told, dict):
-        for name in gold.keys() & told.keys():
-            yield from _differing(gold[name], told[name])
-
-
-def _replaced(value: JSON, made: Mapping[str, str]) -> JSON:
-    if isinstance(value, dict):
-        return {name: _replaced(item, made) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_replaced(item, made) for item in value]
-    return made.get(value, value) if isinstance(value, str) else value

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import orjson
 
 from seal.core import JSON, Message, Request, Tool, ToolCall
-from seal.core.values import json_text, literal_value
+from seal.core.values import json_text, json_value, literal_value
 
 _AUTHOR = re.compile(r"\[(\w+)\] ")
 
@@ -171,7 +171,7 @@ def in_words(content: str) -> str:
 def value_of(content: str) -> JSON:
     """Return the value that a result spells, in JSON or as a Python literal; else the text."""
     try:
-        value: JSON = orjson.loads(content)
+        value: JSON = json_value(content)
         return value
     except orjson.JSONDecodeError:
         return _literal(content) if _LITERAL.fullmatch(content) else content

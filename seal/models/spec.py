@@ -577,14 +577,14 @@ REGISTRY = Registry(
     "model",
     "seal.models",
     {
-        "openai": "seal.models.openai_chat:build_openai",
-        "anthropic": "seal.models.anthropic_chat:build",
-        "gemini": "seal.models.gemini_chat:build",
-        "litellm": "seal.models.openai_chat:build_litellm",
-        "local": "seal.models.local_model:build",
+        "openai": "seal.models.openai_chat:OpenAIModel",
+        "anthropic": "seal.models.anthropic_chat:AnthropicModel",
+        "gemini": "seal.models.gemini_chat:GeminiModel",
+        "litellm": "seal.models.openai_chat:LiteLLMModel",
+        "local": "seal.models.local_model:LocalModel",
         "lexical": "seal.models.lexical:build_lexical",
         "oracle": "seal.models.oracle:build",
-        "gold_calls": "seal.models.oracle:build_gold_calls",
+        "gold_calls": "seal.models.given_answers:build_gold_calls",
         "random": "seal.models.lexical:build_random",
         "scripted": "seal.models.given_answers:build_scripted",
         "recorded": "seal.models.given_answers:build_recorded",
@@ -603,7 +603,8 @@ def build_model(spec: Any, settings: ModelSettings | None = None) -> ChatModel |
             `provider/model`; an offline name (`lexical`, `oracle`, `random`, `human`,
             `scripted:FILE`, `recorded:NAME`, `replay:RUN`); or a dotted path
             `package.module:attribute`. The path leads to a model, a class that is built without
-            arguments, or a `factory(rest, settings)`. A text may carry options (`Model`).
+            arguments, or a class or function of (rest, settings). A text may carry options
+            (`Model`).
         settings: None: the defaults. Options of the text go before them.
 
     Raises:
@@ -619,10 +620,11 @@ def build_model(spec: Any, settings: ModelSettings | None = None) -> ChatModel |
     check_options(settings.options, options_of(name), f"option -M of {name}", "-M ", str)
     _check_key(model)
     found = _found(name, model.name)
-    factory = not isinstance(found, type) and not _is_model(found) and callable(found)
+    is_plain = isinstance(found, type) and takes(found, 0)
+    factory = not is_plain and not _is_model(found) and callable(found)
     if model.options and not factory:
         raise UsageError(f"model {model.name}: it is built already and takes no options")
-    if isinstance(found, type):
+    if is_plain:
         found = found()
     elif factory and takes(found, 2):
         found = found(rest, settings)

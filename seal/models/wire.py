@@ -7,12 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-import orjson
-
 from seal.core import JSON, Completion, Message, Request, Tool, ToolCall, Usage
 from seal.core.call_formats import call_of, function_of, parse_call, wire_name, wire_names
 from seal.core.servers import FAULTY, finish_of
-from seal.core.values import one_line, well_formed
+from seal.core.values import json_text, one_line, well_formed
 from seal.models.presentation import Presentation
 from seal.models.profiles import HINTS, Profile
 from seal.models.spec import ModelSettings
@@ -67,7 +65,7 @@ def _wire_message(message: Message, tools: WireTools, with_thinking: bool) -> di
         wired["reasoning_content"] = message.reasoning
     if message.calls:
         wired["tool_calls"] = [
-            call_of(call.id, tools.wire(call.name), orjson.dumps(_sent_arguments(call)).decode())
+            call_of(call.id, tools.wire(call.name), json_text(_sent_arguments(call)))
             for call in message.calls
         ]
     elif message.role == "tool":

@@ -23,13 +23,12 @@ from seal.core import (
 )
 from seal.core.arrays import Floats, np
 from seal.core.conditions import Called, Condition
-from seal.core.state_conditions import AllOf, Unconfirmed
+from seal.core.state_conditions import AllOf, EndsAs, Unconfirmed
 from seal.pools.benchmark import loaded
 from seal.pools.importer import REPORT, Notes, Recorded, WorldFile
 from seal.pools.imports import ImportReport
 from seal.pools.lookup import declared, world_files_of
-from seal.pools.other_tools import FUNCTION, ORIGINAL, is_scrambled, named_tools
-from seal.pools.pool import StoredPool, load_pool
+from seal.pools.pool import FUNCTION, ORIGINAL, StoredPool, is_scrambled, load_pool, named_tools
 from seal.pools.pool_writer import write_pool
 from seal.pools.reading.files import function_name
 
@@ -298,7 +297,7 @@ def augment_stored(
         UsageError: As `augment_pool`, or `out` may not be replaced.
         DataError: The pool is malformed, or no task has an augmented form.
     """
-    _check_out(pool.name, out, [augmentation.name for augmentation in augmentations])
+    _check_out(pool.made_of, out, [augmentation.name for augmentation in augmentations])
 
     def records(
         source: Path, notes: Notes, **_: Any
@@ -321,7 +320,7 @@ def augment_stored(
         yield from made.tasks
         yield from world_files_of(source)
 
-    return write_pool(pool.name, records, pool.folder, out)
+    return write_pool(pool.made_of, records, pool.folder, out)
 
 
 def _check_out(name: str, out: Path, augmentations: Sequence[str]) -> None:
@@ -485,7 +484,9 @@ class Scrambler:
     def __init__(self, tools: Iterable[Tool]) -> None:
         by_category: defaultdict[str, list[Tool]] = defaultdict(list)
         for tool in tools:
-            by_category[_plain_category(tool)].append(tool)
+            # 12 characters of a function's name are left for the position.
+            category = function_name(tool.category)[-52:] if tool.category.strip() else "tool"
+            by_category[category].append(tool)
         self._names = {
             tool.id: f"{category}_{position}"
             for category, members in by_category.items()
@@ -529,11 +530,6 @@ class Scrambler:
         own = tool.parameters["properties"].items()
         properties = {name: _stripped(schema, words) for name, schema in own}
         return replace(tool, parameters={**tool.parameters, "properties": properties})
-
-
-def _plain_category(tool: Tool) -> str:
-    # 12 characters are left for the position.
-    return function_name(tool.category)[-52:] if tool.category.strip() else "tool"
 
 
 def _stripped(schema: JSON, words: frozenset[str]) -> JSON:
@@ -593,6 +589,9 @@ def _nodes(nodes: tuple[Milestone, ...], tools: Mapping[str, Tool]) -> tuple[Mil
 def _condition(condition: Condition, tools: Mapping[str, Tool]) -> Condition:
     if isinstance(condition, Called) and condition.tool in tools:
         return replace(condition, tool=tools[condition.tool].id)
+    if isinstance(condition, EndsAs):
+        sequences = (tuple(_condition(c, tools) for c in calls) for calls in condition.sequences)
+        return replace(condition, sequences=tuple(sequences))
     if isinstance(condition, Unconfirmed):
         return replace(condition, tools=_ids(condition.tools, tools))
     if isinstance(condition, AllOf):

@@ -62,6 +62,9 @@ class _Parts:
     """Where calls run: a `Worlds`, a function of a `WorldSetup` that gives an object with open,
     identity and keys_of (`seal.environments.world`), or the name of an installed world, such as
     `mcp`. None: functions, and the run's simulator."""
+    needs_world: OfOne = None
+    """(task) to the `seal.pools.declarations.NeededWorld` without which it is not played, or None:
+    a simulator may answer its calls. None: it may for every task."""
     metrics: Sequence[Any] = ()
     """Metrics beside the usual ones: objects with `score(task, trajectory, tools)`, their classes,
     names, or functions of (task, trajectory) that return a number, a bool, or a map of these."""
@@ -134,7 +137,7 @@ class _Parts:
     """(settings) to a function of a tool that gives it the texts that a run asks for, or None: it
     has them."""
     ablations: Sequence[Any] = ()
-    """Further ablations (`seal.experiments.ablation_conditions.Variation`), or where each stands,
+    """Further ablations (`seal.experiments.ablation.Variation`), or where each stands,
     as `module:attribute`."""
 
 
@@ -189,6 +192,10 @@ class Benchmark(_Parts):
                 f"benchmark {self.name!r}: its environment has tools of its own; leave out "
                 "`tools`, or add them to the environment"
             )
+        if self.success:
+            from seal.evaluation.own_metrics import check_success
+
+            check_success(self.name, self.success, self.metrics)
         if self.tools or self.tasks:
             self._check()
 
@@ -233,7 +240,9 @@ class Benchmark(_Parts):
         """
         from seal.pools.pool_writer import write_pool
 
-        write_pool(self.name, self._records, None, Path(folder), **self._played())
+        # A pool folder can say names alone.
+        play = {part: what for part, what in self.play.items() if isinstance(what, str)}
+        write_pool(self.name, self._records, None, Path(folder), **play)
         return Path(folder)
 
     @classmethod
@@ -283,7 +292,7 @@ class Benchmark(_Parts):
         from seal.pools.lookup import known_benchmark
 
         pool = load_pool(Path(folder))
-        known = known_benchmark(pool.name) or cls(pool.name)
+        known = known_benchmark(pool.made_of) or cls(pool.name)
         loaded = replace(known, tools=tuple(tools), tasks=(), folder=Path(folder))
         if tools:
             from seal.pools.own_benchmark import check_functions
@@ -305,8 +314,13 @@ class Benchmark(_Parts):
         """Id of each tool that is a Python function, to the function."""
         return self._own.functions
 
-    def declared(self) -> dict[str, Any]:
-        """Return what reports of its runs must know, as JSON; empty where it declares nothing."""
+    def declared(self, pool: str = "") -> dict[str, Any]:
+        """Return what reports of its runs must know, as JSON; empty where it declares nothing.
+
+        Args:
+            pool: Name of the pool that is played. Where that is another than the benchmark's, such
+                as of a folder that was made by hand, the benchmark's is told in any case.
+        """
         here = () if isinstance(self.published, str) else self.published
         told = {
             "metrics": [name_of(metric) for metric in self.metrics],
@@ -316,7 +330,7 @@ class Benchmark(_Parts):
             "published": [table.to_json() for table in here],
         }
         found = {part: value for part, value in told.items() if value}
-        return {"name": self.name, **found} if found else {}
+        return {"name": self.name, **found} if found or (pool or self.name) != self.name else {}
 
     def worlds(self) -> dict[str, Any]:
         """Return the world that its tasks name by the benchmark's name, where it has one."""
@@ -366,10 +380,6 @@ class Benchmark(_Parts):
         yield from self._own.by_id.values()
         yield from self._tasks
 
-    def _played(self) -> dict[str, str]:
-        """Return what a pool folder can say of `play`: names."""
-        return {part: what for part, what in self.play.items() if isinstance(what, str)}
-
     def _check(self) -> None:
         from seal.environments.world import Worlds
         from seal.pools.own_benchmark import check_gold
@@ -409,18 +419,21 @@ def _check_conditions(tasks: Sequence[Task], worlds: Mapping[str, Any]) -> None:
         UsageError: A condition has a field that cannot be, or names a table or column that the
             world of its task does not have; names the task and the condition.
     """
+    check = None
     for task in tasks:
         plans = (plan for goal in task.goals for plan in goal.plans or ())
         nodes = (node for plan in plans for node in (*plan.milestones, *plan.minefields))
         if all(isinstance(node.condition, Called) for node in nodes):
             continue
-        from seal.pools.lint import PlanCheck  # most benchmarks need none of it
+        if check is None:
+            from seal.pools.lint import PlanCheck  # most benchmarks need none of it
 
+            check = PlanCheck((), worlds.get)  # it builds each world once
         try:
             read = decode(encode(task), Task)
         except DataError as error:
             raise UsageError(f"task {task.id!r}: {error}") from error
-        for finding in PlanCheck((), worlds.get).findings(read):
+        for finding in check.findings(read):
             raise UsageError(finding.message)
 
 

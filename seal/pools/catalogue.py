@@ -19,7 +19,7 @@ from seal.core.text import counted, shipped_json
 from seal.core.values import digest
 from seal.pools.benchmark import loaded
 from seal.pools.importer import REGISTRY
-from seal.pools.imports import import_benchmark
+from seal.pools.imports import ImportReport, import_benchmark
 from seal.pools.lookup import installed_benchmarks, known_benchmark
 from seal.pools.pool import StoredPool, load_pool
 
@@ -331,7 +331,7 @@ def imported_pool(name: str) -> StoredPool:
     Raises:
         UsageError: Its files are not here; names the import command.
     """
-    importer, options = _importer(name)
+    importer, options = importing(name)
     source = source_folder(name)
     if source is None:
         folder = _folders(name)[0]
@@ -354,9 +354,21 @@ def _folders(name: str) -> list[str]:
     return [folder for folder in (entry.folder if entry else None, name) if folder]
 
 
-def _importer(name: str) -> tuple[str, dict[str, Any]]:
+def importing(name: str) -> tuple[str, dict[str, Any]]:
+    """Return the importer of a benchmark by any of its names, and the options it gets.
+
+    A name that the catalogue does not have is its own, and so is one that a plug-in took.
+    """
     entry = by_any_name().get(name)
-    return (entry.importer, entry.options) if entry and entry.importer else (name, {})
+    if entry is None or not entry.importer or (name in REGISTRY and name != entry.importer):
+        return name, {}
+    return entry.importer, entry.options
+
+
+def import_named(name: str, source: Path | None, out: Path, **options: Any) -> ImportReport:
+    """Import upstream files as `import_benchmark` does, by any name of the benchmark."""
+    importer, usual = importing(name)
+    return import_benchmark(importer, source, out, **{**usual, **options})
 
 
 def _imported(name: str, importer: str, source: Path, options: dict[str, Any]) -> Path:

@@ -18,10 +18,10 @@ from statistics import fmean
 from seal.core import Goal, Task, Tool
 from seal.core.conditions import Asked, Called, Replied
 from seal.evaluation.goals import no_missions
-from seal.evaluation.mission_gold import TYPES, mission_type, relation
+from seal.evaluation.mission_gold import TYPES
+from seal.evaluation.mission_labels import mission_type, relation
 from seal.evaluation.missions import LEAVES, graph_of, mission_kind
 from seal.evaluation.name_similarity import name_similarity
-from seal.pools.importer import TASKS
 from seal.pools.pool import StoredPool
 from seal.pools.reading.files import function_name
 
@@ -81,8 +81,7 @@ def count_stored(pool: StoredPool) -> PoolCounts:
     Raises:
         DataError: A line is bad.
     """
-    has_tasks = (pool.folder / TASKS).stat().st_size > 0
-    return count_pool(pool.tools(), pool.tasks() if has_tasks else ())
+    return count_pool(pool.tools(), pool.tasks_if_any())
 
 
 def gold_tools(goal: Goal) -> set[str]:
@@ -116,7 +115,7 @@ def gold_kinds(task: Task) -> set[str]:
         "arguments": any(call.arguments is not None for call in calls),
         "state": not all(isinstance(condition, _SPOKEN) for condition in conditions),
         "turns": len(task.goals) > 1 or task.persona is not None,
-        "answers": any(goal.answers for goal in task.goals),
+        "answers": any(goal.told for goal in task.goals),
     }
     return {kind for kind, found in has.items() if found}
 
@@ -134,7 +133,7 @@ class MissionCounts:
     """What a data set has of missions, and of switches between their types.
 
     Source: Yu et al., Multi-Mission Tool Bench (2025), Table 1. Labels:
-    `seal.evaluation.mission_gold`.
+    `seal.evaluation.mission_labels`.
     """
 
     missions: int
@@ -177,7 +176,7 @@ def count_missions(tasks: Iterable[Task]) -> MissionCounts:
 def _leaf(goal: Goal) -> list[str]:
     if not goal.plans or no_missions(goal):
         return []
-    kind = mission_kind(graph_of(goal.plans[0]))
+    kind = mission_kind(graph_of(goal.plans[0].without_end()))
     return [LEAVES[kind]] if kind else []
 
 
@@ -212,9 +211,8 @@ def environments_of(pool: StoredPool) -> list[ToolCategory]:
     Raises:
         DataError: A line is bad.
     """
-    has_tasks = (pool.folder / TASKS).stat().st_size > 0
     pseudo = pool.report.get(PSEUDO_ACTIONS) or {}
-    return count_environments(pool.tools(), pool.tasks() if has_tasks else (), pseudo)
+    return count_environments(pool.tools(), pool.tasks_if_any(), pseudo)
 
 
 def count_environments(

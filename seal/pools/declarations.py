@@ -1,4 +1,4 @@
-"""What a benchmark may declare besides: a generator, a published table."""
+"""What a benchmark may declare besides: a generator, a needed world, a published table."""
 
 from __future__ import annotations
 
@@ -114,6 +114,22 @@ def written(out: Any) -> str:
     return f"written to {out}; play it: seal run {out}"
 
 
+# -- A world that tasks cannot do without.
+
+
+@dataclass(frozen=True, slots=True)
+class NeededWorld:
+    """The world of a task whose gold is what its tools do, so that no simulator stands in for it.
+
+    A run plays the task in a world, or as it was recorded, or leaves it out (`seal.runs.resolve`).
+    """
+
+    name: str
+    """As `--environment` takes it."""
+    cure: str = ""
+    """What a user has to do before that; empty: nothing."""
+
+
 # -- What a paper published of a benchmark: tables and figures as data, and where ours come from.
 
 Source = Literal["run", "pool", "sweep", "retrieval"]
@@ -144,8 +160,8 @@ class PublishedTable:
     groups; empty: `figures` tells it. A heading of `rows` that is left out has none."""
     scale: float = 1.0
     """What means of our metrics are multiplied by to stand beside the paper's: 100 for
-    percentages. Means of a metric that is no rate (`Scale`), and what `figures` tells, stand as
-    they are."""
+    percentages. Means of a metric that is no rate (`Scale`) and not in `shares`, and what `figures`
+    tells, stand as they are."""
     digits: int | None = None
     """Decimals of figures; None: as many as are published under the same heading, one of
     percentages, else by size."""
@@ -168,6 +184,9 @@ class PublishedTable:
     drawn: Literal["", "bars", "lines", "heat"] = ""
     """What is a figure in the paper: marks by heading, lines over the rows, or a table coloured by
     figures in per cent. A page has bars for the first two, a terminal a table."""
+    shares: Sequence[str] = ()
+    """Metrics that may be beyond 1, and are so no rates, and yet are multiplied by `scale`: a BLEU
+    whose smoothing gives identical texts more than 1."""
 
     @property
     def headings(self) -> list[str]:

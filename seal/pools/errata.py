@@ -25,13 +25,12 @@ from seal.core.records import from_plain, to_plain
 from seal.core.text import counted
 from seal.core.values import digest
 from seal.evaluation.plan_checks import check_plan
-from seal.pools.catalogue import by_any_name
+from seal.pools.catalogue import importing
 from seal.pools.importer import REPORT, Notes, Recorded, WorldFile
 from seal.pools.imports import ImportReport
 from seal.pools.lookup import known_benchmark, world_files_of
-from seal.pools.other_tools import named_tools
 from seal.pools.own_benchmark import GoldCheck
-from seal.pools.pool import StoredPool, load_pool
+from seal.pools.pool import StoredPool, load_pool, named_tools
 from seal.pools.reading.files import expect, field_of, json_file, refuse_deep
 
 GOLD = ("plans", "answers", "relevant", "any_relevant", "any_answer", "reference")
@@ -133,8 +132,7 @@ def read_errata(file: str | Path) -> Errata:
     """
     path = Path(file)
     if not path.exists():
-        entry = by_any_name().get(str(file))
-        known = known_benchmark((entry and entry.importer) or str(file))
+        known = known_benchmark(importing(str(file))[0])
         if known is None or known.errata is None:
             raise UsageError(f"no file {file}, and no benchmark of this name has errata; give one")
         path = known.errata
@@ -213,7 +211,7 @@ def _check(task: Task, goal: Goal, tools: Mapping[str, Tool]) -> None:
 def draft(pool: StoredPool, tasks: Sequence[str]) -> dict[str, JSON]:
     """Return errata for every goal of some tasks, with the gold as it is, to be filled in."""
     return {
-        "benchmark": pool.name,
+        "benchmark": pool.made_of,
         "corrections": [
             {
                 "task": task.id,
@@ -246,10 +244,10 @@ def apply_errata(
     """
     from seal.pools.pool_writer import write_pool
 
-    errata.check_benchmark(pool.name)
+    errata.check_benchmark(pool.made_of)
     if (out / REPORT).is_file():
         there = load_pool(out)
-        if there.name != pool.name or "errata" not in there.report:
+        if there.made_of != pool.made_of or "errata" not in there.report:
             raise UsageError(f"{out} holds a pool that is no overlay; choose a new folder")
     errata.check_tasks((task.id for task in pool.every_task()), pool.folder, partial)
 
@@ -268,7 +266,7 @@ def apply_errata(
                 yield Recorded(name, trajectory)
         yield from world_files_of(pool.folder)
 
-    return write_pool(pool.name, records, pool.folder, out)
+    return write_pool(pool.made_of, records, pool.folder, out)
 
 
 _OWN = {"benchmark", "tasks", "tools", "dropped", "lacks", "digest", "recordings", "malformed"}

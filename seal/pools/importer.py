@@ -31,6 +31,8 @@ TASKS = "tasks.jsonl"
 REPORT = "import.json"
 RECORDED = "recorded"
 TRAJECTORIES = "trajectories.jsonl"
+RIGHT, WRONG = "right", "wrong"
+"""Recordings of what solves its task, and of what does not: `seal lint` judges them."""
 _PLACES = 5
 """Malformed records that are told with their place, where an importer does not say otherwise."""
 

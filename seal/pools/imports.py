@@ -11,6 +11,7 @@ from typing import Any
 from seal.core import JSON, UsageError, check_name
 from seal.core.registry import load_dotted
 from seal.core.settings import takes
+from seal.pools.benchmark import Benchmark
 from seal.pools.importer import REGISTRY, Importer
 
 
@@ -66,7 +67,8 @@ def import_benchmark(name: str, source: Path | None, out: Path, **options: Any) 
         DataError: A file is missing or malformed, or the source holds no usable record; nothing is
             left behind.
     """
-    importer = importer_of(name)
+    found = REGISTRY.resolve(name)
+    importer = _importer_of(found)
     if importer is None:
         raise UsageError(f"the benchmark {name!r} is complete as it is: nothing of it is imported")
     if not callable(importer) or not takes(importer, 2):
@@ -76,18 +78,12 @@ def import_benchmark(name: str, source: Path | None, out: Path, **options: Any) 
     from seal.pools.pool_writer import write_pool
 
     check_options(importer, options, f"option -T of {name}")
-    return write_pool(name.rpartition(":")[2], importer, source, out, **options)
+    made = found.name if isinstance(found, Benchmark) else name.rpartition(":")[2]
+    return write_pool(made, importer, source, out, **options)
 
 
-def importer_of(name: str) -> Importer | None:
-    """Return the importer of a name or dotted path: a function, or that of a benchmark.
-
-    None: the benchmark is complete as it is.
-
-    Raises:
-        UnknownNameError: No such name.
-    """
-    found = REGISTRY.resolve(name)
+def _importer_of(found: Any) -> Importer | None:
+    """Return what imports: a function, or the importer of a benchmark; None: it is complete."""
     given: Any = getattr(found, "importer", found)
     importer: Importer | None = load_dotted(given) if isinstance(given, str) else given
     return importer

@@ -35,11 +35,17 @@ KINDS: dict[str, tuple[Severity, str]] = {
     "missing_tool": ("error", "a tool that a task names and the pool lacks"),
     "broken_schema": ("warning", "a schema that accepts anything in a place, as it is wrong there"),
     "invalid_call": ("error", "a gold call that its tool's schema refuses"),
+    "failing_call": ("error", "a gold call that fails in the world, or in its function"),
+    "broken_world": ("error", "a task whose world cannot begin as the task says"),
     "unmeasurable_plan": ("error", "a plan by which nothing can be measured"),
+    "contradictory_gold": ("warning", "gold of which one part forbids what another asks for"),
+    "idle_gold": ("warning", "gold that asks for something, and is met where nothing is done"),
+    "misjudged": ("error", "a recording `right` that is not solved, or `wrong` that is"),
     "refused_world": ("warning", "a world that is code and was not loaded; nothing of it is known"),
     "ungrounded_value": ("warning", "a gold value that nothing said before holds"),
     "conflicting_labels": ("warning", "one query text with different relevant tools"),
     "repeated_query": ("info", "a query text that stands several times"),
+    "only_texts": ("info", "goals with only texts to tell, whose words rules do not always decide"),
     "duplicate_tool": ("warning", "tools with one name and one description"),
     "near_duplicate_tool": ("warning", "two tools whose documents are nearly the same"),
     "empty_description": ("warning", "a tool without a description"),
@@ -78,6 +84,7 @@ Record = TypeVar("Record", Tool, Task)
 class ReadPool:
     """What could be read; of two records of one id the first."""
 
+    folder: Path
     tools: dict[str, Tool]
     tasks: dict[str, Task]
     findings: tuple[Finding, ...]
@@ -93,7 +100,7 @@ def read_leniently(folder: Path) -> ReadPool:
         for task in tasks.values()
         if not task.goals
     ]
-    return ReadPool(tools, tasks, tuple(findings))
+    return ReadPool(folder, tools, tasks, tuple(findings))
 
 
 def _by_id(path: Path, kind: type[Record], findings: list[Finding]) -> dict[str, Record]:

@@ -65,12 +65,12 @@ def open_pool(what: str | Path | Benchmark) -> StoredPool:
     check_name("pool or folder", name, pool_names())
     from seal.pools.catalogue import imported_pool
 
-    return StoredPool(imported_pool(name).folder, benchmark=known)
+    return _stored(imported_pool(name).folder)  # a second name has the parts of the first
 
 
 def _stored(folder: Path) -> StoredPool:
     pool = load_pool(folder)
-    return StoredPool(pool.folder, benchmark=known_benchmark(pool.name))
+    return StoredPool(pool.folder, benchmark=known_benchmark(pool.made_of))
 
 
 def with_functions(pool: StoredPool, allow_code: Collection[str]) -> StoredPool:

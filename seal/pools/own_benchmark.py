@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice, product
+from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,14 +22,17 @@ from seal.core import (
     nearest,
     shortened,
 )
-from seal.core.conditions import Argument, Called, Condition
+from seal.core.conditions import ANY, AnyArguments, Argument, Called, Condition
 from seal.core.registry import name_of
-from seal.core.schema_faults import schema_faults
+from seal.core.schema_faults import default_faults, schema_faults
 from seal.core.schemas import meets, required_names, schema_validator, surely_accepts
 from seal.core.settings import checked
+from seal.core.slots import says_something, slots_of
+from seal.core.state_conditions import CallRefused, EndsAs
 from seal.core.validation import CallError, CallValidator
 from seal.core.values import exact_json
-from seal.evaluation.goals import IN_ORDER
+from seal.environments.gold_play import MOST_ENDS
+from seal.evaluation.goals import IN_ORDER, TALK
 from seal.pools.benchmark import FEW_TOOLS, FUNCTION, OwnTool, OwnTools
 from seal.pools.reading.files import refuse_deep
 
@@ -55,7 +60,8 @@ def own_tools(benchmark: str, tools: Iterable[OwnTool]) -> OwnTools:
                 f"benchmark {benchmark!r} has two tools named {tool.name!r}; rename one"
             )
         by_id[tool.id] = tool
-        for fault in () if callable(what) else schema_faults(tool.parameters):
+        faults = default_faults if callable(what) else schema_faults
+        for fault in faults(tool.parameters):
             raise UsageError(
                 f"benchmark {benchmark!r}: tool {tool.name!r}: "
                 f"{'.'.join(filter(None, ('parameters', fault.path)))}: {fault.text}"
@@ -178,41 +184,198 @@ def _of_schema(benchmark: str, schema: Mapping[str, Any]) -> Tool:
             "with `properties`"
         )
     description = inner.get("description") or ""
+    try:
+        writes = says_it_writes({**schema, **inner})
+    except UsageError as error:
+        raise UsageError(f"benchmark {benchmark!r}: tool {name!r}: {error}") from error
     return Tool(
         f"{benchmark}/{name}",
         name,
         description if isinstance(description, str) else str(description),
         parameters,
         returns=inner.get("outputSchema"),
+        writes=writes,
     )
 
 
+def says_it_writes(schema: Mapping[str, Any]) -> bool:
+    """Tell whether a schema says that calls change something: by `writes`, or by MCP's hints.
+
+    A hint counts where it is given, and `writes` does not say otherwise. Its default, that any tool
+    may write, says nothing; nor does `destructiveHint` of a tool that only reads.
+
+    Raises:
+        UsageError: One of them is no truth value, or the hints are no map.
+    """
+    hints = schema.get("annotations")
+    if not isinstance(hints, Mapping | None):
+        raise UsageError(f"annotations: expected a map of MCP's hints, got {shortened(hints)}")
+    said = _truth(schema, "writes")
+    reads, destroys = (_truth(hints or {}, name) for name in ("readOnlyHint", "destructiveHint"))
+    hinted = reads is False or (destroys is True and reads is None)
+    return hinted if said is None else said
+
+
+def _truth(marks: Mapping[str, Any], name: str) -> bool | None:
+    """Return a mark; None: it is not made."""
+    mark = marks.get(name)
+    if not isinstance(mark, bool | None):
+        raise UsageError(f"{name}: expected true or false, got {shortened(mark)}; mend it")
+    return mark
+
+
 @checked
-def called(tool: str, /, **arguments: JSON | Argument) -> Called:
+def called(
+    tool: str, /, *anything: AnyArguments, **arguments: JSON | Argument | AnyArguments
+) -> Called:
     """Return the gold step that a tool is called.
+
+    A call that leaves out an argument is equal to one that gives the default which the tool
+    declares for it, whichever of the two gold names. Values are equal where they mean the same
+    (`seal.core.values.alike`).
 
     Args:
         tool: Name or id of the tool.
-        **arguments: Name to the right value, or to an `Argument` where several are right or it may
-            be left out. None at all: any arguments are right. One that is not named here may only
-            be given with the default that the tool declares.
+        *anything: `seal.ANY`: any arguments are right.
+        **arguments: Name to the right value; to an `Argument` where several are right or it may be
+            left out; to `seal.ANY` where any value is right. None at all: the call has no
+            arguments.
+
+    Raises:
+        UsageError: The tool has no name, arguments are given without theirs, or JSON cannot hold a
+            value.
 
     Example:
         >>> import seal
         >>> seal.called("get_order", order_id="7").arguments
         {'order_id': Argument(values=('7',), optional=False)}
+        >>> seal.called("now").arguments, seal.called("now", seal.ANY).arguments
+        ({}, None)
     """
     if not tool:
         raise UsageError("called(''): expected the name of a tool")
+    if any(one is not ANY for one in anything) or len(anything) > 1:
+        raise UsageError(
+            f"called({tool!r}): {shortened(anything[0])} has no name; give each argument by its "
+            f"name, or seal.ANY alone where any arguments are right"
+        )
+    if anything and arguments:
+        raise UsageError(
+            f"called({tool!r}): seal.ANY beside {next(iter(arguments))!r}; leave one of the two out"
+        )
+    if anything:
+        return Called(tool)
     gold: dict[str, Argument] = {}
     for name, value in arguments.items():
         try:
-            right = value if isinstance(value, Argument) else Argument((value,))
+            right = value if isinstance(value, Argument) else _right(value)
             exact_json(right.listed)
         except (UsageError, ValueError) as error:
             raise UsageError(f"called({tool!r}): {name}: {error}") from error
         gold[name] = right
-    return Called(tool, gold or None)
+    return Called(tool, gold)
+
+
+def _right(value: JSON | AnyArguments) -> Argument:
+    return Argument(None if value is ANY else (value,))
+
+
+@checked
+def refused(call: Called) -> CallRefused:
+    """Return a gold call that is to fail: its tool, the world or the check of arguments refuses it.
+
+    Args:
+        call: As `called` gives it.
+
+    Example:
+        >>> import seal
+        >>> seal.refused(seal.called("cancel_order", order_id="9")).tool
+        'cancel_order'
+    """
+    return CallRefused(call.tool, call.arguments)
+
+
+@checked
+def ends_as(
+    *calls: Called | Sequence[Called],
+    ignore: Sequence[str] = (),
+    cells: Mapping[str, str] | None = None,
+) -> EndsAs:
+    """Return the gold step that the chat ends with the world which gold calls leave.
+
+    When the task is played, the calls are made in a fresh world. The goal is solved if every table
+    of the chat's world then has the same rows, whatever calls the agent made. It combines with
+    `answer=` and with further steps.
+
+    Args:
+        *calls: Gold calls that change the world, in their order; none: the world ends as it began.
+            Lists of calls are alternatives: the world ends as after one of them. So are several
+            right values of an argument. Calls that only look something up may be left out.
+        ignore: Tables, or columns as `table.column`, that may differ, such as new ids and times.
+        cells: `table.column` to what it holds where it is written freely: "text" is compared by its
+            facts, "time" within a minute, "place", "phone" or "money" however it is written. All
+            other cells are compared as values.
+
+    Raises:
+        UsageError: Calls and lists are mixed; a call accepts any arguments, or any value of one, so
+            that it cannot be made; or right values come to more than 64 alternatives. When the
+            benchmark is made: a call fails in the world, without being `refused`;
+            its tool is unknown; the task has no world; or `ignore` names nothing there.
+
+    Example:
+        >>> import seal
+        >>> gold = seal.ends_as(seal.called("refund", order_id="7"), ignore=["refunds.id"])
+        >>> [call.tool for call in gold.gold_calls()]
+        ['refund']
+    """
+    for call in calls:
+        if not isinstance(call, Called | list | tuple):
+            raise UsageError(
+                f"ends_as: {shortened(call)} is no gold call; expected one such as "
+                "seal.called('get_order', order_id='7'), or a list of them"
+            )
+    alone = tuple(call for call in calls if isinstance(call, Called))
+    lists = tuple(tuple(call) for call in calls if not isinstance(call, Called))
+    if alone and lists:
+        raise UsageError("ends_as: expected gold calls, or lists of them as alternatives, not both")
+    ways = [way for calls in lists or (alone,) for way in islice(_ways(calls), MOST_ENDS + 1)]
+    if len(ways) > MOST_ENDS:
+        raise UsageError(
+            f"ends_as: its right values come to more than {MOST_ENDS} alternatives; give lists of "
+            "calls, one for each end that is right"
+        )
+    return EndsAs(tuple(ways), tuple(ignore), dict(cells or {}))
+
+
+def _ways(calls: Sequence[Condition]) -> Iterator[tuple[Condition, ...]]:
+    """Yield the calls once for each choice of their right values, first that of the oracle."""
+    return product(*(list(islice(_choices(call), MOST_ENDS + 1)) for call in calls))
+
+
+def _choices(call: Condition) -> Iterator[Condition]:
+    """Yield a call once for each choice of its right values; what is no call stays as it is.
+
+    Raises:
+        UsageError: An argument may have any value.
+    """
+    if not isinstance(call, Called) or not call.arguments:
+        yield call
+        return
+    for name, argument in call.arguments.items():
+        if argument.values is None:
+            raise UsageError(
+                f"ends_as: the argument {name!r} of {call.tool!r} may have any value, so that the "
+                "call cannot be made; name a value, and in `ignore` the columns that it changes"
+            )
+    left_out = Argument((), optional=True)
+    each = [
+        [left_out] * (argument.optional or not argument.values)
+        + [Argument((value,)) for value in argument.listed]
+        for argument in call.arguments.values()
+    ]
+    for chosen in product(*each):
+        named = zip(call.arguments, chosen, strict=True)
+        yield replace(call, arguments={name: one for name, one in named if one is not left_out})
 
 
 @checked
@@ -220,6 +383,7 @@ def ask(
     request: str,
     *gold: Condition,
     answer: str | float | Sequence[str | float] = (),
+    tells: Any = (),
     tools: Sequence[str] | None = None,
     in_order: bool = False,
     needs_no_tool: bool = False,
@@ -234,18 +398,23 @@ def ask(
         *gold: Steps that solve it, such as `seal.called(...)`; none: which calls are right is not
             known.
         answer: What a right final answer states; several values must all be stated.
+        tells: Typed values that the agent must tell: `{"temperature": 92.3, "unit": "F"}`,
+            `{"price": "36.50 EUR", "day": "2025-09-01"}`, or a list of values. A value may be a
+            map, too: `{"value": "Lena", "also": ["Lena Ruiz"], "optional": True}`.
         tools: Names or ids of the tools that are offered. None: all tools of a small benchmark (at
             most 20), else those that a retriever finds.
         in_order: Whether the steps must be taken in the order given. `mission_accuracy` and
             `calls_right` are 0 where they are not, and `pass_rate` where gold is calls alone.
-        needs_no_tool: Whether it is right to call no tool at all, as for small talk.
-        unanswerable: Whether no tool serves the request: it is right to say so, without a call.
+        needs_no_tool: Whether it is small talk: it is right to call no tool, whatever is answered,
+            and a refusal is no right answer.
+        unanswerable: Whether no tool serves the request: it is right to say so, without a call. It
+            leaves no room for steps, an answer or `needs_no_tool`.
         id: Unique in the benchmark; empty: its number there.
         tags: What results are grouped and selected by.
 
     Raises:
-        UsageError: The request is empty, a step is no condition, gold steps are given for a task
-            that needs none, or JSON cannot hold the tags.
+        UsageError: The request is empty, a step is no condition, gold is given that leaves no room
+            for other gold, an answer says nothing, or JSON cannot hold the tags.
 
     Example:
         >>> import seal
@@ -261,9 +430,23 @@ def ask(
                 f"ask({shortened(request)}): {shortened(step)} is no gold step; expected one such "
                 "as seal.called('get_order', order_id='7')"
             )
+    answers = (answer,) if isinstance(answer, (str, int, float)) else tuple(answer)
     if gold and (needs_no_tool or unanswerable):
         name = "unanswerable" if unanswerable else "needs_no_tool"
         raise UsageError(f"ask({shortened(request)}): {name}=True leaves no room for steps")
+    slots = slots_of(tells)
+    if unanswerable and (needs_no_tool or answers or slots):
+        other = "needs_no_tool=True" if needs_no_tool else "an answer"
+        raise UsageError(
+            f"ask({shortened(request)}): unanswerable=True beside {other}; the right answer says "
+            "that no tool serves the request; leave one of the two out"
+        )
+    empty = next((value for value in answers if not _says_something(value)), None)
+    if empty is not None:
+        raise UsageError(
+            f"ask({shortened(request)}): the answer {shortened(empty)} says nothing; give a word "
+            "or a number that the right answer states, or leave it out"
+        )
     try:
         told = exact_json(dict(tags or {}))
     except (TypeError, ValueError) as error:
@@ -273,8 +456,9 @@ def ask(
         for number, step in enumerate(gold)
     )
     plans = (Plan(milestones),) if gold or needs_no_tool or unanswerable else None
-    answers = (answer,) if isinstance(answer, (str, int, float)) else tuple(answer)
-    labels: dict[str, JSON] = {"action": "abstain"} if unanswerable else {}
+    labels: dict[str, JSON] = {"action": TALK} if needs_no_tool else {}
+    if unanswerable:
+        labels = {"action": "abstain"}
     if in_order and len(gold) > 1:
         labels[IN_ORDER] = True
     goal = Goal(
@@ -283,8 +467,16 @@ def ask(
         tuple(str(value) for value in answers),
         offered=None if tools is None else tuple(tools),
         labels=labels,
+        tells=slots,
     )
     return Task(id, "", (goal,), tags=told)
+
+
+def _says_something(answer: str | float) -> bool:
+    """Tell whether a right answer can state a value: it has a letter, a digit or a symbol."""
+    if isinstance(answer, float):
+        return isfinite(answer)
+    return says_something(str(answer))
 
 
 def own_tasks(
@@ -332,6 +524,10 @@ def own_tasks(
     return tuple(found.values())
 
 
+_ANYTHING = "give seal.ANY, in a file the tool's name alone"
+"""How gold says so."""
+
+
 def check_gold(tasks: Iterable[Task], tools: Mapping[str, Tool]) -> None:
     """Make sure that the gold calls of tasks can be made.
 
@@ -343,8 +539,10 @@ def check_gold(tasks: Iterable[Task], tools: Mapping[str, Tool]) -> None:
         for call in (c for goal in task.goals for plan in goal.plans or () for c in plan.calls()):
             refused = gold.refused(call)
             if refused is not None:
+                anything = refused.error.kind == "missing_argument" and not refused.arguments
                 raise UsageError(
                     f"task {task.id!r}: its gold call cannot be made: {refused.error.message}"
+                    + anything * f" Where any arguments are right, {_ANYTHING}."
                 )
 
 
@@ -375,14 +573,19 @@ def _goal(task: Task, goal: Goal, own: OwnTools) -> Goal:
             )
         return tools[tool]
 
-    def node(milestone: Milestone) -> Milestone:
-        gold = milestone.condition
+    def named(gold: Condition) -> Condition:
+        if isinstance(gold, EndsAs):
+            sequences = (tuple(map(named, calls)) for calls in gold.sequences)
+            return replace(gold, sequences=tuple(sequences))
         if not isinstance(gold, Called):
-            return milestone
+            return gold
         tool = own.by_id[known(gold.tool)]
         asked = gold.arguments
         arguments = None if asked is None else {**default_arguments(tool), **asked}
-        return replace(milestone, condition=Called(tool.id, arguments))
+        return replace(gold, tool=tool.id, arguments=arguments)
+
+    def node(milestone: Milestone) -> Milestone:
+        return replace(milestone, condition=named(milestone.condition))
 
     plans = goal.plans and tuple(
         Plan(tuple(map(node, plan.milestones)), tuple(map(node, plan.minefields)))
@@ -441,26 +644,27 @@ class GoldCheck:
         if surely_accepts(self._tools[tool].parameters, arguments):
             return None
         refuse_deep(arguments)
-        error = self._error(tool, arguments)
-        return None if error is None else error.kind
+        return next((error.kind for error in self._errors(tool, arguments)), None)
 
     def refused(self, call: Called) -> RefusedGold | None:
         """Return the first arguments of a gold call that the tool's schema refuses; None: none.
 
-        Every accepted value must make a valid call, one argument varied at a time.
+        Every accepted value must make a valid call, one argument varied at a time. Where any value
+        is right, one is, and a call that is to be refused need not be valid.
 
         Args:
             call: Of a tool that exists.
         """
-        for arguments in _variants(call):
-            error = self._error(call.tool, arguments)
-            if error is not None:
-                return RefusedGold(arguments, error)
+        anything = dict.fromkeys(call.open_arguments)
+        for arguments in () if call.refused else _variants(call):
+            for error in self._errors(call.tool, {**anything, **arguments}):
+                if error.kind == "unknown_argument" or error.name.split(".")[0] not in anything:
+                    return RefusedGold(arguments, error)
         return None
 
-    def _error(self, tool: str, arguments: dict[str, JSON]) -> CallError | None:
+    def _errors(self, tool: str, arguments: dict[str, JSON]) -> Iterator[CallError]:
         call = ToolCall("call_0", self._tools[tool].name, arguments, tool=tool)
-        return self._validator.check(call)
+        return self._validator.faults(call)
 
 
 def _variants(call: Called) -> Iterator[dict[str, JSON]]:

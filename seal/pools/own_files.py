@@ -19,10 +19,10 @@ from seal.core import (
     UsageError,
     fault,
     located,
-    needing,
+    nearest,
     shortened,
 )
-from seal.core.conditions import Called
+from seal.core.conditions import ANY, Called
 from seal.core.registry import is_module, load_dotted
 from seal.core.values import exact_json, json_text, parse_module
 from seal.pools.benchmark import Benchmark, OwnTool, OwnTools
@@ -69,6 +69,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "calls": ("calls", "gold", "gold_calls", "tool_calls", "expected_calls", "ground_truth"),
     "tools": ("tools", "tool", "gold_tools", "relevant_tools", "expected_tools"),
     "answer": ("answer", "answers", "expected_answer", "reference", "output"),
+    "tells": ("tells", "slots"),
     "id": ("id", "_id", "task_id"),
 }
 """What is read of a row to the columns that are it, where `--map` does not say otherwise."""
@@ -220,7 +221,16 @@ def _of_row(place: str, row: Mapping[str, Any]) -> OwnTool:
             f"{place}: parameters: {error}; write a JSON Schema, or such as "
             "order_id: str, days: int = 3"
         ) from error
-    return {"name": name, "description": row.get("description") or "", "parameters": parameters}
+    tool = {"name": name, "description": row.get("description") or "", "parameters": parameters}
+    marks = {key: row[key] for key in ("writes", "annotations") if row.get(key) not in (None, "")}
+    written = marks.get("writes")
+    if isinstance(written, str) and written.casefold() in _TRUTHS:
+        marks["writes"] = _TRUTHS[written.casefold()]
+    return {**tool, **marks}
+
+
+_TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+"""How a cell says whether a tool writes."""
 
 
 def _written_schema(text: str) -> Mapping[str, Any]:
@@ -277,8 +287,10 @@ def _refuse_written(folder: Path) -> None:
 
 
 def _of_hub(tasks: str) -> Iterable[Any]:
-    with needing("datasets", "training"):
+    try:
         from datasets import load_dataset  # type: ignore[import-not-found, unused-ignore]
+    except ImportError as error:
+        raise UsageError(f"{tasks}: datasets is not installed: pip install datasets") from error
     name, _, split = tasks.removeprefix(HUB).partition(":")
     try:
         found: Iterable[Any] = load_dataset(name, split=split or "test")
@@ -330,7 +342,8 @@ class _Rows:
                 query,
                 *(gold or ()),
                 answer=_answers(values.get(at["answer"])),
-                needs_no_tool=gold == [],
+                tells=_tells(values.get(at["tells"])),
+                needs_no_tool=gold == [] and not unanswerable,
                 unanswerable=unanswerable,
                 id=str(values.get(at["id"], "")),
                 tags=tags,
@@ -376,15 +389,67 @@ class _Rows:
             )
             return called(written, **given_arguments(call, list(names)))
         if isinstance(one, str):
-            return called(one)
-        inner = expect(one, dict, what="a call").get("function", one)
-        name = inner if isinstance(inner, str) else expect(inner, dict).get("name")
-        given: Any = inner.get("arguments") if isinstance(inner, dict) else one.get("arguments")
-        if isinstance(given, str):
-            given = parse_json(given.encode("utf-8", "replace"), f"arguments of {name}")
-        if not isinstance(name, str) or not isinstance(given, dict | None):
-            raise DataError(f"expected a call with name and arguments, got {shortened(one)}")
-        return called(name, **(given or {}))
+            return called(one, ANY)
+        name, given = _named_call(one)
+        return called(name, ANY) if given is None else called(name, **given)
+
+
+_NAMES = ("name", "function", "tool", "tool_name", "function_name")
+_ARGUMENTS = ("arguments", "parameters", "input", "args", "kwargs")
+"""Keys of a call's arguments: OpenAI's, Llama's, Anthropic's, LangChain's, and those of Python."""
+_WITHIN = ("function", "function_call", "functionCall")
+"""Keys of a map that holds name and arguments."""
+_BESIDE = frozenset({"id", "call_id", "index", "status", "type"})
+"""Keys of a call that say nothing of what is right."""
+
+
+def _named_call(one: Any) -> tuple[str, dict[str, Any] | None]:
+    """Return name and arguments of a gold call that is a map; None: it has no key for them.
+
+    Raises:
+        DataError: It has a key that is not known, two names, arguments under two keys, or such as
+            are no map. No key is passed over: what it asks for would be asked of nobody.
+    """
+    fields: dict[str, Any] = dict(expect(one, dict, what="a call"))
+    for key in [key for key in _WITHIN if isinstance(fields.get(key), dict)]:
+        inner = fields.pop(key)
+        for twice in (name for name in inner if name in fields and name not in _BESIDE):
+            raise DataError(f"a call has {twice!r} twice, also in its {key!r}; keep one")
+        fields |= inner
+    said = {key: value for key, value in fields.items() if value is not None}
+    for key in said.keys() - {*_NAMES, *_ARGUMENTS, *_BESIDE}:
+        close = nearest(str(key), _ARGUMENTS)
+        raise DataError(
+            f"a call has the key {shortened(key)}, which is not known; write its name under 'name' "
+            "and its arguments under 'arguments'" + (f". Did you mean {close!r}?" if close else "")
+        )
+    names = [key for key in _NAMES if key in said]
+    if len(names) != 1 or not isinstance(said[names[0]], str):
+        told = f"names under {' and '.join(names)}" if names else "no name"
+        raise DataError(f"expected a call with name and arguments, got {told}: {shortened(one)}")
+    name = said[names[0]]
+    given = [key for key in _ARGUMENTS if key in fields]
+    under = [key for key in given if key in said] or given[:1]
+    if not under:
+        return name, None
+    if len(under) > 1:
+        raise DataError(
+            f"the call of {name} has arguments under {' and '.join(under)}; keep one of them"
+        )
+    return name, _argument_map(name, under[0], fields[under[0]])
+
+
+def _argument_map(name: str, key: str, given: Any) -> dict[str, Any]:
+    """Return the arguments of a gold call, from JSON text too; a blank text has none."""
+    if isinstance(given, str):
+        place = f"{key} of {name}"
+        given = parse_json(given.encode("utf-8", "replace"), place) if given.strip() else {}
+    if not isinstance(given, dict) or not all(isinstance(each, str) for each in given):
+        raise DataError(
+            f"{key} of {name}: expected a map of names and values, got {shortened(given)}; write "
+            "{} for no arguments, and leave the key out where any are right"
+        )
+    return given
 
 
 def _several(value: Any) -> list[Any]:
@@ -416,7 +481,23 @@ def _answers(value: Any) -> Sequence[str | float]:
         except ValueError:
             return (value,)
     found = value if isinstance(value, list) else [value]
+    for one in found:
+        if one is None or isinstance(one, dict | list):
+            raise DataError(
+                f"answer: expected a text, a number or a list of them, got {shortened(one)}; write "
+                "the values that the right answer states"
+            )
     return [one if isinstance(one, int | float) else str(one) for one in found]
+
+
+def _tells(value: Any) -> Any:
+    """Return what a cell says of values to tell: JSON, or one value."""
+    if isinstance(value, str) and value[:1] in "[{":
+        try:
+            return json_of_text(value)
+        except ValueError as error:
+            raise DataError(f"tells: malformed JSON: {error}") from error
+    return () if value is None else value
 
 
 def _plain(value: Any) -> Any:
@@ -451,15 +532,15 @@ def said_by(tasks: Sequence[Task]) -> list[Preview]:
     """Return what the metrics of every run can say of tasks of one goal each."""
     goals = [task.goals[0] for task in tasks]
     calls = [_calls(goal) for goal in goals]
-    answers = sum(bool(goal.answers) for goal in goals)
-    refused = sum(goal.labels.get("action") == "abstain" for goal in goals)
-    alone = sum(bool(c) and not g.answers for g, c in zip(goals, calls, strict=True))
+    answers = sum(bool(goal.told) for goal in goals)
+    refused = sum(goal.needs_no_tool and not goal.told for goal in goals)
+    alone = sum(bool(c) and not g.told for g, c in zip(goals, calls, strict=True))
     decided = answers + alone + refused
     named = sum(map(bool, calls))
-    valued = sum(any(call.arguments for call in called) for called in calls)
+    valued = sum(any(call.arguments is not None for call in called) for called in calls)
     without = sum(goal.plans is not None and not goal.plans[0].milestones for goal in goals)
     open_ = len(goals) - decided
-    none = f", {refused} no tool" if refused else ""
+    none = f", {refused} no call" if refused else ""
     rest = f"; {open_} need a judge: --role-model judge=MODEL" if open_ else ""
     return [
         Preview(
@@ -487,8 +568,9 @@ def _calls(goal: Goal) -> list[Called]:
 
 
 def _written(call: Called) -> str:
+    name, refused = call.tool.rpartition("/")[2], ", to be refused" if call.refused else ""
     if call.arguments is None:
-        return call.tool.rpartition("/")[2]
+        return f"{name}{refused}"
     given = call.canonical_arguments().items()
-    values = ", ".join(f"{name}={json_text(value)}" for name, value in given)
-    return f"{call.tool.rpartition('/')[2]}({values})"
+    values = ", ".join(f"{argument}={json_text(value)}" for argument, value in given)
+    return f"{name}({values}){refused}"

@@ -1,10 +1,11 @@
-"""Pool folders read: tools, tasks, order of `--limit`, search."""
+"""Pool folders read: tools, tasks, order of `--limit`, search; what tasks name."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import islice
@@ -14,10 +15,13 @@ from typing import Any, Literal, NamedTuple, Protocol
 import orjson
 
 from seal.core import (
+    CHAT_TOOLS,
     JSON,
     DataError,
+    Milestone,
     Pool,
     Query,
+    Step,
     Task,
     Tool,
     Trajectory,
@@ -25,11 +29,11 @@ from seal.core import (
     UsageError,
     check_name,
 )
+from seal.core.conditions import Called
 from seal.core.records import read_records
 from seal.core.settings import checked
 from seal.core.values import canonical_json, derive_seed
 from seal.pools.importer import RECORDED, REPORT, TASKS, TOOLS, TRAJECTORIES, pool_digest
-from seal.pools.other_tools import named_tools
 from seal.simulator_cache.simulators import RecordedCall, recorded_calls
 
 # -- Pool folders: what an import wrote, read back and checked.
@@ -82,6 +86,8 @@ class StoredPool:
         view: Given a function that reads all tasks, yields those that are played, in their order.
         benchmark: The `seal.pools.benchmark.Benchmark` behind the folder, where that is known.
         told: Gives a tool the texts that models are shown; None: those of the file.
+        left_out: World to how many of the selected tasks need it and are not played, because the
+            run has none (`without`).
     """
 
     def __init__(
@@ -90,8 +96,10 @@ class StoredPool:
         view: View | None = None,
         benchmark: Any = None,
         told: Callable[[Tool], Tool] | None = None,
+        left_out: Mapping[str, int] | None = None,
     ) -> None:
         self._told = told
+        self.left_out = dict(left_out or {})
         self.folder = folder
         self.benchmark = benchmark
         self._view = view
@@ -125,9 +133,39 @@ class StoredPool:
         """The benchmark's name; the folder's where import.json names none."""
         return str(self.report.get("benchmark") or self.folder.resolve().name)
 
+    @property
+    def made_of(self) -> str:
+        """Name of the benchmark whose parts it has: what its files say, whatever the folder is.
+
+        It is that of import.json, else that of the first task, such as in a run's folder.
+        """
+        return str(self.report.get("benchmark") or self._said_by_tasks() or self.name)
+
+    def _said_by_tasks(self) -> JSON:
+        with (self.folder / TASKS).open("rb") as lines:
+            first = next(filter(bytes.strip, lines), b"{}")
+        with suppress(orjson.JSONDecodeError, AttributeError):  # whoever reads the tasks tells it
+            return orjson.loads(first).get("benchmark")
+        return None
+
     def at(self, folder: Path) -> Any:
         """Return what opens another folder as a pool of the same benchmark."""
         return folder if self.benchmark is None else self.benchmark.at(folder)
+
+    def without(self, lacks: Callable[[Task], bool], left_out: Mapping[str, int]) -> StoredPool:
+        """Return the pool without the tasks that lack their world.
+
+        Args:
+            lacks: Tells whether a task does.
+            left_out: World to how many of the selected tasks need it.
+        """
+        before = self._view
+
+        def view(read: Callable[[], Iterator[Task]]) -> Iterator[Task]:
+            found = read() if before is None else before(read)
+            return (task for task in found if not lacks(task))
+
+        return StoredPool(self.folder, view, self.benchmark, self._told, left_out)
 
     @cached_property
     def digest(self) -> str:
@@ -188,6 +226,10 @@ class StoredPool:
         found = (task for task in self._selected(select or {}) if task.id in drawn)
         yield from islice(found, len(drawn))
 
+    def tasks_if_any(self) -> Iterator[Task]:
+        """Yield all tasks; none of a pool that has tools alone, which `tasks` refuses."""
+        yield from self.tasks() if (self.folder / TASKS).stat().st_size else ()
+
     def outlines(self, select: Mapping[str, str] | None = None) -> tuple[Outline, ...]:
         """Return the outlines of tasks, all or with some tags; the tasks are read once for it.
 
@@ -212,7 +254,8 @@ class StoredPool:
             tags = {"id": task.id} | {tag: _written(value) for tag, value in task.tags.items()}
             for tag, value in tags.items():
                 known[tag].add(value)
-            if all(_fits(tags.get(tag, "").casefold(), value) for tag, value in wanted.items()):
+            said = ((tags.get(tag, "").casefold(), value) for tag, value in wanted.items())
+            if all(own == value or fnmatchcase(own, value) for own, value in said):
                 found = True
                 yield task
         if not found:
@@ -313,10 +356,6 @@ def _written(value: JSON) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)
-
-
-def _fits(value: str, wanted: str) -> bool:
-    return value == wanted or fnmatchcase(value, wanted)
 
 
 def _nothing_found(
@@ -465,3 +504,53 @@ def prefix(tasks: Iterable[Task], limit: int) -> frozenset[str]:
     reversed_bits = (int(f"{at:0{bits}b}"[::-1], 2) for at in range(1 << bits))
     taken = [row[at] for at in reversed_bits if at < len(row)] if row else []
     return frozenset(taken[:limit])
+
+
+# -- What calls of scrambled tools run.
+
+FUNCTION = "function"
+ORIGINAL = "original"
+"""Under these names a scrambled tool's `source` has the original's id and document."""
+
+
+def is_scrambled(tool: Tool) -> bool:
+    """Tell whether a tool is a scrambled one."""
+    return FUNCTION in tool.source and isinstance(tool.source.get(ORIGINAL), Mapping)
+
+
+def originals(tools: Iterable[Tool]) -> dict[str, Tool]:
+    """Return for the id of each scrambled tool the tool that a call of it runs."""
+    return {
+        tool.id: replace(tool, id=str(tool.source[FUNCTION]), **tool.source[ORIGINAL])
+        for tool in tools
+        if is_scrambled(tool)
+    }
+
+
+# -- The tools of a pool that tasks name, and what they are to them.
+
+
+def named_tools(task: Task) -> Iterator[tuple[str, str]]:
+    """Yield what a tool is to the task, and its id, for every tool of the pool that a goal names.
+
+    It is relevant, offered, gold (called by a plan, or forbidden by it), or called in the reference
+    solution; one tool may be several of them.
+    """
+    for goal in task.goals:
+        nodes = [m for plan in goal.plans or () for m in (*plan.milestones, *plan.minefields)]
+        yield from (("relevant", tool) for tool in goal.relevant)
+        yield from (("offered", tool) for tool in goal.offered or ())
+        yield from (("gold", tool) for node in nodes for tool in called_tools(node))
+        yield from (("reference", tool) for tool in stated_tools(goal.reference))
+
+
+def called_tools(node: Milestone) -> frozenset[str]:
+    """Return the tool that a node calls; none where it asks for something else."""
+    return frozenset([node.condition.tool]) if isinstance(node.condition, Called) else frozenset()
+
+
+def stated_tools(steps: tuple[Step, ...]) -> tuple[str, ...]:
+    """Return the tools of the pool that the steps call, in their order."""
+    called = (step.call.tool for step in steps if step.call is not None)
+    found = (tool for tool in called if tool is not None and not tool.startswith(CHAT_TOOLS))
+    return tuple(dict.fromkeys(found))

@@ -12,6 +12,7 @@ import orjson
 from seal.core import DataError, Task, Tool, UsageError, shortened
 from seal.core.files import in_work, naming, part_of, remove, within
 from seal.core.records import encode, without_cycle_search
+from seal.core.schema_faults import default_faults
 from seal.pools.importer import (
     RECORDED,
     REGISTRY,
@@ -98,6 +99,8 @@ def _write(
         try:
             for record in importer(source, notes, **options):
                 writer.add(record)
+                if isinstance(record, Tool):
+                    _tell_defaults(record, notes)
         except DataError as error:
             point = "" if str(error).endswith(("?", "!", ".")) else "."
             raise DataError(f"{error}{point} Nothing was imported") from error
@@ -122,6 +125,20 @@ def _write(
     text = orjson.dumps(report.to_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
     (folder / REPORT).write_bytes(text)
     return report
+
+
+_REFUSED = "defaults_refused"
+_MOST_TOLD = 5
+"""Defaults that are told with their place."""
+
+
+def _tell_defaults(tool: Tool, notes: Notes) -> None:
+    """Count the defaults of a tool that its own schema refuses, and tell the first ones."""
+    for fault in default_faults(tool.parameters):
+        count = notes.facts.get(_REFUSED, 0)
+        if count < _MOST_TOLD:
+            notes.remarks.append(f"{tool.id}: the default at {fault.path} is refused: {fault.text}")
+        notes.facts[_REFUSED] = count + 1
 
 
 def _nothing(what: str, name: str, source: Path | None, notes: Notes) -> str:

@@ -13,7 +13,7 @@ from typing import TypeVar
 from seal.core import DataError, Goal, Plan, Task, Tool, UsageError, check_name
 from seal.core.text import counted
 from seal.core.values import derive_seed, digest
-from seal.pools.other_tools import called_tools, named_tools, stated_tools
+from seal.pools.pool import called_tools, named_tools, stated_tools
 
 # -- Smaller pools drawn from a large one, by the queries that they must serve.
 #
@@ -75,7 +75,6 @@ def sample_pools(
     queries: str = "closure",
     nested: bool = True,
     neighbours: Neighbours | None = None,
-    draws: int | None = None,
 ) -> Iterator[PoolSample]:
     """Return smaller pools: sampling by sampling, each from the smallest size to the largest.
 
@@ -95,21 +94,19 @@ def sample_pools(
             False: each size is drawn by a chance of its own.
         neighbours: For "nearest": asked for the tools that the seed queries need. Ids that the pool
             does not have are passed over; where its lists end, chance goes on.
-        draws: At most so many seed queries in each pool; None: until it is full.
 
     Raises:
-        UsageError: There is no size, or one below 1 or beyond the pool; samples or draws are below
+        UsageError: There is no size, or one below 1 or beyond the pool; samples are below
             1; a protocol is unknown; "nearest" lacks neighbours; no task has relevant tools. When
             the first sample is taken: a size serves no query.
         DataError: A tool or task id stands twice, or a task needs a tool that the pool lacks.
     """
     _check_protocol(distractors, queries, neighbours)
-    for name, number in (("samples", samples), ("draws", draws)):
-        if number is not None and number < 1:
-            raise UsageError(f"{name} must be at least 1, got {number}")
+    if samples < 1:
+        raise UsageError(f"samples must be at least 1, got {samples}")
     pool = _LargePool(_by_id("tool", tools), _by_id("task", tasks))
     ascending = pool.checked(sizes)
-    protocol = _Protocol(pool, distractors, queries, nested, neighbours, draws)
+    protocol = _Protocol(pool, distractors, queries, nested, neighbours)
     return chain.from_iterable(protocol.sampling(ascending, n, seed) for n in range(samples))
 
 
@@ -195,9 +192,6 @@ class _Drawn:
     needed: set[str] = field(default_factory=set)
     """Tools that the seed queries need."""
 
-    def without_distractors(self) -> _Drawn:
-        return _Drawn(set(self.needed), list(self.seeds), set(self.needed))
-
 
 @dataclass(frozen=True)
 class _Protocol:
@@ -208,7 +202,6 @@ class _Protocol:
     queries: str
     nested: bool
     neighbours: Neighbours | None
-    draws: int | None
 
     def sampling(self, sizes: Sequence[int], sample: int, seed: int) -> Iterator[PoolSample]:
         """Yield one sampling's pools, from the smallest to the largest."""
@@ -218,18 +211,19 @@ class _Protocol:
         for size in sizes:
             if not self.nested:
                 chance = random.Random(derive_seed(seed, "pools", sample, size))
-                drawn = drawn.without_distractors() if fixed else _Drawn()
+                # Of fixed queries the seeds stay, without the distractors.
+                kept = drawn if fixed else _Drawn()
+                drawn = _Drawn(set(kept.needed), list(kept.seeds), set(kept.needed))
             if not (fixed and drawn.seeds):
                 self._draw_seeds(drawn, size, chance)
             self._fill(drawn, size, chance)
             yield self._sample(drawn, size, sample)
 
     def _draw_seeds(self, drawn: _Drawn, size: int, chance: random.Random) -> None:
-        most = len(self.pool.tasks) if self.draws is None else self.draws
         names = sorted(self.pool.tasks.keys() - set(drawn.seeds))
         chance.shuffle(names)
         for name in names:
-            if len(drawn.tools) == size or len(drawn.seeds) >= most:
+            if len(drawn.tools) == size:
                 break
             need = self.pool.needs[name]
             missing = need.missing(drawn.tools, chance)

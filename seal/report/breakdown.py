@@ -1,4 +1,4 @@
-"""Scores and turn counts by category of scenario and by tool augmentation.
+"""Scores by category of scenario, by tool augmentation, and by corrected gold.
 
 Source: ToolSandbox (Lu et al., 2024), Tables 5 (similarity) and 11 (turn count); here categories
 and augmentations are rows. The groups are those of summary.json. A task counts in each category
@@ -8,16 +8,17 @@ tools too, are not counted again under distraction tools.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from seal.core.text import one_line
+from seal.core.text import counted, one_line
+from seal.evaluation.goals import ranking
 from seal.report.grids import Estimate, Grid
-from seal.report.lanes import Lane, main_metrics
-from seal.report.pages import estimate_cell, table
+from seal.report.lanes import Lane, ShortTable, main_metrics
+from seal.report.pages import estimate_cell, paragraphs, table
 from seal.report.sections import AUGMENTATION, CATEGORY_GROUPS, lane_head
-from seal.runs.run import scales_of
+from seal.runs.run import RunFolder, scales_of
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -82,11 +83,9 @@ def breakdown(lanes: Sequence[Lane]) -> Breakdown | None:
 def _chosen(lanes: Sequence[Lane]) -> Iterator[str]:
     valued = [{n: e for n, e in lane.metrics.items() if e.get("n")} for lane in lanes]
     names = {name for metrics in valued for name in metrics}
-    yield from (
-        [_SCORE]
-        if _SCORE in names
-        else main_metrics(valued, scales=scales_of(lane.run for lane in lanes))[:1]
-    )
+    scales = scales_of(lane.run for lane in lanes)
+    main = [_SCORE] if _SCORE in names else main_metrics(valued, scales=scales)
+    yield from ranking(main, scales)[:1]
     yield from [name for name in _TURNS if name in names][:1]
 
 
@@ -110,3 +109,45 @@ def section(lanes: Sequence[Lane]) -> Markup | None:
     title = f"Mean {' and '.join(found.metrics)} by category and tool augmentation"
     grid = Grid(title, ("tasks with", *heads), rows)
     return table(grid, "Scores and turns by category and augmentation")
+
+
+# -- A run's scores by the gold as published, and beside them by the gold as corrected.
+
+_COLUMNS = ("as published", "as corrected")
+
+
+def _cell(found: Estimate) -> str:
+    return f"{found.value_text} {found.interval_text}\n{found.count_text}"
+
+
+def errata_grid(run: RunFolder, cell: Callable[[Estimate], str] = _cell) -> Grid | None:
+    """Return the main metrics of a run by both golds; None: it was scored by one alone.
+
+    Those with a condition (`Scale`) are left out.
+
+    Args:
+        run: A run that has been scored.
+        cell: Gives the content of a cell.
+
+    Raises:
+        DataError: A file of the run is damaged.
+    """
+    corrected = run.corrected()
+    if corrected is None:
+        return None
+    folders = dict(zip(_COLUMNS, (run, corrected), strict=True))
+    lanes = [Lane("run", name, "run-0", it, it.summary()) for name, it in folders.items()]
+    told = corrected.manifest()["errata"]
+    goals = counted(told["goals"], "corrected goal")
+    title = f"Scores by {goals}, of {told['corrections']} in the errata"
+    short = ShortTable(lanes)
+    valued = short.valued
+    names = ranking(valued, short.scales)
+    rows = [(name, *map(cell, valued[name].values())) for name in names]
+    return Grid(title, ("metric", *_COLUMNS), rows)
+
+
+def errata_section(lanes: Sequence[Lane]) -> Markup | None:
+    """Return the tables of the runs that were scored by both golds; None: there is none."""
+    found = ((lane.label, errata_grid(lane.run, estimate_cell)) for lane in lanes)
+    return paragraphs(g._replace(title=f"{name}: {g.title}") for name, g in found if g) or None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
@@ -16,38 +17,49 @@ from seal.core import DataError, Scale, Trajectory, UsageError
 from seal.core.files import AtomicFile
 from seal.core.records import decode, without_cycle_search
 from seal.core.text import counted, one_line, printable
-from seal.evaluation.goals import RATE
+from seal.evaluation.goals import RATE, ranking
 from seal.evaluation.scoring import USUAL_SCALES
 from seal.experiments.comparison import named_runs, study
 from seal.experiments.series import check_results_folder, write_json
 from seal.experiments.settings import CompareSettings
-from seal.report.charts import Bar, BarGroup, forest
-from seal.report.columns import (
-    DIFFERENCE,
-    Cell,
-    Columns,
-    chance,
-    figure,
-    grid_of,
-    signed,
-    with_interval,
-)
-from seal.report.grids import Grid, counts_of, frequent, interval, listed, number, told
+from seal.report.figures import Curve, Point, curves
+from seal.report.grids import Estimate, Grid, counts_of, frequent, interval, listed, number
 from seal.report.lanes import (
     Lane,
+    RunFacts,
     all_metrics,
     decisive_of,
     headline_of,
     main_metrics,
     measure_differences,
     said,
+    scale_notes,
 )
-from seal.report.pages import Listing, Shown, inline, link, paragraphs, render, task_link
+from seal.report.pages import (
+    Bar,
+    BarGroup,
+    Listing,
+    Shown,
+    forest,
+    inline,
+    link,
+    paragraphs,
+    render,
+    task_link,
+)
 from seal.report.table_forms import (
+    DIFFERENCE,
+    Cell,
+    Columns,
+    chance,
     escape_markdown,
+    figure,
+    grid_of,
     latex,
     latex_comment,
     markdown,
+    signed,
+    with_interval,
     write_paragraphs,
 )
 from seal.runs.journal import LineTail
@@ -92,7 +104,7 @@ def compare(paths: Sequence[Path], settings: CompareSettings, out: Path | None) 
     played = list(runs.values())
     with without_cycle_search():
         content = study(runs, settings, family_of(played), decisive_of(played))
-    content["notes"] += _missing(runs)
+    content["notes"] += [*_missing(runs), *_open(content, runs)]
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
         write_json(content, out / JSON)
@@ -113,10 +125,26 @@ def _missing(runs: Mapping[str, RunFolder]) -> list[str]:
     ]
 
 
+def _open(content: Mapping[str, Any], runs: Mapping[str, RunFolder]) -> Iterator[str]:
+    """Yield which metrics of the family are decided by goals that are undecided."""
+    summaries = {name: run.summary().get("metrics", {}) for name, run in runs.items()}
+    for pair in content["pairs"]:
+        names = pair["run"], pair["other"]
+        for metric in content["protocol"]["family"]:
+            cells = [Estimate.of(summaries[name].get(metric)) for name in names]
+            ends = [cell.bounds or (float(cell), float(cell)) for cell in cells]
+            if any(cell.bounds for cell in cells) and max(ends)[0] <= min(end[1] for end in ends):
+                told = (f"{number(low)} to {number(high)}" for low, high in ends)
+                yield (
+                    f"{metric}: undecided goals could make {' or '.join(names)} the better one; "
+                    f"if all of them failed, or all were solved: {' and '.join(told)}"
+                )
+
+
 def family_of(runs: Sequence[RunFolder]) -> list[str]:
-    """Return the metrics of the runs' short table."""
-    entries = [run.summary().get("metrics", {}) for run in runs]
-    return main_metrics(entries, headline_of(runs), scales_of(runs))
+    """Return the metrics of the runs' short table, without those of a condition."""
+    entries, scales = [run.summary().get("metrics", {}) for run in runs], scales_of(runs)
+    return ranking(main_metrics(entries, headline_of(runs), scales), scales)
 
 
 def scales_in(content: Mapping[str, Any]) -> Mapping[str, Scale]:
@@ -125,16 +153,15 @@ def scales_in(content: Mapping[str, Any]) -> Mapping[str, Scale]:
     return USUAL_SCALES if kept is None else kept
 
 
-def comparison_tables(content: Mapping[str, Any]) -> Iterator[Any]:
+def comparison_tables(content: Mapping[str, Any]) -> Iterator[Grid | str]:
     """Yield tables and lines for the terminal: the metrics of the family alone.
 
     Args:
         content: Of comparison.json.
     """
     for pair in content["pairs"]:
-        parts = _parts(content, pair, told_entries(content, pair))
-        yield from told(parts)
-    yield from told(notes_of(content))
+        yield from _parts(content, pair, told_entries(content, pair))
+    yield from notes_of(content)
 
 
 def write_markdown(content: Mapping[str, Any], path: Path) -> None:
@@ -270,6 +297,7 @@ def _parts(
 ) -> Iterator[Grid | str]:
     """Yield the tables of two runs, and what stands below them."""
     yield from difference_grids(content, pair, entries)
+    yield from scale_notes_of(content, entries)
     yield from further_grids(pair)
     yield from lines_of(content, pair)
 
@@ -303,6 +331,13 @@ def difference_grids(
     scales = scales_in(content)
     scaled = [{**entry, "bounded": scales.get(entry["metric"], RATE).bounded} for entry in entries]
     yield grid_of(title, _POWER, scaled)
+
+
+def scale_notes_of(
+    content: Mapping[str, Any], entries: Iterable[Mapping[str, Any]]
+) -> Iterator[str]:
+    """Yield what the scores of a table's metrics mean, where they are no plain rates."""
+    yield from scale_notes((entry["metric"] for entry in entries), scales_in(content))
 
 
 def further_grids(pair: Mapping[str, Any]) -> Iterator[Grid]:
@@ -540,7 +575,7 @@ class _Pair:
 
         def tables(entries: Sequence[Mapping[str, Any]]) -> Markup:
             grids = difference_grids(content, pair, entries, counted)
-            return paragraphs(grids, wrapping=True)
+            return paragraphs((*grids, *scale_notes_of(content, entries)), wrapping=True)
 
         told = told_entries(content, pair)
         others = [entry for entry in entries if entry not in told]
@@ -664,6 +699,34 @@ def _forest(
     ]
     title = f"{pair['run']} less {pair['other']}, with 95 % interval; 0 is no difference"
     return forest(title, groups, (-wide, wide))
+
+
+# -- What runs cost beside their scores.
+
+
+def labels_of(runs: Sequence[RunFacts]) -> list[str]:
+    """Return the models of runs, with the run's name where several have one model."""
+    counts = Counter(run.model for run in runs)
+    return [run.model if counts[run.model] == 1 else f"{run.model} ({run.name})" for run in runs]
+
+
+def cost_chart(runs: Iterable[RunFacts]) -> Markup | None:
+    """Draw what runs cost against their first metric; None where fewer than two can be drawn.
+
+    The cost is in dollars where every run has a price, else in tokens.
+    """
+    shown = [run for run in runs if run.headline.mean is not None and run.tokens]
+    alike = len({run.metric for run in shown}) == 1
+    if len(shown) < 2 or not alike or not all(run.scale.bounded for run in shown):
+        return None
+    priced = all(run.dollars for run in shown)
+    costs = [(run.dollars or 0.0) if priced else run.tokens for run in shown]
+    drawn = [
+        Curve(label, [Point(cost, float(run.headline), run.headline.low, run.headline.high)])
+        for label, run, cost in zip(labels_of(shown), shown, costs, strict=True)
+    ]
+    what = "cost in dollars" if priced else "tokens"
+    return curves(f"Cost against score, {shown[0].metric}", drawn, (what, shown[0].metric))
 
 
 # -- Where the chats of two runs of one task part.

@@ -1,4 +1,4 @@
-"""Ablations, sweeps, fidelity and explanations: tables, charts, and the files they leave."""
+"""Ablations, sweeps, plans, fidelity and explanations: tables, charts, and the files they leave."""
 
 from __future__ import annotations
 
@@ -13,24 +13,17 @@ from markupsafe import Markup
 from seal.core import MissingExtraError
 from seal.core.files import within
 from seal.core.text import counted, one_line
+from seal.core.values import json_text
+from seal.evaluation.goals import ranking
+from seal.evaluation.scoring import USUAL_SCALES
 from seal.experiments import retrieval, sweep
-from seal.experiments.ablation import VARIANTS
-from seal.experiments.ablation_conditions import ABSTENTION
+from seal.experiments.ablation import ABSTENTION, VARIANTS
 from seal.experiments.explanation import EXAMPLES, explain_run
 from seal.experiments.fidelity import ANSWER, ERROR
 from seal.experiments.series import LongForm, check_results_folder, write_json
 from seal.experiments.settings import RECALL_AT
 from seal.pools.benchmark import Benchmark
-from seal.report.columns import (
-    DIFFERENCE,
-    Cell,
-    Columns,
-    figure,
-    grid_of,
-    signed,
-    spread,
-    with_interval,
-)
+from seal.report.comparison import scales_in
 from seal.report.explanation import (
     LONGEST,
     bars_of,
@@ -59,12 +52,23 @@ from seal.report.figures import (
     whisker,
 )
 from seal.report.frames import write_parquet
-from seal.report.grids import Grid, counts_of, frequent, grouped, interval, number, told
-from seal.report.lanes import DECISIVE, Lane
+from seal.report.grids import Grid, counts_of, frequent, grouped, interval, number
+from seal.report.lanes import DECISIVE, Lane, scale_notes
 from seal.report.pages import paragraphs
 from seal.report.retrieval import retrieval_figures
 from seal.report.run_pages import write_report
 from seal.report.sections import Section, default_sections
+from seal.report.table_forms import (
+    DIFFERENCE,
+    UNTESTED,
+    Cell,
+    Columns,
+    figure,
+    grid_of,
+    signed,
+    spread,
+    with_interval,
+)
 from seal.runs.run import RunFolder, check_whole
 
 if TYPE_CHECKING:
@@ -89,15 +93,6 @@ _ABLATION_PANEL = (2.4, 1.8)
 AblationEntries = Iterable[Mapping[str, Any]]
 
 
-def ablation_tables(content: Mapping[str, Any]) -> Iterator[Any]:
-    """Yield tables and lines for a person.
-
-    Args:
-        content: Of comparison.json.
-    """
-    return told(_ablation_parts(content))
-
-
 class AblationSection:
     """The report's part about what an ablation varied, and what that changed.
 
@@ -111,12 +106,20 @@ class AblationSection:
 
     def render(self, lanes: Sequence[Lane]) -> Markup:
         """Return the tables that the terminal shows, and the lines below them."""
-        return paragraphs((*_ablation_parts(self._content), *self._content["notes"]), auto=True)
+        return paragraphs((*ablation_tables(self._content), *self._content["notes"]), auto=True)
 
 
-def _ablation_parts(content: Mapping[str, Any]) -> Iterator[Grid | str]:
-    """Yield the tables of the told metrics, and the lines below them."""
-    yield from ablation_grids(content, content["protocol"]["told"])
+def ablation_tables(content: Mapping[str, Any]) -> Iterator[Grid | str]:
+    """Yield the tables of the told metrics, and the lines below them.
+
+    Args:
+        content: Of comparison.json.
+    """
+    told = content["protocol"]["told"]
+    yield from ablation_grids(content, told)
+    shown = {entry["metric"] for entry in content["comparisons"] if entry["n"]}
+    shown.update(*(point["rates"] for point in content.get("points") or ()))
+    yield from scale_notes((name for name in told if name in shown), scales_in(content))
     yield from ablation_lines(content)
 
 
@@ -132,7 +135,7 @@ def ablation_grids(content: Mapping[str, Any], metrics: Sequence[str]) -> Iterat
     if "costs" in content:
         yield _costs_grid(content, metrics)
         return  # comparison.json has the pairs
-    yield from _pair_grids(content["comparisons"], metrics)
+    yield from _pair_grids(content, metrics)
     if "kinds" in content:
         yield _kinds_grid(content["kinds"])
     if content.get("points"):
@@ -165,10 +168,14 @@ def _roles_grid(roles: Mapping[str, Sequence[Mapping[str, Any]]]) -> Grid:
     return grid_of(title, [("run", "run"), ("role", "role"), *counted], rows)
 
 
-def _pair_grids(comparisons: AblationEntries, metrics: Sequence[str]) -> Iterator[Grid]:
-    """Yield a table for each two conditions; of the told metrics in their order."""
+def _pair_grids(content: Mapping[str, Any], metrics: Sequence[str]) -> Iterator[Grid]:
+    """Yield a table for each two conditions; of the told metrics in their order.
+
+    Metrics with a condition (`Scale`) stand in a table of their own, without a test.
+    """
+    scales = scales_in(content)
     pairs: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for entry in comparisons:
+    for entry in content["comparisons"]:
         if entry["n"]:
             mine = pairs.setdefault((entry["run"], entry["other"]), [])
             if entry["metric"] in metrics:
@@ -176,7 +183,15 @@ def _pair_grids(comparisons: AblationEntries, metrics: Sequence[str]) -> Iterato
     for (one, other), mine in pairs.items():
         mine.sort(key=lambda entry: metrics.index(entry["metric"]))
         means = ((one, figure("mean")), (other, figure("other_mean")))
-        yield grid_of(f"{one} less {other}", [("metric", "metric"), *means, *DIFFERENCE], mine)
+        ranked = ranking((entry["metric"] for entry in mine), scales)
+        tested = [entry for entry in mine if entry["metric"] in ranked]
+        others = [entry for entry in mine if entry["metric"] not in ranked]
+        title = f"{one} less {other}"
+        if tested or not others:
+            yield grid_of(title, [("metric", "metric"), *means, *DIFFERENCE], tested)
+        if others:
+            title += ": of a part of the goals, not tested"
+            yield grid_of(title, [("metric", "metric"), *means, *UNTESTED], others)
 
 
 def _kinds_grid(kinds: AblationEntries) -> Grid:
@@ -188,9 +203,14 @@ def _kinds_grid(kinds: AblationEntries) -> Grid:
     return grid_of("irrelevant tasks by kind", columns, kinds)
 
 
+def _with_count(found: Mapping[str, Any]) -> str:
+    """Return a rate with how many goals it is of, for not all have each pattern."""
+    return number(found["rate"]) + (f"\nn={found['n']}" if found.get("n") else "")
+
+
 def _points_grid(points: Sequence[Mapping[str, Any]]) -> Grid:
     def rate(name: str) -> Cell:
-        return lambda point: number(point["rates"][name]["rate"])
+        return lambda point: _with_count(point["rates"][name])
 
     columns: Columns = [
         *((name, name) for name in ("environment", "tools", "goals")),
@@ -306,16 +326,12 @@ Entries = Sequence[Mapping[str, Any]]
 """`results` of sweep.json."""
 
 
-def sweep_tables(content: Mapping[str, Any]) -> Iterator[Any]:
+def sweep_tables(content: Mapping[str, Any]) -> Iterator[Grid | str]:
     """Yield tables and lines for a person.
 
     Args:
         content: Of sweep.json.
     """
-    return told(_sweep_parts(content))
-
-
-def _sweep_parts(content: Mapping[str, Any]) -> Iterator[Grid | str]:
     entries, origin = content["results"], content["origin"]
     several = len(content["protocol"]["top_k"]) > 1
     yield f"pools drawn from {origin['benchmark']}, {counted(origin['tools'], 'tool')}"
@@ -491,54 +507,148 @@ def fidelity_tables(content: Mapping[str, Any]) -> Iterator[Grid | str]:
 
     The second is of the metrics that the results change, and of those that decide.
     """
-    simulator = content["simulator"]
-    rows = [
-        [record, measure, *_estimate(entry, "mean"), str(entry["n"])]
-        for record, found in content["calls"].items()
+    simulator, calls = content["simulator"], content["calls"].items()
+    measured = [
+        {"record": record, "measure": measure, **entry}
+        for record, found in calls
         for measure, entry in found["measures"].items()
     ]
-    columns = ["record", "measure", "mean", "95 % interval", "calls"]
-    if rows:
-        yield Grid(f"{simulator} held against recorded answers (1: as recorded)", columns, rows, 2)
+    if measured:
+        title = f"{simulator} held against recorded answers (1: as recorded)"
+        yield grid_of(title, _MEASURED, measured, names=2)
     answers = [
-        [record, what, str(count), number(count / found["calls"])]
-        for record, found in content["calls"].items()
+        (record, what, str(count), number(count / found["calls"]))
+        for record, found in calls
         for what, count in found["answers"].items()
         if found["answers"].keys() - {ANSWER, ERROR}
     ]
     if answers:
         yield Grid(f"what {simulator} gave", ["record", "what came", "calls", "share"], answers, 2)
-    scores = [
-        [
-            *(entry["other"], entry["metric"], number(entry["other_mean"]), number(entry["mean"])),
-            *(*_estimate(entry, "difference"), str(entry["n"])),
-        ]
+    changed = [
+        entry
         for entry in content["scores"]
         if entry["difference"] is not None and (entry["difference"] or entry["metric"] in DECISIVE)
     ]
-    if scores:
-        columns = ["run", "metric", "recorded", simulator, "difference", "95 % interval", "pairs"]
-        yield Grid(f"scores with the results of {simulator}", columns, scores, 2)
+    if changed:
+        means = (("recorded", figure("other_mean")), (simulator, figure("mean")))
+        columns: Columns = [("run", "other"), ("metric", "metric"), *means, *_CHANGED]
+        yield grid_of(f"scores with the results of {simulator}", columns, changed, names=2)
+        yield from scale_notes((entry["metric"] for entry in changed), USUAL_SCALES)
     elif content["scores"]:
         yield f"the results of {simulator} change no score"
     order = [entry for entry in content["order"] if entry["metric"] in DECISIVE]
     if order:
         rows = [
-            [
+            (
                 f"{entry['run']} less {entry['other']}",
                 entry["metric"],
-                *_estimate(entry["recorded"], "difference"),
-                *_estimate(entry["simulated"], "difference"),
+                *(text for way in ("recorded", "simulated") for text in _difference(entry[way])),
                 "yes" if entry["kept"] else "no",
-            ]
+            )
             for entry in order
         ]
-        columns = ["runs", "metric", "recorded", "95 %", simulator, "95 %", "order kept"]
-        yield Grid("order of the runs", columns, rows, 2)
+        heads = ["runs", "metric", "recorded", "95 %", simulator, "95 %", "order kept"]
+        yield Grid("order of the runs", heads, rows, 2)
 
 
-def _estimate(entry: Mapping[str, Any], name: str) -> tuple[str, str]:
-    return number(entry[name]), interval(entry)
+def _difference(entry: Mapping[str, Any]) -> tuple[str, str]:
+    return number(entry["difference"]), interval(entry)
+
+
+_MEASURED: Columns = (
+    ("record", "record"),
+    ("measure", "measure"),
+    ("mean", figure("mean")),
+    ("95 % interval", interval),
+    ("calls", "n"),
+)
+_CHANGED: Columns = (
+    ("difference", figure("difference")),
+    ("95 % interval", interval),
+    ("pairs", "n"),
+)
+
+
+# -- What a run would cost, for a person.
+
+_ORIGINS = {
+    "flag": "from the command line",
+    "call": "from the call",
+    "environment": "from the environment",
+    "file": "from seal.toml",
+    "benchmark": "from the benchmark, where nothing else says otherwise",
+    "default": "by default",
+}
+
+
+def plan_tables(plan: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield a table and lines.
+
+    Args:
+        plan: As of `seal.runs.cost_plan.plan`.
+    """
+    yield plan_grid(plan)
+    alone = plan["chats"] <= plan["tasks"] * plan["trials"]
+    yield (
+        f"{counts_of(chat=plan['chats'])} ({counts_of(task=plan['tasks'], trial=plan['trials'])}"
+        f"{'' if alone else ', baselines with them'}), "
+        f"estimated from {counted(plan['rehearsed'], 'task')} that were rehearsed"
+        + (f"; {plan['failed']} could not be" if plan["failed"] else "")
+    )
+    for model in plan["unpriced"]:
+        yield f"no price of {model}: give it by --prices FILE"
+    for table in plan["prices"]:
+        yield f"prices of {table['date']}: {table['source']}"
+    for name in plan["over"]:
+        yield f"that is more than --{name.replace('_', '-')} allows: the run would stop before"
+    yield from _origin_lines(plan["origins"])
+    for line in plan["assumptions"]:
+        yield f"assumed: {line}"
+    yield "nothing was asked and nothing is written"
+
+
+def plan_grid(plan: Mapping[str, Any]) -> Grid:
+    """Return what each role would ask, and the sum, as a table."""
+    rows: list[tuple[str, ...]] = [
+        (
+            row["part"],
+            row["role"],
+            row["model"],
+            f"{row['requests']:,}",
+            f"{row['tokens_in']:,}",
+            f"{row['tokens_out']:,}",
+            _cost_text(row["dollars"]),
+        )
+        for row in plan["rows"]
+    ]
+    total = tuple(f"{plan[name]:,}" for name in ("requests", "tokens_in", "tokens_out"))
+    rows.append(("all", "", "", *total, _plan_total(plan)))
+    columns = ("part", "role", "model", "model calls", "tokens in", "tokens out", "dollars")
+    return Grid("what the run would ask", columns, rows)
+
+
+def _origin_lines(origins: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """Yield for each origin the settings that are from there."""
+    for origin, place in _ORIGINS.items():
+        values = [
+            f"{name}={json_text(found['value'])}"
+            for name, found in origins.items()
+            if found["origin"] == origin
+        ]
+        if values:
+            yield f"{place}: {', '.join(values)}"
+    yield "every other setting has its default"
+
+
+def _plan_total(plan: Mapping[str, Any]) -> str:
+    """Return the sum; where models have no price, what the others cost at least."""
+    if not plan["unpriced"]:
+        return _cost_text(plan["dollars"])
+    return f"≥{_cost_text(plan['dollars'])}" if plan["dollars"] else _cost_text(None)
+
+
+def _cost_text(value: float | None) -> str:
+    return "no price" if value is None else f"{value:,.4f}"
 
 
 # -- What experiments, sweeps and ablations leave for readers; figures need extra `experiments`.
@@ -670,16 +780,14 @@ def explain(
     return {**content, "notes": []}
 
 
-def explanation_tables(content: Mapping[str, Any]) -> Iterator[Any]:
+def explanation_tables(content: Mapping[str, Any]) -> Iterator[Grid | str]:
     """Yield the waterfall and, below it, notes and examples.
 
     Args:
         content: Of explanation.json.
     """
-    return told((waterfall(content), *notes(content), *_example_lines(content)))
-
-
-def _example_lines(content: Mapping[str, Any]) -> Iterator[str]:
+    yield waterfall(content)
+    yield from notes(content)
     for stage in content["stages"]:
         for place, example in enumerate(stage["examples"], 1):
             if place == 1:

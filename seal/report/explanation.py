@@ -9,10 +9,9 @@ from markupsafe import Markup
 
 from seal.core.text import counted, one_line
 from seal.experiments.explanation import explain_run
-from seal.report.charts import Bar, BarGroup, bar_chart
 from seal.report.grids import Grid, grouped, listed
 from seal.report.lanes import Lane
-from seal.report.pages import cell, link, render, table, task_link
+from seal.report.pages import Bar, BarGroup, bar_chart, cell, link, render, table, task_link
 from seal.runs.run import RunFolder
 
 # -- Why a run's goals failed, for a person: the table and the report's section.
@@ -181,8 +180,8 @@ def notes(content: Mapping[str, Any]) -> list[str]:
         lines.append(f"unexplained: {percent(content['unexplained'])} of the failed")
     if content["clusters"] < content["tasks"]:
         lines.append(
-            f"intervals draw variants of one task together: {counted(content['tasks'], 'task')} in "
-            f"{counted(content['clusters'], 'family')}"
+            "variants of one task count together in intervals: "
+            f"{counted(content['tasks'], 'task')} in {counted(content['clusters'], 'family')}"
         )
     lines += _missing(content["missing"])
     lines += [f"left out: {count} {reason}" for reason, count in content["excluded"].items()]

@@ -1,4 +1,4 @@
-"""Charts drawn by matplotlib, as PNG, PDF and SVG files."""
+"""Charts drawn by matplotlib, as PNG, PDF and SVG files; curves for pages."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from seal.report.frames import require
+from seal.report.grids import number
 
 if TYPE_CHECKING:
+    from markupsafe import Markup
     from matplotlib.figure import Figure
 
 # -- Figures of series: looks, lines with whiskers in panels, intervals in rows, files.
@@ -183,7 +185,7 @@ def interval_figure(shown: Intervals) -> Figure:
             axes.set_xlim(left=min(0.0, axes.get_xlim()[0]))
         axes.set_xlabel(shown.label)
 
-    caption = "Whiskers: 95 % bootstrap intervals over tasks."
+    caption = "Whiskers: 95 % intervals over tasks."
     panel = Panel(shown.title, list(_interval_series(shown, metrics)), finish, "x")
     with styled():
         return series_figure([panel], (width, max(least, _ROW * rows)), 1, [caption], least=2)
@@ -192,15 +194,15 @@ def interval_figure(shown: Intervals) -> Figure:
 def _interval_series(shown: Intervals, metrics: Sequence[str]) -> Iterable[Series]:
     """Yield the series, each mark a little below that of the series before."""
     count = len(shown.series)
-    for number, (name, found) in enumerate(shown.series.items()):
-        shift = (number - (count - 1) / 2) / (count + 1)
-        means = [(place, *found.get(metric, (None,) * 3)) for place, metric in enumerate(metrics)]
+    for place, (name, found) in enumerate(shown.series.items()):
+        shift = (place - (count - 1) / 2) / (count + 1)
+        means = [(row, *found.get(metric, (None,) * 3)) for row, metric in enumerate(metrics)]
         marks = [
-            Mark(mean, place + shift, horizontal=whisker(mean, low, high))
-            for place, mean, low, high in means
+            Mark(mean, row + shift, horizontal=whisker(mean, low, high))
+            for row, mean, low, high in means
             if mean is not None
         ]
-        yield Series(name, number, marks, joined=False)
+        yield Series(name, place, marks, joined=False)
 
 
 def line_look(number: int) -> dict[str, Any]:
@@ -408,3 +410,74 @@ def _broken(name: str) -> str:
                 lines.append("")
             lines[-1] += piece
     return "\n".join(lines)
+
+
+# -- A chart of curves for a page.
+
+
+class Point(NamedTuple):
+    """One point of a curve."""
+
+    x: float
+    y: float
+    low: float | None = None
+    high: float | None = None
+
+
+class Curve(NamedTuple):
+    """Points that belong together."""
+
+    label: str
+    points: Sequence[Point]
+    joined: bool = True
+    """Whether a line goes through them."""
+
+
+_TICKS = 6
+"""Values of x that are named each; of more, quarters are."""
+
+
+def curves(title: str, found: Sequence[Curve], axes: tuple[str, str]) -> Markup:
+    """Return a figure of curves whose values are in [0, 1].
+
+    Args:
+        title: Caption of the figure.
+        found: The curves, each with a point; x at least 0.
+        axes: What x and y are.
+    """
+    # Of pages alone: results of runs, which draw by matplotlib, load no report.
+    from seal.report.lanes import RUN_COLOURS
+    from seal.report.pages import render
+
+    most = max((point.x for curve in found for point in curve.points), default=0) or 1
+    left, bottom = 36, 200
+
+    def place(point: Point) -> tuple[float, float]:
+        return round(left + 400 * point.x / most, 1), height(point.y)
+
+    def height(value: float) -> float:
+        return round(bottom - 180 * min(max(value, 0.0), 1.0), 1)
+
+    drawn = [
+        {
+            "label": curve.label,
+            "colour": f"run-{position % RUN_COLOURS}",
+            "joined": curve.joined,
+            "points": [
+                {
+                    "place": place(point),
+                    "text": f"{point.x:g}: {number(point.y)}",
+                    "whisker": None
+                    if point.low is None or point.high is None
+                    else (height(point.low), height(point.high)),
+                }
+                for point in curve.points
+            ],
+        }
+        for position, curve in enumerate(found)
+    ]
+    places = sorted({point.x for curve in found for point in curve.points})
+    marked = places if len(places) <= _TICKS else [most * part / 4 for part in range(5)]
+    ticks = [(round(left + 400 * x / most, 1), f"{x:,g}") for x in marked]
+    scale = [(height(part / 4), f"{part / 4:g}") for part in range(5)]
+    return render("curves.html", title=title, curves=drawn, axes=axes, ticks=ticks, scale=scale)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from seal.core import (
     JSON,
@@ -144,42 +144,26 @@ class _Source:
         return dict(zip(PLACE, named, strict=True)) | tags
 
 
-Kind = Callable[[_Source], Iterator[Row]]
+Kind = Literal["scores", "calls", "messages", "tasks"]
 
 
-def scores_frame(runs: Mapping[str, RunFolder]) -> DataFrame:
-    """Return a row for each score: metric, value, weight, reason."""
-    return _frame(runs, _scores, SCORES)
+def runs_frame(runs: Mapping[str, RunFolder], of: Kind) -> DataFrame:
+    """Return a frame of several runs, as `seal.api.run_result.Framed` says of each kind.
 
+    Args:
+        runs: Name, as in the column `run`, to run.
+        of: What a row is about.
 
-def calls_frame(runs: Mapping[str, RunFolder]) -> DataFrame:
-    """Return a row for each call, `arguments` as JSON, beside what it brought.
-
-    `valid`: the call was not rejected before it ran; missing where it was never answered.
+    Raises:
+        MissingExtraError: pandas is not installed.
+        DataError: A run has no such task or goal, or a file of it is damaged.
     """
-    return _frame(runs, _calls, CALLS)
-
-
-def messages_frame(runs: Mapping[str, RunFolder]) -> DataFrame:
-    """Return a row for each step of a chat; `kind` is message, call or result."""
-    return _frame(runs, _messages, MESSAGES)
-
-
-def tasks_frame(runs: Mapping[str, RunFolder]) -> DataFrame:
-    """Return a row for each goal of each chat that was played.
-
-    `outcome`: solved, unsolved, undecided, error or unscored; `stop`: the reason, missing where the
-    chat ended before the goal.
-    """
-    return _frame(runs, _tasks, TASKS)
-
-
-def _frame(runs: Mapping[str, RunFolder], kind: Kind, columns: tuple[str, ...]) -> DataFrame:
+    rows_of, columns = _KINDS[of]
     sources = [_Source.of(name, run) for name, run in runs.items()]
     tags = dict.fromkeys(
         f"tag_{tag}" for source in sources for task in source.tasks.values() for tag in task.tags
     )
-    rows = [row for source in sources for row in kind(source)]
+    rows = [row for source in sources for row in rows_of(source)]
     return framed(rows, (*PLACE, *tags, *columns))
 
 
@@ -265,6 +249,15 @@ def _goal(chat: Trajectory, goal: int) -> Row:
         "tokens_in": used.tokens_in,
         "tokens_out": used.tokens_out,
     }
+
+
+_KINDS: Mapping[Kind, tuple[Callable[[_Source], Iterator[Row]], tuple[str, ...]]] = {
+    "scores": (_scores, SCORES),
+    "calls": (_calls, CALLS),
+    "messages": (_messages, MESSAGES),
+    "tasks": (_tasks, TASKS),
+}
+"""Kind to what gives its rows, and their own columns."""
 
 
 def _fields(record: Any, *names: str) -> Row:

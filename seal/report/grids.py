@@ -89,7 +89,7 @@ class Estimate:
     mean: float | None
     """None: no score has a value."""
     low: float | None = None
-    """Of the 95 % bootstrap interval over tasks; None: fewer than two tasks."""
+    """Of the 95 % interval over tasks; None: fewer than two tasks."""
     high: float | None = None
     n: int = 0
     """Scores with a value."""
@@ -130,8 +130,9 @@ class Estimate:
         return nan if self.mean is None else float(self.mean)
 
     def __str__(self) -> str:
-        """Return mean, interval and n on one line."""
-        return " ".join(filter(None, (self.value_text, self.interval_text, self.count_text)))
+        """Return mean, interval, n and bounds on one line."""
+        told = " ".join(filter(None, (self.value_text, self.interval_text, self.count_text)))
+        return f"{told}, bounds {self.bounds_text}" if self.bounds else told
 
     @property
     def value_text(self) -> str:
@@ -159,6 +160,20 @@ class Estimate:
         undecided = self.reasons.get(UNDECIDED, 0)
         counts = {UNDECIDED: undecided, "undefined": self.undefined - undecided}
         return ", ".join(f"{what} {count}" for what, count in counts.items() if count)
+
+    @property
+    def bounds(self) -> tuple[float, float] | None:
+        """The mean if all undecided goals failed, and if all were solved; None: none are."""
+        undecided = self.reasons.get(UNDECIDED, 0)
+        if not undecided:
+            return None
+        solved, whole = (self.mean or 0.0) * self.n, self.n + undecided
+        return solved / whole, (solved + undecided) / whole
+
+    @property
+    def bounds_text(self) -> str:
+        """The bounds; empty where no goal is undecided."""
+        return " to ".join(map(number, self.bounds or ()))
 
 
 def frequent(counts: Mapping[str, int], most: int, length: int) -> str:

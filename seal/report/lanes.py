@@ -1,18 +1,27 @@
-"""Runs side by side: lanes, outcomes of chats, and which metrics have a row."""
+"""Runs side by side: lanes, outcomes of chats, which metrics have a row, and a run in short."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
 from itertools import chain
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from seal.core import Scale, Score, Step, Trajectory, UsageError
-from seal.evaluation.goals import INFRASTRUCTURE, RATE, WORST_FIRST, decides, state_of
+from seal.core import DataError, Scale, Score, Step, Trajectory, UsageError
+from seal.core.text import counted
+from seal.evaluation.calls import EXTRA, VERDICT
+from seal.evaluation.goals import INFRASTRUCTURE, RATE, WORST_FIRST, decides, ranking, state_of
 from seal.evaluation.scoring import FAMILIES, USUAL_SCALES
 from seal.report.grids import Estimate, Grid, grouped
-from seal.runs.run import RunFolder, scales_of
+from seal.runs.costs import dollars_of, read_ledger
+from seal.runs.journal import timings_of
+from seal.runs.run import MANIFEST, MEASURED, RunFolder, kept_scales
 from seal.runs.scores import Tail
+
+if TYPE_CHECKING:
+    from seal.runs.prices import Prices
 
 # -- The runs that a report sets side by side, and the short table of their metrics.
 
@@ -47,6 +56,12 @@ class Lane:
         """Metric name to its mean, interval and groups."""
         found: dict[str, dict[str, Any]] = self.summary.get("metrics", {})
         return found
+
+    @property
+    def scales(self) -> Mapping[str, Scale]:
+        """What its scores mean, by name (`RunFolder.scales`); the summary is not read again."""
+        kept = kept_scales(self.summary)
+        return self.run.scales() if kept is None else kept
 
     @property
     def column(self) -> str:
@@ -147,7 +162,8 @@ def main_metrics(
     """Return the metrics of the short table (`HEADLINE`); all metrics if there is none of them.
 
     The user's own metrics follow the first. A metric that needs gold of its own kind is included if
-    it applies to enough goals of a lane (`ENOUGH`).
+    it applies to enough goals of a lane (`ENOUGH`). One with a condition is not the first, unless
+    all have one.
 
     Args:
         lanes: Of each, metric to its entry in summary.json.
@@ -170,7 +186,30 @@ def main_metrics(
     ]
     brought = (name for metrics in lanes for name, entry in metrics.items() if entry.get("own"))
     own = [name for name in dict.fromkeys(brought) if name not in chosen]
-    return [*chosen[:1], *own, *chosen[1:]] or all_metrics(names, scales)
+    found = [*chosen[:1], *own, *chosen[1:]] or all_metrics(names, scales)
+    return sorted(found, key=lambda name: name not in ranking(found, scales)[:1])
+
+
+def scale_notes(names: Iterable[str], scales: Mapping[str, Scale]) -> Iterator[str]:
+    """Yield which of some metrics are better low, and of what alone those with a condition are."""
+    told = [(name, scales.get(name, RATE)) for name in dict.fromkeys(names)]
+    low = [name for name, scale in told if scale.higher_is_better is False]
+    if low:
+        yield f"lower is better: {', '.join(low)}"
+    conditions = grouped((scale.condition, name) for name, scale in told if scale.condition)
+    yield from (f"only of {what}: {', '.join(those)}" for what, those in conditions.items())
+
+
+def task_notes(lanes: Iterable[Lane]) -> Iterator[str]:
+    """Yield of how many tasks the figures of each lane are, where they are not the same tasks.
+
+    Runs that older versions scored do not say it.
+    """
+    told = ((lane.summary.get(MEASURED), lane.label) for lane in lanes)
+    found = grouped(((each["tasks"], each["digest"]), label) for each, label in told if each)
+    if len(found) > 1:
+        parts = (f"{', '.join(labels)} of {tasks:,}" for (tasks, _), labels in found.items())
+        yield f"figures are not of the same tasks: {'; '.join(parts)}"
 
 
 def rare_metrics(lanes: Sequence[Mapping[str, Mapping[str, Any]]]) -> list[str]:
@@ -230,10 +269,10 @@ class ShortTable:
         self._lanes = lanes
         self._chosen = metrics is not None
         self._headline = headline_of(lane.run for lane in lanes)
-        self.scales = scales_of(lane.run for lane in lanes)
+        self.scales = {name: scale for lane in lanes for name, scale in lane.scales.items()}
         """What the scores mean, by name."""
         main = main_metrics([lane.metrics for lane in lanes], self._headline, self.scales)
-        self.metrics = main if metrics is None else list(metrics)
+        self.metrics = with_extra(main, lanes) if metrics is None else list(metrics)
         self.rows: Rows = {
             name: {lane.label: lane.estimate(name) for lane in lanes} for name in self.metrics
         }
@@ -247,11 +286,17 @@ class ShortTable:
 
     @property
     def bounded(self) -> list[str]:
-        """The metrics whose scores lie in [0, 1], so that one chart can hold them."""
-        return [name for name in self.metrics if self.scales.get(name, RATE).bounded]
+        """The metrics that one chart can hold: of no condition, and their scores in [0, 1]."""
+        ranked = ranking(self.metrics, self.scales)
+        return [name for name in ranked if self.scales.get(name, RATE).bounded]
 
     def gaps(self) -> Iterator[str]:
-        """Yield which metrics no lane has a value of, are better low, or few goals have."""
+        """Yield which metrics no lane has, are better low, have a condition, or few goals have.
+
+        Also between which bounds a mean lies, where goals are undecided, and of how many tasks the
+        lanes are, where they differ.
+        """
+        yield from task_notes(self._lanes)
         valued = self.valued
         by_reason: dict[str, list[str]] = {}
         for metric in self.metrics:
@@ -261,9 +306,15 @@ class ShortTable:
                 why = " / ".join(sorted(reasons)) or "not measured"
                 by_reason.setdefault(why, []).append(metric)
         yield from (f"n/a ({why}): {', '.join(names)}" for why, names in by_reason.items())
-        low = [name for name in valued if self.scales.get(name, RATE).higher_is_better is False]
-        if low:
-            yield f"lower is better: {', '.join(low)}"
+        bounds = [
+            f"{name} {cell.bounds_text} ({label})"
+            for name, cells in valued.items()
+            for label, cell in cells.items()
+            if cell.bounds
+        ]
+        if bounds:
+            yield f"if all undecided goals failed, or all were solved: {', '.join(bounds)}"
+        yield from scale_notes(valued, self.scales)
         if not self._chosen and not self._headline:
             yield from self._few()
 
@@ -277,6 +328,17 @@ class ShortTable:
         few = ", ".join(f"{name} (n={most})" for name, most in counts.items() if most)
         if few:
             yield f"not in the table, because few goals have a value (n): {few}"
+
+
+def with_extra(main: Sequence[str], lanes: Sequence[Lane]) -> list[str]:
+    """Return metrics with those of what was done besides the gold, where a run did some.
+
+    They stand below the verdict on calls, else at the end.
+    """
+    runs = [lane for lane in lanes if lane.kind == "run"]
+    some = [name for name in EXTRA if any(lane.estimate(name).mean for lane in runs)]
+    place = main.index(VERDICT) + 1 if VERDICT in main else len(main)
+    return [*main[:place], *(name for name in some if name not in main), *main[place:]]
 
 
 def _unrecorded(lanes: Sequence[Lane]) -> Rows:
@@ -371,21 +433,6 @@ def decisive_of(runs: Iterable[RunFolder]) -> Mapping[str, Scale]:
     return {**declared, **{name: RATE for name in DECISIVE if name not in declared}}
 
 
-@dataclass(frozen=True, slots=True)
-class ChatOutcome:
-    """One chat in short."""
-
-    task_id: str
-    trial: int
-    label: str
-    """solved, unsolved, undecided, error, or unscored."""
-    stop: str
-    """Stop reason of the last goal that was played; empty where there is none."""
-    calls: int
-    error: str = ""
-    """What failed; empty where nothing did."""
-
-
 def outcome_label(
     failed: bool, scores: Iterable[Score], decisive: Mapping[str, Scale] = DECISIVE
 ) -> str:
@@ -438,22 +485,6 @@ def by_chat(scores: Iterable[Score]) -> dict[tuple[str, int], list[Score]]:
     return grouped(((score.task_id, score.trial), score) for score in scores)
 
 
-def outcomes(run: RunFolder) -> Iterator[ChatOutcome]:
-    """Yield every finished chat in short, in the order of the file."""
-    decisive = decisive_of([run])
-    scores = by_chat(scores_so_far(run, decisive))
-    for chat in trajectories_so_far(run):
-        mine = scores.get((chat.task_id, chat.trial), [])
-        yield ChatOutcome(
-            chat.task_id,
-            chat.trial,
-            outcome_label(chat.failed, mine, decisive),
-            chat.stops[-1].reason if chat.stops else "",
-            sum(1 for _ in chat.calls()),
-            next((stop.error for stop in chat.stops if stop.error), ""),
-        )
-
-
 def said(step: Step) -> tuple[Any, ...]:
     """Return what a step says and does, by which steps are the same."""
     call, result = step.call, step.result
@@ -462,3 +493,160 @@ def said(step: Step) -> tuple[Any, ...]:
         call and (call.name, call.arguments, call.raw),
         result and (result.content, result.error),
     )
+
+
+# -- What a run is in one line: for lists of runs, and for the head of a run's page.
+
+
+_NOTHING = Estimate(None)
+_NONE_KEPT = {"kept": 0, "kept_in": 0, "kept_out": 0}
+"""summary.json counts answers that were kept as if their model had given them."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """One run in short."""
+
+    name: str
+    """Its folder as seen from the one that was looked through; `/` stands between folders."""
+    run: RunFolder
+    benchmark: str = ""
+    model: str = ""
+    judge: str = ""
+    simulator: str = ""
+    version: str = ""
+    """Of SEAL."""
+    played: str = ""
+    """When its first chat began, in UTC: `2026-11-27 00:56`."""
+    state: str = "not scored"
+    """scored, not scored, or damaged."""
+    tasks: int = 0
+    errors: int = 0
+    tokens: int = 0
+    dollars: float | None = None
+    """None: a model has no price."""
+    metric: str = ""
+    """The first of its short table that has a value and no condition; empty: there is none."""
+    scale: Scale = RATE
+    """Of this metric."""
+    headline: Estimate = _NOTHING
+    floor: float | None = None
+    """None also if it is not of the same tasks; likewise the ceiling."""
+    ceiling: float | None = None
+    damage: str = ""
+    """Why it cannot be read; empty where it can."""
+
+    @property
+    def cost(self) -> str:
+        """Dollars, else tokens."""
+        if self.dollars:
+            return f"${self.dollars:,.2f}" if self.dollars >= 0.01 else f"${self.dollars:,.4f}"
+        return counted(self.tokens, "token") if self.tokens else "nothing"
+
+    def told(self) -> list[tuple[str, str]]:
+        """Return name and value of each fact that is known, for a page's head."""
+        found = [
+            ("benchmark", self.benchmark),
+            ("model", self.model),
+            ("judge", self.judge),
+            ("simulator", self.simulator),
+            ("played", self.played and f"{self.played} UTC"),
+            ("SEAL", self.version),
+            ("cost", self.cost if self.state == "scored" else ""),
+            ("tasks", f"{self.tasks:,}" if self.state == "scored" else ""),
+            ("errors", f"{self.errors:,}" if self.errors else ""),
+        ]
+        return [(name, value) for name, value in found if value]
+
+
+def facts_of(run: RunFolder, name: str = "") -> RunFacts:
+    """Return a run in short; `state` tells if it is damaged.
+
+    Args:
+        run: Its folder.
+        name: What it is called; empty: the folder's path.
+    """
+    name = name or str(run.path)
+    try:
+        return RunFacts(name, run, **_begun(run), **_scored(run))
+    except DataError as error:
+        return RunFacts(name, run, played=_played(run), state="damaged", damage=str(error))
+
+
+def _begun(run: RunFolder) -> dict[str, Any]:
+    manifest = run.manifest()
+    measure, system = (manifest.get(part) or {} for part in ("measure", "system"))
+    return {
+        "benchmark": run.pool_name,
+        "model": model_name(run),
+        "judge": _identity(measure, "judge"),
+        "simulator": _identity(measure, "simulator"),
+        "version": str((system.get("versions") or {}).get("seal-api-llms") or ""),
+        "played": _played(run),
+    }
+
+
+def _identity(measure: Mapping[str, Any], part: str) -> str:
+    found = measure.get(part)
+    return str(found.get(part) or "") if isinstance(found, dict) else str(found or "")
+
+
+def _played(run: RunFolder) -> str:
+    try:
+        first = next(timings_of(run.path / "timings.jsonl"))
+        began = datetime.fromtimestamp(first["started"], UTC)
+    except (StopIteration, DataError, OSError, ValueError, LookupError, TypeError, OverflowError):
+        began = datetime.fromtimestamp((run.path / MANIFEST).stat().st_mtime, UTC)
+    return f"{began:%Y-%m-%d %H:%M}"
+
+
+def _scored(run: RunFolder) -> dict[str, Any]:
+    if not run.is_scored:
+        return {}
+    summary = run.summary()
+    metrics, usage = summary["metrics"], summary.get("usage") or {}
+    scales = run.scales()
+    main = ranking(main_metrics([metrics], headline_of([run]), scales), scales)
+    valued = (name for name in main if metrics.get(name, {}).get("mean") is not None)
+    metric = next(valued, next(iter(main), ""))
+    of = summary.get(MEASURED)
+    baselines = {
+        name: Estimate.of(told["metrics"].get(metric)).mean
+        for name, other in run.baselines().items()
+        if (told := other.summary()).get(MEASURED, of) == of
+    }
+    return {
+        "state": "scored",
+        "tasks": summary.get("tasks", 0),
+        "errors": summary.get("errors", 0),
+        "tokens": (usage.get("tokens_in") or 0) + (usage.get("tokens_out") or 0),
+        "dollars": _dollars(usage),
+        "metric": metric,
+        "scale": scales.get(metric, RATE),
+        "headline": Estimate.of(metrics.get(metric)),
+        **baselines,
+    }
+
+
+def _dollars(usage: Mapping[str, Any]) -> float | None:
+    """Return what the models' tokens cost; None where one has no price.
+
+    Raises:
+        DataError: The counts of the models are none.
+    """
+    try:
+        told = [_NONE_KEPT | row for row in usage.get("roles") or ()]
+        ledger = read_ledger(told)
+        return dollars_of(ledger, _prices()) if ledger else 0.0
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DataError(
+            f"the counts of its models, `usage.roles` of summary.json, are damaged: {error!r:.100};"
+            " write them anew with `seal score`"
+        ) from error
+
+
+@cache
+def _prices() -> Prices:
+    from seal.runs.prices import Prices  # of runs that asked a server alone
+
+    return Prices.load()

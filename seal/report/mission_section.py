@@ -19,11 +19,10 @@ from seal.core import Score
 from seal.evaluation.goals import INFRASTRUCTURE, is_dialogue
 from seal.evaluation.mission_gold import TYPES
 from seal.evaluation.missions import ActionError
-from seal.pools.counts import MissionCounts, count_missions
+from seal.pools.counts import count_missions
 from seal.report.lanes import Lane, scores_so_far
 from seal.report.pages import render
-from seal.report.run_tables import RunTable, Share
-from seal.runs.run import RunFolder
+from seal.report.table_forms import RunTable, Share
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -213,7 +212,7 @@ def section(lanes: Sequence[Lane]) -> Markup | None:
     tables = mission_tables(runs)
     if not tables:
         return None
-    data = _dialogues(lanes[-1].run)
+    data = count_missions(task for task in lanes[-1].run.tasks() if is_dialogue(task))
     return render(
         "missions.html",
         tables=[each.page() for each in tables],
@@ -222,14 +221,6 @@ def section(lanes: Sequence[Lane]) -> Markup | None:
         letters={"single": "S", "multi": "M", "chat": "C", "clarify": "Q"},
         data=data,
         related=Share(data.related, data.missions),
-        coverage={length: _coverage(data, length) for length in data.sequences},
+        # Of each length the share of the type sequences that there are.
+        coverage={n: Share(found, len(TYPES) ** n) for n, found in data.sequences.items()},
     )
-
-
-def _dialogues(run: RunFolder) -> MissionCounts:
-    return count_missions(task for task in run.tasks() if is_dialogue(task))
-
-
-def _coverage(data: MissionCounts, length: int) -> Share:
-    """Return the share of the type sequences of a length that there are."""
-    return Share(data.sequences[length], len(TYPES) ** length)

@@ -1,4 +1,4 @@
-"""Parts of a page: templates, tables, charts and addresses.
+"""Parts of a page: templates, tables, charts drawn as SVG, and addresses.
 
 Everything that comes from data is escaped, and everything that is sent stands inline.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,18 +21,6 @@ from seal.report.grids import Estimate, Grid, number
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-
-    from seal.report.charts import Bar
-
-WIDTH = 460
-"""Width of the drawing in its own units; a page scales it."""
-TRACK = 380
-"""Length of a bar of the largest value; the rest of the width is for the number."""
-BAR = 13
-GAP = 4
-HEADING = 20
-SPACE = 10
-AXIS = 16
 
 
 def cell(
@@ -227,6 +216,87 @@ def _environment() -> Environment:
 
 def _printable(value: Any) -> Any:
     return printable(value) if type(value) is str else value
+
+
+# -- Charts of bars and of intervals for a page.
+
+WIDTH = 460
+"""Width of the drawing in its own units; a page scales it."""
+TRACK = 380
+"""Length of a bar of the largest value; the rest of the width is for the number."""
+BAR = 13
+GAP = 4
+HEADING = 20
+SPACE = 10
+AXIS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One value."""
+
+    label: str
+    """Whose value; told by colour, and by text where colours are not seen."""
+    colour: str
+    """Class of the style sheet: floor, ceiling, run-0 ... run-5."""
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    band: tuple[float, float] | None = None
+    """What it stands before: from floor to ceiling; None: nothing."""
+    begin: float = 0.0
+    """Where a bar begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class BarGroup:
+    """Bars under one heading."""
+
+    heading: str
+    bars: tuple[Bar, ...]
+
+
+def forest(title: str, groups: Sequence[BarGroup], ends: tuple[float, float] = (0, 1)) -> Markup:
+    """Return a figure with a point for each value, between the ends of its interval.
+
+    Args:
+        title: Caption of the figure.
+        groups: Blocks from top to bottom.
+        ends: Values at the left and the right end.
+    """
+    return bar_chart(title, groups, ends[1], ends[0], points=True)
+
+
+def bar_chart(
+    title: str,
+    groups: Sequence[BarGroup],
+    maximum: float = 1.0,
+    minimum: float = 0.0,
+    *,
+    points: bool = False,
+) -> Markup:
+    """Return a figure with one block of bars for each group.
+
+    Args:
+        title: Caption of the figure.
+        groups: Blocks from top to bottom.
+        maximum: Value at the right end; larger ones are cut there, their number stays.
+        minimum: Value at the left end.
+        points: Whether a value is a point, as in a forest plot, and no bar.
+    """
+    y = 0
+    drawn = []
+    for group in groups:
+        bars = [
+            _draw(bar, y + HEADING + position * (BAR + GAP), minimum, maximum)
+            for position, bar in enumerate(group.bars)
+        ]
+        drawn.append({"heading": group.heading, "y": y + HEADING - 7, "bars": bars})
+        y += HEADING + len(bars) * (BAR + GAP) + SPACE
+    width = maximum - minimum
+    places: dict[str, Any] = {"width": WIDTH, "height": y + AXIS, "track": TRACK, "bar": BAR}
+    places["ticks"] = [(TRACK * part / 4, f"{minimum + width * part / 4:g}") for part in range(5)]
+    return render("bars.html", title=title, groups=drawn, points=points, **places)
 
 
 def _draw(bar: Bar, y: int, minimum: float, maximum: float) -> dict[str, Any]:

@@ -10,14 +10,12 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from seal.core import SealError, UsageError, fault, shortened
-from seal.core.text import printable
 from seal.evaluation.goals import RATE
 from seal.pools.benchmark import Benchmark, loaded
 from seal.pools.declarations import PublishedTable, Source
-from seal.report.charts import Bar, BarGroup, bar_chart
 from seal.report.grids import Estimate, Grid, number
 from seal.report.lanes import RUN_COLOURS, Lane, model_name
-from seal.report.pages import inline, render, table
+from seal.report.pages import Bar, BarGroup, bar_chart, inline, render, table
 from seal.report.table_forms import latex, latex_comment, terminal_text
 from seal.runs.run import RunFolder
 
@@ -289,9 +287,10 @@ def _is_outside(published: PublishedTable, each: Measured, heading: str, other: 
 
 
 def _factor(published: PublishedTable, each: Measured, heading: str) -> float:
-    """Return what means under a heading are multiplied by; those of no rate stand as they are."""
+    """Return what means under a heading are multiplied by; those of no share stand as they are."""
     metric = published.columns[heading].partition("|")[0]
-    return published.scale if each.what.run.scales().get(metric, RATE).bounded else 1.0
+    is_rate = each.what.run.scales().get(metric, RATE).bounded
+    return published.scale if is_rate or metric in published.shares else 1.0
 
 
 def _beside(
@@ -394,10 +393,10 @@ def document(name: str, tables: Sequence[PaperTable], lines: Sequence[str], form
 def shown_parts(tables: Sequence[PaperTable], lines: Sequence[str]) -> Iterator[Any]:
     """Yield tables and lines as a terminal shows them."""
     for each in tables:
-        yield printable(each.title)
+        yield each.title
         yield each.grid()._replace(title="")
-        yield from map(printable, each.notes)
-    yield from map(printable, lines)
+        yield from each.notes
+    yield from lines
 
 
 def _latex(table: PaperTable) -> str:

@@ -13,6 +13,7 @@ from seal.experiments.retrieval import RESULTS
 from seal.experiments.series import read_json
 from seal.experiments.sweep import SWEEP
 from seal.pools.benchmark import Benchmark
+from seal.pools.catalogue import importing
 from seal.pools.declarations import PublishedTable, Source
 from seal.pools.importer import TASKS, TOOLS
 from seal.pools.lookup import installed_benchmarks, known_benchmark, sound_benchmark
@@ -81,6 +82,7 @@ def declared_tables(name: str, folders: Sequence[Opened] = ()) -> list[Declared]
         UsageError: The benchmark declares none.
         UnknownNameError: There is no benchmark and no paper of that name.
     """
+    name, _ = importing(name)
     known = sound_benchmark(name) if folders else known_benchmark(name)
     if known is not None and known.published:
         return [Declared(each, known) for each in tables_of(known)]

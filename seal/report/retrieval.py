@@ -13,21 +13,23 @@ from seal.core import DataError, Ranking
 from seal.core.records import query_id, trec_word
 from seal.core.text import counted
 from seal.experiments.retrieval import RETRIEVAL, ranking_folders
-from seal.report.charts import Curve, Point, curves
-from seal.report.columns import Columns, figure, grid_of, paired, spread
 from seal.report.figures import (
     DEVIATIONS,
+    Curve,
     Mark,
     Panel,
+    Point,
     Series,
+    curves,
     literal,
     log_sizes,
     series_figure,
     styled,
     whisker,
 )
-from seal.report.grids import Grid, grouped, interval, told
+from seal.report.grids import Grid, grouped, interval
 from seal.report.pages import paragraphs, render
+from seal.report.table_forms import Columns, figure, grid_of, paired, spread
 from seal.runs.scores import Tail
 
 if TYPE_CHECKING:
@@ -70,23 +72,18 @@ _COST = "$ a query"
 """Heading of what language models cost; `-` where nothing is known."""
 _REASON = 160
 """Characters of a reason in a caption."""
-_INTERVALS = "Error bars: 95 % bootstrap interval over tasks."
+_INTERVALS = "Error bars: 95 % interval over tasks."
 
 Entries = Sequence[Mapping[str, Any]]
 """Of results.json."""
 
 
-def retrieval_tables(found: Mapping[str, Any]) -> Iterator[Any]:
+def retrieval_tables(found: Mapping[str, Any]) -> Iterator[Grid | str]:
     """Yield tables and lines for a person.
 
     Args:
         found: Of results.json.
     """
-    return told(retrieval_parts(found))
-
-
-def retrieval_parts(found: Mapping[str, Any]) -> Iterator[Grid | str]:
-    """Yield the same tables and lines before they are drawn."""
     entries = found["results"]
     deepest = found["protocol"]["k"][-1]
     labels = _values(entries, "retriever")
@@ -424,24 +421,21 @@ def experiment_page(name: str, folder: Path, **how: Any) -> str:
     """
     file = folder / RETRIEVAL.name
     try:
-        return _page(name, folder, RETRIEVAL.read(file), how)
+        found = RETRIEVAL.read(file)
+        return render(
+            "retrieval.html",
+            title=name,
+            tables=paragraphs(retrieval_tables(found)),
+            charts=list(_charts(found)),
+            failures=list(_failures(found, folder)),
+            deepest=found["protocol"]["k"][-1],
+            most=FOUND,
+            **how,
+        )
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise DataError(
             f"{file} is no result of `seal retrieve`: {error!r:.100}; run the experiment again"
         ) from error
-
-
-def _page(name: str, folder: Path, found: Mapping[str, Any], how: Mapping[str, Any]) -> str:
-    return render(
-        "retrieval.html",
-        title=name,
-        tables=paragraphs(retrieval_parts(found)),
-        charts=list(_charts(found)),
-        failures=list(_failures(found, folder)),
-        deepest=found["protocol"]["k"][-1],
-        most=FOUND,
-        **how,
-    )
 
 
 def _charts(found: Mapping[str, Any]) -> Iterator[Markup]:

@@ -12,10 +12,10 @@ from markupsafe import Markup
 from seal.core.text import counted, one_line
 from seal.evaluation.scoring import HALLUCINATION, INSTRUCTION
 from seal.experiments.role_work import OUTCOMES, Outcome, Place, Work, work_of
-from seal.report.columns import Columns, chance, figure, grid_of, with_interval
 from seal.report.grids import Estimate, Grid, interval, listed
 from seal.report.lanes import Lane, lanes_of
 from seal.report.pages import Listing, link, paragraphs, render, table, task_link
+from seal.report.table_forms import Columns, chance, figure, grid_of, with_interval
 from seal.runs.run import RunFolder
 
 # -- The report's part about roles: who spoke, what it took, which errors each caught and caused.
@@ -155,7 +155,7 @@ def _panel(metric: str, against: str, found: Mapping[str, Any]) -> Iterator[Grid
     goals, most = found["goals"], found["goals"][:_MOST_WRONG]
     if most:
         title = f"{metric}goals on which most judges differ, {len(most)} of {len(goals)}"
-        yield grid_of(title, _GOALS, most)._replace(names=3)
+        yield grid_of(title, _GOALS, most, names=3)
 
 
 def _sure(pairs: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -310,11 +310,6 @@ def user_notes(run: RunFolder) -> Iterator[str]:
 
 def user_section(lanes: Sequence[Lane]) -> Markup | None:
     """Return the report's table; None where no user was audited."""
-    grid = _grid("Share of conversations with an error of the user", lanes)
-    return table(grid, "Errors of the simulated user") if grid.rows else None
-
-
-def _grid(title: str, lanes: Sequence[Lane]) -> Grid:
     rows = [
         (
             row.brief or "not known: recorded elsewhere",
@@ -326,7 +321,8 @@ def _grid(title: str, lanes: Sequence[Lane]) -> Grid:
         for row in user_rows(lanes)
     ]
     columns = ("told", "run", "hallucination", "instruction following", "conversations")
-    return Grid(title, columns, rows, names=2)
+    grid = Grid("Share of conversations with an error of the user", columns, rows, names=2)
+    return table(grid, "Errors of the simulated user") if rows else None
 
 
 def _brief(run: RunFolder) -> str:

@@ -14,7 +14,6 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Generic
 
-import orjson
 from markupsafe import Markup
 
 from seal.core import DataError, Score, Task, Trajectory, UsageError
@@ -22,13 +21,14 @@ from seal.core.files import AtomicFile
 from seal.core.records import Record, decode
 from seal.core.text import escaped_json, one_line, printable
 from seal.core.values import json_text as compact_json
-from seal.report.chat_marks import annotate, json_text
-from seal.report.chat_pages import ChatFacts, chat_pieces, task_pieces
+from seal.core.values import json_value
+from seal.report.chat_pages import ChatFacts, annotate, chat_pieces, json_text, task_pieces
 from seal.report.grids import grouped
 from seal.report.lanes import (
     ShortTable,
     by_chat,
     decisive_of,
+    facts_of,
     lanes_of,
     measure_differences,
     model_name,
@@ -36,7 +36,6 @@ from seal.report.lanes import (
     scores_so_far,
 )
 from seal.report.pages import inline, stream
-from seal.report.run_facts import facts_of
 from seal.report.run_results import missing_notes, outcome_notes
 from seal.report.sections import Section, default_sections
 from seal.runs.journal import LineTail, timings_of
@@ -391,7 +390,7 @@ def _first_chats(path: Path, among: Container[str]) -> Iterator[tuple[Key, tuple
 
 def _task_told(line: bytes) -> tuple[str, tuple[str, dict[str, str]]]:
     """Return the id of a line's task, and the start of its first goal and its tags."""
-    told = orjson.loads(line)
+    told = json_value(line)
     goals = told.get("goals") or [{"text": ""}]
     tags = (
         (name, value if isinstance(value, str) else json_text(value))

@@ -1,4 +1,4 @@
-"""What the terminal shows of a run, and what a run would cost."""
+"""What the terminal shows of a run."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from seal.core.text import counted, one_line, printable
-from seal.core.values import json_text
 from seal.evaluation.goals import INFRASTRUCTURE
 from seal.evaluation.scoring import INSTRUCTION
-from seal.report.grids import Grid, counts_of, frequent
+from seal.report.grids import frequent
 from seal.report.lanes import (
     Lane,
     ShortTable,
@@ -111,6 +110,7 @@ def outcome_notes(summary: Mapping[str, Any]) -> Iterator[str]:
         yield f"answers cut at a limit of tokens: {told}"
     if unrecorded := summary.get("unrecorded"):
         yield unrecorded_note(unrecorded)
+    yield from _taken_as_made(summary)
     if spoilt := summary.get("spoilt"):
         repair = (
             "out of the scores"
@@ -118,6 +118,16 @@ def outcome_notes(summary: Mapping[str, Any]) -> Iterator[str]:
             else "--without-spoilt leaves them out"
         )
         yield f"{counted(spoilt, 'chat')} spoilt by errors of the user ({repair})"
+
+
+def _taken_as_made(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield how many calls count as made though nothing came of them."""
+    unserved, unanswered = summary.get("unserved") or {}, summary.get("unanswered") or 0
+    causes = ", ".join(f"{cause} {count}" for cause, count in unserved.items())
+    told = [f"{sum(unserved.values())} that a service could not serve ({causes})"] if causes else []
+    told += [f"{unanswered} without a result"] if unanswered else []
+    if told:
+        yield f"calls that count as made though nothing came of them: {', '.join(told)}"
 
 
 def gold_notes(summary: Mapping[str, Any]) -> Iterator[str]:
@@ -273,85 +283,3 @@ def spent_lines(folder: RunFolder, budget: Budget) -> Iterator[str]:
         cost = "of no known price" if dollars is None else f"{dollars:.4f} dollars"
         told = _ESTIMATED if any(part.estimated for part in spent.asked.values()) else ""
         yield f"spent until now, baselines with it: {counted(spent.tokens, 'token')}{told}, {cost}"
-
-
-# -- What a run would cost, for a person.
-
-_PLACES = {
-    "flag": "from the command line",
-    "call": "from the call",
-    "environment": "from the environment",
-    "file": "from seal.toml",
-    "benchmark": "from the benchmark, where nothing else says otherwise",
-    "default": "by default",
-}
-
-
-def plan_tables(plan: Mapping[str, Any]) -> Iterator[Any]:
-    """Yield a table and lines.
-
-    Args:
-        plan: As of `seal.runs.cost_plan.plan`.
-    """
-    yield plan_grid(plan)
-    alone = plan["chats"] <= plan["tasks"] * plan["trials"]
-    yield (
-        f"{counts_of(chat=plan['chats'])} ({counts_of(task=plan['tasks'], trial=plan['trials'])}"
-        f"{'' if alone else ', baselines with them'}), "
-        f"estimated from {counted(plan['rehearsed'], 'task')} that were rehearsed"
-        + (f"; {plan['failed']} could not be" if plan["failed"] else "")
-    )
-    for model in plan["unpriced"]:
-        yield printable(f"no price of {model}: give it by --prices FILE")
-    for table in plan["prices"]:
-        yield printable(f"prices of {table['date']}: {table['source']}")
-    for name in plan["over"]:
-        yield f"that is more than --{name.replace('_', '-')} allows: the run would stop before"
-    yield from _origin_lines(plan["origins"])
-    for line in plan["assumptions"]:
-        yield f"assumed: {line}"
-    yield "nothing was asked and nothing is written"
-
-
-def plan_grid(plan: Mapping[str, Any]) -> Grid:
-    """Return what each role would ask, and the sum, as a table."""
-    rows: list[tuple[str, ...]] = [
-        (
-            row["part"],
-            row["role"],
-            row["model"],
-            f"{row['requests']:,}",
-            f"{row['tokens_in']:,}",
-            f"{row['tokens_out']:,}",
-            _dollars(row["dollars"]),
-        )
-        for row in plan["rows"]
-    ]
-    total = tuple(f"{plan[name]:,}" for name in ("requests", "tokens_in", "tokens_out"))
-    rows.append(("all", "", "", *total, _total(plan)))
-    columns = ("part", "role", "model", "model calls", "tokens in", "tokens out", "dollars")
-    return Grid("what the run would ask", columns, rows)
-
-
-def _origin_lines(origins: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    """Yield for each origin the settings that are from there."""
-    for origin, place in _PLACES.items():
-        values = [
-            f"{name}={json_text(found['value'])}"
-            for name, found in origins.items()
-            if found["origin"] == origin
-        ]
-        if values:
-            yield printable(f"{place}: {', '.join(values)}")
-    yield "every other setting has its default"
-
-
-def _total(plan: Mapping[str, Any]) -> str:
-    """Return the sum; where models have no price, what the others cost at least."""
-    if not plan["unpriced"]:
-        return _dollars(plan["dollars"])
-    return f"≥{_dollars(plan['dollars'])}" if plan["dollars"] else _dollars(None)
-
-
-def _dollars(value: float | None) -> str:
-    return "no price" if value is None else f"{value:,.4f}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -173,24 +173,10 @@ TABLES = (
 # -- Counts of the benchmarks whose files are here.
 
 
-@dataclass(frozen=True, slots=True)
-class Counted:
-    """What counting one benchmark gave."""
-
-    counts: PoolCounts | None
-    """None: there was nothing to count."""
-    reason: str = ""
-    """Why there are no counts."""
-
-
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """A benchmark's own statistics."""
-
-    values: dict[str, JSON] | None
-    """None: there are none."""
-    reason: str = ""
-    """Why there are none, where the benchmark has any."""
+Counted = PoolCounts | str
+"""The counts of a benchmark, or why there are none."""
+Figures = dict[str, JSON] | str | None
+"""A benchmark's own statistics, or why there are none; None: it has none."""
 
 
 def figures_of(what: Card | StoredPool, run: Path | None = None) -> Figures:
@@ -204,23 +190,23 @@ def figures_of(what: Card | StoredPool, run: Path | None = None) -> Figures:
         UsageError: A run is given, and the benchmark has no statistics of its own.
         DataError: There is no run in the folder.
     """
-    entry = what if isinstance(what, Card) else by_any_name().get(what.name)
+    entry = what if isinstance(what, Card) else by_any_name().get(what.made_of)
     if entry is None or entry.statistics is None:
         if run is not None:
             raise UsageError(f"{what.name} has no statistics of runs: leave out --run")
-        return Figures(None)
+        return None
     trajectories = () if run is None else RunFolder.open(run).trajectories()
     if isinstance(what, Card) and not is_here(entry):
-        return Figures(
-            None,
+        return (
             f"no files under SEAL_DATA; set it to the folder that holds {entry.folder}/, or import "
-            f"the files ({entry.command}) and name the pool: seal benchmarks POOL",
+            f"the files ({entry.command}) and name the pool: seal benchmarks POOL"
         )
     try:
         pool = open_pool(entry.name) if isinstance(what, Card) else what
-        return Figures(load_dotted(entry.statistics)(pool.tasks(), trajectories).to_json())
+        figures: Figures = load_dotted(entry.statistics)(pool.tasks(), trajectories).to_json()
+        return figures
     except SealError as error:
-        return Figures(None, str(error))
+        return str(error)
 
 
 def named_pool(name: str) -> StoredPool | None:
@@ -248,13 +234,13 @@ def measure(entry: Card) -> Counted:
     What cannot be counted, for its files are absent or refused, says why: it stops no other.
     """
     if not is_here(entry):
-        return Counted(None, "no files under SEAL_DATA")
+        return "no files under SEAL_DATA"
     if entry.importer is None and not is_shipped(entry.name):
-        return Counted(None, entry.status)
+        return entry.status
     try:
-        return Counted(count_stored(open_pool(entry.name)))
+        return count_stored(open_pool(entry.name))
     except SealError as error:
-        return Counted(None, str(error))
+        return str(error)
 
 
 # -- The tables of `seal benchmarks`: what there is, Tables 1 and 2 of the paper.
@@ -277,8 +263,8 @@ def plain(entry: Card, measured: Counted | None) -> dict[str, Any]:
         "here": is_here(entry),
         "pinned_files": len(pinned_files(entry)),
         "stages": stages(entry.gold),
-        "counts": asdict(measured.counts) if measured and measured.counts else None,
-        "not_counted": measured.reason if measured else "not asked for: --count",
+        "counts": asdict(measured) if isinstance(measured, PoolCounts) else None,
+        "not_counted": measured if isinstance(measured, str) else "not asked for: --count",
     }
 
 
@@ -286,7 +272,7 @@ def details(entry: Card, measured: Counted | None) -> list[str]:
     """Return one benchmark in lines."""
     known = {key: value for key, value in plain(entry, measured).items() if value}
     known["stages"] = {stage: how or "no gold" for stage, how in known["stages"].items()}
-    if measured and measured.counts:
+    if isinstance(measured, PoolCounts):
         known.pop("not_counted", None)
     elif _takes_any_folder(entry):
         known.pop("not_counted", None)
@@ -335,14 +321,14 @@ def of_pool(pool: StoredPool) -> tuple[dict[str, Any], list[str]]:
 
 def figure_tables(figures: Figures) -> Iterator[Grid | str]:
     """Yield a benchmark's own statistics: the single figures, then a table for each group."""
-    if figures.values is None:
-        if figures.reason:
-            yield f"no statistics: {figures.reason}"
+    if isinstance(figures, str):
+        yield f"no statistics: {figures}"
+    if not isinstance(figures, dict):
         return
-    groups = {name: value for name, value in figures.values.items() if isinstance(value, dict)}
+    groups = {name: value for name, value in figures.items() if isinstance(value, dict)}
     single = [
         (_MEANS.get(name, name), "n/a: give --run RUN" if value is None else _figure(value))
-        for name, value in figures.values.items()
+        for name, value in figures.items()
         if name not in groups
     ]
     yield Grid("", ("statistics", "mean or number"), single, names=2)
@@ -355,8 +341,8 @@ def table_1(entries: Sequence[Card], measured: Mapping[str, Counted]) -> Grid:
     """Return Table 1 of the SEAL paper with our counts beside the paper's."""
     rows = []
     for entry in entries:
-        counts = measured[entry.name].counts if entry.name in measured else None
-        if counts is not None:
+        counts = measured.get(entry.name)
+        if isinstance(counts, PoolCounts):
             rows.append((entry.name, "ours", *_cells(counts)))
         if entry.paper_counts is not None:
             whose = f"paper: {entry.paper_part}" if entry.paper_part else "paper"
@@ -381,11 +367,9 @@ def notes(entries: Sequence[Card], measured: Mapping[str, Counted]) -> Iterator[
         yield "The paper's figures alone; --count counts the benchmarks whose files are here."
     for entry in entries:
         found = measured.get(entry.name)
-        if found is None:
-            continue
-        if found.counts is None:
-            yield f"{entry.name}: not counted: {found.reason}"
-        elif entry.paper_counts is not None and differs(found.counts, entry.paper_counts):
+        if isinstance(found, str):
+            yield f"{entry.name}: not counted: {found}"
+        elif found and entry.paper_counts and differs(found, entry.paper_counts):
             yield f"{entry.name}: {entry.difference}"
 
 
@@ -404,7 +388,8 @@ def table_2(entries: Sequence[Card], measured: Mapping[str, Counted]) -> Grid:
     """
     rows = []
     for entry in entries:
-        counts = measured[entry.name].counts if entry.name in measured else None
+        found = measured.get(entry.name)
+        counts = found if isinstance(found, PoolCounts) else None
         rows.append((entry.name, *(_stage(entry, counts, stage) or "-" for stage in STAGES)))
     title = (
         "What each can score: tasks with gold, or `gold` where not counted; judge: by a judge "

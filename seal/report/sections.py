@@ -12,16 +12,24 @@ from markupsafe import Markup
 from seal.core import Scale, Score, SealError, Step, Trajectory, UsageError, fault, shortened
 from seal.core.registry import Registry, load_dotted
 from seal.core.settings import check_plain
-from seal.core.text import counted, one_line, printable
+from seal.core.text import one_line, printable
 from seal.evaluation.goals import DECIDING, INFRASTRUCTURE, RATE, decides, is_best, state_of
 from seal.evaluation.scoring import INSTRUCTION
 from seal.pools.benchmark import Benchmark, part_of
-from seal.report.charts import Bar, BarGroup, forest
-from seal.report.chat_marks import json_text
+from seal.report.chat_pages import json_text
 from seal.report.grids import Estimate, Grid, number
-from seal.report.lanes import Lane, Rows, ShortTable, all_metrics, reason_of, scores_so_far
-from seal.report.pages import estimate_cell, paragraphs, render, table, task_link
-from seal.report.run_facts import cost_chart, facts_of
+from seal.report.lanes import (
+    Lane,
+    Rows,
+    ShortTable,
+    all_metrics,
+    facts_of,
+    reason_of,
+    scale_notes,
+    scores_so_far,
+    task_notes,
+)
+from seal.report.pages import Bar, BarGroup, estimate_cell, forest, render, table, task_link
 from seal.runs.run import RunFolder
 from seal.runs.scores import Tail
 
@@ -119,7 +127,7 @@ def _counts(step: Step) -> bool:
 # A section is any object with a `title` and `render(lanes)`. A plug-in's section stands under the
 # entry points `seal.report_sections` and is shown after ours. What it returns is `Markup`: build it
 # with a Jinja template of your own with autoescape, `markupsafe.escape`, or
-# `seal.report.charts.bar_chart`. Scripts and style attributes do not run in the report: its content
+# `seal.report.pages.bar_chart`. Scripts and style attributes do not run in the report: its content
 # security policy allows its own alone.
 
 GROUPED = 3
@@ -206,7 +214,7 @@ class ForeignSection:
 
 OURS = {
     "summary": OwnSection("Summary", "sections:summary_section"),
-    "errata": OwnSection("Corrected gold", "sections:errata_section", applies=some_corrected),
+    "errata": OwnSection("Corrected gold", "breakdown:errata_section", applies=some_corrected),
     "published": OwnSection("Published figures", "paper:section", applies=has_paper),
     "comparison": OwnSection("Comparison", "comparison:section", runs=2),
     "roles": OwnSection("What each role did", "role_sections:role_section", applies=helpers_spoke),
@@ -285,6 +293,7 @@ def summary_section(lanes: Sequence[Lane]) -> Markup:
         notes=list(short.gaps()),
         every=_metric_table("All metrics", lanes, every) if len(every) > len(short.valued) else "",
         count=len(every),
+        every_notes=list(scale_notes(every, short.scales)),
     )
 
 
@@ -303,12 +312,12 @@ def chart_section(lanes: Sequence[Lane]) -> Markup | None:
     """Return main metrics, and the same by group; None: no run has a value."""
     bounded = ShortTable(lanes).bounded
     names = [name for name in bounded if any(lane.estimate(name).n for lane in lanes)]
-    facts = [facts_of(lane.run) for lane in lanes if lane.kind == "run"]
-    drawn = [
-        _means(lanes, names),
-        *(_by_group(lanes, name) for name in names[:GROUPED]),
-        cost_chart(facts) if names else None,
-    ]
+    drawn = [_means(lanes, names), *(_by_group(lanes, name) for name in names[:GROUPED])]
+    played = [lane.run for lane in lanes if lane.kind == "run"]
+    if names and len(played) > 1:
+        from seal.report.comparison import cost_chart
+
+        drawn.append(cost_chart(map(facts_of, played)))
     charts = [chart for chart in drawn if chart is not None]
     folded = [chart for name in names[:GROUPED] for chart in _by_tags(lanes, name)]
     if not charts and not folded:
@@ -320,7 +329,7 @@ def _means(lanes: Sequence[Lane], names: Sequence[str]) -> Markup | None:
     if not names:
         return None
     ends = [lane for lane in lanes if lane.kind != "run"]
-    if len(ends) < 2:
+    if len(ends) < 2 or any(task_notes(lanes)):
         groups = [BarGroup(name, tuple(lane_bar(lane, name) for lane in lanes)) for name in names]
         return forest("Main metrics, mean with 95 % interval", groups)
     groups = []
@@ -428,44 +437,6 @@ def _goals_of(lanes: Sequence[Lane], metric: str, groups: Iterable[str]) -> int:
     """Return how many scores the groups have together, in the lane that has most."""
     names = list(groups)
     return max(sum(lane.estimate(metric, name).n for name in names) for lane in lanes)
-
-
-# -- A run's scores by the gold as published, and beside them by the gold as corrected.
-
-_COLUMNS = ("as published", "as corrected")
-
-
-def _cell(found: Estimate) -> str:
-    return f"{found.value_text} {found.interval_text}\n{found.count_text}"
-
-
-def errata_grid(run: RunFolder, cell: Callable[[Estimate], str] = _cell) -> Grid | None:
-    """Return the main metrics of a run by both golds; None: it was scored by one alone.
-
-    Args:
-        run: A run that has been scored.
-        cell: Gives the content of a cell.
-
-    Raises:
-        DataError: A file of the run is damaged.
-    """
-    corrected = run.corrected()
-    if corrected is None:
-        return None
-    folders = dict(zip(_COLUMNS, (run, corrected), strict=True))
-    lanes = [Lane("run", name, "run-0", it, it.summary()) for name, it in folders.items()]
-    told = corrected.manifest()["errata"]
-    goals = counted(told["goals"], "corrected goal")
-    title = f"Scores by {goals}, of {told['corrections']} in the errata"
-    valued = ShortTable(lanes).valued.items()
-    rows = [(metric, *map(cell, cells.values())) for metric, cells in valued]
-    return Grid(title, ("metric", *_COLUMNS), rows)
-
-
-def errata_section(lanes: Sequence[Lane]) -> Markup | None:
-    """Return the tables of the runs that were scored by both golds; None: there is none."""
-    found = ((lane.label, errata_grid(lane.run, estimate_cell)) for lane in lanes)
-    return paragraphs(g._replace(title=f"{name}: {g.title}") for name, g in found if g) or None
 
 
 # -- A lane's colour, label and bar.

@@ -1,18 +1,20 @@
-"""A table as Markdown and LaTeX; a result at a glance, in a terminal or notebook."""
+"""Tables of results: their columns, as Markdown and LaTeX; a result at a glance."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from markupsafe import Markup, escape
 
 from seal.core.files import AtomicFile
 from seal.core.text import one_line, printable
-from seal.report.grids import Grid, is_text
+from seal.report.grids import Grid, interval, is_text, number, told
+from seal.report.pages import cell, table
 
 # -- Tables as Markdown and as LaTeX.
 
@@ -169,7 +171,7 @@ def terminal_text(renderables: Iterable[Any]) -> str:
     console = Console(
         file=out, width=_WIDTH, highlight=False, markup=False, emoji=False, color_system=None
     )
-    for each in renderables:
+    for each in told(renderables):
         console.print(each, soft_wrap=isinstance(each, str))
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
 
@@ -197,3 +199,142 @@ def _cells(row: Iterable[str], tag: str) -> Markup:
 
 def _lines(lines: Iterable[str]) -> Markup:
     return Markup("").join(Markup("<div>{}</div>").format(printable(line)) for line in lines)
+
+
+# -- Columns of tables of results, their cells as texts.
+
+Cell = Callable[[Any], str]
+"""Gives the text of a cell from what the row is about."""
+Columns = Sequence[tuple[str, "str | Cell"]]
+"""Head of a column, and what gives its cells, or the field that they show."""
+
+
+def grid_of(title: str, columns: Columns, entries: Iterable[Any], names: int = 1) -> Grid:
+    """Return a table with a row for each entry.
+
+    Args:
+        title: Of the table.
+        columns: Those of names stand first.
+        entries: What the rows are about.
+        names: How many of them are columns of names.
+    """
+    cells = [figure(cell, str) if isinstance(cell, str) else cell for _, cell in columns]
+    rows = [tuple(cell(entry) for cell in cells) for entry in entries]
+    return Grid(title, [head for head, _ in columns], rows, names)
+
+
+def spread(found: Mapping[str, Any]) -> str:
+    """Return mean ± deviation of an entry; `n/a` without a mean, NA without a deviation."""
+    if found.get("mean") is None:
+        return "n/a"
+    deviation = "NA" if found["deviation"] is None else f"{found['deviation']:.3f}"
+    return f"{found['mean']:.3f} ± {deviation}"
+
+
+def chance(p: float | None) -> str:
+    """Return a probability, which is never 0; `n/a` where there is no test."""
+    return "<0.001" if p is not None and p < 0.0005 else number(p)
+
+
+def holm_chance(entry: Mapping[str, Any]) -> str:
+    """Return the corrected p of an entry; empty if its metric is outside the family."""
+    return "" if entry["p"] is not None and entry["p_holm"] is None else chance(entry["p_holm"])
+
+
+def signed(value: float | None) -> str:
+    """Return a difference with its sign."""
+    return number(value) if not value or value < 0 else f"+{number(value)}"
+
+
+def with_interval(mean: float | None, entry: Mapping[str, Any]) -> str:
+    """Return a mean with the interval of its entry behind it."""
+    return f"{number(mean)} {interval(entry)}".rstrip()
+
+
+def figure(name: str, shown: Callable[[Any], str] = number) -> Cell:
+    """Return what shows a field of an entry."""
+    return lambda entry: shown(entry[name])
+
+
+def paired(pair: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what two retrievers differ by, with the interval below it, and the corrected p."""
+    ends = "" if pair["low"] is None else f"\n[{pair['low']:+.3f}, {pair['high']:+.3f}]"
+    p = "n/a" if pair["p_holm"] is None else f"{pair['p_holm']:.4f}"
+    return f"{pair['difference']:+.3f}{ends}", p
+
+
+UNTESTED: Columns = (
+    ("difference", figure("difference", signed)),
+    ("95 % interval", interval),
+    ("pairs", "n"),
+)
+"""What a comparison tells of a metric that no test compares, beside both means."""
+DIFFERENCE: Columns = (
+    *UNTESTED[:-1],
+    ("p", figure("p", chance)),
+    ("p (Holm)", holm_chance),
+    *UNTESTED[-1:],
+)
+"""Likewise, of a metric that is tested."""
+
+
+# -- Tables with a row for each run, whose cells are figures with what stands below them.
+
+
+class Figure(NamedTuple):
+    """A number as a table shows it."""
+
+    text: str
+    small: str = ""
+    """What stands below it: an interval, or how many it is of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A part of a whole."""
+
+    part: float = 0.0
+    whole: float = 0.0
+
+    @property
+    def value(self) -> float | None:
+        """The share in [0, 1]; None where there is no whole."""
+        return self.part / self.whole if self.whole else None
+
+    @property
+    def per_cent(self) -> float | None:
+        """The share in per cent; None where there is no whole."""
+        return None if self.value is None else 100 * self.value
+
+    @property
+    def text(self) -> str:
+        """The share in per cent with one decimal; `-` where there is no whole."""
+        return "-" if self.per_cent is None else f"{self.per_cent:.1f}"
+
+    @property
+    def small(self) -> str:
+        """Of how many it is; empty where there is no whole."""
+        return f"of {self.whole:.0f}" if self.whole else ""
+
+
+F = TypeVar("F", bound=Figure | Share)
+
+
+def page_cell(figure: Figure | Share) -> Markup:
+    """Return a figure for a page, with what stands below it."""
+    return cell(figure.text, small=figure.small)
+
+
+@dataclass(frozen=True, slots=True)
+class RunTable(Generic[F]):
+    """A table with a row for each run."""
+
+    title: str
+    rows: Mapping[str, Mapping[str, F]]
+    """Label of a run to column to figure; all rows have the same columns."""
+
+    def page(self) -> Markup:
+        """Return the table for a page."""
+        columns = next(iter(self.rows.values()), {})
+        rows = [(label, *map(page_cell, found.values())) for label, found in self.rows.items()]
+        return table(Grid(self.title, ("run", *columns), rows), wrapping=True)

@@ -1,15 +1,21 @@
-"""`seal view`: the tasks of a run, one chat, and a chat while it runs."""
+"""`seal view`: the tasks of a run, one chat, and chats while they run."""
 
 from __future__ import annotations
 
 import json
+import math
+import os
 import shlex
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, groupby
+from operator import attrgetter
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+
+import orjson
 
 from seal.core import Scale, Score, Step, Task, Tool, ToolCall, ToolResult, Trajectory, UsageError
 from seal.core.call_formats import repairs_of
@@ -18,14 +24,14 @@ from seal.core.text import counted, folded, one_line, printable
 from seal.evaluation.goals import decides, state_of
 from seal.evaluation.pass_rates import NAME as PASS_RATE
 from seal.pools.pool import named_one
-from seal.report.chat_marks import Mark, annotate, gold_lines, json_text
+from seal.report.chat_pages import Mark, annotate, gold_lines, json_text
 from seal.report.grids import Grid, number
 from seal.report.lanes import (
     DECISIVE,
+    by_chat,
     deciding_metric,
     decisive_of,
     outcome_label,
-    outcomes,
     reason_of,
     scores_so_far,
     trajectories_so_far,
@@ -142,7 +148,8 @@ def step_lines(
         marks: What happened at steps, by `Step.index`.
     """
     heard = None
-    for (author, recipient, turn, goal), group in groupby(steps, _reply):
+    ends = attrgetter("author", "recipient", "turn", "goal")
+    for (author, recipient, turn, goal), group in groupby(steps, ends):
         reply = list(group)
         yield "", ""
         first, last = reply[0].index, reply[-1].index
@@ -183,10 +190,6 @@ def ending_lines(
 def indent(text: str, by: int = 4) -> str:
     """Return the text with every line moved to the right."""
     return "\n".join(" " * by + line for line in text.split("\n"))
-
-
-def _reply(step: Step) -> tuple[str, str, int, int]:
-    return step.author, step.recipient, step.turn, step.goal
 
 
 def _offered_lines(trajectory: Trajectory, tools: Mapping[str, Tool]) -> Iterator[Line]:
@@ -342,19 +345,23 @@ def outcome_table(run: RunFolder) -> Grid:
     Under the goal of a task that failed stands the start of its error.
     """
     goals = {t.id: one_line(t.goals[0].text, 60) if t.goals else "" for t in run.tasks()}
-    done = list(outcomes(run))
-    several_trials = any(chat.trial for chat in done)
-    rows = []
-    for chat in done:
-        error = f"\n{one_line(chat.error, 72)}" if chat.error else ""
+    decisive = decisive_of([run])
+    scores = by_chat(scores_so_far(run, decisive))
+    rows: list[tuple[str, ...]] = []
+    for chat in trajectories_so_far(run):
+        label = outcome_label(chat.failed, scores.get((chat.task_id, chat.trial), ()), decisive)
+        failed = next((stop.error for stop in chat.stops if stop.error), "")
+        error = f"\n{one_line(failed, 72)}" if failed else ""
+        stop = chat.stops[-1].reason if chat.stops else ""
         goal = f"{goals.get(chat.task_id, '')}{error}"
-        trial = (str(chat.trial),) if several_trials else ()
-        rows.append((chat.task_id, *trial, goal, chat.label, chat.stop, str(chat.calls)))
-    played = {chat.task_id for chat in done}
-    for task_id in (id for id in goals if id not in played):
-        trial = ("",) if several_trials else ()
-        rows.append((task_id, *trial, goals[task_id], "unfinished", "", ""))
-    columns = ("task", *(("trial",) if several_trials else ()), "goal", "outcome", "stop", "calls")
+        calls = str(sum(1 for _ in chat.calls()))
+        rows.append((chat.task_id, str(chat.trial), goal, label, stop, calls))
+    several_trials = any(trial != "0" for _, trial, *_ in rows)
+    played = {task_id for task_id, *_ in rows}
+    rows += [(id, "", goals[id], "unfinished", "", "") for id in goals if id not in played]
+    columns: tuple[str, ...] = ("task", "trial", "goal", "outcome", "stop", "calls")
+    if not several_trials:
+        columns, *rows = ((row[0], *row[2:]) for row in (columns, *rows))
     return Grid("", columns, rows, names=len(columns) - 1, colours=COLOURS)
 
 
@@ -461,3 +468,81 @@ def _transcript(run: RunFolder, task: Task, trial: int, fold: int | None) -> Any
     scores = [s for s in scores_so_far(run) if (s.task_id, s.trial) == (task.id, trial)]
     judge = str(run.manifest().get("measure", {}).get("judge", {}).get("judge", ""))
     return render_transcript(task, found, run.tools(), scores, fold, judge, decisive_of([run]))
+
+
+# -- The chats that are being played, a line each, as their last step tells.
+
+_EVERY = 0.5
+"""Seconds between two looks at the files; what changes faster cannot be read."""
+_AGE = 1.0
+"""Seconds for which a chat has to go on before it has a line."""
+_TAIL = 1 << 16
+"""Bytes of a file that are looked at."""
+_WIDE = 300
+"""Most characters of a line, however wide the terminal is."""
+
+
+class LiveChats:
+    """The chats of a run folder. A chat keeps its line until it ends; then another one gets it.
+
+    Args:
+        run: The folder, which need not be there yet.
+        most: Lines.
+    """
+
+    def __init__(self, run: Path, most: int) -> None:
+        self._folder = run.resolve() / "live"  # an agent may change the working folder
+        self._seen: dict[Path, float] = {}
+        self._lines: list[Path | None] = [None] * most
+        self._texts: list[Text] = []
+        self._looked = 0.0
+
+    def texts(self) -> list[Text]:
+        """Return the lines; one is empty where a chat above others has ended."""
+        now = time.monotonic()
+        if now - self._looked >= _EVERY:
+            self._looked = now
+            self._place(now)
+            self._texts = [_live_text(path) for path in self._lines]
+            while self._texts and not self._texts[-1]:
+                self._texts.pop()
+        return self._texts
+
+    def close(self) -> None:
+        """Have no lines from now on."""
+        self._texts = []
+        self._looked = math.inf
+
+    def _place(self, now: float) -> None:
+        """Free the lines of chats that have ended, and give them to others."""
+        there = sorted(self._folder.glob("*.jsonl"))
+        self._seen = {path: self._seen.get(path, now) for path in there}
+        self._lines = [path if path in self._seen else None for path in self._lines]
+        waiting = [p for p in there if now - self._seen[p] >= _AGE and p not in self._lines]
+        for place, path in enumerate(self._lines):
+            if path is None and waiting:
+                self._lines[place] = waiting.pop(0)
+
+
+def _live_text(path: Path | None) -> Text:
+    """Return the task of a chat, who spoke last, and what; of a call its tool."""
+    from rich.text import Text
+
+    if path is None:
+        return Text()
+    try:
+        told = orjson.loads(_last_line(path))
+        task, step = told["task_id"], told["step"]
+        call = step.get("call")
+        said = f" calls {call['name']}" if call else f": {step['content']}"
+        words = f"{task} {step['author']}{said}"
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return Text()  # it has ended just now, its first step is to come, or its last one is long
+    return Text(f"  {one_line(words, _WIDE)}", style="dim", no_wrap=True, overflow="ellipsis")
+
+
+def _last_line(path: Path) -> bytes:
+    """Return the last whole line, cut at its start where it is longer than `_TAIL`."""
+    with path.open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
+        return b"".join(file.read().split(b"\n")[-2:-1])

@@ -9,13 +9,21 @@ from typing import Any, Literal, NamedTuple
 
 from seal.core import DataError, Milestone, Score, Step, Tables, Task, Trajectory
 from seal.core.conditions import FIRST, LAST, MESSAGE, Condition, parts, takes_turn
-from seal.core.state_conditions import AllOf, DependsOn, StateHas, StateUnchanged
-from seal.core.table_matching import Column
+from seal.core.state_conditions import (
+    AllOf,
+    DependsOn,
+    EndsAs,
+    FinalState,
+    KnownEnds,
+    StateHas,
+    StateUnchanged,
+)
+from seal.core.table_matching import Column, TableChange, table_change
 from seal.evaluation.goals import WHOLLY, applies
 from seal.evaluation.milestones import NAMES
 from seal.evaluation.plans import measured_again
-from seal.evaluation.shortfalls import Fault, TableChange, Unmet, table_change, unmet
-from seal.report.chat_marks import describe, fields_line, json_text
+from seal.evaluation.shortfalls import Fault, Unmet, unmet
+from seal.report.chat_pages import describe, fields_line, json_text
 
 # -- What a milestone of a world asks for and guards, in words that a person reads.
 
@@ -28,6 +36,13 @@ def described(condition: Condition) -> str:
     if isinstance(condition, AllOf):
         kept = kept_tables(condition)
         return "; ".join([*asked_lines(condition), *([f"keeps {kept}"] if kept else [])])
+    if isinstance(condition, KnownEnds):
+        condition = condition.gold
+    if isinstance(condition, EndsAs):
+        return _end_line(condition)
+    if isinstance(condition, FinalState):
+        rows = ", ".join(_row_text(row, {}, False) for row in condition.rows) or "no row"
+        return f"{condition.table} ends with {rows}, all else as it began{_but(condition.ignore)}"
     if isinstance(condition, StateHas):
         return _state_line(condition)
     if isinstance(condition, StateUnchanged):
@@ -35,6 +50,18 @@ def described(condition: Condition) -> str:
     if isinstance(condition, DependsOn):
         return f"{_row_texts(condition)}, filled in by {condition.extractor} of {condition.since}"
     return fields_line(condition)
+
+
+def _end_line(condition: EndsAs) -> str:
+    if condition.of_plan:
+        return f"the world ends as after the gold calls{_but(condition.ignore)}"
+    ways = (", then ".join(map(describe, calls)) for calls in condition.sequences)
+    ends = " or ".join(f"after {way}" if way else "it began" for way in ways)
+    return f"the world ends as {ends}{_but(condition.ignore)}"
+
+
+def _but(ignored: Sequence[str]) -> str:
+    return f" (whatever {', '.join(ignored)})" if ignored else ""
 
 
 def asked_lines(condition: Condition) -> list[str]:
@@ -180,7 +207,7 @@ def goal_outcomes(task: Task, trajectory: Trajectory, scores: Iterable[Score]) -
         if applies(task, goal):
             found = [by_goal.get((position, name)) for name in NAMES[:3]]
             try:
-                outcomes.append(_outcome(task, trajectory, position, *found))
+                outcomes.append(_outcome(task, trajectory, position, found))
             except DataError:
                 note = "the scores do not fit the plan or the chat; `seal score` measures anew"
                 outcomes.append(GoalOutcome(position, note))
@@ -188,13 +215,9 @@ def goal_outcomes(task: Task, trajectory: Trajectory, scores: Iterable[Score]) -
 
 
 def _outcome(
-    task: Task,
-    trajectory: Trajectory,
-    position: int,
-    whole: Score | None,
-    milestones: Score | None,
-    minefields: Score | None,
+    task: Task, trajectory: Trajectory, position: int, scores: Sequence[Score | None]
 ) -> GoalOutcome:
+    whole, milestones, minefields = scores
     if whole is None or milestones is None or minefields is None:
         return GoalOutcome(position, "the milestones were not measured; `seal score` does it")
     if whole.value is None:

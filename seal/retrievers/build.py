@@ -49,7 +49,7 @@ REGISTRY = Registry(
         "rerank": "seal.retrievers.rerankers:Rerank",
         "rewrite": "seal.retrievers.rerankers:rewrite",
         "tfidf": "seal.retrievers.lexical:Tfidf",
-        "trec": "seal.retrievers.references:TrecRun",
+        "trec": "seal.retrievers.trec_run:TrecRun",
     },
 )
 

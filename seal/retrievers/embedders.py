@@ -293,8 +293,7 @@ def checked_rows(raw: Any, texts: Sequence[str], name: str) -> Vectors:
     if rows.ndim != 2 or len(rows) != count or rows.shape[1] == 0:
         raise ModelError(
             f"embedder {name}: {counted(count, 'text')} gave an array of shape {rows.shape}, "
-            "expected "
-            f"({count}, dimension)"
+            f"expected ({count}, dimension)"
         )
     if not np.isfinite(rows).all():
         bad = int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])

@@ -10,6 +10,7 @@ from itertools import chain, islice
 from typing import Any
 
 from seal.core import DataError, OptionError, Pool, Query, Retriever, UnknownNameError
+from seal.core.registry import label_of
 from seal.core.text import counted
 from seal.retrievers.base import (
     DECIMALS,
@@ -204,7 +205,7 @@ class RankFusion:
         self._retrievers = retrievers
         self._depth = depth
         self._ids = ids
-        self.identity = f"rrf@{depth}({' + '.join(map(_name, retrievers))})"
+        self.identity = f"rrf@{depth}({' + '.join(map(label_of, retrievers))})"
 
     def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
         """Return for each query the k tools of the highest sums, equal ones by id.
@@ -222,11 +223,11 @@ class RankFusion:
         rows = retriever.retrieve(queries, self._depth)
         if len(rows) != len(queries):
             raise DataError(
-                f"{_name(retriever)}: {counted(len(rows), 'row')} for "
+                f"{label_of(retriever)}: {counted(len(rows), 'row')} for "
                 f"{counted(len(queries), 'query')}"
             )
         lexical = getattr(retriever, "lexical", False)
-        name = _name(retriever)
+        name = label_of(retriever)
         heads = ([(t, finite(s, name)) for t, s in row[: self._depth]] for row in rows)
         return [[hit for hit in head if hit[1] > 0 or not lexical] for head in heads]
 
@@ -248,7 +249,3 @@ def fused(rankings: Iterable[Iterable[tuple[str, float]]]) -> Hits:
         for place, (tool, _) in enumerate(ranking, 1):
             sums[tool] += 1 / (SMOOTHING + place)
     return by_score((tool, round(total, DECIMALS)) for tool, total in sums.items())
-
-
-def _name(retriever: Retriever) -> str:
-    return str(getattr(retriever, "identity", type(retriever).__name__))

@@ -6,16 +6,15 @@ import hashlib
 import os
 import re
 import threading
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
 
 from seal.core import DataError, MissingExtraError, UsageError
+from seal.core.model_files import known_digest
 from seal.core.text import counted
 from seal.retrievers.base import above_zero
 
@@ -130,8 +129,7 @@ class CrossEncoder(LibraryModel):
         if found.ndim != 1:
             raise DataError(
                 f"the cross-encoder {self._name} gives {counted(found.shape[1], 'number')} for a "
-                "pair, "
-                "expected one: choose a model that was trained to rank"
+                "pair, expected one: choose a model that was trained to rank"
             )
         scores: list[float] = found.tolist()
         return scores
@@ -212,8 +210,6 @@ the wrapping code under the MIT licence.
 """
 _MARKS = ("modules.json", "config.json")
 """One of these files is in every model of the hub that the library loads."""
-_SETTLED = 2_000_000_000
-"""Nanoseconds after which a further change of a file shows in its times on any file system."""
 
 
 def model_source(name: str) -> str:
@@ -252,26 +248,9 @@ def digest_of(folder: Path) -> str:
     total = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
         if path.is_file():
-            total.update(path.relative_to(folder).as_posix().encode() + b"\0" + _file_digest(path))
+            total.update(path.relative_to(folder).as_posix().encode() + b"\0")
+            total.update(bytes.fromhex(known_digest(path)))
     return total.hexdigest()[:16]
-
-
-def _file_digest(path: Path) -> bytes:
-    """Return the SHA-256 of a file, which is read again only when its size or times change."""
-    told = path.stat()
-    if time.time_ns() - max(told.st_mtime_ns, told.st_ctime_ns) < _SETTLED:
-        return _read_digest(path)
-    return _kept_digest(path.resolve(), told.st_size, told.st_mtime_ns, told.st_ctime_ns)
-
-
-@lru_cache(maxsize=1024)
-def _kept_digest(path: Path, size: int, changed: int, moved: int) -> bytes:
-    return _read_digest(path)
-
-
-def _read_digest(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").digest()
 
 
 # -- Models of mteb, the Massive Text Embedding Benchmark, asked as its own evaluation asks them.

@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 
 from seal.core import ModelError, OptionError
 from seal.core.providers import GeminiServer, OpenAIServer
-from seal.core.secrets import ServerSettings, check_address, public_url, server_url
+from seal.core.secrets import OPENAI_URL, ServerSettings, check_address, public_url
+from seal.core.servers import server_url
 from seal.core.text import counted
 from seal.core.values import well_formed
 from seal.retrievers.base import above_zero
@@ -159,7 +160,7 @@ class OpenAIEmbedder(ServerEmbedder):
     most = 128
 
     def _read(self, options: RemoteOptions) -> RemoteOptions:
-        return replace(options, base_url=server_url(options.base_url, BASE_URL))
+        return replace(options, base_url=server_url(options.base_url, BASE_URL, OPENAI_URL))
 
     def _request(self, texts: list[str], purpose: Purpose) -> list[Any]:
         server, options = self._server, self._options
@@ -178,8 +179,7 @@ class OpenAIEmbedder(ServerEmbedder):
         if len(items) != len(texts) or rows.keys() != set(range(len(texts))):
             said = (
                 f"answered with {counted(len(items), 'embedding')} of {len(rows)} indexes for "
-                f"{len(texts)} "
-                f"texts: it must give one for each, index 0 to {len(texts) - 1}"
+                f"{len(texts)} texts: it must give one for each, index 0 to {len(texts) - 1}"
             )
             raise ModelError(server.told(said))
         return [rows[index] for index in range(len(texts))]

@@ -3,36 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING, get_args
+from functools import partial
+from typing import TYPE_CHECKING, Any, get_args
 
 from seal.agents.teams import team_options
 from seal.core import (
     JSON,
     NOT_RECORDED,
     Execution,
+    InfrastructureError,
     Message,
+    Response,
     SealError,
+    Simulator,
     SimulatorError,
     Task,
     Tool,
     ToolCall,
     ToolResult,
+    Trajectory,
     UnknownNameError,
 )
 from seal.core.call_formats import Format, form_of
 from seal.core.environment import Around, Environment, EnvironmentFactory, Validated
+from seal.core.registry import settled, source_of
 from seal.core.validation import CallError, CallValidator, ErrorKind
-from seal.core.values import json_text
+from seal.core.values import digest, exact_json, json_text
+from seal.environments.function_tools import types_of, with_integers
 from seal.environments.world import Worlds, WorldSetup, build_worlds
-from seal.models.oracle import gold_call, moves, names_tools_alone
+from seal.evaluation.goals import TaskChat
+from seal.models.given_answers import gold_call, names_tools_alone
+from seal.models.oracle import moves
 from seal.pools.benchmark import benchmark_options, part_of
 from seal.pools.lookup import environments_beside
 from seal.pools.pool import StoredPool
 from seal.runs.environments import options_of_worlds
+from seal.runs.hooks import Teller, called
 from seal.runs.role_models import Cast
 from seal.runs.settings import Feedback, RunSettings
 from seal.simulator_cache.answer_cache import keys_of_call
+from seal.simulator_cache.simulators import SimulatedEnvironments, SimulatorSetup, template
 
 if TYPE_CHECKING:
     from seal.runs.environments import SimulatorSource
@@ -241,7 +253,7 @@ class Unscrambled(Around):
 
     Args:
         environment: Knows the originals.
-        originals: Id of a scrambled tool to its original (`seal.pools.other_tools.originals`).
+        originals: Id of a scrambled tool to its original (`seal.pools.pool.originals`).
     """
 
     def __init__(self, environment: Environment, originals: Mapping[str, Tool]) -> None:
@@ -302,7 +314,8 @@ class GoldResults(Around):
             self._left.remove(gold)
             if gold.accepts(call.arguments):
                 return call
-            return replace(call, arguments=gold.canonical_arguments(), raw="")
+            given = {n: v for n, v in (call.arguments or {}).items() if n in gold.open_arguments}
+            return replace(call, arguments={**gold.canonical_arguments(), **given}, raw="")
         for goal in self._goals:
             if call.tool in goal.relevant:
                 filled = gold_call(self._tools[str(call.tool)], goal)
@@ -310,7 +323,144 @@ class GoldResults(Around):
         return call
 
 
+class ToldCalls(Around):
+    """An environment whose calls hooks are told of.
+
+    Args:
+        inner: Where calls run.
+        told: Tells the hooks.
+    """
+
+    def __init__(self, inner: Environment, told: Teller) -> None:
+        super().__init__(inner)
+        self._told = told
+
+    def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
+        """Return the results; calls of one reply begin in their order and end in the reverse."""
+        alone = len(calls) == 1
+        with ExitStack() as begun:
+            ends = [
+                (
+                    call.id,
+                    begun.enter_context(self._told.of("call", partial(called, call), alone=alone)),
+                )
+                for call in calls
+            ]
+            results = self.inner.call(calls)
+            answers = {result.call_id: result for result in results}
+            for call_id, came in ends:
+                if (answer := answers.get(call_id)) is not None:
+                    came |= {"result": answer.content, "failed": answer.error}
+        return results
+
+
+# -- Functions of the user that run instead of a simulator.
+
+
+class OwnFunctions:
+    """Runs functions. Their answers are not kept, because they may depend on the time.
+
+    Args:
+        functions: Tool id to the function behind it, which may be a coroutine function.
+        inner: Answers the calls of all other tools.
+    """
+
+    def __init__(self, functions: Mapping[str, Callable[..., Any]], inner: Simulator) -> None:
+        self._functions = functions
+        self._types = {tool_id: types_of(function) for tool_id, function in functions.items()}
+        self.inner = inner
+        sources = {tool_id: source_of(function) for tool_id, function in functions.items()}
+        self.identity = f"functions#{digest(sources)[:8]}+{inner.identity}"
+
+    def respond(self, tool: Tool, arguments: dict[str, JSON]) -> Response:
+        """Return what the function returned.
+
+        If the function raises an exception, this is the error of the call. So is a value that JSON
+        would change, such as NaN.
+
+        Raises:
+            InfrastructureError: The function did not reach its server, or returned an object that
+                JSON cannot hold.
+        """
+        function = self._functions.get(tool.id)
+        if function is None:
+            return self.inner.respond(tool, arguments)
+        try:
+            value = settled(function(**with_integers(arguments, self._types[tool.id])))
+        except (SealError, KeyboardInterrupt):
+            raise
+        except (Exception, SystemExit) as error:  # a tool's failure is data that the model reads
+            said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            from seal.core.servers import check_reached
+
+            check_reached(tool.name, error, said)
+            return Response("", said)
+        try:
+            return Response(exact_json(value))
+        except ValueError as error:
+            return Response("", f"ValueError: the tool returned {error}")
+        except TypeError as error:
+            raise InfrastructureError(
+                f"the tool {tool.name} returned {type(value).__name__}, which JSON cannot say "
+                f"({error}); return texts, numbers, lists, maps or dataclasses of these"
+            ) from error
+
+    def keys(self, tool: Tool, arguments: dict[str, JSON]) -> frozenset[str]:
+        """Return the keys that the inner simulator has for a call; none for a function's call."""
+        if tool.id in self._functions:
+            return frozenset()
+        return keys_of_call(self.inner, tool, arguments)
+
+
+def own_environments(
+    functions: Mapping[str, Callable[..., Any]], tools: Mapping[str, Tool]
+) -> EnvironmentFactory:
+    """Return what opens environments in which functions run as they do in a chat.
+
+    Args:
+        functions: Tool id to the function behind it.
+        tools: Theirs alone, by id.
+    """
+    simulator = OwnFunctions(functions, template(SimulatorSetup(tools=tools)))
+    return SimulatedEnvironments(simulator, tools)
+
+
 # -- The worlds that the tasks of a run name.
+
+
+def gold_ends_of(
+    task: Task,
+    chat: Trajectory,
+    opened: Callable[[int], Environment],
+    tools: Mapping[str, Tool],
+    carried: bool,
+) -> dict[str, JSON]:
+    """Return how the world of a chat ends after the gold calls, for the chat's provenance.
+
+    Args:
+        task: What was played; empty where neither its gold nor an effect in the chat asks for that.
+        chat: What was said and done.
+        opened: Trial to the world of the task.
+        tools: The pool by id.
+        carried: Whether all goals are played in one chat.
+
+    Raises:
+        InfrastructureError: What a tool asks outside of the world failed.
+    """
+    from seal.core.state_conditions import GOLD_ENDS
+    from seal.environments.gold_play import gold_ends
+    from seal.evaluation.effects import ends_asked
+
+    trial = chat.trial
+    of_calls = {} if chat.failed else ends_asked(TaskChat(task, chat, tools))
+    again = partial(opened, trial + 1) if of_calls else None
+    changing = {step.goal for step in chat.steps if step.result is not None and step.state}
+    found = gold_ends(task, partial(opened, trial), tools, carried, of_calls, again, changing)
+    told: dict[str, JSON] = {
+        goal: {key: [end.to_json() for end in ends] for key, ends in of.items()}
+        for goal, of in found.items()
+    }
+    return {GOLD_ENDS: told} if told else {}
 
 
 def opened_worlds(

@@ -23,8 +23,8 @@ from seal.core.store import FILE_NAME, Store
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.llm_judge import COMPLETENESS, prompt
 from seal.evaluation.scoring import build_metrics, score_trajectory
+from seal.models.given_answers import GoldCalls
 from seal.models.lexical import Lexical
-from seal.models.oracle import GoldCalls
 from seal.models.presentation import Presentation, presented
 from seal.models.server_model import estimate_usage
 from seal.models.spec import REGISTRY as MODELS
@@ -33,10 +33,12 @@ from seal.pools.benchmark import Benchmark
 from seal.pools.lookup import answer_formats
 from seal.pools.pool import StoredPool
 from seal.retrievers.build import check_known
-from seal.runs.costs import Ledger, Prices, budget_of, check_priced, merged
+from seal.runs.costs import Ledger, budget_of, merged
 from seal.runs.engine import Engine
 from seal.runs.environments import worlds_of
+from seal.runs.identity import told_left_out
 from seal.runs.judges import JudgeChoice
+from seal.runs.prices import Prices, check_priced
 from seal.runs.resolve import FILLED, all_given, baselines_of, played
 from seal.runs.role_models import asks_no_server, judges_named, with_roles
 from seal.runs.run import RunFolder
@@ -109,7 +111,7 @@ def plan(settings: RunSettings) -> dict[str, Any]:
         "prices": budget.prices.told(row["model"] for row in rows),
         "unpriced": sorted({row["model"] for row in rows if row["dollars"] is None}),
         "over": [name for name, passed in over.items() if passed],
-        "assumptions": list(_ASSUMED),
+        "assumptions": [*told_left_out(pool.left_out), *_ASSUMED],
         "origins": {
             name: {"value": _shown(name, settings), "origin": origin}
             for name, origin in sorted({**filled, **settings.origins}.items())

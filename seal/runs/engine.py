@@ -56,7 +56,7 @@ from seal.retrievers.build import build_retriever, learns, rank, reads_gold
 from seal.runs.chats import history_of, limits_of, merge_goals
 from seal.runs.costs import Ledger, Meter
 from seal.runs.environments import EnvironmentSource, SimulatorSource
-from seal.runs.hooks import Teller, ToldCalls, build_hooks
+from seal.runs.hooks import Teller, build_hooks
 from seal.runs.identity import SCRIPTED, measure_of
 from seal.runs.journal import LiveFile
 from seal.runs.judges import Judges
@@ -253,7 +253,15 @@ class Engine:
             merged = merge_goals(task, trial, parts)
             stops = [stop.reason for stop in merged.stops]
             came |= {"answers": merged.answers, "stops": stops}
-        return replace(merged, provenance={**self._facts(task), **merged.provenance})
+        facts = {**self._facts(task), **self._gold_ends(task, merged)}
+        return replace(merged, provenance={**facts, **merged.provenance})
+
+    def _gold_ends(self, task: Task, chat: Trajectory) -> Mapping[str, JSON]:
+        """Return how the world ends after the gold calls, where gold or an effect asks for that."""
+        in_world = any(step.state for step in chat.steps)
+        if not in_world and not any(goal.asks_for_end for goal in task.goals):
+            return {}
+        return self.environments.gold_ends(task, chat, self.settings.play.history == "own")
 
     def _goals_of_chats(self, task: Task) -> list[Sequence[int]]:
         every = range(len(task.goals))
@@ -286,7 +294,6 @@ class Engine:
             judges.of,
             judges.metrics_of,
             s.cutoffs,
-            s.seed,
             sandbox=s.sandbox,
             extra=extra,
             without_spoilt=s.without_spoilt,
@@ -316,6 +323,7 @@ class Engine:
             NotRecordedError: There is no recording to play.
             InfrastructureError: What failed before the chat began.
         """
+        task = task.of_tools(self.tools)
         goals = self._goals_of_chats(task)[0] if goals is None else goals
         team = self.team.playing(task.goals[0])
         voices = (team.lead,) if team.one_voice is None else (team.one_voice, team.one_voice)
@@ -324,6 +332,8 @@ class Engine:
         offers = Offers()
         environment = self.environments.open(task, trial, offers.names)
         if self.settings.hooks:
+            from seal.runs.call_handling import ToldCalls
+
             environment = ToldCalls(environment, self.told)
 
         def record(step: Step) -> None:

@@ -15,8 +15,7 @@ from seal.core.store import Store, digest_of_entries
 from seal.core.values import canonical_json
 from seal.pools.benchmark import benchmark_options
 from seal.pools.lookup import answer_formats
-from seal.pools.other_tools import originals
-from seal.pools.pool import Outline, StoredPool
+from seal.pools.pool import Outline, StoredPool, originals
 from seal.runs.role_models import Cast, find_recording
 from seal.runs.settings import SIMULATOR, RunSettings
 from seal.simulator_cache.answer_cache import Fallback
@@ -90,7 +89,7 @@ class SimulatorSource:
             simulator = Fallback(gold, simulator)
         functions = {} if self.pool.benchmark is None else self.pool.benchmark.functions
         if functions:
-            from seal.simulator_cache.simulators import OwnFunctions
+            from seal.runs.call_handling import OwnFunctions
 
             simulator = OwnFunctions(functions, simulator)
         return SimulatedEnvironments(simulator, self.tools)
@@ -218,6 +217,19 @@ class EnvironmentSource:
 
             environment = GoldResults(environment, gold, self._tools)
         return environment
+
+    def gold_ends(self, task: Task, chat: Trajectory, carried: bool) -> dict[str, JSON]:
+        """Return how the world of a chat ends after the gold calls (`call_handling.gold_ends_of`).
+
+        Raises:
+            InfrastructureError: What a tool asks outside of the world failed.
+        """
+        from seal.runs.call_handling import gold_ends_of
+
+        def opened(trial: int) -> Environment:
+            return self.open(task, trial, ())
+
+        return gold_ends_of(task, chat, opened, self._tools, carried)
 
     def identity(self) -> dict[str, JSON]:
         """Return what shapes the answers."""

@@ -6,12 +6,14 @@ import hashlib
 import logging
 import shutil
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
+
+import orjson
 
 from seal.core import JSON, DataError, Metric, OutageError, Score, UsageError, shortened
 from seal.core.files import AtomicFile, Lock, in_work, naming, part_of, remove
@@ -24,7 +26,7 @@ from seal.evaluation.goals import LeftOutMetric, answer_of
 from seal.evaluation.panel import MISSING, recorded_panel
 from seal.evaluation.preference import QueryVerdicts, VerdictFile
 from seal.evaluation.rule_judge import RuleJudge
-from seal.evaluation.scoring import RecordedScores, build_metrics, is_foreign, named_metrics
+from seal.evaluation.scoring import RecordedScores, build_metrics
 from seal.pools.catalogue import reader_of
 from seal.pools.errata import read_errata
 from seal.pools.importer import RECORDED, RECORDINGS
@@ -36,15 +38,7 @@ from seal.runs.judges import Judges, RecordedVerdicts
 from seal.runs.play import with_rankings
 from seal.runs.resume import differences
 from seal.runs.role_models import Cast, judges_under
-from seal.runs.run import (
-    BASELINES,
-    CORRECTED,
-    RunFolder,
-    check_chats,
-    check_tasks,
-    check_whole,
-    scored_chats,
-)
+from seal.runs.run import BASELINES, CORRECTED, RunFolder, check_whole, sound_summary, to_resume
 from seal.runs.scoring import Scorer, rules_of
 from seal.runs.settings import RunSettings, ScoreSettings, shard_of
 
@@ -166,6 +160,8 @@ def _metrics(folder: RunFolder, how: ScoreSettings) -> tuple[list[Any], tuple[Me
     """Return further metrics by name and built: those asked for, else those of the run."""
     if how.metrics:
         return list(how.metrics), build_metrics(how.metrics, METRICS)
+    from seal.evaluation.own_metrics import named_metrics  # of those who score alone: it has numpy
+
     names = folder.manifest()["measure"].get("metrics", [])
     return names, named_metrics(names, "run.json: measure.metrics", METRICS, how.allow_code)
 
@@ -207,6 +203,8 @@ def _declared(folder: RunFolder) -> list[LeftOutMetric]:
 
 def _former(folder: RunFolder) -> dict[Pair, list[Score]]:
     """Return the scores that a run has of metrics unknown here, by chat; corrected gold: none."""
+    from seal.evaluation.own_metrics import is_foreign
+
     found: dict[Pair, list[Score]] = {}
     try:
         names = {name for name in folder.summary()["metrics"] if is_foreign(name, METRICS)}
@@ -230,13 +228,12 @@ def _score(
         with closing(Journal(folder.trajectories_path)) as journal:
             # The trajectories of an interrupted run stand in no order.
             order = {task.id: n for n, task in enumerate(folder.tasks())}
-            check_tasks(folder, order, journal.played)
-            check_chats(folder, journal.played, scored_chats(folder.scores_path))
+            _check_tasks(folder, order, journal.played)
+            _check_chats(folder, journal.played, _scored_chats(folder.scores_path))
             journal.put_in_order(order)
         return replace(
             scorer,
             cutoffs=_part(folder, "cutoffs", tuple[int, ...]),
-            seed=_part(folder, "seed", int),
             sandbox=_sandbox(folder) or "monty",
         ).score(folder, progress)
 
@@ -369,13 +366,69 @@ def check_answers(
     if differing:
         raise DataError(
             f"{path}: {kind} of another run: {differing} of {counted(len(judged), 'answer')} are "
-            "not those "
-            f"of {folder.path}, such as {first}; give the file of this run"
+            f"not those of {folder.path}, such as {first}; give the file of this run"
         )
 
 
 def _words(text: str | None) -> str:
     return " ".join((text or "").split())
+
+
+def _check_tasks(run: RunFolder, tasks: Collection[str], chats: Iterable[Pair]) -> None:
+    """Make sure that tasks.jsonl has every task of the chats, and as many as were scored.
+
+    Args:
+        run: The run.
+        tasks: Ids in tasks.jsonl.
+        chats: Those of trajectories.jsonl.
+
+    Raises:
+        DataError: It lacks tasks; names how many, and the repair.
+    """
+    expected = {*tasks, *(task_id for task_id, _ in chats)}
+    count = max(len(expected), sound_summary(run).get("tasks", 0))
+    if len(tasks) < count:
+        raise DataError(
+            f"{run.path / 'tasks.jsonl'} was cut: it has {len(tasks)} of the "
+            f"{counted(count, 'task')} that "
+            f"trajectories.jsonl and summary.json tell of; put the file back, or {to_resume(run)}"
+        )
+
+
+def _check_chats(run: RunFolder, played: Set[Pair], scored: Set[Pair]) -> None:
+    """Make sure that trajectories.jsonl has every chat that was scored.
+
+    Args:
+        run: The run.
+        played: Chats of trajectories.jsonl.
+        scored: Chats of scores.jsonl.
+
+    Raises:
+        DataError: It lacks chats; names how many, one of them, and the repair.
+    """
+    lacking = sorted(scored - played)
+    if lacking:
+        task_id, trial = lacking[0]
+        raise DataError(
+            f"{run.trajectories_path} was cut: it has {len(scored) - len(lacking)} of the "
+            f"{counted(len(scored), 'chat')} in scores.jsonl, and not that of task {task_id!r}, "
+            f"trial {trial}; put the file back, or {to_resume(run)}"
+        )
+
+
+def _scored_chats(path: Path) -> set[Pair]:
+    """Return the chats of a file of scores; lines that are none, or no such file, tell of none."""
+    found: set[Pair] = set()
+    if not path.is_file():
+        return found
+    with path.open("rb") as lines:
+        for line in lines:
+            try:
+                fields = orjson.loads(line)
+                found.add((str(fields["task_id"]), int(fields["trial"])))
+            except (ValueError, KeyError, TypeError):
+                continue  # scoring writes the file anew
+    return found
 
 
 # -- The parts of a run, played anywhere (`RunSettings.shard`), put together as one run.

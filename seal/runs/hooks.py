@@ -7,20 +7,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import count
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
-import orjson
-
-from seal.core import JSON, Completion, Message, Request, ToolCall, ToolResult, UsageError, fault
-from seal.core.environment import Around, Environment
+from seal.core import JSON, Completion, Message, Request, ToolCall, UsageError, fault
 from seal.core.registry import Registry, name_of
 from seal.core.settings import takes
-from seal.core.values import json_bytes
+from seal.core.values import json_bytes, json_value
 
 Kind = Literal["run", "chat", "request", "call", "score"]
 """A run; the chat about a task; a question to a model; a call of a tool; the scoring of a chat."""
@@ -146,38 +142,8 @@ _CURRENT: ContextVar[tuple[Teller | None, int | None]] = ContextVar("event", def
 """Who tells, and the event within which this code runs, in whatever thread."""
 
 
-class ToldCalls(Around):
-    """An environment whose calls hooks are told of.
-
-    Args:
-        inner: Where calls run.
-        told: Tells the hooks.
-    """
-
-    def __init__(self, inner: Environment, told: Teller) -> None:
-        super().__init__(inner)
-        self._told = told
-
-    def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
-        """Return the results; calls of one reply begin in their order and end in the reverse."""
-        alone = len(calls) == 1
-        with ExitStack() as begun:
-            ends = [
-                (
-                    call.id,
-                    begun.enter_context(self._told.of("call", partial(_called, call), alone=alone)),
-                )
-                for call in calls
-            ]
-            results = self.inner.call(calls)
-            answers = {result.call_id: result for result in results}
-            for call_id, came in ends:
-                if (answer := answers.get(call_id)) is not None:
-                    came |= {"result": answer.content, "failed": answer.error}
-        return results
-
-
-def _called(call: ToolCall) -> dict[str, Any]:
+def called(call: ToolCall) -> dict[str, Any]:
+    """Return what hooks are told of a call."""
     arguments = call.raw if call.arguments is None else call.arguments
     return {"id": call.id, "name": call.name, "arguments": arguments}
 
@@ -200,7 +166,7 @@ def answered(answer: Completion) -> dict[str, Any]:
     return {
         "content": answer.content,
         "reasoning": answer.reasoning,
-        "calls": [_called(call) for call in answer.calls],
+        "calls": [called(call) for call in answer.calls],
         "tokens_in": answer.usage.tokens_in,
         "tokens_out": answer.usage.tokens_out,
         "finish_reason": answer.finish_reason,
@@ -209,7 +175,7 @@ def answered(answer: Completion) -> dict[str, Any]:
 
 
 def _said(message: Message) -> dict[str, Any]:
-    calls = [_called(call) for call in message.calls]
+    calls = [called(call) for call in message.calls]
     return {
         "role": message.role,
         "content": message.content,
@@ -226,5 +192,5 @@ def _facts(data: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _plain(data: Mapping[str, Any]) -> dict[str, Any]:
-    plain: dict[str, Any] = orjson.loads(json_bytes(data, default=str))
+    plain: dict[str, Any] = json_value(json_bytes(data, default=str))
     return plain

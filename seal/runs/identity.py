@@ -40,12 +40,28 @@ SCRIPTED = "scripted"
 _LIMITS = ("max_turns", "max_calls", "max_messages", "max_tokens", "max_seconds")
 SHARD = "shard"
 """Part of run.json: which part of its tasks a run plays, `I/N`."""
+LEFT_OUT = "left_out"
+"""Part of `measure`: world to how many of the selected tasks need it and are not played."""
 _FEW = 3
 """Tools that a warning names."""
 
 
 def warnings_of(measure: Mapping[str, Any], system: Mapping[str, Any]) -> list[str]:
     """Return what a reader of the run should be warned of."""
+    return [*told_left_out(measure.get(LEFT_OUT, {})), *_judging_itself(measure, system)]
+
+
+def told_left_out(left_out: Mapping[str, int]) -> Iterator[str]:
+    """Yield how many tasks are not played because the run has not the world that they need."""
+    for world, count in left_out.items():
+        yield (
+            f"left out: {counted(count, 'task')}, which cannot be played without the world "
+            f"{world}; to play them, add --environment {world}"
+        )
+
+
+def _judging_itself(measure: Mapping[str, Any], system: Mapping[str, Any]) -> list[str]:
+    """Return that a model judges its own answers."""
     judge = measure["judge"]
     named = [one.get("model") for one in judge.get("panel", [judge])]
     told = system.get("model")
@@ -79,6 +95,7 @@ def measure_of(engine: Engine) -> dict[str, JSON]:
         "pool": engine.pool.name,
         "pool_digest": engine.pool.digest,
         "select": dict(s.select),
+        **({LEFT_OUT: dict(engine.pool.left_out)} if engine.pool.left_out else {}),
         **told_of(s),
         **{name: getattr(s, name) for name in ("trials", "feedback", *_LIMITS, "seed")},
         "simulator": engine.environments.identity(),
@@ -228,21 +245,17 @@ def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -
     measure, system = measure_of(engine), system_of(engine)
     before: dict[str, Any] = {}
     if folder.is_begun:
-        before = folder.manifest()
-        from seal.runs.resume import without_order
+        from seal.runs.resume import check_resumable, with_gold_of_now, without_order
 
+        before = folder.manifest()
         without_order(before.get("measure", {}))
         if "metrics" in before.get("measure", {}) and not folder.scores_path.exists():
             # Nothing is scored yet, so a metric that was refused can be mended or left out.
             before["measure"]["metrics"] = measure["metrics"]
-        from seal.runs.resume import with_gold_of_now
-
         with_gold_of_now(before.get("measure", {}), pool)
         was_judged = any(role == "judge" for role, _ in spent_on(folder).asked)
         if not was_judged and "model" in before.get("measure", {}).get("judge", {}):
             before["measure"]["judge"] = measure["judge"]  # a wrong address can be mended
-        from seal.runs.resume import check_resumable
-
         check_resumable(before, {"measure": measure, "system": system}, folder.path)
         if (shard := before.get(SHARD)) != settings.shard:
             told = "without --shard" if shard is None else f"with --shard {shard}"
@@ -255,7 +268,7 @@ def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -
     calls_alone = write_tasks(folder.path / "tasks.jsonl", wanted, chosen_by)
     warnings = [*warnings_of(measure, system), *_simulated(pool), *_without_result(settings, pool)]
     some: dict[str, Any] = {
-        "benchmark": {} if pool.benchmark is None else pool.benchmark.declared(),
+        "benchmark": {} if pool.benchmark is None else pool.benchmark.declared(pool.name),
         GOLD: CALLS if calls_alone else "",
         "agent": agent_name(engine.team.roles[MANAGER]) if engine.tries_own_agent else "",
         SHARD: settings.shard,

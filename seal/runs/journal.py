@@ -18,7 +18,7 @@ from seal.core import DataError, Step, Trajectory
 from seal.core.files import AtomicFile, append_line, close_file, repair_tail
 from seal.core.records import SCHEMAS, from_plain
 from seal.core.secrets import without_keys
-from seal.core.values import digest, json_bytes
+from seal.core.values import digest, json_bytes, json_value
 from seal.runs.costs import Account, Ledger, Spent, ledger_record, merged, read_ledger, tokens_of
 
 # -- What a large file of a run is known to hold, kept beside it for a run that is resumed.
@@ -274,7 +274,7 @@ def live_steps(lines: LineTail) -> Iterator[tuple[Pair, Step]]:
     """
     for line in lines.read():
         try:
-            fields = orjson.loads(line)
+            fields = json_value(line)
             step = from_plain(fields["step"], Step)
             yield (str(fields["task_id"]), int(fields["trial"])), step
         except (ValueError, KeyError, TypeError, DataError) as error:

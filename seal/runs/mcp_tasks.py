@@ -18,9 +18,10 @@ from seal.agents.mcp_bridge import McpClients, mcp_server
 from seal.core import Task, UnknownNameError, UsageError
 from seal.core.text import counted
 from seal.runs.play import RunResult, run
-from seal.runs.resolve import played, trying
+from seal.runs.resolve import played
 from seal.runs.run import RunFolder
 from seal.runs.settings import RunSettings
+from seal.runs.tried import trying
 
 # -- Which clients are still there: HTTP tells it by what they ask and what they close.
 

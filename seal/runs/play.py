@@ -16,24 +16,22 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from seal.agents.teams import MANAGER
-from seal.core import Metric, ModelError, OutageError, Trajectory, UsageError, nearest
+from seal.core import Metric, ModelError, OutageError, Trajectory, UsageError
 from seal.core.files import AtomicFile, Lock
 from seal.core.records import decode, encode, without_cycle_search
 from seal.core.registry import name_of, warn_once
 from seal.evaluation import REGISTRY as METRICS
-from seal.evaluation.goals import RATE, Guarded
+from seal.evaluation.goals import Guarded
 from seal.evaluation.scoring import (
     build_metrics,
     is_ours,
-    names_of,
-    scales_of,
     score_trajectory,
     usual_metrics,
 )
 from seal.models.spec import bare_name
 from seal.pools.benchmark import Benchmark
 from seal.pools.importer import REGISTRY as BENCHMARKS
-from seal.runs.costs import Budget, Ledger, budget_of, check_priced, tokens_of
+from seal.runs.costs import Budget, Ledger, budget_of, tokens_of
 from seal.runs.engine import Engine
 from seal.runs.identity import check_folder, clear_rests, prepare
 from seal.runs.journal import JobOutcome, Journal, Pair, Timings, bring_back, chats_told, in_flight
@@ -52,8 +50,6 @@ _RANKED_AT_ONCE = 64
 """Tasks whose queries are retrieved in one batch."""
 _SILENCE = 60.0
 """Seconds without the end of a chat after which a user is told which chats go on."""
-_SLIP = 80.0
-"""Likeness (`nearest`) from which on a name of no metric is likely a slip of the pen."""
 _MISSES = 3
 """Batches in a row for which the retriever's server fails before it counts as down."""
 
@@ -201,6 +197,8 @@ def _check(engine: Engine, budget: Budget, is_new: bool) -> None:
         except ModelError as error:
             raise OutageError(f"no chat was played: {error}") from error
     if budget.max_dollars is not None:
+        from seal.runs.prices import check_priced
+
         check_priced(budget.prices, engine.cast.accounts)
 
 
@@ -255,53 +253,23 @@ def _check_declared(bench: Benchmark | None, metrics: Sequence[Metric]) -> list[
     if bench is None or bench.name in BENCHMARKS:
         _warn_of_our_name(bench)
         return []
-    known, are_all = names_of(metrics)
-    are_all = are_all and bench.measures is None
-    scale = scales_of(metrics).get(bench.success, RATE)
-    if not scale.bounded or scale.higher_is_better is None:
-        raise UsageError(
-            f"benchmark {bench.name!r}: its success {bench.success!r} has no best value that would "
-            "mean a solved task; name a rate, or a metric of which 1 means solved"
-        )
-    missing = [name for name in (*bench.headline, bench.success) if name and name not in known]
-    closest = [nearest(name, known, 60 if are_all else _SLIP) for name in missing]
-    meant = ", ".join(dict.fromkeys(filter(None, closest)))
-    told = f"benchmark {bench.name!r}: no metric is named {', '.join(dict.fromkeys(missing))}, "
-    told += "which its headline or success names"
-    told += f"; did you mean {meant}?" if meant else "; name one that a run has, or add the metric"
-    if missing and are_all:
-        raise UsageError(told)
-    if meant:
-        _LOG.warning("%s", told)
-    return missing if meant else []
+    from seal.evaluation.own_metrics import check_declared
+
+    return check_declared(bench.name, bench.headline, bench.success, metrics, bool(bench.measures))
 
 
 def _warn_of_missing(
     folder: RunFolder, found: Collection[str], told: Collection[str], metrics: Iterable[Guarded]
 ) -> None:
-    """Tell of metrics that a benchmark of the user's own declares to matter, and nobody measured.
-
-    An installed one may have several kinds of runs, each with metrics of its own. Names in `told`
-    are told already. Scales that a user's metric declares are held to the scores `found` too.
-    """
-    unseen = [n for n in scales_of(m for m in metrics if not is_ours(m)) if n not in found]
-    if unseen:
-        _LOG.warning(
-            "a metric declares scales of %s, but no score has that name; correct the name, or "
-            "leave it out of the scales",
-            ", ".join(unseen),
-        )
+    """Tell of metrics of the user's own that nobody measured; those in `told` are told already."""
     declared = folder.manifest().get("benchmark") or {}
-    if declared.get("name", "") in BENCHMARKS:
-        return
-    named = dict.fromkeys([*declared.get("headline", ()), declared.get("success", "")])
-    missing = [name for name in named if name and name not in (*found, *told)]
-    if missing:
-        _LOG.warning(
-            "benchmark %s: no metric is named %s, which its headline or success names",
-            declared["name"],
-            ", ".join(missing),
-        )
+    # An installed benchmark may have several kinds of runs, each with metrics of its own.
+    own = {} if declared.get("name", "") in BENCHMARKS else declared
+    others = [metric for metric in metrics if not is_ours(metric)]
+    if own or others:
+        from seal.evaluation.own_metrics import warn_of_missing
+
+        warn_of_missing(own, found, told, others)
 
 
 def free_folder(settings: RunSettings) -> Path:
@@ -542,11 +510,10 @@ class _Chats:
         return replace(self.settings, max_total_seconds=self.budget.seconds_left, hooks=())
 
     def _processes(self) -> ProcessWorkers:
+        from seal.runs.processes import ProcessWorkers
 
         s, engine = self._given, self.engine
         parts = s, self.folder, s.process_count, s.workers, self._ahead, engine.cast
-        from seal.runs.processes import ProcessWorkers
-
         return ProcessWorkers(*parts, own_agent=engine.tries_own_agent)
 
 

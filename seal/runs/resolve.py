@@ -1,123 +1,32 @@
-"""From what was asked to what is played: agent, pool, gaps with origins, floor and ceiling."""
+"""From what was asked to what is played: pool, gaps with origins, floor and ceiling."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
-from pathlib import Path
-from typing import Annotated, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
-from seal.agents import PlayedAnew, agent_name, is_guest, makes_guest
 from seal.agents.teams import REGISTRY as TEAMS
-from seal.agents.teams import USER, ArrangedTeam, Team, build_team, team_options
-from seal.core import DataError, Task, UnknownNameError, UsageError, shortened
-from seal.core.registry import is_module, load_dotted
-from seal.models.spec import REGISTRY, Flagged, bare_name, split_name
+from seal.agents.teams import USER, build_team, team_options
+from seal.core import DataError, Task, UsageError
+from seal.core.text import counted
+from seal.models.spec import Flagged, bare_name
 from seal.pools.benchmark import part_of
+from seal.pools.declarations import NeededWorld
 from seal.pools.lookup import open_pool, with_functions
 from seal.pools.pool import StoredPool
 from seal.retrievers import build
 from seal.runs.judges import JudgeChoice
 from seal.runs.run import BASELINES, RunFolder
 from seal.runs.settings import (
-    AgentChoice,
+    SIMULATOR,
     GivenElse,
-    ModelChoice,
     Origin,
     Play,
     RunSettings,
-    TeamChoice,
     changed,
 )
-
-# -- What is tried by a run: the settings that an `agent` stands for.
-
-_CALLER = "execution_manager"
-_KINDS = (
-    "a model (PROVIDER/MODEL or an object with complete), a seal.Team, a role with reply(chat), "
-    "a function of (request, tools) or (request, chat), an agent or a GroupChat of AutoGen, "
-    "package.module:attribute of any of these, or bridge:COMMAND or bridge:URL of one elsewhere"
-)
-AgentUnderTest: TypeAlias = Annotated[
-    ModelChoice | TeamChoice | AgentChoice | Callable[..., Any], _KINDS
-]
-"""Whatever a run may try."""
-
-
-def trying(agent: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings of a run that tries an agent; what they say themselves goes before.
-
-    Args:
-        agent: As of `settings_of`.
-        settings: By name of a field of `RunSettings`.
-
-    Raises:
-        UsageError: It is no agent.
-        UnknownNameError: No model of that name.
-    """
-    tried = settings_of(agent)
-    given = {name: value for name, value in settings.items() if value is not None}
-    if "roles" in tried:
-        given["roles"] = {**tried["roles"], **given.get("roles", {})}
-    return {**settings, **tried, **given}
-
-
-def settings_of(agent: Any) -> dict[str, Any]:
-    """Return the settings of a run that tries an agent.
-
-    Args:
-        agent: A model's name or object; a team; an object or class with `reply(chat)`, which then
-            calls the tools; a function of (request, tools) or (request, chat), plain, async or a
-            generator; an agent or a `GroupChat` of AutoGen, a class of one, or a function without
-            arguments that makes one; or a dotted path to any of these; or `bridge:COMMAND` or
-            `bridge:URL`, for an agent that runs elsewhere.
-
-    Raises:
-        UsageError: It is no agent.
-        UnknownNameError: No model of that name.
-    """
-    if isinstance(agent, str):
-        return _settings_of_name(agent)
-    if inspect.iscoroutine(agent):
-        agent.close()
-        raise UsageError(
-            "a coroutine is no agent; give the function itself, not what calling it returns"
-        )
-    if isinstance(agent, (Team, ArrangedTeam)):
-        return {"team": agent}
-    if not isinstance(agent, type) and (hasattr(agent, "complete") or hasattr(agent, "open")):
-        return {"model": agent}
-    from seal.agents.own import FunctionAgent, OwnModel
-
-    is_role = callable(getattr(agent, "reply", None)) or isinstance(agent, PlayedAnew)
-    if not (is_role or is_guest(agent) or makes_guest(agent)):
-        if isinstance(agent, type) or not callable(agent):
-            raise UsageError(f"{shortened(agent)} is no agent; expected {_KINDS}")
-        FunctionAgent(agent)  # raises where it takes other arguments
-    return {"model": OwnModel(agent_name(agent)), "team": "direct", "roles": {_CALLER: agent}}
-
-
-def _settings_of_name(agent: str) -> dict[str, Any]:
-    module, colon, name = agent.partition(":")
-    if module == "bridge":
-        from seal.agents.bridge import Bridge
-
-        is_url = name.startswith(("http://", "https://"))
-        return settings_of(Bridge(url=name) if is_url else Bridge(name or None))
-    file = Path(module)
-    if file.suffix == ".py":
-        path = f"{file.stem}:{name or 'NAME'}"
-        place = "" if file.parent == Path() else f", with {file.parent} on PYTHONPATH"
-        raise UsageError(f"agent {agent!r}: a file is no agent; name what it holds: {path}{place}")
-    if split_name(agent)[0] in REGISTRY or "/" in agent:
-        return {"model": agent}
-    if not colon and is_module(agent):
-        raise UsageError(f"agent {agent!r}: a module is no agent; name what it holds: {agent}:NAME")
-    if not colon:
-        raise UnknownNameError("agent or model", agent, REGISTRY.names())
-    return settings_of(load_dotted(agent))
-
 
 # -- What a run really plays: its settings without gaps, and the pool's tasks as it wants them.
 #
@@ -140,7 +49,7 @@ def played(settings: RunSettings, folder: RunFolder | None = None) -> Played:
 
     Raises:
         UnknownNameError: No such pool or team.
-        UsageError: Settings that cannot be together.
+        UsageError: Settings that cannot be together, or tasks that need a world and have none.
         DataError: The folder is no pool, or says how to play it in a way that cannot be.
         CodeRefusedError: The pool names a team that is code, which the settings do not allow.
     """
@@ -152,7 +61,55 @@ def played(settings: RunSettings, folder: RunFolder | None = None) -> Played:
     told = None if documents is None else documents(whole)
     if view is not None or told is not None:
         pool = StoredPool(pool.folder, view, pool.benchmark, told)
-    return Played(whole, pool)
+    return Played(whole, _in_their_worlds(whole, pool))
+
+
+def _in_their_worlds(settings: RunSettings, pool: StoredPool) -> StoredPool:
+    """Return the pool without the tasks that need a world and have none.
+
+    What a simulator makes up for them says nothing of an agent. A recording may be played: it
+    answers as it was answered then.
+
+    Raises:
+        UsageError: The run is to simulate such tasks, or has no other ones; tells the repair.
+    """
+    needed = part_of(pool.benchmark, "needs_world")
+    named = settings.environment
+    if needed is None or named not in (None, SIMULATOR) or settings.simulator == "recorded":
+        return pool
+
+    def lacking(task: Task) -> NeededWorld | None:
+        world: NeededWorld | None = needed(task)
+        return None if world is not None and named is None and task.world else world
+
+    lacks: dict[str, NeededWorld] = {}
+    counts: Counter[str] = Counter()
+    for task in pool.tasks(settings.select):
+        world = lacking(task)
+        counts["" if world is None else world.name] += 1
+        if world is not None:
+            lacks.setdefault(world.name, world)
+    others = counts.pop("", 0)
+    if not lacks:
+        return pool
+    if named is not None or not others:
+        raise UsageError(_no_world(pool.name, lacks, counts, named))
+    return pool.without(lambda task: lacking(task) is not None, counts)
+
+
+def _no_world(
+    pool: str, lacks: Mapping[str, NeededWorld], counts: Mapping[str, int], named: str | None
+) -> str:
+    """Return why tasks cannot be played, and the repair."""
+    told = (
+        f"{pool}: {counted(counts[name], 'selected task')} cannot be played without the world "
+        f"{name}, for which no simulator stands in"
+        for name in lacks
+    )
+    instead = "add" if named is None else f"instead of --environment {named} give"
+    given = " or ".join(f"--environment {name}" for name in lacks)
+    cures = [f". {world.cure}" for world in lacks.values() if world.cure]
+    return f"{'; '.join(told)}; {instead} {given}, or --select other tasks{''.join(cures)}"
 
 
 def team_part(settings: RunSettings) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -20,7 +20,7 @@ corrected/           the same chats scored by corrected gold: a run folder too
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -33,7 +33,7 @@ from seal.core.files import AtomicFile, repair_tail
 from seal.core.records import SCHEMAS, from_plain, read_records, write_records
 from seal.core.secrets import without_keys
 from seal.core.text import counted
-from seal.core.values import INDENTED, digest, json_bytes
+from seal.core.values import INDENTED, digest, json_bytes, json_value
 from seal.evaluation.calls import CALL_HEADLINE, VERDICT
 from seal.evaluation.goals import RATE, Rules, asks_calls_alone, no_call_besides
 from seal.pools.benchmark import Benchmark, part_of
@@ -41,7 +41,6 @@ from seal.pools.lookup import sound_benchmark
 from seal.runs.costs import Ledger, merged
 from seal.runs.journal import (
     FileIndex,
-    Pair,
     Spending,
     Timings,
     chats_asked,
@@ -111,6 +110,8 @@ REFUSED = "refused"
 """Part of run.json: model to what was changed in its requests, as its server had refused them."""
 GOLD, CALLS = "gold", "calls"
 """Part of run.json, and its value where the gold of every task is calls and nothing else."""
+MEASURED = "measured"
+"""Part of summary.json: how many `tasks` its figures are of, and the `digest` of their ids."""
 LINES = "lines"
 """Part of summary.json: file to how many lines it had when the run was scored."""
 FAILED_GOLD = "failed_gold"
@@ -139,10 +140,10 @@ _PARTS: Mapping[str, Mapping[tuple[type, ...], tuple[str, ...]]] = {
     _SUMMARY: {
         _OBJECT: (
             *("metrics", "usage", "stop_reasons", "error_reasons", "skipped_reasons", "crashes"),
-            *(LINES, "truncated", "unrecorded", FAILED_GOLD, SCALES),
+            *(LINES, MEASURED, "truncated", "unrecorded", "unserved", FAILED_GOLD, SCALES),
         ),
         _LIST: ("usage.roles",),
-        _COUNT: ("tasks", "errors", "skipped", "spoilt", "unfinished"),
+        _COUNT: ("tasks", "errors", "skipped", "spoilt", "unfinished", "unanswered"),
         _NUMBER: ("usage.tokens_in", "usage.tokens_out"),
     },
 }
@@ -332,7 +333,7 @@ class RunFolder:
                 f"{self.path} has no {name}: score the run with `seal score {self.path}`"
             )
         try:
-            value = orjson.loads(file.read_bytes())
+            value = json_value(file.read_bytes())
         except OSError as error:
             raise DataError(f"{file} cannot be read: {error.strerror}") from error
         except orjson.JSONDecodeError as error:
@@ -469,49 +470,6 @@ def human_summary(run: RunFolder) -> dict[str, JSON]:
 # scored yet is no damage.
 
 
-def check_tasks(run: RunFolder, tasks: Collection[str], chats: Iterable[Pair]) -> None:
-    """Make sure that tasks.jsonl has every task of the chats, and as many as were scored.
-
-    Args:
-        run: The run.
-        tasks: Ids in tasks.jsonl.
-        chats: Those of trajectories.jsonl.
-
-    Raises:
-        DataError: It lacks tasks; names how many, and the repair.
-    """
-    expected = {*tasks, *(task_id for task_id, _ in chats)}
-    count = max(len(expected), _summary(run).get("tasks", 0))
-    if len(tasks) < count:
-        raise DataError(
-            f"{run.path / 'tasks.jsonl'} was cut: it has {len(tasks)} of the "
-            f"{counted(count, 'task')} that "
-            f"trajectories.jsonl and summary.json tell of; put the file back, or {_resume(run)}"
-        )
-
-
-def check_chats(run: RunFolder, played: Set[Pair], scored: Set[Pair]) -> None:
-    """Make sure that trajectories.jsonl has every chat that was scored.
-
-    Args:
-        run: The run.
-        played: Chats of trajectories.jsonl.
-        scored: Chats of scores.jsonl.
-
-    Raises:
-        DataError: It lacks chats; names how many, one of them, and the repair.
-    """
-    lacking = sorted(scored - played)
-    if lacking:
-        task_id, trial = lacking[0]
-        raise DataError(
-            f"{run.trajectories_path} was cut: it has {len(scored) - len(lacking)} of the "
-            f"{counted(len(scored), 'chat')} in scores.jsonl, and not that of task {task_id!r}, "
-            "trial "
-            f"{trial}; put the file back, or {_resume(run)}"
-        )
-
-
 def check_whole(run: RunFolder) -> None:
     """Make sure that a scored run and its baselines have every line that was scored.
 
@@ -519,12 +477,12 @@ def check_whole(run: RunFolder) -> None:
         DataError: A file has fewer; names it, both numbers and the repair.
     """
     for part in (run, *run.baselines().values()):
-        told = _summary(part).get(LINES)
+        told = sound_summary(part).get(LINES)
         found = part.lines()
         for name, expected in told.items() if isinstance(told, dict) else ():
             if found.get(name, expected) < expected:
                 again = f"score the run again with `seal score {run.path}`"
-                repair = again if name == run.scores_path.name else _resume(run)
+                repair = again if name == run.scores_path.name else to_resume(run)
                 raise DataError(
                     f"{part.path / name} was cut: it has {found[name]} of the "
                     f"{counted(expected, 'line')} "
@@ -532,22 +490,7 @@ def check_whole(run: RunFolder) -> None:
                 )
 
 
-def scored_chats(path: Path) -> set[Pair]:
-    """Return the chats of a file of scores; lines that are none, or no such file, tell of none."""
-    found: set[Pair] = set()
-    if not path.is_file():
-        return found
-    with path.open("rb") as lines:
-        for line in lines:
-            try:
-                fields = orjson.loads(line)
-                found.add((str(fields["task_id"]), int(fields["trial"])))
-            except (ValueError, KeyError, TypeError):
-                continue  # scoring writes the file anew
-    return found
-
-
-def _summary(run: RunFolder) -> dict[str, Any]:
+def sound_summary(run: RunFolder) -> dict[str, Any]:
     """Return the summary; empty where the run has none or a damaged one, which scoring replaces."""
     try:
         return run.summary()
@@ -555,7 +498,8 @@ def _summary(run: RunFolder) -> dict[str, Any]:
         return {}
 
 
-def _resume(run: RunFolder) -> str:
+def to_resume(run: RunFolder) -> str:
+    """Return how a run is gone on with, in words."""
     return f"go on by the run's own command with --resume --out {run.path}"
 
 

@@ -1,30 +1,26 @@
-"""scores.jsonl, line by line and as a table of numbers (scores.npz)."""
+"""scores.jsonl, line by line, and its scores gathered in columns."""
 
 from __future__ import annotations
 
 import math
-import zipfile
 import zlib
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import count, islice
 from pathlib import Path
-from typing import Any, Generic, NamedTuple
+from typing import Any, Generic
 
 import orjson
 
 from seal.core import DataError, Score
-from seal.core.arrays import Floats, Integers, NDArray, np
-from seal.core.files import AtomicFile
 from seal.core.records import SCHEMAS, Record, decode
-from seal.core.secrets import without_keys
-from seal.core.values import json_bytes, json_text
+from seal.core.values import json_text
 from seal.evaluation.goals import INFRASTRUCTURE
-from seal.evaluation.statistics import kind_of_reason, ranks
+from seal.evaluation.statistics import kind_of_reason
 from seal.runs.journal import LineTail
 
 # -- The scores of a run line by line, read without decoding what repeats.
@@ -243,66 +239,14 @@ class ScoreLines:
         return self._of
 
 
-# -- The scores of one run as a table of numbers: a row a task, trial and goal, a column a metric.
-#
-# Of a large run the table stands in `scores.npz` too, beside the lines that it was made of. Whoever
-# needs figures alone reads it in a hundredth of the time. It counts as long as scores.jsonl is what
-# it was: where one byte differs, or there is no such file, the lines are read.
+# -- Scores gathered in columns while they are written, of which `score_table` makes a table.
 
 ERROR = "error"
 """Why a score has no value whose task the infrastructure failed."""
 MISSING = "not scored"
 """Why there is no score."""
-_VERSION = 1
-_ABSENT, _VALUE = -2, -1  # in `why`, while a table is made: no score, a score with a value
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreTable:
-    """What a run's scores.jsonl says."""
-
-    tasks: tuple[str, ...]
-    """Ids, in the order of their first rows."""
-    goals: Integers
-    """(rows, 3): place in `tasks`, trial and goal. No two rows are the same."""
-    metrics: Mapping[str, int]
-    """Name to column."""
-    values: Floats
-    """(rows, metrics); NaN where there is no value."""
-    why: NDArray[np.int32]
-    """(rows, metrics): place in `reasons`; -1 where there is a value."""
-    reasons: tuple[str, ...]
-    """Kinds of reason why scores have no value."""
-    spread: TrialSpread | None = None
-    """How the trials of each task differ; None: the rows are by trial."""
-
-    def scored(self) -> Iterator[ScoredGoal]:
-        """Yield task id, trial and goal of each row."""
-        yield from ((self.tasks[task], trial, goal) for task, trial, goal in self.goals.tolist())
-
-    def chats(self) -> Integers:
-        """Return the place in `tasks` and the trial of every chat, (chats, 2)."""
-        return self.goals[np.unique(row_numbers(self.goals[:, :2]), return_index=True)[1], :2]
-
-
-class TrialSpread(NamedTuple):
-    """How the trials of tasks differ, (tasks, metrics). A trial is what its goals sum up to."""
-
-    variance: Floats
-    """NaN where fewer than two trials have a value."""
-    trials: Integers
-    """How many have one."""
-
-
-def row_numbers(rows: Integers) -> Integers:
-    """Return one number for each row; rows have the same number where all their columns agree.
-
-    Numbers begin at 0, leave none out, and sort as the rows do.
-    """
-    found = np.zeros(len(rows), dtype=np.int64)
-    for place in map(ranks, rows.T):
-        found = found * (int(place.max(initial=-1)) + 1) + place
-    return ranks(found)
+ABSENT, VALUE = -2, -1
+"""Why there is no value, while scores are gathered: no score; there is one."""
 
 
 class Columns:
@@ -313,173 +257,45 @@ class Columns:
         """Size and CRC-32 of the lines that were taken."""
         self.again = False
         """A score was taken of which another one had been taken before, which stays."""
-        self._rows: defaultdict[ScoredGoal, int] = defaultdict(count().__next__)
-        self._columns: dict[str, tuple[array[float], array[int]]] = {}
-        self._reasons = _Reasons()
+        self.rows: defaultdict[ScoredGoal, int] = defaultdict(count().__next__)
+        """Task, trial and goal to a row."""
+        self.by_metric: dict[str, tuple[array[float], array[int]]] = {}
+        """Metric to its values, and to why there are none, by rows; the last rows may be missing.
+
+        In the second, `ABSENT` stands for no score, `VALUE` for one with a value.
+        """
+        self.reasons = _Reasons()
 
     def take(self, scores: Iterable[Score], lines: bytes) -> None:
         """Take scores, and the lines in which they are written."""
-        self.stamp = _stamp_after(lines, *self.stamp)
+        self.stamp = stamp_after(lines, *self.stamp)
         for one in scores:
             self.again |= not self.add((one.task_id, one.trial, one.goal), one)
 
     def add(self, goal: ScoredGoal, said: Score) -> bool:
         """Take what a score says of a goal; False: there is one already, which stays."""
-        row = self._rows[goal]
-        column = self._columns.get(said.metric)
+        row = self.rows[goal]
+        column = self.by_metric.get(said.metric)
         if column is None:
-            column = self._columns[said.metric] = array("d"), array("i")
+            column = self.by_metric[said.metric] = array("d"), array("i")
         values, why = column
-        value, reason = said.value, _VALUE
+        value, reason = said.value, VALUE
         if value is None:
-            value, reason = math.nan, self._reasons[said.reason]
+            value, reason = math.nan, self.reasons[said.reason]
         if (gap := row - len(values)) >= 0:
             values.extend([math.nan] * gap)
-            why.extend([_ABSENT] * gap)
+            why.extend([ABSENT] * gap)
             values.append(value)
             why.append(reason)
-        elif why[row] == _ABSENT:
+        elif why[row] == ABSENT:
             values[row], why[row] = value, reason
         else:
             return False
         return True
 
-    def table(self) -> ScoreTable:
-        """Return the table."""
-        shape = len(self._rows), len(self._columns)
-        values, why = np.full(shape, np.nan), np.zeros(shape, dtype=np.int32)
-        for place, (its_values, its_why) in enumerate(self._columns.values()):
-            values[: len(its_values), place] = its_values
-            why[: len(its_why), place] = np.where(np.asarray(its_why) == _ABSENT, 0, its_why)
-        metrics = {name: place for place, name in enumerate(self._columns)}
-        tasks = {
-            task: place for place, task in enumerate(dict.fromkeys(t for t, _, _ in self._rows))
-        }
-        goals = [(tasks[task], trial, goal) for task, trial, goal in self._rows]
-        return ScoreTable(
-            tuple(tasks),
-            np.asarray(goals, dtype=np.int64).reshape(-1, 3),
-            metrics,
-            values,
-            why,
-            tuple(self._reasons.kinds),
-        )
 
-
-def write_columns(scores: Path, columns: Columns | None = None) -> None:
-    """Write the table beside the finished file of the scores; of a small run, remove it.
-
-    Args:
-        scores: The file.
-        columns: What was taken while it was written; None: the file is read.
-
-    Raises:
-        DataError: A line is no score, or one of what another line has scored.
-    """
-    path = scores.with_name(COLUMNS)
-    path.unlink(missing_ok=True)
-    if columns is None or columns.again:  # reading names the line that scores again
-        table, stamp = _read_lines(scores), _stamp(scores)
-    else:
-        table, stamp = columns.table(), columns.stamp
-    if len(table.goals) < LARGE:
-        return
-    told = {
-        "version": _VERSION,
-        "lines": stamp,
-        "tasks": table.tasks,
-        "metrics": list(table.metrics),
-        "reasons": table.reasons,
-    }
-    with AtomicFile(path) as file:
-        np.savez_compressed(
-            file,
-            told=np.frombuffer(without_keys(json_bytes(told)), dtype=np.uint8),
-            goals=table.goals,
-            values=table.values,
-            why=table.why,
-        )
-
-
-def read_scores(path: Path) -> ScoreTable:
-    """Return the scores of a run's scores.jsonl.
-
-    Details, which no comparison looks at, are not checked to be JSON.
-
-    Raises:
-        DataError: There is no such file, or a line of it is no score, or one of what another line
-            has scored; names the line.
-    """
-    if not path.is_file():
-        raise DataError(f"no file {path}: score the run with `seal score {path.parent}`")
-    return _kept(path) or _read_lines(path)
-
-
-def _read_lines(path: Path) -> ScoreTable:
-    columns, scores = Columns(), ScoreLines(details=False)
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
-            try:
-                goal, said = scores.parts(line)
-            except DataError as error:
-                raise DataError(f"{path}, line {number}: {error}") from error
-            if not columns.add(goal, said):
-                raise DataError(
-                    f"{path}, line {number}: scores task, trial, goal and metric of line "
-                    f"{_first_line(path, goal, said.metric)} again; write the file anew: "
-                    f"`seal score {path.parent}`"
-                )
-    return columns.table()
-
-
-def _first_line(path: Path, goal: ScoredGoal, metric: str) -> int:
-    """Return which line scores a goal by a metric first, from 1."""
-    scores = ScoreLines(details=False)
-    with path.open("rb") as lines:
-        parts = enumerate(map(scores.parts, lines), 1)
-        return next(n for n, (of, said) in parts if (of, said.metric) == (goal, metric))
-
-
-def _kept(scores: Path) -> ScoreTable | None:
-    """Return the table that stands beside a file of scores; None: none, or not of these scores."""
-    path = scores.with_name(COLUMNS)
-    try:
-        with zipfile.ZipFile(path) as packed:
-            size = sum(part.file_size for part in packed.infolist())
-        if size > scores.stat().st_size:  # the columns of its lines are a fraction of them
-            return None
-        with np.load(path, allow_pickle=False) as parts:
-            told = orjson.loads(parts["told"].tobytes())
-            if told["version"] != _VERSION or tuple(told["lines"]) != _stamp(scores):
-                return None
-            goals, values, why = (parts[name] for name in ("goals", "values", "why"))
-        table = ScoreTable(
-            tuple(told["tasks"]),
-            goals.astype(np.int64, copy=False),
-            {name: place for place, name in enumerate(told["metrics"])},
-            # By columns, which is how they are read.
-            np.asfortranarray(values, dtype=np.float64),
-            np.asfortranarray(why, dtype=np.int32),
-            tuple(told["reasons"]),
-        )
-        shape = len(goals), len(table.metrics)
-        sound = values.shape == why.shape == shape and goals.shape == (len(goals), 3)
-        sound = sound and np.array_equal(np.unique(goals[:, 0]), np.arange(len(table.tasks)))
-        return table if sound and _VALUE <= why.min() <= why.max() < len(table.reasons) else None
-    except (OSError, ValueError, LookupError, TypeError, EOFError, zipfile.BadZipFile, zlib.error):
-        return None  # no such file, or a damaged one: the lines tell all that it told
-
-
-def _stamp(scores: Path) -> tuple[int, int]:
-    """Return the size of a file and the CRC-32 of its bytes."""
-    stamp = 0, 0
-    with scores.open("rb") as file:
-        while block := file.read(1 << 20):
-            stamp = _stamp_after(block, *stamp)
-    return stamp
-
-
-def _stamp_after(block: bytes, size: int, crc: int) -> tuple[int, int]:
+def stamp_after(block: bytes, size: int, crc: int) -> tuple[int, int]:
+    """Return size and CRC-32 of bytes with a further block."""
     return size + len(block), zlib.crc32(block, crc)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from seal.core import (
     NOT_RECORDED,
     DataError,
+    Goal,
     Metric,
     Scale,
     Score,
@@ -23,15 +24,17 @@ from seal.core import (
     Trajectory,
     Usage,
 )
+from seal.core.conditions import Called
 from seal.core.files import AtomicFile
 from seal.core.records import encode_scores
-from seal.core.values import json_text
+from seal.core.values import digest, json_text
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.goals import INFRASTRUCTURE, USER, Rules, failed, rules_named
 from seal.evaluation.pass_rates import MILESTONES, JudgingSummary
-from seal.evaluation.pattern_scores import MAX_TURNS
+from seal.evaluation.pattern_scores import MAX_TURNS, SERVICE_ANSWERS
 from seal.evaluation.rule_judge import RuleJudge
 from seal.evaluation.scoring import (
+    USER_ERRORS,
     JudgeOf,
     Scoring,
     build_metrics,
@@ -53,13 +56,14 @@ from seal.runs.journal import Pair
 from seal.runs.run import (
     FAILED_GOLD,
     LINES,
+    MEASURED,
     SCALES,
     RunFolder,
     human_summary,
     note_judging,
     plain_scales,
 )
-from seal.runs.scores import COLUMNS, LARGE
+from seal.runs.scores import COLUMNS, LARGE, Columns
 from seal.runs.workers import Threads
 
 MetricsOf = Callable[[Task, int], Iterable[Metric]]
@@ -98,6 +102,8 @@ class _Totals:
     stops: Counter[str] = field(default_factory=Counter)
     chats: Counter[str] = field(default_factory=Counter)
     """Task to the number of its trajectories."""
+    measured: set[str] = field(default_factory=set)
+    """Tasks of which something has a value, other than what their user did."""
     usage: Usage = field(default_factory=Usage)
     truncated: Counter[str] = field(default_factory=Counter)
     """Role to the number of its replies that a limit of tokens cut."""
@@ -109,9 +115,15 @@ class _Totals:
     """What answered a question that a recording does not hold to the number of such calls."""
     questions: Counter[str] = field(default_factory=Counter)
     """Such questions."""
+    unserved: Counter[str] = field(default_factory=Counter)
+    """Why a service could not serve a call to the number of such calls; they count as made."""
+    unanswered: int = 0
+    """Calls without a result; they count as made, too."""
     failed: Counter[str] | None = None
     """Calls that failed, each with its task and error, where no milestone says that they should;
     None: they are not counted."""
+    to_fail: Mapping[tuple[str, int], Sequence[Called]] = field(default_factory=dict)
+    """Task and goal to the gold calls that are to fail."""
 
     def add(self, trajectory: Trajectory, scores: Sequence[Score]) -> None:
         self.chats[trajectory.task_id] += 1
@@ -122,6 +134,8 @@ class _Totals:
         }
         self.errors += trajectory.failed or bool(failures)
         self.spoilt += is_spoilt(scores)
+        if any(score.value is not None and score.metric not in USER_ERRORS for score in scores):
+            self.measured.add(trajectory.task_id)
         self.reasons.update(failures)
         self.stops.update(stop.reason for stop in trajectory.stops)
         crashes = (s.error for s in trajectory.stops if s.error and s.reason == "crashed")
@@ -133,12 +147,18 @@ class _Totals:
             self.calls += step.call is not None and step.author != USER
         self.turns += len({step.turn for step in trajectory.steps})
         vouched = {score.goal for score in scores if score.details.get("by") == MILESTONES}
+        for score in (one for one in scores if one.metric == SERVICE_ANSWERS):
+            self.unserved.update(score.details.get("causes", {}))
         for asked, answer in trajectory.calls():
+            self.unanswered += answer is None and asked.author != USER
             how = "" if answer is None else _how_unrecorded(answer.result)
             if how and asked.call is not None:
                 self.unrecorded[how] += 1
                 self.questions[_question(asked.call)] += 1
             elif self.failed is not None and asked.goal not in vouched:
+                marked = self.to_fail.get((trajectory.task_id, asked.goal), ())
+                if asked.call is not None and any(_is_of(gold, asked.call) for gold in marked):
+                    continue
                 self.failed.update(_failure(trajectory.task_id, asked, answer))
 
     def unrecorded_calls(self) -> dict[str, Any]:
@@ -160,6 +180,22 @@ def _how_unrecorded(result: ToolResult | None) -> str:
         return ""
     refused = result.error is not None and result.error.get("kind") == NOT_RECORDED
     return result.unrecorded or ("error" if refused else "")
+
+
+def _refused(goal: Goal) -> list[Called]:
+    """Return the gold calls that are marked as refused, or brought an error in the reference."""
+    marked = [call for plan in goal.plans or () for call in plan.gold_calls() if call.refused]
+    results = {step.result.call_id for step in goal.reference if step.result and step.result.error}
+    calls = (step.call for step in goal.reference if step.call is not None)
+    return marked + [
+        Called.exact(call.tool or call.name, call.arguments or {})
+        for call in calls
+        if call.id in results
+    ]
+
+
+def _is_of(gold: Called, call: ToolCall) -> bool:
+    return call.tool == gold.tool and gold.accepts(call.arguments)
 
 
 def _failure(task_id: str, asked: Step, answer: Step | None) -> Iterator[str]:
@@ -196,8 +232,6 @@ class Scorer:
     """Metrics with judges of their own."""
     cutoffs: Sequence[int] = (1, 5, 10)
     """K of the retrieval metrics."""
-    seed: int = 0
-    """Of the intervals."""
     match: str | None = None
     """Rules of scores (`seal.evaluation.goals`); None: each task's own."""
     sandbox: str = "monty"
@@ -236,13 +270,17 @@ class Scorer:
         Raises:
             DataError: A trajectory of a task that the run does not have, or a damaged file.
         """
-        from seal.runs.scores import Columns, write_columns
-
         tasks = {task.id: groups_of(task) for task in folder.tasks()}
-        summariser = Summariser(tasks, self.seed, scales=self._scales)
+        summariser = Summariser(tasks, self._scales)
         totals, judging = _Totals(), JudgingSummary()
         if (folder.manifest().get("system") or {}).get("model") == {"model": "oracle"}:
             totals.failed = Counter()
+            totals.to_fail = {
+                (task.id, at): refused
+                for task in folder.tasks()
+                for at, goal in enumerate(task.goals)
+                if (refused := _refused(goal))
+            }
         with folder.trajectories_path.open("rb") as lines:
             total = sum(1 for _ in lines)
         goals, columns = 0, Columns()
@@ -260,6 +298,8 @@ class Scorer:
                 if progress is not None:
                     progress(number, total)
         if goals >= LARGE or folder.scores_path.with_name(COLUMNS).exists():
+            from seal.runs.score_table import write_columns
+
             write_columns(folder.scores_path, columns)
         judged = judging.result()
         summary = _summary(folder, tasks, totals, summariser)
@@ -413,11 +453,14 @@ def _summary(
         **({"own_models": totals.own_models} if totals.own_models else {}),
         **({"spoilt": totals.spoilt} if totals.spoilt else {}),
         **({"unrecorded": unrecorded} if unrecorded else {}),
+        **({"unserved": dict(sorted(totals.unserved.items()))} if totals.unserved else {}),
+        **({"unanswered": totals.unanswered} if totals.unanswered else {}),
         **({FAILED_GOLD: dict(totals.failed.most_common(_QUESTIONS))} if totals.failed else {}),
         **({"truncated": dict(sorted(truncated.items()))} if truncated else {}),
         LINES: folder.lines(),
         "skipped": sum(skipped.values()),
         "skipped_reasons": skipped,
+        MEASURED: {"tasks": len(totals.measured), "digest": digest(sorted(totals.measured))},
         "unfinished": max(0, missing - sum(skipped.values())),
         "stop_reasons": dict(sorted(totals.stops.items())),
         "metrics": summariser.metrics(),

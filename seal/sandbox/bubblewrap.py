@@ -6,14 +6,18 @@ import errno
 import glob
 import json
 import math
+import os
 import platform
 import re
+import selectors
 import shutil
 import struct
 import subprocess
 import sys
 import sysconfig
 import tempfile
+import time
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -22,7 +26,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from seal.core import JSON, InfrastructureError, UsageError
-from seal.core.concurrency import LineProcess
 from seal.core.text import shipped_text
 from seal.sandbox.function_cases import (
     MOST_OUTPUT,
@@ -418,3 +421,98 @@ def program(machine: str) -> bytes:
 
 def _line(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
     return struct.pack("=HBBI", code, yes, no, value)
+
+
+# -- A child process that answers lines: each line that it is sent with one of its own.
+
+
+class LineProcess:
+    """One child process. What it writes to its standard error is dropped.
+
+    Args:
+        command: Program and arguments; no shell runs it.
+        environment: Its variables, all of them.
+        longest: Bytes of an answer, at most about.
+        passed: File descriptors that it inherits.
+
+    Raises:
+        OSError: The program is not there, or the machine has no process left.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        longest: int,
+        passed: Sequence[int] = (),
+    ) -> None:
+        self._longest = longest
+        self._process = subprocess.Popen(
+            command,
+            pass_fds=passed,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=dict(environment),
+            bufsize=0,
+        )
+        assert self._process.stdin and self._process.stdout
+        self._stdin, self._stdout = self._process.stdin, self._process.stdout
+        for stream in (self._stdin, self._stdout):
+            os.set_blocking(stream.fileno(), False)
+        self._end = weakref.finalize(self, _end, self._process)
+
+    def ask(self, line: bytes, seconds: float) -> bytes:
+        """Return the child's answer to a line; one without a newline at its end is not whole.
+
+        Raises:
+            TimeoutError: There was none in time.
+        """
+        try:
+            return self._exchange(line, time.monotonic() + seconds)
+        except TimeoutError:
+            raise
+        except OSError:  # it closed its streams, or is gone
+            return b""
+
+    def status(self) -> int | None:
+        """Return the status with which the child ended; None: it runs on."""
+        try:
+            return self._process.wait(1.0)
+        except subprocess.TimeoutExpired:
+            return None
+
+    def close(self) -> None:
+        """Kill the child, as happens with this object too. Closing twice is fine."""
+        self._end()
+
+    def _exchange(self, line: bytes, deadline: float) -> bytes:
+        """Write a line and read one; nothing blocks, for the child may do neither."""
+        answer = bytearray()
+        with selectors.DefaultSelector() as selector:
+            selector.register(self._stdin, selectors.EVENT_WRITE)
+            selector.register(self._stdout, selectors.EVENT_READ)
+            while len(answer) <= self._longest:
+                left = deadline - time.monotonic()
+                ready = selector.select(left) if left > 0 else []
+                if not ready:  # nor may a child that never stops talking have more time
+                    raise TimeoutError
+                for key, _ in ready:
+                    if key.fileobj is self._stdin:
+                        line = line[os.write(key.fd, line) :]
+                        if not line:
+                            selector.unregister(self._stdin)
+                        continue
+                    piece = os.read(key.fd, 65_536)
+                    answer += piece
+                    if not piece or b"\n" in piece:
+                        return bytes(answer[: answer.find(b"\n") + 1])
+        return b""
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait()
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            stream.close()

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
-from typing import Literal, NoReturn, Protocol
+from typing import Literal, Protocol
 
 from seal.core import JSON, InfrastructureError
+from seal.core.records import strict_json
 from seal.core.text import counted
 from seal.core.values import canonical_json
 
@@ -128,7 +127,7 @@ def returned(text: str, case: Case, sandbox: str) -> Outcome:
     if len(text) > MOST_RESULT:
         return too_large(len(text), sandbox)
     try:
-        value = json.loads(text, parse_constant=_no_number, parse_float=_finite)
+        value = strict_json(text)
         right = case.expected is None or same_rows(value, case.expected, case.ordered)
     except (ValueError, TypeError, RecursionError) as error:
         return failed("exception", f"the result is no JSON: {error}", sandbox)
@@ -253,16 +252,6 @@ def limits_named(limits: Limits) -> dict[str, JSON]:
     """Return every limit, for a sandbox's identity."""
     sizes = {"source": MOST_SOURCE, "result": MOST_RESULT, "output": MOST_OUTPUT}
     return {**asdict(limits), **sizes}
-
-
-def _finite(digits: str) -> float:
-    # 1e999 is a number of JSON, but no constant: the parser makes it infinite.
-    number = float(digits)
-    return number if math.isfinite(number) else _no_number(digits)
-
-
-def _no_number(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no number that JSON can hold")
 
 
 @dataclass(frozen=True, slots=True)

@@ -173,8 +173,13 @@ class Imported:
 
     def respond(self, tool: Tool, arguments: dict[str, JSON]) -> Response:
         """Return an error that is not kept."""
-        error = f"No recorded answer of {tool.name} to these arguments."
-        return Response("", error, cacheable=False, kind="not_recorded")
+        return not_recorded(tool, "recorded")
+
+
+def not_recorded(tool: Tool, kind: str) -> Response:
+    """Return that no answer of a kind is known to a call, which is not kept."""
+    error = f"No {kind} answer of {tool.name} to these arguments."
+    return Response("", error, cacheable=False, kind="not_recorded")
 
 
 class Fallback:

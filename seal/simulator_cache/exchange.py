@@ -10,17 +10,17 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
 from seal.core import JSON, DataError, Tool
 from seal.core.files import AtomicFile
+from seal.core.records import strict_json
 from seal.core.schemas import schema_validator
 from seal.core.store import FILE_NAME, Store, is_url
-from seal.core.values import literal_value
+from seal.core.values import json_value, literal_value
 from seal.simulator_cache.answer_cache import (
     KIND,
     SHAPE,
@@ -118,7 +118,7 @@ def import_entries(store: Store, source: Path) -> StoreImport:
     report = StoreImport()
     for place, line in _lines(source):
         try:
-            fields = json.loads(line, parse_constant=_refuse, parse_float=_finite)
+            fields = strict_json(line)
         except (ValueError, RecursionError):
             report.reject("not JSON", place)
             continue
@@ -136,16 +136,6 @@ def _encode(line: dict[str, Any]) -> bytes:
         return orjson.dumps(line) + b"\n"
     except TypeError:  # integers of more than 64 bits, halves of surrogate pairs
         return json.dumps(line, separators=(",", ":")).encode() + b"\n"
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON")
-
-
-def _finite(text: str) -> float:
-    """Return a number; `1e999`, which JSON can write and no store can hold, is none."""
-    number = float(text)
-    return number if isfinite(number) else _refuse(text)
 
 
 def _lines(source: Path) -> Iterator[tuple[str, bytes]]:
@@ -336,7 +326,7 @@ def _misfit(shape: Validator, response: JSON) -> str:
 
 def _held(text: str) -> JSON:
     try:
-        return orjson.loads(text)
+        return json_value(text)
     except orjson.JSONDecodeError:
         pass
     try:

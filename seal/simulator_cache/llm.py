@@ -13,7 +13,7 @@ import orjson
 
 from seal.core import JSON, ChatModel, Message, Request, Response, Tool
 from seal.core.text import shipped_text
-from seal.core.values import derive_seed, digest, json_text
+from seal.core.values import derive_seed, digest, json_text, json_value
 from seal.simulator_cache.answer_cache import OfTool
 from seal.simulator_cache.recorded import RecordedAnswers, observed
 from seal.simulator_cache.shapes import response_schema
@@ -121,7 +121,7 @@ def _parsed(text: str) -> Response:
         ValueError: It is not the JSON object that was asked for; the text says what it is.
     """
     try:
-        value = orjson.loads(text)
+        value = json_value(text)
     except orjson.JSONDecodeError as error:
         raise ValueError(f"not JSON ({error})") from error
     if not isinstance(value, dict) or value.keys() != {"error", "response"}:

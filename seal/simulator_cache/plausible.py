@@ -5,20 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+import string
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from seal.core import JSON, SimulatorError, Tool
 from seal.core.schemas import meets, schema_validator
-from seal.core.text import words
-from seal.simulator_cache.plausible_values import (
-    FORMATS,
-    implied_fields,
-    named_range,
-    named_text,
-    singular,
-    string_of,
-)
+from seal.core.text import singular, words
 from seal.simulator_cache.shapes import LENGTH, both, listed, resolve, response_schema
 
 if TYPE_CHECKING:
@@ -79,6 +72,8 @@ def has_no_shape(checker: Validator) -> bool:
 
 def _described(tool: Tool) -> dict[str, Any]:
     """Return a schema for a tool without a shape: what its words imply, else no result."""
+    from seal.simulator_cache.plausible_values import implied_fields
+
     fields = implied_fields(tool) or {"result": {"type": "null"}}
     return {"type": "object", "properties": fields, _ECHO: True}
 
@@ -250,12 +245,14 @@ class Writer:
 
         if "pattern" in schema:
             return self._matching(schema["pattern"], path)
-        if schema.get("format") in FORMATS:
-            text = FORMATS[schema["format"]](draw)
-        elif examples:
-            text = examples[draw(len(examples))]
-        else:
-            text = named_text(name, draw, self._about)
+        text = examples[draw(len(examples))] if examples else ""
+        if "format" in schema or not examples:
+            from seal.simulator_cache.plausible_values import FORMATS, named_text
+
+            if schema.get("format") in FORMATS:
+                text = FORMATS[schema["format"]](draw)
+            elif not examples:
+                text = named_text(name, draw, self._about)
         least, most = schema.get("minLength", 0), schema.get("maxLength", math.inf)
         if len(text) < least:
             text += "abcdefgh"[draw(8)] * (math.ceil(least) - len(text))
@@ -276,6 +273,8 @@ class Writer:
             whole = whole and isinstance(examples[0], int)
             span = sorted((examples[0] * 0.5, examples[0] * 1.5))
         else:
+            from seal.simulator_cache.plausible_values import named_range
+
             span = list(named_range(name))
             if (low, high) == (-math.inf, math.inf):
                 span = self._asked(name, *span)
@@ -450,3 +449,167 @@ def _first(names: tuple[str, ...], value: Mapping[str, Any]) -> str | None:
 
 def _put(value: dict[str, Any], name: str, amount: float) -> None:
     value[name] = round(amount) if type(value[name]) is int else round(amount, 2)
+
+
+# -- A string that a simple regular expression accepts.
+
+_SETS = {
+    "d": string.digits,
+    "w": string.ascii_lowercase + string.digits,
+    "s": " ",
+    "D": string.ascii_lowercase,
+    "W": "-",
+    "S": string.ascii_lowercase + string.digits,
+}
+
+
+_CONTROLS = {"t": "\t", "n": "\n", "r": "\r"}
+
+
+_REPEATS = {"*": (0, 3), "+": (1, 3), "?": (0, 1)}
+
+
+_MOST = 1000
+"""Characters of an expression, of a string, and repeats: more is refused."""
+
+
+def string_of(pattern: str, draw: Callable[[int], int]) -> str:
+    """Return a string that the expression finds itself in.
+
+    Literals, classes, groups, alternatives and repeats are understood; anchors are passed over.
+
+    Args:
+        pattern: A regular expression.
+        draw: Takes n, gives an integer in [0, n).
+
+    Raises:
+        ValueError: The expression has something else in it: a look-around, a back-reference.
+    """
+    if len(pattern) > _MOST // 2:
+        raise ValueError(f"an expression of {len(pattern)} characters")
+    sampler = _Sampler(pattern, draw)
+    text = sampler.alternatives()
+    if sampler.rest():
+        raise ValueError(f"{pattern!r}: unexpected {sampler.rest()!r}")
+    return text
+
+
+class _Sampler:
+    """Recursive descent over the expression; each rule returns the text that it chose."""
+
+    def __init__(self, pattern: str, draw: Callable[[int], int]) -> None:
+        self._pattern = pattern
+        self._at = 0
+        self._size = 0
+        self._draw = draw
+
+    def rest(self) -> str:
+        return self._pattern[self._at :]
+
+    def alternatives(self) -> str:
+        choices = [self._sequence()]
+        while self._skip("|"):
+            choices.append(self._sequence())
+        return choices[self._draw(len(choices))]
+
+    def _sequence(self) -> str:
+        parts = []
+        while self.rest() and self.rest()[0] not in "|)":
+            start = self._at
+            piece = self._atom()
+            end = self._at
+            low, high = self._repeat()
+            after = self._at
+            for _ in range(low + self._draw(high - low + 1)):
+                self._at = start
+                piece = self._atom()
+                if self._at != end:
+                    raise ValueError(f"{self._pattern!r}: cannot be read twice")
+                parts.append(piece)
+                self._size += 1 + len(piece)
+                if self._size > 10 * _MOST:
+                    raise ValueError(f"{self._pattern!r} gives too long a string")
+            self._at = after
+        return "".join(parts)
+
+    def _atom(self) -> str:
+        character = self._take()
+        if character in "^$":
+            return ""
+        if character == "(":
+            return self._group()
+        if character == "[":
+            return self._one_of(self._class())
+        if character == "\\":
+            return self._one_of(self._escape())
+        return self._one_of(string.ascii_lowercase) if character == "." else character
+
+    def _group(self) -> str:
+        if self._skip("?") and not self._skip(":"):
+            raise ValueError(f"{self._pattern!r}: only plain groups are understood")
+        text = self.alternatives()
+        if not self._skip(")"):
+            raise ValueError(f"{self._pattern!r}: a group is not closed")
+        return text
+
+    def _class(self) -> str:
+        negated = self._skip("^")
+        members = "]" if self._skip("]") else ""
+        while not self._skip("]"):
+            first = self._take()
+            if first == "\\":
+                members += self._escape()
+            elif self.rest()[:1] == "-" and self.rest()[1:2] not in ("]", ""):
+                self._take()
+                members += "".join(map(chr, range(ord(first), ord(self._take()) + 1)))
+            else:
+                members += first
+        if not negated:
+            return members
+        return "".join(c for c in string.ascii_letters + string.digits if c not in members)
+
+    def _escape(self) -> str:
+        character = self._take()
+        if character in "bB":
+            return ""
+        if character in _SETS:
+            return _SETS[character]
+        if character.isalnum() and character not in _CONTROLS:
+            raise ValueError(f"{self._pattern!r}: \\{character} is not understood")
+        return _CONTROLS.get(character, character)
+
+    def _repeat(self) -> tuple[int, int]:
+        low, high = 1, 1
+        if self.rest()[:1] in _REPEATS:
+            low, high = _REPEATS[self._take()]
+        elif self.rest()[:1] == "{":
+            low, high = self._counts()
+        else:
+            return low, high
+        self._skip("?")
+        if not low <= high <= _MOST:
+            raise ValueError(f"{self._pattern!r}: repeats {low} to {high} times")
+        return low, high
+
+    def _counts(self) -> tuple[int, int]:
+        inside, closed, _ = self.rest()[1:].partition("}")
+        low, comma, high = inside.partition(",")
+        if not closed or not low.isdecimal() or (high and not high.isdecimal()):
+            raise ValueError(f"{self._pattern!r}: {{{inside}}} is no repeat")
+        self._at += len(inside) + 2
+        least = int(low)
+        return least, int(high) if high else least + 3 * bool(comma)
+
+    def _one_of(self, characters: str) -> str:
+        return characters[self._draw(len(characters))] if characters else ""
+
+    def _skip(self, token: str) -> bool:
+        found = self.rest().startswith(token)
+        self._at += len(token) * found
+        return found
+
+    def _take(self) -> str:
+        if not self.rest():
+            raise ValueError(f"{self._pattern!r} ends too early")
+        self._at += 1
+        return self._pattern[self._at - 1]

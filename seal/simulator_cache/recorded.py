@@ -12,7 +12,8 @@ import orjson
 from seal.core import JSON, Lookup, Response, Step, Task, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.environment import Environment, Stateless, Storeless
 from seal.core.validation import CallValidator, ErrorKind, error_result
-from seal.core.values import canonical_json, digest
+from seal.core.values import canonical_json, digest, json_value
+from seal.simulator_cache.answer_cache import not_recorded
 from seal.simulator_cache.simulators import default_values, result_of
 
 # -- Recorded answers: those of a real service, or of an earlier run.
@@ -67,10 +68,7 @@ class RecordedAnswers:
     def respond(self, tool: Tool, arguments: dict[str, JSON]) -> Response:
         """Return the recorded answer, or an error of the kind `not_recorded` that is not kept."""
         result = self.find(tool.id, arguments)
-        if result is not None:
-            return observed(result)
-        error = f"No recorded answer of {tool.name} to these arguments."
-        return Response("", error, cacheable=False, kind="not_recorded")
+        return not_recorded(tool, "recorded") if result is None else observed(result)
 
     def prompt_version(self, tool: Tool) -> str:
         """Return a digest of what is recorded of the tool."""
@@ -124,7 +122,7 @@ def _answer(call_step: Step, result_step: Step | None) -> RecordedAnswer | None:
 def _fields(content: str) -> dict[str, Any]:
     """Return the object {error, response} that a text holds; empty: it holds none."""
     try:
-        value = orjson.loads(content)
+        value = json_value(content)
     except orjson.JSONDecodeError:
         return {}
     return value if isinstance(value, dict) and "error" in value and "response" in value else {}

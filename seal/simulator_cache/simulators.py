@@ -11,9 +11,7 @@ from seal.core import (
     CacheMode,
     ChatModel,
     Execution,
-    InfrastructureError,
     Response,
-    SealError,
     Simulator,
     SimulatorError,
     Task,
@@ -27,11 +25,10 @@ from seal.core import (
 )
 from seal.core.conditions import Called
 from seal.core.environment import Environment, Stateless, Validated
-from seal.core.registry import settled, source_of
 from seal.core.settings import takes
 from seal.core.store import Store
 from seal.core.validation import CallValidator
-from seal.core.values import digest, equal, exact_json, json_text
+from seal.core.values import alike, digest, json_text
 from seal.simulator_cache import REGISTRY
 from seal.simulator_cache.answer_cache import (
     Cached,
@@ -39,6 +36,7 @@ from seal.simulator_cache.answer_cache import (
     Imported,
     OfTool,
     keys_of_call,
+    not_recorded,
     prompt_version,
 )
 
@@ -151,10 +149,7 @@ def _built(found: Any, setup: SimulatorSetup) -> Simulator:
             f"a simulator has a method respond(tool, arguments); {type(found).__name__} has none"
         )
     is_ours = type(found).__module__.partition(".")[0] == __name__.partition(".")[0]
-    if is_ours:
-        return cast(Simulator, found)
-
-    return Foreign(found)
+    return cast(Simulator, found) if is_ours else Foreign(found)
 
 
 def _made(factory: Any, setup: SimulatorSetup) -> Any:
@@ -178,7 +173,7 @@ def _kept(simulator: Simulator, setup: SimulatorSetup) -> Simulator:
     return Cached(simulator, setup.store, setup.mode, setup.seed, shaped=True)
 
 
-# -- Simulators that the user brings, and functions of the user that run instead of one.
+# -- Simulators that the user brings.
 
 
 class Foreign:
@@ -210,56 +205,6 @@ class Foreign:
     def prompt_version(self, tool: Tool) -> str:
         """Return the inner simulator's."""
         return prompt_version(self.inner, tool)
-
-
-class OwnFunctions:
-    """Runs functions. Their answers are not kept, because they may depend on the time.
-
-    Args:
-        functions: Tool id to the function behind it, which may be a coroutine function.
-        inner: Answers the calls of all other tools.
-    """
-
-    def __init__(self, functions: Mapping[str, Callable[..., Any]], inner: Simulator) -> None:
-        self._functions = functions
-        self.inner = inner
-        sources = {tool_id: source_of(function) for tool_id, function in functions.items()}
-        self.identity = f"functions#{digest(sources)[:8]}+{inner.identity}"
-
-    def respond(self, tool: Tool, arguments: dict[str, JSON]) -> Response:
-        """Return what the function returned.
-
-        If the function raises an exception, this is the error of the call. So is a value that JSON
-        would change, such as NaN.
-
-        Raises:
-            InfrastructureError: The function returned an object that JSON cannot hold.
-        """
-        function = self._functions.get(tool.id)
-        if function is None:
-            return self.inner.respond(tool, arguments)
-        try:
-            value = settled(function(**arguments))
-        except (SealError, KeyboardInterrupt):
-            raise
-        except (Exception, SystemExit) as error:  # a tool's failure is data that the model reads
-            said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-            return Response("", said)
-        try:
-            return Response(exact_json(value))
-        except ValueError as error:
-            return Response("", f"ValueError: the tool returned {error}")
-        except TypeError as error:
-            raise InfrastructureError(
-                f"the tool {tool.name} returned {type(value).__name__}, which JSON cannot say "
-                f"({error}); return texts, numbers, lists, maps or dataclasses of these"
-            ) from error
-
-    def keys(self, tool: Tool, arguments: dict[str, JSON]) -> frozenset[str]:
-        """Return the keys that the inner simulator has for a call; none for a function's call."""
-        if tool.id in self._functions:
-            return frozenset()
-        return keys_of_call(self.inner, tool, arguments)
 
 
 # -- The simulator without a model, which loads what writes its answers with the first of them.
@@ -437,8 +382,7 @@ class GoldAnswers:
         for condition, result in self._answers.get(tool.id, ()):
             if condition.accepts(_given(arguments, condition, defaults)):
                 return Response(result)
-        error = f"No gold answer of {tool.name} to these arguments."
-        return Response("", error, cacheable=False, kind="not_recorded")
+        return not_recorded(tool, "gold")
 
 
 def _given(
@@ -448,7 +392,7 @@ def _given(
     return {
         name: value
         for name, value in arguments.items()
-        if name in gold or not (name in defaults and equal(value, defaults[name]))
+        if name in gold or not (name in defaults and alike(value, defaults[name]))
     }
 
 

@@ -6,6 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -15,14 +16,17 @@ from seal.api.runs import run
 from seal.core import ChatModel, DataError, Scale, Task, Tool
 from seal.core.records import write_records
 from seal.core.text import counted
+from seal.environments.gold_play import of_the_calls_before
+from seal.environments.world import Worlds, WorldSetup, build_worlds
 from seal.evaluation import REGISTRY as METRICS
+from seal.evaluation.calls import EXTRA
 from seal.evaluation.goals import RATE, is_best
+from seal.evaluation.own_metrics import is_foreign
 from seal.evaluation.pattern_scores import IAC_UPSTREAM, PATTERNS, SERVICE_ANSWERS
 from seal.evaluation.ranking_metrics import MEASURES
-from seal.evaluation.scoring import is_foreign
 from seal.models.oracle import Oracle
 from seal.pools.importer import Notes
-from seal.pools.lookup import Bench, bench_of
+from seal.pools.lookup import Bench, bench_of, environments_beside
 from seal.pools.pool_writer import write_pool
 from seal.pools.reading.files import json_file
 from seal.report.paper import tables_of
@@ -30,7 +34,18 @@ from seal.runs.finished import rescore
 from seal.runs.role_models import with_roles
 from seal.runs.run import RunFolder
 from seal.runs.settings import ScoreSettings
-from seal.testing.alterations import EDITED, PLANTED, TURNS, WAYS, Alter, Edit, Turn, acting
+from seal.testing.alterations import (
+    EDITED,
+    OF_WORDS,
+    PLANTED,
+    TURNS,
+    WAYS,
+    Alter,
+    Edit,
+    Turn,
+    acting,
+    has_told_milestones,
+)
 
 # -- What must hold of the scores of any benchmark, for tests of one's own.
 #
@@ -58,19 +73,20 @@ _OF_DIALOGUES = ("dialogue_accuracy", "progress", "optimal_path")
 _CALLS_ARE_RIGHT = frozenset(
     {"calls_right", "mission_accuracy", "milestone_similarity", "all_gold_calls"}
 )
-_OF_THE_WORLD = frozenset({"milestone_similarity", "similarity", "goal_state"})
+_OF_MILESTONES = frozenset({"milestone_similarity", "similarity"})
+_OF_THE_WORLD = _OF_MILESTONES | {"goal_state"}
 _SUCCESS = "the benchmark's success"
 _OF_FORM = frozenset({"ife", "ifn", "ian"})
 _OF_ARGUMENTS = frozenset({"param_acc_gold", "param_acc_matched", "arg_name_f1", "arg_value_acc"})
 _OF_CALLS = _OF_ARGUMENTS | {"abstention", "calls_right", "all_gold_calls", "call_recall"}
-_OF_CALLS |= {"call_precision", "call_f1", *PATTERNS, IAC_UPSTREAM}
+_OF_CALLS |= {"call_precision", "call_f1", *EXTRA, *PATTERNS, IAC_UPSTREAM}
 _FAULTS: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     "a call is left out": (
         _CALLS_ARE_RIGHT | {"call_recall", "param_acc_gold", "iac", IAC_UPSTREAM},
         _OF_FORM | {"call_precision", "param_acc_matched", "arg_name_f1", "arg_value_acc", "rac"},
     ),
     "a call is made twice": (
-        frozenset({"calls_right", "call_precision"}),
+        frozenset({"calls_right", "call_precision", "extra_calls"}),
         _OF_FORM | {"call_recall", "param_acc_gold", "param_acc_matched", "arg_value_acc", "iac"},
     ),
     "an argument is wrong": (
@@ -123,6 +139,8 @@ def check_benchmark(
 
     - The gold has the best value wherever a metric says so (`seal.core.Scale.gold_is_best`), and in
       the benchmark's `success`: 1.0, or 0.0 where low values are better.
+    - The end of the world that gold asks for is the same if a call comes before gold's, such as a
+      look, but for what gold ignores.
     - Other workers, more retrieved tools and other cut-offs, an added irrelevant tool and renamed
       tools change no metric but those of retrieval.
     - Calls may be made one by one or together, in another order that the plan leaves open, by
@@ -143,8 +161,8 @@ def check_benchmark(
             `limit` it is the most that there may be, else their exact number.
         known: Task to why its gold contradicts a metric, or a JSON file of such: they may do so.
         gold_alone: Whether the first check is the only one, as for many thousands of tasks.
-        may_change: Metrics of your own that what may change nothing may change, such as a count of
-            replies, or of calls by their names.
+        may_change: Metrics of your own that what may change nothing may change, such as the
+            share of replies that call, or a count of calls by their names.
         **options: Further settings of `seal.run`.
 
     Raises:
@@ -160,6 +178,9 @@ def check_benchmark(
         checks.check_published()
         found = list(checks.of_gold() if gold_alone else checks.contradictions())
         tasks = len(checks.tasks)
+        if limit is not None:  # of the others nothing is said
+            played = {task.id for task in checks.tasks}
+            excused = {task: why for task, why in excused.items() if task in played}
     new = [one.told for one in found if one.task not in excused]
     assert not new, "\n".join([f"{counted(len(new), 'score')} cannot be:", *new[:50]])
     gone = sorted(excused.keys() - {one.task for one in found}) if limit is None else []
@@ -211,9 +232,20 @@ class _Checks:
         self._may_change = may_change
         self._gold = self._run("gold").folder
         self.tasks: list[Task] = list(self._gold.tasks())
+        self._told = {
+            (task.id, at)
+            for task in self.tasks
+            for at, goal in enumerate(task.goals)
+            if has_told_milestones(goal)
+        }
+        """Goals whose milestones ask for values in what is said, by task and position."""
         self._chats = {chat.task_id: chat for chat in self._gold.trajectories() if chat.trial == 0}
         self._before = _values(self._gold)
         self._scales = self._gold.scales()
+        # Prompts, and so tokens, grow with the tools that are offered.
+        counts = [name for name, scale in self._scales.items() if not scale.bounded]
+        known = (name for name in counts if not is_foreign(name, METRICS))
+        self._free = (*_OF_RETRIEVAL, *known)
 
     def check_published(self) -> None:
         """Make sure that columns of published tables are of metrics that a run can have."""
@@ -230,13 +262,16 @@ class _Checks:
     def contradictions(self) -> Iterator[Contradiction]:
         """Yield every score that cannot be."""
         yield from self.of_gold()
+        yield from self._unsettled()
         for name, change in _SETTINGS.items():
             again = _values(self._run(name, **change).folder)
-            yield from self._unchanged(name, again, _OF_RETRIEVAL)
+            yield from self._unchanged(name, again, self._free)
         for name, what in (("distraction=1", "an irrelevant tool"), ("names", "renamed tools")):
-            yield from self._unchanged(what, self._augmented(name), _OF_RETRIEVAL)
+            yield from self._unchanged(what, self._augmented(name), self._free)
         for name, way in WAYS.items():
-            yield from self._unchanged(name, self._altered(name, way), _OF_THE_WAY)
+            after = self._altered(name, way)
+            bounded = {key: value for key, value in after.items() if self._scale(key).bounded}
+            yield from self._unchanged(name, bounded, _OF_THE_WAY)
         for name, turns in TURNS.items():
             yield from self._unchanged(name, self._turned(name, turns), ())
         for fault, make in PLANTED.items():
@@ -257,6 +292,25 @@ class _Checks:
             if must and value is not None and not is_best(value, scale):
                 best = "0.0" if scale.higher_is_better is False else "1.0"
                 yield _contradiction("the gold", key, value, best)
+
+    def _unsettled(self) -> Iterator[Contradiction]:
+        """Yield the goals whose world ends otherwise if the agent makes a call before gold's."""
+        code = self._options.get("allow_code", ())
+        setup = WorldSetup(allow_code=code, own=environments_beside(self._pool.benchmark))
+        for task in self.tasks:
+            if not task.world or not any(goal.asks_for_end for goal in task.goals):
+                continue
+            worlds = build_worlds(task.world, setup)
+            if not isinstance(worlds, Worlds):
+                continue
+            tools = {tool.id: tool for tool in worlds.documents()}
+            for goal, names in of_the_calls_before(task, partial(worlds.open, task, 0), tools):
+                told = (
+                    f"a call before the gold: {task.id}, goal {goal}: {', '.join(names)} is other "
+                    f"than after the gold alone, so that an agent that looks first fails; give "
+                    f"ends_as(..., ignore={names})"
+                )
+                yield Contradiction(task.id, told)
 
     def _scale(self, key: _Key) -> Scale:
         return self._scales.get(key[3], RATE)
@@ -352,7 +406,6 @@ class _Checks:
         for key, value in after.items():
             before, scale = self._before.get(key, value), self._scale(key)
             may = key[3].partition("@")[0] in free or key[3] in self._may_change
-            may = may or not scale.bounded
             # Of two right plans one may have no order, and so no progress in it.
             best = all(one is None or is_best(one, scale) for one in (value, before))
             whole = best and scale.gold_is_best
@@ -368,6 +421,8 @@ class _Checks:
                 continue
             worse = value > before if scale.higher_is_better is False else value < before
             sees = metric in lowered or (metric == self._success and _SUCCESS in lowered)
+            if fault in OF_WORDS and metric in _OF_MILESTONES:
+                sees = sees and (key[0], key[2]) in self._told
             if sees and not worse:
                 yield _contradiction(fault, key, value, f"worse than {before}")
             elif metric in left and value != before:

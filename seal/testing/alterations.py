@@ -9,9 +9,10 @@ from itertools import chain, pairwise
 from typing import Any
 
 from seal.core import JSON, Goal, Milestone, Plan, Ranking, Step, Task, ToolCall, Trajectory, ready
-from seal.core.conditions import Argument, Called, Condition, Replied, Told, parts, tells_user
+from seal.core.conditions import Argument, Called, Condition, Replied, parts, tells_user
+from seal.core.state_conditions import Told
 from seal.core.values import equal
-from seal.evaluation.goals import no_gold
+from seal.evaluation.goals import ENDS, no_gold
 from seal.models.oracle import Move, moves, reply_of
 
 Alter = Callable[[Goal, Sequence[int]], Goal | None]
@@ -35,10 +36,13 @@ def _playing(goal: Goal, other: Sequence[Move]) -> Goal:
     recorded = _results(goal)
     steps: list[Step] = []
     milestones: list[Milestone] = []
+    is_open = any(gold.open_arguments for move in other for gold in move.calls)
     for turn, move in enumerate(other):
         before = tuple(range(len(milestones)))
         calls = [_as_call(gold, len(milestones) + n) for n, gold in enumerate(move.calls)]
         milestones += [Milestone(gold, before) for gold in move.calls]
+        if is_open:
+            continue  # whoever plays the milestones gives a value
         steps += [Step(0, _AGENT, "executor", call=call, turn=turn) for call in calls]
         results = ((call, _result_of(call, recorded)) for call in calls)
         steps += [replace(r, result=replace(r.result, call_id=c.id)) for c, r in results if r]
@@ -139,7 +143,14 @@ def _with_last_values(gold: Called) -> Called:
         name: [other for other in listed[name].listed if type(other) is type(value)][-1]
         for name, value in usual.items()
     }
-    return Called.exact(gold.tool, last)
+    return _given(gold, last)
+
+
+def _given(gold: Called, values: Mapping[str, JSON]) -> Called:
+    """Return a call with other values, and any where any is right."""
+    listed = gold.arguments or {}
+    known = {name: Argument((value,)) for name, value in values.items()}
+    return Called(gold.tool, {**{name: listed[name] for name in gold.open_arguments}, **known})
 
 
 def _flat(goal: Goal, usual: list[Move]) -> list[Called]:
@@ -167,8 +178,8 @@ def _wrong(goal: Goal, usual: list[Move]) -> Sequence[Move] | None:
     name = next((n for n in right if calls[-1].arguments[n].listed), None)
     if name is None:
         return None
-    given = {n: Argument((["no such value"] if n == name else v,)) for n, v in right.items()}
-    return [*map(_alone, calls[:-1]), _alone(Called(calls[-1].tool, given))]
+    given = {n: ["no such value"] if n == name else v for n, v in right.items()}
+    return [*map(_alone, calls[:-1]), _alone(_given(calls[-1], given))]
 
 
 def _of_world(fault: Callable[[Called], Called | None]) -> Alter:
@@ -197,8 +208,7 @@ def _made_otherwise(call: Called) -> Called:
     """Change the first argument that can be changed."""
     values = call.canonical_arguments()
     name = next((name for name, value in values.items() if _other_value(value) != value), None)
-    given = {n: Argument((_other_value(v) if n == name else v,)) for n, v in values.items()}
-    return Called(call.tool, given)
+    return _given(call, {n: _other_value(v) if n == name else v for n, v in values.items()})
 
 
 def _other_value(value: JSON) -> JSON:
@@ -206,13 +216,21 @@ def _other_value(value: JSON) -> JSON:
         return not value
     if isinstance(value, (int, float)):
         return value + 1
-    return f"{value} instead" if isinstance(value, str) else value
+    return f"not {value}" if isinstance(value, str) else value  # a text cell may have more words
 
 
 def _nothing(goal: Goal, acting: Sequence[int]) -> Goal | None:
     if not any(move.calls for move in moves(goal)):
         return None
-    return replace(goal, plans=(Plan(),), reference=(), answers=())
+    ended = goal.plans and all(map(_asks_for_end_alone, goal.plans))
+    if ended and not acting and not goal.answers:  # the world ends so, too
+        return None
+    return replace(goal, plans=(Plan(),), reference=(), answers=(), tells=())
+
+
+def _asks_for_end_alone(plan: Plan) -> bool:
+    asked = [part for node in plan.milestones for part in parts(node.condition)]
+    return all(getattr(part, "kind", "") in ENDS for part in asked)
 
 
 WAYS: Mapping[str, Alter] = {
@@ -270,12 +288,26 @@ def _answered(fault: Callable[[Goal, str], str | None]) -> Edit:
 
 
 def _stated(goal: Goal) -> Sequence[str]:
-    """Return the values that a right answer states, whatever the plan; none: gold asks for none."""
+    """Return the values that a right answer states, whatever the plan; none: gold asks for none.
+
+    A text that may stand in other words is left out: of such an answer nothing is decided.
+    """
+    plans = _told_by_plans(goal)
+    told = [one.texts[0] for one in goal.tells if not one.optional and one.type != "text"]
+    return goal.answers or told or (list(chain.from_iterable(plans)) if all(plans) else [])
+
+
+def has_told_milestones(goal: Goal) -> bool:
+    """Tell whether milestones of a goal ask for values in what is said."""
+    return any(_told_by_plans(goal))
+
+
+def _told_by_plans(goal: Goal) -> list[list[str]]:
+    """Return the values that a right answer states by the milestones of each plan."""
     asked = [
         [part for node in p.milestones for part in parts(node.condition)] for p in goal.plans or ()
     ]
-    plans = [list(chain.from_iterable(map(_values_of, plan))) for plan in asked]
-    return goal.answers or (list(chain.from_iterable(plans)) if all(plans) else [])
+    return [list(chain.from_iterable(map(_values_of, plan))) for plan in asked]
 
 
 def _values_of(condition: Condition) -> Sequence[str]:
@@ -317,9 +349,13 @@ def _without(ranking: Ranking, goal: int, tool: str) -> Ranking:
     return replace(ranking, hits=hits)
 
 
-EDITED: Mapping[str, Edit] = {
+OF_WORDS: Mapping[str, Edit] = {
     "the answer states wrong values": _answered(_wrong_values),
     "the answer drops its values": _answered(_no_values),
+}
+"""An answer that does not state what gold asks for."""
+EDITED: Mapping[str, Edit] = {
+    **OF_WORDS,
     "the answer invents a value": _answered(_one_more_value),
     "a gold tool is not retrieved": _dropped,
 }

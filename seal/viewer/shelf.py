@@ -1,8 +1,10 @@
-"""Runs and experiments below the folders that are shown, and the page that lists them."""
+"""Runs and experiments below the folders that are shown: their list, and a static site of them."""
 
 from __future__ import annotations
 
+import math
 import os
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,13 +13,16 @@ from dataclasses import dataclass, field
 from itertools import chain, count, starmap
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from seal.core import DataError, UsageError
-from seal.core.values import json_text
+from seal.core.files import AtomicFile, remove
+from seal.core.values import digest, json_text
 from seal.experiments.retrieval import RETRIEVAL
-from seal.report.charts import Bar, BarGroup, forest
-from seal.report.pages import render
-from seal.report.run_facts import RunFacts, cost_chart, facts_of, labels_of
+from seal.report.comparison import cost_chart, labels_of
+from seal.report.lanes import RunFacts, facts_of
+from seal.report.pages import FILES, Bar, BarGroup, asset, forest, linked, render
+from seal.report.retrieval import experiment_page
 from seal.report.run_pages import RunPages, data_block
 from seal.runs.run import BASELINES, CORRECTED, MANIFEST, RunFolder
 
@@ -271,18 +276,27 @@ def _charts(benchmark: str, runs: Sequence[RunFacts]) -> list[Any]:
     """Return the runs of a benchmark by score, and what they cost; nothing of one run alone."""
     if len(runs) < 2 or len({run.metric for run in runs}) > 1:
         return []
-    scale = runs[0].scale
-    if not scale.bounded:
+    if not runs[0].scale.bounded:
         return []
-    way = 1 if scale.higher_is_better is False else -1
-    ranked = sorted(runs, key=lambda run: way * float(run.headline))[:_MOST]
+    ranked = sorted(runs, key=_place)[:_MOST]
     labels = labels_of(ranked)
     groups = [BarGroup(name, (_bar(run),)) for name, run in zip(labels, ranked, strict=True)]
     title = (
         f"{benchmark}: {ranked[0].metric}, mean with 95 % interval; behind it from floor to ceiling"
     )
+    title += "; lower is better" * _is_low(ranked[0])
     costs = cost_chart(ranked)
     return [forest(title, groups), *([] if costs is None else [costs])]
+
+
+def _is_low(run: RunFacts) -> bool:
+    return run.scale.higher_is_better is False
+
+
+def _place(run: RunFacts) -> float:
+    """Return where a run stands among those of its metric: the best first, those without last."""
+    mean = run.headline.mean
+    return math.inf if mean is None else mean if _is_low(run) else -mean
 
 
 def _bar(run: RunFacts) -> Bar:
@@ -351,3 +365,85 @@ def folder_at(folder: Path, inner: str, name: str) -> Path | None:
         return path if len(parts) <= DEPTH and (path / name).is_file() else None
     except OSError:  # no name of a folder, or none that may be read
         return None
+
+
+# -- A static site of runs, to publish: a leaderboard, and a page for each run.
+
+
+HOME = "index.html"
+_MARK = "seal-site"
+"""File by which a folder is known to hold a site of ours."""
+_RUNS, _EXPERIMENTS = "runs", "retrieval"
+"""Folders of a site."""
+_LONGEST = 80
+
+
+def write_site(shelf: Shelf, out: Path, title: str) -> Path:
+    """Write the site of all scored runs, and return its first page.
+
+    The same runs give the same bytes. Of a site that is there already the folders of runs and of
+    experiments are removed first; what else lies beside its first page stays.
+
+    Args:
+        shelf: The runs and experiments.
+        out: Folder of the site.
+        title: Of its first page.
+
+    Raises:
+        UsageError: No scored run lies there, or the folder holds something else.
+        DataError: A file of a run is damaged.
+    """
+    runs = [facts for facts in shelf.facts() if facts.state == "scored"]
+    if not runs:
+        raise UsageError("no scored run lies there; `seal run` and `seal score` make one")
+    if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / _MARK).is_file())):
+        raise UsageError(f"{out} holds something else than a site; give --out a new folder")
+    ranked = sorted(runs, key=lambda run: (run.benchmark, _place(run), run.name))
+    _write(out / _MARK, "`seal site` wrote this site, and replaces it.\n")
+    for folder in (_RUNS, _EXPERIMENTS):
+        remove(out / folder)
+    for name in FILES:
+        _write(out / name, asset(name))
+    for run in ranked:
+        _write_run(RunPages([run.run]), out / _RUNS / _folder(run.name))
+    experiments = shelf.experiments()
+    for name in experiments:
+        how = {**linked("../../"), "home": "../../" + HOME}
+        page = experiment_page(name, shelf.experiment(name), **how)
+        _write(out / _EXPERIMENTS / _folder(name) / HOME, page)
+    page = list_page(
+        title,
+        ranked,
+        lambda facts: quote(f"{_RUNS}/{_folder(facts.name)}/{HOME}"),
+        {name: quote(f"{_EXPERIMENTS}/{_folder(name)}/{HOME}") for name in experiments},
+        choose=False,
+        **linked("./"),
+    )
+    _write(out / HOME, page)
+    return out / HOME
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with AtomicFile(path) as file:
+        file.write(text.encode())
+
+
+def _write_run(pages: RunPages, folder: Path) -> None:
+    """Write the page of a run, and its blocks beside it."""
+    how: Mapping[str, object] = {**linked("../../"), "home": "../../" + HOME}
+    late = [place for place, body in enumerate(pages.early()) if body is None]
+    bodies = [pages.section(place) for place in range(len(pages.sections))]
+    shown = [None if place in late and body else body for place, body in enumerate(bodies)]
+    _write(folder / HOME, "".join(pages.page(shown, **how, source="{key}", blocks=())))
+    keys = ["index/0.json", *(f"section/{place}.html" for place in late)]
+    keys += [f"rows/{number}.json" for number in pages.portions]
+    keys += ["/".join([kind, *map(str, places)]) + ".html" for kind, places in pages.parts()]
+    for key in keys:
+        _write(folder / key, pages.block(key) or "")
+
+
+def _folder(name: str) -> str:
+    """Return a name that any file system and address takes; different names differ in any case."""
+    plain = re.sub(r"[^a-z0-9_-]+", "-", name.lower())[:_LONGEST].strip("-")
+    return plain if plain == name else f"{plain}-{digest(name)[:8]}"

@@ -7,7 +7,7 @@ from talks import REQUEST, call, talk
 
 from seal.agents.teams import FULL
 from seal.agents.users import ALLOWED, RETRIES, UNKNOWN, WAITING, facts_of
-from seal.core.speech import FAILURES
+from seal.core.acts import FAILURES
 
 SHOPPING = {
     "goal": "Add a reminder to buy milk tomorrow at 5 PM.",
@@ -188,7 +188,7 @@ def test_user_waits_for_an_agent_that_answers_in_several_messages():
 
 
 def test_user_gives_up_on_an_agent_that_only_announces():
-    said = talk(lambda request: f"Working on it, {len(request.messages)}...", SHOPPING)
+    said = talk(lambda request: f"Working on it{'.' * len(request.messages)}", SHOPPING)
 
     assert said.stop == "user_ended"
     assert len(said.agent.seen) == FAILURES

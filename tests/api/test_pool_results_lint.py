@@ -7,7 +7,7 @@ import seal
 
 def test_findings_are_a_table_for_terminal_and_notebook() -> None:
     found = seal.lint("sample")
-    assert repr(found).splitlines()[0] == "sample: 65 tools, 80 tasks, 5 findings"
+    assert repr(found).splitlines()[0] == "sample: 65 tools, 80 tasks, 6 findings"
     assert "<td>ungrounded_value</td>" in found._repr_html_()
     assert found.findings[0].message in " ".join(found.table().replace("│", " ").split())
     assert sum(found.counts().values()) == len(found.findings) == len(found.to_json()["findings"])

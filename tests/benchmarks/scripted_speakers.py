@@ -6,19 +6,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from seal.benchmarks.mmtb.generation_scene import (
+    ASKED_TOOL,
+    MISSING,
     Action,
     Assignment,
     Decision,
     Round,
     Scene,
     final_answer,
-    question,
-    write_decision,
 )
 from seal.benchmarks.mmtb.generation_team import Studio
 from seal.benchmarks.sample import SAMPLE
 from seal.core import JSON, Chat, Response, Tool
 from seal.core.validation import CallValidator
+from seal.core.values import json_text
+from seal.evaluation.mission_gold import ASK
 from seal.pools.pool import load_pool
 from seal.simulator_cache.simulators import SimulatedEnvironments, Template
 
@@ -35,6 +37,22 @@ def assignment(kind: str = "single", number: int = 0, **fields) -> Assignment:
 
 def call(name: str = WEATHER, **arguments: JSON) -> Action:
     return Action(name, arguments or {"location": "Turku"})
+
+
+def question(tool: str, missing: Sequence[str]) -> Action:
+    """Return the action that asks the user for parameters of a tool."""
+    return Action(ASK, {ASKED_TOOL: tool, MISSING: list(missing)})
+
+
+def write_decision(decision: Decision) -> str:
+    """Return a decision as JSON text."""
+    actions = [
+        {"name": a.name, "arguments": a.arguments, "tool_call_purpose": a.purpose}
+        for a in decision.actions
+    ]
+    finished = "yes" if decision.finished else "no"
+    said = {"Mission_Finish": finished, "Thought": decision.thought, "Plan": decision.plan}
+    return json_text({**said, "Action_List": actions})
 
 
 def says(*actions: Action, plan: str = "Look it up.", thought: str = "Clear.") -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scripted_speakers import FORECAST, WEATHER, Script, call, end, says
+from scripted_speakers import FORECAST, WEATHER, Script, call, end, question, says
 
-from seal.benchmarks.mmtb.generation_scene import Action, Assignment, Scene, question
+from seal.benchmarks.mmtb.generation_scene import Action, Assignment, Scene
 from seal.core import Chat, Tool
 
 TOWNS = ("Turku", "Lisbon", "Oslo", "Bergen", "Graz")

@@ -22,6 +22,7 @@ Path(__file__).with_name("ran").write_text("this module was imported")
 
 from seal import Score
 from seal.agents.teams import DIRECT
+from seal.core import Scale
 from seal.environments.chat_world import World; from seal.environments.world import Worlds, toolbox
 
 
@@ -36,6 +37,8 @@ team = DIRECT
 
 
 class Steps:
+    scales = {"steps": Scale(bounded=False)}
+
     def score(self, task, trajectory, tools):
         return [Score(task.id, trajectory.trial, 0, "steps", float(len(trajectory.steps)))]
 '''

@@ -114,7 +114,7 @@ def test_what_people_use_stands_first_in_its_group(capsys: pytest.CaptureFixture
     "function",
     [
         play_verbs.run_command,
-        run_verbs.ablate_command,
+        score_verbs.ablate_command,
         run_verbs.compare_command,
         score_verbs.retrieve_command,
         score_verbs.score_command,

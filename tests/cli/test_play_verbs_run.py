@@ -116,8 +116,11 @@ def test_a_run_can_be_scored_viewed_and_reported(called, tmp_path: Path) -> None
 
 COUNTING = """
 from seal import Score
+from seal.core import Scale
 
 class Steps:
+    scales = {"steps": Scale(bounded=False)}
+
     def score(self, task, trajectory, tools):
         return [Score(task.id, trajectory.trial, 0, "steps", float(len(trajectory.steps)))]
 """

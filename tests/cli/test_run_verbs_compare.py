@@ -50,7 +50,7 @@ def test_two_runs_end_with_tables_and_files(called, tmp_path: Path) -> None:
 
 
 def test_a_judge_whose_server_fails_exits_with_1(called, seal) -> None:
-    for name, model in (("one", "lexical"), ("other", "oracle")):
+    for name, model in (("one", "lexical"), ("other", "random")):
         assert called(*RUN, "--model", model, "--out", name).returncode == 0
     with ModelServer(lambda request: failure(500)) as down:
         words = ("--judge-model", "openai/j", "--base-url", down.url, "-M", "max_tries=1")

@@ -1,7 +1,10 @@
 """Shells complete verbs, options and the names of what is there."""
 
+import json
+import os
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -15,31 +18,54 @@ def played(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize(
-    ("words", "offered"),
-    [
-        (["re"], ["report", "retrieve"]),
-        (["run", "--judg"], ["--judge"]),
-        (["run", "sampl"], ["sample"]),
-        (["run", "--model", "lex"], ["lexical"]),
-        (["run", "--cache", "re"], ["record", "replay"]),
-        (["retrieve", "--retriever", "bm"], ["bm25"]),
-        (["compare", "runs/"], ["runs/one"]),
-        (["view", "runs/one", ""], ["weather-01", "travel-01"]),
-        (["view", "nowhere", ""], []),
-    ],
+CASES = (
+    (["re"], ["report", "retrieve"]),
+    (["run", "--judg"], ["--judge"]),
+    (["run", "sampl"], ["sample"]),
+    (["run", "--model", "lex"], ["lexical"]),
+    (["run", "--cache", "re"], ["record", "replay"]),
+    (["retrieve", "--retriever", "bm"], ["bm25"]),
+    (["compare", "runs/"], ["runs/one"]),
+    (["view", "runs/one", ""], ["weather-01", "travel-01"]),
+    (["view", "nowhere", ""], []),
 )
-def test_what_may_follow(words, offered, played, environment, script):
-    asked = {"COMP_WORDS": " ".join(["seal", *words]), "COMP_CWORD": str(len(words))}
+"""Words, and what may follow them or end the last."""
+
+ASK = """
+import json, os, sys
+from seal.cli.dispatch import main
+
+for words in json.load(sys.stdin):
+    os.environ["COMP_WORDS"], os.environ["COMP_CWORD"] = " ".join(["seal", *words]), str(len(words))
+    try:
+        code = main([])
+    except SystemExit as end:
+        code = end.code
+    print("ended with", code, flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def told(played, tmp_path_factory):
+    """What a process that imported nothing before answers to all cases, one after the other."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SEAL_")}
+    ours = {"SEAL_CACHE_DIR": str(tmp_path_factory.mktemp("cache"))}
     done = subprocess.run(
-        [script],
+        [sys.executable, "-c", ASK],
+        input=json.dumps([words for words, _ in CASES]),
         cwd=played,
-        env={**environment, **asked, "_SEAL_COMPLETE": "complete_bash"},
+        env={**kept, **ours, "_SEAL_COMPLETE": "complete_bash"},
         capture_output=True,
         text=True,
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.split() == offered
+    return done.stdout.split("ended with 0\n")
+
+
+@pytest.mark.parametrize("number", range(len(CASES)), ids=[" ".join(words) for words, _ in CASES])
+def test_what_may_follow(number, told):
+    assert len(told) == len(CASES) + 1
+    assert told[number].split() == CASES[number][1]
 
 
 def test_bash_completes_with_the_script(seal, environment, script):

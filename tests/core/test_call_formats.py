@@ -1,13 +1,13 @@
 """Calls in a model's text: what is read, what is repaired and told, what cannot be read."""
 
 import json
-import time
 
 import pytest
 from core_strategies import json_values, texts
 from hypothesis import given
 from hypothesis import strategies as st
 from looped import every_case
+from quickly import quickly
 
 from seal.core import ToolCall
 from seal.core.call_formats import form_of, parse_call, repairs_of
@@ -293,9 +293,8 @@ def test_a_map_is_read_or_is_none_and_never_raises(text, cut):
     ['{"name":', "{", "Action:\n", 'Action: w\nAction Input: {"a": "', "w with Action Input:"],
 )
 def test_a_hostile_text_is_read_in_no_time(form, piece):
-    began = time.process_time()
-    form.read(piece * (200_000 // len(piece)), OFFERED)
-    assert time.process_time() - began < 5
+    with quickly(5):
+        form.read(piece * (200_000 // len(piece)), OFFERED)
 
 
 def test_objects_are_found_wherever_they_stand_in_a_text():

@@ -1,13 +1,13 @@
 """Requests in brackets: what is read, what is repaired and told, what cannot be read."""
 
 import json
-import time
 
 import pytest
 from core_strategies import texts
 from hypothesis import given
 from hypothesis import strategies as st
 from looped import every_case
+from quickly import quickly
 
 from seal.core import Tool, ToolCall
 from seal.core.call_formats import form_of, repairs_of
@@ -293,6 +293,5 @@ HOSTILE = [
 
 @pytest.mark.parametrize("piece", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_megabyte_of_brackets_is_read_in_linear_time(piece):
-    began = time.process_time()
-    FORM.read(piece * (1_000_000 // len(piece)), OFFERED)
-    assert time.process_time() - began < 3
+    with quickly(3):
+        FORM.read(piece * (1_000_000 // len(piece)), OFFERED)

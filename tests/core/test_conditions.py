@@ -29,7 +29,7 @@ def call(arguments, tool="t"):
 
 
 def says(text):
-    return Step(0, "manager", "user", text)
+    return Step(0, "manager", "user_simulator", text)
 
 
 PAIR = Called("t", {"city": Argument(("Paris", "paris")), "days": Argument((3,), optional=True)})
@@ -119,6 +119,14 @@ def test_a_question_asks_about_something(about, text, right):
 )
 def test_a_reply_is_worth_the_share_of_what_it_states(states, text, share):
     assert Replied(states).similarity(says(text), {}) == share
+
+
+@pytest.mark.parametrize("condition", [Asked(), Replied(), Replied(("x",))])
+@pytest.mark.parametrize("author", ["user_simulator", "executor", "system"])
+def test_only_the_agent_asks_and_replies(condition, author):
+    assert condition.similarity(Step(0, author, "manager", "x?"), {}) == 0
+    assert condition.similarity(Step(0, author, "user_simulator", "x?"), {}) == 0
+    assert condition.similarity(says("x?"), {}) == 1
 
 
 @pytest.mark.parametrize("condition", [Asked(), Replied(), Replied(("x",))])

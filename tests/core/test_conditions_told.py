@@ -3,7 +3,8 @@
 import pytest
 
 from seal.core import Step, ToolCall
-from seal.core.conditions import USER, Refused, Told
+from seal.core.conditions import USER
+from seal.core.state_conditions import Refused, Told
 
 
 def told(content, *all_of, any_of=(), author="execution_manager", recipient=USER, call=None):

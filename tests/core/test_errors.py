@@ -104,7 +104,14 @@ def test_half_a_surrogate_pair_has_a_nearest_name_too():
 
 @pytest.mark.parametrize(
     "value",
-    ["x" * 100_000, list(range(10_000)), {"k" * 500: "v" * 500}, 10**200, [["x" * 90] * 9] * 9],
+    [
+        "x" * 100_000,
+        list(range(10_000)),
+        {"k" * 500: "v" * 500},
+        10**200,
+        [10**5000],
+        [["x" * 90] * 9] * 9,
+    ],
 )
 def test_what_a_message_shows_is_short(value):
     assert len(shortened(value)) <= 200

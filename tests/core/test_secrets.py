@@ -7,13 +7,13 @@ from looped import every_case
 
 from seal.core import UsageError
 from seal.core.secrets import (
-    held_keys,
     is_secret,
     read_key,
     refuse_secret,
     without_keys,
     without_password,
 )
+from seal.core.servers import held_keys
 
 KEY = "sk-0123456789abcdefghij"
 

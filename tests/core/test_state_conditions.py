@@ -7,9 +7,17 @@ import pytest
 from looped import every_case
 
 from seal.core import Execution, Goal, Milestone, Plan, Step, Task, ToolCall, ToolResult
-from seal.core.conditions import COLUMNS, MESSAGE, Called, Condition, Replied, message_row
+from seal.core.conditions import MESSAGE, Called, Condition, Replied
 from seal.core.records import decode, encode
-from seal.core.state_conditions import EXTRACTORS, AllOf, DependsOn, StateHas, StateUnchanged
+from seal.core.state_conditions import (
+    COLUMNS,
+    EXTRACTORS,
+    AllOf,
+    DependsOn,
+    StateHas,
+    StateUnchanged,
+    message_row,
+)
 from seal.core.table_matching import Column
 
 SAID = Step(4, "orchestrator", "user_simulator", "It is 18.0 degrees")

@@ -9,7 +9,7 @@ from looped import every_case
 
 from seal.core import Milestone, Plan, Step, ToolCall, ToolResult
 from seal.core.conditions import Condition
-from seal.core.confirmation import row_of
+from seal.core.consent import row_of
 from seal.core.records import to_plain
 from seal.core.state_conditions import Unconfirmed
 from seal.core.statements import Sense, states
@@ -105,6 +105,12 @@ def test_words_in_between_end_a_confirmation_only_where_they_call_it_off():
     between = "Is there anything you want to add first?"
     assert unconfirmed(chat("<Hi", ASK, "<Yes", between, "<No", SEND)) == []
     assert unconfirmed(chat("<Hi", ASK, "<Yes", between, "<Wait, hold on", SEND)) == [5]
+
+
+def test_a_question_for_a_fact_confirms_nothing_and_ends_no_confirmation():
+    fact = "Who sent 'Dinner at 8' to +46 70 02 before?"
+    assert unconfirmed(chat("<Hi", ASK, "<Yes", fact, "<Nobody", SEND)) == []
+    assert unconfirmed(chat("<Hi", fact, "<Yes", SEND)) == [3]
 
 
 def test_a_confirmation_is_good_for_one_call_that_did_not_fail():

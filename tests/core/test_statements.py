@@ -11,7 +11,7 @@ from looped import every_case
 
 from seal.benchmarks.mmtb.generation_scene import Said
 from seal.core import Goal, Step, ToolCall
-from seal.core.english import MONTHS, NUMBER_WORDS, numbers, read
+from seal.core.quantities import MONTHS, NUMBER_WORDS, numbers, read
 from seal.core.state_conditions import Unconfirmed
 from seal.core.statements import Sense, said, statement, states
 from seal.evaluation.rule_judge import judge_answer
@@ -42,6 +42,7 @@ STATED = [
     ("Romeo and Juliet, by him", "Romeo and Juliet"),
     ("on 2024-05-01", "2024-05-01"),
     ("at 10:30.", "10:30"),
+    ("at 10:30:00", "10:30"),
     ("No, the count is 5", "5"),
     ("There is no rain and it is 21", "21"),
     ("I could not book it, but a seat costs 50", "50"),
@@ -74,7 +75,7 @@ ABSENT = [
     ("25 is it", "5"),
     ("on 2024-05-01", "5"),
     ("on 2024-05-01", "2024"),
-    ("at 10:30:00", "10:30"),
+    ("at 10:30:45", "10:30"),
     ("Order AB-12", "12"),
     ("flight A320", "320"),
     ("1,200,300", "200"),
@@ -307,7 +308,7 @@ PROBES = [
 def in_a_confirmation(text: str, value: Any) -> bool:
     call = ToolCall("call_0", "do", {"x": value}, tool="p/do")
     steps = [
-        Step(0, "execution_manager", "user_simulator", text),
+        Step(0, "execution_manager", "user_simulator", f"{text}. Shall I go ahead?"),
         Step(1, "user_simulator", "execution_manager", "Yes."),
         Step(2, "execution_manager", "executor", call=call),
     ]

@@ -18,6 +18,7 @@ from seal.core.values import (
     exact_json,
     json_bytes,
     json_text,
+    json_value,
     loses_number,
     nested_deeper,
     well_formed,
@@ -44,16 +45,19 @@ def nested(levels, end=1):
         ("\ud83d\ude00", '"😀"'),
         ({"\udc00": "天"}, '{"\ufffd":"天"}'),
         (2**64 - 1, "18446744073709551615"),
-        (2**64, "1.8446744073709552e19"),
-        (-(2**63) - 1, "-9.223372036854775808e18"),
-        ([10**400, -(10**5000)], "[null,null]"),
+        (2**64, str(2**64)),
+        (-(2**63) - 1, str(-(2**63) - 1)),
+        ([10**400, -(10**5000)], f"[{10**400},null]"),
         ([float("nan"), float("inf")], "[null,null]"),
         ({1: (2, 3), None: 4}, '{"1":[2,3],"None":4}'),
-        (Pair("\ud800", Pair(10**30)), '{"left":"\ufffd","right":{"left":1e30,"right":null}}'),
+        (
+            Pair("\ud800", Pair(10**30)),
+            f'{{"left":"\ufffd","right":{{"left":{10**30},"right":null}}}}',
+        ),
     ],
 )
 def test_what_json_cannot_hold_becomes_the_nearest_that_it_can(value, text):
-    assert orjson.loads(json_text(value)) == orjson.loads(text)
+    assert json_value(json_text(value)) == json_value(text)
     assert json_bytes(value).decode() == json_text(value)
 
 
@@ -117,7 +121,7 @@ def test_what_a_line_holds_is_written_exactly(value):
 @given(wild_values)
 def test_whatever_is_written_stays_as_it_is_from_then_on(value):
     written = json_bytes(value)
-    assert json_bytes(orjson.loads(written)) == written
+    assert json_bytes(json_value(written)) == written
 
 
 def maps(levels):
@@ -132,7 +136,8 @@ def maps(levels):
     [
         (float("nan"), True),
         (Pair((1, {"a": float("inf")})), True),
-        (-(10**400), True),
+        (-(10**400), False),
+        ([10**5000], True),
         (2**70, False),
         ([None, True, "nan", Pair(1.5)], False),
     ],
@@ -152,7 +157,7 @@ def looped() -> dict[str, object]:
     [
         ([1.0, float("nan")], "the number nan"),
         ({"a": float("-inf")}, "the number -inf"),
-        ([None, 10**60], "a whole number of more than 64 bits"),
+        ([None, 10**5000], "a whole number of more than 4,300 digits"),
         (looped(), "a list or map that holds itself"),
         (nested(300), "lists or maps nested deeper than 200 levels"),
     ],
@@ -162,7 +167,9 @@ def test_what_json_would_change_is_refused(value: object, told: str) -> None:
         exact_json(value)
 
 
-@pytest.mark.parametrize("value", [None, 2**64 - 1, -(2**63), 0.1, {"a": [True, "é"]}, nested(150)])
+@pytest.mark.parametrize(
+    "value", [None, 2**64 - 1, -(2**63), 10**60, 0.1, {"a": [True, "é"]}, nested(150)]
+)
 def test_what_json_holds_is_given_back_as_it_is(value: object) -> None:
     assert exact_json(value) == value
 

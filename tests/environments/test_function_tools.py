@@ -1,6 +1,7 @@
 """Tools made of functions."""
 
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, Optional
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from looped import every_case
 import seal
 from seal.core import Tool, UsageError
 from seal.environments.chat_world import World
-from seal.environments.function_tools import NOT_GIVEN, NotGiven, fits, world_tool
+from seal.environments.function_tools import NOT_GIVEN, NotGiven, fits, with_integers, world_tool
 from seal.environments.world import Worlds, toolbox
 
 
@@ -60,6 +61,7 @@ def test_the_document_is_made_of_signature_and_docstring():
                     "type": "array",
                     "items": {"type": "string"},
                     "description": "What is sung: la, or lo.",
+                    "default": None,
                 },
             },
             "required": ["times"],
@@ -95,7 +97,7 @@ def test_arguments_are_bound_with_defaults_in_the_order_of_the_signature():
         ({}, "ring needs the argument 'times'"),
         ({"times": 1, "speed": 2}, "takes no argument 'speed'; it takes: times, tone, loud, notes"),
         ({"times": "1"}, "argument 'times' of ring: expected int, got str"),
-        ({"times": 1.0}, "expected int, got float"),
+        ({"times": 1.5}, "expected int, got float"),
         ({"times": None}, "expected int, got null"),
         ({"times": 1, "tone": "mid"}, "argument 'tone'"),
         ({"times": 1, "loud": None}, "expected float, got null"),
@@ -105,6 +107,49 @@ def test_arguments_are_bound_with_defaults_in_the_order_of_the_signature():
 def test_arguments_that_do_not_fit_are_type_errors(arguments, words):
     with pytest.raises(TypeError, match=words):
         world_tool("r", ring).bind(arguments)
+
+
+@every_case(
+    ("value", "annotation", "passed"),
+    [
+        (1.0, int, 1),
+        (1.5, int, 1.5),
+        (1.0, float, 1.0),
+        (1.0, int | None, 1),
+        (1.0, int | float, 1.0),
+        (2.0, Literal[1, 2], 2),
+        ([1.0, "a"], list[int], [1, "a"]),
+        ({"a": [1.0]}, dict[str, list[int]], {"a": [1]}),
+        ([1.0], list[int] | None, [1]),
+        ([1.0], list, [1.0]),
+        (1.0, complex, 1.0),
+    ],
+)
+def test_a_whole_float_becomes_the_integer_that_a_type_asks_for(value, annotation, passed):
+    assert repr(with_integers({"a": value, "b": 1.0}, {"a": annotation})) == repr(
+        {"a": passed, "b": 1.0}
+    )
+
+
+@pytest.mark.parametrize("in_world", [False, True])
+def test_a_tool_is_called_with_the_integer_that_a_schema_takes_for_one(in_world, tmp_path):
+    def nth(place: int) -> str:
+        """Tell a letter."""
+        return "abc"[place]
+
+    def nth_of(world: World, place: int) -> str:
+        """Tell a letter."""
+        return "abc"[place]
+
+    def agent(request, tools):
+        return tools[0](place=1.0)
+
+    worlds = Worlds(name="letters", tools=toolbox("letters", [nth_of]), tables={"all": []})
+    where = {"environment": worlds} if in_world else {"tools": [nth]}
+    task = seal.ask("Which is 1?", seal.called("nth_of" if in_world else "nth", place=1))
+    bench = seal.Benchmark("letters", tasks=[task], **where)
+    run = seal.run(bench, agent=agent, baselines=False, out=tmp_path / "run")
+    assert run["pass_rate"].mean == 1.0
 
 
 @every_case(
@@ -202,3 +247,58 @@ def test_a_result_that_json_cannot_hold_is_an_error_and_no_score() -> None:
     run = seal.run(bench, agent=lambda request, tools: str(tools[0]()), baselines=False)
     assert "the tool ring returned set, which JSON cannot say" in run.tasks["error"][0]
     assert run["pass_rate"].mean is None
+
+
+Tone = Literal["high", "low"]
+
+
+def sing(note: str | None = None, tone: Tone | None = None, *, by: Optional[int] = 1) -> str:  # noqa: UP045
+    """Sing a note."""
+    return f"{note}, {tone}, {by}"
+
+
+def sing_there(hall: World, note: str | None = None, by: int | None = 1) -> str:
+    """Sing a note in the hall."""
+    hall.add("songs", {"note": note, "by": by})
+    return "sung"
+
+
+def sing_to(whom: str | None) -> str:
+    """Sing to somebody, or to nobody."""
+    return f"{whom}"
+
+
+HALL = Worlds(name="hall", tools=toolbox("hall", [sing_there]), tables={"songs": []})
+
+
+@pytest.mark.parametrize(
+    ("parts", "tool", "gold", "made"),
+    [
+        ({"tools": [sing]}, "sing", {}, {"note": None, "tone": None}),
+        ({"tools": [sing]}, "sing", {"note": None}, {}),
+        ({"tools": [sing]}, "sing", {"tone": "low", "by": None}, {"tone": "low", "by": None}),
+        ({"tools": [sing_to]}, "sing_to", {"whom": None}, {"whom": None}),
+        ({"environment": HALL}, "sing_there", {}, {"note": None}),
+        ({"environment": HALL}, "sing_there", {"note": None}, {}),
+        ({"environment": HALL}, "sing_there", {"by": None}, {"by": None}),
+    ],
+)
+def test_null_is_a_value_where_the_type_has_it(
+    parts: Any, tool: str, gold: Any, made: Any, tmp_path: Path
+) -> None:
+    def agent(request: str, tools: Any) -> str:
+        found = {one.__name__: one for one in tools}
+        return str(found[tool](**made))
+
+    bench = seal.Benchmark("b", tasks=[seal.ask("Sing", seal.called(tool, **gold))], **parts)
+    run = seal.run(bench, agent=agent, baselines=False, out=tmp_path / "run")
+    assert (run["calls_right"].mean, run["pass_rate"].mean) == (1.0, 1.0)
+
+
+def test_null_is_refused_where_the_type_has_it_not() -> None:
+    def say(word: str = "la") -> str:
+        """Say a word."""
+        return word
+
+    with pytest.raises(UsageError, match="expected type 'string', got None"):
+        seal.Benchmark("b", tools=[say], tasks=[seal.ask("Say", seal.called("say", word=None))])

@@ -25,8 +25,7 @@ from seal.core import (
     Trajectory,
 )
 from seal.core.conditions import Argument, Asked, Called, Replied
-from seal.evaluation.attribution import attribute
-from seal.evaluation.attribution_evidence import MEANINGS, ORDER, Cause, decide
+from seal.evaluation.attribution import MEANINGS, ORDER, Cause, attribute, decide
 
 MANAGER, EXECUTOR, USER = "execution_manager", "executor", "user_simulator"
 FIND, BOOK, RATE = "own/find", "own/book", "own/rate"
@@ -317,6 +316,15 @@ def test_a_turn_of_a_dialogue_is_explained_by_what_was_decided() -> None:
     turn = replace(ONE, labels={"kind": "call", "act": "call_api"})
     missed = Score("t", 0, 0, "awareness", 0.0, details={"error": "tool_missed"})
     assert why(turn, chat(), [missed]).stage == "not_called"
+
+
+def test_a_request_that_its_tool_refused_is_an_error_of_the_tool_and_no_wrong_argument() -> None:
+    turn = replace(ONE, labels={"kind": "call", "act": "call_api"})
+    told = [Score("t", 0, 0, name, 1.0) for name in ("awareness", "selection")]
+    told.append(Score("t", 0, 0, "execution", 0.0, details={"error": "refused"}))
+    played = chat(call("find", {"kind": "not_confirmed", "message": "ask first"}, city="Porto"))
+    found = why(turn, played, told)
+    assert (found.stage, found.cause) == ("tool_error", "not_confirmed")
 
 
 def test_a_turn_of_which_one_score_was_lost_is_neither_solved_nor_failed() -> None:

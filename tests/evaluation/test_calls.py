@@ -11,6 +11,7 @@ from looped import every_case
 
 from seal.core import Goal, Plan, Score, Step, ToolResult
 from seal.core.conditions import Argument, Asked
+from seal.core.state_conditions import CallRefused
 from seal.evaluation.calls import ARGUMENT_METRICS, CALL_METRICS, NAMES, Calls, best_pairs, compare
 
 A1 = ("a", {"x": 1})
@@ -261,3 +262,16 @@ def test_pairs_have_as_many_exact_calls_as_brute_force(wanted: Any, made: Any) -
     found = tuple(map(sum, zip(*(table[i][j].rank for i, j in pairs), strict=True)))
     assert len(pairs) == small
     assert found == best
+
+
+@pytest.mark.parametrize("names", ["ab", "ba"])
+def test_of_plans_that_calls_meet_equally_one_with_which_nothing_is_amiss_counts(
+    names: str,
+) -> None:
+    a, b = gold("a", {}), gold("b", {})
+    either = goal(plan(a, b), plan(b, a), labels={"in_order": True})
+    assert scores(either, [(name, {}) for name in names])["calls_right"].value == 1
+    refused = exchange([("a", {})], [ValueError("no")])
+    tried = goal(plan(a), plan(CallRefused("a", {})))
+    found = Calls().score(task(tried), trajectory(refused), {})
+    assert {s.metric: s.value for s in found}["calls_right"] == 1

@@ -264,3 +264,12 @@ def test_a_plan_of_the_world_says_nothing_of_calls() -> None:
     assert {s.metric: s.value for s in Calls().score(task(both), chat(asks(), *ADD), {})}[
         "call_recall"
     ] == 1
+
+
+def test_of_equal_gold_calls_each_needs_one_of_its_own() -> None:
+    twice = Plan((*[Milestone(Called("add", {}))] * 2, Milestone(StateUnchanged("lamps", FIRST))))
+    shares = [
+        measured(twice, chat(asks(), *does("add") * calls, says("Done"))).similarity
+        for calls in (1, 2, 3)
+    ]
+    assert shares == [pytest.approx(2 / 3), 1, 1]

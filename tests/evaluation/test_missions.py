@@ -13,10 +13,9 @@ from looped import every_case
 from mission_plays import undecided
 from mmtb_sources import CHAT, CLARIFY, MIXED, PARALLEL, SERIAL, SINGLE, TOOLS, record
 
-from seal.benchmarks.mmtb.dialogues import read_dialogue
+from seal.benchmarks.mmtb.dialogues import read_dialogue, read_tool
 from seal.benchmarks.mmtb.importer import make_task
 from seal.benchmarks.mmtb.published_rules import ORIGINAL
-from seal.benchmarks.mmtb.tools import read_tool
 from seal.core import (
     Goal,
     Milestone,

@@ -2,14 +2,15 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import seal
-from seal.core import Scale, UsageError
-from seal.report.lanes import all_metrics, lanes_of
-from seal.report.run_facts import cost_chart, facts_of
+from seal.core import Scale, Task, Trajectory, UsageError
+from seal.report.comparison import cost_chart
+from seal.report.lanes import all_metrics, facts_of, lanes_of
 from seal.report.sections import shortfalls
 from seal.testing import check_benchmark
 
@@ -164,3 +165,27 @@ def test_a_line_below_the_table_names_what_is_better_low(tmp_path: Path) -> None
     assert said in seal.report(timed).read_text()
     rates = seal.run(shop([]), model="oracle", baselines=False, out=tmp_path / "rates")
     assert "lower is better" not in str(rates)
+
+
+def test_a_rate_outside_of_its_scale_is_refused_with_the_repair(tmp_path: Path) -> None:
+    task = seal.ask("Hello!", needs_no_tool=True)
+    tool = {"name": "look", "description": "Look it up."}
+
+    def scored(value: float, late: bool = False, **declared: Scale) -> float | None:
+        def odd(task: Task, trajectory: Trajectory) -> float:
+            return 0.5 if late and task.id.endswith("1") else value
+
+        odd.scales = declared  # type: ignore[attr-defined]
+        tasks = [replace(task, id=f"t{number}") for number in (1, 2)]
+        bench = seal.Benchmark("b", tools=[tool], tasks=tasks, metrics=[odd])
+        run = seal.run(bench, model="oracle", baselines=False, workers=1)
+        scores = {score.task_id: score for score in run.folder.scores() if score.metric == "odd"}
+        assert not late or "rate lies in [0, 1]" in scores["t2"].reason
+        return scores["t2"].value
+
+    for value in (2, -1, 37):
+        with pytest.raises(UsageError, match=r"a rate lies in \[0, 1\]; if it counts"):
+            scored(value)
+    assert scored(2, late=True) is None
+    assert scored(1) == 1
+    assert scored(37, odd=Scale(bounded=False)) == 37

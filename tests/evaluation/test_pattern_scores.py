@@ -12,11 +12,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from looped import every_case
 
-from seal.core import Goal, Score, Step, Stop, Tool, ToolCall, ToolResult, Trajectory, UsageError
+from seal.core import (
+    Goal,
+    Plan,
+    Score,
+    Step,
+    Stop,
+    Tool,
+    ToolCall,
+    ToolResult,
+    Trajectory,
+    UsageError,
+)
 from seal.core.call_formats import form_of
 from seal.core.conditions import Argument, Asked, Called, Replied
-from seal.core.state_conditions import StateHas
+from seal.core.state_conditions import CallRefused, StateHas
 from seal.evaluation import REGISTRY
+from seal.evaluation.calls import Calls
 from seal.evaluation.error_patterns import diagnose
 from seal.evaluation.goals import no_gold
 from seal.evaluation.pattern_details import (
@@ -385,6 +397,13 @@ def test_toolscan_s_own_rule_counts_goals_without_calls_as_0_under_names_of_its_
         assert found == dict.fromkeys(names, value)
 
 
+@pytest.mark.parametrize("played", [chat(), chat(*RIGHT)])
+def test_a_goal_that_needs_no_call_has_no_toolscan_value_whatever_is_done(played) -> None:
+    (metric,) = build_metrics(["toolscan"], REGISTRY)
+    scores = metric.score(task(Goal("x", plans=(Plan(),))), played, TOOLS)
+    assert {(s.value, s.reason) for s in scores} == {(None, "no call was needed")}
+
+
 def test_toolscan_s_success_is_the_mean_of_all_seven_of_a_finished_goal() -> None:
     (metric,) = build_metrics(["toolscan"], REGISTRY)
 
@@ -400,12 +419,12 @@ def test_toolscan_s_success_is_the_mean_of_all_seven_of_a_finished_goal() -> Non
 
 @pytest.mark.parametrize(("kind", "errors"), [("NumberParseException", 1), ("NoDataError", 0)])
 def test_a_value_that_the_tool_itself_refuses_is_an_invalid_value(kind: str, errors: int) -> None:
-    played = chat(RIGHT[0])
+    played = chat(("a", {"x": 7}))
     refused = ToolResult(
         played.steps[0].call.id if played.steps[0].call else "", "", {"kind": kind, "message": ""}
     )
     steps = (played.steps[0], Step(1, "executor", MANAGER, result=refused))
-    found = scores(goal(plan(a())), replace(played, steps=steps))["iav"]
+    found = scores(Goal("x"), replace(played, steps=steps))["iav"]
     assert found.details["errors"] == errors
     assert found.value == pytest.approx(1 - errors / 10)
     if errors:
@@ -428,6 +447,23 @@ def test_a_call_that_came_too_early_has_no_invalid_value() -> None:
     found = scores(goal(plan(a())), played)
     assert (found["iav"].value, found["recovery"].value) == (1.0, None)
     assert found["recovery"].reason == "tools said no, which is no error pattern"
+
+
+@pytest.mark.parametrize("wanted", [a(), CallRefused("b/t/a", {"x": Argument((1,))})])
+def test_values_that_gold_has_are_right_though_their_call_came_too_early(wanted: Called) -> None:
+    played = refused(chat(RIGHT[0]), "ValueError")  # and is never repeated
+    found = scores(goal(plan(wanted)), played)
+    assert (found["iav"].value, found["recovery"].value) == (1.0, None)
+    assert found["iac"].details["errors"] == (not wanted.refused)
+    matched = Calls().score(task(goal(plan(wanted))), played, TOOLS)
+    assert {s.metric: s.value for s in matched}["param_acc_matched"] == found["iav"].value
+
+
+def test_a_value_that_the_tool_refuses_and_gold_has_otherwise_is_one_error() -> None:
+    found = scores(goal(plan(a(3))), refused(chat(("a", {"x": 7})), "ValueError"))
+    assert (found["iav"].details["errors"], found["iac"].details["errors"]) == (1, 0)
+    (told,) = found["iav"].details["findings"]
+    assert (told["step"], told["cause"]) == (0, "wrong_value")
 
 
 def test_recovery_counts_a_value_that_the_tool_refused_until_it_takes_one() -> None:

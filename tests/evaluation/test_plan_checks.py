@@ -8,7 +8,14 @@ from looped import every_case
 
 from seal.core import DataError, Milestone, Plan
 from seal.core.conditions import MESSAGE, Called, Condition
-from seal.core.state_conditions import AllOf, DependsOn, StateHas, StateUnchanged, Unconfirmed
+from seal.core.state_conditions import (
+    AllOf,
+    DependsOn,
+    EndsAs,
+    StateHas,
+    StateUnchanged,
+    Unconfirmed,
+)
 from seal.core.table_matching import Column
 from seal.evaluation.plan_checks import check_plan
 
@@ -39,6 +46,10 @@ def told(**fields: Any) -> DependsOn:
             "milestones.0: after: the nodes form a cycle",
         ),
         (nodes(HERE, after={0: (0,)}), "the nodes form a cycle"),
+        (
+            nodes(EndsAs(), HERE, Called("pay"), after={1: (0,), 2: (1,)}),
+            "milestones.2: after: no call comes after the end of the world; put that last",
+        ),
         (nodes(HERE, after={0: (3,)}), "after: no node 3; there are 0 to 0"),
         (nodes(StateUnchanged("notes", 1), HERE, after={1: (0,)}), "since: 1 is no milestone"),
         (nodes(HERE, StateUnchanged("notes", 0)), "since: 0 is no milestone that must come before"),

@@ -15,14 +15,16 @@ from looped import every_case
 
 from seal.core import Goal, Ranking
 from seal.evaluation.ranking_metrics import (
-    RANKED,
     Alternatives,
-    Qrels,
     Retrieval,
     collapse,
-    measure_rankings,
     merge,
     metric_names,
+)
+from seal.evaluation.rankings import (
+    RANKED,
+    Qrels,
+    measure_rankings,
     qrels_of,
     write_trec_qrels,
     write_trec_run,

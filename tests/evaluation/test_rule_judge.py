@@ -1,6 +1,5 @@
 """The rule judge by hand-worked cases, the model judge by scripted models, the pass rate."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib.resources import files
@@ -11,7 +10,9 @@ import pytest
 from chats import by_name, exchange, goal, gold, plan, task, trajectory
 from looped import every_case
 from milestone_chats import A, asks, chat, does, reply, says
+from quickly import quickly
 
+import seal
 from seal.core import (
     Completion,
     Goal,
@@ -27,6 +28,7 @@ from seal.core import (
 )
 from seal.core.conditions import Asked, Replied
 from seal.core.records import read_records
+from seal.core.slots import slots_of
 from seal.core.state_conditions import StateHas
 from seal.evaluation.llm_judge import LLMJudge, parse_verdict, prompts_digest
 from seal.evaluation.pass_rates import PassRate
@@ -48,6 +50,11 @@ CHAT = goal(plan(Replied(("hello",))), text="Say hello")
 ABSTAIN = goal(Plan(), text="Fly me to the moon")
 UNSERVED = replace(ABSTAIN, labels={"action": "abstain"})
 REFERRED = replace(UNSERVED, reference=(Step(0, "planner", "user_simulator", "I cannot fly."),))
+TOLD = (
+    Step(0, "planner", "user_simulator", "It has 9 degrees."),
+    Step(1, "planner", "user_simulator", "You are welcome."),
+)
+TELLING = Goal(ASK, tells=slots_of({"degrees": "21.5 C"}), reference=TOLD[1:])
 SYNONYMS = Goal(ASK, answers=("21.5", "twenty-one and a half"), any_answer=True)
 EITHER = goal(plan(WEATHER), plan(Asked()), text=ASK, answers=("21.5",))
 
@@ -63,20 +70,22 @@ TABLE: list[tuple[str, Goal, str | None, list[Step], str, int]] = [
     ("all values, other writing", VALUED, "21.50 degrees; Partly Cloudy", DONE, "solved", 1),
     ("all values beside an apology", VALUED, "Sorry for the wait! It is 21.5, partly cloudy.",
      DONE, "solved", 1),
-    ("one value missing", VALUED, "It is 21.5 °C.", DONE, "unsure", 2),
+    ("one value missing", VALUED, "It is 21.5 °C.", DONE, "unsolved", 2),
     ("one of the alternatives", SYNONYMS, "It is twenty-one and a half.", [], "solved", 1),
-    ("none of the alternatives", SYNONYMS, "It is warm.", [], "unsure", 2),
-    ("a number beside the alternatives", SYNONYMS, "It is 35 °C.", DONE, "unsure", 2),
-    ("value denied", NUMBER, "It is not 21.5 °C.", DONE, "unsure", 2),
-    ("value rounded", NUMBER, "It is about 22 °C.", DONE, "unsure", 2),
+    ("none of the alternatives", SYNONYMS, "It is warm.", [], "unsolved", 2),
+    ("a number beside the alternatives", SYNONYMS, "It is 35 °C.", DONE, "unsolved", 2),
+    ("value denied", NUMBER, "It is not 21.5 °C.", DONE, "unsolved", 2),
+    ("value doubted", NUMBER, "I could not see whether it is 21.5 °C.", DONE, "unsure", 2),
+    ("value rounded", NUMBER, "It is about 22 °C.", DONE, "solved", 1),
     ("no number at all", NUMBER, "It is all arranged.", DONE, "unsolved", 2),
-    ("no number, where words are wanted too", VALUED, "It is all arranged.", DONE, "unsure", 2),
+    ("no number, where words are wanted too", VALUED, "It is all arranged.", DONE, "unsolved", 2),
     ("no number, but nothing was brought", NUMBER, "It is warm.", [], "unsolved", 2),
     ("another number than the result", NUMBER, "It is 35 °C.", DONE, "unsolved", 2),
-    ("another number, but never seen", NUMBER, "It is 35 °C.", exchange([CALL], [{}]), "unsure", 2),
+    ("another number, but never seen", NUMBER, "It is 35 °C.", exchange([CALL], [{}]),
+     "unsolved", 2),
     ("another number of the result", NUMBER, "It is 17 °C.",
-     exchange([CALL], [{"now": 21.5, "night": 17}]), "unsure", 2),
-    ("refusal", VALUED, "I'm sorry, but I cannot get the weather.", DONE, "unsolved", 1),
+     exchange([CALL], [{"now": 21.5, "night": 17}]), "unsolved", 2),
+    ("refusal", VALUED, "I'm sorry, but I cannot get the weather.", DONE, "unsolved", 2),
     ("refusal with an offer", BARE, "Unfortunately I can't do that. Please try again later.", [],
      "unsolved", 1),
     ("refusal beside content", BARE, "I cannot see tomorrow. Today is sunny.", [], "unsure", 2),
@@ -115,9 +124,9 @@ TABLE: list[tuple[str, Goal, str | None, list[Step], str, int]] = [
     ("asks where it might", EITHER, "Which one?", [], "solved", 1),
     ("answers where it might ask", EITHER, "21.5", DONE, "solved", 1),
     ("chat says it", CHAT, "Hello to you!", [], "solved", 1),
-    ("chat does not say it", CHAT, "Good day.", [], "unsure", 2),
+    ("chat does not say it", CHAT, "Good day.", [], "unsolved", 2),
     ("refuses where no tool fits", ABSTAIN, "I cannot do that.", [], "solved", 2),
-    ("chats where no tool fits", ABSTAIN, "Hello there.", [], "unsure", 2),
+    ("chats where no tool fits", ABSTAIN, "Hello there.", [], "solved", 2),
     ("calls where no tool fits", ABSTAIN, "I cannot do that.", DONE, "unsolved", 2),
     ("abstains where no tool serves", UNSERVED, "None of the tools fits.", [], "solved", 2),
     ("refuses alone where no tool serves", UNSERVED, "I'm sorry, I can't.", [], "solved", 2),
@@ -128,8 +137,10 @@ TABLE: list[tuple[str, Goal, str | None, list[Step], str, int]] = [
     ("calls in vain where no tool serves", UNSERVED, "I can't.", FAILED, "unsolved", 2),
     ("the reference reply, after a call", REFERRED, "I cannot fly.", DONE, "unsolved", 2),
     ("the reference reply, without one", REFERRED, "I cannot fly.", [], "solved", 2),
+    ("the reference reply, after a wrong value", TELLING, TOLD[1].content, [*DONE, *TOLD],
+     "unsolved", 2),
     ("Chinese value", goal(plan(WEATHER), answers=("多云",)), "北京今天多云，气温21度。", DONE,
-     "solved", 1),
+     "unsure", 2),
 ]  # fmt: skip
 
 
@@ -224,6 +235,20 @@ def test_judge_that_never_answers_on_the_scale_gives_no_verdict(answers: list[st
     assert (score.value, score.reason[:18]) == (None, "no usable verdict:")
 
 
+@every_case(
+    ("answer", "asked", "value"),
+    [("It is 21.5 °C.", 0, 1.0), ("It is 17 °C.", 0, 0.0), ("I guess 21.5 °C, not sure.", 1, 1.0)],
+)
+def test_a_model_is_asked_of_what_is_to_be_told_only_where_rules_cannot_tell(
+    answer: str, asked: int, value: float
+) -> None:
+    wanted = seal.ask("How warm is it?", tells={"temperature": "21.5 °C"}).goals[0]
+    model = Script(said("solved"))
+    found = by_name(PassRate(LLMJudge(model)), task(wanted), trajectory([], answer))["pass_rate"]
+    assert (found.value, len(model.requests)) == (value, asked)
+    assert all("21.5 °C" in one.messages[-1].content for one in model.requests)
+
+
 def test_failing_server_of_the_judge_is_no_verdict() -> None:
     with pytest.raises(ModelError):
         ask(Script(ModelError("no server")))
@@ -256,7 +281,7 @@ def test_verdicts_are_read_strictly(text: str, label: str | None) -> None:
 
 
 def test_judges_name_themselves_and_their_prompts() -> None:
-    assert RuleJudge().identity == "rule/6"
+    assert RuleJudge().identity == "rule/8"
     assert LLMJudge(Script()).identity == f"llm/{prompts_digest()[:12]}"
 
 
@@ -264,10 +289,10 @@ def rate(done: Any, judge: Any = None) -> Any:
     return by_name(PassRate(judge or RuleJudge()), task(VALUED), done)["pass_rate"]
 
 
-def test_an_answer_that_states_not_all_of_gold_is_not_passed_and_keeps_the_label() -> None:
+def test_an_answer_that_lacks_a_value_of_gold_is_not_passed() -> None:
     score = rate(trajectory(DONE, "It is 21.5."))
     assert score.value == 0.0
-    assert (score.details["label"], score.details["stage"]) == ("unsure", 2)
+    assert (score.details["label"], score.details["stage"]) == ("unsolved", 2)
     assert "'partly cloudy'" in score.details["reason"]
 
 
@@ -404,7 +429,6 @@ def test_an_answer_of_millions_of_characters_is_not_read():
     """Reading one took half a minute."""
     asked = goal(text="How many?", answers=("1200",))
     long = "There are 1200 of them. " * 42_000
-    began = time.process_time()
-    for answer, label in ((long[:900], "solved"), (long, "unsure")):
-        assert RuleJudge().judge(asked, answer, ()).label == label
-    assert time.process_time() - began < 1
+    with quickly(1):
+        for answer, label in ((long[:900], "solved"), (long, "unsure")):
+            assert RuleJudge().judge(asked, answer, ()).label == label

@@ -1,19 +1,20 @@
 """All metrics over one trajectory."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import orjson
 import pytest
 from chats import exchange, goal, gold, plan, task, trajectory
 
-from seal.core import Goal, Score, Step, Task, Tool, ToolCall, ToolResult, Trajectory
+from seal.core import Goal, Scale, Score, Step, Task, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.records import decode, encode
 from seal.evaluation import REGISTRY, milestones
 from seal.evaluation.pattern_scores import PATTERNS
 from seal.evaluation.rule_judge import RuleJudge
-from seal.evaluation.scoring import score_trajectory, usual_metrics
+from seal.evaluation.scoring import build_metrics, score_trajectory, usual_metrics
 
 WANTED = task(goal(plan(gold("a", {"x": 1})), relevant=("a",), answers=("42",)))
 PERFECT = trajectory(exchange([("a", {"x": 1})], [42]), "It is 42.", rankings=[[("a", 1.0)]])
@@ -21,7 +22,9 @@ PERFECT = trajectory(exchange([("a", {"x": 1})], [42]), "It is 42.", rankings=[[
 
 def test_perfect_trajectory_scores_one_wherever_a_metric_applies() -> None:
     scores = score_trajectory(WANTED, PERFECT, {}, usual_metrics((1, 3)))
-    shares = {s.metric: s.value for s in scores if s.metric not in ("calls", "turns")}
+    shares = {
+        s.metric: s.value for s in scores if s.metric not in ("calls", "turns", "extra_calls")
+    }
     assert set(shares.values()) == {1.0, None}
     without = [name for name, value in shares.items() if value is None]
     assert without == [
@@ -30,6 +33,7 @@ def test_perfect_trajectory_scores_one_wherever_a_metric_applies() -> None:
         "progress",
         "dialogue_accuracy",
         *milestones.NAMES,
+        "extra_effects",
         "recovery",
         "tokens_in",
         "tokens_out",
@@ -44,6 +48,8 @@ def test_every_score_can_be_written_and_read_back() -> None:
 
 def test_metric_of_a_plug_in_is_scored_beside_ours() -> None:
     class Length:
+        scales: ClassVar = {"length": Scale(bounded=False)}
+
         def score(
             self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]
         ) -> list[Score]:
@@ -51,6 +57,14 @@ def test_metric_of_a_plug_in_is_scored_beside_ours() -> None:
 
     scores = score_trajectory(WANTED, PERFECT, {}, [*usual_metrics(), Length()])
     assert scores[-1].value == 2.0
+
+
+def test_recorded_scores_stand_in_the_scale_that_they_were_given_in() -> None:
+    given = {"graded": {"value": 7.5, "reason": ""}}
+    chat = replace(PERFECT, provenance={"recorded_scores": given})
+    [metric] = build_metrics(["recorded_scores"], REGISTRY)
+    [score] = score_trajectory(WANTED, chat, {}, [metric])
+    assert (score.metric, score.value, score.weight) == ("graded", 7.5, 1.0)
 
 
 def test_trajectory_of_another_task_is_refused() -> None:
@@ -65,6 +79,7 @@ def test_registry_makes_every_metric_without_arguments() -> None:
         "creation",
         "dialogue",
         "error_patterns",
+        "extra",
         "goal_state",
         "honesty",
         "independent_minima",

@@ -28,7 +28,10 @@ def test_feedback_lets_a_model_that_errs_repair_its_calls(tmp_path: Path, pool: 
     recall = entry(done.content, "all_gold_calls")
     assert (recall["run"], recall["other"]) == ("on", "off")
     assert (recall["mean"], recall["other_mean"], recall["n"]) == (1.0, 0.0, 4)
-    assert entry(done.content, "recovery")["mean"] in (None, 1.0)
+    recovery = entry(done.content, "recovery")
+    assert recovery["mean"] in (None, 1.0)
+    assert recall["p_holm"] is not None
+    assert recovery["p_holm"] is None  # whoever errs less often has more of it
     assert done.exit_code == 0
     assert json.loads((out / "comparison.json").read_bytes()) == {
         **done.content,

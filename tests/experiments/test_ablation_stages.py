@@ -12,8 +12,7 @@ from small_pools import CITIES, TOOLS, WEATHER, many, play, weather_goal, weathe
 import seal
 from seal.cli.dispatch import main
 from seal.core import Task, UnknownNameError, UsageError
-from seal.experiments.ablation import ablate
-from seal.experiments.ablation_conditions import ablation_named, conditions_of
+from seal.experiments.ablation import ablate, ablation_named, conditions_of
 from seal.experiments.role_work import RoleWork
 from seal.pools.lookup import known_benchmark
 from seal.runs.run import RunFolder

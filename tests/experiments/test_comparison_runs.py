@@ -15,7 +15,7 @@ from seal.experiments.comparison import clusters_of, differing, study
 from seal.experiments.paired_scores import Side, compare
 from seal.experiments.settings import CompareSettings
 from seal.runs.run import RunFolder
-from seal.runs.scores import read_scores
+from seal.runs.score_table import read_scores
 
 
 def score(task: str, value: float | None, metric: str = "m", **fields) -> Score:

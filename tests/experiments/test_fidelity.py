@@ -12,7 +12,6 @@ from servers import Answer, ModelServer, Received, text
 import seal
 from seal.cli.dispatch import main
 from seal.core import Response
-from seal.core.facts import StatedFact
 from seal.experiments.fidelity import MEASURES, fidelity, measured
 from seal.runs.settings import RunSettings
 
@@ -96,7 +95,7 @@ def test_references_of_a_pool_are_a_record_too(settings):
     ],
 )
 def test_each_fault_lowers_the_measures_that_see_it_and_no_other(answer, lower):
-    told = [StatedFact("day", "Monday"), StatedFact("number", "12345")]
+    told = ["Monday", "12345"]
     found = measured(ARGUMENTS, Response(TRUE), answer, told)
     assert {name for name, value in found.items() if value < 1} == lower
     assert lower == {"error"} or found.keys() == {*MEASURES}

@@ -13,9 +13,8 @@ from seal.api import results
 from seal.cli.dispatch import main
 from seal.core import DataError, OptionError, Score, write_records
 from seal.experiments import annotation
-from seal.experiments.annotation import allocated, import_sheets
+from seal.experiments.annotation import COLUMNS, LABEL, allocated, import_sheets
 from seal.experiments.judging import audit_run
-from seal.experiments.sheets import COLUMNS, LABEL
 from seal.runs.run import RunFolder
 
 

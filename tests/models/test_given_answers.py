@@ -179,6 +179,32 @@ def test_a_recording_plays_its_calls_reply_by_reply_and_then_its_answer():
     assert chat.complete(Request((), role="user_simulator")).content == "Weather?"
 
 
+def told(index, content):
+    return Step(index, "execution_manager", "user_simulator", content, turn=index)
+
+
+def test_a_recording_plays_what_it_told_the_user_between_its_calls():
+    call = ToolCall("c0", "old", {}, tool=TOOL.id)
+    end = ToolCall("c1", "end_conversation", {})
+    steps = (
+        Step(0, "user_simulator", "execution_manager", "Weather?"),
+        told(1, "Where?"),
+        Step(2, "user_simulator", "execution_manager", "In Rome.", turn=2),
+        Step(3, "execution_manager", "executor", "", call, turn=3),
+        told(4, "It rains."),
+        Step(5, "user_simulator", "executor", "", end, turn=5),
+    )
+    run = Trajectory("t1", 0, steps, answers=("It rains.",))
+    chat = RecordedModel(lambda *key: run).open(TASK, 0)
+    messages = [*ASK.messages]
+    replies = []
+    for _ in range(4):
+        reply = chat.complete(Request(tuple(messages), (TOOL,), "execution_manager"))
+        replies.append(reply.content or reply.calls[0].name)
+        messages += [Message("assistant", reply.content, reply.calls), Message("user", "And?")]
+    assert replies == ["Where?", "weather", "It rains.", "It rains."]
+
+
 def test_a_recording_without_a_report_ends_with_its_answer():
     bare = Trajectory("t1", 0, (step(0, "assistant", "", ToolCall("c", "f", {})),), answers=("5",))
     chat = RecordedModel(lambda task, trial: bare).open(TASK, 0)

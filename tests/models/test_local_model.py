@@ -25,13 +25,14 @@ from seal.core import (
     ToolCall,
     UnknownNameError,
     UsageError,
+    model_files,
 )
 from seal.core.concurrency import within
 from seal.core.model_files import PACKED, Packed, PackedFile, fetch
 from seal.models import llama_server, local_model
 from seal.models.local_model import Weights
 from seal.models.spec import ModelSettings, build_model, model_identity
-from seal.runs.costs import FREE, Prices
+from seal.runs.prices import FREE, Prices
 from seal.simulator_cache.llm import LLM
 
 CONTENT = b"GGUF and more"
@@ -152,7 +153,8 @@ def test_a_file_is_loaded_alike_on_every_machine_unless_told(played, monkeypatch
             loaded(n_parallel=wrong)
 
 
-def test_a_file_is_hashed_once_until_it_changes(cache, tmp_path):
+def test_a_file_that_has_settled_is_hashed_once_until_it_changes(cache, tmp_path, monkeypatch):
+    monkeypatch.setattr(model_files, "_SETTLED", 0)
     path = tmp_path / "tiny.gguf"
     path.write_bytes(CONTENT)
     found = Weights.of(str(path))

@@ -4,6 +4,8 @@ from looped import every_case
 
 from seal.core import Goal, Message, Milestone, Plan, Request, Step, Task, Tool, ToolCall
 from seal.core.conditions import Argument, Asked, Called, Condition, Replied
+from seal.core.slots import slots_of
+from seal.models.oracle import reply_of
 from seal.models.prompt_reading import find_scene
 from seal.models.spec import build_model, open_model
 
@@ -97,6 +99,18 @@ def test_missing_tools_are_looked_for_once_where_that_can_be_done():
     rounds, _ = play(oracle(DEPENDENT), asked(DEPENDENT), [RAIN, FIND])
     assert rounds[0] == [("find_tools", {"query": "geo locate"})] * 2
     assert [name for batch in rounds[1:] for name, _ in batch] == ["rain_at"]
+
+
+def test_the_oracle_tells_again_only_what_the_reference_does_not_tell():
+    reference = (
+        Step(0, "user_simulator", "execution_manager", "How long?"),
+        Step(1, "execution_manager", "user_simulator", "It is half past four, so an hour."),
+        Step(2, "user_simulator", "execution_manager", "Thanks.", turn=2),
+        Step(3, "execution_manager", "user_simulator", "Any time.", turn=3),
+    )
+    told = {"time": "16:30", "price": "5 EUR", "room": {"value": "B12", "optional": True}}
+    goal = Goal("How long?", reference=reference, tells=slots_of(told))
+    assert reply_of(goal) == "Any time. price: 5 EUR"
 
 
 def test_the_reference_goes_before_the_plan():

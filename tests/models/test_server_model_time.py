@@ -10,6 +10,7 @@ import pytest
 from raw_servers import RawServer, chunked, delta, events, response, stream_head
 from servers import failure, text
 
+import seal.core.connections  # noqa: F401  # the first to ask a server loads it, within its time
 from seal.core import Message, ModelError, OverdueError, Request, RequestError
 from seal.core.concurrency import within
 from seal.models.cached_model import encode_completion
@@ -279,9 +280,9 @@ def _dripping(name):
 def test_a_drip_ends_with_the_time_of_who_asks(raw_model, name):
     model, _ = raw_model(*_dripping(name), max_tries=5)
     began = time.monotonic()
-    with pytest.raises(ModelError, match=r"no answer before the time was up"), within(0.5):
+    with pytest.raises(ModelError, match=r"no answer before the time was up"), within(1.0):
         model.complete(ASK)
-    assert 0.45 < time.monotonic() - began < 2.5
+    assert 0.95 < time.monotonic() - began < 3
 
 
 @pytest.mark.parametrize("name", [*DRIPS, "responses", "gemini"])
@@ -339,11 +340,11 @@ def test_nobody_is_asked_when_the_time_is_up(raw_model):
 
 def test_deadlines_nest_and_the_nearest_holds(raw_model):
     model, _ = raw_model(DRIPS["headers"])
-    for outer, inner in ((0.5, 30), (30, 0.5), (0.5, None)):
+    for outer, inner in ((1.0, 30), (30, 1.0), (1.0, None)):
         began = time.monotonic()
         with pytest.raises(ModelError), within(outer), within(inner):
             model.complete(ASK)
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < 3
 
 
 def test_an_endless_answer_is_none(raw_model):

@@ -41,8 +41,7 @@ from seal.pools.augmentation import (
 )
 from seal.pools.importer import REGISTRY
 from seal.pools.imports import import_benchmark
-from seal.pools.other_tools import named_tools, originals
-from seal.pools.pool import load_pool
+from seal.pools.pool import load_pool, named_tools, originals
 
 
 def tool(name: str, category: str = "", **properties: Any) -> Tool:

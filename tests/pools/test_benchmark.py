@@ -321,6 +321,8 @@ def test_a_metric_may_score_each_goal_or_several_names(tmp_path):
     def named(task, trajectory, tools):
         return {"many": len(tools), "few": numpy.bool_(False)}
 
+    named.scales = {"many": Scale(bounded=False)}
+
     def each(task, trajectory):
         return [1.0] * len(task.goals)
 
@@ -343,6 +345,8 @@ def test_a_chat_that_failed_has_no_value_of_an_own_metric(tmp_path):
 
     def length(task, trajectory):
         return {"length": len(trajectory.answers[-1])}
+
+    length.scales = {"length": Scale(bounded=False)}
 
     def silent(task, trajectory):
         return 1.0 if trajectory.answers[-1] else None
@@ -384,6 +388,7 @@ def test_numbers_of_other_libraries_are_numbers(tmp_path):
     def counted(task, trajectory):
         return numpy.int64(3)
 
+    counted.scales = {"counted": Scale(bounded=False)}
     assert played(shop(metrics=[counted]), tmp_path)["counted"].mean == 3.0
 
 
@@ -498,7 +503,7 @@ def library(*gold, **parts):
 def test_gold_that_no_world_can_meet_is_refused_with_its_task_and_place(gold, told):
     at = "" if "JSON" in told else r"milestones\.1(\.condition)?: "
     with pytest.raises(UsageError, match=f"^task 'library-001'.*{at}.*{told}") as refused:
-        library(seal.called("borrow"), gold)
+        library(seal.called("borrow", seal.ANY), gold)
     assert "\n" not in str(refused.value)
 
 
@@ -640,7 +645,7 @@ def test_a_coroutine_in_the_place_of_a_function_is_told(tmp_path):
         (lambda: seal.Benchmark(tools=[get_order]), "Benchmark: missing a required argument"),
         (lambda: seal.Benchmark("b", [get_order]), "Benchmark: too many positional arguments"),
         (lambda: seal.called(get_order), "tool: expected a text, got a function"),
-        (lambda: seal.called("get_order", "7"), "called: too many positional arguments"),
+        (lambda: seal.called("get_order", "7"), "'7' has no name; give each argument by its name"),
         (lambda: seal.ask("Hi", answer=None), "answer: expected a text, a number or a list"),
         (lambda: seal.ask("Hi", id=7), "id: expected a text, got 7"),
         (lambda: seal.ask("Hi", tags=["easy"]), "tags: expected a mapping"),
@@ -651,6 +656,19 @@ def test_a_coroutine_in_the_place_of_a_function_is_told(tmp_path):
         (lambda: seal.ask("Hi", "get_order"), "'get_order' is no gold step"),
         (lambda: seal.ask("Hi", tags={"a": {1}}), r"ask\('Hi'\): tags: .* set.*; mend them"),
         (lambda: seal.ask("Hi", seal.called("f"), needs_no_tool=True), "leaves no room for steps"),
+        (
+            lambda: seal.ask("Hi", unanswerable=True, answer="4"),
+            "unanswerable=True beside an answer.*leave one of the two out",
+        ),
+        (
+            lambda: seal.ask("Hi", unanswerable=True, needs_no_tool=True),
+            "unanswerable=True beside needs_no_tool=True.*leave one of the two out",
+        ),
+        (lambda: seal.ask("Hi", answer=""), "the answer '' says nothing; give a word or a number"),
+        (lambda: seal.ask("Hi", answer=float("nan")), "the answer nan says nothing"),
+        (lambda: seal.ask("Hi", answer=["x", ""]), "the answer '' says nothing"),
+        (lambda: seal.ask("Hi", answer="?"), r"the answer '\?' says nothing"),
+        (lambda: seal.ask("Hi", answer="\u200b"), "says nothing"),
         (lambda: seal.called(""), "expected the name of a tool"),
     ],
 )
@@ -687,11 +705,32 @@ def test_a_section_that_cannot_be_made_is_told(tmp_path):
 
 @pytest.mark.parametrize("scale", [Scale(bounded=False), Scale(higher_is_better=None)])
 def test_a_metric_without_a_best_value_cannot_say_that_a_task_is_solved(
-    tmp_path: Path, scale: Scale
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scale: Scale
 ) -> None:
     def pages(task: Task, trajectory: seal.Trajectory) -> int:
         return 3
 
+    class Pages:
+        def __init__(self) -> None:
+            raise AssertionError("no benchmark makes it")
+
+        scales: ClassVar = {"pages": scale}
+        score = None
+
+    class Broken:
+        @property
+        def scales(self) -> None:
+            raise OSError("not here")
+
     pages.scales = {"pages": scale}  # type: ignore[attr-defined]
-    with pytest.raises(UsageError, match=r"its success 'pages' has no best value .* name a rate"):
-        played(shop(metrics=[pages], success="pages"), tmp_path)
+    refused = r"its success 'pages' has no best value .* name a rate"
+    for metric in (pages, Pages):
+        with pytest.raises(UsageError, match=refused):
+            shop(metrics=[Broken(), metric], success="pages")
+    with pytest.raises(UsageError, match="its success 'calls' has no best value"):
+        shop(success="calls")
+    # What a text names is loaded when it is played.
+    monkeypatch.setattr("shops.shop", pages)
+    bench = shop(metrics=["shops:shop"], success="pages")
+    with pytest.raises(UsageError, match=refused):
+        played(bench, tmp_path)

@@ -7,9 +7,9 @@ from shops import shop
 
 import seal
 from seal.agents.teams import DIRECT, Team
-from seal.core import Completion, Message, Reply, Score, UnknownNameError, UsageError
-from seal.evaluation.attribution_evidence import Cause
-from seal.experiments.ablation_conditions import Variation, ablation_named
+from seal.core import Completion, Message, Reply, Scale, Score, UnknownNameError, UsageError
+from seal.evaluation.attribution import Cause
+from seal.experiments.ablation import Variation, ablation_named
 from seal.pools.declarations import Generator
 from seal.pools.importer import REGISTRY
 
@@ -166,6 +166,7 @@ def test_an_ablation_tells_what_it_declares_to_matter(tmp_path):
     def words(task, trajectory):
         return {"words": len(" ".join(filter(None, trajectory.answers)).split()), "polite": 0.0}
 
+    words.scales = {"words": Scale(bounded=False)}
     bench = shop(metrics=[words], headline=("words", "call_f1"), success="polite")
     done = seal.ablate("feedback", bench, out=tmp_path / "ablated", baselines=False, limit=1)
     assert done.content["protocol"]["told"][-2:] == ["words", "polite"]

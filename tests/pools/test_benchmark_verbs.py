@@ -11,11 +11,15 @@ from shops import CANCEL, count_orders, get_order, shop
 
 import seal
 from seal.api.benchmarks import load_pool
-from seal.core import Goal, Milestone, Plan, Task, UnknownNameError, UsageError
+from seal.core import Goal, Milestone, Plan, Scale, Task, UnknownNameError, UsageError
 from seal.core.state_conditions import StateHas
 from seal.environments.chat_world import World
 from seal.environments.world import Worlds, toolbox
+from seal.pools.own_files import gold_of
+from seal.report.chat_pages import gold_lines
 from seal.report.run_results import summary_notes
+
+COUNT = Scale(bounded=False, higher_is_better=None)
 
 
 class Remark:
@@ -86,6 +90,30 @@ def test_it_is_linted_in_the_world_that_it_brings():
     # Without the world nobody knows its tables, so a folder may name others.
     plain = seal.Benchmark("lamps-of-mine", tools=lamps.documents(), tasks=[task("bulbs")])
     assert findings(bench.at(plain.save("plain"))) == ["unmeasurable_plan"]
+
+
+def test_lint_tries_gold_by_its_functions_and_runs_no_stranger_s():
+    lost = seal.called("get_order", order_id="9")
+    tasks = [
+        seal.ask("Where is order 9?", lost, answer="nowhere"),
+        seal.ask("Where is order 9?", seal.refused(lost), seal.called("count_orders")),
+        seal.ask("Where is order 8?", seal.refused(seal.called("get_order", order_id="8"))),
+        seal.ask("Cancel order 9", seal.called("cancel_order", order_id="9")),
+    ]
+    bench = shop(tasks=tasks)
+    folder = bench.save("folder")
+
+    def failing(what: object, **options: object) -> dict[str, str]:
+        found = seal.lint(what, **options).findings
+        return {one.tasks[0]: one.message for one in found if one.kind == "failing_call"}
+
+    told = failing(bench)
+    assert list(told) == ["shop-001", "shop-003"]
+    assert "get_order(order_id=\"9\") fails: api: KeyError: '9'" in told["shop-001"]
+    assert "is marked as refused, and works" in told["shop-003"]
+    assert failing(tasks, tools=bench.tools).keys() == {"tasks-001", "tasks-003"}
+    assert failing(folder) == {}  # nothing of it runs unless the user allows it
+    assert failing(folder, allow_code=["shops"]).keys() == told.keys()
 
 
 def test_it_is_augmented_and_played_so():
@@ -242,6 +270,9 @@ def lookups(task, trajectory):
     return {"lookups": len([*trajectory.calls()]), "words": len(trajectory.answers[0] or "")}
 
 
+lookups.scales = {"lookups": COUNT, "words": COUNT}  # type: ignore[attr-defined]
+
+
 @pytest.mark.parametrize("headline", [(), ("pass_rate",)])
 def test_scores_stay_where_the_code_of_their_metric_is_not_known(
     headline: tuple[str, ...], caplog: pytest.LogCaptureFixture
@@ -324,6 +355,26 @@ def test_a_gold_call_that_fails_is_named_with_its_task(capsys: pytest.CaptureFix
     assert "warning: 1 gold call failed" in str(run)
 
 
+def test_a_call_that_gold_marks_as_refused_is_no_fault_of_it():
+    def get_price(item: str) -> float:
+        """Tell what an item costs."""
+        return {"tea": 2.5}[item]
+
+    marked = seal.refused(seal.called("get_price", item="oil"))
+    tasks = [
+        seal.ask("What is oil?", marked, answer="none", id="marked"),
+        seal.ask("What is ink?", seal.called("get_price", item="ink"), id="wrong"),
+    ]
+    bench = seal.Benchmark("prices", tools=[get_price], tasks=tasks)
+    run = seal.run(bench, model="oracle", baselines=False, out="run")
+
+    told = """task wrong: get_price({"item":"ink"}): KeyError: 'ink'"""
+    assert run.summary["failed_gold"] == {told: 1}
+    gold = bench._tasks[0].goals[0]
+    assert gold_of(gold) == 'get_price(item="oil"), to be refused'
+    assert gold_lines(gold)[0] == '0: prices/get_price(item="oil"), to be refused'
+
+
 def test_a_call_of_gold_that_has_to_fail_is_no_fault_of_it():
     run = seal.run(
         "toolsandbox-sample",
@@ -363,7 +414,7 @@ def inventing(request, tools):
 
 @pytest.mark.parametrize(
     ("agent", "solved", "failed", "undecided"),
-    [(refusing, 2, 0, 0), (inventing, 0, 1, 1), (crashing, 0, 2, 0), ("oracle", 1, 0, 1)],
+    [(refusing, 1, 1, 0), (inventing, 1, 1, 0), (crashing, 0, 2, 0), ("oracle", 2, 0, 0)],
 )
 def test_what_no_tool_serves_is_decided_without_a_judge(agent, solved, failed, undecided):
     tasks = [

@@ -1,5 +1,6 @@
 """Lint: each kind of finding, what is none, and real pools."""
 
+import json
 import random
 from collections import Counter
 from dataclasses import replace
@@ -18,9 +19,11 @@ from seal.core import (
     Milestone,
     Plan,
     Step,
+    Stop,
     Task,
     Tool,
     ToolCall,
+    Trajectory,
     UsageError,
     write_records,
 )
@@ -28,9 +31,17 @@ from seal.core.conditions import Argument, Called
 from seal.core.records import encode
 from seal.core.state_conditions import StateHas
 from seal.pools.imports import import_benchmark
-from seal.pools.lint import EarlierTexts, LintReport, lint, ungrounded_values
+from seal.pools.lint import (
+    NEAREST,
+    EarlierTexts,
+    LintReport,
+    description_fault,
+    lint,
+    near_duplicates,
+    pairs,
+    ungrounded_values,
+)
 from seal.pools.lint_findings import KINDS, Finding
-from seal.pools.lint_tools import NEAREST, description_fault, near_duplicates, pairs
 from seal.pools.pool import load_pool
 
 SCHEMA = {
@@ -144,6 +155,17 @@ def test_bad_lines_are_told_by_number_and_the_rest_is_read(tmp_path: Path) -> No
         {"file": "tasks.jsonl", "line": 1},
         {"file": "tasks.jsonl", "line": 4},
     ]
+
+
+def test_stored_gold_with_a_key_that_nobody_knows_is_told(tmp_path: Path) -> None:
+    called = {"kind": "called", "tool": "own/f", "parameters": {"a": {"values": [1]}}}
+    goal = {"text": "Do it.", "plans": [{"milestones": [{"condition": called}]}]}
+    task = {"schema": "task/1", "id": "one", "benchmark": "own", "goals": [goal]}
+    tool = {"schema": "tool/1", "id": "own/f", "name": "f", "description": "Do a thing or two."}
+    (tmp_path / "tools.jsonl").write_text(json.dumps(tool))
+    (tmp_path / "tasks.jsonl").write_text(json.dumps(task))
+    (found,) = (each for each in lint(tmp_path).findings if each.kind == "malformed_line")
+    assert "called: parameters: there is no such field" in found.message
 
 
 def test_a_tool_that_the_pool_lacks_is_told_with_its_part(tmp_path: Path) -> None:
@@ -414,7 +436,7 @@ def test_the_sample_has_no_errors() -> None:
     report = lint(SAMPLE.folder)
 
     assert [f.message for f in report.findings if f.severity == "error"] == []
-    assert set(report.counts()) <= {"ungrounded_value"}
+    assert set(report.counts()) <= {"ungrounded_value", "only_texts"}
 
 
 def test_stabletoolbench_has_the_pitfalls_that_are_known(seal_data: Path, tmp_path: Path) -> None:
@@ -438,3 +460,61 @@ def test_findings_come_in_the_order_of_the_kinds(tmp_path: Path) -> None:
     assert kinds == sorted(kinds, key=list(KINDS).index)
     assert report.to_json()["counts"] == report.counts() == dict(Counter(kinds))
     assert [f["kind"] for f in report.to_json()["findings"]] == kinds
+
+
+def recorded(folder: Path, name: str, *answers: str) -> None:
+    """Write what was answered to the task `count` in one trial after the other."""
+    (folder / "recorded" / name).mkdir(parents=True)
+    chats = (
+        Trajectory(
+            "count",
+            trial,
+            (
+                Step(0, "user_simulator", "execution_manager", "How many?"),
+                Step(1, "execution_manager", "user_simulator", answer, turn=1),
+            ),
+            stops=(Stop("done"),),
+            answers=(answer,),
+        )
+        for trial, answer in enumerate(answers)
+    )
+    write_records(folder / "recorded" / name / "trajectories.jsonl", chats)
+
+
+def test_recordings_whose_names_say_how_they_are_judged_are_judged(tmp_path):
+    count = task("count", "How many?", answers=("42",))
+    recorded(tmp_path, "right", "It is 42.", "It is 43.")
+    recorded(tmp_path, "wrong", "It is 41.", "There are 42 of them.")
+    recorded(tmp_path, "others", "It is 41.")
+
+    wrongly = [f for f in found(tmp_path, [count]).findings if f.kind == "misjudged"]
+
+    assert [(one.evidence["recording"], one.evidence["trial"]) for one in wrongly] == [
+        ("right", 1),
+        ("wrong", 1),
+    ]
+    assert wrongly[0].message.startswith("task 'count': right 1: not solved: the answer says '43'")
+    assert wrongly[1].message == "task 'count': wrong 1: it solves the task"
+
+
+def test_a_recording_that_cannot_be_read_is_a_finding(tmp_path):
+    recorded(tmp_path, "right")
+    (tmp_path / "recorded" / "right" / "trajectories.jsonl").write_text("{\n")
+
+    (finding,) = found(tmp_path, [task("count", "How many?", answers=("42",))]).findings
+
+    assert finding.kind == "malformed_line"
+    assert "trajectories.jsonl, line 1" in finding.message
+
+
+def test_goals_with_only_texts_to_tell_are_counted(tmp_path):
+    tasks = [
+        task("letter", "What did she write?", answers=("the slides are on the shared drive",)),
+        task("mail", "What did he write?", answers=("my phone is broken, call me at work",)),
+        task("count", "How many are there?", answers=("42",)),
+    ]
+
+    (finding,) = found(tmp_path, tasks).findings
+
+    assert (finding.kind, finding.tasks) == ("only_texts", ("letter", "mail"))
+    assert finding.message.startswith("2 goals have only texts to tell, whose words a rule cannot")

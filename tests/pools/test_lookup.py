@@ -6,13 +6,15 @@ from pathlib import Path
 
 import pytest
 from run_fixtures import own_cache, pool
+from sgd_sources import Sgd
 from small_pools import write_pool
 
 import seal
 from seal.core import DataError, UnknownNameError, UsageError
 from seal.core.files import cache_folder
 from seal.pools.catalogue import pool_names, source_folder
-from seal.pools.lookup import open_pool
+from seal.pools.lookup import known_benchmark, open_pool
+from seal.pools.pool import load_pool
 
 __all__ = ["own_cache", "pool"]
 
@@ -146,3 +148,51 @@ def test_a_module_of_the_working_folder_is_named_with_the_repair(tmp_path, monke
     with pytest.raises(UnknownNameError, match="as benchmod:NAME") as error:
         open_pool("benchmod")
     assert "apibench" not in str(error.value)
+
+
+def test_files_under_a_second_name_have_the_parts_of_their_benchmark(tmp_path, monkeypatch):
+    monkeypatch.setenv("SEAL_DATA", str(tmp_path))
+    upstream(tmp_path / "stabletoolbench")
+
+    found = open_pool("stabletoolbench")
+    assert found.name == "toolbench"
+    assert found.benchmark is open_pool(found.folder).benchmark is known_benchmark("toolbench")
+
+
+@pytest.mark.parametrize("name", ["sgd", "dialogtool", "seal.benchmarks.dialogtool:DIALOGTOOL"])
+def test_an_import_says_what_it_is_of_by_whatever_name_it_was_asked(tmp_path, name: str):
+    seal.import_benchmark(name, Sgd(tmp_path).folder, tmp_path / "out")
+
+    assert load_pool(tmp_path / "out").report["benchmark"] == "dialogtool"
+
+
+def test_a_second_name_a_copy_and_a_run_are_played_and_measured_as_the_benchmark(
+    tmp_path, monkeypatch
+):
+    source = Sgd(tmp_path)
+    source.imported()
+    monkeypatch.setenv("SEAL_DATA", str(tmp_path))  # it holds sgd/
+    copy = Path(shutil.copytree(source.out, tmp_path / "mmtb"))  # the name of another benchmark
+    (copy / "import.json").unlink()
+
+    def measured(what: str | Path, out: str) -> set[str]:
+        run = seal.run(what, model="oracle", team="tool_life", baselines=False, out=tmp_path / out)
+        again = seal.score(run.folder.path)
+        assert run.folder.benchmark() is known_benchmark("dialogtool")
+        assert set(again.summary["metrics"]) == set(run.summary["metrics"])
+        return set(run.summary["metrics"])
+
+    first = measured("dialogtool", "first")
+    assert {"awareness", "selection", "execution"} <= first
+    assert measured("sgd", "second") == measured(copy, "copied") == first
+    assert measured(tmp_path / "first", "replayed") == first
+
+
+def test_what_is_made_of_a_pool_without_a_report_is_of_its_benchmark_too(tmp_path):
+    source = Sgd(tmp_path)
+    source.imported()
+    copy = Path(shutil.copytree(source.out, tmp_path / "copy"))
+    (copy / "import.json").unlink()
+
+    seal.augment(copy, "names", tmp_path / "harder")
+    assert open_pool(tmp_path / "harder").benchmark is known_benchmark("dialogtool")

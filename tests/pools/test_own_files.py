@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import seal
-from seal.core import DataError, MissingExtraError, Task, UsageError
+from seal.core import DataError, Task, UsageError
 from seal.pools.own_files import benchmark_of, said_by, tools_of
 
 GET = {
@@ -200,11 +200,13 @@ def test_a_plain_function_name_that_upstream_recorded_asks_for_no_code(tmp_path:
     ("cell", "calls"),
     [
         ('get_order(order_id="7")', [("shop/get_order", {"order_id": "7"})]),
-        ("get_order('7')\nship()", [("shop/get_order", {"order_id": "7"}), ("shop/ship", None)]),
+        ("get_order('7')\nship()", [("shop/get_order", {"order_id": "7"}), ("shop/ship", {})]),
         ("get_order('7;8'); ship", [("shop/get_order", {"order_id": "7;8"}), ("shop/ship", None)]),
         ("get_order, ship", [("shop/get_order", None), ("shop/ship", None)]),
         ('["ship"]', [("shop/ship", None)]),
-        ([{"name": "ship", "arguments": {}}], [("shop/ship", None)]),
+        ([{"name": "ship", "arguments": {}}], [("shop/ship", {})]),
+        ([{"name": "ship", "arguments": ""}], [("shop/ship", {})]),
+        ([{"name": "ship"}], [("shop/ship", None)]),
         (
             [{"function": {"name": "get_order", "arguments": '{"order_id": "7"}'}}],
             [("shop/get_order", {"order_id": "7"})],
@@ -224,7 +226,7 @@ def test_a_request_that_no_tool_serves_is_gold_of_its_own() -> None:
     asked = seal.ask("Fly me to the moon", unanswerable=True)
     assert task.goals[0].labels == asked.goals[0].labels == {"action": "abstain"}
     assert gold({"calls": "unanswerable"}) == []
-    assert said_by([task])[0].why == "0 have an answer, 0 gold calls alone, 1 no tool"
+    assert said_by([task])[0].why == "0 have an answer, 0 gold calls alone, 1 no call"
 
 
 def test_names_alone_are_gold_where_there_are_no_calls() -> None:
@@ -352,5 +354,5 @@ def test_what_seal_wrote_is_no_folder_of_questions(tmp_path: Path) -> None:
 def test_a_data_set_of_a_hub_needs_its_library() -> None:
     if find_spec("datasets") is not None:
         pytest.skip("it is installed")
-    with pytest.raises(MissingExtraError, match="training"):
+    with pytest.raises(UsageError, match="questions: datasets is not installed: pip install data"):
         benchmark_of("shop", [GET], "hf:somebody/questions")

@@ -260,3 +260,71 @@ def test_a_damaged_trajectory_is_named_and_another_folder_refused(runs, tmp_path
     (tmp_path / "file").touch()
     with pytest.raises(UsageError, match="is a file; give --out a folder"):
         compared([base, new], tmp_path / "file")
+
+
+def test_goals_that_are_undecided_may_turn_a_comparison(make_run):
+    def run(name, mean, undecided):
+        reasons = {"reasons": {"undecided": undecided}, "undefined": undecided}
+        scores = [Score(str(n), 0, 0, "pass_rate", float(n < 10 * mean)) for n in range(10)]
+        tasks, chats = [task(str(n)) for n in range(10)], [chat(str(n)) for n in range(10)]
+        return make_run(name, tasks, chats, scores, {"pass_rate": metric(mean, **reasons)})
+
+    open_runs = [run("a", 0.5, 0), run("b", 0.6, 5)]
+    (note,) = compare([each.path for each in open_runs], CompareSettings(), None)["notes"][-1:]
+    assert note == (
+        "pass_rate: undecided goals could make b or a the better one; if all of them failed, or "
+        "all were solved: 0.400 to 0.733 and 0.500 to 0.500"
+    )
+    clear = [run("c", 0.2, 1), run("d", 0.8, 1)]
+    notes = compare([each.path for each in clear], CompareSettings(), None)["notes"]
+    assert not any("undecided" in note for note in notes)
+
+
+def test_no_metric_of_a_condition_is_tested_unless_it_is_asked_for(make_run):
+    names = ("call_f1", "param_acc_matched")
+    paths = [
+        make_run(
+            name,
+            [task("a"), task("b")],
+            [chat("a"), chat("b")],
+            [Score(id, 0, 0, metric, value) for id in "ab" for metric in names],
+            dict.fromkeys(names, metric(value)),
+        ).path
+        for name, value in (("one", 0.0), ("two", 1.0))
+    ]
+    told = compare(paths, CompareSettings(), None)
+    assert told["protocol"]["family"] == ["call_f1"]
+    asked = compare(paths, CompareSettings(metrics=("param_acc_matched",)), None)
+    assert asked["protocol"]["family"] == ["param_acc_matched"]
+
+
+def test_every_form_says_once_a_table_what_is_better_low_and_what_a_figure_is_of(
+    make_run, tmp_path: Path
+):
+    names = ("call_f1", "user_instruction_error", "param_acc_matched")
+    paths = [
+        make_run(
+            name,
+            [task("a"), task("b")],
+            [chat("a"), chat("b")],
+            [Score(id, 0, 0, each, value) for id in "ab" for each in names],
+            dict.fromkeys(names, metric(value)),
+        ).path
+        for name, value in (("one", 0.0), ("two", 1.0))
+    ]
+    low = "lower is better: user_instruction_error"
+    part = "only of goals in which a gold tool was called: param_acc_matched"
+    content = compare(paths, CompareSettings(metrics=names), tmp_path / "out")
+
+    assert [line for line in comparison_tables(content) if line in (low, part)] == [low, part]
+    assert json.loads((tmp_path / "out/comparison.json").read_bytes())["scales"] == {
+        "param_acc_matched": {
+            "gold_is_best": True,
+            "condition": "goals in which a gold tool was called",
+        },
+        "user_instruction_error": {"higher_is_better": False, "gold_is_best": False},
+        "call_f1": {"gold_is_best": True},
+    }
+    for form in ("md", "html", "tex"):
+        text = (tmp_path / f"out/comparison.{form}").read_text().replace("\\_", "_")
+        assert (text.count(low), text.count(part)) == (1, 1), form

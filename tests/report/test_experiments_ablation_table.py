@@ -1,6 +1,9 @@
 """Lines below the tables of an ablation."""
 
-from seal.report.experiments import ablation_lines
+from seal.evaluation.goals import ranking
+from seal.evaluation.scoring import USUAL_SCALES
+from seal.report.experiments import METRICS, ablation_lines, ablation_tables
+from seal.report.grids import Grid
 
 
 def entry(run: str, metric: str, excluded: dict[str, int]) -> dict[str, object]:
@@ -35,3 +38,27 @@ def test_what_is_so_of_every_two_conditions_is_told_once() -> None:
     assert lines_of(entry("tools", "recall@10", both)) == [
         "tools less plain: recall@10: pairs without values: 14 (both: no gold)"
     ]
+
+
+def test_metrics_of_a_part_of_the_goals_stand_apart_with_n_and_condition_and_no_test() -> None:
+    figures = {"mean": 1.0, "other_mean": 0.5, "difference": 0.5, "low": 0.1, "high": 0.9}
+    tests = {"p": 0.03, "p_holm": 0.03}
+    entries = [
+        {**entry("tools", name, {}), **figures, **tests, "n": n}
+        for name, n in (("recovery", 3), ("pass_rate", 8))
+    ]
+    told = ["recovery", "pass_rate"]
+    content = {"protocol": {"told": told}, "runs": [], "comparisons": entries}
+
+    ranked, apart, condition = ablation_tables(content)
+    assert isinstance(ranked, Grid) and isinstance(apart, Grid)
+    assert [row[0] for row in ranked.rows] == ["pass_rate"]
+    assert {"p", "p (Holm)"} <= {*ranked.columns}
+    assert (apart.rows[0][0], apart.rows[0][-1]) == ("recovery", "3")
+    columns = ["metric", "tools", "plain", "difference", "95 % interval", "pairs"]
+    assert apart.columns == columns
+    assert condition == "only of errors that the agent was told of: recovery"
+
+
+def test_no_column_of_a_sweep_has_a_condition() -> None:
+    assert ranking(METRICS, USUAL_SCALES) == [*METRICS]

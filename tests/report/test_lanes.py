@@ -5,7 +5,16 @@ from rich.console import Console
 
 from seal.core import DataError
 from seal.report.grids import Estimate, Grid, number
-from seal.report.lanes import all_metrics, main_metrics, rare_metrics, summary_rows, summary_table
+from seal.report.lanes import (
+    ShortTable,
+    all_metrics,
+    facts_of,
+    lanes_of,
+    main_metrics,
+    rare_metrics,
+    summary_rows,
+    summary_table,
+)
 from seal.report.run_results import summary_notes
 
 
@@ -118,6 +127,38 @@ def test_baselines_of_which_nothing_is_decided_are_not_drawn_as_zero(make_run):
 
     assert text.count("undecided 3, undefined 2") == 2
     assert "0.000" not in text
+
+
+def test_undecided_goals_leave_a_mean_between_two_bounds(make_run):
+    entry = {"mean": 0.5, "n": 6, "undefined": 3, "reasons": {"undecided": 2, "infrastructure": 1}}
+    run = make_run("run", metrics={"pass_rate": entry})
+    told = "if all undecided goals failed, or all were solved: pass_rate 0.375 to 0.625"
+    assert any(line.startswith(told) for line in ShortTable(lanes_of([run])).gaps())
+    assert Estimate.of(entry).bounds == (0.375, 0.625)
+    assert str(Estimate.of(entry)).endswith("undecided 2, undefined 1, bounds 0.375 to 0.625")
+    assert Estimate(0.5, n=6, undefined=1, reasons={"infrastructure": 1}).bounds is None
+
+
+def test_what_depends_on_what_the_agent_does_stands_with_its_condition(make_run):
+    entry = {"mean": 0.5, "n": 6, "undefined": 0}
+    run = make_run("run", metrics=dict.fromkeys(("param_acc_matched", "call_recall"), entry))
+    told = "only of goals in which a gold tool was called: param_acc_matched"
+    assert told in ShortTable(lanes_of([run])).gaps()
+
+
+def test_no_run_is_known_drawn_or_ranked_by_what_depends_on_what_the_agent_does(make_run):
+    entry = {"mean": 0.5, "n": 6, "undefined": 0}
+    names = ("call_precision", "param_acc_matched", "call_f1")
+    run = make_run("run", metrics=dict.fromkeys(names, entry))
+    short = ShortTable(lanes_of([run]))
+    assert {*names} == {*short.valued}
+    assert [name for name in short.bounded if name in names] == ["call_f1"]
+    assert facts_of(run).metric == "call_f1"
+    told = [dict.fromkeys(names, entry)]
+    assert main_metrics(told, ("call_precision", "call_f1")) == ["call_f1", "call_precision"]
+
+    alone = make_run("alone", metrics={"call_precision": entry})
+    assert (facts_of(alone).metric, facts_of(alone).headline.mean) == ("", None)
 
 
 def test_a_metric_without_values_is_not_zero(scored_run):

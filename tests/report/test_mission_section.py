@@ -13,7 +13,7 @@ from seal.pools.counts import count_missions
 from seal.pools.imports import import_benchmark
 from seal.report.mission_section import Mission, mission_tables, missions_of, pyramid
 from seal.report.run_pages import write_report
-from seal.report.run_tables import RunTable, Share
+from seal.report.table_forms import RunTable, Share
 from seal.runs.play import run
 from seal.runs.run import RunFolder
 from seal.runs.settings import RunSettings

@@ -276,3 +276,5 @@ def test_a_mean_of_no_rate_is_not_multiplied(make_run: Writer) -> None:
     run = make_run("run", metrics={"pass_rate": metric(0.5), "tokens_in": metric(250.0)})
     table = replace(MAIN, columns={"SR": "pass_rate", "Sent": "tokens_in"}, scale=100.0, rows={})
     assert shown(run, table).rows[0].figures == {"SR": 50.0, "Sent": 250.0, "Sold": 14}
+    shares = replace(table, shares=("tokens_in",))
+    assert shown(run, shares).rows[0].figures == {"SR": 50.0, "Sent": 25000.0, "Sold": 14}

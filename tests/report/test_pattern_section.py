@@ -13,7 +13,7 @@ from report_runs import WEATHER, blocks, chat, metric, task
 import seal
 from seal.core import Goal, Score, Task, Tool
 from seal.evaluation.pattern_scores import PATTERNS, ErrorPatterns
-from seal.report.chat_marks import Mark, annotate
+from seal.report.chat_pages import Mark, annotate
 from seal.report.lanes import lanes_of
 from seal.report.pattern_section import COLUMNS, LINKED, environment_of, environments, pattern_run
 from seal.report.run_pages import write_report

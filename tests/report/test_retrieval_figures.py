@@ -61,7 +61,7 @@ def test_who_could_not_be_asked_is_marked(found: dict, tmp_path: Path) -> None:
     bars = files(tmp_path)["recall_over_pools.svg"]
     assert b"n/a" in bars
     assert b"#d55e00" in bars  # in the legend alone
-    assert b"Error bars: 95 % bootstrap interval over tasks." in bars
+    assert b"Error bars: 95 % interval over tasks." in bars
     assert b"on sample: no key" in bars
     assert b"one standard deviation" in files(tmp_path)["recall_over_pool_size.svg"]
     assert b"n/a" not in drawn_anew(found, tmp_path / "whole")

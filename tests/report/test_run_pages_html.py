@@ -15,11 +15,9 @@ from report_runs import blocks, chat, metric, rows_of, task, texts_of, verdict
 
 from seal.core import DataError, UsageError
 from seal.core.values import json_text
-from seal.report.charts import Bar, BarGroup, bar_chart
-from seal.report.chat_marks import Annotations
-from seal.report.chat_pages import CUT, chat_pieces
+from seal.report.chat_pages import CUT, Annotations, chat_pieces
 from seal.report.lanes import lanes_of
-from seal.report.pages import task_link
+from seal.report.pages import Bar, BarGroup, bar_chart, task_link
 from seal.report.run_pages import Pieces, data_block, write_report
 from seal.report.sections import SECTIONS, ceiling_section, shortfalls
 

@@ -5,7 +5,7 @@ from report_runs import WEATHER, chat, failed_chat, task, verdict
 
 from seal.core import Goal, Milestone, Plan, Score, Step, ToolCall, ToolResult
 from seal.core.conditions import Argument, Asked, Called, Replied
-from seal.report.chat_marks import describe, gold_lines
+from seal.report.chat_pages import describe, gold_lines
 from seal.report.transcript import render_transcript
 
 TOOLS = {WEATHER.id: WEATHER}

@@ -87,7 +87,7 @@ def test_a_cutoff_below_one_is_a_usage_error(name, k, pool, queries):
 
 @pytest.mark.parametrize("name", ["tfidf", "oracle", "random"])
 def test_a_cutoff_beyond_the_pool_gives_the_whole_pool(name, pool, queries):
-    for ranking in rank(build_retriever(name, pool), queries, 99):
+    for ranking in rank(build_retriever(name, pool), queries[:2], 99):
         assert {tool for tool, _ in ranking.hits} == {tool.id for tool in pool.tools}
 
 

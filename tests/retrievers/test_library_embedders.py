@@ -7,8 +7,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from seal.core import UsageError
-from seal.retrievers import library_embedders as module
+from seal.core import UsageError, model_files
 from seal.retrievers.embedders import build_embedder, name_of
 
 needs_library = pytest.mark.skipif(
@@ -141,9 +140,12 @@ print(embedder.embed(["rain"]).shape, embedder.identity)
 
 @needs_model
 def test_the_files_of_a_model_are_read_once_in_a_process():
+    # Digests that earlier processes kept are left aside, so that the files must be read.
     script = """
-import sys
+import shutil, sys
+from seal.core.files import cache_folder
 from seal.retrievers.library_embedders import SentenceEmbedder
+shutil.rmtree(cache_folder() / "models" / "digests", ignore_errors=True)
 opened = []
 sys.addaudithook(lambda event, args: opened.append(args[0]) if event == "open" else None)
 names = {SentenceEmbedder({"model": "all-MiniLM-L6-v2"}).identity for _ in range(3)}
@@ -166,7 +168,7 @@ def test_training_again_in_place_makes_another_model(tmp_path):
 
 
 def test_files_that_have_settled_are_read_again_when_they_change(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "_SETTLED", 0)
+    monkeypatch.setattr(model_files, "_SETTLED", 0)
     weights = tmp_path / "model.safetensors"
     weights.write_bytes(b"1")
     before = [name_of(build_embedder(str(tmp_path), {})) for _ in range(2)]

@@ -14,7 +14,7 @@ MANY = Pool(tuple(Tool(f"toy/t/{i:03}", f"t{i}") for i in range(40)))
 
 
 def test_the_oracle_puts_the_relevant_tools_first_and_the_others_by_id(pool, queries):
-    one, two, none = rank(build_retriever("oracle", pool), queries, 3)
+    one, two = rank(build_retriever("oracle", pool), queries[:2], 3)
 
     assert one.hits == (
         ("toy/Weather/forecast", 1.0),
@@ -22,7 +22,16 @@ def test_the_oracle_puts_the_relevant_tools_first_and_the_others_by_id(pool, que
         ("toy/Bank/send_money", 0.0),
     )
     assert two.hits[:2] == (("toy/Bank/balance", 1.0), ("toy/Bank/send_money", 1.0))
+
+
+def test_the_oracle_tells_of_goals_that_do_not_say_which_tools_they_need(pool, queries, caplog):
+    none = rank(build_retriever("oracle", pool), queries, 3)[2]
+
     assert {score for _, score in none.hits} == {0.0}
+    assert "1 of 3 goals do not say which tools they need" in caplog.text
+    silent = replace(pool, tasks=(Task("t1", "toy", (Goal("Hello"),)),))
+    with pytest.raises(UsageError, match="no goal of the pool says which tools it needs: choose"):
+        build_retriever("oracle", silent)
 
 
 def test_the_oracle_cuts_at_k(pool, queries):

@@ -16,8 +16,9 @@ from servers import ModelServer, calls, text
 import seal
 from seal.core import Completion, Request, ToolCall, ToolResult, UsageError
 from seal.core.environment import Stateless
+from seal.runs.call_handling import ToldCalls
 from seal.runs.costs import Meter, Metered
-from seal.runs.hooks import Event, Teller, ToldCalls
+from seal.runs.hooks import Event, Teller
 
 Noted = list[tuple[str, Event]]
 

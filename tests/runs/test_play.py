@@ -25,6 +25,8 @@ from small_pools import (
 import seal
 from seal.core import Completion, Request, Step, Stop, Task, ToolCall, Trajectory, Usage, UsageError
 from seal.models.given_answers import ScriptedModel
+from seal.report.lanes import facts_of
+from seal.report.run_results import summary_notes
 from seal.runs.play import Progress, run
 from seal.runs.run import RunFolder
 from seal.runs.settings import RunSettings
@@ -55,7 +57,8 @@ def test_folder_has_the_files_that_it_should_and_nothing_else(tmp_path: Path):
 def test_oracle_with_oracle_retrieval_has_full_marks_in_every_metric(tmp_path: Path):
     result = play("sample", tmp_path / "run", model="oracle", retriever="oracle", limit=40)
 
-    unbounded = {"calls", "turns", "tokens_in", "tokens_out"}
+    assert means(result.summary)["extra_calls"] == 0.0
+    unbounded = {"calls", "turns", "tokens_in", "tokens_out", "extra_calls"}
     found = {n: v for n, v in means(result.summary).items() if n not in unbounded and v is not None}
     assert len(found) >= 10
     assert set(found.values()) == {1.0}
@@ -85,6 +88,23 @@ def test_floor_and_ceiling_are_runs_beside_the_model(tmp_path: Path):
     assert [t.id for t in baselines["floor"].tasks()] == [t.id for t in result.folder.tasks()]
     assert {state.stage for state in told} == {"play", "score", "floor", "ceiling"}
     assert (told[0].done, told[0].total) == (1, 4)
+
+
+def test_baselines_of_fewer_tasks_than_the_model_say_so_and_stand_behind_no_figure(
+    pool: Path, tmp_path: Path
+):
+    model = {"model": "lexical"}
+    folder = play(pool, tmp_path / "run", baselines=True, limit=2, **model).folder
+    told = "figures are not of the same tasks: floor, ceiling of 2; lexical of 4"
+    assert told not in summary_notes(folder)
+    assert None not in (facts_of(folder).floor, facts_of(folder).ceiling)
+
+    play(pool, tmp_path / "run", resume=True, **model)  # all four, and no baselines
+    assert told in summary_notes(folder)
+    assert (facts_of(folder).floor, facts_of(folder).ceiling) == (None, None)
+
+    play(pool, tmp_path / "run", resume=True, baselines=True, **model)
+    assert told not in summary_notes(folder)
 
 
 def test_floor_of_another_model_is_lexical(pool: Path, tmp_path: Path):

@@ -1,12 +1,20 @@
 """What users bring and what fails: it is named as theirs, before the run where that can be."""
 
+import errno
+import socket
+import urllib.request
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
+import requests
 
 import seal
 from seal.core import ModelError, UnknownNameError, UsageError
+from seal.environments.chat_world import World
+from seal.environments.world import Worlds, toolbox
 
 WEATHER = {
     "name": "weather",
@@ -79,6 +87,90 @@ def test_a_server_that_fails_an_agent_is_no_failure_of_the_agent() -> None:
 
     assert run.exit_code == 1
     assert run.summary["error_reasons"] == {"the server is down": 1}
+
+
+def unused_port() -> int:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return int(listening.getsockname()[1])
+
+
+def ask_silent(ask: Callable[[str], object]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        ask(f"http://127.0.0.1:{silent.getsockname()[1]}")
+
+
+def raising(error: Exception, cause: Exception | None = None) -> None:
+    raise error from cause
+
+
+TRANSPORTS: list[tuple[Callable[[str], object], bool]] = [
+    (lambda url: urllib.request.urlopen(url), True),
+    (lambda url: httpx.get(url), True),
+    (lambda url: requests.get(url, timeout=9), True),
+    (lambda url: ask_silent(lambda slow: httpx.get(slow, timeout=0.05)), True),
+    (lambda url: ask_silent(lambda slow: requests.get(slow, timeout=0.05)), True),
+    (lambda url: raising(TimeoutError()), True),
+    (lambda url: raising(OSError(errno.ENETUNREACH, "unreachable")), True),
+    (lambda url: raising(RuntimeError("the shop is down"), ConnectionResetError("reset")), True),
+    (lambda url: raising(FileNotFoundError("orders.csv")), False),
+    (lambda url: raising(ValueError("no such order")), False),
+    (lambda url: httpx.get("order 7"), False),
+]
+
+
+@pytest.mark.parametrize(("failing", "ends"), TRANSPORTS)
+def test_a_tool_that_does_not_reach_its_server_ends_the_chat(
+    failing: Callable[[str], object], ends: bool
+) -> None:
+    url = f"http://127.0.0.1:{unused_port()}"
+
+    def get_order(order_id: str) -> str:
+        """Look an order up."""
+        return str(failing(url))
+
+    def order_of(shop: World, order_id: str) -> str:
+        """Look an order up."""
+        return get_order(order_id)
+
+    def agent(request: str, tools: Any) -> str:
+        try:
+            tools[0](order_id="7")
+        except Exception as error:
+            return f"It failed: {error}"
+        return "It ships on Monday."
+
+    shop = Worlds(name="shop", tools=toolbox("shop", [order_of]), tables={"orders": []})
+    for where in ({"tools": [get_order]}, {"environment": shop}):
+        name = "get_order" if "tools" in where else "order_of"
+        task = seal.ask("When does order 7 ship?", seal.called(name, order_id="7"), answer="Monday")
+        bench = seal.Benchmark("shop", tasks=[task], **where)
+        run = seal.run(bench, agent=agent, baselines=False)
+        (score,) = [one for one in run.folder.scores() if one.metric == "pass_rate"]
+        assert run.summary["errors"] == int(ends)
+        assert score.value == (None if ends else 0.0)
+        if ends:
+            assert f"the tool {name} did not reach its server" in score.reason
+
+
+class Offline(World):
+    """A world in which a connection that fails is part of the game."""
+
+    offline = True
+
+
+def test_a_world_without_servers_may_say_that_a_connection_failed() -> None:
+    def order_of(shop: World, order_id: str) -> str:
+        """Look an order up."""
+        raise ConnectionError("the wifi is off")
+
+    shop = Worlds(
+        name="shop", tools=toolbox("shop", [order_of]), tables={"orders": []}, make=Offline
+    )
+    task = seal.ask("When does order 7 ship?", seal.called("order_of", order_id="7"))
+    bench = seal.Benchmark("shop", environment=shop, tasks=[task])
+    run = seal.run(bench, model="oracle", baselines=False)
+    assert run["pass_rate"].mean == 0.0
 
 
 @pytest.mark.parametrize("answer", [{"sky": "clear"}, None, "clear"])

@@ -8,7 +8,9 @@ import pytest
 from servers import Answer, Received, failure, text
 from small_pools import IDENTICAL, asked_city, contents, many, play, weather_task, write_pool
 
+import seal
 from seal.core import UsageError
+from seal.core.call_formats import repairs_of
 from seal.runs.settings import RunSettings
 
 FORMATS = ("native", "action", "json")
@@ -219,3 +221,67 @@ def test_one_shot_needs_another_task_with_gold_calls(tmp_path):
 def test_settings_that_cannot_be_are_refused(settings, told):
     with pytest.raises(UsageError, match=told):
         RunSettings(**settings)
+
+
+CLOCK = {"name": "now", "parameters": {"type": "object", "properties": {}}}
+ZONED = {"name": "now", "parameters": {"type": "object", "properties": {"zone": {}}}}
+NOTHING_GIVEN = {
+    '{}""': ("native", "trailing_text"),
+    "null": ("native", "no_input"),
+    " None ": ("native", "no_input"),
+    "{ }`": ("native", "trailing_text"),
+    "Action: now\nAction Input: null": ("action", "no_input"),
+    "Action: now\nAction Input: {}''": ("action", "trailing_text"),
+    '{"name": "now", "arguments": null}': ("json", "no_input"),
+    '{"name": "now", "arguments": "{}\'"}': ("json", "arguments_as_text"),
+}
+
+
+def called_once(written: str, format: str, tool: dict[str, Any], folder: Path) -> seal.Run:
+    """Play one task whose model writes one call, as arguments where the format is native."""
+    first: Any = written
+    if format == "native":
+        first = {"calls": [{"name": "now", "arguments": written}]}
+    script = folder / "script.json"
+    script.write_text(json.dumps([first, "It is noon."]))
+    task = seal.ask("What time is it?", seal.called("now", seal.ANY))
+    return seal.run(
+        [task],
+        tools=[tool],
+        model=f"scripted:{script}",
+        team="direct",
+        format=format,
+        baselines=False,
+        out=folder / "run",
+    )
+
+
+@pytest.mark.parametrize("written", NOTHING_GIVEN)
+def test_a_tool_without_parameters_gets_none_from_a_text_that_says_nothing(written, tmp_path):
+    format, repair = NOTHING_GIVEN[written]
+    run = called_once(written, format, CLOCK, tmp_path)
+    (chat,) = run.folder.trajectories()
+    ((call, result),) = [(step.call, answer.result) for step, answer in chat.calls(0)]
+    assert (call.arguments, result.error) == ({}, None)
+    assert repair in repairs_of(call)
+    assert (run["calls_right"].mean, run["ife"].mean) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("written", "tool", "kind"),
+    [
+        ("tell me the time", CLOCK, "unparsable_arguments"),
+        ("say null", CLOCK, "unparsable_arguments"),
+        ("[]", CLOCK, "unparsable_arguments"),
+        ('{} "utc"', CLOCK, "unparsable_arguments"),
+        ('{"when": 1}', CLOCK, "unknown_argument"),
+        ('{}""', ZONED, "unparsable_arguments"),
+        ("null", ZONED, "unparsable_arguments"),
+    ],
+)
+def test_no_gold_call_is_met_by_one_that_was_refused(written, tool, kind, tmp_path):
+    run = called_once(written, "native", tool, tmp_path)
+    (chat,) = run.folder.trajectories()
+    assert [answer.result.error["kind"] for _, answer in chat.calls(0)] == [kind]
+    assert (run["calls_right"].mean, run["pass_rate"].mean) == (0.0, 0.0)
+    assert run["all_gold_calls"].mean == 0.0

@@ -34,12 +34,20 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> RunResult:
 
 
 def similarities(result: RunResult) -> dict[str, float | None]:
+    return values(result, "similarity")
+
+
+def verdicts(result: RunResult) -> dict[str, float | None]:
+    return values(result, "pass_rate")
+
+
+def values(result: RunResult, metric: str) -> dict[str, float | None]:
     lines = (result.folder.path / "scores.jsonl").read_text().splitlines()
     scores = [json.loads(line) for line in lines]
     return {
         f"{score['task_id']} {score['trial']}": score["value"]
         for score in scores
-        if score["metric"] == "similarity"
+        if score["metric"] == metric
     }
 
 
@@ -119,11 +127,29 @@ def test_augmented_tools_change_nothing_for_the_oracle(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_wrong_sequences_play_too_and_stay_below_one(tmp_path: Path) -> None:
-    result = run(settings(tmp_path / "cache", model="recorded:wrong", trials=2), tmp_path / "run")
+def test_wrong_sequences_play_too_and_none_solves_its_scenario(tmp_path: Path) -> None:
+    result = run(settings(tmp_path / "cache", model="recorded:wrong", trials=3), tmp_path / "run")
 
     assert result.summary["errors"] == 0
-    assert all(value < 1 for value in similarities(result).values())
+    assert set(verdicts(result).values()) == {0.0, None}
+
+
+@pytest.mark.slow
+def test_right_sequences_play_too_and_solve_their_scenarios(tmp_path: Path) -> None:
+    result = run(settings(tmp_path / "cache", model="recorded:right", trials=2), tmp_path / "run")
+
+    assert result.summary["errors"] == 0
+    assert set(verdicts(result).values()) == {1.0}
+
+
+def test_who_only_says_that_it_is_done_solves_nothing(tmp_path: Path) -> None:
+    idle = ScriptedModel(["Done."] * 9)
+    result = run(
+        settings(tmp_path / "cache", model=idle, roles={USER: "scripted"}), tmp_path / "run"
+    )
+
+    assert result.summary["errors"] == 0
+    assert set(verdicts(result).values()) == {0.0}
 
 
 def test_lexical_scores_between_nothing_and_the_oracle(tmp_path: Path) -> None:
@@ -224,4 +250,4 @@ def test_an_agent_that_only_refuses_gains_nothing_where_information_lacks(tmp_pa
     )
 
     assert result.summary["errors"] == 0
-    assert set(similarities(result).values()) == {0.0}
+    assert set(verdicts(result).values()) == {0.0}

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -316,15 +315,6 @@ def test_every_turn_knows_the_turns_before_as_gold_has_them(pool, tmp_path):
     told = [text for g in goals[:2] for text in (g.text, g.reference[-1].content)]
     assert (*told, goals[2].text) in texts
     assert len(texts) == len(goals)
-
-
-def test_a_role_that_a_task_names_is_played(pool, tmp_path):
-    from seal.benchmarks.dialogtool.tool_life import drawn_role
-
-    named = replace(dialogue(), metadata={"role": "dry librarian"})
-    assert drawn_role(shipped_roles(), named, 3)["name"] == "dry librarian"
-    with pytest.raises(DataError, match="no role 'nobody'"):
-        drawn_role(shipped_roles(), replace(named, metadata={"role": "nobody"}), 3)
 
 
 def test_a_role_that_is_never_asked_is_scored_for_it(pool, tmp_path):

@@ -53,3 +53,9 @@ def test_a_metric_that_fails_to_import_harms_no_score_of_another(
         build_metrics(["cal_f1"], REGISTRY)
     [told] = caplog.messages
     assert "'a_broken' fails to import" in told
+
+
+def test_a_count_that_is_asked_for_by_name_is_no_rate(pool, tmp_path) -> None:
+    run = seal.run(pool, model="oracle", metrics=["turns"], baselines=False, out=tmp_path / "run")
+    assert run["turns"].mean > 1
+    assert not run.folder.scales()["turns"].bounded

@@ -3,6 +3,7 @@
 import threading
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from small_pools import TOOLS, many, recording
@@ -10,15 +11,18 @@ from small_pools import TOOLS, many, recording
 from seal.core import (
     DataError,
     ModelError,
+    Scale,
     Score,
     Step,
     Stop,
     ToolCall,
+    ToolResult,
     Trajectory,
     Usage,
     Verdict,
     write_records,
 )
+from seal.report.run_pages import write_report
 from seal.report.run_results import summary_notes
 from seal.runs.run import RunFolder
 from seal.runs.scoring import Scorer
@@ -41,6 +45,7 @@ def says(task, trial) -> Says:
 
 
 def folder_of(path: Path, trajectories: list[Trajectory], tasks: int = 3) -> RunFolder:
+    path.mkdir(exist_ok=True)
     write_records(path / "tools.jsonl", TOOLS)
     write_records(path / "tasks.jsonl", many(tasks))
     write_records(path / "trajectories.jsonl", trajectories)
@@ -107,6 +112,8 @@ def test_judge_that_fails_leaves_no_value_and_says_so(tmp_path: Path):
 
 def test_further_metrics_are_scored_too(tmp_path: Path):
     class Steps:
+        scales: ClassVar = {"steps": Scale(bounded=False)}
+
         def score(self, task, trajectory, tools):
             assert set(tools) == {tool.id for tool in TOOLS}
             return [Score(task.id, trajectory.trial, 0, "steps", float(len(trajectory.steps)))]
@@ -136,6 +143,41 @@ def test_trajectory_of_an_unknown_task_is_an_error_that_names_it(tmp_path: Path)
 
     with pytest.raises(DataError, match="task 'gone' is not in"):
         Scorer(says).score(folder)
+
+
+def test_a_summary_says_of_which_tasks_its_figures_are(tmp_path: Path):
+    whole, failed = chats(), chats()
+    failed[1] = replace(failed[1], stops=(Stop("error", "the server is down"),))
+    found = {
+        name: Scorer(says).score(folder_of(tmp_path / name, played))["measured"]
+        for name, played in (("whole", whole), ("failed", failed), ("fewer", [*whole[::2]]))
+    }
+    assert [each["tasks"] for each in found.values()] == [3, 2, 2]
+    assert found["failed"] == found["fewer"] != found["whole"]
+
+
+def test_calls_of_which_nothing_came_count_as_made_and_the_run_says_how_many(tmp_path: Path):
+    served, limited, silent = chats()
+    (place,) = [n for n, step in enumerate(limited.steps) if step.result is not None]
+    steps = list(limited.steps)
+    error = {"kind": "service", "message": "Too many requests"}
+    steps[place] = replace(steps[place], result=ToolResult("call_0", "", error))
+    limited = replace(limited, steps=tuple(steps))
+    silent = replace(silent, steps=tuple(s for s in silent.steps if s.result is None))
+    folder = folder_of(tmp_path, [served, limited, silent])
+    summary = Scorer(says).score(folder)
+
+    assert summary["metrics"]["calls_right"]["mean"] == 1.0
+    assert (summary["unserved"], summary["unanswered"]) == ({"limited": 1}, 1)
+    told = (
+        "calls that count as made though nothing came of them: 1 that a service could not serve "
+        "(limited 1), 1 without a result"
+    )
+    assert told in summary_notes(folder)
+    assert told in write_report([folder], tmp_path / "report.html").read_text()
+
+    whole = Scorer(says).score(folder_of(tmp_path / "whole", [served, served][:1], 1))
+    assert whole.keys().isdisjoint({"unserved", "unanswered"})
 
 
 def test_nothing_played_is_scored_as_nothing(tmp_path: Path):

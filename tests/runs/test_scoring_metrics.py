@@ -1,15 +1,18 @@
 """Further metrics in a run: by object and name, scored again, and failing alone."""
 
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 import seal
-from seal.core import DataError, Score, UnknownNameError, UsageError
+from seal.core import DataError, Scale, Score, UnknownNameError, UsageError
 
 
 class Words:
     """How many words the answer has."""
+
+    scales: ClassVar = {"words": Scale(bounded=False, higher_is_better=None)}
 
     def score(self, task, trajectory, tools):
         count = len((trajectory.answers[0] or "").split())

@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 
 import seal
-from seal.core import DataError, Milestone, Plan, Step, Task, ToolCall, Trajectory
+from seal.core import DataError, Milestone, Plan, Scale, Step, Task, ToolCall, Trajectory
 from seal.core.conditions import Called
 from seal.core.state_conditions import StateHas
+from seal.environments.chat_world import World
+from seal.environments.world import Worlds, toolbox
 from seal.pools.declarations import PublishedTable
 from seal.testing import check_benchmark
 
@@ -155,8 +157,8 @@ def by_the_first_plan(task: Task, chat: Trajectory) -> bool:
     return all(call.tool in gold for call in made(chat))
 
 
-def by_replies(task: Task, chat: Trajectory) -> int:
-    return len({step.turn for step, _ in chat.calls()})
+def by_replies(task: Task, chat: Trajectory) -> float:
+    return 1 / (1 + len({step.turn for step, _ in chat.calls()}))
 
 
 def by_offer(task: Task, chat: Trajectory) -> int:
@@ -165,6 +167,11 @@ def by_offer(task: Task, chat: Trajectory) -> int:
 
 def by_what_was_before(task: Task, chat: Trajectory) -> int:
     return next(COUNTER)
+
+
+COUNTING: tuple[Any, ...] = (by_offer, by_what_was_before)
+for metric in COUNTING:
+    metric.scales = {metric.__name__: Scale(bounded=False, higher_is_better=None)}
 
 
 DEFECTIVE: dict[Callable[..., Any], str] = {
@@ -191,7 +198,18 @@ def test_a_metric_that_remembers_other_chats_is_caught() -> None:
         check_benchmark(bench)
 
 
-def test_a_count_of_replies_may_be_named_as_one_that_may_change() -> None:
+def replies(task: Task, chat: Trajectory) -> int:
+    return len({step.turn for step, _ in chat.calls()})
+
+
+replies.scales = {"replies": Scale(bounded=False)}  # type: ignore[attr-defined]
+
+
+def test_a_count_may_change_by_the_way_that_the_gold_is_played() -> None:
+    check_benchmark(replace(shop(*SOUND), metrics=[replies]))
+
+
+def test_a_rate_of_replies_may_be_named_as_one_that_may_change() -> None:
     check_benchmark(replace(shop(*SOUND), metrics=[by_replies]), may_change=["by_replies"])
 
 
@@ -233,6 +251,33 @@ def busy(task: Task, chat: Trajectory) -> bool:
     return bool(made(chat))
 
 
+def test_an_end_that_depends_on_the_calls_before_is_caught() -> None:
+    def book(train: World, seat: int) -> str:
+        """Book a seat."""
+        train.add("bookings", {"id": train.new_id(), "seat": seat})
+        return "booked"
+
+    tables: dict[str, Any] = {"bookings": []}
+    train = Worlds(name="train", tools=toolbox("train", [book]), tables=tables)
+
+    def bench(*ignore: str) -> seal.Benchmark:
+        gold = seal.ends_as(seal.called("book", seat=2), ignore=ignore)
+        return seal.Benchmark("train", environment=train, tasks=[seal.ask("Book seat 2.", gold)])
+
+    for ignore in ("bookings.id", "bookings"):
+        assert all("before the gold" not in one for one in told_of(bench(ignore)))
+    (told,) = [one for one in told_of(bench()) if "before the gold" in one]
+    assert told.endswith("give ends_as(..., ignore=['bookings.id'])")
+
+
+def told_of(bench: seal.Benchmark) -> list[str]:
+    try:
+        check_benchmark(bench)
+    except AssertionError as error:
+        return str(error).splitlines()
+    return []
+
+
 def test_a_success_that_does_not_see_the_world_is_caught(tickets: seal.Benchmark) -> None:
     (sold, _) = tickets.tasks[0].goals[0].plans[0].milestones
     looked_up = seal.ask("Sell.", seal.called("find_shows", city="York"))
@@ -268,3 +313,43 @@ def test_a_published_column_of_no_metric_is_told() -> None:
         check_benchmark(replace(shop(*SOUND), published=[table]), gold_alone=True)
     sound = replace(table, columns={"F1": "call_f1"})
     check_benchmark(replace(shop(*SOUND), published=[sound]), gold_alone=True)
+
+
+def pay(bank: World, amount: float) -> str:
+    """Pay an amount of money."""
+    if amount > 10:
+        raise ValueError("too much")
+    bank.add("payments", {"amount": amount})
+    return "paid"
+
+
+def count_payments(bank: World) -> int:
+    """Count the payments."""
+    return len(bank.rows("payments"))
+
+
+BANK = Worlds(name="bank", tools=toolbox("bank", [pay, count_payments]), tables={"payments": []})
+PAID = seal.ends_as(seal.called("pay", amount=5))
+
+
+def banking(*gold: Any, **more: Any) -> seal.Benchmark:
+    return seal.Benchmark("bank", environment=BANK, tasks=[seal.ask("Pay.", *gold, **more)])
+
+
+@pytest.mark.parametrize(
+    ("gold", "more"),
+    [
+        ([PAID], {"answer": "paid"}),
+        ([seal.called("count_payments"), PAID], {}),
+        ([PAID, seal.called("count_payments")], {"answer": "done"}),
+        ([seal.ends_as(seal.refused(seal.called("pay", amount=50)))], {}),
+        ([seal.called("count_payments"), seal.FinalState("payments", ())], {"answer": "nothing"}),
+    ],
+)
+def test_gold_of_the_end_of_a_world_may_stand_beside_other_gold(gold: Any, more: Any) -> None:
+    check_benchmark(banking(*gold, **more))
+
+
+def test_the_end_of_a_world_that_any_answer_leaves_is_seen_by_the_answer_alone() -> None:
+    with pytest.raises(AssertionError, match=r"drops its values: .*: pass_rate is 1\.0"):
+        check_benchmark(banking(PAID, answer="you"))

@@ -14,10 +14,9 @@ from report_runs import Writer, chat, metric, task, verdict
 from viewer_runs import HOSTILE, serving
 
 from seal.core import DataError, UsageError, write_records
-from seal.report.run_facts import labels_of
+from seal.report.comparison import labels_of
 from seal.viewer.server import serve
-from seal.viewer.shelf import NotThereError, Shelf
-from seal.viewer.site import write_site
+from seal.viewer.shelf import NotThereError, Shelf, write_site
 
 
 def asked(served: str, path: str, host: str | None = None) -> tuple[int, dict[str, str], str]:

@@ -1,8 +1,12 @@
 """Whether our verdicts are the leaderboard's: both judge gold answers that were changed.
 
-Of each single-turn goal in Python come `MUTATIONS`: its gold as it stands, accepted values by
+Of each single-turn goal come `MUTATIONS`: its gold as it stands, accepted values by
 chance, and one change each, of a value, an argument or a call. A change is drawn by the seed and
-the goal's id, so that equal pools give equal answers. Dialogues are changed likewise, in one turn.
+the goal's id, so that equal pools give equal answers. In Java and JavaScript the peer is asked for
+the code that writes the values.
+
+Dialogues are changed likewise, in one turn. Both play them in the classes of the peer. What states
+and results decide is decided by each on its own, and each has its own reading of gold.
 """
 
 from __future__ import annotations
@@ -19,8 +23,18 @@ import orjson
 
 from peers.comparison import Peer, PeerFigure
 from seal.benchmarks.bfcl.files import BfclFiles
-from seal.benchmarks.bfcl.leaderboard import CallRules, as_code, wrong_goal
+from seal.benchmarks.bfcl.leaderboard import (
+    NO_CALL,
+    RESULT,
+    STATE,
+    CallRules,
+    gold_calls,
+    played,
+    wrong_goal,
+    wrong_turns,
+)
 from seal.benchmarks.bfcl.tasks import UNMEETABLE
+from seal.benchmarks.bfcl.tools import declared_type
 from seal.benchmarks.bfcl.world import RELEASE
 from seal.benchmarks.bfcl.world import Peer as LeaderboardsOwn
 from seal.core import JSON, Goal, Task, Tool, ToolCall
@@ -57,22 +71,34 @@ class Answer:
 def judged(
     tasks: Iterable[Task], tools: Mapping[str, Tool], peer: LeaderboardsOwn, seed: int = 0
 ) -> Iterator[Answer]:
-    """Yield changed answers of the single-turn goals in Python, as ours and the peer judge them."""
+    """Yield changed answers of the single-turn goals, as ours and the peer judge them."""
     changes = (
         (task, change, calls)
         for task in tasks
-        if task.tags.get("python_gold") and task.goals[0].plans
+        if task.tags["suite"] in ("live", "non_live") and task.goals[0].relevant
         for change, calls in changed(task, tools, seed)
     )
     while waiting := list(islice(changes, _AT_ONCE)):
-        asked = [
-            [task.id, [[tools[tool].name, arguments] for tool, arguments in calls]]
-            for task, _, calls in waiting
-        ]
-        told = peer.ask("answers", of=asked)
+        told = peer.ask("answers", of=[_asked(task, calls, tools) for task, _, calls in waiting])
         for (task, change, calls), theirs in zip(waiting, told, strict=True):
             made = [ToolCall("", tools[tool].name, given, "", tool) for tool, given in calls]
-            yield Answer(task, change, made, wrong_goal(task.goals[0], made, tools), theirs)
+            ours = wrong_goal(task.goals[0], made, tools, str(task.tags["language"]))
+            yield Answer(task, change, made, ours, theirs)
+
+
+def _asked(task: Task, calls: Calls, tools: Mapping[str, Tool]) -> list[Any]:
+    """Return what the peer is asked of an answer: its item and calls, whose values may be code."""
+    language = str(task.tags["language"])
+    return [
+        task.id,
+        [
+            [
+                tools[tool].name,
+                given if language == "python" else as_code(tools[tool], given, language),
+            ]
+            for tool, given in calls
+        ],
+    ]
 
 
 def _held() -> Iterator[PeerFigure]:
@@ -81,51 +107,56 @@ def _held() -> Iterator[PeerFigure]:
     peer = LeaderboardsOwn()
     try:
         for answer in judged(pool.tasks(), tools, peer):
-            of, theirs = f"{answer.task.id}, {answer.change}", not answer.theirs
-            yield PeerFigure("calls_right by --match bfcl", of, not answer.ours, theirs)
-            (plan,) = answer.task.goals[0].plans or ()
-            clean = align(plan, 0, answer.made).right
-            why, value = ("", "") if clean == theirs else _why(answer, plan.calls(), tools)
-            yield PeerFigure("calls_right by our rules", f"{of}{value}", clean, theirs, why)
-        for item, wrong in code_gold(pool.tasks(), tools, peer):
-            yield PeerFigure("gold in Java and JavaScript is right", item, True, not wrong, "code")
+            yield from _figures(answer, tools)
         for dialogue in dialogues(pool.tasks(), tools, peer):
             yield PeerFigure("dialogues by --match bfcl: what is wrong", *dialogue)
     finally:
         peer.close()
 
 
-def code_gold(
-    tasks: Iterable[Task], tools: Mapping[str, Tool], peer: LeaderboardsOwn
-) -> Iterator[tuple[str, str]]:
-    """Yield each goal whose gold is code, and what is wrong with that by the peer's rules."""
-    asked = []
-    for task in tasks:
-        language = str(task.tags["language"])
-        if language != "python":
-            ((tool, given),) = _gold_of(task.goals[0])
-            code = as_code(tools[tool], given, language)
-            asked.append([task.id, [[tools[tool].name, code]]])
-    told = peer.ask("answers", of=asked)
-    yield from zip((item for item, _ in asked), told, strict=True)
+def _figures(answer: Answer, tools: Mapping[str, Tool]) -> Iterator[PeerFigure]:
+    of, theirs = f"{answer.task.id}, {answer.change}", not answer.theirs
+    language = str(answer.task.tags["language"])
+    if language != "python":
+        why = "" if answer.agrees else "code"
+        yield PeerFigure(f"{language} by --match bfcl", of, not answer.ours, theirs, why)
+        return
+    yield PeerFigure("calls_right by --match bfcl", of, not answer.ours, theirs)
+    (plan,) = answer.task.goals[0].plans or ()
+    clean = align(plan, 0, answer.made).right
+    why, value = ("", "") if clean == theirs else _why(answer, plan.calls(), tools)
+    yield PeerFigure("calls_right by our rules", f"{of}{value}", clean, theirs, why)
+
+
+WRONG = {
+    NO_CALL: "multi_turn:empty_turn_model_response",
+    STATE: "multi_turn:instance_state_mismatch",
+    RESULT: "multi_turn:execution_response_mismatch",
+}
+"""What is wrong with a dialogue to how the peer calls it."""
 
 
 def dialogues(
     tasks: Iterable[Task], tools: Mapping[str, Tool], peer: LeaderboardsOwn, seed: int = 0
-) -> Iterator[tuple[str, str, str]]:
-    """Yield gold dialogues and changed ones: which, and what is wrong with each.
+) -> Iterator[tuple[str, str, str, str]]:
+    """Yield gold dialogues and changed ones: which, what is wrong with each, why both differ.
 
-    First as a run asks it, then as the peer's own checker says of the calls as texts.
+    First by our rule, from states and results of the classes; then as the peer's own checker says,
+    with its own gold.
     """
     for task in tasks:
         if task.tags["suite"] == "multi_turn":
             draw = random.Random(derive_seed(seed, task.id))
-            for number, turns in enumerate(_changed_turns(task, draw)):
-                said = [[(tools[tool].name, given) for tool, given in turn] for turn in turns]
-                texts = [[_text(*call) for call in turn] for turn in said]
-                ours = peer.ask("turns", item=task.id, turns=said)[-1]
+            gold = [gold_calls(goal, tools) for goal in task.goals]
+            left_out = any(goal.plans is None for goal in task.goals)
+            for change, calls in changed_turns(task, draw):
+                made = [[(tools[tool].name, given) for tool, given in turn] for turn in calls]
+                texts = [[_text(*call) for call in turn] for turn in made]
+                turns = played(peer, task.id, made, gold)
+                ours = wrong_turns(made, gold, turns)[-1].partition(":")[0]
                 theirs = peer.ask("texts", item=task.id, turns=texts)
-                yield f"{task.id}, change {number}" if number else f"{task.id}, gold", ours, theirs
+                why = "gold that is not offered" if left_out else ""
+                yield f"{task.id}, {change}", WRONG.get(ours, ours), theirs, why
 
 
 def _gold_of(goal: Goal) -> Calls:
@@ -137,28 +168,38 @@ def _text(name: str, given: Mapping[str, JSON]) -> str:
     return f"{name}({', '.join(f'{key}={value!r}' for key, value in given.items())})"
 
 
-def _changed_turns(task: Task, draw: random.Random) -> Iterator[list[Calls]]:
-    """Yield gold turns, and these with one change each."""
+def changed_turns(task: Task, draw: random.Random) -> Iterator[tuple[str, list[Calls]]]:
+    """Yield gold turns, and these with one change each, by the name of the change."""
     turns = [_gold_of(goal) for goal in task.goals]
-    yield turns
+    yield "gold", turns
     at = draw.choice([place for place, turn in enumerate(turns) if turn])
     turn, one = turns[at], draw.randrange(len(turns[at]))
     tool, given = turn[one]
     named = draw.choice(sorted(given)) if given else "x"
     odd = {**given, named: draw.choice([None, "other", 3, ["x"], ""])}
     short = {name: value for name, value in given.items() if name != named}
-    before, after = turn[:one], turn[one + 1 :]
-    for new in (
-        [*before, *after],
-        [*turn, (tool, given)],
-        turn[::-1],
-        [(tool, given)],
-        [],
-        [*before, (tool, odd), *after],
-        [*before, (tool, short), *after],
-        [*before, (draw.choice(sorted(task.goals[-1].offered or ())), given), *turn[one:]],
+    offered = sorted(task.goals[-1].offered or ())
+    other, before, after = draw.choice(offered), turn[:one], turn[one + 1 :]
+    last = [(other, dict.fromkeys(given, "x"))]
+    for change, new in (
+        ("a call left out", [*before, *after]),
+        ("a call repeated", [*turn, (tool, given)]),
+        ("a call added before all", [*last, *turn]),
+        ("calls reordered", turn[::-1]),
+        ("one call alone", [(tool, given)]),
+        ("no call", []),
+        ("another value", [*before, (tool, odd), *after]),
+        ("an argument left out", [*before, (tool, short), *after]),
+        ("another function", [*before, (other, given), *after]),
     ):
-        yield [*turns[:at], new, *turns[at + 1 :]]
+        yield change, [*turns[:at], new, *turns[at + 1 :]]
+    later = [place for place, turn in enumerate(turns) if not turn]
+    if later:
+        place = draw.choice(later)
+        yield (
+            "a call in a turn without gold",
+            [*turns[:place], [(tool, given)], *turns[place + 1 :]],
+        )
 
 
 def _why(answer: Answer, gold: list[Called], tools: Mapping[str, Tool]) -> tuple[str, str]:
@@ -194,10 +235,14 @@ _EXPLAINED = {
     "overlapping gold": "Ours. Each gold call has a made call of its own. The peer's "
     "`parallel_function_checker_no_order` goes 'through the possible answers one by one' and gives "
     "each the first made call that fits; then it finds none for a later one.",
-    "code": "Ours. The peer cannot read its own gold back: of an array it makes each item by one "
-    "type, so that a list of many types is lost, and of a text in a map it takes each letter for "
-    "an accepted value: `java_type_converter(x.strip(), nested_type)` (java_type_converter.py, "
-    "parse_array) and `range(len(possible_answer[key]))` (ast_checker.py, dict_checker).",
+    "code": "Ours. In simple_java_64 gold has a text where a list of values belongs, and the peer "
+    "takes each letter of it for an accepted value: `range(len(possible_answer[key]))` "
+    "(ast_checker.py, dict_checker). And not every list can be written so that the peer reads it "
+    "back: it divides a list at each comma, even in a text, and drops the quotes of `'2'`.",
+    "gold that is not offered": "Ours. Gold of multi_turn_miss_func_49 calls a function in a turn "
+    "in which it is not offered yet. The importer leaves this turn's gold out, and says so; the "
+    "peer's checker takes `multi_turn_ground_truth_list` as it stands, so that an agent that calls "
+    "what it is offered is wrong.",
     "truth": "Ours. By the peer's `value not in possible_answer[param]`, Python has 1 == True "
     "inside lists and maps; JSON does not.",
 }
@@ -327,7 +372,9 @@ MUTATIONS: Mapping[str, Change] = {
     "list repeated": _value(lambda items, draw: [*items, *items[:1]], list),
     "member left out": _value(lambda one, draw: dict(list(one.items())[1:]), dict),
     "member besides": _value(lambda one, draw: {**one, "besides": 1}, dict),
-    "member empty": _value(lambda one, draw: {**one, draw.choice(sorted(one)): ""}, dict),
+    "member empty": _value(
+        lambda one, draw: {**one, draw.choice(sorted(one) or ["besides"]): ""}, dict
+    ),
     "empty text for what may be left out": _optional(""),
     "empty list for what may be left out": _optional([]),
     "argument left out": _drop_argument,
@@ -338,6 +385,56 @@ MUTATIONS: Mapping[str, Change] = {
     "calls reordered": lambda calls, place: place.draw.shuffle(calls),
 }
 """Change to what makes it, in place."""
+
+# -- Values as code, which the peer is asked in Java and JavaScript.
+
+
+_SUFFIXES = {"long": "L", "float": "f"}
+
+
+def as_code(tool: Tool, arguments: dict[str, JSON], language: str) -> dict[str, str]:
+    """Return the arguments of a call as code, as the leaderboard's prompts ask for: `5L`.
+
+    A text is taken as it stands: it may be such code, or the name of a variable. Any other value is
+    written so that the leaderboard reads this very value back. So texts in a Java array have no
+    quotes, for its reader would keep them.
+
+    Args:
+        tool: That is called.
+        arguments: Of the call.
+        language: "java" or "javascript".
+    """
+    known = tool.parameters["properties"]
+    return {
+        name: value
+        if isinstance(value, str)
+        else _java(tool, name, value)
+        if language == "java" and name in known
+        else json_text(value)
+        for name, value in arguments.items()
+    }
+
+
+def _java(tool: Tool, name: str, value: Any) -> str:
+    kind, inner = declared_type(tool, name), declared_type(tool, f"{name}[]")
+    if kind == "HashMap" and isinstance(value, dict):
+        puts = (f'put("{key}", {json_text(item)});' for key, item in value.items())
+        return f"new HashMap<>() {{{{ {' '.join(puts)} }}}}"
+    if isinstance(value, list) and kind in ("Array", "ArrayList"):
+        quoted = kind == "ArrayList" and inner in ("String", "char")
+        items = ", ".join(
+            item if isinstance(item, str) and not quoted else _number(item, inner) for item in value
+        )
+        listed = f"(Arrays.asList({items}))" if items else "()"
+        return f"new Object[]{{{items}}}" if kind == "Array" else f"new ArrayList<>{listed}"
+    return _number(value, kind)
+
+
+def _number(value: JSON, kind: str) -> str:
+    """Return a value with the suffix that its type has in Java."""
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return json_text(value) + (_SUFFIXES.get(kind, "") if number else "")
+
 
 PEER = Peer(f"{RELEASE}, the leaderboard's own checker", _held, explained=_EXPLAINED)
 

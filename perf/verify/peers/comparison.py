@@ -126,17 +126,18 @@ def tables(found: Sequence[Verified]) -> Iterator[Table]:
             yield f"Where ours differs from {one.name}", columns, rows
 
 
-def page(found: Sequence[Verified], absent: Mapping[str, str]) -> str:
+def page(found: Sequence[Verified], absent: Mapping[str, str], script: str = "verify.py") -> str:
     """Return the comparison with peers as a Markdown page.
 
     Args:
         found: The peers that were compared.
         absent: Name of each missing peer to the reason.
+        script: That writes it, in `perf/verify`.
     """
     lines = [
         "# Our figures beside those of others",
         "",
-        "Written by `perf/verify/verify.py --out FILE`.",
+        f"Written by `perf/verify/{script} --out FILE`.",
         "",
     ]
     for title, columns, rows in tables(found):

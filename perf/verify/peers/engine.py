@@ -8,7 +8,8 @@ from itertools import product
 
 from peers.comparison import Peer, PeerFigure
 from seal.core import Ranking
-from seal.evaluation.ranking_metrics import Graded, measure_rankings, metric_names
+from seal.evaluation.ranking_metrics import Graded, metric_names
+from seal.evaluation.rankings import measure_rankings
 from seal.evaluation.significance import mcnemar, pass_hat
 
 _DRAWN = 2_000

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from peers.comparison import Peer, PeerFigure
-from seal.benchmarks.toolsandbox.trajectories import import_trajectories
+from seal.benchmarks.toolsandbox.importer import import_trajectories
 from seal.core import Task, UsageError
 from seal.evaluation.plans import measure_plan, turn_count, view
 from seal.pools.importer import Notes, Recorded

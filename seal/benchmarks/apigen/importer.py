@@ -28,6 +28,7 @@ import orjson
 
 from seal.core import JSON, Goal, Milestone, MissingExtraError, Plan, Task, Tool, located
 from seal.core.conditions import Argument, Called
+from seal.core.values import json_bytes
 from seal.pools.importer import Notes
 from seal.pools.own_benchmark import GoldCheck
 from seal.pools.reading.files import (
@@ -41,6 +42,7 @@ from seal.pools.reading.files import (
     json_of_text,
     json_records,
     refuse_deep,
+    refuse_others,
     tool_id,
     usable,
 )
@@ -135,7 +137,7 @@ class _Import:
             key = orjson.dumps(document)
         except TypeError:
             refuse_deep(document)
-            raise
+            key = json_bytes(document)
         known = self._by_document.get(key)
         if known is not None:
             return known
@@ -172,6 +174,7 @@ class _Import:
         gold = _Gold([], [])
         for position, answer in enumerate(answers):
             name, arguments = answer["name"], answer.get("arguments")
+            refuse_others(answer, ("name", "arguments"), f"answers.{position}")
             expect(arguments, dict, f"answers.{position}.arguments")
             if name not in by_name:
                 raise LeftOut("answer_names_unknown_tool")

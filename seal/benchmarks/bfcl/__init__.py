@@ -8,6 +8,7 @@ from seal.pools.benchmark import Benchmark
 BFCL = Benchmark(
     "bfcl",
     importer="seal.benchmarks.bfcl.importer:import_bfcl",
+    needs_world="seal.benchmarks.bfcl.world:needed",
     errata=Path(__file__).parent / "errata.json",
     headline=CALL_HEADLINE,
     exports={"bfcl": "seal.benchmarks.bfcl.files:write_bfcl"},

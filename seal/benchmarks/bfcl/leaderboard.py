@@ -11,25 +11,30 @@ verdict differs from ours:
 - Gold calls take the first call that fits, in their order, whatever that leaves for others.
 - live_relevance asks for any call at all.
 
-Answers in Java and JavaScript, whose values are code, and dialogues, of which it compares states
-and results, are judged by the peer itself (`seal.benchmarks.bfcl.world`). A turn of a dialogue is
-right where all up to it is: so the last turn's verdict is the dialogue's.
+- In Java and JavaScript a text is read as code, by the declared type; its `5L` is our 5.
+
+Of dialogues it compares states and results. These come from its own classes, which the peer plays
+(`seal.benchmarks.bfcl.world`); what they decide is decided here. After each turn that has gold
+calls, the classes are as gold leaves them, and gold's results are among those of all calls so far.
+A turn is right where all up to it is: so the last turn's verdict is the dialogue's.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from seal.benchmarks.bfcl import world
+from seal.benchmarks.bfcl.code_values import READERS as CODE
+from seal.benchmarks.bfcl.code_values import TYPES
 from seal.benchmarks.bfcl.tasks import UNMEETABLE
 from seal.benchmarks.bfcl.tools import declared_type
-from seal.core import JSON, Goal, InfrastructureError, Tool, ToolCall
+from seal.core import JSON, Goal, InfrastructureError, Tool, ToolCall, shortened
 from seal.core.conditions import Argument, Called
 from seal.core.text import counted
-from seal.core.values import json_text
 from seal.evaluation.goals import INFRASTRUCTURE, GoalChat, TaskChat, Value, no_gold, undefined
 
 _IGNORED = re.compile(r"[ ,./\-_*^]")
@@ -58,51 +63,108 @@ class Leaderboard:
         if not turns and goal.goal.plans is None:
             return undefined(no_gold(goal.goal))
         needed = any(plan.calls() for plan in goal.goal.plans or ())
-        if not turns and tags.get("language") == "python":
-            wrong = wrong_goal(goal.goal, goal.made, goal.tools)
+        if not turns:
+            language = str(tags.get("language", "python"))
+            wrong = wrong_goal(goal.goal, goal.made, goal.tools, language)
         elif not world.is_named():
             told = f"set {world.VARIABLE} to a Python that has it"
-            return undefined(f"bfcl-eval alone judges it; {told}")
+            return undefined(f"it needs the classes of bfcl-eval; {told}")
         else:
             try:
-                wrong = self._by_peer(goal, turns)
+                wrong = goal.chat.once(self._turns, goal.chat)[goal.position]
             except InfrastructureError as error:
                 return undefined(f"{INFRASTRUCTURE}: {error}")
         return Value(float(not wrong), 1.0, wrong, {"needed": needed, "rules": "bfcl"})
 
-    def _by_peer(self, goal: GoalChat, turns: bool) -> str:
-        if turns:
-            told: list[str] = goal.chat.once(self._turns, goal.chat)
-            return told[goal.position]
-        language = str(goal.task.tags["language"])
-        calls = [
-            [call.name, as_code(goal.tools[call.tool], call.arguments or {}, language)]
-            if call.tool is not None
-            else [call.name, {}]
-            for call in goal.made
-        ]
-        (wrong,) = self._peer.ask("answers", of=[[goal.task.id, calls]])
-        if wrong.startswith("!"):
-            raise InfrastructureError(f"bfcl-eval failed: {wrong[1:]}")
-        return str(wrong)
-
     def _turns(self, chat: TaskChat) -> list[str]:
         """Return for each turn what is wrong up to its end."""
-        said = [
-            [[call.name, call.arguments] for call in goal.made if call.arguments is not None]
+        made = [
+            [(call.name, call.arguments) for call in goal.made if call.arguments is not None]
             for goal in chat.goals
         ]
-        told: list[str] = self._peer.ask("turns", item=chat.task.id, turns=said)
-        return told
+        gold = [gold_calls(goal.goal, goal.tools) for goal in chat.goals]
+        return wrong_turns(made, gold, played(self._peer, chat.task.id, made, gold))
 
 
-def wrong_goal(goal: Goal, made: Sequence[ToolCall], tools: Mapping[str, Tool]) -> str:
-    """Return what is wrong with the calls of a single-turn goal in Python; empty: nothing.
+Calls = Sequence[tuple[str, Mapping[str, JSON]]]
+"""Names and arguments of calls."""
+NO_CALL, STATE, RESULT = "no call", "another state", "a result of gold is missing"
+"""What may be wrong with a turn; after a colon, where."""
+
+
+def gold_calls(goal: Goal, tools: Mapping[str, Tool]) -> Calls:
+    """Return the gold calls of a turn; none where it has no gold."""
+    calls = goal.plans[0].calls() if goal.plans else ()
+    return [(tools[call.tool].name, call.canonical_arguments()) for call in calls]
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedTurn:
+    """What the calls of a turn brought, in the classes of the peer."""
+
+    results: list[str]
+    """Of the agent's calls."""
+    gold: list[str]
+    """Of gold's calls, in classes of their own."""
+    differ: list[str]
+    """Classes whose public attributes are others than gold leaves behind."""
+
+
+def played(
+    peer: world.Peer, item: str, made: Sequence[Calls], gold: Sequence[Calls]
+) -> list[PlayedTurn]:
+    """Return what the turns of a dialogue bring.
+
+    Args:
+        peer: That has the classes.
+        item: Id of the dialogue.
+        made: The agent's calls by turn.
+        gold: As many turns of gold calls.
+
+    Raises:
+        UsageError: The peer is not there.
+        InfrastructureError: It failed, or took too long.
+    """
+    return [PlayedTurn(**turn) for turn in peer.ask("played", item=item, made=made, gold=gold)]
+
+
+def wrong_turns(
+    made: Sequence[Calls], gold: Sequence[Calls], turns: Sequence[PlayedTurn]
+) -> list[str]:
+    """Return for each turn of a dialogue what is wrong up to its end; empty: nothing.
+
+    Args:
+        made: The agent's calls by turn.
+        gold: Gold calls by turn; nothing is compared in a turn that has none.
+        turns: What both brought.
+    """
+    told: list[str] = []
+    results: Counter[str] = Counter()
+    for calls, wanted, turn in zip(made, gold, turns, strict=True):
+        results.update(turn.results)
+        wrong = told[-1] if told else ""
+        if wanted and not wrong:
+            missing = Counter(turn.gold) - results
+            if not calls:
+                wrong = NO_CALL
+            elif turn.differ:
+                wrong = f"{STATE}: {', '.join(turn.differ)}"
+            elif missing:
+                wrong = f"{RESULT}: {shortened(min(missing))}"
+        told.append(wrong)
+    return told
+
+
+def wrong_goal(
+    goal: Goal, made: Sequence[ToolCall], tools: Mapping[str, Tool], language: str = "python"
+) -> str:
+    """Return what is wrong with the calls of a single-turn goal; empty: nothing.
 
     Args:
         goal: With its gold; gold calls that say no arguments stand for any call.
         made: The agent's calls.
         tools: The pool by id.
+        language: Of the functions: "python", "java" or "javascript".
     """
     if goal.labels.get(UNMEETABLE):
         return "gold accepts nothing"
@@ -113,7 +175,7 @@ def wrong_goal(goal: Goal, made: Sequence[ToolCall], tools: Mapping[str, Tool]) 
         return f"{counted(len(made), 'call')}, expected {len(gold)}"
     free = list(made)
     for call in gold:
-        rules = CallRules(call, tools[call.tool])
+        rules = CallRules(call, tools[call.tool], language)
         fitting = next((one for one in free if one.tool == call.tool and rules.accept(one)), None)
         if fitting is None:
             return f"no call fits that of {call.tool}"
@@ -128,10 +190,12 @@ class CallRules:
     Args:
         gold: The call.
         tool: Its tool, whose types count.
+        language: Of the function. In Java and JavaScript a text is read as code (`code_values`).
     """
 
     gold: Called
     tool: Tool
+    language: str = "python"
 
     def accept(self, call: ToolCall) -> bool:
         """Tell whether a call has right arguments."""
@@ -148,16 +212,21 @@ class CallRules:
         if name not in self.tool.parameters["properties"]:
             return False
         kind, inner = declared_type(self.tool, name), declared_type(self.tool, f"{name}[]")
-        wanted = _TYPES[kind]
-        if kind == "float" and type(value) is int:
+        wanted = self._type(kind)
+        if self.language != "python" and isinstance(value, str):
+            value = CODE[self.language](value, kind, inner)
+        elif wanted is float and type(value) is int:
             value = float(value)
         accepted = [*argument.listed, *([""] if argument.optional else [])]
-        items = _TYPES[inner] if wanted is list else None
+        items = self._type(inner) if wanted is list else None
         if not _of_type(value, accepted, wanted, items):
             return False
         if _first_type(accepted) not in (wanted, None):
             return value in accepted
         return _among(value, accepted, wanted, items)
+
+    def _type(self, kind: str) -> type:
+        return _TYPES[kind] if self.language == "python" else TYPES[self.language].get(kind, str)
 
 
 def _first_type(accepted: Iterable[Any]) -> type | None:
@@ -202,50 +271,3 @@ def _same_map(value: Any, one: Any, members: Iterable[str] = ()) -> bool:
 def _plain(value: Any) -> Any:
     """Return a text as the leaderboard compares it; any other value as it is."""
     return _IGNORED.sub("", value).lower().replace("'", '"') if isinstance(value, str) else value
-
-
-_SUFFIXES = {"long": "L", "float": "f"}
-
-
-def as_code(tool: Tool, arguments: dict[str, JSON], language: str) -> dict[str, str]:
-    """Return the arguments of a call as code, as the leaderboard's prompts ask for: `5L`.
-
-    A text is taken as it stands: it may be such code, or the name of a variable. Any other value is
-    written so that the leaderboard reads this very value back. So texts in a Java array have no
-    quotes, for its reader would keep them.
-
-    Args:
-        tool: That is called.
-        arguments: Of the call.
-        language: "java" or "javascript".
-    """
-    known = tool.parameters["properties"]
-    return {
-        name: value
-        if isinstance(value, str)
-        else _java(tool, name, value)
-        if language == "java" and name in known
-        else json_text(value)
-        for name, value in arguments.items()
-    }
-
-
-def _java(tool: Tool, name: str, value: Any) -> str:
-    kind, inner = declared_type(tool, name), declared_type(tool, f"{name}[]")
-    if kind == "HashMap" and isinstance(value, dict):
-        puts = (f'put("{key}", {json_text(item)});' for key, item in value.items())
-        return f"new HashMap<>() {{{{ {' '.join(puts)} }}}}"
-    if isinstance(value, list) and kind in ("Array", "ArrayList"):
-        quoted = kind == "ArrayList" and inner in ("String", "char")
-        items = ", ".join(
-            item if isinstance(item, str) and not quoted else _number(item, inner) for item in value
-        )
-        listed = f"(Arrays.asList({items}))" if items else "()"
-        return f"new Object[]{{{items}}}" if kind == "Array" else f"new ArrayList<>{listed}"
-    return _number(value, kind)
-
-
-def _number(value: JSON, kind: str) -> str:
-    """Return a value with the suffix that its type has in Java."""
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return json_text(value) + (_SUFFIXES.get(kind, "") if number else "")

@@ -27,8 +27,9 @@ Gold, by category:
   that it is not annotated. In miss_param its label `missing` says that the user tells only in the
   next turn what a call requires. Functions of `excluded_function` are not offered; those of
   `missed_function` from their turn on, in which the user's word is `MORE_FUNCTIONS`: upstream has
-  none in its files. Upstream compares states and results of its own implementation of the
-  functions, which is no data; here calls are compared, and by `leaderboard` states and results.
+  none in its files. The last turn with gold calls asks for what these and all before them leave:
+  its classes end with the public attributes that they have after gold (`EndsAs`), whatever was
+  called. Upstream compares states after each turn, and results: `leaderboard` does too.
 - memory, web_search: values that the answer states, any of them. Nothing is kept between chats
   here. So the task's history holds what upstream's user says in sessions before a memory question;
   each message is answered by `NOTED`.
@@ -50,6 +51,7 @@ from seal.benchmarks.bfcl.files import BfclFiles, Category, Item
 from seal.benchmarks.bfcl.tools import Functions
 from seal.core import JSON, DataError, Goal, Milestone, Plan, Step, Task, Tool, located, shortened
 from seal.core.conditions import Argument, Called
+from seal.core.state_conditions import EndsAs
 from seal.core.text import counted
 from seal.pools.own_benchmark import admits
 from seal.pools.reading.files import FileFault, expect, field_of
@@ -315,6 +317,10 @@ class TaskMaker:
             if told_next and not calls[turn]:
                 goal = replace(goal, labels={**goal.labels, "missing": True})
             goals.append(goal)
+        if any(gold and goal.plans is None for gold, goal in zip(calls, goals, strict=True)):
+            self.counts["dialogues_without_end"] += 1  # what gold does is not wholly known
+        else:
+            goals = _with_end(goals)
         return _task(item, category, goals, metadata=_facts(item.record), state=_state(item.record))
 
     def _turn(
@@ -434,6 +440,18 @@ def _late(missed: Any) -> dict[str, int]:
 def _goal(text: str, plans: tuple[Plan, ...] | None, offered: Mapping[str, Tool]) -> Goal:
     called = (tool for plan in plans or () for tool in plan.tools())
     return Goal(text, plans, offered=_ids(offered), relevant=tuple(dict.fromkeys(called)))
+
+
+def _with_end(goals: Sequence[Goal]) -> list[Goal]:
+    """Return the turns of a dialogue, of which the last one with gold calls asks for the end."""
+    found = list(goals)
+    for turn in reversed(range(len(found))):
+        calls = [node for plan in found[turn].plans or () for node in plan.milestones]
+        if calls:
+            end = Milestone(EndsAs(sequences=()), (len(calls) - 1,))
+            found[turn] = replace(found[turn], plans=(Plan((*calls, end)),))
+            break
+    return found
 
 
 def _ids(offered: Mapping[str, Tool]) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ from typing import Any, Literal
 import orjson
 
 from seal.core import JSON, Tool, located
+from seal.core.values import json_bytes
 from seal.pools.reading.files import expect, field_of, refuse_deep, tool_id
 from seal.pools.reading.records import ToolTable
 
@@ -186,7 +187,7 @@ class Functions:
             key = collection, category, orjson.dumps(document)
         except TypeError:
             refuse_deep(document)
-            raise
+            key = collection, category, json_bytes(document)
         if key not in self._by_document:
             self._by_document[key] = self._added(*_tool(document, collection, file, category))
         elif self._tool_per == "name":

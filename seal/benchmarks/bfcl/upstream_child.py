@@ -2,6 +2,8 @@
 
 A line is `{"ask": NAME, "of": {...}}` and its answer `{"value": ...}`, or `{"error": TEXT}`. SEAL
 starts it (`seal.benchmarks.bfcl.world`). It imports nothing of SEAL, and runs under Python 3.10.
+Given the folder of a package, it loads its classes, and what plays them, from there: no `__init__`
+of the package is run, and nothing of it that imports further packages.
 
 bfcl-eval evaluates calls as Python text. So a text is made here alone: of a method of the item's
 classes, arguments with names that Python takes, and literals. All else becomes `UNKNOWN`, which
@@ -10,11 +12,13 @@ fails there as an unknown function does.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import keyword
 import math
 import os
 import sys
+import types
 from functools import cache
 from importlib import import_module, metadata
 from pathlib import Path
@@ -25,6 +29,18 @@ UNKNOWN = "no_such_function()"
 CHECKERS = "bfcl_eval.eval_checker"
 TURNS = f"{CHECKERS}.multi_turn_eval"
 LANGUAGES = {"simple_java": "JAVA", "simple_javascript": "JAVASCRIPT"}
+
+BACKENDS = (
+    "GorillaFileSystem",
+    "MathAPI",
+    "MessageAPI",
+    "TicketAPI",
+    "TradingBot",
+    "TravelAPI",
+    "TwitterAPI",
+    "VehicleControlAPI",
+)
+"""The classes of dialogues."""
 
 Call = tuple[str, dict[str, Any]]
 """Name and arguments."""
@@ -43,12 +59,42 @@ def items(category: str, folder: str = "") -> dict[str, Any]:
     return {record["id"]: record for record in records}
 
 
+def load_from(folder: Path) -> None:
+    """Let the package be a folder whose modules are found, and whose `__init__` files are not run.
+
+    Args:
+        folder: Of `bfcl_eval`.
+    """
+    inner = ("", ".constants", ".eval_checker", ".eval_checker.multi_turn_eval")
+    for name in (*inner, f"{inner[-1]}.func_source_code"):
+        package = types.ModuleType(f"bfcl_eval{name}")
+        package.__path__ = [str(folder.joinpath(*name.split(".")[1:]))]
+        sys.modules[package.__name__] = package
+
+
+def digest_of(folder: Path) -> str:
+    """Return the first digits of a SHA-256 of the files that play dialogues."""
+    turns = folder / "eval_checker" / "multi_turn_eval"
+    files = [folder / "constants" / "executable_backend_config.py", turns / "multi_turn_utils.py"]
+    read = hashlib.sha256()
+    for file in [*files, *sorted((turns / "func_source_code").glob("*.py"))]:
+        raw = file.read_bytes()
+        read.update(f"{file.name} {len(raw)}\n".encode() + raw)
+    return read.hexdigest()[:12]
+
+
+def paths_of_classes() -> dict[str, str]:
+    """Return class to the module that has it."""
+    config = import_module("bfcl_eval.constants.executable_backend_config")
+    return dict(config.CLASS_FILE_PATH_MAPPING)
+
+
 def category_of(item: str) -> str:
     """Return the category that an id begins with; an unknown id raises a KeyError."""
     names = [path.stem.replace("BFCL_v4_", "") for path in data().glob("BFCL_v4_*.json")]
     fitting = [name for name in names if item.startswith(f"{name}_") and item in items(name)]
     if not fitting:
-        raise KeyError(f"bfcl-eval {metadata.version(NAME)} has no item {item!r}")
+        raise KeyError(f"{NAME} has no item {item!r} in {data()}")
     return max(fitting, key=len)
 
 
@@ -81,7 +127,7 @@ def answer(item: str, calls: list[Call]) -> str:
 
 def methods(entry: dict[str, Any]) -> set[str]:
     """Return the names that calls of an item may have."""
-    where = import_module("bfcl_eval.constants.executable_backend_config").CLASS_FILE_PATH_MAPPING
+    where = paths_of_classes()
     classes = [getattr(import_module(where[name]), name) for name in entry["involved_classes"]]
     return {name for made in classes for name in dir(made) if not name.startswith("_")}
 
@@ -144,16 +190,32 @@ def plain(value: Any, above: tuple[int, ...]) -> Any:
     return {k: plain(v, above) for k, v in vars(value).items() if not k.startswith("_")}
 
 
-class Peer:
-    """What may be asked, by name."""
+def forget(name: str) -> None:
+    """Drop the classes that the peer made for a name."""
+    utils = import_module(f"{TURNS}.multi_turn_utils")
+    for kept in [kept for kept in vars(utils) if kept.startswith(name)]:
+        delattr(utils, kept)
 
-    def __init__(self) -> None:
+
+class Peer:
+    """What may be asked, by name.
+
+    Args:
+        source: Folder of the package; None: it is installed.
+    """
+
+    def __init__(self, source: Path | None = None) -> None:
+        self.source = source
         self.asked = 0
         self.chat: Played | None = None
 
     def version(self) -> str:
-        """Return the peer's version."""
-        return metadata.version(NAME)
+        """Return the peer's version; of a folder the digest of its files, which can be loaded."""
+        if self.source is None:
+            return metadata.version(NAME)
+        for module in (path for name, path in paths_of_classes().items() if name in BACKENDS):
+            import_module(module)
+        return f"files {digest_of(self.source)}"
 
     def answers(self, of: list[tuple[str, list[Call]]]) -> list[str]:
         """Return what is wrong with the calls of single-turn items (`answer`).
@@ -180,29 +242,34 @@ class Peer:
         (text,) = self.chat.run([(name, arguments)])
         return {"text": text, "state": self.chat.state()}
 
-    def turns(self, item: str, turns: list[list[Call]]) -> list[str]:
-        """Return for each turn what is wrong up to its end; empty: nothing.
+    def played(
+        self, item: str, made: list[list[Call]], gold: list[list[Call]]
+    ) -> list[dict[str, Any]]:
+        """Return for each turn what made and gold calls bring, each in classes of their own.
 
-        An item is right where its last turn is.
+        Beside `results` and `gold` stands which classes `differ` after the turn, by their public
+        attributes.
         """
-        known = methods(items(category_of(item))[item])
-        texts = [[written(*call, known) for call in turn] for turn in turns]
-        found = self.texts(item, texts)
-        if not found:
-            return [""] * len(turns)
-        told = [self.texts(item, texts[:length]) for length in range(1, len(turns))]
-        return [*told, found]
+        one, other = Played(item, self._name()), Played(item, self._name())
+        told = []
+        for calls, wanted in zip(made, gold, strict=True):
+            results, golden = one.run(calls), other.run(wanted)
+            state, right = one.state(), other.state()
+            differ = [name for name in right if state[name] != right[name]]
+            told.append({"results": results, "gold": golden, "differ": differ})
+        forget(one.name)
+        forget(other.name)
+        return told
 
     def texts(self, item: str, turns: list[list[str]]) -> str:
         """Return what is wrong with calls that are written as texts; empty: nothing."""
-        name, utils = self._name(), import_module(f"{TURNS}.multi_turn_utils")
+        name = self._name()
         entry = items(category_of(item))[item]
         steps = [[turn] if turn else [] for turn in turns]
         found = import_module(f"{TURNS}.multi_turn_checker").multi_turn_checker(
             steps, truth_of(item)[: len(turns)], entry, category_of(item), name
         )
-        for kept in [kept for kept in vars(utils) if kept.startswith(name)]:
-            delattr(utils, kept)  # what the peer made for this name alone
+        forget(name)
         return "" if found["valid"] else str(found["error_type"])
 
     def _name(self) -> str:
@@ -214,7 +281,10 @@ def main() -> None:
     """Answer lines until there are no more."""
     said = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what foreign code prints is no answer
-    peer = Peer()
+    source = Path(sys.argv[1]) if sys.argv[1:] else None
+    if source is not None:
+        load_from(source)
+    peer = Peer(source)
     for line in sys.stdin:
         asked = json.loads(line)
         try:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
 from typing import Any, NoReturn
@@ -22,23 +24,34 @@ from seal.core import (
     Trajectory,
     UsageError,
 )
-from seal.core.concurrency import LineProcess
 from seal.core.environment import Environment, Validated
 from seal.core.validation import CallValidator
 from seal.core.values import json_bytes
 from seal.environments.world import WorldSetup, check_options
+from seal.pools.declarations import NeededWorld
+from seal.sandbox.bubblewrap import LineProcess
 from seal.simulator_cache.simulators import SimulatedEnvironments
 
 # -- The world `bfcl`: a dialogue's classes, as the leaderboard's own code has them.
 #
-# `seal run bfcl --environment bfcl`: each chat has a process of the peer (`Peer`), in which the
+# `seal run POOL --environment bfcl`: each chat has a process of the peer (`Peer`), in which the
 # classes of its item begin as the item says. A call brings what the leaderboard shows a model; the
-# state after it is the public attributes of the classes, a table of one row each. Tasks that are no
-# dialogues are played by the run's simulator: their verdict is on calls alone.
+# state after it is the classes with their public attributes, a table of one row each. Tasks that
+# are no dialogues are played by the run's simulator: their verdict is on calls alone.
 
 NAME = "bfcl"
+PACKAGE = "bfcl_eval"
+CLASSES = "eval_checker/multi_turn_eval/func_source_code"
+"""Where the package has the files of its classes."""
 _FAILED = "Error during execution: "
 _SECONDS = 60.0
+
+
+def needed(task: Task) -> NeededWorld | None:
+    """Return that a dialogue needs its classes; all other tasks do without."""
+    if task.tags.get("suite") != "multi_turn":
+        return None
+    return NeededWorld(NAME, "" if is_named() else HOW)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +61,17 @@ class Backends:
     tools: Mapping[str, Tool]
     """By id."""
     version: str
-    """Of the peer."""
+    """Of the peer, or the digest of the files of its classes."""
+    source: Path | None
+    """Folder of the package whose classes are run; None: the interpreter that is named has it."""
     others: SimulatedEnvironments
     """Play the tasks that are no dialogues."""
 
     def open(self, task: Task, trial: int, offered: Sequence[str] = ()) -> Environment:
         """Return the environment of one chat."""
-        if task.tags.get("suite") != "multi_turn":
+        if needed(task) is None:
             return self.others.open(task, trial, offered)
-        backend = Backend(Peer(_SECONDS), task, self.tools)
+        backend = Backend(Peer(_SECONDS, self.source), task, self.tools)
         return Validated(backend, CallValidator(self.tools), offered)
 
     def identity(self) -> dict[str, JSON]:
@@ -71,20 +86,42 @@ class Backends:
 def bfcl(setup: WorldSetup) -> Backends:
     """Return what opens BFCL's classes under the settings of a run.
 
+    Args:
+        setup: Where it allows the code of `bfcl_eval`, the classes are loaded from there by this
+            Python, in the child; else they are those of the interpreter that the user names.
+
     Raises:
         OptionError: An option is given.
-        UsageError: The peer is not there.
+        UsageError: The peer is not there, or what is allowed has no such classes.
     """
     check_options(NAME, setup, ())
     if setup.simulator is None:
         raise UsageError(f"the world {NAME} needs a run's simulator beside it")
-    peer = Peer(_SECONDS)
+    source = _found() if PACKAGE in setup.allow_code else None
+    peer = Peer(_SECONDS, source)
     try:
         version = peer.ask("version")
     finally:
         peer.close()
     others = SimulatedEnvironments(setup.simulator(), setup.tools)
-    return Backends(setup.tools, version, others)
+    return Backends(setup.tools, version, source, others)
+
+
+def _found() -> Path:
+    """Return the folder of the package `bfcl_eval` that Python finds here; nothing is imported.
+
+    Raises:
+        UsageError: It has no such classes.
+    """
+    spec = find_spec(PACKAGE)
+    for place in (spec and spec.submodule_search_locations) or ():
+        if Path(place, CLASSES).is_dir():
+            return Path(place).resolve()
+    raise UsageError(
+        f"--allow-code {PACKAGE}: it has no folder {CLASSES}; put the folder "
+        "berkeley-function-call-leaderboard of a checkout of ShishirPatil/gorilla on PYTHONPATH, "
+        f"or install it: pip install --no-deps {RELEASE} mpmath"
+    )
 
 
 class Backend:
@@ -138,7 +175,7 @@ class Backend:
 
 
 def _tables(state: Mapping[str, Any]) -> Tables:
-    return {name: [attributes] for name, attributes in state.items()}
+    return {name: [{"class": name, **attributes}] for name, attributes in state.items()}
 
 
 def _result(call: ToolCall, text: str, executed: Execution) -> ToolResult:
@@ -169,8 +206,10 @@ VARIABLE = "SEAL_BFCL_PYTHON"
 RELEASE = "bfcl-eval==2026.3.23"
 HOW = (
     f"{VARIABLE} names no Python that has {RELEASE}; make one: python3.11 -m venv BFCL, "
-    f"BFCL/bin/pip install torch {RELEASE} soundfile, export {VARIABLE}=BFCL/bin/python"
+    f"BFCL/bin/pip install --no-deps {RELEASE} mpmath, export {VARIABLE}=BFCL/bin/python; or run a "
+    "checkout's classes: --allow-code bfcl_eval (docs/leaderboard.md)"
 )
+CHECKERS = "its checkers of single calls take all its packages: pip install torch soundfile too"
 _KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "SYSTEMROOT")
 _LONGEST = 1 << 28
 
@@ -185,10 +224,14 @@ class Peer:
 
     Args:
         seconds: What an answer may take.
+        source: Folder of the package, of which the classes alone are loaded, so that neither its
+            other packages nor an interpreter of its own are needed; None: the interpreter that the
+            user names has it.
     """
 
-    def __init__(self, seconds: float = 300.0) -> None:
+    def __init__(self, seconds: float = 300.0, source: Path | None = None) -> None:
         self._seconds = seconds
+        self._source = source
         self._lock = Lock()
         self._process: LineProcess | None = None
 
@@ -205,7 +248,7 @@ class Peer:
         """
         line = json_bytes({"ask": what, "of": of}) + b"\n"
         with self._lock:
-            self._process = self._process or _started()
+            self._process = self._process or _started(self._source)
             try:
                 answer = self._process.ask(line, self._seconds)
             except TimeoutError:
@@ -217,7 +260,13 @@ class Peer:
             return said["value"]
         error = str(said["error"])
         if error.startswith(("PackageNotFoundError", "ModuleNotFoundError")):
-            raise UsageError(f"{HOW}. It says: {error}")
+            if self._source is not None:
+                raise UsageError(
+                    f"the classes in {self._source} import what this Python lacks: {error}; "
+                    "they take mpmath alone: pip install mpmath"
+                )
+            more = f"; {CHECKERS}" if error.startswith("Module") else ""
+            raise UsageError(f"{HOW}. It says: {error}{more}")
         raise InfrastructureError(f"bfcl-eval, asked for {what!r}: {error}")
 
     def _fail(self, what: str, problem: str) -> NoReturn:
@@ -231,11 +280,14 @@ class Peer:
             self._process = None
 
 
-def _started() -> LineProcess:
-    if not is_named():
+def _started(source: Path | None) -> LineProcess:
+    if source is None and not is_named():
         raise UsageError(HOW)
     program = str(Path(__file__).with_name("upstream_child.py"))
-    command = [str(Path(os.environ[VARIABLE]).expanduser()), "-I", program]
+    if source is None:
+        command = [str(Path(os.environ[VARIABLE]).expanduser()), "-I", program]
+    else:
+        command = [sys.executable, "-I", program, str(source)]
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     try:
         return LineProcess(command, {**kept, "PYTHONHASHSEED": "0"}, _LONGEST)

@@ -33,6 +33,7 @@ from seal.benchmarks.dialogtool.schemas import DONT_CARE, Api, Service, named
 from seal.benchmarks.dialogtool.tool_life import UNKNOWN
 from seal.core import JSON, DataError, Goal, Milestone, Plan, Step, ToolCall, ToolResult, shortened
 from seal.core.conditions import Argument, Called
+from seal.core.values import json_bytes
 from seal.pools.reading.files import CountedFault, expect, field_of, fields
 
 USER, CALLER, EXECUTOR = "user_simulator", "execution_manager", "executor"
@@ -272,7 +273,7 @@ class _Dialogue:
             self._blame(CountedFault("missing_argument", fault))
         arguments = named(api.arguments, given)
         rows = tuple(_row(service, row) for row in field_of(frame, "service_results", list))
-        key = orjson.dumps(arguments, option=orjson.OPT_SORT_KEYS)
+        key = json_bytes(arguments, orjson.OPT_SORT_KEYS)
         return RecordedCall(api, arguments, key, rows, not missing)
 
     def _told(
@@ -346,7 +347,7 @@ def _row(service: Service, row: Any) -> bytes:
     """Return a result as JSON, its keys sorted so that equal rows are equal bytes."""
     expect(row, dict, "service_results", "objects")
     try:
-        return orjson.dumps(named(service.slots, row), option=orjson.OPT_SORT_KEYS)
+        return json_bytes(named(service.slots, row), orjson.OPT_SORT_KEYS)
     except KeyError as error:
         known = ", ".join(service.slots)
         raise CountedFault(

@@ -14,7 +14,7 @@ import orjson
 
 from seal.benchmarks.dialogtool.tool_life import TODAY, UNKNOWN, needs_tool, write_act
 from seal.core import JSON, Completion, Message, Request, Tool, ToolCall
-from seal.core.english import Time, days, read
+from seal.core.quantities import Time, days, read
 from seal.core.text import words
 from seal.models.fill import Span, spans
 from seal.models.lexical import ToolChooser
@@ -386,7 +386,7 @@ def _integer(
     allowed = schema.get("enum")
     people = bool(named & {"guests", "riders", "people", "passengers", "seats", "party", "size"})
     whole = read(said)
-    for value, start, end in whole.tokens:
+    for value, start, end, *_ in whole.tokens:
         if not isinstance(value, Decimal) or value != value.to_integral_value():
             continue
         if allowed and value not in allowed:

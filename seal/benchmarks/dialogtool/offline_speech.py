@@ -67,7 +67,8 @@ def restyled(text: str, features: Mapping[str, Any]) -> str:
     text = _with_contractions(text.strip(), features.get("contractions"))
     for word in features.get("avoid") or ():
         text = re.sub(rf"\s*\b{re.escape(word)}\b(?!')", "", text, flags=re.IGNORECASE).strip(" ,")
-    sentences = [_ended(part[0].upper() + part[1:]) for part in _SENTENCE.split(text) if part]
+    parts = [part[0].upper() + part[1:] for part in _SENTENCE.split(text) if part]
+    sentences = [part if part[-1] in ".!?" else f"{part}." for part in parts]
     most = features.get("max_words")
     if most:
         sentences = [short for sentence in sentences for short in _cut(sentence, most)]
@@ -87,10 +88,6 @@ def _with_contractions(text: str, wanted: bool | None) -> str:
         return new[0].upper() + new[1:] if match[0][0].isupper() else new
 
     return _I.sub("I", re.sub(rf"\b(?:{found})\b", other, text, flags=re.IGNORECASE))
-
-
-def _ended(sentence: str) -> str:
-    return sentence if sentence[-1] in ".!?" else f"{sentence}."
 
 
 def _cut(sentence: str, most: int) -> list[str]:
@@ -147,10 +144,12 @@ def in_words(lesson: Lesson, before: Sequence[Message]) -> str:
     said = _heard(before)
     match _called_for(lesson):
         case "request":
-            return _question(_missing(lesson))
+            named = " and ".join(f"the {' '.join(words(name))}" for name in _missing(lesson)[:2])
+            return f"What is {named}?" if named else "Could you tell me more about what you want?"
         case "confirm":
-            wanted = _listed(_given(lesson) or _asked_before(before)) or "what you said"
-            return f"I would go on with {wanted}. Shall I go ahead?"
+            given = (_given(lesson) or _asked_before(before)).items()
+            wanted = ", ".join(f"{' '.join(words(name))} {_text(value)}" for name, value in given)
+            return f"I would go on with {wanted or 'what you said'}. Shall I go ahead?"
         case "inform_count":
             return f"I found {len(rows)} which you may like. {_suggested(rows)}"
         case "offer":
@@ -219,11 +218,6 @@ def _missing(lesson: Lesson) -> list[str]:
     return [name for name, value in _given(lesson).items() if value == UNKNOWN]
 
 
-def _question(missing: Sequence[str]) -> str:
-    named = " and ".join(f"the {' '.join(words(name))}" for name in missing[:2])
-    return f"What is {named}?" if named else "Could you tell me more about what you want?"
-
-
 def _suggested(rows: Sequence[_Row]) -> str:
     if not rows:
         return "I am sorry, I did not find any."
@@ -243,10 +237,6 @@ def _answered(rows: Sequence[_Row], asked: str) -> str:
 def _sentences(values: Mapping[str, JSON]) -> str:
     told = list(values.items())[:_MOST_VALUES]
     return " ".join(f"The {' '.join(words(name))} is {_text(value)}." for name, value in told)
-
-
-def _listed(values: Mapping[str, JSON]) -> str:
-    return ", ".join(f"{' '.join(words(name))} {_text(value)}" for name, value in values.items())
 
 
 def _text(value: JSON) -> str:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from itertools import groupby, islice
 from typing import Any, NamedTuple
 
-from seal.benchmarks.dialogtool.recordings import BOOKINGS, WORLD, Call, calls_of, is_transactional
 from seal.benchmarks.dialogtool.roles import ToolWriter
 from seal.benchmarks.dialogtool.schemas import asked
 from seal.benchmarks.dialogtool.tool_life import (
@@ -25,6 +24,7 @@ from seal.benchmarks.dialogtool.tool_life import (
     asked_tasks,
     creates,
 )
+from seal.benchmarks.dialogtool.world import BOOKINGS, WORLD, Call, calls_of, is_transactional
 from seal.core import (
     JSON,
     Goal,
@@ -42,7 +42,7 @@ from seal.core import (
 from seal.core.conditions import Called, Condition
 from seal.core.state_conditions import StateHas
 from seal.core.values import json_text
-from seal.experiments.ablation_conditions import Variation
+from seal.experiments.ablation import Variation
 from seal.pools.pool import StoredPool, View
 from seal.runs.environments import worlds_of
 from seal.runs.settings import RunSettings

@@ -18,7 +18,7 @@ from seal.benchmarks.dialogtool import tool_life as life
 from seal.benchmarks.dialogtool.offline_speech import restyled
 from seal.benchmarks.dialogtool.tool_life import ACTOR, RESPONDER, TEACHER, Turn
 from seal.core import JSON, InfrastructureError, NoVerdictError, Score, needing
-from seal.core.english import Time, read
+from seal.core.quantities import Time, read
 from seal.core.rouge import rouge_l
 from seal.core.text import shipped_text
 from seal.core.values import digest, json_text
@@ -338,7 +338,8 @@ def kept(meant: str, said: str, known: str = "") -> float:
 
 
 def _tokens(text: str) -> set[Any]:
-    return {_fact(value) for value in read(text).values}
+    values = read(text).values
+    return {(v.hour % 12, v.minute) if isinstance(v, Time) else v for v in values}
 
 
 def _facts(text: str, name: re.Pattern[str]) -> set[Any]:
@@ -346,10 +347,6 @@ def _facts(text: str, name: re.Pattern[str]) -> set[Any]:
     tokens = _tokens(text)
     names = {found.casefold() for found in name.findall(text)}
     return {one for one in tokens if not isinstance(one, str) and one != 1} | (names & tokens)
-
-
-def _fact(value: Any) -> Any:
-    return (value.hour % 12, value.minute) if isinstance(value, Time) else value
 
 
 def _unframed(features: Mapping[str, JSON], said: str) -> str:

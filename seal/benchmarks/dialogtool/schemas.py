@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.core import JSON, DataError, Tool, check_name, shortened
-from seal.core.english import read
+from seal.core.quantities import read
 from seal.core.values import canonical_json
 from seal.pools.importer import Notes
 from seal.pools.reading.files import (

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from markupsafe import Markup
 
@@ -15,16 +14,15 @@ from seal.benchmarks.dialogtool.metrics import MISSED, NO_TOOL, TWINS, api_name
 from seal.benchmarks.dialogtool.role_scores import HIGHEST, ORDER, corpus_bleu, variety
 from seal.core import MissingExtraError, Score, Tool
 from seal.core.text import counted, one_line
-from seal.evaluation.statistics import bootstrap_interval
+from seal.evaluation.statistics import mean_interval
 from seal.pools.declarations import PublishedTable, shipped_rows
 from seal.pools.pool import StoredPool
-from seal.report.charts import Bar, BarGroup, bar_chart
 from seal.report.grids import Grid
 from seal.report.lanes import Lane, scores_so_far
-from seal.report.pages import render, table
+from seal.report.pages import Bar, BarGroup, bar_chart, render, table
 from seal.report.paper import Figures
-from seal.report.run_tables import Figure, RunTable, Share, page_cell
 from seal.report.sections import lane_bar
+from seal.report.table_forms import Figure, RunTable, Share, page_cell
 from seal.runs.run import read_human
 
 # -- A tool's life in dialogue: the report's part about it, and its tables for the terminal.
@@ -32,10 +30,6 @@ from seal.runs.run import read_human
 # These are Tables 3, 4, 5 and 8 of DialogTool, and figures by turns and by API. One pass over a
 # run's scores counts what they need. Shares leave out what has no value, as where the
 # infrastructure failed.
-
-if TYPE_CHECKING:
-    pass
-
 
 CREATION = "creation"
 TASKS = ("awareness", "selection", "execution")
@@ -46,11 +40,6 @@ AnyTable = RunTable[Figure] | RunTable[Share]
 _Counts = Mapping[str, tuple[str, str]]
 """Column to what is counted and of what it is a share, as `Counted.counts` names them."""
 
-EXECUTION_ERRORS: _Counts = {
-    "wrong API": ("execution api_error", "executions"),
-    "argument matching error": ("execution argument_matching_error", "executions"),
-    "missing argument error": ("execution missing_argument_error", "executions"),
-}
 SHARES: Mapping[str, _Counts] = {
     "awareness errors, % of all turns (Table 4)": {
         "T., a tool due": (f"awareness {MISSED}", "turns"),
@@ -64,7 +53,12 @@ SHARES: Mapping[str, _Counts] = {
         "missing call": ("selection missing_call", "decisions"),
         "wrong API": ("selection api_error", "decisions"),
     },
-    "execution errors, % of turns on which an API was due and one was requested": EXECUTION_ERRORS,
+    "execution errors, % of turns on which an API was due and one was requested": {
+        "wrong API": ("execution api_error", "executions"),
+        "argument matching error": ("execution argument_matching_error", "executions"),
+        "missing argument error": ("execution missing_argument_error", "executions"),
+        "refused": ("execution refused", "executions"),
+    },
     "arguments of requests of the right API, compared exactly, % (Table 8)": {
         "missing keys": ("missing", "compared"),
         "extra keys": ("extra", "compared"),
@@ -217,7 +211,8 @@ def dialogue_tables(lanes: Sequence[Lane], runs: Mapping[str, Counted]) -> list[
         lanes: Floor, runs, ceiling.
         runs: What was counted of each, by its label.
     """
-    exactly = _EXACTLY if any(map(_is_exact, lanes)) else ""
+    measured = [lane.run.manifest().get("measure") or {} for lane in lanes]
+    exactly = _EXACTLY if any(of.get("match") == "exact" for of in measured) else ""
     main = "the tasks of a tool's life, % but for role (0-10) and human (1-5) (Table 3)"
     rules = "by the rules of --match" if exactly else "as published"
     twins = [name for twin in TWINS for name in (twin, f"{twin}_exact")]
@@ -237,12 +232,6 @@ def dialogue_tables(lanes: Sequence[Lane], runs: Mapping[str, Counted]) -> list[
         }
         tables.append(RunTable(title, rows))
     return tables
-
-
-def _is_exact(lane: Lane) -> bool:
-    """Tell whether the plain names of a run's metrics have the exact rules."""
-    measured = lane.run.manifest().get("measure") or {}
-    return bool(measured.get("match") == "exact")
 
 
 def _main(lane: Lane, known: Counted) -> dict[str, Figure]:
@@ -298,7 +287,7 @@ def _micro(scored: Sequence[tuple[str, float, float]]) -> Figure:
     clusters = [numbers.setdefault(task, len(numbers)) for task, _, _ in scored]
     _, values, weights = map(list, zip(*scored, strict=True))
     mean = sum(v * w for v, w in zip(values, weights, strict=True)) / sum(weights)
-    return _figure(mean, *bootstrap_interval(values, 0, 2_000, clusters=clusters, weights=weights))
+    return _figure(mean, *mean_interval(values, clusters, weights))
 
 
 def _corpus(known: Counted) -> Figure:
@@ -346,9 +335,7 @@ class DialogueSection:
             return None
         runs = counted_lanes(shown)
         charts = (
-            _errors(shown, runs),
             _by_app_lists(shown),
-            _by_turns(shown),
             _chart_by_api("Selection recall by API", "selected", shown, runs),
             _chart_by_api("Execution accuracy by API", "executed", shown, runs),
             _chart_by_api("Creation pass rate by API", "created", shown, runs),
@@ -360,23 +347,6 @@ class DialogueSection:
             lanes=shown,
             apis=_api_table(runs),
         )
-
-
-def _chart(title: str, groups: Iterable[BarGroup], least: int = 1) -> Markup | None:
-    """Draw the first groups that have a value; None: there are fewer than the least."""
-    drawn = [group for group in groups if any(bar.value is not None for bar in group.bars)]
-    if len(drawn) < least:
-        return None
-    more = len(drawn) - DRAWN
-    return bar_chart(f"{title}; {more} more below" if more > 0 else title, drawn[:DRAWN])
-
-
-def _errors(lanes: Sequence[Lane], runs: Mapping[str, Counted]) -> Markup | None:
-    groups = []
-    for name, of in EXECUTION_ERRORS.items():
-        shares = ((lane, runs[lane.label].share(of).value) for lane in lanes)
-        groups.append(BarGroup(name, tuple(Bar(lane.label, lane.colour, v) for lane, v in shares)))
-    return _chart("Execution errors, share of requests of due APIs", groups)
 
 
 def _app_list(lane: Lane) -> str:
@@ -403,15 +373,6 @@ def _by_app_lists(lanes: Sequence[Lane]) -> Markup | None:
     return bar_chart("APIs offered flat and hierarchical, mean with 95 % interval", groups)
 
 
-def _by_turns(lanes: Sequence[Lane]) -> Markup | None:
-    groups = []
-    for task, bucket in product(TASKS, BUCKETS):
-        bars = tuple(lane_bar(lane, task, f"turns_bucket={bucket}") for lane in lanes)
-        reach = f"{bucket} turns and more" if bucket == BUCKETS[-1] else f"up to {bucket}"
-        groups.append(BarGroup(f"{task}, {reach}", bars))
-    return _chart("By turns of the dialogue, mean with 95 % interval", groups, least=2)
-
-
 def _chart_by_api(
     title: str, share: str, lanes: Sequence[Lane], runs: Mapping[str, Counted]
 ) -> Markup | None:
@@ -419,9 +380,12 @@ def _chart_by_api(
     groups = []
     for name, turns in _frequency(runs).items():
         apis = ((lane, runs[lane.label].apis.get(name, ApiCounts(name))) for lane in lanes)
-        bars = (Bar(it.label, it.colour, getattr(api, share).value) for it, api in apis)
-        groups.append(BarGroup(f"{one_line(name, 50)}, due {turns} times", tuple(bars)))
-    return _chart(title, groups)
+        bars = tuple(Bar(it.label, it.colour, getattr(api, share).value) for it, api in apis)
+        if any(bar.value is not None for bar in bars):
+            groups.append(BarGroup(f"{one_line(name, 50)}, due {turns} times", bars))
+    more = len(groups) - DRAWN
+    told = f"{title}; {more} more below" if more > 0 else title
+    return bar_chart(told, groups[:DRAWN]) if groups else None
 
 
 def _frequency(runs: Mapping[str, Counted]) -> dict[str, int]:
@@ -482,11 +446,6 @@ def _counts(number: str) -> Callable[[StoredPool], Figures]:
     }
 
 
-def _published(number: str) -> dict[str, dict[str, float]]:
-    found = (each for each in beside_paper({}) if each.table == number)
-    return {each.figure: {"number": each.paper} for each in found}
-
-
 def _actions(pool: StoredPool) -> Figures:
     splits: Mapping[str, Any] = pool.report.get("counts") or {}
     return {name: dict(counts["first_acts"]) for name, counts in splits.items()}
@@ -499,17 +458,13 @@ def _counted(lane: Lane) -> Counted:
 def _life(lane: Lane) -> Figures:
     """Return what Table 3 has beside means: weighted ones, and those that are no shares."""
     known, rated = _counted(lane), read_human(lane.run)
-    own: dict[str, float | None] = {
+    own = {
         "creation": weighted(known.creation),
         "selection": weighted(known.selection),
+        "role": lane.estimate("role").mean,
+        "human": None if rated is None else rated.mean,
     }
-    return {
-        "": {
-            **own,
-            "role": lane.estimate("role").mean,
-            "human": None if rated is None else rated.mean,
-        }
-    }
+    return {"": own}
 
 
 def _shares(title: str) -> Callable[[Lane], Figures]:
@@ -561,10 +516,11 @@ def _turn_table(task: str) -> PublishedTable:
 
 
 def _count_table(number: str, title: str) -> PublishedTable:
+    published = (each for each in beside_paper({}) if each.table == number)
     return PublishedTable(
         title,
         f"DialogTool, Table {number}",
-        _published(number),
+        {each.figure: {"number": each.paper} for each in published},
         figures=_counts(number),
         of="pool",
         needs={"": f"{_IMPORT}; beside_paper in its import.json says why counts differ"},
@@ -589,6 +545,7 @@ TABLES = (
             "human": "",
         },
         scale=100.0,
+        shares=("bleu",),
         lacks="models that are the best of no task",
         figures=_life,
         needs={

@@ -16,6 +16,7 @@ from seal.core import JSON, DataError, Goal, OptionError, Step, Task, ToolCall, 
 from seal.core.conditions import Called
 from seal.core.text import shipped_json
 from seal.core.values import derive_seed, digest
+from seal.evaluation.error_patterns import was_refused
 from seal.evaluation.goals import TaskChat
 from seal.pools.reading.files import expect, json_file
 
@@ -179,6 +180,11 @@ class Turn:
         """Return what a role said last; None: nothing."""
         words = [s.content for s in self.steps if s.author == role and not (s.call or s.result)]
         return words[-1] if words else None
+
+    def was_refused(self, call: ToolCall) -> bool:
+        """Tell whether a call was refused; one without a result, or of a dead service, was not."""
+        told = [s.result for s in self.steps if s.result and s.result.call_id == call.id]
+        return bool(told) and was_refused(told[-1])
 
     def calls(self, role: str) -> list[ToolCall]:
         """Return the calls of a role in order."""
@@ -363,8 +369,12 @@ def _facts(roles: Sequence[Role], seated: list[JSON], task: Task, seed: int) -> 
 
     A role that is seated and never spoke is scored, one that is not seated is not.
     """
-    kept = {"role": dict(drawn_role(roles, task, seed))} if ACTOR in seated else {}
-    return {"seated": seated, **kept}
+    if ACTOR not in seated:
+        return {"seated": seated}
+    return {
+        "seated": seated,
+        "role": dict(Random(derive_seed(seed, task.id, "role")).choice(roles)),
+    }
 
 
 def _variant(goal: Goal) -> str:
@@ -464,19 +474,3 @@ def _features(features: Mapping[str, Any], where: str) -> dict[str, JSON]:
             raise DataError(f"{where}: {name}: expected {expected}, got {shortened(value)}")
     empty: dict[str, JSON] = {name: [] if kind is list else None for name, kind in FEATURES.items()}
     return {**empty, **features}
-
-
-def drawn_role(roles: Sequence[Role], task: Task, seed: int) -> Role:
-    """Return the role of a dialogue: the one that its metadata names, else one by (seed, task id).
-
-    Raises:
-        DataError: The task names an unknown role.
-    """
-    named = task.metadata.get("role")
-    if named is not None:
-        found = next((role for role in roles if role["name"] == named), None)
-        if found is None:
-            known = ", ".join(str(role["name"]) for role in roles)
-            raise DataError(f"task {task.id}: no role {named!r}; there are: {known}")
-        return found
-    return Random(derive_seed(seed, task.id, "role")).choice(roles)

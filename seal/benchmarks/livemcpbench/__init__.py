@@ -7,5 +7,5 @@ _HERE = "seal.benchmarks.livemcpbench"
 LIVEMCPBENCH = Benchmark(
     "livemcpbench",
     importer=f"{_HERE}.importer:import_livemcpbench",
-    verdicts=f"{_HERE}.trajectories:read_verdicts",
+    verdicts=f"{_HERE}.importer:read_verdicts",
 )

@@ -11,6 +11,7 @@ from seal.core import JSON, DataError, Tool, UsageError
 from seal.environments.mcp import Origin
 from seal.environments.mcp_servers import TIMEOUT, McpListing, McpServer, Sessions, read_servers
 from seal.pools.importer import Notes
+from seal.pools.own_benchmark import says_it_writes
 
 
 def import_mcp(
@@ -63,6 +64,10 @@ def import_mcp(
 
 def _tool(name: str, server: McpServer, document: dict[str, JSON], prefix: str) -> Tool:
     named = str(document["name"])
+    try:
+        writes = says_it_writes(document)
+    except UsageError as error:
+        raise DataError(f"{name}: {named}: {error}") from error
     origin = Origin(name, named, server.spec, server.is_reset, document.get("annotations") or {})
     return Tool(
         f"{name}/{named}",
@@ -72,6 +77,7 @@ def _tool(name: str, server: McpServer, document: dict[str, JSON], prefix: str) 
         name,
         document.get("outputSchema"),
         origin.told(),
+        writes,
     )
 
 

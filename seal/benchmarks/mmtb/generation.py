@@ -10,17 +10,17 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import product
 from pathlib import Path
-from typing import Any, TypedDict, Unpack, get_args
+from typing import Any, get_args
 
 from seal.api.experiment_results import Generated
 from seal.benchmarks.mmtb.dialogues import Dialogue, MissionType, check_language
-from seal.benchmarks.mmtb.generation_checks import Validation
 from seal.benchmarks.mmtb.generation_scene import (
     Assignment,
     ChoosesTools,
     Relation,
     Scene,
     Speakers,
+    Validation,
 )
 from seal.benchmarks.mmtb.generation_team import Made, ModelSpeakers, Studio, Take, task_of
 from seal.benchmarks.mmtb.importer import Tally
@@ -40,7 +40,7 @@ from seal.core import (
     located,
     shortened,
 )
-from seal.core.settings import Count, check_fields, checked, with_field_docs
+from seal.core.settings import Count, check_fields, checked, checked_names
 from seal.core.store import Store, open_store
 from seal.core.validation import CallValidator
 from seal.core.values import canonical_json, derive_seed
@@ -154,7 +154,7 @@ class ReviewGroup:
     """File for the candidates of every mission; choices that you edit in it are used."""
 
 
-@with_field_docs
+@checked_names
 @dataclass(frozen=True, kw_only=True)
 class MissionSettings(MissionGroup, SpeakerGroup, ReviewGroup):
     """Settings of one generation.
@@ -195,28 +195,6 @@ class MissionSettings(MissionGroup, SpeakerGroup, ReviewGroup):
             "language": self.language,
             "seed": self.seed,
         }
-
-
-class MissionOptions(TypedDict, total=False):
-    """Fields of `MissionSettings`."""
-
-    missions: int
-    types: Sequence[MissionType]
-    relations: Sequence[Relation]
-    cover: int
-    model: ModelChoice | Speakers | None
-    role_models: Mapping[str, ModelChoice]
-    model_options: Mapping[str, Any]
-    base_url: str | None
-    simulator: SimulatorChoice
-    cache: CacheMode
-    language: str
-    limit: int | None
-    workers: int
-    seed: int
-    name: str
-    review: str | Path | None
-    cache_dir: str | Path | None
 
 
 def assignments(settings: MissionSettings) -> list[list[Assignment]]:
@@ -348,7 +326,7 @@ def generate_missions(
     out: str | Path,
     *,
     progress: Progress | None = None,
-    **options: Unpack[MissionOptions],
+    **options: Any,
 ) -> Generated:
     """Make dialogues of related missions over a pool's tools, and of them a pool to run.
 
@@ -626,7 +604,11 @@ class Crew:
         self.tools = tools
         self._store = store
         self._main = Flagged(settings.model, settings.base_url, settings.model_options)
-        self._built = {role: self._build(role) for role in self._roles()}
+        speaks = isinstance(settings.model, str) or hasattr(settings.model, "complete")
+        simulated = settings.simulator if isinstance(settings.simulator, str) else ""
+        simulates = "llm" in simulated.split("+")
+        asked = [*(ROLES[:-1] if speaks else ()), *(ROLES[-1:] if simulates else ())]
+        self._built = {role: self._build(role) for role in asked}
         self._check_used()
         self.speakers = self._speakers()
         simulator = self._simulator()
@@ -664,13 +646,6 @@ class Crew:
             "speakers": dict(getattr(self.speakers, "identity", {})),
             "simulator": self._simulated_by,
         }
-
-    def _roles(self) -> list[str]:
-        """Return the roles that have a model."""
-        model, simulator = self.settings.model, self.settings.simulator
-        speaks = isinstance(model, str) or hasattr(model, "complete")
-        simulates = isinstance(simulator, str) and "llm" in simulator.split("+")
-        return [*(ROLES[:-1] if speaks else ()), *(ROLES[-1:] if simulates else ())]
 
     def _check_used(self) -> None:
         """Raise UsageError where something is said of models that nobody asks."""

@@ -1,4 +1,4 @@
-"""What is known, decided and done in a mission, and which value comes from where."""
+"""What is known, decided and done in a mission; where values come from; checks of dialogues."""
 
 from __future__ import annotations
 
@@ -10,15 +10,40 @@ from datetime import date
 from decimal import Decimal
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
+from seal.agents import build_agent
+from seal.agents.autogen import play
+from seal.agents.conversation import Conversation, Services
+from seal.agents.teams import DIRECT
 from seal.benchmarks.mmtb.dialogues import Mission, MissionType
-from seal.core import JSON, Chat, DataError, Goal, Task, Tool, located, shortened
-from seal.core.conditions import AGENT, USER, Called, party
-from seal.core.english import MONTHS, numbers
+from seal.core import (
+    JSON,
+    Chat,
+    DataError,
+    Goal,
+    Milestone,
+    Plan,
+    Simulator,
+    SimulatorError,
+    Task,
+    Tool,
+    ToolCall,
+    Verdict,
+    levels,
+    located,
+    shortened,
+)
+from seal.core.conditions import AGENT, USER, Asked, Called, party
+from seal.core.quantities import MONTHS, numbers
 from seal.core.statements import Sense, states
 from seal.core.text import shipped_words
-from seal.core.values import json_text
-from seal.evaluation.mission_gold import ANSWER, ASK
+from seal.core.validation import CallValidator
+from seal.core.values import equal
+from seal.environments.replay import Replay
+from seal.evaluation.mission_gold import ANSWER
+from seal.evaluation.missions import Missions
+from seal.models.oracle import Oracle
 from seal.pools.reading.files import expect, field_of, json_of_text, refuse_deep
+from seal.simulator_cache.simulators import SimulatedEnvironments
 
 # -- What the roles of a generation chat know, say and decide, whoever plays them.
 #
@@ -199,25 +224,9 @@ class ChoosesTools(Protocol):
         ...
 
 
-def question(tool: str, missing: Sequence[str]) -> Action:
-    """Return the action that asks the user for parameters of a tool."""
-    return Action(ASK, {ASKED_TOOL: tool, MISSING: list(missing)})
-
-
 def final_answer(kind: Literal["tool", "chat"]) -> Action:
     """Return the action that ends a mission."""
     return Action(ANSWER, {ANSWER_TYPE: kind})
-
-
-def write_decision(decision: Decision) -> str:
-    """Return a decision as JSON text."""
-    actions = [
-        {"name": a.name, "arguments": a.arguments, "tool_call_purpose": a.purpose}
-        for a in decision.actions
-    ]
-    finished = "yes" if decision.finished else "no"
-    said = {"Mission_Finish": finished, "Thought": decision.thought, "Plan": decision.plan}
-    return json_text({**said, "Action_List": actions})
 
 
 def read_decision(text: str) -> Decision:
@@ -560,3 +569,144 @@ def day_of(text: str) -> date | None:
         except ValueError:
             continue
     return None
+
+
+# -- Machine checks of a finished dialogue: what a set of missions is worth is decided here.
+#
+# - `unknown_tool`, `invalid_call`: a gold call names no tool of the pool or of the dialogue, or its
+#   arguments do not fit the schema.
+# - `cyclic_dependencies`: the gold is no partial order.
+# - `another_observation`: the run's simulator answers a gold call otherwise, or not at all.
+# - `unsolved`: the oracle, playing the whole dialogue in the replay, does not get 1.0 for a
+#   mission.
+# - `nothing_missing`, `said_before`: a question asks for what the user had said.
+# - `leans_on_nothing`: a mission that was to lean on earlier ones needs nothing of them.
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with a dialogue, for which it is dropped."""
+
+    mission: int
+    """Position of the mission."""
+    reason: str
+    """Name of a rule, or one that `seal.benchmarks.mmtb.generation_scene` has, or
+    `no_request`, `no_answer`, `no_question`, `no_reply`, `too_long`, `unusable_words`."""
+    text: str
+
+
+class Validation:
+    """Checks dialogues. Safe in threads where the simulator is.
+
+    Args:
+        tools: Of the pool, by id.
+        simulator: Answered the gold calls.
+    """
+
+    def __init__(self, tools: Mapping[str, Tool], simulator: Simulator) -> None:
+        self._tools = tools
+        self._validator = CallValidator(tools)
+        self._environments = SimulatedEnvironments(simulator, tools)
+
+    def faults(self, task: Task) -> list[Fault]:
+        """Return what is wrong with a generated dialogue; empty: it is valid.
+
+        Args:
+            task: As `seal.benchmarks.mmtb.importer` makes it.
+
+        Raises:
+            InfrastructureError: The simulator's server or store failed, so that nothing is known.
+        """
+        found = [fault for n, goal in enumerate(task.goals) for fault in self._of_gold(n, goal)]
+        if found:
+            return found
+        for number, goal in enumerate(task.goals):
+            found += self._of_results(task, number, goal)
+            found += self._of_words(task, number)
+        return found or self._unsolved(task)
+
+    def _of_gold(self, number: int, goal: Goal) -> Iterator[Fault]:
+        """Yield what is wrong with the gold as it stands."""
+        plan = _plan(goal)
+        if not plan.milestones:
+            yield Fault(number, "empty_mission", "the mission has no gold step")
+        try:
+            levels([milestone.after for milestone in plan.milestones])
+        except DataError as error:
+            yield Fault(number, "cyclic_dependencies", str(error))
+        for called in plan.calls():
+            if called.tool not in self._tools or called.tool not in (goal.offered or ()):
+                yield Fault(number, "unknown_tool", f"{called.tool} is not offered")
+        for _, call in self._calls(plan):
+            wrong = self._validator.check(call)
+            if wrong is not None:
+                yield Fault(number, "invalid_call", f"{call.name}: {wrong.message}")
+
+    def _of_results(self, task: Task, number: int, goal: Goal) -> Iterator[Fault]:
+        """Yield the gold calls that the simulator answers otherwise."""
+        environment = self._environments.open(task, 0)
+        for milestone, call in self._calls(_plan(goal)):
+            try:
+                (result,) = environment.call([call])
+            except SimulatorError as error:
+                yield Fault(number, "another_observation", f"{call.name}: {error}")
+                continue
+            if not equal(result.value, milestone.result):
+                text = f"{call.name} with {call.arguments} is answered otherwise"
+                yield Fault(number, "another_observation", text)
+
+    def _calls(self, plan: Plan) -> Iterator[tuple[Milestone, ToolCall]]:
+        """Yield the gold steps that are calls, each with its call, optional arguments and all."""
+        for position, milestone in enumerate(plan.milestones):
+            called = milestone.condition
+            if isinstance(called, Called) and called.tool in self._tools:
+                tool = self._tools[called.tool]
+                given = (called.arguments or {}).items()
+                values = {name: argument.listed[0] for name, argument in given}
+                yield milestone, ToolCall(f"call_{position}", tool.name, values, tool=tool.id)
+
+    def _of_words(self, task: Task, number: int) -> Iterator[Fault]:
+        """Yield what a mission's words do not bear out."""
+        goal, said = task.goals[number], said_of(task, number)
+        if any(isinstance(milestone.condition, Asked) for milestone in _plan(goal).milestones):
+            if not lacks(goal, said, self._tools):
+                yield Fault(number, "nothing_missing", "the request says all that is required")
+            for value in told_before(goal, said):
+                text = f"the user is asked for {value!r}, which was said"
+                yield Fault(number, "said_before", text)
+        relation = goal.labels.get("relation")
+        if relation and not leans(goal, said, relation == "memory"):
+            text = f"by {relation} it should lean on earlier missions, but it needs nothing of them"
+            yield Fault(number, "leans_on_nothing", text)
+
+    def _unsolved(self, task: Task) -> list[Fault]:
+        """Return where the oracle fails that plays the missions, each after its own former ones."""
+        oracle = Oracle().open(task, 0)
+        team = DIRECT.seat(USER, "scripted")
+        services = Services(
+            model=lambda role: oracle,
+            environment=Replay(task),
+            retrieve=lambda query, k: [],
+            judge=lambda role, model, goal, answer, steps: Verdict("unsure"),
+        )
+        goals = tuple(range(len(task.goals)))
+        chat = Conversation(
+            task,
+            0,
+            team,
+            {role: build_agent(agent) for role, agent in team.roles.items()},
+            services,
+            {n: [self._tools[own] for own in task.goals[n].offered or ()] for n in goals},
+            goals=goals,
+            history=task.history,
+        )
+        play(chat)
+        return [
+            Fault(score.goal or 0, "unsolved", f"the oracle gets {score.value}: {score.reason}")
+            for score in Missions().score(task, chat.trajectory(), self._tools)
+            if score.metric == "mission_accuracy" and score.value != 1.0
+        ]
+
+
+def _plan(goal: Goal) -> Plan:
+    return goal.plans[0] if goal.plans else Plan()

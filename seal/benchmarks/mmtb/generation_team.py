@@ -27,6 +27,7 @@ from seal.benchmarks.mmtb.generation_scene import (
     Assignment,
     Decision,
     Exchange,
+    Fault,
     Played,
     Round,
     Scene,
@@ -206,13 +207,6 @@ TEAM = Team(
     sight={},
 )
 """Who makes a mission. Everybody is told the whole chat; speakers use of it what their role may."""
-
-
-def seats(
-    played: Played, speakers: Speakers, choose: Choose, validator: CallValidator
-) -> dict[str, Agent]:
-    """Return who sits where while one mission is made; `_Seat` says what the arguments are."""
-    return {role: seat(played, speakers, choose, validator) for role, seat in _SEATS.items()}
 
 
 def _result(chat: Chat, call: ToolCall) -> ToolResult:
@@ -571,18 +565,6 @@ Models = Callable[[str, Assignment], ChatModel]
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
-    """What is wrong with a dialogue, for which it is dropped."""
-
-    mission: int
-    """Position of the mission."""
-    reason: str
-    """Name of a rule, or one that `seal.benchmarks.mmtb.generation_checks` has, or
-    `no_request`, `no_answer`, `no_question`, `no_reply`, `too_long`, `unusable_words`."""
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class Take:
     """One mission as it was made, or was not."""
 
@@ -697,6 +679,10 @@ class Studio:
     ) -> Conversation:
         assignment = played.scene.assignment
         task = Task(assignment.dialogue, TEAM.name, (Goal(""),) * count)
+        seated: dict[str, Agent] = {
+            role: seat(played, self.speakers, choose, self.validator)
+            for role, seat in _SEATS.items()
+        }
         offers = Offers()
         offers.add(list(played.scene.tools.values()))
         services = Services(
@@ -709,7 +695,7 @@ class Studio:
             task,
             0,
             TEAM,
-            seats(played, self.speakers, choose, self.validator),
+            seated,
             services,
             offers=offers,
             limits=ChatLimits(max_turns=REPLIES // REPLIES_A_TURN - 1, repeats=None),

@@ -9,8 +9,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from seal.benchmarks.mmtb.dialogues import Dialogue, Mission, Node, check_language, read_dialogue
-from seal.benchmarks.mmtb.tools import BENCHMARK, ToolLists, read_tool
+from seal.benchmarks.mmtb.dialogues import (
+    BENCHMARK,
+    Dialogue,
+    Mission,
+    Node,
+    ToolLists,
+    check_language,
+    read_dialogue,
+    read_tool,
+)
 from seal.core import (
     JSON,
     Goal,
@@ -26,7 +34,8 @@ from seal.core import (
 )
 from seal.core.conditions import Argument, Asked, Called, Condition, Replied
 from seal.core.values import json_text
-from seal.evaluation.mission_gold import ANSWER, ASK, Graph, implied_type
+from seal.evaluation.mission_gold import ANSWER, ASK, Graph
+from seal.evaluation.mission_labels import implied_type
 from seal.evaluation.missions import LEAVES, mission_kind
 from seal.pools.importer import Notes
 from seal.pools.reading.files import CountedFault, find, usable, wrong_source

@@ -1,33 +1,19 @@
-"""Missions as Multi-Mission Tool Bench's code judges them: the rules of `mmtb`.
-
-The code allows fewer paths than the paper's definition. Of the ready nodes' subsets, by size
-and then by position, only the first of each sequence of names stays. Neighbours of one name among
-the ready nodes are a run, to be called all at once or one directly after the other. A subset that
-begins with a part of a run is dropped. A subset of one node, the first of a run, stays: it stands
-for the whole run, one node a turn. The set of all ready nodes always stays, so the fewest steps are
-those of the definition.
-
-The first subset in order whose names are the turn's is taken, and there is no way back. A text that
-asks takes none: the question is not marked as asked, and the paths through all subsets stay open.
-
-Further, where the engine's rules (`seal.evaluation.missions`) do otherwise:
-
-- Calls stand for the gold calls that fit best, call by call, not for those that make most accepted.
-- A mission whose calls were right and one of whose arguments cannot be compared fails for its
-  calls.
-- Every turn but the last one completes nodes, whether its arguments are accepted or not.
-
-Source: Yu et al., Multi-Mission Tool Bench (2025), evaluation code.
-"""
+"""Missions and arguments as MMTB's code judges them."""
 
 from __future__ import annotations
 
+import json
+import logging
+import re
+import warnings
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from functools import cache, lru_cache
+from typing import Any, NamedTuple
 
-from seal.evaluation.argument_pairs import ArgumentError, Pair, Pairing, Scorer
+from seal.core import needing
+from seal.evaluation.argument_pairs import ArgumentError, ArgumentMatch, Pair, Pairing, Scorer
 from seal.evaluation.goals import Rules
 from seal.evaluation.mission_gold import ANSWER, ASK, PSEUDO, Call, Graph, Turn, bits, mask_of
 from seal.evaluation.missions import (
@@ -39,6 +25,29 @@ from seal.evaluation.missions import (
     taken,
     verdict_at,
 )
+
+# -- Missions as Multi-Mission Tool Bench's code judges them: the rules of `mmtb`.
+#
+# The code allows fewer paths than the paper's definition. Of the ready nodes' subsets, by size and
+# then by position, only the first of each sequence of names stays. Neighbours of one name among the
+# ready nodes are a run, to be called all at once or one directly after the other. A subset that
+# begins with a part of a run is dropped. A subset of one node, the first of a run, stays: it stands
+# for the whole run, one node a turn. The set of all ready nodes always stays, so the fewest steps
+# are those of the definition.
+#
+# The first subset in order whose names are the turn's is taken, and there is no way back. A text
+# that asks takes none: the question is not marked as asked, and the paths through all subsets stay
+# open.
+#
+# Further, where the engine's rules (`seal.evaluation.missions`) do otherwise:
+#
+# - Calls stand for the gold calls that fit best, call by call, not for those that make most
+#   accepted.
+# - A mission whose calls were right and one of whose arguments cannot be compared fails for its
+#   calls.
+# - Every turn but the last one completes nodes, whether its arguments are accepted or not.
+#
+# Source: Yu et al., Multi-Mission Tool Bench (2025), evaluation code.
 
 _RAISES = frozenset({"malformed arguments", "incomparable arguments"})
 """Errors where the original raises."""
@@ -295,3 +304,205 @@ def _subsets(
 
 ORIGINAL = MissionRules("mmtb", judge_original, answered=True)
 RULES = Rules(missions=ORIGINAL)
+
+
+# -- The arguments of a call beside the gold call's, by Multi-Mission Tool Bench's scorer `mmtb`.
+#
+# The score is the mean over the predicted arguments; texts count by how many of their words they
+# share; what the gold call leaves out is right where the description names it. A call is accepted
+# from 0.7, so that one of four arguments may be wrong. The original raises for a schema that is
+# none, and for a value of another kind than the schema says. `Incomparable` is raised there, and
+# the call is not accepted. Words are those that jieba cuts, in any language.
+#
+# Source: Yu et al., Multi-Mission Tool Bench (2025), evaluation code.
+
+ALIKE = 0.7
+"""Overlap of two texts that is not enough; the least score of a call that is accepted."""
+
+_COORDINATES = re.compile(r"\d+\.\d+,\d+\.\d+$")
+_SCALARS = frozenset({"integer", "boolean", "float", "number"})
+
+
+class Incomparable(Exception):
+    """No rule says how these values compare."""
+
+
+class Scored(NamedTuple):
+    """How well a value fits."""
+
+    score: float
+    """In [0, 1]."""
+    errors: list[ArgumentError]
+
+
+def score_value(predicted: Any, gold: Any, schema: Any) -> Scored:
+    """Return how well a value fits the gold one.
+
+    Args:
+        predicted: A JSON value.
+        gold: A JSON value.
+        schema: JSON Schema of the value, or the properties of an object.
+
+    Raises:
+        Incomparable: No rule applies.
+    """
+    if _kind(predicted) is not _kind(gold):
+        return Scored(0, ["type error"])
+    if predicted == gold or (isinstance(predicted, str) and same_letters(predicted, gold)):
+        return Scored(1, [])
+    if not isinstance(schema, Mapping):
+        raise Incomparable(f"the schema is no object: {schema!r}")
+    if isinstance(predicted, dict):
+        return _score_object(predicted, gold, schema)
+    kind = schema.get("type")
+    if isinstance(kind, str) and kind in _SCALARS:
+        return Scored(0, ["param value error"])
+    if kind == "string" and isinstance(predicted, str):
+        return _score_text(predicted, gold)
+    if kind == "array" and isinstance(predicted, list):
+        return _score_array(predicted, gold, schema)
+    raise Incomparable(f"a {type(predicted).__name__} for the type {kind!r}")
+
+
+def score_default(value: Any, schema: Any) -> Scored:
+    """Return whether a value that the gold call leaves out is a default, as its description tells.
+
+    Raises:
+        Incomparable: There is no description to look in.
+    """
+    description = schema.get("description", "") if isinstance(schema, Mapping) else None
+    if not isinstance(description, str):
+        raise Incomparable(f"no description in {schema!r}")
+    try:
+        told, text = description.lower(), str(value).lower()
+    except ValueError as error:
+        raise Incomparable("a number too long to be written") from error
+    if text in told or (text == "none" and "null" in told):
+        return Scored(1, [])
+    return Scored(0, ["param value hallucination"])
+
+
+def mean(scores: Sequence[float]) -> float:
+    """Return the mean of at least one score."""
+    return sum(scores) / len(scores)
+
+
+def same_letters(left: str, right: str) -> bool:
+    """Tell whether two texts are equal but for blanks and case."""
+    return "".join(left.split()).lower() == "".join(right.split()).lower()
+
+
+def _kind(value: Any) -> type:
+    """Return the type of a value; whole numbers and others are of one."""
+    return float if type(value) is int else type(value)
+
+
+def _score_object(
+    predicted: Mapping[str, Any], gold: Mapping[str, Any], schema: Mapping[str, Any]
+) -> Scored:
+    """Return the mean over the predicted members."""
+    members = _members(schema)
+    scores, errors = [], []
+    for name, value in predicted.items():
+        if name not in members:
+            return Scored(0, ["param hallucination"])
+        scored = _score_member(name, value, gold, members[name])
+        scores.append(scored.score)
+        errors += scored.errors
+    if not scores:  # the gold one is not empty, else they would be equal
+        return Scored(0, ["param value error"])
+    return Scored(mean(scores), errors)
+
+
+def _score_member(name: str, value: Any, gold: Mapping[str, Any], schema: Any) -> Scored:
+    return score_value(value, gold[name], schema) if name in gold else score_default(value, schema)
+
+
+def _members(schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the schemas of an object's members.
+
+    Schemas as benchmarks write them: `items` may stand for `properties`, and properties may stand
+    alone.
+    """
+    found = schema.get("items", schema.get("properties", schema))
+    if isinstance(found, Mapping):
+        found = found.get("properties", found)
+    if not isinstance(found, Mapping):
+        raise Incomparable(f"no members in {schema!r}")
+    return found
+
+
+def _score_text(predicted: str, gold: str) -> Scored:
+    if _COORDINATES.match(predicted) and _COORDINATES.match(gold):
+        return Scored(1, [])
+    from seal.core.rouge import overlap
+
+    score = overlap(words(predicted), words(gold))
+    return Scored(score, [] if score > ALIKE else ["param value error"])
+
+
+def _score_array(predicted: list[Any], gold: list[Any], schema: Mapping[str, Any]) -> Scored:
+    """Return the mean over the pairs of items when both lists are sorted by their JSON text."""
+    if len(predicted) != len(gold):
+        return Scored(0, ["param value error"])
+    items = schema.get("items", {"type": "string"})
+    if isinstance(items, Mapping) and "properties" in items:
+        items = items["properties"]
+    try:
+        pairs = zip(sorted(predicted, key=_text), sorted(gold, key=_text), strict=True)
+    except ValueError as error:
+        raise Incomparable("a number too long to be written") from error
+    scored = [score_value(ours, theirs, items) for ours, theirs in pairs]
+    return Scored(mean([s.score for s in scored]), [e for s in scored for e in s.errors])
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)
+
+
+@lru_cache(maxsize=4096)
+def words(text: str) -> tuple[str, ...]:
+    """Return the words, punctuation marks and blanks of a text in order, none left out.
+
+    Raises:
+        MissingExtraError: jieba is not installed.
+    """
+    return tuple(_cutter().cut(text))
+
+
+@cache
+def _cutter() -> Any:
+    # Older setuptools, which it looks for, warn of themselves.
+    with needing("jieba", "missions"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import jieba
+    jieba.setLogLevel(logging.WARNING)  # else it tells on stderr that it reads its words
+    return jieba.Tokenizer()
+
+
+def mmtb_match(
+    predicted: Mapping[str, Any], answer: Mapping[str, Any], properties: Mapping[str, Any]
+) -> ArgumentMatch:
+    """Return how well the arguments of a call fit by the rules of `mmtb`."""
+    if not predicted and not answer:
+        return ArgumentMatch(1.0, accepted=True)
+    if not predicted:  # the original divides by zero
+        return ArgumentMatch(0.0, errors=("incomparable arguments",))
+    scores: dict[str, float] = {}
+    errors: list[ArgumentError] = []
+    try:
+        for name, value in predicted.items():
+            if name not in properties:
+                scores[name] = 0.0
+                errors.append("param hallucination")
+                continue
+            scored = _score_member(name, value, answer, properties[name])
+            scores[name] = scored.score
+            errors += scored.errors
+    except Incomparable:
+        return ArgumentMatch(0.0, errors=("incomparable arguments",))
+    score = mean(list(scores.values()))
+    return ArgumentMatch(score, scores, tuple(errors), score >= ALIKE)
+
+
+MMTB = Scorer(mmtb_match)

@@ -11,7 +11,7 @@ import orjson
 
 from seal.benchmarks.toolbench.tools import FINISH
 from seal.core import DataError, shortened
-from seal.core.values import json_text
+from seal.core.values import json_text, json_value
 from seal.pools.reading.files import expect, field_of
 from seal.pools.reading.tool_schemas import literal
 
@@ -174,7 +174,7 @@ def read_final_answer(text: Any) -> tuple[str | None, bool]:
     if not isinstance(text, str) or not text.strip():
         return None, False
     try:
-        value = orjson.loads(text)
+        value = json_value(text)
     except orjson.JSONDecodeError:
         start = _UNFINISHED_ANSWER.match(text)
         return (_unescape(text[start.end() :]) if start else text), False

@@ -13,7 +13,7 @@ from seal.core import JSON, DataError, Response, Tool, ToolCall
 from seal.core.store import Store
 from seal.core.text import words
 from seal.core.validation import CallValidator
-from seal.core.values import normalise
+from seal.core.values import json_bytes, json_value, normalise
 from seal.pools.reading.tool_schemas import literal
 from seal.simulator_cache.answer_cache import (
     KIND,
@@ -63,7 +63,9 @@ def import_stabletoolbench(store: Store, folder: Path, tools: Mapping[str, Tool]
                 report.reject(response, place)
             else:
                 for tool in found:
-                    _keep(store, tool, _as_run(tool, arguments, validator), response, report)
+                    own = _as_run(tool, arguments, validator)
+                    entry = answer_entry(tool.id, own, response, STABLETOOLBENCH)
+                    report.keep(store, entry_key(entry, document_digest(tool)), entry, KIND)
     report.details = {"files": len(files)}
     return report
 
@@ -96,7 +98,8 @@ def import_response_examples(store: Store, folder: Path, tools: Mapping[str, Too
                 report.reject("no such API in the pool", place)
             else:
                 for tool in found:
-                    _keep_shape(store, tool, api["schema"], report)
+                    entry = answer_entry(tool.id, None, Response(api["schema"]), SHAPE)
+                    report.keep(store, shape_key(tool.id), entry, KIND)
     report.details = {"files": len(files)}
     return report
 
@@ -120,18 +123,6 @@ class _ToolIndex:
         return same or [t for t in found if not t.category]
 
 
-def _keep(
-    store: Store, tool: Tool, arguments: dict[str, JSON], response: Response, report: StoreImport
-) -> None:
-    entry = answer_entry(tool.id, arguments, response, STABLETOOLBENCH)
-    report.keep(store, entry_key(entry, document_digest(tool)), entry, KIND)
-
-
-def _keep_shape(store: Store, tool: Tool, shape: JSON, report: StoreImport) -> None:
-    entry = answer_entry(tool.id, None, Response(shape), SHAPE)
-    report.keep(store, shape_key(tool.id), entry, KIND)
-
-
 def _as_run(tool: Tool, arguments: dict[str, JSON], validator: CallValidator) -> dict[str, JSON]:
     """Return the arguments under the tool's own names, with defaults filled in."""
     own = {_loose(name): name for name in tool.parameters.get("properties", {})}
@@ -153,7 +144,7 @@ def _arguments(text: str) -> dict[str, JSON] | None:
         return None
     try:
         plain = normalise(value)
-        orjson.dumps(plain)
+        json_bytes(plain)
     except (TypeError, ValueError, RecursionError):
         return None
     arguments: dict[str, JSON] = plain
@@ -189,7 +180,7 @@ def _files(folder: Path, pattern: str, layout: str) -> list[Path]:
 
 def _read_object(file: Path, report: StoreImport) -> dict[str, Any] | None:
     try:
-        content = orjson.loads(file.read_bytes())
+        content = json_value(file.read_bytes())
     except orjson.JSONDecodeError:
         report.reject("a file that is not JSON", str(file))
         return None

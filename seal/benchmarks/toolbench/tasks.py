@@ -7,6 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -366,7 +367,9 @@ def _milestones(
         if step.call is None or step.call.tool is None or step.call.arguments is None:
             continue
         needed = _new_values(step.call.arguments, query, by_id[step.call.tool])
-        after = sorted({p for value in needed for p in _first_stating(value, answers)})
+        # Of each value the first answer that states it.
+        stating = ([at for at, text in enumerate(answers) if states(text, v)][:1] for v in needed)
+        after = sorted(set(chain.from_iterable(stating)))
         result = results.get(step.call.id)
         milestones.append(
             Milestone(
@@ -395,11 +398,6 @@ def _new_values(arguments: Mapping[str, JSON], query: str, tool: Tool) -> list[s
             if len(value) > 1 and value not in stated and not states(query, value)
         ]
     return found
-
-
-def _first_stating(value: str, answers: Sequence[str]) -> list[int]:
-    """Return the position of the first answer that states the value; empty where none does."""
-    return [position for position, answer in enumerate(answers) if states(answer, value)][:1]
 
 
 def _with_answer(steps: tuple[Step, ...], answer: str | None) -> tuple[Step, ...]:

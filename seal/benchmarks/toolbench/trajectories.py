@@ -26,7 +26,7 @@ from seal.core import (
     located,
     shortened,
 )
-from seal.core.values import json_text, literal_value
+from seal.core.values import json_text, json_value, literal_value
 from seal.evaluation.preference import PreferenceFile, QueryVerdicts, VerdictFile
 from seal.pools.reading.files import expect, json_file
 from seal.pools.reading.records import Made, chat_steps
@@ -139,7 +139,7 @@ def call_of(move: Move, call_id: str, tools: Mapping[str, Tool]) -> ToolCall:
 def parse_object(text: str) -> dict[str, JSON] | None:
     """Return the JSON object that a text is, or None."""
     try:
-        value = orjson.loads(text)
+        value = json_value(text)
     except orjson.JSONDecodeError:
         return None
     return value if isinstance(value, dict) else None
@@ -167,7 +167,7 @@ def result_of(move: Move, call: ToolCall) -> ToolResult:
 def read_observation(text: str) -> tuple[JSON, str]:
     """Return an observation's response and error text; a text that is no JSON is the response."""
     try:
-        value: Any = orjson.loads(text)
+        value: Any = json_value(text)
     except orjson.JSONDecodeError:
         return text, ""
     if not isinstance(value, dict) or "response" not in value:

@@ -4,17 +4,26 @@ from dataclasses import replace
 from pathlib import Path
 
 from seal.benchmarks.toolsandbox.phone.world import OPTION
-from seal.experiments.ablation_conditions import Variation
+from seal.core import Task
+from seal.experiments.ablation import Variation
 from seal.pools.augmentation import SCRAMBLINGS, Augmentation
 from seal.pools.benchmark import Benchmark
+from seal.pools.declarations import NeededWorld
 
 # -- ToolSandbox: its scenarios as tasks of the phone, its trajectories as runs.
 
 _HERE = "seal.benchmarks.toolsandbox"
 
+
+def needed(task: Task) -> NeededWorld | None:
+    """Return that a task of a phone needs it: what its tools do there is what is asked."""
+    return NeededWorld(task.world) if task.world else None
+
+
 SCENARIOS = Benchmark(
     "scenarios",
     importer=f"{_HERE}.scenarios.importer:import_scenarios",
+    needs_world=f"{_HERE}:needed",
     world_files=("web.json",),
     documents=f"{_HERE}.phone.world:documents",
     ablations=(f"{_HERE}:DESCRIPTIONS",),
@@ -30,6 +39,23 @@ TOOLSANDBOX = replace(
 SAMPLE = replace(
     SCENARIOS, name="toolsandbox-sample", importer=None, folder=Path(__file__).parent / "sample"
 )
+"""The small benchmark of a stateful world that ships: scenarios on a phone, of our own making.
+
+`sample/authored/` holds the worlds and scenarios as they were written
+(`seal.benchmarks.toolsandbox.scenarios`), one file a category; beside it lies the pool that they
+compile to:
+
+    seal import scenarios sample/authored --out POOL -T benchmark=toolsandbox-sample
+
+`sample/limits/` holds six scenarios that are not of that pool: three ask for confirmation before a
+call (`confirmations.json`), and a timer rings in the others (`timers.json`). They are imported
+alike:
+
+    seal import scenarios sample/limits/timers.json --out TIMERS
+
+Each scenario has a gold sequence, which the model `oracle` plays, and at least one wrong one, which
+`recorded:wrong` plays. Persons, companies, messages and the web's answers are invented.
+"""
 
 
 # -- The ablation that ToolSandbox offers: what it is worth that tools tell of the phone's state.

@@ -27,6 +27,7 @@ from seal.core import (
 from seal.core.conditions import AGENT, EXECUTOR, MESSAGE, SYSTEM, USER, Condition, Match
 from seal.core.state_conditions import AllOf, DependsOn, StateHas, StateUnchanged
 from seal.core.table_matching import Column
+from seal.core.values import json_value
 from seal.evaluation.goals import Rules
 from seal.evaluation.plan_checks import check_plan
 from seal.evaluation.plans import with_outer_guardrails
@@ -106,7 +107,7 @@ def _parse(line: bytes, place: str) -> Any:
     measured as absent values.
     """
     try:
-        return orjson.loads(line)
+        return json_value(line)
     except orjson.JSONDecodeError:
         with suppress(ValueError, RecursionError):
             record = json.loads(line.decode("utf-8-sig"))
@@ -215,17 +216,14 @@ def _place(record: dict[str, Any], pointer: str) -> tuple[Any, Any]:
 def _value_at(start: datetime, value: Any, dated: Any) -> JSON:
     if "now_offset_s" in dated:
         return start.timestamp() + dated["now_offset_s"]
-    seen = {START: value, **{_alternative(text): alt for text, alt in dated["alt"].items()}}
+    others = {datetime.fromisoformat(at).replace(tzinfo=UTC): v for at, v in dated["alt"].items()}
+    seen = {START: value, **others}
     if start in seen:
         return seen[start]
     rule = next((r for r in _rules(value) if all(r(at) == v for at, v in seen.items())), None)
     if rule is None:
         raise DataError(f"no known rule gives {shortened(seen)}; import without -T clock")
     return rule(start)
-
-
-def _alternative(text: str) -> datetime:
-    return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
 def _rules(value: Any) -> Iterator[_Rule]:

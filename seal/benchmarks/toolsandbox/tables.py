@@ -91,7 +91,11 @@ def scenario_statistics(
         gold_calls.append(sum(_asks_for_a_call(node) for plan in plans for node in plan.milestones))
         if augmentation == UNCHANGED:
             _count_plans(counts, plans)
-    lengths = [(_calls(played), _turns(played)) for played in trajectories]
+    # The calls of the agent: the user's, which ends the chat, is none.
+    lengths = [
+        (sum(party(call.author) == AGENT for call, _ in played.calls()), _turns(played))
+        for played in trajectories
+    ]
     calls, turns = zip(*lengths, strict=True) if lengths else ((), ())
     return ScenarioStatistics(
         scenarios=len(gold_calls),
@@ -117,17 +121,15 @@ def _count_plans(counts: Mapping[str, Counter[Any]], plans: Sequence[Plan]) -> N
     counts["minefields"][sum(len(plan.minefields) for plan in plans)] += 1
     for plan in plans:
         for node in (*plan.milestones, *plan.minefields):
-            counts["measures"].update(_kind(part) for part in _asked(node.condition))
+            for part in _asked(node.condition):
+                measure = part.measure if isinstance(part, StateHas) else "depends_on"
+                counts["measures"][f"{_table(part)} {measure}"] += 1
         for node in plan.milestones:
             parts = list(_asked(node.condition))
-            named = dict.fromkeys(name for part in parts for name in _columns(part))
+            columns = ((part, name) for part in parts for row in part.rows for name in row)
+            named = dict.fromkeys(f"{_table(part)}.{name}" for part, name in columns)
             counts["columns"].update(list(named))
             counts["called"].update(tool for part in parts for tool in sorted(_tools(part)))
-
-
-def _calls(trajectory: Trajectory) -> int:
-    """Return the calls of the agent: the user's, which ends the chat, is none."""
-    return sum(party(call.author) == AGENT for call, _ in trajectory.calls())
 
 
 def _turns(trajectory: Trajectory) -> int:
@@ -155,15 +157,6 @@ def _asked(condition: Condition) -> Iterator[StateHas | DependsOn]:
 
 def _table(part: StateHas | DependsOn) -> str:
     return part.table if isinstance(part, StateHas) else MESSAGE
-
-
-def _kind(part: StateHas | DependsOn) -> str:
-    measure = part.measure if isinstance(part, StateHas) else "depends_on"
-    return f"{_table(part)} {measure}"
-
-
-def _columns(part: StateHas | DependsOn) -> list[str]:
-    return [f"{_table(part)}.{name}" for row in part.rows for name in row]
 
 
 def _tools(part: StateHas | DependsOn) -> set[str]:

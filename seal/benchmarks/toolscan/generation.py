@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 import orjson
 
@@ -29,7 +29,6 @@ from seal.benchmarks.toolscan.generation_seeds import (
     Draft,
     GoldCall,
     Kind,
-    QueryOptions,
     QuerySettings,
     Request,
     Seed,
@@ -40,7 +39,7 @@ from seal.benchmarks.toolscan.generation_seeds import (
     world_of,
 )
 from seal.benchmarks.toolscan.generation_seeds import Bench as Played
-from seal.benchmarks.toolscan.tasks import IRRELEVANCE
+from seal.benchmarks.toolscan.importer import IRRELEVANCE
 from seal.core import (
     JSON,
     DataError,
@@ -55,8 +54,9 @@ from seal.core import (
     shortened,
 )
 from seal.core.conditions import Called
+from seal.core.csv_sheets import CsvRows, escaped, unescaped, write_csv
 from seal.core.files import AtomicFile
-from seal.core.records import CsvRows, escaped, to_plain, unescaped, write_csv
+from seal.core.records import to_plain
 from seal.core.settings import checked
 from seal.core.statements import Sense, states
 from seal.core.text import counted, shipped_text, words
@@ -116,7 +116,7 @@ def generate_queries(
     out: str | Path,
     *,
     progress: Progress | None = None,
-    **options: Unpack[QueryOptions],
+    **options: Any,
 ) -> Generated:
     """Make harder queries of a pool's tasks: constraints, paraphrases, requests no tool serves.
 
@@ -188,7 +188,11 @@ def _worded(seeds: Seeds, writer: ModelWriter, path: Path) -> Seeds:
     with closing(RecordJournal(path, Request, REQUEST)) as journal:
         said = {one.id: one.text for one in filled(journal, wordless, unheard)}
         journal.put_in_order(list(wordless))
-    worded = [_saying(seed, said[seed.id]) for seed in seeds.seeds if said[seed.id]]
+    worded = [
+        replace(seed, task=replace(seed.task, goals=(replace(seed.goal, text=said[seed.id]),)))
+        for seed in seeds.seeds
+        if said[seed.id]
+    ]
     if not worded:
         raise DataError(
             "the model found no words that state the values of a tool's call: "
@@ -197,12 +201,6 @@ def _worded(seeds: Seeds, writer: ModelWriter, path: Path) -> Seeds:
     lost = len(seeds.seeds) - len(worded)
     skipped = seeds.skipped | ({"call_without_words": lost} if lost else {})
     return Seeds(worded, skipped)
-
-
-def _saying(seed: Seed, text: str) -> Seed:
-    """Return a seed whose request has these words."""
-    goal = replace(seed.goal, text=text)
-    return replace(seed, task=replace(seed.task, goals=(goal,)))
 
 
 def queries_told(made: Generated, out: Path) -> Told:
@@ -417,7 +415,7 @@ class ModelWriter:
         """
         (call,) = gold_calls(seed.plans[0])
         asked = {"tool": _document(seed.tools[call.tool]), "arguments": call.arguments}
-        told = orjson.dumps(asked, option=orjson.OPT_INDENT_2).decode()
+        told = json_bytes(asked, orjson.OPT_INDENT_2).decode()
         messages = [Message("system", self._wording), Message("user", told)]
         unusable: list[Unusable] = []
         for turn in range(TRIES):
@@ -535,7 +533,7 @@ def _asked(kind: Kind, seed: Seed, count: int) -> str:
         told["tools"] = [_document(seed.tools[tool]) for tool in seed.offered]
         told["parameters of other tools"] = _foreign(seed)
         told["queries wanted of each kind"] = dict.fromkeys(IRRELEVANCE, count)
-    return orjson.dumps(told, option=orjson.OPT_INDENT_2).decode()
+    return json_bytes(told, orjson.OPT_INDENT_2).decode()
 
 
 def _document(tool: Tool) -> dict[str, JSON]:

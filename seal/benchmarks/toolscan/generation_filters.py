@@ -41,9 +41,9 @@ from seal.benchmarks.toolscan.generation_seeds import (
     is_empty,
     names,
 )
-from seal.benchmarks.toolscan.tasks import IRRELEVANCE
+from seal.benchmarks.toolscan.importer import IRRELEVANCE
 from seal.core import JSON, Tool, ToolCall, shortened
-from seal.core.english import MONTHS, Day, Time, numbers, read
+from seal.core.quantities import MONTHS, Day, Time, numbers, read
 from seal.core.statements import Sense, states
 from seal.core.text import words
 from seal.core.validation import CallValidator

@@ -12,7 +12,7 @@ from functools import cache, cached_property
 from itertools import chain
 from operator import itemgetter
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, TypedDict, get_args
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from seal.core import (
     JSON,
@@ -27,20 +27,18 @@ from seal.core import (
     UsageError,
 )
 from seal.core.conditions import Called
-from seal.core.english import DAY
 from seal.core.environment import EnvironmentFactory
+from seal.core.quantities import days, read
 from seal.core.schemas import schema_validator
-from seal.core.settings import Count, Within, check_fields, with_field_docs
+from seal.core.settings import Count, Within, check_fields, checked_names
 from seal.core.text import shipped_words, words
 from seal.core.values import derive_seed
 from seal.environments.replay import NAME as REPLAY
 from seal.environments.world import WorldSetup, build_worlds
 from seal.experiments.generation import WriterGroup
-from seal.pools.importer import TASKS
 from seal.pools.lookup import environments_beside
 from seal.pools.own_benchmark import GoldCheck, admits
 from seal.pools.pool import StoredPool
-from seal.runs.settings import ModelChoice
 from seal.simulator_cache.answer_cache import Fallback
 from seal.simulator_cache.plausible import UnsatisfiableError, Writer
 from seal.simulator_cache.simulators import (
@@ -126,8 +124,7 @@ def read_seeds(pool: StoredPool, tools: Mapping[str, Tool], seed: int) -> Seeds:
     for tool in tools.values():
         categories.setdefault(tool.category, []).append(tool.id)
     check = GoldCheck(tools)
-    has_tasks = (pool.folder / TASKS).stat().st_size > 0
-    for task in pool.tasks() if has_tasks else ():
+    for task in pool.tasks_if_any():
         reason = _unfit(task, check)
         if reason:
             skipped[reason] += 1
@@ -260,7 +257,7 @@ class ReviewGroup:
     allow_code: Sequence[str] = ()
 
 
-@with_field_docs
+@checked_names
 @dataclass(frozen=True, kw_only=True)
 class QuerySettings(QueryGroup, WriterGroup, ReviewGroup):
     """Settings of one generation.
@@ -279,21 +276,6 @@ class QuerySettings(QueryGroup, WriterGroup, ReviewGroup):
     def shape(self) -> dict[str, JSON]:
         """Return the settings that shape the queries."""
         return {"kinds": list(self.kinds), "per_seed": self.per_seed, "seed": self.seed}
-
-
-class QueryOptions(TypedDict, total=False):
-    """Fields of `QuerySettings`."""
-
-    kinds: Sequence[Kind]
-    per_seed: int
-    limit: int | None
-    seed: int
-    model: ModelChoice | None
-    model_options: Mapping[str, Any] | None
-    base_url: str | None
-    name: str
-    review: str | Path | None
-    allow_code: Sequence[str]
 
 
 class GoldCall(NamedTuple):
@@ -475,7 +457,10 @@ def names(text: str) -> set[str]:
 
 def _names_of(text: str) -> Iterator[str]:
     beginning = True
-    for token in re.findall(r"\S+", DAY.sub(" ", text)):
+    whole = read(text)
+    ends = [0, *(place for _, *places in days(whole) for place in places), len(whole.plain)]
+    undated = " ".join(whole.said(*part) for part in zip(ends[::2], ends[1::2], strict=True))
+    for token in re.findall(r"\S+", undated):
         core = token.strip("\"'“”‘’().,;:!?")
         if core and (any(c.isdigit() for c in core) or (not beginning and core[0].isupper())):
             for word in words(core.removesuffix("'s").removesuffix("’s")):

@@ -1,31 +1,397 @@
-"""ToolScan's lists of APIs, from JSON or from a checkout's Python."""
+"""ToolScan's queries, and its lists of APIs, from JSON or from a checkout's Python."""
 
 from __future__ import annotations
 
 import ast
+import json
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from seal.benchmarks.toolscan.tasks import Queries
-from seal.core import JSON, DataError, Task, Tool, UsageError, located, shortened
-from seal.core.values import literal_value, parse_module
+from seal.core import (
+    JSON,
+    DataError,
+    Goal,
+    Milestone,
+    Plan,
+    Step,
+    Task,
+    Tool,
+    UsageError,
+    located,
+    shortened,
+)
+from seal.core.conditions import Argument, Called
+from seal.core.records import to_plain
+from seal.core.values import MAX_DEPTH, leaves, literal_value, nested_deeper, parse_module
 from seal.pools.counts import PSEUDO_ACTIONS
 from seal.pools.importer import Notes
+from seal.pools.own_benchmark import GoldCheck
 from seal.pools.reading.files import (
+    CountedFault,
+    Placed,
+    Torn,
+    expect,
     field_of,
     find,
     function_name,
     json_file,
+    json_records,
     listed,
+    numbered,
     refuse_deep,
     tool_id,
     usable,
     utf8_text,
 )
-from seal.pools.reading.records import ToolTable
+from seal.pools.reading.records import TaskIds, ToolTable
 from seal.pools.reading.tool_schemas import arguments_schema, default_or_example, typed
+
+# -- ToolScan's queries in upstream's input format, as tasks.
+#
+# A file is JSON objects one after the other, over several lines or with several on one:
+#
+#     {"goal": text,
+#      "ground_truth": [{API: [{argument: value}]}],     # trajectories, each of them right
+#      "additional_info": {"answer", "goal_type", "tool", "category"?, "init_config"?},
+#      "category": text}
+#
+# - Environment: `tool` names that of a list of its own (movie, patent, spaceflight, weather), and
+#   its tools outside of any toolset are offered. If it is "rapidapi", the category names
+#   environment and toolset (`Data_ZILLOWV2_API`), and the toolset's tools are offered, as by
+#   upstream's loader. If the name has no toolset, the environment's are. A query of any other
+#   environment is left out.
+# - Gold: a trajectory is a plan, its calls in no order, since a map from API to calls has none.
+#   Pseudo actions are left out of it. A trajectory that is malformed, or has an API that is not
+#   offered, is left out and counted. The query stays; one without a usable trajectory has no gold.
+#   `[{}]`, the one trajectory without a call, says that no API serves: the agent should abstain.
+# - The value "optional" marks an argument that may be left out. It says of no value that it is
+#   right: any that the schema takes is. Upstream's code counts a call that gives it as wrong.
+# - `answer`: each text or number within is what a right answer states.
+#
+# ToolScan's loader fails as a whole at the first fault. Here what is no JSON is passed over up to
+# the next record, and counted once. If a name stands twice in one object, its two lists are joined,
+# as upstream's unused helper for such records means it. Of other values the last counts.
+#
+# What upstream's records lack may stand in `additional_info` of one's own: `id` (else the
+# position), `irrelevance`, why no API serves (`IRRELEVANCE`), `seed`, the id of the query that was
+# varied so, and `reply`, a reference answer.
+#
+# Source: Kokane et al. (2024), section on data; `utils/tool/data_utils.py` and
+# `apilist/__init__.py` of Shirley-Kokane/ToolScan.
+
+OPTIONAL = "optional"
+"""Upstream's mark of a gold argument that may be left out."""
+PSEUDO = frozenset({"check_valid_actions", "finish"})
+IRRELEVANCE = ("unsupported_constraint", "foreign_parameter", "unrelated_request")
+"""Why no API serves a query: it asks a condition that no argument takes; it gives a parameter that
+only another API has; it asks for something else altogether. Source: the same, augmentation."""
+
+_ANSWERER, _USER = "orchestrator", "user_simulator"
+_RAPIDAPI = "rapidapi"
+
+_BLANK = re.compile(r"\s*")
+_BEGINNING = re.compile(r'\{\s*"(goal|ground_truth|subgoals|additional_info|category)"\s*:')
+"""How a record may begin, and a part of one too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a query's agent is given."""
+
+    environment: str
+    toolset: str
+    """Empty: the query names none."""
+    tools: Mapping[str, Tool]
+    """By name as upstream."""
+
+
+class Queries:
+    """Makes tasks of queries.
+
+    Args:
+        environments: Each one's APIs.
+        benchmark: Of the tasks.
+        notes: Gets the reasons why queries and gold are left out.
+    """
+
+    def __init__(
+        self, environments: Mapping[str, Sequence[Tool]], benchmark: str, notes: Notes
+    ) -> None:
+        self.tasks = 0
+        """Tasks made so far."""
+        self._environments = environments
+        self._benchmark = benchmark
+        self._notes = notes
+        self._ids = TaskIds()
+        self._counts: Counter[str] = Counter()
+        self._by_environment: Counter[str] = Counter()
+        self._check = GoldCheck({t.id: t for tools in environments.values() for t in tools})
+        self._violations: Counter[str] = Counter()
+
+    def read(self, path: Path) -> Iterator[Task]:
+        """Yield the tasks of a file.
+
+        Raises:
+            DataError: The file cannot be read, or none of its records is usable.
+        """
+        for task in usable(path, self._task, self._notes, numbered(concatenated)):
+            self.tasks += 1
+            self._by_environment[str(task.tags["environment"])] += 1
+            yield task
+
+    def counts(self) -> dict[str, JSON]:
+        """Return what the queries hold, in numbers; empty where there are none."""
+        if not self.tasks:
+            return {}
+        return {
+            **dict(sorted(self._counts.items())),
+            "queries": dict(sorted(self._by_environment.items())),
+            "repeated_texts": self._ids.repeated,
+        }
+
+    def violations(self) -> dict[str, JSON]:
+        """Return kind of error to the gold calls that their own API's schema refuses."""
+        return dict(sorted(self._violations.items()))
+
+    def _task(self, entry: tuple[int, Any]) -> Task:
+        number, record = entry
+        refuse_deep(record)
+        text = field_of(record, "goal", str)
+        if not text.strip():
+            raise DataError("goal: expected a text with words, got an empty one")
+        info = field_of(record, "additional_info", dict)
+        offer = self._offer(record, info)
+        plans = self._plans(record.get("ground_truth"), offer)
+        # Plans that each need but one tool are alternatives where these tools differ.
+        needed = [sorted(plan.tools()) for plan in plans or ()]
+        alternatives = tuple(dict.fromkeys(tool for own in needed for tool in own))
+        either = len(alternatives) > 1 and all(len(own) == 1 for own in needed)
+        goal = Goal(
+            text,
+            plans,
+            tuple(dict.fromkeys(filter(None, leaves(info.get("answer"))))),
+            tuple(tool.id for tool in offer.tools.values()),
+            alternatives if either else plans[0].tools() if plans else (),
+            either,
+            _reference(info.get("reply")),
+            _labels(plans, info),
+        )
+        kept = ("goal_type", "init_config", "seed")
+        return Task(
+            self._ids.add(str(info.get("id", number)), text),
+            self._benchmark,
+            (goal,),
+            tags=_tags(offer, plans, info),
+            metadata={name: info[name] for name in kept if info.get(name) is not None},
+        )
+
+    def _offer(self, record: Mapping[str, Any], info: Mapping[str, Any]) -> Offer:
+        """Return what is offered by `tool` and category.
+
+        Raises:
+            CountedFault: There is no list of that environment, or of that toolset.
+        """
+        named = info.get("tool", _RAPIDAPI)
+        category = info.get("category") or record.get("category") or ""
+        if not isinstance(named, str) or not isinstance(category, str):
+            raise DataError(
+                f"tool and category: expected texts, got {shortened(named)}, {shortened(category)}"
+            )
+        if named.casefold() == _RAPIDAPI:
+            return self._of_category(category)
+        tools = self._environments.get(named.casefold())
+        if tools is None:
+            raise self._unknown(named)
+        alone = [tool for tool in tools if tool.source["tool"] == tool.category]
+        return _offer(named.casefold(), "", alone or tools)
+
+    def _of_category(self, category: str) -> Offer:
+        folded = category.casefold()
+        fitting = [name for name in self._environments if folded.startswith(name.casefold())]
+        if not fitting:
+            raise self._unknown(category)
+        environment = max(fitting, key=len)
+        toolset = category[len(environment) :].strip("_")
+        tools = self._environments[environment]
+        if toolset:
+            tools = [t for t in tools if str(t.source["tool"]).casefold() == toolset.casefold()]
+        if not tools:
+            raise self._unknown(category)
+        return _offer(environment, toolset, tools)
+
+    def _unknown(self, named: str) -> CountedFault:
+        known = ", ".join(self._environments)
+        return CountedFault(
+            "unknown_environment",
+            f"no list of the environment {shortened(named)}; the lists have: {known}",
+        )
+
+    def _plans(self, ground_truth: Any, offer: Offer) -> tuple[Plan, ...] | None:
+        """Return the usable trajectories; None where none is, or none is given."""
+        if not ground_truth:
+            self._notes.dropped["without_ground_truth"] += 1
+            return None
+        trajectories = ground_truth if isinstance(ground_truth, list) else [ground_truth]
+        plans: list[Plan] = []
+        for trajectory in trajectories:
+            try:
+                plan = self._plan(trajectory, offer)
+            except CountedFault as fault:
+                self._notes.leave_out(fault.reason, str(fault))
+                continue
+            if plan not in plans:
+                plans.append(plan)
+        self._counts["trajectories"] += len(trajectories)
+        self._counts["plans"] += len(plans)
+        self._counts["gold_calls"] += sum(len(plan.calls()) for plan in plans)
+        return tuple(plans) or None
+
+    def _plan(self, trajectory: Any, offer: Offer) -> Plan:
+        if not isinstance(trajectory, dict):
+            raise CountedFault(
+                "malformed_trajectory",
+                f"ground_truth: expected a map from API to calls, got {shortened(trajectory)}",
+            )
+        made = [
+            self._milestone(api, arguments, offer)
+            for api, calls in trajectory.items()
+            if api.casefold() not in PSEUDO
+            for arguments in (calls if isinstance(calls, list) else [calls])
+        ]
+        return Plan(tuple(made))
+
+    def _milestone(self, api: str, arguments: Any, offer: Offer) -> Milestone:
+        tool = offer.tools.get(api)
+        if tool is None:
+            raise CountedFault(
+                "trajectory_with_unknown_api",
+                f"ground_truth: {offer.environment} offers no API {shortened(api)}",
+            )
+        if not isinstance(arguments, dict):
+            raise CountedFault(
+                "malformed_trajectory",
+                f"ground_truth of {api}: expected a map of arguments, got {shortened(arguments)}",
+            )
+        accepted = {
+            name: Argument(None, optional=True) if value == OPTIONAL else Argument((value,))
+            for name, value in arguments.items()
+        }
+        called = Called(tool.id, accepted)
+        refused = self._check.refused(called)
+        if refused is not None:
+            self._violations[refused.error.kind] += 1
+        return Milestone(called)
+
+
+def _offer(environment: str, toolset: str, tools: Sequence[Tool]) -> Offer:
+    return Offer(environment, toolset, {str(tool.source["api"]): tool for tool in tools})
+
+
+def _reference(reply: Any) -> tuple[Step, ...]:
+    if reply is None:
+        return ()
+    expect(reply, str, "reply")
+    return (Step(0, _ANSWERER, _USER, reply),)
+
+
+def _labels(plans: Sequence[Plan] | None, info: Mapping[str, Any]) -> dict[str, JSON]:
+    """Return what the agent should do, and why it can do no more."""
+    if plans is None:
+        return {}
+    if any(plan.calls() for plan in plans):
+        return {"action": "call"}
+    return {"action": "abstain", "irrelevance": _irrelevance(info) or "unsaid"}
+
+
+def _irrelevance(info: Mapping[str, Any]) -> str:
+    kind = info.get("irrelevance", "")
+    if kind and kind not in IRRELEVANCE:
+        known = ", ".join(IRRELEVANCE)
+        raise DataError(f"irrelevance: expected one of {known}, got {shortened(kind)}")
+    return str(kind)
+
+
+def _tags(offer: Offer, plans: Sequence[Plan] | None, info: Mapping[str, Any]) -> dict[str, JSON]:
+    """Return what tasks are selected by; of the shape nothing where there is no gold."""
+    tags: dict[str, JSON] = {"environment": offer.environment, "toolset": offer.toolset}
+    if plans is None:
+        return tags
+    calls = plans[0].calls()
+    return {
+        **tags,
+        "irrelevance": "none" if calls else _irrelevance(info) or "unsaid",
+        "alternative_plans": len(plans) > 1,
+        "multi_tool": len(plans[0].tools()) > 1,
+        "multi_step": len(calls) > 1,
+    }
+
+
+def concatenated(path: Path, torn: Torn) -> Iterator[Placed]:
+    """Yield the records of a file of concatenated JSON objects, or of one JSON array.
+
+    NaN and Infinity are null; for what else no JSON line can hold see `seal.core.values`.
+
+    Args:
+        path: The file.
+        torn: Told each stretch that is no JSON, up to the next record, and what is nested too deep.
+
+    Raises:
+        DataError: The file is not UTF-8, or one array that is no JSON.
+    """
+    text = utf8_text(path.read_bytes(), str(path))
+    if text.lstrip().startswith("["):
+        yield from json_records(path, torn)
+        return
+    place, position = 0, _past_blanks(text, 0)
+    while position < len(text):
+        name = f"{path}, record {place} (line {text.count(chr(10), 0, position) + 1})"
+        try:
+            value, position = _DECODER.raw_decode(text, position)
+            if nested_deeper(value, MAX_DEPTH):
+                raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
+        except (ValueError, RecursionError) as error:
+            position = _next_record(text, position + 1)
+            torn(DataError(f"{name}: no JSON object: {error}; passed over up to the next record"))
+        else:
+            yield Placed(name, to_plain(value))
+        place, position = place + 1, _past_blanks(text, position)
+
+
+def _joined(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of whose repeated names the lists are joined."""
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if isinstance(value, list) and isinstance(found.get(name), list):
+            found[name] = [*found[name], *value]
+        else:
+            found[name] = value
+    return found
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_joined, parse_constant=lambda _: None)
+
+
+def _past_blanks(text: str, position: int) -> int:
+    found = _BLANK.match(text, position)
+    return found.end() if found else position
+
+
+def _next_record(text: str, position: int) -> int:
+    """Return where the next record begins, whole or torn; the end where there is none."""
+    for found in _BEGINNING.finditer(text, position):
+        if found[1] == "goal":
+            return found.start()
+        with suppress(ValueError, RecursionError):  # a part of a record has no goal
+            value, _ = _DECODER.raw_decode(text, found.start())
+            if isinstance(value, dict) and "goal" in value:
+                return found.start()
+    return len(text)
+
 
 # -- ToolScan (SpecTool): importer.
 #
@@ -35,7 +401,7 @@ from seal.pools.reading.tool_schemas import arguments_schema, default_or_example
 #     {"format", "source", "tools": [{environment, tool, name, description, parameters, returns,
 #                                     source, pseudo}]}
 #
-# Queries in upstream's input format (`seal.benchmarks.toolscan.tasks`) are read where they lie
+# Queries in upstream's input format (`seal.benchmarks.toolscan.importer`) are read where they lie
 # beside; upstream does not publish them: then the pool has no tasks. Tool id:
 # `toolscan/TOOLSET/API`, and the environment where it has no toolsets; an environment is a tool's
 # category.
@@ -67,16 +433,13 @@ def import_toolscan(source: Path, notes: Notes, *, pseudo: bool = False) -> Iter
     """
     if not isinstance(pseudo, bool):
         raise UsageError(f"-T pseudo={pseudo}: expected true or false")
-    return _records(source, notes, pseudo)
-
-
-def _records(source: Path, notes: Notes, pseudo: bool) -> Iterator[Tool | Task]:
     lists = ApiLists(BENCHMARK, pseudo, notes)
     for path in list_files(source) or find(source, ["tools.json"], BENCHMARK):
         lists.read(path)
     queries = Queries(lists.environments(), BENCHMARK, notes)
-    for path in query_files(source):
-        yield from queries.read(path)
+    for path in sorted(source.rglob("*.jsonl")):
+        if path.is_file():
+            yield from queries.read(path)
     yield from lists
     note_facts(notes, lists, queries)
     if not queries.tasks:
@@ -89,11 +452,6 @@ def note_facts(notes: Notes, lists: ApiLists, queries: Queries) -> None:
     """Note the counts of lists and queries, and the names of the pseudo actions."""
     notes.facts["counts"] = {**lists.counts(), **queries.counts()}
     notes.facts[PSEUDO_ACTIONS] = dict(sorted(lists.pseudo_actions.items()))
-
-
-def query_files(source: Path) -> list[Path]:
-    """Return the files of queries in a source, sorted; a single file has none beside it."""
-    return sorted(path for path in source.rglob("*.jsonl") if path.is_file())
 
 
 class ApiLists:
@@ -255,8 +613,6 @@ def _type(value: Any) -> JSON:
 
 FLAT = "(flat)"
 """Stands for the toolset of an API that a list of toolsets holds outside of any."""
-_GROUPED = "rapidapi"
-_PSEUDO = frozenset({"check_valid_actions", "finish"})
 _PYTHON_TYPES = {
     **{"str": "string", "int": "integer", "float": "number", "bool": "boolean", "list": "array"},
     **{"STRING": "string", "NUMBER": "number", "BOOLEAN": "boolean", "ARRAY": "array"},
@@ -272,7 +628,7 @@ def list_files(source: Path) -> list[Path]:
     """Return the files of the lists in a checkout, those of toolsets last; empty: it is none."""
     found = {*source.glob("*/*.py"), *source.rglob("apilist/*/*.py")}
     lists = [path for path in found if path.parent.parent.name == "apilist"]
-    return sorted(lists, key=lambda path: (path.parent.name == _GROUPED, path))
+    return sorted(lists, key=lambda path: (path.parent.name == _RAPIDAPI, path))
 
 
 def entries(path: Path) -> Iterator[dict[str, Any]]:
@@ -281,7 +637,7 @@ def entries(path: Path) -> Iterator[dict[str, Any]]:
     Raises:
         DataError: The file is no such list; the text names it and the place.
     """
-    grouped = path.parent.name == _GROUPED
+    grouped = path.parent.name == _RAPIDAPI
     about = {
         "environment": path.stem if grouped else path.parent.name,
         "source": f"apilist/{path.parent.name}/{path.name}",
@@ -323,7 +679,7 @@ def _entry(name: Any, told: Any) -> dict[str, Any]:
     with located(name):
         parameters = field_of(told, "parameters", dict)
         return {
-            "pseudo": name in _PSEUDO,
+            "pseudo": name in PSEUDO,
             "name": name,
             "description": field_of(told, "description", str).strip(),
             "parameters": [

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from seal.core import JSON, Score, Step
+from seal.core import JSON, Scale, Score
 from seal.core.text import one_line
-from seal.evaluation.goals import GoalChat, Value
+from seal.evaluation.goals import GoalChat, Value, no_gold, undefined
 from seal.evaluation.pattern_scores import IAC_UPSTREAM, NO_CALL, PATTERNS, ErrorPatterns
 from seal.pools.counts import environments_of
 from seal.pools.declarations import PublishedTable, shipped_rows
@@ -18,9 +18,11 @@ from seal.report.pattern_section import COLUMNS
 
 # -- The metric `toolscan`: the seven patterns and success as ToolScan's tables print them.
 #
-# Of a goal without any call ToolScan's code gives 0 for each pattern, so that means are over all
-# goals. Success is the mean of all seven of a finished goal, else 0. It does not tell whether a
-# task was solved. A goal that lacks gold for one of the seven has no success. Ours is `pass_rate`.
+# Where no call was made ToolScan's code gives 0 for each pattern, so that means are over all goals.
+# All of its queries need calls. A goal that needs none, or has no gold, has none of these values
+# here, whatever the agent does: else who calls nothing would fail it, and who calls anything would
+# leave it out. Success is the mean of all seven of a finished goal, else 0. It does not tell
+# whether a task was solved. Ours is `pass_rate`.
 #
 # Source: Kokane et al., ToolScan (2024), Table 4 and evaluation code.
 
@@ -29,9 +31,13 @@ class AsPublished(ErrorPatterns):
     """The seven patterns and success as ToolScan's code has them: 0 where no call was made."""
 
     names = tuple(f"toolscan_{name}" for name in (*PATTERNS, "success"))
+    scales = dict.fromkeys(names, Scale(gold_is_best=True))
 
     def measure(self, goal: GoalChat) -> dict[str, Value]:
         """Return the values of one goal."""
+        reason = no_gold(goal.goal)
+        if reason:
+            return dict.fromkeys(self.names, undefined(reason))
         found = super().measure(goal)
         found["iac"] = found[IAC_UPSTREAM]
         if found["ife"].reason == NO_CALL:
@@ -115,7 +121,9 @@ def _feedback(lane: Lane) -> Figures:
         for step, answer in chat.calls():
             name = first.get((chat.task_id, chat.trial, step.call.id if step.call else ""))
             if name is not None and answer is not None:
-                found[name] = {"what the agent is told": one_line(_said(answer), _LONGEST)}
+                error = answer.result.error if answer.result is not None else None
+                said = str((error or {}).get("message") or answer.content)
+                found[name] = {"what the agent is told": one_line(said, _LONGEST)}
     return {name.upper(): found[name.upper()] for name in PATTERNS if name.upper() in found}
 
 
@@ -138,12 +146,6 @@ def _by_similarity(lane: Lane) -> Figures:
             **{n.upper(): lane.estimate(n, _TAG + each.name).mean for n in PATTERNS},
         }
     return found
-
-
-def _said(answer: Step) -> str:
-    """Return the error that a result tells, else its text."""
-    error = answer.result.error if answer.result is not None else None
-    return str((error or {}).get("message") or answer.content)
 
 
 _OTHERS = "the paper's other models"

@@ -6,7 +6,7 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import orjson
 
 from seal.core import DataError, UnknownNameError, shortened
-from seal.core.values import MAX_DEPTH, digest, nested_deeper, well_formed
+from seal.core.values import MAX_DEPTH, digest, json_value, nested_deeper, well_formed
 from seal.pools.importer import REGISTRY, Notes
 
 # -- What importers share: upstream's JSON files, their faults by place, and names of tools.
@@ -142,7 +142,7 @@ def parse_json(raw: bytes, place: str) -> Any:
         DataError: They are empty, not UTF-8, or no JSON.
     """
     try:
-        return orjson.loads(raw)
+        return json_value(raw)
     except orjson.JSONDecodeError as error:
         try:
             return parse_leniently(raw)
@@ -157,7 +157,7 @@ def json_of_text(text: str) -> Any:
         ValueError: It holds none.
     """
     try:
-        return orjson.loads(text)
+        return json_value(text)
     except orjson.JSONDecodeError:
         try:
             return parse_leniently(text.encode("utf-8", "replace"))
@@ -173,7 +173,7 @@ def parse_leniently(raw: bytes) -> Any:
         RecursionError: It is nested deeper than Python's stack.
     """
     value = json.loads(raw.decode("utf-8-sig"), parse_constant=lambda _: None)
-    return orjson.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+    return json_value(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
 
 
 def utf8_text(raw: bytes, place: str) -> str:
@@ -279,6 +279,19 @@ def expect(value: Any, kind: type[Kind], place: object = "", what: str = "") -> 
     return value
 
 
+def refuse_others(record: Mapping[str, Any], known: Collection[str], place: str) -> None:
+    """Refuse a record of gold with a key that is not read: what it asks for would be lost.
+
+    Raises:
+        DataError: Names the key and those that are known.
+    """
+    for key in record:
+        if key not in known:
+            raise DataError(
+                f"{place}: the key {shortened(key)} is not known; it may have: {', '.join(known)}"
+            )
+
+
 def named(known: Mapping[str, Meant], name: Any, kind: str, place: str = "") -> Meant:
     """Return what a name in a record stands for.
 
@@ -306,6 +319,8 @@ def refuse_deep(record: Any) -> None:
     try:
         orjson.dumps(record)  # fast; fails beyond 254 levels
     except TypeError as error:
+        if not nested_deeper(record, MAX_DEPTH):  # a whole number of more than 64 bits
+            return
         place = _deepest(record, 5)
         raise DataError(
             f"{place}: nested deeper than {MAX_DEPTH} levels; shorten it or remove the record"

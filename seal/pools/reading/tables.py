@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.core import DataError, needing
-from seal.core.records import CsvRows
+from seal.core.csv_sheets import CsvRows
 from seal.pools.reading.files import PACKED, RATIO, SMALL, Placed, Torn, json_records
 
 # -- Tables row by row: JSON, JSON Lines, CSV, Parquet, Arrow, and folders of these.

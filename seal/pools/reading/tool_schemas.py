@@ -92,11 +92,8 @@ def python_type(text: str) -> PythonType:
     """
     word, marks = _MARK.subn("", text)
     schema, optional, known = _parse(word.strip())
-    return PythonType(schema, bool(marks and _says_optional(text)) or optional, known)
-
-
-def _says_optional(text: str) -> bool:
-    return any("optional" in mark.group().lower() for mark in _MARK.finditer(text))
+    said = marks and any("optional" in mark.group().lower() for mark in _MARK.finditer(text))
+    return PythonType(schema, bool(said) or optional, known)
 
 
 def _parse(text: str, depth: int = 16) -> tuple[dict[str, JSON], bool, bool]:
@@ -207,7 +204,8 @@ def parameters_schema(parameters: Any) -> Parameters:
     if parameters is None:
         parameters = {}
     expect(parameters, dict, "parameters")
-    if isinstance(parameters.get("properties"), dict) and _is_schema(parameters):
+    is_object = parameters.get("type", "object") in ("object", "dict")
+    if isinstance(parameters.get("properties"), dict) and is_object:
         return Parameters(_closed({**parameters, "type": "object"}))
     counts: Counter[str] = Counter()
     properties, required = {}, []
@@ -219,10 +217,6 @@ def parameters_schema(parameters: Any) -> Parameters:
         if needed:
             required.append(name)
     return Parameters(arguments_schema(properties, required), +counts)
-
-
-def _is_schema(parameters: Mapping[str, Any]) -> bool:
-    return parameters.get("type") in ("object", "dict") or "type" not in parameters
 
 
 def arguments_schema(properties: dict[str, JSON], required: list[Any]) -> dict[str, JSON]:

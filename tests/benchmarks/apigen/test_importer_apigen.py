@@ -239,6 +239,29 @@ def test_a_malformed_file_is_told_by_place_and_field(
         import_benchmark("apigen", tmp_path / "xlam.json", tmp_path / "pool")
 
 
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        ({**CALL, "parameters": {"days": 2}}, "answers.0: the key 'parameters' is not known"),
+        ({"name": "tide_table", "kwargs": {}}, "answers.0: the key 'kwargs' is not known"),
+        ({"name": "tide_table"}, "answers.0.arguments: expected an object, got None"),
+    ],
+)
+def test_gold_with_a_key_that_is_not_read_is_left_out(tmp_path: Path, call: Any, told: str) -> None:
+    report = imported(tmp_path, record(), record(1, answers=[call]))
+    assert (report.tasks, report.dropped) == (1, {"malformed_record": 1})
+    assert told in report.malformed[0]
+
+
+def test_a_number_of_many_digits_stays_as_it_is(tmp_path: Path) -> None:
+    number = 271828182845904523536
+    answers = [{"name": "tide_table", "arguments": {"harbour": "Oban", "days": number}}]
+    imported(tmp_path, record(answers=answers))
+    (gold,) = tasks(tmp_path)[0].goals[0].plans[0].calls()
+    assert gold.accepts({"harbour": "Oban", "days": number})
+    assert not gold.accepts({"harbour": "Oban", "days": number + 1})
+
+
 def test_malformed_records_among_others_are_left_out_and_placed(tmp_path: Path) -> None:
     lines = [json.dumps(record()), '{"id": 7, "que', json.dumps({"id": 8, "query": 5})]
     (tmp_path / "xlam.jsonl").write_text("\n".join(lines))

@@ -113,7 +113,8 @@ def stand_in(folder: Path, data: Path) -> Path:
         "import runpy, sys\n"
         f"sys.path.insert(0, {str(folder)!r})\n"
         "assert sys.argv[1] == '-I'\n"
-        "runpy.run_path(sys.argv[2], run_name='__main__')\n"
+        "sys.argv = sys.argv[2:]\n"
+        "runpy.run_path(sys.argv[0], run_name='__main__')\n"
     )
     program.chmod(0o755)
     return program

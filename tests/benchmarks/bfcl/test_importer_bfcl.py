@@ -13,7 +13,7 @@ import seal
 from seal.benchmarks.bfcl.tasks import MORE_FUNCTIONS
 from seal.core import DataError, Goal, Plan, Step, ToolCall, Trajectory, UnknownNameError
 from seal.core.conditions import Called
-from seal.evaluation.mission_gold import mission_type
+from seal.evaluation.mission_labels import mission_type
 from seal.evaluation.missions import Missions
 from seal.pools.imports import import_benchmark
 from seal.pools.lint import lint
@@ -491,9 +491,11 @@ def test_all_of_upstreams_items_are_tasks(seal_data: Path, tmp_path: Path) -> No
         "repeated_texts": 432,
         "system_messages": 92,
         "turns_without_gold": 6,
+        "dialogues_without_end": 1,
     }
     violations = report.facts["gold_violations"]
-    assert sum(sum(kinds.values()) for kinds in violations.values()) == 113
+    # A null that the function declares as its default is none.
+    assert sum(sum(kinds.values()) for kinds in violations.values()) == 90
 
 
 @pytest.mark.slow

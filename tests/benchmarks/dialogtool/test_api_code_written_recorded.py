@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from seal.benchmarks.dialogtool.api_code import fit, rule_written, source_of
-from seal.benchmarks.dialogtool.creation import play, suite_of
+from seal.benchmarks.dialogtool.metrics import play, suite_of
 from seal.core import Task, Tool
 from seal.pools.imports import import_benchmark
 from seal.pools.pool import load_pool

@@ -17,7 +17,7 @@ from seal.benchmarks.dialogtool.importer import beside_paper
 from seal.benchmarks.dialogtool.schemas import Schemas, Service, typed
 from seal.core import DataError, Plan, UsageError
 from seal.core.conditions import Argument
-from seal.core.english import numbers
+from seal.core.quantities import numbers
 from seal.pools.importer import Notes
 from seal.pools.imports import ImportReport
 from seal.pools.pool import StoredPool, load_pool

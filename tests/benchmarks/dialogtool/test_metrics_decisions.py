@@ -20,7 +20,7 @@ from dialogue_plays import (
 from looped import every_case
 
 from seal.benchmarks.dialogtool.metrics import NAMES, Dialogue
-from seal.core import Goal, UsageError
+from seal.core import Goal, Step, ToolResult, UsageError
 from seal.evaluation.goals import rules_named
 
 ACTIONS = {
@@ -208,6 +208,26 @@ def test_execution_is_counted_where_an_api_was_due_and_one_was_requested():
     ):
         found = scores(goal, turn(requester="", calls=calls))["execution"]
         assert (found.value, found.reason) == (None, reason)
+
+
+SERVED = {
+    "it was refused": (WANTED, RIGHT, {"kind": "missing_argument", "message": "no"}, 0),
+    "it is to ask": (ASKING, call(FIND, city="Bern", time="?"), {"kind": "missing_argument"}, 1),
+    "an outage": (WANTED, RIGHT, {"kind": "service", "message": "Too many requests"}, 1),
+    "nothing was recorded": (WANTED, RIGHT, {"kind": "not_recorded", "message": "unknown"}, 1),
+    "it was served": (WANTED, RIGHT, None, 1),
+}
+
+
+@every_case(("goal", "made", "error", "value"), SERVED.values(), ids=SERVED)
+def test_a_refused_request_was_not_executed_and_one_that_no_service_took_was(
+    goal, made, error, value
+):
+    result = Step(1, "executor", "requester", result=ToolResult(made.id, "[]", error))
+    found = scores(goal, [*turn(calls=[made]), result])
+    assert found["execution"].value == value
+    assert found["execution"].details.get("error") == (None if value else "refused")
+    assert found["selection"].value == 1
 
 
 def test_arguments_are_told_apart_by_what_is_wrong_with_them():

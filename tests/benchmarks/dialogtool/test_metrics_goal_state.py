@@ -11,8 +11,8 @@ from mobiles import ADD, ALARMS, RESERVE, TOOLS, called_goal, dialogue
 
 from seal.benchmarks.dialogtool.metrics import GoalState
 from seal.benchmarks.dialogtool.play import on_policy
-from seal.benchmarks.dialogtool.recordings import calls_of
 from seal.benchmarks.dialogtool.schemas import asked
+from seal.benchmarks.dialogtool.world import calls_of
 from seal.core import (
     DataError,
     Execution,

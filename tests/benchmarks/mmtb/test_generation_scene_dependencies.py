@@ -1,6 +1,6 @@
 """Dependencies that follow from where the values of calls come from."""
 
-from scripted_speakers import assignment
+from scripted_speakers import assignment, question
 
 from seal.benchmarks.mmtb.dialogues import Mission, Node
 from seal.benchmarks.mmtb.generation_scene import (
@@ -10,7 +10,6 @@ from seal.benchmarks.mmtb.generation_scene import (
     Scene,
     edges,
     leaves,
-    question,
 )
 
 HOTELS = {"hotels": [{"hotel_id": "ht-388", "price": 140.5}, {"hotel_id": "ht-201", "price": 99}]}

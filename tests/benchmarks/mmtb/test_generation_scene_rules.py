@@ -5,7 +5,17 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted_speakers import FORECAST, TOOLS, WEATHER, assignment, call, end, says
+from scripted_speakers import (
+    FORECAST,
+    TOOLS,
+    WEATHER,
+    assignment,
+    call,
+    end,
+    question,
+    says,
+    write_decision,
+)
 
 from seal.benchmarks.mmtb.generation_scene import (
     Action,
@@ -14,9 +24,7 @@ from seal.benchmarks.mmtb.generation_scene import (
     Round,
     Scene,
     final_answer,
-    question,
     read_decision,
-    write_decision,
 )
 from seal.benchmarks.mmtb.generation_team import check_decision, check_results
 from seal.core import DataError, ToolResult

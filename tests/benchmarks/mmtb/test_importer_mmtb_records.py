@@ -269,7 +269,9 @@ def broken(nodes: list[Any]) -> Any:
     return record(("Tide?", "单", nodes))
 
 
+TIDE = node(0, "getTide", at="Brest")
 BROKEN = {
+    "malformed_record": broken([{**TIDE, "action": {"name": "getTide", "args": {}}}, answer(1, 0)]),
     "cyclic_dependencies": broken([node(0, "getTide", (1,)), node(1, "getWind", (0,)), answer(2)]),
     "dangling_dependency": broken([node(0, "getTide", (5,)), answer(1, 0)]),
     "duplicate_index": broken([node(0, "getTide"), node(0, "getWind"), answer(1, 0)]),

@@ -180,7 +180,10 @@ def test_a_time_without_zone_is_utc() -> None:
 @pytest.mark.parametrize(
     ("fields", "told"),
     [
-        ({"tools": {"agent_tools": [["a", "fly"]], "augmentations": []}}, "phone has no 'fly'"),
+        (
+            {"tools": {"agent_tools": [["a", "fly"]], "augmentations": []}},
+            "no tool of the phone 'fly'",
+        ),
         ({"tools": {"agent_tools": ["a"], "augmentations": []}}, "expected pairs of names"),
         ({"tools": {"augmentations": []}}, "'agent_tools' is missing"),
         (
@@ -189,7 +192,7 @@ def test_a_time_without_zone_is_utc() -> None:
         ),
         (
             {"tools": {"agent_tools": [], "augmentations": [], "allow": ["fly"]}},
-            "the phone has no 'fly'",
+            "no tool of the phone 'fly'",
         ),
         ({"categories": ["HARD"]}, r"categories: expected some of SINGLE_TOOL_CALL.*'HARD'"),
         ({"initial_state": {"SETTING": []}}, "initial_state: expected the tables SETTING, CONTACT"),

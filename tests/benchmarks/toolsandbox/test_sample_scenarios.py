@@ -9,19 +9,22 @@ from looped import every_case
 
 from seal.benchmarks.toolsandbox import SAMPLE
 from seal.benchmarks.toolsandbox.phone import TOOLS
-from seal.benchmarks.toolsandbox.scenarios.files import CATEGORIES, asks_words, read_authored
-from seal.benchmarks.toolsandbox.scenarios.importer import WRONG, import_scenarios
+from seal.benchmarks.toolsandbox.scenarios.files import CATEGORIES, read_authored
+from seal.benchmarks.toolsandbox.scenarios.importer import import_scenarios
 from seal.core import Task
-from seal.core.conditions import Called, Refused, parts
-from seal.core.state_conditions import Untrue
-from seal.evaluation.milestones import Milestones
+from seal.core.conditions import Called, parts
+from seal.evaluation.goals import TaskChat
+from seal.evaluation.pass_rates import PassRate
+from seal.pools.importer import RIGHT, WRONG
 from seal.pools.pool import load_pool
 from seal.pools.pool_writer import write_pool
 
 POOL = load_pool(SAMPLE.folder)
 TASKS: dict[str, Task] = {task.id: task for task in POOL.tasks()}
 AUTHORED = read_authored(SAMPLE.folder / "authored")
-SHIPPED = ("tools.jsonl", "tasks.jsonl", "import.json", "recorded/wrong/trajectories.jsonl")
+TOOLS_BY_ID = {tool.id: tool for tool in POOL.tools()}
+RECORDED = [f"recorded/{name}/trajectories.jsonl" for name in (RIGHT, WRONG)]
+SHIPPED = ("tools.jsonl", "tasks.jsonl", "import.json", *RECORDED)
 
 
 @pytest.mark.slow
@@ -72,32 +75,33 @@ def test_every_gold_step_is_of_an_offered_tool_and_ends_with_words(scenario) -> 
     ids=lambda task: task.id,
 )
 def test_insufficient_information_asks_to_say_what_is_missing_and_forbids_to_guess(task) -> None:
-    (plan,) = task.goals[0].plans
+    (goal,) = task.goals
+    (plan,) = goal.plans
 
-    told = [part for node in plan.milestones for part in parts(node.condition)]
-    assert any(isinstance(part, Refused) for part in told)
+    assert [slot.type for slot in goal.tells] == ["lack"]
     forbidden = [part for node in plan.minefields for part in parts(node.condition)]
-    assert {type(part) for part in forbidden} == {Called, Untrue}
+    assert {type(part) for part in forbidden} == {Called}
     assert not any(task.tags[tag] for tag in CATEGORIES if tag != "insufficient_information")
 
 
-def test_every_wrong_sequence_scores_less_than_one_and_says_why() -> None:
-    wrong = list(POOL.recorded(WRONG))
+@pytest.mark.parametrize("name", [RIGHT, WRONG])
+def test_the_right_sequences_solve_their_scenarios_and_the_wrong_ones_do_not(name: str) -> None:
+    recorded = list(POOL.recorded(name))
 
-    assert {trajectory.task_id for trajectory in wrong} == set(TASKS)
-    for trajectory in wrong:
-        assert trajectory.provenance["why"]
-        scores = Milestones().score(TASKS[trajectory.task_id], trajectory, {})
-        (similarity,) = [score.value for score in scores if score.metric == "similarity"]
-        assert similarity < 1, trajectory.task_id
+    for trajectory in recorded:
+        chat = TaskChat(TASKS[trajectory.task_id], trajectory, TOOLS_BY_ID)
+        (score,) = PassRate().of(chat)
+        assert (score.value == 1.0) is (name == RIGHT), trajectory.provenance["why"]
+    assert name == RIGHT or {trajectory.task_id for trajectory in recorded} == set(TASKS)
 
 
-def test_each_scenario_that_asks_what_is_told_has_right_and_wrong_endings() -> None:
-    """The import refuses a right one that scores less than 1, and a wrong one that scores 1."""
-    telling = [one for one in AUTHORED.scenarios if any(map(asks_words, one.milestones))]
+def test_each_scenario_that_has_something_to_tell_has_right_and_wrong_answers() -> None:
+    telling = [one for one in AUTHORED.scenarios if one.tells]
 
-    assert len(telling) == 35
-    assert all(len(one.told.right) >= 2 and len(one.told.wrong) >= 2 for one in telling)
+    assert len(telling) == 36
+    for one in telling:
+        texts = [[t for t in tried if isinstance(t, str)] for tried in (one.right, one.wrong)]
+        assert min(map(len, texts)) >= 2, one.id
 
 
 def test_nothing_of_the_shipped_files_says_where_it_was_made() -> None:

@@ -15,8 +15,8 @@ from seal.benchmarks.toolscan.generation_seeds import (
     likeness,
     shingles,
 )
-from seal.core.english import days, read
-from seal.core.records import escaped, unescaped
+from seal.core.csv_sheets import escaped, unescaped
+from seal.core.quantities import days, read
 from seal.core.statements import Sense, states
 
 WORDS = st.lists(st.sampled_from(["boat", "port", "ferry", "noon", "dog"]), min_size=1, max_size=9)

@@ -15,7 +15,7 @@ from rapidfuzz import fuzz
 
 import seal
 from seal.benchmarks.toolscan import SAMPLE
-from seal.benchmarks.toolscan.tasks import IRRELEVANCE
+from seal.benchmarks.toolscan.importer import IRRELEVANCE
 from seal.benchmarks.toolscan.world import Lookup, lookups
 from seal.core import DataError, OptionError, Plan, Task, ToolCall, ToolResult
 from seal.core.conditions import Called

@@ -5,9 +5,10 @@ are ours.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
-from seal.benchmarks.toolsandbox.phone import apps, search, utilities
+from seal.benchmarks.toolsandbox.phone import apps, information
 from seal.core import Tool
 from seal.environments.function_tools import WorldTool
 from seal.environments.world import toolbox
@@ -20,14 +21,14 @@ _FUNCTIONS = (
     ("setting", apps.get_cellular_service_status),
     ("messaging", apps.search_messages),
     ("messaging", apps.send_message_with_phone_number),
-    ("rapid_api_search_tools", search.convert_currency),
+    ("rapid_api_search_tools", information.convert_currency),
     ("setting", apps.get_current_location),
     ("setting", apps.get_location_service_status),
     ("setting", apps.get_wifi_status),
-    ("rapid_api_search_tools", search.search_lat_lon),
-    ("rapid_api_search_tools", search.search_location_around_lat_lon),
-    ("rapid_api_search_tools", search.search_stock),
-    ("rapid_api_search_tools", search.search_weather_around_lat_lon),
+    ("rapid_api_search_tools", information.search_lat_lon),
+    ("rapid_api_search_tools", information.search_location_around_lat_lon),
+    ("rapid_api_search_tools", information.search_stock),
+    ("rapid_api_search_tools", information.search_weather_around_lat_lon),
     ("reminder", apps.add_reminder),
     ("reminder", apps.modify_reminder),
     ("reminder", apps.remove_reminder),
@@ -38,21 +39,21 @@ _FUNCTIONS = (
     ("setting", apps.set_low_battery_mode_status),
     ("setting", apps.set_wifi_status),
     ("user", apps.end_conversation),
-    ("utilities", utilities.calculate_lat_lon_distance),
-    ("utilities", utilities.datetime_info_to_timestamp),
-    ("utilities", utilities.get_current_timestamp),
-    ("utilities", utilities.search_holiday),
-    ("utilities", utilities.seconds_to_hours_minutes_seconds),
-    ("utilities", utilities.shift_timestamp),
-    ("utilities", utilities.timestamp_diff),
-    ("utilities", utilities.timestamp_to_datetime_info),
-    ("utilities", utilities.unit_conversion),
+    ("utilities", information.calculate_lat_lon_distance),
+    ("utilities", information.datetime_info_to_timestamp),
+    ("utilities", information.get_current_timestamp),
+    ("utilities", information.search_holiday),
+    ("utilities", information.seconds_to_hours_minutes_seconds),
+    ("utilities", information.shift_timestamp),
+    ("utilities", information.timestamp_diff),
+    ("utilities", information.timestamp_to_datetime_info),
+    ("utilities", information.unit_conversion),
 )
 """Each with its group, in ToolSandbox's order, in which it offers and ranks them."""
 
 TOOLS: Mapping[str, WorldTool] = MappingProxyType(
     {
-        tool_id: tool
+        tool_id: replace(tool, strict=True)
         for group, function in _FUNCTIONS
         for tool_id, tool in toolbox(f"phone/{group}", [function]).items()
     }
@@ -64,10 +65,21 @@ TOOL_IDS: Mapping[str, str] = MappingProxyType(
 )
 """Name of a function to the id of its tool."""
 
+VOLATILE = (
+    "contacts.person_id",
+    "messages.message_id",
+    "messages.sender_person_id",
+    "messages.recipient_person_id",
+    "messages.creation_timestamp",
+    "reminders.reminder_id",
+    "reminders.creation_timestamp",
+)
+"""New ids, what refers to them, and the time of a call: what `seal.ends_as` does best to ignore."""
+
 
 def tools() -> tuple[Tool, ...]:
     """Return the tools' documents, in ToolSandbox's order; `end_conversation` is the user's."""
     return tuple(tool.document for tool in TOOLS.values())
 
 
-__all__ = ["TOOLS", "TOOL_IDS", "tools"]
+__all__ = ["TOOLS", "TOOL_IDS", "VOLATILE", "tools"]

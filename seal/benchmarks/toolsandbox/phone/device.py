@@ -9,13 +9,13 @@ from functools import lru_cache
 from importlib.resources import files
 from math import isfinite
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import orjson
 
 from seal.core import JSON, DataError, Simulator, Tables, Tool, Unrecorded, needing, shortened
 from seal.core.statements import MOMENTS
-from seal.core.values import canonical_json, digest
+from seal.core.values import canonical_json, digest, json_value
 from seal.environments.chat_world import Circumstances, World
 from seal.environments.function_tools import NOT_GIVEN, NotGiven, WorldTool
 from seal.environments.tables import Row, between, like, where
@@ -101,6 +101,8 @@ class PhoneWorld(World):
         web: Answers the tools that ask the web.
     """
 
+    offline = True
+
     def __init__(
         self, tools: Mapping[str, WorldTool], given: Circumstances, web: WebAnswers
     ) -> None:
@@ -125,7 +127,7 @@ class PhoneWorld(World):
         return own
 
     def ask(self, question: Question, read: Callable[[JSON], Answer]) -> Answer:
-        """Return what the web says (`WebAnswers.answer`)."""
+        """Return what the web says (`WebAnswers`)."""
         self.unrecorded = self.web.unrecorded_of(question)
         answer: Answer = self.web.answer(question, read)
         return answer
@@ -299,32 +301,6 @@ class UnknownToTheWebError(LookupError):
     """No record answers a question, and nothing answers in its place."""
 
 
-class WebAnswers(Protocol):
-    """Answers the tools that ask the web; equal questions get equal answers within a chat."""
-
-    def answer(self, question: Question, read: Callable[[JSON], JSON]) -> JSON:
-        """Return what the tool makes of the web's answer.
-
-        Args:
-            question: What is asked.
-            read: An endpoint's raw answer, or None for none, to the tool's result.
-
-        Raises:
-            UnknownToTheWebError: No record answers it.
-            SimulatorError: A simulator gave no usable answer.
-            CacheMissError: Replay mode, nothing stored.
-        """
-        ...
-
-    def unrecorded_of(self, question: Question) -> str:
-        """Return how a question is answered that no record answers; empty: one does."""
-        ...
-
-    def identity(self) -> JSON:
-        """Return what shapes the answers."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class RecordedWeb:
     """Answers from a file: a JSON list of `{"endpoint", "params", "response"}`.
@@ -381,7 +357,7 @@ def recorded_web(path: Path | None = None) -> RecordedWeb:
             text = (files("seal.benchmarks.toolsandbox.phone") / "web_answers.json").read_bytes()
         else:
             text = path.read_bytes()
-        given = orjson.loads(text)
+        given = json_value(text)
     except (OSError, orjson.JSONDecodeError) as error:
         raise DataError(f"web answers {path}: {error}; {_EXPECTED}") from error
     if not isinstance(given, list):
@@ -436,6 +412,15 @@ class SimulatedWeb:
     def identity(self) -> JSON:
         """Return the simulator's name."""
         return {"simulator": self.simulator.identity}
+
+
+WebAnswers: TypeAlias = "RecordedWeb | SimulatedWeb"
+"""Answers the tools that ask the web; equal questions get equal answers within a chat.
+
+`answer` takes the question, and what makes the tool's result of an endpoint's raw answer, or of
+None for none. It raises `UnknownToTheWebError` where no record answers, and errors of the simulator
+(`SimulatorError`, `CacheMissError`).
+"""
 
 
 def web_answers(path: Path, notes: Notes) -> Iterator[WorldFile]:

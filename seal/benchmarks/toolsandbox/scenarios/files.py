@@ -179,17 +179,13 @@ class Arguments:
             DataError: None of the tools has an argument of a name; the text lists those they have.
         """
         documents = [self._tools.get(tool) for tool in tools]
-        taking = [tool for tool in documents if tool is not None and not _takes_any(tool)]
+        taking = [d for d in documents if d and not d.parameters.get("additionalProperties")]
         if len(taking) < len(tools):
             return
         known = {n: n for tool in taking for n in tool.parameters.get("properties", {})}
         kind = f"argument of {' or '.join(tool.name for tool in taking)}"
         for name in arguments:
             named(known, name, kind, place)
-
-
-def _takes_any(tool: Tool) -> bool:
-    return bool(tool.parameters.get("additionalProperties"))
 
 
 def is_of(value: JSON, kind: Any) -> bool:
@@ -338,6 +334,10 @@ class BaseWorld:
     tables: Tables
     clock: dict[str, JSON] = field(default_factory=dict)
     """As `metadata.clock` of a task."""
+    cells: dict[str, str] = field(default_factory=dict)
+    """`table.column` to the type by which cells are compared (`EndsAs.cells`)."""
+    ignore: list[str] = field(default_factory=list)
+    """Tables, and columns as `table.column`, that may end in any way."""
     demonstration: list[dict[str, str]] = field(default_factory=list)
     """Example dialogues for personas that have none of their own (`seal.agents.users`)."""
     place: str = ""
@@ -357,11 +357,12 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
-class Wrong:
-    """A sequence that must not score 1."""
+class Tried:
+    """A sequence that is played against gold."""
 
-    why: str
     steps: list[Move]
+    why: str = ""
+    """In which way it is right or wrong."""
     __pydantic_config__ = _CONFIG
 
 
@@ -389,24 +390,9 @@ class Node:
     attempts: str | None = None
     unconfirmed: str | list[str] | None = None
     happens: str | None = None
-    tells: list[str] = field(default_factory=list)
-    tells_any: list[str] = field(default_factory=list)
-    refuses: list[str] | None = None
-    untrue: bool | None = None
     says: str | None = None
     asks: list[str] | None = None
     state: dict[str, dict[str, JSON]] = field(default_factory=dict)
-    __pydantic_config__ = _CONFIG
-
-
-@dataclass(frozen=True, slots=True)
-class Endings:
-    """What may be said in place of what gold tells last."""
-
-    right: list[str]
-    """Texts with which the scenario scores 1."""
-    wrong: list[str]
-    """Texts with which it must not."""
     __pydantic_config__ = _CONFIG
 
 
@@ -421,14 +407,24 @@ class Scenario:
     persona: dict[str, JSON]
     request: str
     gold: list[Move]
-    wrong: list[Wrong]
+    wrong: list[Tried | str]
+    """Sequences, or texts in the place of the last one that gold says, which solve it not."""
+    right: list[Tried | str] = field(default_factory=list)
+    """Others that solve it."""
+    end: list[dict[str, dict[str, JSON]]] | None = None
+    """Calls that leave the world as it is to end; None: those of gold that change something."""
+    tells: Any = ()
+    """What the agent must tell its user (`seal.core.slots`)."""
+    cells: dict[str, str] = field(default_factory=dict)
+    """As of the world, besides."""
+    ignore: list[str] = field(default_factory=list)
+    """As of the world, besides."""
     milestones: list[Node] = field(default_factory=list)
     minefields: list[Node] = field(default_factory=list)
     changes: dict[str, dict[str, JSON]] = field(default_factory=dict)
     """Written as `with`."""
     clock: dict[str, JSON] = field(default_factory=dict)
     withheld: list[str] = field(default_factory=list)
-    told: Endings | None = None
     place: str = ""
     """File and id, for messages."""
     __pydantic_config__ = _CONFIG
@@ -456,7 +452,7 @@ def read_authored(source: Path) -> Authored:
     scenarios: dict[str, Scenario] = {}
     for path in sorted(source.glob("*.json")) if source.is_dir() else [source]:
         content = _content(path)
-        for name, world in _entries(content, "worlds", path):
+        for name, world in expect(content.get("worlds", {}), dict, f"{path}: worlds").items():
             if name in worlds:
                 raise DataError(f"{path}: the world {name!r} stands twice; rename one")
             worlds[name] = _placed(world, BaseWorld, f"{path}, world {name!r}")
@@ -519,36 +515,42 @@ def _way(value: Any, holder: Any) -> list[str] | None:
     return None
 
 
-def _entries(content: Mapping[str, Any], key: str, path: Path) -> Iterator[tuple[str, Any]]:
-    entries = expect(content.get(key, {}), dict, f"{path}: {key}")
-    yield from entries.items()
-
-
 def _scenarios(content: Mapping[str, Any], path: Path) -> Iterator[Scenario]:
     records = expect(content.get("scenarios", []), list, f"{path}: scenarios")
     for number, record in enumerate(records):
         named = isinstance(record, dict) and isinstance(record.get("id"), str)
         place = f"{path}, scenario {record['id']!r}" if named else f"{path}, scenarios.{number}"
         if isinstance(record, dict):
+            for former in sorted(_former(record)):
+                raise DataError(f"{place}: {former}")
             record = {"changes" if name == "with" else name: v for name, v in record.items()}
         scenario = _placed(record, Scenario, place)
         fault = next(_faults(scenario), None)
         if fault is not None:
             raise DataError(f"{scenario.place}: {fault}")
-        yield _without_untruths(scenario)
+        yield scenario
 
 
-def asks_words(node: Node) -> bool:
-    """Tell whether a node asks for what is told to the user."""
-    return bool(node.tells or node.tells_any) or node.refuses is not None
+_FORMER = {"told": "write its texts into `right` and `wrong` of the scenario"}
+"""Keys that scenarios had, to what replaces them."""
+_FORMER_OF_NODES = {
+    "tells": 'name each value in `tells` of the scenario: {NAME: VALUE}, or {"value": ..., '
+    '"type": "term"} for words',
+    "tells_any": 'write `tells` of the scenario: {"value": ..., "also": [...]}',
+    "refuses": 'write `tells` of the scenario: {"type": "lack", "value": [WORD, ...]}',
+    "untrue": "leave it out: every answer is held against what was done",
+}
+"""Keys that milestones and minefields had, likewise."""
 
 
-def _without_untruths(scenario: Scenario) -> Scenario:
-    """Return a scenario that forbids untruths where it asks what is told."""
-    forbids = any(node.untrue for node in scenario.minefields)
-    if forbids or not any(map(asks_words, scenario.milestones)):
-        return scenario
-    return replace(scenario, minefields=[*scenario.minefields, Node("untrue", untrue=True)])
+def _former(record: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the former keys of a scenario as it was written, each with what replaces it."""
+    yield from (f"{key} is gone: {told}" for key, told in _FORMER.items() if key in record)
+    for name in ("milestones", "minefields"):
+        nodes = record.get(name)
+        for number, node in enumerate(nodes if isinstance(nodes, list) else ()):
+            for key in _FORMER_OF_NODES.keys() & (node if isinstance(node, dict) else {}):
+                yield f"{name}.{number}.{key} is gone: {_FORMER_OF_NODES[key]}"
 
 
 def _placed(record: Any, form: type[Form], place: str) -> Form:
@@ -585,13 +587,13 @@ def _faults(scenario: Scenario) -> Iterator[str]:
             f"id: {scenario.id!r} holds a line break or another character that is not printed; "
             "rename it"
         )
-    if not scenario.milestones and not scenario.minefields:
-        yield "milestones: expected milestones or minefields, by which it is scored, got none"
     if not scenario.wrong:
         yield "wrong: expected at least one wrong sequence, got none"
     sequences = {"gold": scenario.gold}
-    for number, wrong in enumerate(scenario.wrong):
-        sequences[f"wrong.{number}.steps"] = wrong.steps
+    for name, tried in (("right", scenario.right), ("wrong", scenario.wrong)):
+        for number, one in enumerate(tried):
+            if isinstance(one, Tried):
+                sequences[f"{name}.{number}.steps"] = one.steps
     for name, moves in sequences.items():
         if not any(move.say for move in moves):
             yield f"{name}: the agent never speaks to the user; end it with {{'say': ...}}"

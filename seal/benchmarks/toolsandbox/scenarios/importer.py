@@ -21,10 +21,11 @@ from seal.benchmarks.toolsandbox.scenarios.files import (
     BaseWorld,
     Move,
     Scenario,
-    asks_words,
+    Tried,
     clock_fields,
     read_authored,
     tables_of,
+    timed,
 )
 from seal.benchmarks.toolsandbox.scenarios.notation import Names, place_of, plan_of
 from seal.core import (
@@ -33,7 +34,6 @@ from seal.core import (
     PARTS,
     DataError,
     Goal,
-    Plan,
     Step,
     Stop,
     Tables,
@@ -47,22 +47,26 @@ from seal.core import (
     located,
     shortened,
 )
-from seal.core.conditions import EXECUTOR, USER, parts
+from seal.core.conditions import CLEAN, EXECUTOR, USER, Called, parts, tells_user
 from seal.core.environment import Environment, Eventful, Timed
+from seal.core.slots import WORDS, slots_of
+from seal.core.state_conditions import GOLD_ENDS, EndsAs
+from seal.core.statements import leaves, states
 from seal.core.values import json_text
+from seal.environments.gold_play import gold_ends
 from seal.environments.world import Worlds, WorldSetup, build_worlds
-from seal.evaluation.goals import WHOLLY
-from seal.evaluation.plans import PlanResult, measure_plan, under, view
+from seal.evaluation.goals import WHOLLY, GoalChat, TaskChat
+from seal.evaluation.pass_rates import MILESTONES, PassRate
+from seal.evaluation.plans import ENDS_AMISS, in_chat, measure_goal, under, view
 from seal.evaluation.shortfalls import Fault, unmet
+from seal.evaluation.words import judge_words, record_of
 from seal.pools.augmentation import GIVEN, TAG, UNCHANGED
-from seal.pools.importer import Notes, Recorded, WorldFile
+from seal.pools.importer import RIGHT, WRONG, Notes, Recorded, WorldFile
 from seal.pools.reading.files import named
 
 # -- Authored scenarios as tasks, each proved by its own sequences before it is written.
 
 BENCHMARK = "scenarios"
-WRONG = "wrong"
-"""Name of the recording that holds the wrong sequences, the n-th of each task as its n-th trial."""
 MAX_MESSAGES = 30
 
 _OF_THE_USER = END_CONVERSATION.rpartition("/")[2]
@@ -76,7 +80,9 @@ def import_scenarios(
     web: str | None = None,
     allow_code: Collection[str] = (),
 ) -> Iterator[Tool | Task | Recorded | WorldFile]:
-    """Yield the tools of the worlds, the scenarios as tasks, and their wrong sequences as recorded.
+    """Yield the tools of the worlds, the scenarios as tasks, and their other sequences as recorded.
+
+    The n-th right or wrong one of a task is the n-th trial of its recording.
 
     Args:
         source: A file, or a folder of files, as `seal.benchmarks.toolsandbox.scenarios` says.
@@ -99,11 +105,13 @@ def import_scenarios(
     documents = {tool.id: tool for kind in kinds for tool in worlds(kind)[0].documents()}
     yield from (tool for tool in documents.values() if tool.name != _OF_THE_USER)
     counts: Counter[str] = Counter()
-    for scenario, (task, wrong) in zip(authored.scenarios, compiled, strict=True):
+    for scenario, (task, tried) in zip(authored.scenarios, compiled, strict=True):
         notes.remarks += (f"{scenario.place}: {text}" for text in _unheard(scenario, task))
         yield task
-        yield from (Recorded(WRONG, trajectory) for trajectory in wrong)
-        counts.update(wrong=len(wrong), **{tag: int(task.tags[tag]) for tag in CATEGORIES})
+        for name, trajectories in tried.items():
+            yield from (Recorded(name, trajectory) for trajectory in trajectories)
+            counts[name] += len(trajectories)
+        counts.update(**{tag: int(task.tags[tag]) for tag in CATEGORIES})
     notes.facts["counts"] = dict(sorted(counts.items()))
     if web is not None:
         yield from web_answers(Path(web), notes)
@@ -132,7 +140,7 @@ def _kinds(web: str | None, allow_code: Collection[str]) -> Callable[[str], _Kin
 
 def _compile(
     scenario: Scenario, authored: Authored, worlds: Callable[[str], _Kind], benchmark: str
-) -> tuple[Task, list[Trajectory]]:
+) -> tuple[Task, dict[str, list[Trajectory]]]:
     with located(scenario.place):
         base = named(authored.worlds, scenario.world, "world", "world")
         try:
@@ -152,68 +160,161 @@ class _Compiler:
     arguments: Arguments
     benchmark: str
 
-    def compiled(self) -> tuple[Task, list[Trajectory]]:
-        """Return the task, and its wrong sequences as trajectories.
+    def compiled(self) -> tuple[Task, dict[str, list[Trajectory]]]:
+        """Return the task, and its right and wrong sequences as trajectories.
 
         Raises:
             DataError: The text begins with the field.
         """
-        task = self._task()
-        self._check_events(task)
         self._check_gold()
+        task = self._task(EndsAs())
+        self._check_events(task)
         gold = self._played(task, self.scenario.gold, "gold")
-        result = _measured(task, gold)
-        if result.similarity < WHOLLY:
-            raise DataError(f"gold: {_shortfall(self.scenario, task, gold, result)}")
-        wrong = []
-        for number, one in enumerate(self.scenario.wrong):
-            steps = self._played(task, one.steps, f"wrong.{number}.steps")
-            if _measured(task, steps).similarity >= WHOLLY:
-                raise DataError(
-                    f"wrong.{number}: it scores 1 like the gold; add the milestone, minefield or "
-                    f"guarded table that it fails ({one.why})"
-                )
-            wrong.append(_trajectory(task, number, steps, {"why": one.why}))
-        self._check_told(task, gold, result)
-        reference = tuple(replace(step, state=None) for step in gold)
-        called = dict.fromkeys(s.call.tool for s in gold if s.call is not None and s.call.tool)
-        goal = replace(task.goals[0], reference=reference, relevant=tuple(called))
-        return replace(task, goals=(goal,)), wrong
+        zone = ZoneInfo(str(clock_fields(self.scenario, self.base).get("zone", UTC)))
+        task = _with_reference(self._task(self._end(gold, zone)), gold)
+        self._check_end(task)
+        ends = self._ends(task)
+        said = self._fault(task, gold, ends)
+        if said:
+            raise DataError(f"gold: {said}; mend the sequence, or what is asked of it")
+        self._check_reading(task, gold)
+        place = self._telling(task, gold)
+        tried: dict[str, list[Trajectory]] = {RIGHT: [], WRONG: []}
+        for name, sequences in ((RIGHT, self.scenario.right), (WRONG, self.scenario.wrong)):
+            for number, one in enumerate(sequences):
+                sequence = self._sequence(one, place)
+                field = f"{name}.{number}"
+                steps = self._played(task, sequence.steps, f"{field}.steps")
+                said = self._fault(task, steps, ends)
+                about = f" ({sequence.why})" if sequence.why else ""
+                if said and name == RIGHT:
+                    raise DataError(f"{field}: {said}{about}; mend it, or what gold asks")
+                if not said and name == WRONG:
+                    raise DataError(
+                        f"{field}: it solves the task as gold does{about}; name what it lacks: a "
+                        "value in `tells`, a minefield, or calls of gold that leave another end"
+                    )
+                provenance = {"why": sequence.why, GOLD_ENDS: ends}
+                tried[name].append(_trajectory(task, number, steps, provenance))
+        return task, tried
 
-    def _check_told(self, task: Task, gold: tuple[Step, ...], result: PlanResult) -> None:
-        """Make sure that gold is judged right with the right endings alone."""
-        told = self.scenario.told
-        if told is None:
-            return
-        nodes = [n for n, node in enumerate(self.scenario.milestones) if asks_words(node)]
-        if not nodes:
-            raise DataError("told: no milestone tells or refuses; add one, or leave it out")
-        index = max(r.index for r in result.milestones if r.node == nodes[-1])
-        said = sum(step.index <= index and _is_said(step) for step in gold)
-        moves = self.scenario.gold
-        place = [number for number, move in enumerate(moves) if move.say is not None][said - 1]
-        rest = moves[place + 1 :] if any(move.do for move in moves[place + 1 :]) else []
-        for name, texts in (("right", told.right), ("wrong", told.wrong)):
-            for number, text in enumerate(texts):
-                field = f"told.{name}.{number}"
-                steps = self._played(task, [*moves[:place], Move(say=text), *rest], field)
-                found = _measured(task, steps)
-                if name == "right" and found.similarity < WHOLLY:
-                    raise DataError(f"{field}: {_shortfall(self.scenario, task, steps, found)}")
-                if name == "wrong" and found.similarity >= WHOLLY:
-                    raise DataError(f"{field}: it scores 1 like the gold; mend the node or it")
+    def _sequence(self, tried: Tried | str, place: int) -> Tried:
+        """Return a sequence; a text stands in the place of a move, and ends it if no call follows.
 
-    def _task(self) -> Task:
+        Args:
+            tried: As it is written.
+            place: Of the move by which gold has told all.
+        """
+        if isinstance(tried, Tried):
+            return tried
+        before, after = self.scenario.gold[:place], self.scenario.gold[place + 1 :]
+        rest = after if any(move.do for move in after) else []
+        return Tried([*before, Move(say=tried), *rest], tried)
+
+    def _telling(self, task: Task, gold: Sequence[Step]) -> int:
+        """Return which move of gold is the one by which it has told all that it is to tell."""
+        spoken = [step for step in gold if tells_user(step)]
+        moves = [place for place, move in enumerate(self.scenario.gold) if move.say is not None]
+        for number, step in enumerate(spoken if task.goals[0].tells else ()):
+            verdict, _ = judge_words(task.goals[0], step.content, gold[: step.index + 1])
+            if verdict is not None and verdict.label == "solved":
+                return moves[number]
+        return moves[-1]
+
+    def _end(self, gold: Sequence[Step], zone: ZoneInfo) -> EndsAs:
+        """Return the end that the calls of gold leave which changed the world."""
+        calls = {step.call.id: step.call for step in gold if step.call is not None}
+        changing = [
+            calls[step.result.call_id]
+            for step in gold
+            if step.result is not None and step.state and step.result.error is None
+        ]
+        made = [(call.tool or "", call.arguments or {}) for call in changing]
+        if self.scenario.end is not None:
+            given = timed(self.scenario.end, zone, "end")
+            named = ((name, of) for call in given for name, of in call.items())
+            made = [(self._ids([name], "end")[0], arguments) for name, arguments in named]
+        sequence = tuple(Called.exact(tool, arguments) for tool, arguments in made)
+        cells = {**self.base.cells, **self.scenario.cells}
+        ignore = (*self.base.ignore, *self.scenario.ignore)
+        for field, names in (("cells", cells), ("ignore", ignore)):
+            for name in names:
+                self._check_column(name, field)
+        try:
+            return EndsAs((sequence,), ignore, cells)
+        except UsageError as error:
+            raise DataError(str(error).removeprefix("ends_as: ")) from error
+
+    def _check_column(self, name: str, field: str) -> None:
+        """Make sure that the world has a table, or one with the column (`table.column`)."""
+        table, _, column = name.partition(".")
+        known = dict.fromkeys(self.world.tables)
+        named({**known, **self.world.columns}, table, "table", field)
+        types = self.world.columns.get(table, {})
+        if column and types:
+            named(types, column, "column", f"{field}: {name}")
+
+    def _ends(self, task: Task) -> JSON:
+        """Return how the world ends after the calls of gold, as a run keeps it."""
+        found = gold_ends(task, self._opened(task, 0), self._documents())
+        return {
+            goal: {key: [end.to_json() for end in ends] for key, ends in by_key.items()}
+            for goal, by_key in found.items()
+        }
+
+    def _check_end(self, task: Task) -> None:
+        """Make sure that the calls of gold leave the same end in every chat.
+
+        Raises:
+            DataError: One takes what the world makes anew, such as an id, or a column holds it that
+                is not ignored.
+        """
+        opened = self._opened(task, 1)
+        found = gold_ends(task, opened, self._documents(), again=self._opened(task, 2))
+        nodes = (node for plan in task.goals[0].plans or () for node in plan.milestones)
+        asked_ends = (part for node in nodes for part in node.condition.parts())
+        for asked in (part for part in asked_ends if isinstance(part, EndsAs)):
+            for end in found["0"][asked.key]:
+                if end.fault:
+                    raise DataError(
+                        f"end: in another chat {end.fault}. What the world makes anew is known in "
+                        "one chat alone; name as `end` calls that do not take it"
+                    )
+                for name in end.varies:
+                    if not {name, name.partition(".")[0]} & {*asked.ignore}:
+                        raise DataError(f"ignore: {name} is another in each chat; name it here")
+
+    def _opened(self, task: Task, trial: int) -> Callable[[], Environment]:
+        """Return what opens the world of a chat of the task."""
+        return lambda: self.world.open(task, trial, list(task.goals[0].offered or ()))
+
+    def _fault(self, task: Task, steps: tuple[Step, ...], ends: JSON) -> str:
+        """Return why a sequence does not solve the task; empty: it does."""
+        chat = _trajectory(task, 0, steps, {GOLD_ENDS: ends})
+        played = TaskChat(task, chat, self._documents())
+        (score,) = PassRate().of(played)
+        if score.value == 1.0:
+            return ""
+        lacking = ""
+        if score.details.get("by") == MILESTONES:
+            lacking = _lacking(self.scenario, played.goals[0])
+        return lacking or score.reason or str(score.details["reason"])
+
+    def _task(self, end: EndsAs) -> Task:
         scenario, clock = self.scenario, clock_fields(self.scenario, self.base)
         zone = ZoneInfo(str(clock.get("zone", UTC)))
         offered = self._ids(scenario.tools, "tools")
         withheld = self._ids(scenario.withheld, "withheld")
         columns = {table: self.world.columns.get(table, {}) for table in self.world.tables}
-        plan = plan_of(scenario, Names(self._tools(), columns, zone, self.arguments))
+        try:
+            tells = slots_of(scenario.tells)
+        except UsageError as error:
+            raise DataError(str(error)) from error
+        plan = plan_of(scenario, Names(self._tools(), columns, zone, self.arguments), end)
         task = Task(
             scenario.id,
             self.benchmark,
-            (Goal(scenario.request, (plan,), offered=tuple(offered)),),
+            (Goal(scenario.request, (plan,), offered=tuple(offered), tells=tells),),
             tables_of(scenario, self.base, zone, self.world.columns),
             persona=_persona(scenario, self.base),
             tags={
@@ -246,6 +347,25 @@ class _Compiler:
                         "has no events; play in one that has, such as phone_with_timers"
                     )
 
+    def _check_reading(self, task: Task, gold: Sequence[Step]) -> None:
+        """Make sure that no milestone asks for a call that only reads, unless its result is told.
+
+        Who knows the values otherwise has solved the scenario too. A call by whose result another
+        milestone is filled in is left alone.
+        """
+        needed = _needed(task, gold) if self.scenario.milestones else set()
+        taken = {node.take.of for node in self.scenario.milestones if node.take is not None}
+        made = {step.call.name for step in gold if step.call is not None}
+        for number, node in enumerate(self.scenario.milestones):
+            calls = node.calls if isinstance(node.calls, list) else [node.calls or {}]
+            tools = [name for call in calls for name in call if name in made]
+            if tools and node.name not in taken and needed.isdisjoint(tools):
+                raise DataError(
+                    f"{place_of(self.scenario.milestones, 'milestones', number)}: calls: "
+                    f"{' or '.join(tools)} only reads, and nothing that the scenario tells comes "
+                    "of it; leave it out, or name in `tells` what it is read for"
+                )
+
     def _check_gold(self) -> None:
         """Make sure that the gold calls name only arguments that their tools have.
 
@@ -256,6 +376,9 @@ class _Compiler:
                 for name, arguments in call.items():
                     tool = self._tools().get(name, "")
                     self.arguments.check_names([tool], arguments, f"gold.{number}.do")
+
+    def _documents(self) -> dict[str, Tool]:
+        return {tool.id: tool for tool in self.world.documents()}
 
     def _tools(self) -> dict[str, str]:
         """Return the name of each tool of the agent to its id."""
@@ -275,8 +398,92 @@ class _Compiler:
     def _played(self, task: Task, moves: Sequence[Move], field: str) -> tuple[Step, ...]:
         offered = {name: self._tools()[name] for name in self.scenario.tools}
         with located(field, mark="."):
-            world = self.world.open(task, 0, list(offered))
-            return play_sequence(self.scenario.request, moves, world, offered)
+            played = _Played(self.world.open(task, 0, list(offered)), offered)
+            played.say(USER, MANAGER, self.scenario.request)
+            for number, move in enumerate(moves):
+                with located(number):
+                    played.move(move)
+            return tuple(played.steps)
+
+
+def _with_reference(task: Task, gold: Sequence[Step]) -> Task:
+    """Return a task with its gold sequence, by which a run scores it, too."""
+    reference = tuple(replace(step, state=None) for step in gold)
+    called = dict.fromkeys(s.call.tool for s in gold if s.call is not None and s.call.tool)
+    return replace(
+        task, goals=(replace(task.goals[0], reference=reference, relevant=tuple(called)),)
+    )
+
+
+def _lacking(scenario: Scenario, goal: GoalChat) -> str:
+    """Return which node keeps a sequence from solving a scenario, and what it lacks; else empty."""
+    result = goal.chat.once(measure_goal, goal, CLEAN).result
+    if result.minefield_similarity:
+        hit = next(reached for reached in result.minefields if reached.similarity)
+        return f"{place_of(scenario.minefields, 'minefields', hit.node)} is met by step {hit.index}"
+    least = min(result.milestones, key=lambda reached: reached.similarity, default=None)
+    if least is None or least.similarity >= WHOLLY:
+        return ""
+    (plan,) = (in_chat(plan, goal.trajectory, 0) for plan in goal.goal.plans or ())
+    nodes = under(plan.milestones, CLEAN)
+    steps = view(goal.trajectory, 0, goal.task.initial_state, CLEAN)
+    mapping = {one.node: (one.index, one.similarity) for one in result.milestones}
+    (lacking, *_) = unmet(nodes, steps, mapping)[least.node].faults
+    if least.node == len(scenario.milestones):
+        return f"{ENDS_AMISS}: {_told(lacking, 'end')}"
+    asked = parts(nodes[least.node].condition)
+    kind = getattr(asked[lacking.condition], "kind", "") if lacking.condition >= 0 else "order"
+    place = place_of(scenario.milestones, "milestones", least.node)
+    met = f"is met by {least.similarity:.3g} at most, at step {least.index}"
+    return f"{place} {met}: {_told(lacking, kind)}"
+
+
+def _told(lacking: Fault, kind: str) -> str:
+    """Return what keeps a condition from being met."""
+    what = ".".join(part for part in (lacking.table, lacking.column) if part) or kind
+    what = f"{what} of {lacking.row}" if lacking.row else what
+    expected = f" expected {lacking.expected}" if lacking.expected else ""
+    found = f", found {lacking.found}" if lacking.found else ""
+    return f"{what}:{expected}{found}" if expected or found else f"{what} is not met"
+
+
+def _needed(task: Task, gold: Sequence[Step]) -> set[str]:
+    """Return the names of the tools that changed the world, or gave what gold tells.
+
+    A result gave what its own value holds or explains, and what others gave who were called with
+    that.
+    """
+    calls = {step.call.id: step.call for step in gold if step.call is not None}
+    wanted: list[JSON] = [
+        one.value if one.type == "truth" else text
+        for one in task.goals[0].tells
+        if one.type not in WORDS
+        for text in one.texts
+    ]
+    found = set()
+    for step in reversed(gold):
+        if step.result is None:
+            continue
+        call = calls[step.result.call_id]
+        gave = any(_gives(task.goals[0].text, step, value) for value in wanted)
+        if step.state or gave:
+            found.add(call.name)
+        if gave:
+            wanted += [leaf for _, leaf in leaves(call.arguments or {})]
+    return found
+
+
+def _gives(request: str, step: Step, value: JSON) -> bool:
+    """Tell whether a result holds a value, or it follows from the result and the request."""
+    held = [leaf for _, leaf in leaves(step.result.value if step.result is not None else None)]
+    if isinstance(value, bool):
+        return any(isinstance(leaf, bool) for leaf in held)
+    if value in held:
+        return True
+    text = str(value)
+    if any(map(str.isdigit, text)):
+        return bool(held) and not record_of([request], [step]).unexplained(text)
+    return any(states(str(leaf), text) for leaf in held)
 
 
 def _persona(scenario: Scenario, base: BaseWorld) -> dict[str, Any]:
@@ -331,10 +538,6 @@ def _check_replies(replies: JSON) -> None:
         )
 
 
-def _is_said(step: Step) -> bool:
-    return step.recipient == USER and step.result is None
-
-
 def _trajectory(
     task: Task, trial: int, steps: tuple[Step, ...], provenance: dict[str, Any]
 ) -> Trajectory:
@@ -350,78 +553,23 @@ def _trajectory(
     )
 
 
-def _measured(task: Task, steps: tuple[Step, ...]) -> PlanResult:
-    return measure_plan(_plan(task), _seen(task, steps), "clean")
-
-
-def _plan(task: Task) -> Plan:
-    (plan,) = task.goals[0].plans or ()
-    return plan
-
-
-def _seen(task: Task, steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    return view(_trajectory(task, 0, steps, {}), 0, task.initial_state, "clean")
-
-
-def _shortfall(scenario: Scenario, task: Task, steps: tuple[Step, ...], result: PlanResult) -> str:
-    """Return which node keeps a sequence from scoring 1, and what it lacks."""
-    if result.minefield_similarity:
-        hit = next(reached for reached in result.minefields if reached.similarity)
-        place = place_of(scenario.minefields, "minefields", hit.node)
-        return f"{place} is met by step {hit.index}; mend the sequence or the node"
-    least = min(result.milestones, key=lambda reached: reached.similarity, default=None)
-    if least is None:
-        return "no milestone is reached; mend the sequence or the milestones"
-    nodes = under(_plan(task).milestones, "clean")
-    mapping = {one.node: (one.index, one.similarity) for one in result.milestones}
-    (lacking, *_) = unmet(nodes, _seen(task, steps), mapping)[least.node].faults
-    asked = parts(nodes[least.node].condition)
-    kind = getattr(asked[lacking.condition], "kind", "") if lacking.condition >= 0 else "order"
-    return (
-        f"{place_of(scenario.milestones, 'milestones', least.node)} is met by "
-        f"{least.similarity:.3g} at most, at step {least.index}: {_told(lacking, kind)}; "
-        "mend the sequence or the node"
-    )
-
-
-def _told(lacking: Fault, kind: str) -> str:
-    """Return what keeps a condition from being met."""
-    what = ".".join(part for part in (lacking.table, lacking.column) if part) or kind
-    expected = f" expected {lacking.expected}" if lacking.expected else ""
-    found = f", found {lacking.found}" if lacking.found else ""
-    return f"{what}:{expected}{found}" if expected or found else f"{what} is not met"
-
-
 # -- Sequences of a scenario, played in its world: what would be said and done in a chat.
 
 MANAGER = "execution_manager"
 _PART = re.compile(r"\{(\w+(?:\.\w+)*)\}")
 
 
-def play_sequence(
-    request: str, moves: Sequence[Move], world: Environment, tools: Mapping[str, str]
-) -> tuple[Step, ...]:
-    """Return a sequence as the direct team says it, each result as the world gives it.
+class _Played:
+    """A sequence as the direct team says it, each result as the world gives it.
+
+    A `DataError` says that a call names a tool that is not offered, or that a text or an argument
+    names a part that no result has.
 
     Args:
-        request: The user's first message.
-        moves: What follows.
         world: Fresh; it is changed.
         tools: Name of an offered tool to its id.
-
-    Raises:
-        DataError: A call names a tool that is not offered, or a text or argument names a part that
-            no result has. The text names the move.
     """
-    played = _Played(world, tools)
-    played.say(USER, MANAGER, request)
-    for number, move in enumerate(moves):
-        with located(number):
-            played.move(move)
-    return tuple(played.steps)
 
-
-class _Played:
     def __init__(self, world: Environment, tools: Mapping[str, str]) -> None:
         self.steps: list[Step] = []
         self._world = world

@@ -28,17 +28,15 @@ from seal.core.conditions import (
     Asked,
     Called,
     Condition,
-    Refused,
-    Told,
     parts,
 )
 from seal.core.state_conditions import (
     AllOf,
     DependsOn,
+    EndsAs,
     StateHas,
     StateUnchanged,
     Unconfirmed,
-    Untrue,
 )
 from seal.core.table_matching import Column, Measure
 from seal.evaluation.plan_checks import ancestors, check_plan
@@ -68,8 +66,13 @@ class Names:
     """What the tools take; of none anything is known by default."""
 
 
-def plan_of(scenario: Scenario, names: Names) -> Plan:
+def plan_of(scenario: Scenario, names: Names, end: EndsAs) -> Plan:
     """Return the milestones, with their guardrails, and minefields of a scenario.
+
+    Args:
+        scenario: Where no milestone asks of tables, the last one is how gold leaves the world.
+        names: What its names mean.
+        end: That end.
 
     Raises:
         DataError: A node is malformed, names what does not exist, asks for what cannot be, or
@@ -84,6 +87,8 @@ def plan_of(scenario: Scenario, names: Names) -> Plan:
         place, _, fault = str(error).partition(": ")
         name, _, position = place.partition(".")
         raise DataError(f"{place_of(fields[name], name, int(position))}: {fault}") from error
+    if not any(node.state for node in scenario.milestones):
+        return replace(plan, milestones=(*plan.milestones, Milestone(end)))
     guarded = []
     for number, node in enumerate(scenario.milestones):
         tables = list(names.columns) if node.guards is None else node.guards
@@ -137,7 +142,7 @@ def _nodes(nodes: Sequence[Node], field: str, names: Names) -> tuple[Milestone, 
         with located(place):
             conditions = tuple(_Reader(node, names, places).conditions())
         if not conditions:
-            raise DataError(f"{place}: it asks for nothing; give it calls, tells or state")
+            raise DataError(f"{place}: it asks for nothing; give it calls or state")
         found.append(Milestone(AllOf(conditions), tuple(after)))
     for number in range(len(nodes)):
         _check_references(nodes, field, number, ancestors(number, found))
@@ -225,15 +230,12 @@ class _Reader:
         if node.unconfirmed is not None:
             yield self._unconfirmed(node.unconfirmed)
         if node.happens is not None:
-            yield self._happens(node.happens)
-        if node.tells or node.tells_any:
-            yield Told(tuple(node.tells), tuple(node.tells_any))
-        if node.refuses is not None:
-            yield Refused(tuple(node.refuses))
-        if node.untrue:
-            yield Untrue()
+            event = {"author": EXECUTOR, "recipient": AGENT, "call_id": None}
+            event |= {"content": node.happens}
+            yield StateHas(MESSAGE, (event,), columns={"content": Column("contains")})
         if node.says is not None:
-            yield self._says(node.says)
+            said = {"author": AGENT, "recipient": USER, "content": node.says}
+            yield self._message(said, {"content": Column("rouge_l")}, "content")
         if node.asks is not None:
             yield Asked(tuple(node.asks))
         for table, change in node.state.items():
@@ -256,10 +258,6 @@ class _Reader:
         self._names.arguments.check(tool, arguments, "calls")
         return {"tool": tool, "arguments": arguments}
 
-    def _says(self, text: str) -> Condition:
-        row = {"author": AGENT, "recipient": USER, "content": text}
-        return self._message(row, {"content": Column("rouge_l")}, "content")
-
     def _message(self, row: dict[str, JSON], columns: dict[str, Column], fill: Any) -> Condition:
         take = self._node.take
         if take is None:
@@ -273,10 +271,6 @@ class _Reader:
             raise DataError("unconfirmed: expected a tool, or several, got none")
         ids = tuple(self._tool(name, "unconfirmed") for name in named)
         return Unconfirmed(ids, self._names.zone.key)
-
-    def _happens(self, text: str) -> Condition:
-        row = {"author": EXECUTOR, "recipient": AGENT, "call_id": None, "content": text}
-        return StateHas(MESSAGE, (row,), columns={"content": Column("contains")})
 
     def _tool(self, name: str, field: str) -> str:
         found: str = _known(name, self._names.tools, "tool of the world", field)

@@ -11,10 +11,11 @@ import pytest
 from seal.benchmarks.toolsandbox.scenarios.files import timed
 from seal.core import DataError, Task
 from seal.core.conditions import FIRST, LAST
-from seal.core.state_conditions import AllOf, DependsOn, StateHas, StateUnchanged
+from seal.core.state_conditions import AllOf, DependsOn, EndsAs, StateHas, StateUnchanged
 from seal.environments.chat_world import World
 from seal.environments.world import Worlds, toolbox
 from seal.pools.imports import import_benchmark
+from seal.pools.lint import lint
 from seal.pools.pool import load_pool
 
 WORLDS = {
@@ -49,8 +50,9 @@ SCENARIO: dict[str, Any] = {
             "name": "sent",
             "state": {"messages": {"added": [{"recipient_person_id": "bo", "content": "Hello"}]}},
         },
-        {"name": "told", "tells": ["Bo"]},
+        {"name": "told", "asks": ["else"]},
     ],
+    "tells": {"who": "Bo"},
     "gold": [
         {"do": {"search_contacts": {"name": "Bo"}}, "keep": "people"},
         {
@@ -61,9 +63,9 @@ SCENARIO: dict[str, Any] = {
                 }
             }
         },
-        {"say": "{people.0.name} has your message."},
+        {"say": "{people.0.name} has your message. Anything else?"},
     ],
-    "wrong": [{"why": "does nothing", "steps": [{"say": "Bo knows."}]}],
+    "wrong": [{"why": "does nothing", "steps": [{"say": "Bo knows. Anything else?"}]}],
 }
 
 
@@ -132,18 +134,21 @@ def test_the_reference_is_the_gold_sequence_as_it_was_run(tmp_path: Path) -> Non
         {"phone_number": "+351900000002", "content": "Hello"},
     ]
     assert [s.content for s in reference if s.author == "user_simulator"] == ["Say hello to Bo"]
-    assert reference[-1].content == "Bo has your message."
+    assert reference[-1].content == "Bo has your message. Anything else?"
     assert all(s.result.error is None for s in reference if s.result)
     assert all(s.state is None for s in reference)
 
 
-def test_the_wrong_sequences_are_a_recording_with_their_reasons(tmp_path: Path) -> None:
-    compiled(tmp_path, SCENARIO)
+def test_right_and_wrong_sequences_are_recordings_with_their_reasons(tmp_path: Path) -> None:
+    compiled(tmp_path, {**SCENARIO, "right": ["Bo has it. Else?"]})
+    pool = load_pool(tmp_path / "pool")
 
-    (wrong,) = load_pool(tmp_path / "pool").recorded("wrong")
+    (wrong,), (right,) = pool.recorded("wrong"), pool.recorded("right")
 
-    assert wrong.provenance == {"why": "does nothing"}
-    assert wrong.answers == ("Bo knows.",)
+    assert wrong.provenance["why"] == "does nothing"
+    assert wrong.answers == ("Bo knows. Anything else?",)
+    assert (right.provenance["why"], *right.answers) == ("Bo has it. Else?", "Bo has it. Else?")
+    assert [step.call.name for step in right.steps if step.call] == SCENARIO["tools"][:2]
 
 
 def test_a_milestone_keeps_every_table_that_it_asks_nothing_of(tmp_path: Path) -> None:
@@ -174,6 +179,7 @@ def test_a_value_of_an_earlier_call_is_filled_into_a_later_one(tmp_path: Path) -
     scenario = {
         **SCENARIO,
         "tools": ["get_current_timestamp", "shift_timestamp", "timestamp_diff"],
+        "tells": "1 day",
         "milestones": [
             {"name": "now", "calls": {"get_current_timestamp": {}}},
             {
@@ -212,7 +218,8 @@ def test_a_scenario_changes_its_world(tmp_path: Path, tables: Any, expected: Any
     scenario = {
         **SCENARIO,
         "with": tables,
-        "milestones": [{"tells": ["here"]}],
+        "milestones": [],
+        "tells": {"type": "term", "value": "here"},
         "gold": [{"say": "I am here."}],
     }
 
@@ -242,7 +249,7 @@ def test_columns_are_measured_as_the_notation_says(tmp_path: Path) -> None:
 BO = {"name": "Bo"}
 ON = {"is": [{"wifi": "on"}]}
 CLOSE, NEAR = {"close": 1}, {"close": -1}
-UNNAMED = [{"calls": {"search_contacts": BO}}, {"after": ["x"], "tells": ["Bo"]}]
+UNNAMED = [{"calls": {"search_contacts": BO}}, {"after": ["x"], "asks": []}]
 FAULTS = [
     (changed("id", to="a\x00b\n../x"), "id: 'a\\x00b\\n../x' holds a line break or another"),
     (
@@ -284,7 +291,6 @@ FAULTS = [
     (changed("tools", to=["end_conversation"]), "no tool of the world 'end_conversation'"),
     (changed("withheld", to=["nope"]), "withheld: no tool of the world 'nope'"),
     (changed("request", to=" "), "request: expected a text, got an empty one"),
-    (changed("milestones", to=[]), "milestones: expected milestones or minefields"),
     (changed("wrong", to=[]), "wrong: expected at least one wrong sequence"),
     (changed("persona", "mood", to="fine"), "persona: no part of a persona 'mood'"),
     (changed("persona", "facts", to=[]), "persona.facts: expected a mapping"),
@@ -422,15 +428,41 @@ FAULTS = [
     (changed("gold", 0, "keep", to="men"), "gold.1: no kept result 'people'; known: men"),
     (changed("gold", 2, "say", to="{people.3.name}"), "gold.2: {people.3.name}: no '3' in"),
     (changed("gold", to=[{"hear": "Hi"}]), "gold: the agent never speaks to the user"),
-    (changed("gold", 2, "say", to="Done."), "gold: milestones.2 (told) is met by 0 at most"),
-    (changed("wrong", 0, "steps", to=SCENARIO["gold"]), "wrong.0: it scores 1 like the gold"),
+    (changed("gold", 2, "say", to="Done."), "gold: milestones.2 (told) is met by 0 at most, at"),
     (
-        changed("told", to={"right": ["Your message went out."], "wrong": []}),
-        "told.right.0: milestones.2 (told) is met by 0 at most",
+        changed("wrong", 0, "steps", to=SCENARIO["gold"]),
+        "wrong.0: it solves the task as gold does (does nothing); name what it lacks",
     ),
     (
-        changed("told", to={"right": [], "wrong": ["Bo has it."]}),
-        "told.wrong.0: it scores 1 like the gold",
+        changed("right", to=["Bo has it."]),
+        "right.0: milestones.2 (told) is met by 0 at most, at step 4: asked is not met",
+    ),
+    (changed("right", to=["Anything else?"]), "right.0: who: the answer does not state 'Bo'"),
+    (changed("wrong", 0, to="Bo has it. Else?"), "wrong.0: it solves the task as gold does"),
+    (changed("tells", to={"who": "Al"}), "gold: who: the answer does not state 'Al'"),
+    (changed("tells", to={"who": {"value": 5, "unit": "ells"}}), "tells 5: unknown unit 'ells'"),
+    (changed("right", to=[{"steps": [{"hear": "?"}]}]), "right.0.steps: the agent never speaks"),
+    (changed("told", to={"right": []}), "told is gone: write its texts into `right` and `wrong`"),
+    (
+        changed("milestones", 2, "tells", to=["Bo"]),
+        "milestones.2.tells is gone: name each value in `tells` of the scenario",
+    ),
+    (
+        changed("milestones", 2, "tells_any", to=["Bo"]),
+        'milestones.2.tells_any is gone: write `tells` of the scenario: {"value": ..., "also"',
+    ),
+    (
+        changed("milestones", 2, "refuses", to=[]),
+        'milestones.2.refuses is gone: write `tells` of the scenario: {"type": "lack"',
+    ),
+    (
+        changed("minefields", to=[{"untrue": True}]),
+        "minefields.0.untrue is gone: leave it out: every answer is held against what was done",
+    ),
+    (
+        changed("tells", to=[]),
+        "milestones.0 (found): calls: search_contacts only reads, and nothing that the scenario "
+        "tells comes of it; leave it out, or name in `tells` what it is read for",
     ),
     (
         changed("minefields", to=[{"attempts": "search_contacts"}]),
@@ -623,6 +655,131 @@ def test_a_folder_without_scenarios_is_refused(tmp_path: Path) -> None:
     assert "holds no scenarios" in refusal(tmp_path)
 
 
+PLAIN: dict[str, Any] = {
+    **SCENARIO,
+    "milestones": [],
+    "tells": [],
+    "ignore": ["messages.message_id", "messages.creation_timestamp"],
+    "wrong": ["I could not send it."],
+}
+"""Without milestones: the world must end as the calls of gold leave it."""
+SEND = "send_message_with_phone_number"
+HELLO = {"phone_number": "+351900000002", "content": "Hello"}
+
+
+def sent(content: str) -> list[Any]:
+    call = {SEND: {**HELLO, "content": content}}
+    return [{"steps": [{"do": call}, {"say": "It is sent."}]}]
+
+
+def test_the_calls_of_gold_that_change_something_are_the_wanted_end(tmp_path: Path) -> None:
+    (node,) = compiled(tmp_path, PLAIN).goals[0].plans[0].milestones
+
+    assert isinstance(node.condition, EndsAs)
+    ((call,),) = node.condition.sequences
+    assert (call.tool, call.canonical_arguments()) == (f"phone/messaging/{SEND}", HELLO)
+    assert node.condition.ignore == ("messages.message_id", "messages.creation_timestamp")
+
+
+def test_other_calls_may_lead_to_that_end(tmp_path: Path) -> None:
+    compiled(tmp_path, {**PLAIN, "right": sent("Hello")})
+
+    (right,) = load_pool(tmp_path / "pool").recorded("right")
+    assert [step.call.name for step in right.steps if step.call] == [SEND]
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        ({"ignore": ["mesages.message_id"]}, "ignore: no table 'mesages'"),
+        ({"ignore": ["messages.id"]}, "ignore: messages.id: no column 'id'"),
+        ({"cells": {"messages.text": "text"}}, "cells: messages.text: no column 'text'"),
+        ({"cells": {"messages.content": "txt"}}, "cells: messages.content: unknown type 'txt'"),
+        ({"cells": {"messages": "text"}}, "cells: expected TABLE.COLUMN, got 'messages'"),
+    ],
+)
+def test_what_may_differ_names_what_there_is(tmp_path: Path, change: Any, fault: str) -> None:
+    assert f"scenario 'tell_bo': {fault}" in refusal(tmp_path, {**PLAIN, **change})
+
+
+def test_lint_plays_right_and_wrong_sequences_against_gold_that_was_changed(tmp_path: Path) -> None:
+    compiled(tmp_path, {**PLAIN, "right": sent("Hello")})
+    tasks = tmp_path / "pool" / "tasks.jsonl"
+
+    before = lint(tmp_path / "pool").counts()
+    tasks.write_text(tasks.read_text().replace('"Hello"', '"Bye"'))
+    after = lint(tmp_path / "pool").findings
+
+    assert "misjudged" not in before
+    (finding,) = [one for one in after if one.kind == "misjudged"]
+    assert finding.message == (
+        "task 'tell_bo': right 0: not solved: the world does not end as gold leaves it"
+    )
+
+
+def test_an_end_of_other_calls_is_wanted_where_it_is_named(tmp_path: Path) -> None:
+    told = refusal(tmp_path, {**PLAIN, "end": [{SEND: {**HELLO, "content": "Bye"}}]})
+
+    assert "gold: the world does not end as gold leaves it: messages.content" in told
+    assert 'expected "Bye", found "Hello"' in told
+
+
+def test_cells_of_a_type_are_compared_by_what_they_say(tmp_path: Path) -> None:
+    greeting = {**PLAIN, "right": sent("hello!")}
+
+    assert "right.0: the world does not end as gold leaves it: messages.content" in refusal(
+        tmp_path, greeting
+    )
+    compiled(tmp_path, {**greeting, "cells": {"messages.content": "text"}})
+
+
+def test_what_a_world_makes_anew_is_to_be_ignored(tmp_path: Path) -> None:
+    told = refusal(tmp_path, {**PLAIN, "ignore": ["messages.creation_timestamp"]})
+
+    assert "ignore: messages.message_id is another in each chat; name it here" in told
+
+
+def test_an_end_takes_no_id_that_was_made_in_one_chat(tmp_path: Path) -> None:
+    scenario = {
+        **PLAIN,
+        "tools": ["add_contact", "modify_contact"],
+        "ignore": ["contacts.person_id"],
+        "gold": [
+            {"do": {"add_contact": {"name": "Cy", "phone_number": "+351900000003"}}, "keep": "cy"},
+            {"do": {"modify_contact": {"person_id": "{cy}", "relationship": "friend"}}},
+            {"say": "Cy is saved."},
+        ],
+    }
+    cy = {"name": "Cy", "phone_number": "+351900000003", "relationship": "friend"}
+
+    told = refusal(tmp_path, scenario)
+
+    assert "end: in another chat the gold call modify_contact(" in told
+    assert "name as `end` calls that do not take it" in told
+    compiled(tmp_path, {**scenario, "end": [{"add_contact": cy}]})
+
+
+def test_a_text_stands_for_what_gold_says_as_it_has_told_all(tmp_path: Path) -> None:
+    scenario = {
+        **PLAIN,
+        "tells": {"who": "Bo"},
+        "gold": [
+            {"do": {"search_contacts": {"name": "Bo"}}},
+            {"say": "Is it Bo?"},
+            {"say": "Then it is for Bo."},
+            {"do": {SEND: HELLO}},
+            {"say": "Done."},
+        ],
+        "right": ["I write to Bo."],
+    }
+
+    compiled(tmp_path, scenario)
+
+    (right,) = load_pool(tmp_path / "pool").recorded("right")
+    spoken = [step.content for step in right.steps if step.author == "execution_manager"]
+    assert [text for text in spoken if text] == ["Is it Bo?", "I write to Bo.", "Done."]
+
+
 def test_the_webs_answers_can_be_ones_own(tmp_path: Path) -> None:
     answers = tmp_path / "web.json"
     record = {"endpoint": "convert", "params": {}, "response": {"result": {"rate": 3.0}}}
@@ -630,7 +787,8 @@ def test_the_webs_answers_can_be_ones_own(tmp_path: Path) -> None:
     scenario = {
         **SCENARIO,
         "tools": ["convert_currency"],
-        "milestones": [{"tells": ["6.0"]}],
+        "milestones": [],
+        "tells": 6,
         "gold": [
             {"do": {"convert_currency": {"amount": 2, "from_currency_code": "EUR",
                                          "to_currency_code": "JPY"}}, "keep": "yen"},

@@ -1,0 +1,551 @@
+"""Lies in right answers, and right answers in other words: lines of `planted.py`, and a page.
+
+    python perf/planted_words.py [--short] [--out results/planted_words.md]
+
+Lies: the oracle makes its calls in four samples, and what it says is altered. No altered answer
+may be solved. Values: an agent looks a value up, and tells it in twenty right ways and ten wrong
+ones. `perf/samples/told_values.json` has them; they were written without a look at the rules.
+The page tells how many are solved, failed and undecided, and lists those that are not as they
+should be. `--short` takes a tenth of the dialogues of mmtb-sample. The exit code is 1 if a lie is
+solved, or too many right answers are not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import calendar
+import json
+import re
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from planted_lab import Lab, Says, Seen, line
+
+import seal
+from seal.core import ChatModel, Step, Task, Trajectory
+from seal.core.conditions import tells_user
+from seal.core.slots import Slot
+from seal.evaluation import score_trajectory, usual_metrics
+from seal.evaluation.pass_rates import PassRate
+from seal.evaluation.scoring import OfRequests, inmost
+
+SAMPLES = ("sample", "toolsandbox-sample", "toolscan-sample", "mmtb-sample")
+LONG = "mmtb-sample"
+SHARE = 10
+"""Of the long sample, each so manieth dialogue is altered in a short run."""
+MOST = 0.03
+"""Share of right answers that may fail, and that may be undecided."""
+SHOWN = 12
+"""Lies of one kind and sample that the page shows at most."""
+VALUES = Path(__file__).parent / "samples" / "told_values.json"
+
+
+class Verdict(NamedTuple):
+    """What was made of one answer."""
+
+    place: str
+    """Where it was said: sample, task and goal, or the value."""
+    kind: str
+    text: str
+    value: float | None
+    """1: solved, 0: failed, None: undecided."""
+    reason: str
+
+
+# -- Lies: what is said instead of a right answer.
+
+CLAIMED = (
+    "I also booked a taxi for you.",
+    "I have ordered a pizza as well.",
+    "Besides, I sent an e-mail to your boss about it.",
+    "I've also cancelled your hotel room.",
+    "And I deleted your old photos.",
+    "A rental bike has been reserved for you too.",
+    "Your old bank account was closed at the same time.",
+    "I went ahead and paid your electricity bill.",
+    "Also, your dinner on Friday is now moved to Saturday.",
+    "The invoice was forwarded to your accountant.",
+)
+"""Deeds that no sample has."""
+DENIED = (
+    "In the end I did not do it.",
+    "However, nothing was changed.",
+    "I could not complete that, though.",
+    "That did not work, so it is still to be done.",
+    "I have not done that yet.",
+    "I wasn't able to carry it out.",
+    "The request failed.",
+    "Unfortunately it could not be saved.",
+    "I stopped before anything was done.",
+    "No changes were made.",
+)
+NONSENSE = (
+    "The moon is a purple cheese and 17 dragons agree.",
+    "Bananas are yellow, and my grandmother plays the trombone.",
+    "Sorry for the wait! All is fine and the weather on Mars is 12 cats per hour.",
+)
+DEEDS = frozenset(
+    {
+        *("book", "order", "return", "transfer", "playlist", "report", "thermostat", "power"),
+        *("set", "create_event", "move_event", "cancel_event"),
+    }
+)
+DEED_BEGINS = ("add_", "modify_", "remove_", "set_", "send_")
+"""Tools that change something: their names, and how names begin in toolsandbox-sample."""
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?(?!\w)")
+_LIST_MARK = re.compile(r"^\d+\. ", re.MULTILINE)
+_MONTHS = list(calendar.month_name)[1:]
+_DAYS = list(calendar.day_name)
+_ISO = re.compile(r"\d{4}-\d\d-\d\d")
+_DAY_OF_MONTH = re.compile(rf"\b\d\d?(?= (?:{'|'.join(_MONTHS)}))|(?<=September )\d\d?\b")
+_WEEKDAY = re.compile("|".join(_DAYS))
+_NAME = re.compile(r"(?<![\w-])[A-Z][^\W\d_A-Z]+(?: [A-Z][^\W\d_A-Z]+)*(?![\w-])")
+"""Takes "Joana Pires" and "Old Harbour"; not "USD", "SO-91552" and "porto"."""
+_NO_NAMES = frozenset(
+    {
+        *(*_MONTHS, *_DAYS, "Celsius", "Fahrenheit", "British", "Canadian", "Danish", "Japanese"),
+        *("Norwegian", "Swiss", "Buy", "Call", "Co", "Pay", "Pick", "Renew", "Room", "Rua"),
+        *("Summer", "Water"),
+    }
+)
+_BEGIN = frozenset(
+    {
+        *("At", "Both", "Done", "Dr", "For", "From", "In", "On", "Order", "Parcel", "Sent", "The"),
+        *("Then", "Ticket", "To", "Yes"),
+    }
+)
+"""Words that begin a sentence before a name."""
+
+Texts = tuple[str, ...]
+"""What was said to the user for one goal, in its order."""
+
+
+class Said(NamedTuple):
+    """What the oracle said for one goal."""
+
+    texts: Texts
+    """The last is the answer: what is altered in it is altered in all."""
+    deeds: bool
+    """Whether it made a call that changes something."""
+    names: Sequence[str]
+    """The names of its sample."""
+
+
+def _swapped(texts: Texts, pattern: re.Pattern[str], old: str, new: str) -> Texts:
+    return tuple(pattern.sub(lambda found: new if found[0] == old else found[0], t) for t in texts)
+
+
+def _found(text: str, pattern: re.Pattern[str]) -> list[str]:
+    """Return what a pattern finds in a text, each once."""
+    return list(dict.fromkeys(pattern.findall(text)))
+
+
+def other_numbers(said: Said) -> Iterator[Texts]:
+    """Yield the texts with one number + 13; marks of lists stay."""
+    marks = {mark[:-2] for text in said.texts for mark in _LIST_MARK.findall(text)}
+    for old in _found(said.texts[-1], _NUMBER):
+        figures = old.replace(",", "")
+        new = f"{float(figures) + 13:.{len(figures.partition('.')[2])}f}"
+        if old not in marks:
+            yield _swapped(said.texts, _NUMBER, old, new)
+
+
+def _next_day(old: str) -> str:
+    if old in _DAYS:
+        return _DAYS[(_DAYS.index(old) + 1) % 7]
+    begin, day = old[:-2], int(old[-2:])  # simulated results have days such as 2025-02-30
+    new = day + 1 if day < 28 else day - 1
+    return f"{begin}{new:02}" if begin else str(new)
+
+
+def other_dates(said: Said) -> Iterator[Texts]:
+    """Yield the texts with one date or weekday shifted by a day."""
+    for pattern in (_ISO, _DAY_OF_MONTH, _WEEKDAY):
+        for old in _found(said.texts[-1], pattern):
+            yield _swapped(said.texts, pattern, old, _next_day(old))
+
+
+def names_in(text: str) -> list[str]:
+    """Return the names in a text: words with capitals that begin no sentence, or several."""
+    names = []
+    for found in _NAME.finditer(text):
+        before = text[: found.start()].rstrip(" '\"(*")
+        words = found[0].split()
+        words = words[1:] if words[0] in _BEGIN else words
+        begins = not before or before[-1] in ".:!?\n"
+        if words and not (words == found[0].split() and len(words) == 1 and begins):
+            names.append(" ".join(words))
+    return [name for name in dict.fromkeys(names) if not _NO_NAMES & {*name.split()}]
+
+
+def other_names(said: Said) -> Iterator[Texts]:
+    """Yield the texts with one name exchanged for the next of the sample with as many words."""
+    for old in names_in(said.texts[-1]):
+        alike = [name for name in said.names if name.count(" ") == old.count(" ")]
+        turned = alike[alike.index(old) :] + alike[: alike.index(old)]
+        free = [new for new in turned if not any(new in text for text in said.texts)]
+        if free:
+            yield _swapped(said.texts, re.compile(rf"{re.escape(old)}(?!\w)"), old, free[0])
+
+
+def _with(said: Said, more: str) -> Texts:
+    """Return the texts with a sentence at their end."""
+    last = said.texts[-1]
+    between = "\n" if "\n" in last else " " if last[-1] in ".!?" else ". "
+    return (*said.texts[:-1], last + between + more)
+
+
+def claimed(said: Said) -> Iterator[Texts]:
+    """Yield the texts with a deed at their end that was not done."""
+    for more in CLAIMED:
+        yield _with(said, more)
+
+
+def denied(said: Said) -> Iterator[Texts]:
+    """Yield the texts with words at their end that deny what was done."""
+    for more in DENIED if said.deeds else ():
+        yield _with(said, more)
+
+
+def only_denied(said: Said) -> Iterator[Texts]:
+    """Yield words that deny what was done, in the place of the last text."""
+    for instead in DENIED if said.deeds else ():
+        yield (*said.texts[:-1], instead)
+
+
+def nonsense(said: Said) -> Iterator[Texts]:
+    """Yield nonsense in the place of each text."""
+    for instead in NONSENSE:
+        yield tuple(instead for _ in said.texts)
+
+
+LIES: Mapping[str, Callable[[Said], Iterator[Texts]]] = {
+    "a number + 13": other_numbers,
+    "a date shifted by a day": other_dates,
+    "a name exchanged for another": other_names,
+    "a deed claimed that was not done": claimed,
+    "a deed denied that was done, after the answer": denied,
+    "a deed denied that was done, in the answer's place": only_denied,
+    "nonsense in the answer's place": nonsense,
+}
+
+
+def _deed(step: Step) -> bool:
+    name = step.call.name if step.call else ""
+    return name in DEEDS or name.startswith(DEED_BEGINS)
+
+
+def _goals(chat: Trajectory) -> dict[int, Texts]:
+    told: dict[int, list[str]] = defaultdict(list)
+    for step in chat.steps:
+        if tells_user(step):
+            told[step.goal].append(step.content)
+    return {goal: tuple(texts) for goal, texts in told.items()}
+
+
+def _saying(chat: Trajectory, instead: Mapping[int, Texts]) -> Trajectory:
+    """Return a chat in which other texts are said for some goals, the last as the answer."""
+    left = {goal: iter(texts) for goal, texts in instead.items()}
+    answers = enumerate(chat.answers)
+    return replace(
+        chat,
+        steps=tuple(
+            replace(step, content=next(left[step.goal]))
+            if tells_user(step) and step.goal in left
+            else step
+            for step in chat.steps
+        ),
+        answers=tuple(instead[n][-1] if n in instead else answer for n, answer in answers),
+    )
+
+
+class _Scored:
+    """A run of the oracle, whose chats are scored with other words."""
+
+    def __init__(self, lab: Lab, bench: str) -> None:
+        run = lab.play(bench, "oracle", team="direct", cache="off")
+        self.bench = bench
+        self.tasks = {task.id: task for task in run.folder.tasks()}
+        self.tools = run.folder.tools()
+        self.chats = list(run.folder.trajectories())
+        self._metrics = [
+            one
+            for one in usual_metrics()
+            if isinstance(one, OfRequests) and isinstance(inmost(one), PassRate)
+        ]
+
+    def scores(self, chat: Trajectory) -> dict[int, Any]:
+        """Return goal to the verdict on it."""
+        task = self.tasks[chat.task_id]
+        found = score_trajectory(task, chat, self.tools, self._metrics)
+        return {score.goal: score for score in found if score.metric == "pass_rate"}
+
+    def lies(self, short: bool) -> Iterator[Verdict]:
+        """Yield the verdict on each altered answer to a goal that the oracle solves."""
+        answers = [texts[-1] for chat in self.chats for texts in _goals(chat).values()]
+        names = sorted({name for answer in answers for name in names_in(answer)})
+        for chat in self.chats[:: SHARE if short and self.bench == LONG else 1]:
+            right = {goal for goal, one in self.scores(chat).items() if one.value == 1.0}
+            said = {
+                goal: Said(
+                    texts,
+                    any(_deed(step) for step in chat.steps if step.goal == goal),
+                    names,
+                )
+                for goal, texts in _goals(chat).items()
+                if goal in right
+            }
+            for kind, lie in LIES.items():
+                yield from self._told(chat, kind, {goal: lie(one) for goal, one in said.items()})
+
+    def _told(
+        self, chat: Trajectory, kind: str, lies: Mapping[int, Iterator[Texts]]
+    ) -> Iterator[Verdict]:
+        """Yield the verdicts; the first lies about all goals are scored at once, and so on."""
+        for told in zip_longest(*lies.values()):
+            instead = {goal: texts for goal, texts in zip(lies, told, strict=True) if texts}
+            scores = self.scores(_saying(chat, instead))
+            for goal, texts in instead.items():
+                place = f"{self.bench} {chat.task_id} {goal + 1}"
+                yield _verdict(place, kind, texts[-1], scores[goal])
+
+
+def _verdict(place: str, kind: str, text: str, score: Any) -> Verdict:
+    return Verdict(place, kind, text, score.value, score.details.get("reason") or score.reason)
+
+
+def lies(short: bool) -> tuple[Verdict, ...]:
+    """Return the verdicts on all lies."""
+    with tempfile.TemporaryDirectory() as folder:
+        lab = Lab(Path(folder))
+        return tuple(one for bench in SAMPLES for one in _Scored(lab, bench).lies(short))
+
+
+# -- Values: told by an agent that looked them up.
+
+RIGHT = "right"
+
+
+class Told(NamedTuple):
+    """A way to tell a value."""
+
+    value: str
+    kind: str
+    """`right`, or how it is wrong."""
+    text: str
+
+
+@dataclass(frozen=True)
+class _Agent:
+    """Looks up what a task asks for, and answers with what is told of it."""
+
+    told: Mapping[str, Told]
+
+    @property
+    def identity(self) -> dict[str, str]:
+        return {"model": "tells-values"}
+
+    def open(self, task: Task, trial: int) -> ChatModel:
+        told = self.told[task.id]
+        return Says(lambda task: [("look_up", {"what": told.value})], told.text).open(task, trial)
+
+
+def _ways(entry: Mapping[str, Any]) -> Iterator[Told]:
+    for text in entry["right"]:
+        yield Told(entry["id"], RIGHT, text)
+    for kind, texts in entry["wrong"].items():
+        for text in texts:
+            yield Told(entry["id"], kind, text)
+
+
+def values() -> tuple[Verdict, ...]:
+    """Return the verdicts on all ways to tell the values."""
+    entries = json.loads(VALUES.read_text("utf-8"))
+    results = {one["id"]: one["result"] for one in entries}
+    told = {f"{one['id']}-{n}": way for one in entries for n, way in enumerate(_ways(one))}
+
+    def look_up(what: str) -> dict[str, Any]:
+        """Look something up."""
+        return dict(results[what])
+
+    tasks = [
+        seal.ask(
+            one["request"],
+            seal.called("look_up", what=one["id"]),
+            tells=Slot(**one["tells"]),
+            id=f"{one['id']}-{n}",
+        )
+        for one in entries
+        for n, _ in enumerate(_ways(one))
+    ]
+    bench = seal.Benchmark("told-values", tools=[look_up], tasks=tasks)
+    with tempfile.TemporaryDirectory() as folder:
+        run = Lab(Path(folder)).play(bench, _Agent(told), team="direct", cache="off")
+        scores = [score for score in run.folder.scores() if score.metric == "pass_rate"]
+    types = {one["id"]: Slot(**one["tells"]).type for one in entries}
+    return tuple(
+        _verdict(f"{types[way.value]} {way.value}", way.kind, way.text, score)
+        for score in scores
+        for way in (told[score.task_id],)
+    )
+
+
+# -- Figures.
+
+
+def counted(found: Iterable[Verdict]) -> str:
+    """Return how many are solved, failed and undecided."""
+    seen = Counter(one.value for one in found)
+    return f"{seen[1.0]} solved, {seen[0.0]} failed, {seen[None]} undecided"
+
+
+def is_missed(one: Verdict) -> bool:
+    """Tell whether an answer is not judged as it should be: a lie may be undecided."""
+    return one.value != 1.0 if one.kind == RIGHT else one.value == 1.0
+
+
+def _of(found: Sequence[Verdict], right: bool) -> list[Verdict]:
+    return [one for one in found if (one.kind == RIGHT) is right]
+
+
+def holds(found: Sequence[Verdict]) -> bool:
+    """Tell whether no wrong answer is solved, and few right ones are missed."""
+    seen = Counter(one.value for one in _of(found, True))
+    most = MOST * seen.total()
+    return not any(map(is_missed, _of(found, False))) and max(seen[0.0], seen[None]) <= most
+
+
+def _seen(found: Sequence[Verdict]) -> Seen:
+    wrong, right = _of(found, False), _of(found, True)
+    words = [f"{len(wrong)} wrong: {counted(wrong)}"]
+    if right:
+        words.insert(0, f"{len(right)} right: {counted(right)}")
+    return Seen("; ".join(words), holds(found))
+
+
+@line(
+    "Lies in the oracle's answers of four samples: numbers, dates, names, deeds, nonsense",
+    "2,161 of 6,132 are solved, of which 1,440 claim a deed and 541 deny one",
+    "none is solved",
+)
+def lies_in_samples(lab: Lab) -> Seen:
+    return _seen(lies(short=True))
+
+
+@line(
+    "46 values of all types, each told in twenty right ways and in ten wrong ones",
+    "of 920 right ones 774 are solved, 126 failed, 20 undecided; of 460 wrong ones 35 are solved",
+    "no wrong one is solved; of the right ones at most 3 in 100 fail, and 3 are undecided",
+)
+def values_in_other_words(lab: Lab) -> Seen:
+    return _seen(values())
+
+
+# -- The page.
+
+
+def _cell(text: str) -> str:
+    return " / ".join(text.split("\n")).replace("|", "&#124;")
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return [*(f"| {' | '.join(map(_cell, row))} |" for row in lines), ""]
+
+
+def _by(found: Iterable[Verdict], key: Callable[[Verdict], str]) -> dict[str, list[Verdict]]:
+    groups: dict[str, list[Verdict]] = defaultdict(list)
+    for one in found:
+        groups[key(one)].append(one)
+    return groups
+
+
+def _kinds(found: Sequence[Verdict], key: Callable[[Verdict], str]) -> list[str]:
+    heads = ("", "answers", "solved", "failed", "undecided")
+    rows = []
+    for kind, some in _by(found, key).items():
+        seen = Counter(one.value for one in some)
+        rows.append([kind, *(str(n) for n in (len(some), seen[1.0], seen[0.0], seen[None]))])
+    return _table(heads, rows)
+
+
+def _misses(found: Iterable[Verdict], most: int = 10_000) -> list[str]:
+    """Return a table of what is missed, with so many rows of a kind and a sample at most."""
+    words = {1.0: "solved", 0.0: "failed", None: "undecided"}
+    alike = _by(filter(is_missed, found), lambda one: f"{one.kind} {one.place.split()[0]}")
+    shown = [one for some in alike.values() for one in some[:most]]
+    rows = [(one.place, one.kind, one.text, words[one.value], one.reason) for one in shown]
+    left = sum(map(len, alike.values())) - len(rows)
+    more = [f"{left} more are of the same kinds.", ""] if left else []
+    heads = ("where", "kind", "the answer", "verdict", "reason")
+    return [*_table(heads, rows), *more] if rows else ["None.", ""]
+
+
+def page(told: Sequence[Verdict], lied: Sequence[Verdict]) -> str:
+    """Return the page of what was seen."""
+    right, wrong = _of(told, True), _of(told, False)
+    return "\n".join(
+        [
+            "# Lies in right answers, and right answers in other words",
+            "",
+            "Written by `perf/planted_words.py`. Rules judge here, without a model. A wrong answer",
+            "that is solved is the worst error; none may be. Of right answers at most 3 in 100 may",
+            "fail, and at most 3 in 100 may be undecided. Each miss is listed.",
+            "",
+            "## Lies",
+            "",
+            "The oracle makes its calls in four samples, and its answer is altered in one point.",
+            f"Of {len(lied)} altered answers: {counted(lied)}.",
+            "",
+            *_kinds(lied, lambda one: one.kind),
+            *_kinds(lied, lambda one: one.place.split()[0]),
+            "Solved, though a lie:",
+            "",
+            *_misses(lied, SHOWN),
+            "## Values",
+            "",
+            "An agent looks up a value and tells it. The answers were written without a look at",
+            "the rules: `perf/samples/told_values.json`.",
+            "",
+            f"{len(right)} right answers: {counted(right)}. {len(wrong)} wrong answers:",
+            f"{counted(wrong)}.",
+            "",
+            "Right answers, by the type of the value:",
+            "",
+            *_kinds(right, lambda one: one.place.split()[0]),
+            "Wrong answers, by what is wrong:",
+            "",
+            *_kinds(wrong, lambda one: one.kind),
+            "Wrong, and solved:",
+            "",
+            *_misses(wrong),
+            "Right, and not solved:",
+            "",
+            *_misses(right),
+        ]
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure, and print or write."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--short", action="store_true", help="a tenth of the longest sample")
+    parser.add_argument("--out", type=Path, help="file of the page; it is printed otherwise")
+    asked = parser.parse_args(argv)
+    told, lied = values(), lies(asked.short)
+    if asked.out is None:
+        print(page(told, lied))
+    else:
+        asked.out.write_text(page(told, lied), "utf-8")
+    print(f"lies: {_seen(lied).now}\nvalues: {_seen(told).now}", file=sys.stderr)
+    return int(not (holds(told) and holds(lied)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

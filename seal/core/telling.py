@@ -1,0 +1,749 @@
+"""What messages tell of values that are to be told (`seal.core.slots`).
+
+Each slot is one of four, by rule and in English:
+
+- told: a message states it, and none states it wrong
+- contradicted: it is denied; or another value of its type and unit stands in its place that neither
+  the request nor a result explains; or it is one of two ("94 or 95"); or a day has a wrong weekday
+- left out: every message can be read, and none has it, unless in a question
+- undecided: it is only doubted; or it is a text, which may stand there in other words; or
+  the messages are of another language than English
+
+Questions and refusals are read by `seal.core.acts`; what it leaves open is undecided.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from datetime import date, timedelta
+from decimal import Decimal
+from operator import attrgetter
+from typing import Any, Literal, NamedTuple
+
+from seal.core.facts import Record, same_phone
+from seal.core.quantities import (
+    MONTHS,
+    WEEKDAYS,
+    Day,
+    Quantity,
+    Text,
+    Time,
+    Unit,
+    days,
+    is_foreign,
+    normalise,
+    read,
+)
+from seal.core.slots import WORDS, Slot, times_of
+from seal.core.statements import (
+    DENIED,
+    STATED,
+    TRUTH,
+    Place,
+    amounts,
+    is_same,
+    judged,
+    only_quantity,
+    places_of,
+)
+from seal.core.text import sentences, word_list, words
+from seal.core.types import JSON
+from seal.core.values import alike
+
+State = Literal["told", "contradicted", "left out", "undecided"]
+Span = tuple[int, int]
+
+_AMOUNTS = frozenset({"number", "quantity", "money"})
+_SHORT_FORMS = {
+    **{"st": "street", "ave": "avenue", "av": "avenue", "rd": "road", "blvd": "boulevard"},
+    **{"dr": "drive", "ln": "lane", "sq": "square", "apt": "apartment", "pl": "place"},
+    **{"mt": "mount", "n": "north", "s": "south", "e": "east", "w": "west", "ct": "court"},
+}
+"""Words of places and their short forms."""
+_OR = re.compile(r"\W*(?:\w+\W+){0,4}or(?: (?:maybe|perhaps|possibly|about))?\W*")
+"""It stands between two values of which only one can be."""
+_NEAR_DAY = 14
+"""Characters between a day and its weekday, at most."""
+
+
+class Finding(NamedTuple):
+    """What was told of one slot."""
+
+    slot: Slot
+    state: State
+    said: str = ""
+    """The words of the messages that decide; empty: there are none."""
+    denied: bool = False
+    """They have the value itself, and deny it."""
+    message: int = -1
+    """Which message has them; -1: none."""
+
+    def to_json(self) -> dict[str, JSON]:
+        """Return what a score's details have of it."""
+        told: dict[str, JSON] = {"wanted": " or ".join(self.slot.texts), "state": self.state}
+        named: dict[str, JSON] = {"name": self.slot.name} if self.slot.name else {}
+        return {**named, **told, **({"said": self.said} if self.said else {})}
+
+
+class _Spoken(NamedTuple):
+    """A value of a slot's type in a message."""
+
+    right: bool
+    start: int
+    end: int
+    bare: bool = False
+    """It or gold lacks a unit, so that it may be a value of something else."""
+
+
+def outcome(findings: Sequence[Finding]) -> Literal["told", "untold", "undecided"]:
+    """Return what findings come to: all told, one contradicted or left out, or neither."""
+    states = {one.state for one in findings if not (one.slot.optional and one.state == "left out")}
+    if states & {"contradicted", "left out"}:
+        return "untold"
+    return "undecided" if "undecided" in states else "told"
+
+
+def find(
+    slots: Sequence[Slot],
+    messages: Sequence[str],
+    record: Record,
+    *,
+    request: str = "",
+) -> list[Finding]:
+    """Return what messages tell of each slot.
+
+    Args:
+        slots: What gold asks to be told.
+        messages: Of the agent to its user, in order.
+        record: What request and results tell.
+        request: Of the user.
+    """
+    read_ones = [read(message) for message in messages]
+    if any(is_foreign(whole.plain) for whole in read_ones):
+        return [Finding(slot, "undecided") for slot in slots]
+    return [_found(slot, read_ones, record, request) for slot in slots]
+
+
+def _found(slot: Slot, messages: Sequence[Text], record: Record, request: str) -> Finding:
+    if slot.type in WORDS:
+        return _of_acts(slot, messages, request)
+    best = Finding(
+        slot, "undecided" if slot.type == "text" and any(m.tokens for m in messages) else "left out"
+    )
+    sure = False
+    for number, whole in enumerate(messages):
+        found = _in_message(slot, whole, record, request, best.state == "told")
+        if found is None:
+            continue
+        state, start, end, is_odd = found
+        denied = state == "contradicted" and judged(whole, start, end).strength == DENIED
+        finding = Finding(slot, state, whole.said(start, end), denied, number)
+        # Who tells it as it was before, and right later, has told it; no invented value is mended.
+        if best.message < 0 or state == "contradicted" or (state == "told" and not sure):
+            best = finding
+        sure = sure or is_odd
+    return best
+
+
+def _in_message(
+    slot: Slot, whole: Text, record: Record, request: str = "", was_told: bool = False
+) -> tuple[State, int, int, bool] | None:
+    """Return what one message tells of a slot, where, and whether nothing explains it.
+
+    None: it tells nothing.
+
+    Args:
+        slot: The slot.
+        whole: The message.
+        record: What request and results tell.
+        request: Of the user.
+        was_told: Whether a message before has told it.
+    """
+    spoken = sorted(_spoken(slot, whole, record.today, request), key=lambda one: one.start)
+    right = [judged(whole, one.start, one.end) for one in spoken if one.right]
+    if slot.type not in _AMOUNTS:
+        right = [place for place in right if not _is_left_aside(whole.plain, place)]
+    guesses = _GUESS.search(whole.plain) is not None
+    stated = [
+        place
+        for place in right
+        if place.strength == STATED and not (guesses and _is_guessed(whole.plain, place.start))
+    ]
+    # A value that is denied, asked or doubted tells nothing else.
+    wrong = [
+        one
+        for one in spoken
+        if not one.right and judged(whole, one.start, one.end).strength == STATED
+    ]
+    odd = sorted(one.start for one in record.odd(whole)) if wrong else []
+    left = _left(whole, stated) if stated and wrong else set()
+    for one in wrong:
+        is_odd = bisect_left(odd, one.end) > bisect_left(odd, one.start)
+        if slot.type == "weekday":
+            is_odd = not record.tells(whole.plain[one.start : one.end])
+        named = bool(stated) and not one.bare and _is_named(slot, whole, one, stated[0])
+        # Beside the right value, what request and results tell is told of something else.
+        sure = slot.type in _SURE and not one.bare and one.start not in left
+        if (is_odd and sure) or named or _hedges(whole.plain, one, stated):
+            return "contradicted", one.start, one.end, is_odd and not one.bare
+        if not stated and (is_odd or not (one.bare or was_told)):
+            return "contradicted", one.start, one.end, is_odd and not one.bare
+    if stated:
+        return "told", stated[0].start, stated[0].end, False
+    open_ones = [place for place in right if not _is_asked(whole.plain, place.end)]
+    if not open_ones:
+        return None
+    denied = all(p.strength == DENIED or _is_negated(whole.plain, p.start) for p in open_ones)
+    return "contradicted" if denied else "undecided", open_ones[0].start, open_ones[0].end, False
+
+
+def _is_left_aside(plain: str, place: Place) -> bool:
+    """Tell whether a text excepts a value, compares with it, or names another beside it."""
+    before = plain[max(place.start - _NEAR_NOT, 0) : place.start]
+    after = plain[place.end : place.end + _NEAR_NOT]
+    if _HAS_NO.match(after):
+        return True
+    return bool(_EXCEPT.search(before) or _OR_BEFORE.search(before) or _OR_AFTER.match(after))
+
+
+_SURE = frozenset({"quantity", "money", "phone", "code", "weekday", "truth"})
+"""Types of which another value that nothing explains contradicts the right one beside it."""
+_LEAD = r"(?:(?:in|on|at|for|to|by|the|a|an|dr\.?|mr\.?|ms\.?|mrs\.?) ){0,2}[\"'*\u201c]*$"
+_EXCEPT = re.compile(
+    r"\b(?:except(?: for)?|apart from|other than|instead of|rather than|than|unlike|far from"
+    rf"|(?:every|any|all)\w*(?: \w+)? but) {_LEAD}"
+)
+_OR_BEFORE = re.compile(rf"[\w\"'*\u201d] or {_LEAD}")
+_OR_AFTER = re.compile(
+    r"[\"'*\u201d]*,? or (?!(?:so|not|if|else|more|would|do|did|shall|should|let|you|i|we|is|are)\b"
+    r"|any)"
+)
+
+
+_HAS_NO = re.compile(r"(?: \w+){1,2} no (?!doubt\b|longer than\b)")
+"""What stands behind somebody of whom something is denied: "takes no new patients"."""
+
+
+def _left(whole: Text, stated: Sequence[Place]) -> set[int]:
+    """Return where a text says what is left of the right share: 62.5 % of 37.5 %."""
+    shares = {q.start: q.number for q in whole.quantities if q.unit == "%"}
+    rest = [100 - shares[place.start] for place in stated[:1] if place.start in shares]
+    return {start for start, number in shares.items() if number in rest}
+
+
+def _is_asked(plain: str, end: int) -> bool:
+    """Tell whether a place stands in a question, which tells nothing."""
+    found = _SENTENCE_END.search(plain, end, end + _WIDE)
+    return found is not None and found[0] == "?"
+
+
+def _is_guessed(plain: str, start: int) -> bool:
+    """Tell whether the sentence of a place says that it is a guess."""
+    ends = _SENTENCE_END.finditer(plain, max(start - _WIDE, 0), start)
+    begin = max((one.end() for one in ends), default=max(start - _WIDE, 0))
+    found = _SENTENCE_END.search(plain, start, start + _WIDE)
+    return _GUESS.search(plain, begin, found.start() if found else start + _WIDE) is not None
+
+
+def _is_negated(plain: str, start: int) -> bool:
+    """Tell whether a place follows a negated verb closely: "it won't get to 92.3 degrees"."""
+    before = plain[max(start - _NEAR_NOT, 0) : start]
+    return _NEGATED.search(before) is not None
+
+
+_SENTENCE_END = re.compile(r"[?!\n]|\.(?=\s|$)")
+_WIDE = 200
+"""Characters of a sentence that are read before and after a place, at most."""
+_GUESS = re.compile(
+    r"\b(?:i guess|my guess|guessing|maybe|perhaps|unsure|i assume|no idea|not (?:sure|certain)"
+    r"|(?:can't|cannot|could not|couldn't) (?:say|verify|confirm)|don't know"
+    r"|(?:could|may|might) be .{1,60}\bor (?:it (?:could|may|might) )?)\b"
+)
+_NEAR_NOT = 40
+"""Characters between a negation and what it negates, at most."""
+_NEGATED = re.compile(
+    r"(?:n't|\bnot|\bnever|\bcannot)(?! (?:only|just|more|less|until|before|yet|sure|know|find|see"
+    r"|check|tell|say|confirm))(?: \w+){0,4} $"
+)
+
+
+def _is_named(slot: Slot, whole: Text, one: _Spoken, right: Place) -> bool:
+    """Tell whether a text gives a slot's name to another value, and to the right one none.
+
+    Of "seventeen read messages and 223 unread ones" the unread are 223.
+    """
+    if slot.type not in _AMOUNTS or not slot.name:
+        return False
+
+    def has(start: int, end: int) -> bool:
+        beside = words(whole.plain[end : end + _BESIDE])[:3]
+        beside += words(whole.plain[max(start - _BESIDE, 0) : start])[-2:]
+        return any(_is_kin(word, name) for name in words(slot.name) for word in beside)
+
+    return has(one.start, one.end) and not has(right.start, right.end)
+
+
+_BESIDE = 24
+"""Characters beside a value in which its name may stand."""
+
+
+def _hedges(plain: str, one: _Spoken, stated: Sequence[Place]) -> bool:
+    """Tell whether a value and one of the right ones beside it are alternatives."""
+    after = bisect_left(stated, one.start, key=attrgetter("start"))
+    before = stated[after - 1] if after else None
+    following = stated[after] if after < len(stated) else None
+    return (before is not None and _OR.fullmatch(plain, before.end, one.start) is not None) or (
+        following is not None and _OR.fullmatch(plain, one.end, following.start) is not None
+    )
+
+
+def _spoken(slot: Slot, whole: Text, today: date | None, request: str) -> Iterator[_Spoken]:
+    """Yield the values of a slot's type that a message has; of texts and names the right ones."""
+    if slot.type in _AMOUNTS:
+        yield from _spoken_amounts(slot, whole)
+    elif slot.type == "time":
+        times = [time for text in slot.texts for time in times_of(text)]
+        for token in whole.tokens:
+            said = [one for one in (token.value, *token.others) if isinstance(one, Time)]
+            if said:
+                right = any(one.may_be(time) for one in said for time in times)
+                # A number may be no time at all: "at 8" is one only where it is right.
+                if right or isinstance(token.value, Time):
+                    yield _Spoken(right, token.start, token.end)
+    elif slot.type in ("date", "weekday"):
+        yield from _spoken_days(slot, whole, today)
+    elif slot.type == "phone":
+        for match in _PHONE.finditer(whole.plain):
+            right = any(same_phone(match[0], text) for text in slot.texts)
+            yield _Spoken(right, *match.span())
+    elif slot.type in ("name", "place"):
+        for text in slot.texts:
+            yield from (_Spoken(True, *span) for span in _names(whole, text, slot.type == "place"))
+        if slot.type == "name":
+            yield from _other_names(slot, whole, request)
+    elif slot.type == "code":
+        found = [m.span() for text in slot.texts for m in _code(text).finditer(whole.plain)]
+        yield from (_Spoken(True, *span) for span in found)
+        taken, shapes = {*found}, {_shape(text) for text in slot.texts}
+        sizes = {*map(len, shapes)}
+        for match in _WORD.finditer(whole.plain):
+            is_shaped = len(match[0]) in sizes and _shape(match[0]) in shapes
+            if is_shaped and match.span() not in taken:
+                yield _Spoken(False, *match.span())
+    elif slot.type == "truth":
+        yield from _truths(slot, whole)
+    else:
+        for text in slot.texts:
+            yield from (_Spoken(True, *place[1:]) for place in places_of(whole, text))
+
+
+def _other_names(slot: Slot, whole: Text, request: str) -> Iterator[_Spoken]:
+    """Yield the capitalised words that are no part of a slot's name and not of the request."""
+    usual = word_list("english_small") | {*WEEKDAYS, *MONTHS} | _TITLES
+    usual |= {*words(request), *(word for text in slot.texts for word in words(text))}
+    for match in _CAPITAL.finditer(whole.source):
+        name = match[0].casefold()
+        start = whole.plain.find(name, max(match.start() - _SHIFT, 0), match.end() + _SHIFT)
+        if start >= 0 and name not in usual:
+            yield _Spoken(False, start, start + len(name))
+
+
+_TITLES = frozenset(words("mr mrs ms miss dr doctor prof professor sir madam"))
+_SHIFT = 9
+"""Characters by which a place in the plain text is before that in the source, at most."""
+_PHONE = re.compile(r"(?<![\w+])\+?\(?\d(?:[ ().-]{0,3}\d){6,16}(?!\w)")
+
+
+def _code(text: str) -> re.Pattern[str]:
+    """Return what finds a code, whatever parts its letters and digits."""
+    parts = re.findall(r"[^\W\d_]+|\d+", text.casefold())
+    return re.compile(rf"(?<!\w){r'[ -]?'.join(parts)}(?!\w)")
+
+
+def _shape(text: str) -> str:
+    """Return a code with one letter for its letters and one digit for its digits."""
+    return re.sub(r"\d", "9", re.sub(r"[^\W\d_]", "a", text.casefold()))
+
+
+def _spoken_amounts(slot: Slot, whole: Text) -> Iterator[_Spoken]:
+    wanted = [one for text in slot.texts if (one := only_quantity(read(text))) is not None]
+    for match in _SPECIAL.finditer(whole.plain):
+        if match[3]:  # 2h43m, 2:43:00
+            said = Quantity(60 * Decimal(match[3]) + Decimal(match[4]), "min", *match.span())
+        else:
+            said = Quantity(Decimal((match[1] or match[2]).replace(" ", "")), None, *match.span())
+        if any(said.dimension in (None, one.dimension) and is_same(said, one) for one in wanted):
+            yield _Spoken(True, *match.span())
+    for said, about in amounts(whole):
+        if _BELOW.match(whole.plain, said.end):
+            said = said._replace(number=-said.number)
+        # What is a bare number by its gold is no length, price or weight.
+        is_other = slot.type == "number" and bool(slot.name) and said.unit not in (None, "%")
+        if any(is_same(said, one, about) for one in wanted) and not is_other:
+            yield _Spoken(True, said.start, said.end)
+        elif any(None in (said.dimension, one.dimension) for one in wanted):
+            is_bare = all(said.dimension != one.dimension for one in wanted)
+            yield _Spoken(False, said.start, said.end, is_bare)
+        elif any(said.dimension == one.dimension for one in wanted):
+            yield _Spoken(False, said.start, said.end)
+
+
+_SPECIAL = re.compile(
+    r"(?<![\w.,])(?:(\d{1,3}(?: \d{3})+)|(\d+(?:\.\d+)?)/(?:5|10|100)"
+    r"|(\d{1,3})(?:h|:)([0-5]?\d)(?:m|min|:00| hours| h)\b)(?![\w.,]\w)"
+)
+"""A number whose thousands a blank parts, one of so many ("4.6/5"), or hours and minutes."""
+_BELOW = re.compile(
+    r"(?: ?°| degrees?)?(?: ?c| ?f| celsius| fahrenheit)? below (?:zero|freezing)\b"
+)
+
+
+def _spoken_days(slot: Slot, whole: Text, today: date | None) -> Iterator[_Spoken]:
+    """Yield days and weekdays; a day beside a weekday that it is not is wrong."""
+    named = [*_weekdays(whole)]
+    if slot.type == "weekday":
+        wanted = {text.casefold() for text in slot.texts}
+        yield from (_Spoken(name in wanted, start, end) for name, start, end in named)
+        return
+    wanted_days = [one for text in slot.texts for one in _days_in(text)]
+    told = days(whole, None)
+    told += [  # 3/4/2024 may be two days
+        (day, token.start, token.end)
+        for token in whole.tokens
+        if not isinstance(token.value, (Day, Decimal))
+        for day in token.others
+        if isinstance(day, Day) and any(_may_be(day, one) for one in wanted_days)
+    ]
+    for day, start, end in told:
+        right = any(_may_be(day, one) for one in wanted_days)
+        beside = [
+            name
+            for name, first, last in named
+            if -1 <= start - last <= _NEAR_DAY or -1 <= first - end <= _NEAR_DAY
+        ]
+        sure = [WEEKDAYS[one.calendar.weekday()] for one in wanted_days if one.year]
+        fits = not beside or not sure or not {*sure}.isdisjoint(beside)
+        yield _Spoken(right and fits, start, end)
+    if not told:
+        for match in _SHORT_DATE.finditer(whole.plain):
+            first, second = int(match[1]), int(match[2])
+            if any({first, second} == {one.month, one.day} for one in wanted_days):
+                yield _Spoken(True, *match.span())
+    near = [one for one in days(whole, today) if one not in told] if today is not None else []
+    for day, start, end in near:
+        # "On Friday" is told within a week; beside a day it was read above.
+        right = any(_may_be(day, one) for one in wanted_days)
+        dates = [one.calendar for one in wanted_days if one.year]
+        reach = any(today <= one <= today + timedelta(7) for one in dates) if today else False
+        if not told and (right or reach):
+            yield _Spoken(right, start, end)
+
+
+def wrong_weekday(text: str, record: Record) -> str:
+    """Return the words of a day that a text gives a weekday which it does not have; empty: none.
+
+    A year that is not told is that of the record, or of today; without either nothing is known.
+    """
+    whole = read(text)
+    named = [*_weekdays(whole)]
+    for day, start, end in days(whole, None) if named else ():
+        years = {day.year} if day.year else record.years_of(day)
+        fit = {WEEKDAYS[day._replace(year=year).calendar.weekday()] for year in years}
+        for name, first, last in named:
+            is_beside = 0 <= start - last <= _COMMA or 0 <= first - end <= _COMMA
+            if is_beside and fit and name not in fit:
+                return whole.said(min(start, first), max(end, last))
+    return ""
+
+
+_COMMA = 3
+"""Characters between a weekday and its day, at most."""
+_SHORT_DATE = re.compile(r"(?<![\w/.-])(\d\d?)/(\d\d?)(?![\w/-])")
+_WEEKDAY = re.compile(
+    rf"\b(?:{'|'.join(WEEKDAYS)})s?\b|\b(?:mon|tues?|wed|thurs?|thu|fri|sat|sun)\b"
+)
+
+
+def _weekdays(whole: Text) -> Iterator[tuple[str, int, int]]:
+    """Yield the days of the week that a text names; short ones are capitalised there."""
+    for match in _WEEKDAY.finditer(whole.plain):
+        is_short = len(match[0]) < _SHORTEST_DAY
+        if not is_short or whole.said(*match.span())[:1].isupper():
+            yield next(day for day in WEEKDAYS if day[:3] == match[0][:3]), *match.span()
+
+
+_SHORTEST_DAY = 6
+"""Letters of a day of the week that is written in full, at least."""
+
+
+def _days_in(text: str) -> Iterator[Day]:
+    for token in read(text).tokens:
+        yield from (one for one in (token.value, *token.others) if isinstance(one, Day))
+
+
+def _may_be(said: Day, wanted: Day) -> bool:
+    """Tell whether a day with its month may be another one; a year may be left out."""
+    same = said[1:] == wanted[1:] and said.month is not None
+    return same and (None in (said.year, wanted.year) or said.year == wanted.year)
+
+
+def _names(whole: Text, text: str, is_place: bool) -> Iterator[Span]:
+    """Yield where a name stands, or a part of it that no other capitalised word goes on.
+
+    Of a place the part before its first comma is enough, and a house's number may stand on either
+    side of the street.
+    """
+    head = text.partition(",")[0] if is_place else text
+    named = [_bare(word, is_place) for word in _WORD.findall(normalise(head))]
+    wanted = [word for word in named if word not in _TITLES]
+    said = [(m[0], *m.span()) for m in _WORD.finditer(whole.plain)]
+    plain = [_bare(word, is_place) for word, *_ in said]
+    numbers = [word for word in wanted if is_place and word[0].isdigit()]
+    street = [word for word in wanted if word not in numbers] or wanted
+    size, found = len(street), False
+    for at in range(len(said) - size + 1):
+        if plain[at : at + size] == street:
+            around = plain[max(at - _NEAR_STREET, 0) : at + size + _NEAR_STREET]
+            if all(number in around for number in numbers) and not _is_others(
+                whole, said[at + size - 1][2]
+            ):
+                found = True
+                yield said[at][1], said[at + size - 1][2]
+    if found or is_place:
+        return
+    for at, (word, start, end) in enumerate(said):
+        is_part = plain[at] in wanted and whole.said(start, end)[:1].isupper()
+        if is_part and len(word) >= _PART and plain[at] not in word_list("english_small"):
+            beside = [one for one in (at - 1, at + 1) if 0 <= one < len(said)]
+            strange = [said[one] for one in beside if plain[one] not in {*wanted, *_TITLES}]
+            if not any(_goes_on(whole, (start, end), (one[1], one[2])) for one in strange):
+                yield start, end
+
+
+_NEAR_STREET = 4
+"""Words between a street and the number of a house, at most."""
+
+
+def _bare(word: str, is_place: bool) -> str:
+    """Return a word without accents and the ending of a possessive, in its long form."""
+    plain = word if word.isascii() else _MARKS.sub("", unicodedata.normalize("NFD", word))
+    plain = plain.removesuffix("'s")
+    return _SHORT_FORMS.get(plain, plain) if is_place else plain
+
+
+_MARKS = re.compile(r"[\u0300-\u036f]")
+
+
+def _is_others(whole: Text, end: int) -> bool:
+    """Tell whether a name says whose another one is: "Sofia's brother Miguel"."""
+    return (
+        _OTHERS.match(whole.said(max(end - 2, 0), min(end + _NEAR_NOT, len(whole.plain))))
+        is not None
+    )
+
+
+_OTHERS = re.compile(r"['\u2019]s \w+ [A-Z]\w+")
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
+_PART = 3
+"""Letters of a part of a name that stands for all of it, at least."""
+
+
+def _goes_on(whole: Text, one: Span, other: Span) -> bool:
+    """Tell whether a word beside one is another part of a name: capitalised, and no usual one."""
+    first, second = sorted([one, other])
+    usual = word_list("english_small") | _USUAL
+    word = _bare(whole.plain[slice(*other)], False)
+    is_name = whole.said(*other)[:1].isupper() and word not in usual
+    return whole.plain[first[1] : second[0]] == " " and is_name
+
+
+_USUAL = frozenset(words("hi hello dear yes sure ask call contact tell text thanks sorry both"))
+
+
+def _truths(slot: Slot, whole: Text) -> Iterator[_Spoken]:
+    """Yield the sentences that say that it is so, or not so: those that name it, if any does."""
+    named = [word for word in words(slot.name) if len(word) >= _PART] or words(slot.name)
+    told = sentences(whole.source)
+    about = [one for one in told if any(word in "".join(words(one)) for word in named)]
+    for sentence in about or [one for one in told if _SHORT_TRUTH.match(one.casefold())]:
+        text = read(sentence)
+        places = [text.plain.find(word) for word in named]
+        name = max((place for place in places if place >= 0), default=0)
+        found = [
+            (match.start(), (match[0].split()[-1] in _UNTRUE) is (place.strength == DENIED))
+            for match in _TRUTH.finditer(text.plain)
+            if (place := judged(text, *match.span())).strength in (DENIED, STATED)
+        ]
+        # What stands behind the name is said of it; else what stands before.
+        behind = [so for start, so in found if start > name] or [so for _, so in found][-1:]
+        if behind and not _EITHER.search(text.plain):
+            start = max(whole.plain.find(text.plain.strip()), 0)
+            end = min(start + len(sentence), len(whole.plain))
+            yield _Spoken(behind[0] is slot.value, start, end)
+
+
+_TRUTH = re.compile(
+    rf"{TRUTH.pattern}|\b(?:in)?active\b|\b(?:un)?available\b|\bopen(?:s|ed)?\b|\bclos(?:ed|es|ing)\b|\bshut\b|\brunning\b"
+)
+_UNTRUE = frozenset(words("off no false disable disabled deactivate deactivated inactive"))
+_UNTRUE |= frozenset(words("unavailable closed closes closing shut"))
+_EITHER = re.compile(r"\b(?:on or off|off or on|may or may not|whether|if)\b")
+_SHORT_TRUTH = re.compile(
+    r"\W*(?:yes|yep|no|nope|indeed|correct|sure|sorry|unfortunately|it|it's|they|they're|right now"
+    r"|currently|at the moment)\b"
+)
+
+
+def _of_acts(slot: Slot, messages: Sequence[Text], request: str) -> Finding:
+    """Return whether the agent asked, or refused for want of something."""
+    from seal.core.acts import acts
+
+    best = Finding(slot, "left out")
+    wanted = {" ".join(words(text)) for text in slot.texts}
+    for number, whole in enumerate(messages):
+        told = acts(whole.source, request)
+        named = next((w for w in wanted if f" {w} " in f" {' '.join(words(whole.plain))} "), "")
+        questions = [one for one in sentences(whole.source) if one.endswith("?")]
+        asks = told.asks or any(acts(one, request).asks for one in questions[:_QUESTIONS])
+        if slot.type == "question":
+            may = asks or told.asks
+        else:
+            may = True if asks or told.declines else told.declines
+            if told.claims_deed:
+                return Finding(slot, "contradicted", _shown(whole), message=number)
+        if may is False:
+            continue
+        own = {*words(whole.plain)} - {*words(request)} - word_list("english_small")
+        is_bare = not own - word_list("refusing")
+        if named and may:
+            best = Finding(slot, "told", _shown(whole), message=number)
+        elif best.state != "told" and (named or not is_bare):
+            best = Finding(slot, "undecided", _shown(whole), message=number)
+    return best
+
+
+_QUESTIONS = 9
+"""Questions of a message that are read one by one, at most."""
+
+
+def _shown(whole: Text) -> str:
+    return (
+        whole.source
+        if len(whole.source) <= _LONGEST_SHOWN
+        else f"{whole.source[:_LONGEST_SHOWN]}..."
+    )
+
+
+_LONGEST_SHOWN = 200
+
+
+def slots_in(text: str) -> list[Slot]:
+    """Return the values that a sentence tells: numbers, days, times, names, codes, what is so.
+
+    Of a sentence that tells none: none, so that its words alone say nothing certain.
+    """
+    whole = read(text)
+    placed = [
+        (one.start, one.end, Slot(str(one.number), unit=one.unit or "")) for one in whole.quantities
+    ]
+    spans = [match.span() for match in _PHONE.finditer(whole.plain)]
+    for token in whole.tokens:
+        is_value = isinstance(token.value, (Day, Time)) or token.value in WEEKDAYS
+        if is_value or (isinstance(token.value, str) and any(map(str.isdigit, token.value))):
+            spans.append((token.start, token.end))
+    spans += [match.span() for match in _NAMED.finditer(whole.source)]
+    placed += [(start, end, Slot(whole.said(start, end))) for start, end in spans]
+    units = {
+        place
+        for one in whole.tokens
+        if isinstance(one.value, Unit)
+        for place in range(one.start, one.end)
+    }
+    found, reached = list[Slot](), 0
+    for start, end, slot in sorted(placed, key=lambda one: (one[0], -one[1])):
+        if start >= reached and start not in units:
+            reached = end
+            found.append(slot)
+    so = _SO.search(whole.plain)
+    if so is not None and not found:
+        value = so[2] not in ("off", "disabled", "deactivated")
+        found.append(Slot(value, name=" ".join(words(so[1])[-_SUBJECT:])))
+    return found
+
+
+_NAMED = re.compile(r"(?<=[a-z,:] )[A-Z]\w+(?: [A-Z]\w+)*|^[A-Z]\w+ [A-Z]\w+")
+_SO = re.compile(
+    r"([\w ]{3,40}?) (?:is|are|has been|was)(?: now| currently| already| turned| switched| set to)*"
+    r" (on|off|enabled|disabled|activated|deactivated)\b"
+)
+_SUBJECT = 3
+"""Words of what is on or off, at most."""
+
+
+# -- Cells of a table that people write.
+
+
+def is_alike(kind: str, wanted: Any, found: Any) -> bool:
+    """Tell whether a cell is as it should be, where its column holds values of a type.
+
+    Args:
+        kind: Of `slots.TYPES`. A time may also be POSIX seconds, within a minute of each other. A
+            text has the facts of the wanted one and no others, and most of its words.
+        wanted: The cell of gold.
+        found: The other cell.
+    """
+    if alike(wanted, found):
+        return True
+    numbers = [one for one in (wanted, found) if isinstance(one, (int, float))]
+    if kind == "time" and len(numbers) == 2:
+        return abs(numbers[0] - numbers[1]) <= _MINUTE
+    if not isinstance(wanted, str) or not isinstance(found, str):
+        return False
+    if kind == "text":
+        return _same_facts(wanted, found)
+    slot = Slot(wanted, type=kind)
+    said = _in_message(slot, read(found), Record([wanted]))
+    return said is not None and said[0] == "told"
+
+
+_MINUTE = 60
+_MOST_WORDS = 0.6
+"""Share of the wanted text's words that another one has, at least."""
+
+
+def _same_facts(wanted: str, found: str) -> bool:
+    """Tell whether two texts tell the same values, names and, mostly, the same things."""
+    texts = [wanted, found]
+    for one, other in (texts, texts[::-1]):
+        if Record([one]).unexplained(other):
+            return False
+    bare, have = map(_said_words, texts)
+    names = {*words(" ".join(_CAPITAL.findall(wanted)))} - word_list("english_small")
+    shared = sum(any(_is_kin(one, other) for other in have) for one in bare)
+    denials = [len(_DENIAL.findall(normalise(text))) % 2 for text in texts]
+    is_near = shared >= len(bare) * _MOST_WORDS and names <= {*words(found)}
+    return is_near and denials[0] == denials[1]
+
+
+def _said_words(text: str) -> list[str]:
+    """Return the words of a text that are no values and no small words."""
+    said = [token.value for token in read(text).tokens]
+    named = [one for one in said if type(one) is str and one.isalpha() and len(one) > _ENDING]
+    return [one for one in named if one not in word_list("english_small")]
+
+
+_CAPITAL = re.compile(r"(?<=[a-z,] )[A-Z]\w+")
+_DENIAL = re.compile(r"\b(?:not|no|never|cannot)\b|n't\b")
+
+
+_ENDING = 2
+"""Letters of what is left of a word, as of "I'll" and "Bo's", at most."""
+
+
+def _is_kin(one: str, other: str) -> bool:
+    """Tell whether two words have one stem, as far as their beginnings tell."""
+    size = max(min(len(one), len(other)) - 2, 3)
+    return one == other or (len(one) > 3 and one[:size] == other[:size])

@@ -1,0 +1,58 @@
+"""Tables that people fill in, written by a spreadsheet or torn by a hand."""
+
+import csv
+from io import StringIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seal.core import DataError
+from seal.core.csv_sheets import CsvRows
+
+CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r"), max_size=8)
+
+
+def rows_of(path: Path, content: bytes) -> CsvRows:
+    path.write_bytes(content)
+    return CsvRows(path, "ratings")
+
+
+@given(st.lists(st.tuples(CELLS, CELLS), max_size=6))
+def test_what_a_writer_wrote_is_read_back(cells: list[tuple[str, str]]) -> None:
+    text = StringIO(newline="")
+    csv.writer(text).writerows([("item", "rating"), *cells])
+    with TemporaryDirectory() as folder:
+        rows = rows_of(Path(folder) / "t.csv", text.getvalue().encode("utf-8-sig"))
+        assert rows.columns == ("item", "rating")
+        found = [row[1] for row in rows if not isinstance(row, str)]
+    assert found == [{"item": a.strip(), "rating": b.strip()} for a, b in cells]
+
+
+def test_malformed_rows_are_told_by_their_line_and_the_rest_is_read(tmp_path: Path) -> None:
+    rows = list(rows_of(tmp_path / "t.csv", b'item,rating\na,1\nb\nc,2,3\n"d"x,1\ne,5\n'))
+    assert [row[1]["item"] for row in rows if not isinstance(row, str)] == ["a", "e"]
+    assert [row.partition(": ")[0] for row in rows if isinstance(row, str)] == [
+        f"t.csv, line {number}" for number in (3, 4, 5)
+    ]
+
+
+@pytest.mark.parametrize("mark", [";", "\t"])
+def test_a_spreadsheet_may_part_fields_by_semicolons_or_tabs(tmp_path: Path, mark: str) -> None:
+    rows = rows_of(tmp_path / "t.csv", f'item{mark}rating\r\n"a, b"{mark}1,5\r\n'.encode())
+
+    assert list(rows) == [("t.csv, line 2", {"item": "a, b", "rating": "1,5"})]
+
+
+@pytest.mark.parametrize("content", [b"", b'"item\n'])
+def test_a_file_without_a_first_row_has_no_columns(tmp_path: Path, content: bytes) -> None:
+    assert "rating" not in rows_of(tmp_path / "t.csv", content).columns
+
+
+def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="no UTF-8 text"):
+        rows_of(tmp_path / "t.csv", b"\xff\xfe")
+    with pytest.raises(DataError, match="give a file of ratings"):
+        CsvRows(tmp_path, "ratings")

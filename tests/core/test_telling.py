@@ -1,0 +1,210 @@
+"""What an agent's words tell of the slots of gold: told, contradicted, left out or undecided."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from looped import every_case
+from quickly import quickly
+
+from seal.core.facts import Record
+from seal.core.slots import Slot, slots_of
+from seal.core.telling import find, is_alike, wrong_weekday
+
+PLACE = Slot("1420 Larkspur Street", type="place")
+LACK = Slot(["number", "contacts"], type="lack")
+DELETE = Slot(["delete", "remove"], type="question")
+
+TOLD: list[tuple[Any, list[str]]] = [
+    (
+        "36.50 EUR",
+        [
+            "It costs €36.50 now.",
+            "36.5 euros, up 0.7 from 35.8.",
+            "Thirty-six euros fifty.",
+            "36,50 €",
+            "It is not 35.8 but 36.50 euros.",
+            "It costs 36.5 euros. That is 0.7 more than 35.8.",
+        ],
+    ),
+    ("12.9 °C", ["12.9 degrees.", "It's 12.9 °C there.", "It is 55.2 °F."]),
+    ("2025-09-01", ["On 1 Sept 2025.", "Monday the 1st of September.", "On 2025-09-01.", "9/1"]),
+    ("17:30", ["At 5:30 pm.", "At half past five.", "At 17h30.", "It is at 5.30pm."]),
+    (
+        "Sofia Lacerda",
+        ["sofia lacerda called.", "It was Sofia.", "Sofia's number.", "Hi! Sofia called."],
+    ),
+    (PLACE, ["At 1420 Larkspur St.", "1420 Larkspur Street in Denver."]),
+    (
+        {"wifi": True},
+        ["Wifi is on.", "I turned wifi on.", "Bluetooth is off. Wi-Fi is on now.", "Yes."],
+    ),
+    ({"wifi": False}, ["Wi-Fi is off now.", "I have turned wifi off."]),
+    ("+351 936 118 240", ["+351936118240", "It is 936 118 240.", "Call 936-118-240."]),
+    ("B12", ["Gate B12.", "At gate B 12.", "Your gate is b12."]),
+    (5, ["There are five.", "5 of them.", "There are 5 of 12."]),
+    (LACK, ["I have no number for her, so I can't text her.", "What is her number?"]),
+    (DELETE, ["It says 'Renew'. Shall I delete it?"]),
+    ("Renew the library books", ["It reads: Renew the library books."]),
+    ("Tuesday", ["It is on Tuesdays.", "Tue, 9 to 11."]),
+    ("2 h 43 min", ["2h43m.", "Two hours forty-three.", "2h 43m", "163 minutes"]),
+    ("-4.5 °C", ["It is 4.5 degrees below zero."]),
+    ("4.2 kg", ["About 4 kg.", "About 9.3 pounds."]),
+    ("37.5 %", ["37.5% is spent, so 62.5% is left."]),
+    (Slot("14 Canal Street, Ghent", type="place"), ["On Canal Street, number 14.", "14 Canal St."]),
+    (Slot("Kraków", type="place"), ["In Krakow."]),
+    (Slot("Dr. Wenke Albrecht"), ["Doctor Albrecht does.", "It's Wenke."]),
+    (
+        {"wifi is on": True},
+        ["Your Wi-Fi is turned on.", "Yep, it's on.", "Wifi is on, location is off."],
+    ),
+]
+CONTRADICTED: list[tuple[Any, list[str]]] = [
+    (
+        "36.50 EUR",
+        [
+            "It costs 35.8 euros.",
+            "It isn't 36.5 euros.",
+            "36.5 or 37.5 euros.",
+            "37 euros or 36.5 euros.",
+            "It costs 36.5 euros, which were 49.5 euros before.",
+        ],
+    ),
+    ("12.9 °C", ["14.9 degrees.", "12.9 or 13.5 degrees.", "12.9 degrees Fahrenheit.", "-12.9 °C"]),
+    ("2025-09-01", ["On September 8.", "Sunday, September 1.", "It isn't on September 1."]),
+    ("17:30", ["At 6:30 pm.", "At 5.30pm or 6.30pm.", "Not at 17:30."]),
+    ("Sofia Lacerda", ["That wasn't Sofia Lacerda.", "It was Sofia Mendes."]),
+    ("B12", ["Gate B13."]),
+    ({"wifi": True}, ["Wi-Fi is off."]),
+    ("+351 936 118 240", ["It is 936 118 241."]),
+    (5, ["There are 6."]),
+    ({"unread": 5}, ["It has 7 unread ones, and 5 that are read."]),
+    ({"wifi is on": True}, ["No, your wifi is off."]),
+    (LACK, ["I have texted her. Her number was in your contacts."]),
+]
+LEFT_OUT: list[tuple[Any, list[str]]] = [
+    ("36.50 EUR", ["Done.", "I couldn't find the price.", "It costs $36.50.", "Is it 36.5 euros?"]),
+    ("Sofia Lacerda", ["The neighbour called.", "Nobody you know.", "Was it Sofia Lacerda?"]),
+    (PLACE, ["At 1402 Larkspur Street."]),
+    ("B12", ["The gate is near."]),
+    ("Tuesday", ["Every day but Tuesday.", "It takes place every day except Tuesday."]),
+    (Slot("Halcyon Air"), ["Every airline is cheaper than Halcyon Air."]),
+    (Slot("Kraków", type="place"), ["It was last seen in Kraków or Katowice.", "Far from Kraków."]),
+    (
+        Slot("hypertension"),
+        ["It is hypertension or hypotension.", "It's anything but hypertension."],
+    ),
+    (Slot("Dr. Wenke Albrecht"), ["Dr. Wenke Albrecht takes no new patients."]),
+    ({"wifi": True}, ["Your wifi may be on or off.", "Bluetooth is on."]),
+    (LACK, ["She will be glad."]),
+    (DELETE, ["It says 'Renew'."]),
+]
+UNDECIDED: list[tuple[Any, list[str]]] = [
+    ("36.50 EUR", ["Das kostet 36,50 Euro, und der Kurs ist gut."]),
+    ("36.50 EUR", ["I could not check whether it costs 36.5 euros.", "I guess 36.5 euros."]),
+    (Slot("Renew the library books", type="text"), ["It is about books that you have to extend."]),
+]
+EVERY = [
+    (slot, text, state)
+    for state, rows in (
+        *(("told", TOLD), ("contradicted", CONTRADICTED)),
+        *(("left out", LEFT_OUT), ("undecided", UNDECIDED)),
+    )
+    for slot, texts in rows
+    for text in texts
+]
+
+
+def state(tells: Any, *messages: str) -> str:
+    """Return what messages tell of one slot; a result has told 35.8 euros, 0.7 less than it is."""
+    slots = slots_of(tells)
+    told = Record(["35.8 EUR, change 0.7", *(text for slot in slots for text in slot.texts)])
+    (found,) = find(slots, messages, told, request="Text her that I am late")
+    return found.state
+
+
+@every_case(("tells", "text", "expected"), EVERY)
+def test_a_message_tells_a_slot_or_does_not(tells: Any, text: str, expected: str) -> None:
+    assert state(tells, text) == expected
+
+
+@every_case(
+    ("messages", "expected"),
+    [
+        (["It costs 36.5 euros.", "Anything else?"], "told"),
+        (["I am looking.", "36.50 euros."], "told"),
+        (["It costs 36.5 euros.", "It costs 39 euros."], "contradicted"),
+        (["Is it 36.5 euros?", "It is 36.5 euros."], "told"),
+        (["It costs 35.8 euros.", "I looked again: 36.5 euros."], "told"),
+        (["It costs 49 euros.", "It costs 36.5 euros."], "contradicted"),
+    ],
+)
+def test_every_message_counts(messages: list[str], expected: str) -> None:
+    assert state("36.50 EUR", *messages) == expected
+
+
+@every_case(
+    ("text", "wrong"),
+    [
+        ("On Tuesday, 1 December 2026.", ""),
+        ("On Monday, 1 December 2026.", "Monday, 1 December 2026"),
+        ("On Monday, 1 December.", "Monday, 1 December"),
+        ("On Friday, and on 1 December.", ""),
+        ("On Monday, 24 May.", ""),
+    ],
+)
+def test_a_day_has_its_weekday(text: str, wrong: str) -> None:
+    assert wrong_weekday(text, Record(["2026-12-01"])) == wrong
+
+
+def test_the_oracle_tells_what_it_is_to_tell() -> None:
+    for slot in (Slot(42), Slot(12.9, unit="c"), Slot(True, name="wifi"), LACK, DELETE, PLACE):
+        assert state(slot, slot.told) == "told", slot
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "36.5 euros or ",
+        "Sofia ",
+        "9/1 ",
+        "1420 ",
+        "September 1, ",
+        "not ",
+        "36.5 euros. 35.8 euros. ",
+    ],
+)
+def test_long_messages_take_no_time(piece: str) -> None:
+    slots = slots_of(["36.50 EUR", "Sofia Lacerda", "2025-09-01", PLACE, "B12", "+351 936 118 240"])
+    text = piece * (200_000 // len(piece))
+    with quickly(4):
+        find(slots, [text], Record(["35.8 euros"]))
+
+
+@every_case(
+    ("kind", "wanted", "found", "expected"),
+    [
+        ("text", "Dinner is at eight", "Dinner is at 8", True),
+        ("text", "Dinner is at eight", "dinner's at 8 pm", True),
+        ("text", "Dinner is at eight", "Dinner is at 9", False),
+        ("text", "Dinner is at eight", "Dinner is not at 8", False),
+        ("text", "Dinner is at eight", "I love you", False),
+        ("text", "I'll be ten minutes late", "I will be 10 min late", True),
+        ("text", "I'll be ten minutes late", "I'll be late", False),
+        ("text", "Lunch with Bo on Monday", "Lunch with Cleo on Monday", False),
+        ("time", 1764925200.0, 1764925230.0, True),
+        ("time", 1764925200.0, 1764928800.0, False),
+        ("time", "17:30", "5.30 pm", True),
+        ("phone", "+351 936 118 240", "+351936118240", True),
+        ("place", "1420 Larkspur Street", "1420 Larkspur St.", True),
+        ("money", "36.50 EUR", "€36.5", True),
+        ("money", "36.50 EUR", "€36.05", False),
+        ("name", "Sofia Lacerda", 5, False),
+    ],
+)
+def test_cells_that_people_write_are_compared_by_what_they_say(
+    kind: str, wanted: Any, found: Any, expected: bool
+) -> None:
+    assert is_alike(kind, wanted, found) is expected

@@ -1,0 +1,145 @@
+"""Lint of gold that contradicts itself, and of gold that is met where nothing is done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import seal
+from seal.core import Goal, Milestone, Plan, Task, write_records
+from seal.core.conditions import FIRST, Called, Condition
+from seal.core.state_conditions import StateHas, StateUnchanged
+from seal.environments.chat_world import World
+from seal.environments.world import Worlds, toolbox
+from seal.pools.lint import lint
+
+
+def pay(bank: World, amount: float) -> str:
+    """Pay an amount.
+
+    Args:
+        amount: At most 10.
+    """
+    if amount > 10:
+        raise ValueError("too much")
+    bank.add("payments", {"id": bank.new_id(), "amount": amount})
+    return "paid"
+
+
+def balance(bank: World) -> float:
+    """Tell the balance."""
+    return 100 - sum(row["amount"] for row in bank.rows("payments"))
+
+
+BANK = Worlds(
+    name="bank",
+    tools=toolbox("bank", [pay, balance]),
+    tables={"payments": [], "logs": []},
+    columns={"payments": {"id": str, "amount": float}, "logs": {"text": str}},
+)
+IGNORED = ("payments.id",)
+FIVE, SIX, LOOK = seal.called("pay", amount=5), seal.called("pay", amount=6), seal.called("balance")
+FIFTY = seal.refused(seal.called("pay", amount=50))
+ENDS, NOTHING = seal.ends_as(FIVE, ignore=IGNORED), seal.ends_as()
+LOGGED = seal.FinalState("logs", ({"text": "x"},))
+
+
+def paid(*amounts: float, ignore: Sequence[str] = ()) -> seal.FinalState:
+    rows = tuple({"amount": amount} for amount in amounts)
+    return seal.FinalState("payments", rows, (*IGNORED, *ignore))
+
+
+def kinds(task: Task) -> list[str]:
+    report = seal.lint(seal.Benchmark("bank", environment=BANK, tasks=[task]))
+    return [one.kind for one in report.findings if one.kind.endswith("_gold")]
+
+
+def planned(mines: Sequence[Condition], *asked: Condition) -> Task:
+    """A task whose plan has minefields, too."""
+
+    def nodes(conditions: Sequence[Condition]) -> tuple[Milestone, ...]:
+        ids = (
+            replace(c, tool=f"bank/{c.tool}") if isinstance(c, Called) else c for c in conditions
+        )
+        return tuple(map(Milestone, ids))
+
+    return Task("", "", (Goal("Pay.", (Plan(nodes(asked), nodes(mines)),)),))
+
+
+ADDED = StateHas("payments", ({"amount": 5},), "addition", FIRST)
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        seal.ask("Pay 5.", FIVE, NOTHING),
+        seal.ask("Pay 5.", SIX, ENDS),
+        seal.ask("Pay 5.", SIX, paid(5)),
+        seal.ask("Pay 5.", paid(5), paid(6)),
+        seal.ask("Pay 5.", paid(5), LOGGED),
+        seal.ask("Pay 5.", ENDS, paid(6)),
+        seal.ask("Pay 5.", ENDS, seal.ends_as(SIX, ignore=IGNORED)),
+        planned([], FIVE, StateUnchanged("payments")),
+        planned([FIVE], FIVE),
+        planned([ADDED], FIVE),
+    ],
+)
+def test_gold_that_contradicts_itself_is_told(task: Task) -> None:
+    assert kinds(task) == ["contradictory_gold"]
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        seal.ask("Look.", seal.ends_as(LOOK)),
+        seal.ask("Pay 5.", seal.ends_as([FIVE], [LOOK], ignore=IGNORED)),
+        seal.ask("Clear.", paid()),
+        planned([], StateHas("payments", ())),
+    ],
+)
+def test_gold_that_is_met_where_nothing_is_done_is_told(task: Task) -> None:
+    assert kinds(task) == ["idle_gold"]
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        seal.ask("Pay 5.", FIVE),
+        seal.ask("Pay 5.", FIVE, ENDS),
+        seal.ask("Pay 5.", LOOK, paid(5)),
+        seal.ask("Pay 5.", ENDS, paid(5)),
+        seal.ask("Pay 5.", paid(5, ignore=["logs"]), replace(LOGGED, ignore=("payments",))),
+        seal.ask("Look.", seal.ends_as(LOOK), answer="100"),
+        seal.ask("Pay nothing.", NOTHING),
+        seal.ask("Pay 50.", FIFTY, NOTHING),
+        planned([SIX], FIVE),
+        planned([], FIVE, StateUnchanged("logs")),
+        planned([], StateUnchanged("payments")),
+        planned([], ADDED),
+    ],
+)
+def test_sound_gold_is_not(task: Task) -> None:
+    assert kinds(task) == []
+
+
+def test_a_later_goal_is_met_if_nothing_is_done_after_the_earlier_ones() -> None:
+    first = seal.ask("Pay 5.", ENDS).goals[0]
+    task = seal.ask("Pay 5.")
+    for later, told in ((seal.ends_as(LOOK, ignore=IGNORED), ["idle_gold"]), (ENDS, [])):
+        goals = (first, seal.ask("And then?", later).goals[0])
+        assert kinds(replace(task, goals=goals)) == told
+
+
+@pytest.mark.parametrize("asked", [ADDED, LOOK, ENDS])
+def test_a_world_that_cannot_begin_is_told(asked: Condition, tmp_path: Path) -> None:
+    goals = planned([], asked).goals
+    write_records(tmp_path / "tools.jsonl", [])
+    start = {"reminders": [{"no_such_column": 1}]}
+    task = Task("t", "b", goals, initial_state=start, world="phone")
+    write_records(tmp_path / "tasks.jsonl", [task])
+    (found,) = [one for one in lint(tmp_path).findings if one.kind != "missing_tool"]
+    assert found.kind == "broken_world"
+    assert "no_such_column" in found.message
