@@ -20,8 +20,10 @@ from seal.core.files import cache_folder
 from seal.core.model_files import fetch
 from seal.pools.imports import ImportReport, import_benchmark
 
-# A busy machine is no failure. .ci/run tries the whole number of examples: see .ci/steps.
+# A busy machine is no failure. .ci/run tries the whole number of examples, the same ones each time;
+# .ci/full tries other ones each time.
 settings.register_profile("whole", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("same", settings.get_profile("whole"), derandomize=True)
 settings.register_profile("quick", settings.get_profile("whole"), max_examples=40)
 settings.load_profile("quick")
 

@@ -716,6 +716,7 @@ def _states(clause: Clause, predicates: Sequence[Predicate]) -> bool:
 # -- Agreement.
 
 _THUMBS = re.compile("[\U0001f44d\U0001f44c\u2705\u2714\u2611\U0001f197\U0001f4af]")
+_WORD_OR_QUESTION = re.compile(r"[\w?？؟]")
 CROSSES = re.compile("[\U0001f44e\u274c\u274e\u26d4\U0001f6ab\U0001f6d1\u270b]")
 """Signs of a no."""
 
@@ -726,12 +727,19 @@ def _phrases() -> frozenset[tuple[str, ...]]:
     return frozenset(tuple(line.split()) for line in lines)
 
 
+def _thumb(text: str) -> str:
+    """Return the first sign of a yes; empty: there is none, or it is asked, as in "👍?"."""
+    thumb = _THUMBS.search(text)
+    after = _WORD_OR_QUESTION.search(text, thumb.end()) if thumb else None
+    return "" if not thumb or (after and after[0] in "?？؟") else thumb[0]
+
+
 def _judge_agreement(message: _Message) -> None:
     if CROSSES.search(message.text):
         return
     before = frozenset(word for s in sentences_of(message.before) for word in s.words)
     asked = _asks_for_leave(message.before, before)
-    thumb = _THUMBS.search(message.text)
+    thumb = _thumb(message.text)
     told = [
         clause  # in "Yes, what does it cost?" the first one
         for sentence in message.sentences
@@ -748,7 +756,7 @@ def _judge_agreement(message: _Message) -> None:
         if assents:
             message.show("agrees", assents[0])
         elif thumb:
-            message.shown["agrees"] = thumb[0]
+            message.shown["agrees"] = thumb
     elif asked is not False or assents:
         brief = len(message.words) <= 12 and not any(s.is_question for s in message.sentences)
         undoubted = brief and (not doubts or not said.isdisjoint(role("allaying")))

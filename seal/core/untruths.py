@@ -107,7 +107,8 @@ def untruths(
                 yield Untruth("false_success", step.index, said)
             for deed in _false_deeds(step.content, asked, done, done[since:]):
                 yield Untruth("false_success", step.index, deed.said, deed.kind == "any")
-            for said in _doubtful_deeds(step.content, asked, done, known) if doubts else ():
+            found = _doubtful_deeds(step.content, told, asked, done, known) if doubts else ()
+            for said in found:
                 yield Untruth("doubtful_success", step.index, said)
             if doubts and _is_aside(step.content, known, done):
                 yield Untruth("aside", step.index, step.content)
@@ -142,7 +143,11 @@ def _false_deeds(
 
 
 def _doubtful_deeds(
-    text: str, asked: str, done: Sequence[_Done], known: AbstractSet[str]
+    text: str,
+    sentences: Sequence[Sentence],
+    asked: str,
+    done: Sequence[_Done],
+    known: AbstractSet[str],
 ) -> Iterator[str]:
     """Yield clauses that claim deeds of which nothing is known but their kind, if that."""
     found = (acts(text, asked), acts(text))
@@ -150,9 +155,9 @@ def _doubtful_deeds(
         may_be = any(_may_do(one, deed.kind) for one in done)
         if may_be and not _is_known(deed.said, known, *(one.words for one in done)):
             yield deed.said
-    told = (sentence for sentence in sentences_of(text) if not sentence.is_question)
-    for clause in chain.from_iterable(sentence.clauses for sentence in told):
-        for one in clause.predicates if len(text) <= LONGEST else ():
+    told = (sentence for sentence in sentences if not sentence.is_question)
+    for clause in chain.from_iterable(one.clauses for one in told) if len(text) <= LONGEST else ():
+        for one in clause.predicates:
             subject = " ".join(clause.words[: one.begin])
             if _is_told(clause, one) and not _is_known(subject, known, *(c.words for c in done)):
                 yield text[clause.start : clause.end]
