@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.resources import files
+from typing import Any
 
 from seal.agents.replies import leave
 from seal.agents.teams import CHECKER, EXECUTOR, MANAGER, PLANNER, USER
@@ -32,6 +33,14 @@ def prompts_digest() -> str:
         if pack.joinpath("prompts").is_dir():
             texts |= shipped_texts(_PACKS, f"{pack.name}/prompts")
     return digest(texts)
+
+
+def system_message(role: Any) -> str:
+    """Return what a role tells its model first, in front of a brief; empty: nothing that is fixed.
+
+    A class of a role names the texts of `prompts` that it is made of in `PROMPTS`.
+    """
+    return "\n\n".join(map(prompt, getattr(role, "PROMPTS", ())))
 
 
 def messages(steps: Sequence[Step], role: str, user: str = "user_simulator") -> list[Message]:
@@ -73,6 +82,8 @@ def messages(steps: Sequence[Step], role: str, user: str = "user_simulator") -> 
 class ExecutionManager:
     """Lets its model call tools until it reports in words."""
 
+    PROMPTS = ("execution_manager",)
+
     def reply(self, chat: Chat) -> Reply:
         """Return calls, or a report of what was found."""
         view = [Message("system", prompt("execution_manager")), *messages(chat.steps, chat.role)]
@@ -99,6 +110,7 @@ class Orchestrator:
     With `retrieve=per-step` tools are looked up for each sub-step before it is handed on.
     """
 
+    PROMPTS = ("orchestrator",)
     rewrites = True
     """Whether its model words the final response where there was one report alone."""
 
@@ -146,6 +158,8 @@ def _since_user(chat: Chat) -> list[Step]:
 class Decompose:
     """Asks its model for one sub-step a line; offline models split by clause and sentence."""
 
+    PROMPTS = ("planner",)
+
     def reply(self, chat: Chat) -> Reply:
         """Return the sub-steps, one a line."""
         request = chat.steps[-1].content
@@ -175,6 +189,8 @@ ACCEPTED = "accepted"
 
 class Verifier:
     """Asks its model whether the last results serve the request."""
+
+    PROMPTS = ("verifier",)
 
     def reply(self, chat: Chat) -> Reply:
         """Return `accepted`, or what to do otherwise."""
@@ -228,6 +244,8 @@ _ACT = "You have thought enough. Call a tool now, or answer. Write no further th
 
 class ReAct:
     """Lets its model think, call tools, and report in words."""
+
+    PROMPTS = ("execution_manager", "react")
 
     def reply(self, chat: Chat) -> Reply:
         """Return a thought, calls, or a report of what was found."""

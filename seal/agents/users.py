@@ -364,6 +364,8 @@ class UserSimulator:
     results of the user are hidden from it.
     """
 
+    PROMPTS = ("user_simulator",)
+
     def reply(self, chat: Chat) -> Reply:
         """Return the goal, an answer, or the end: a call of `end_conversation`, or no word."""
         if not any(s.author == chat.role and s.goal == chat.goal for s in chat.steps):

@@ -56,7 +56,8 @@ def clerk(name: str = "clerk", **options: Any) -> Any:
 
 
 def proxy(**options: Any) -> Any:
-    return autogen.UserProxyAgent("proxy", code_execution_config=False, **options)
+    given = {"human_input_mode": "NEVER", "code_execution_config": False, **options}
+    return autogen.UserProxyAgent("proxy", **given)
 
 
 def group(*members: Any, method: Any = "round_robin", **options: Any) -> Any:
