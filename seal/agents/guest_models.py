@@ -12,7 +12,8 @@ import copy
 import json
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from types import SimpleNamespace
@@ -240,6 +241,8 @@ def our_wrapper() -> Any:
 
 
 _LOG = logging.getLogger("autogen.oai.client")
+_MAKING: ContextVar[bool] = ContextVar("making", default=False)
+"""Whether agents are being made for a chat, whose own clients answer nothing there."""
 _ROUTING = threading.Lock()
 _routed = 0
 """How many chats in progress have guests."""
@@ -280,9 +283,22 @@ def unroute() -> None:
             _LOG.removeFilter(_untold)
 
 
+@contextmanager
+def making() -> Iterator[None]:
+    """Make agents for a chat within the block, without what AutoGen logs of their clients."""
+    route()
+    token = _MAKING.set(True)
+    try:
+        yield
+    finally:
+        _MAKING.reset(token)
+        unroute()
+
+
 def _untold(record: logging.LogRecord) -> bool:
     """Keep to itself what AutoGen logs of clients of ours, and while a guest speaks."""
-    return record.levelno >= logging.ERROR or not (SPEAKING.get() or OURS in record.getMessage())
+    ours = SPEAKING.get() or _MAKING.get() or OURS in record.getMessage()
+    return record.levelno >= logging.ERROR or not ours
 
 
 def _create(wrapper: Any, **config: Any) -> Any:

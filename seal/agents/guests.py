@@ -18,6 +18,7 @@ from seal.agents.guest_models import (
     Desk,
     arguments_text,
     called_text,
+    making,
     route,
     text_of,
     unroute,
@@ -48,6 +49,8 @@ ALLOWED = "autogen"
 """The module that a user allows (`allow_code`) to let agents run code that a model wrote."""
 _OWN_CALLS = 50
 """Times in a row that an agent may call its own tools in one reply."""
+_PATTERN_ROUNDS = 100
+"""Messages of a pattern's group in one reply."""
 _ONE_AT_A_TIME = threading.RLock()
 """Held by the chat that uses agents which the user has made: they keep what was said."""
 
@@ -75,8 +78,9 @@ class GuestAgent(OwnAgent):
                 held.enter_context(_ONE_AT_A_TIME)
             try:
                 made = self.made()
-                kind = GroupGuest if is_group(made) else GuestRole
-                role = kind(self.code, made, lambda: kept.close())
+                kind: Any = GroupGuest if is_group(made) else GuestRole
+                kind = PatternGuest if is_pattern(made) else kind
+                role: OwnRole = kind(self.code, made, lambda: kept.close())
             except UsageError as error:
                 return Unmade(self.code, error)
             kept = held.pop_all()
@@ -95,6 +99,11 @@ def is_group(guest: Any) -> bool:
     """Tell whether a guest is a group chat, or a manager of one."""
     autogen = library()
     return isinstance(guest, (autogen.GroupChat, autogen.GroupChatManager))
+
+
+def is_pattern(guest: Any) -> bool:
+    """Tell whether a guest is a pattern of AG2's, such as `DefaultPattern` or `AutoPattern`."""
+    return any(base.__name__ == "Pattern" for base in type(guest).__mro__)
 
 
 def group_of(guest: Any) -> Any:
@@ -117,21 +126,24 @@ def _described(guest: Any) -> JSON:
             str(group.speaker_selection_method),
             *map(_described, group.agents),
         ]
+    if is_pattern(guest):
+        return [guest.initial_agent.name, *map(_described, guest.agents)]
     return [guest.name, str(guest.system_message), sorted(guest.function_map)]
 
 
 def _made(make: Any) -> Any:
     try:
-        made = make("guest") if isinstance(make, type) else make()
+        with making():
+            made = make("guest") if isinstance(make, type) else make()
     except (Exception, SystemExit) as error:  # whatever a user's code raises
         raise UsageError(
             f"{name_of(make)} makes no agent: {fault(error)}; give an object, or a function "
-            "without arguments that returns an agent or a GroupChat of AutoGen"
+            "without arguments that returns an agent, a GroupChat or a pattern of AutoGen"
         ) from error
     if not is_guest(made):
         raise UsageError(
-            f"{name_of(make)} made {type(made).__name__}; expected an agent or a GroupChat of "
-            "AutoGen, or else a function of (request, tools)"
+            f"{name_of(make)} made {type(made).__name__}; expected an agent, a GroupChat or a "
+            "pattern of AutoGen, or else a function of (request, tools)"
         )
     return made
 
@@ -414,20 +426,23 @@ class GroupGuest(Guest):
 
     def __init__(self, code: OwnCode, guest: Any, left: Callable[[], None]) -> None:
         self._group = group_of(guest)
-        members = self._group.nested_agents()
-        super().__init__(code, members, left)
-        self.desk.listener = self.autogen.ConversableAgent(
+        super().__init__(code, self._group.nested_agents(), left)
+        self.desk.listener = self._asker()
+        self._manager = guest if guest is not self._group else self._managed()
+        self._functions: list[tuple[Any, dict[str, Any]]] = []
+        self._begun = False
+        for one in self._agents:
+            one.register_reply([self.autogen.Agent, None], _run_together, position=0)
+
+    def _asker(self) -> Any:
+        """Return the agent that asks the group in the user's place."""
+        return self.autogen.ConversableAgent(
             USER,
             llm_config=False,
             human_input_mode="NEVER",
             code_execution_config=False,
             is_termination_msg=lambda message: False,
         )
-        self._manager = guest if guest is not self._group else self._managed()
-        self._functions: list[tuple[Any, dict[str, Any]]] = []
-        self._begun = False
-        for one in self._agents:
-            one.register_reply([self.autogen.Agent, None], _run_together, position=0)
 
     def said_so_far(self) -> Sequence[Mapping[str, Any]]:
         """Return the messages of the group that is the agent."""
@@ -477,6 +492,39 @@ class GroupGuest(Guest):
             one.clear_history(self._manager)
             one.reset_consecutive_auto_reply_counter(self._manager)
         super().close()
+
+
+class PatternGuest(GroupGuest):
+    """A pattern of AG2's as the agent, in one chat; whoever is its user gives the word back.
+
+    Args:
+        code: Where it runs.
+        pattern: As `initiate_group_chat` takes it.
+        left: Called when the chat ends.
+    """
+
+    def __init__(self, code: OwnCode, pattern: Any, left: Callable[[], None]) -> None:
+        self._pattern = pattern
+        self._known = dict(pattern.context_variables.data)
+        prepared = pattern.prepare_group_chat(max_rounds=_PATTERN_ROUNDS, messages="-")
+        manager, self._user = prepared[8], prepared[10]
+        super().__init__(code, manager, left)
+        self._user.register_reply([self.autogen.Agent, None], _give_back, position=0)
+
+    def _asker(self) -> Any:
+        return self._user
+
+    def close(self) -> None:
+        """Forget the chat: the context variables are as before."""
+        super().close()
+        self._pattern.context_variables.data = self._known
+        replies = self._user._reply_func_list
+        replies[:] = [each for each in replies if each["reply_func"] is not _give_back]
+
+
+def _give_back(agent: Any, messages: Any = None, sender: Any = None, config: Any = None) -> Any:
+    """End a group chat where its user would speak."""
+    return True, None
 
 
 def _answer(message: Mapping[str, Any]) -> str:
