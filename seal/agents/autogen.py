@@ -188,8 +188,9 @@ class Groups:
         except InfrastructureError as error:
             conversation.fail(str(error))
         else:
-            group.reset()
-            free += [] if alone else [group]
+            if not alone:  # an agent of somebody else's may remember other chats
+                group.reset()
+                free.append(group)
         finally:
             group.close()
 

@@ -407,25 +407,11 @@ class Conversation:
         Raises:
             PluginError: What failed is none of the agent's roles, or a server that it asked.
         """
-        role = view.role
-        return self.heeded(view, lambda: self.seats[role].reply(view), self.seats[role])
-
-    def heeded(self, view: View, speak: Callable[[], Reply], agent: Any) -> Reply:
-        """Return what is replied by code whose failures are those of an agent.
-
-        Args:
-            view: The chat as the role sees it.
-            speak: Replies.
-            agent: Whose code it is.
-
-        Raises:
-            PluginError: What failed is none of the agent's roles, or a server that it asked.
-        """
-        role = view.role
+        role, agent = view.role, self.seats[view.role]
         try:
             try:
                 with within(self.seconds_left):
-                    reply = speak()
+                    reply = agent.reply(view)
             finally:
                 view.close()
         except OverdueError:

@@ -22,7 +22,7 @@ from seal.agents.guest_models import arguments_text, called_text, text_of
 from seal.agents.roles import system_message
 from seal.agents.teams import DESCRIPTIONS, EXECUTOR, MANAGER, SPEAKER_SELECTION, USER
 from seal.agents.view import View
-from seal.core import Reply, Step, Tool, ToolCall, ToolResult, UsageError
+from seal.core import Reply, Step, Tool, ToolCall, ToolResult, UsageError, shortened
 from seal.core.call_formats import call_of
 from seal.core.values import one_line
 
@@ -31,9 +31,20 @@ _ROUNDS = 1_000_000
 """More than any chat has: the limits of the run end it."""
 _ODD = re.compile("[^A-Za-z0-9_-]")
 """What no name of a function of AutoGen may have."""
+_WITHOUT_MODEL = ("manual", "random", "round_robin")
+"""How AutoGen selects speakers without asking a model."""
 _SENDING = "process_message_before_send"
 OWN = "autogen/own/"
 """Begins the id of a tool that somebody has registered on a seat."""
+
+
+class _Anybody(type):
+    def __instancecheck__(cls, sender: Any) -> bool:
+        return True
+
+
+class _Everyone(metaclass=_Anybody):
+    """What AutoGen writes as `[Agent, None]`: to check senders against its protocol takes long."""
 
 
 class Seat(_AUTOGEN.ConversableAgent):  # type: ignore[misc, name-defined]
@@ -58,8 +69,12 @@ class Seat(_AUTOGEN.ConversableAgent):  # type: ignore[misc, name-defined]
             description=DESCRIPTIONS.get(role, role),
         )
         self._group = group
-        everyone = [_AUTOGEN.ConversableAgent, None]
-        self.register_reply(everyone, Seat.speak, position=len(self._reply_func_list))
+        self.register_reply(_Everyone, Seat.speak, position=len(self._reply_func_list))
+
+    def register_reply(self, trigger: Any, *given: Any, **named: Any) -> None:
+        """Register a reply function, as on any agent."""
+        everyone = isinstance(trigger, list) and trigger == [_AUTOGEN.Agent, None]
+        super().register_reply(_Everyone if everyone else trigger, *given, **named)
 
     def speak(self, messages: Any = None, sender: Any = None, config: Any = None) -> Any:
         """Let the role reply to messages: the last of the reply functions."""
@@ -241,6 +256,7 @@ class Group:
                 allow_repeat_speaker=True,
             )
         except ValueError as error:
+            self.close()
             raise UsageError(
                 f"{error}; two agents in one chat need two names: give yours the name of its role"
             ) from error
@@ -290,7 +306,7 @@ class Group:
         for agent in self._others:
             agent.hook_lists[_SENDING] = list.copy(agent.hook_lists[_SENDING])
             vars(agent).pop("generate_reply", None)
-            if isinstance(agent, _AUTOGEN.ConversableAgent):
+            if self.manager is not None:
                 agent.stop_reply_at_receive(self.manager)
         while self._added:
             self._added.pop().close()
@@ -349,7 +365,8 @@ class Group:
         talk = self.conversation
         ended = len(talk.stops)
         if not talk.finished and not talk.begins:
-            self._take_calls()
+            if self._free:
+                self._take_calls()  # by these AutoGen tells who may run calls
             try:
                 with self._choosing(selector) as asked:
                     chosen = select(last, asked)
@@ -373,8 +390,9 @@ class Group:
     @contextmanager
     def _choosing(self, selector: Any) -> Iterator[Any]:
         """Yield whom AutoGen asks who speaks next: by the run's model where no other is named."""
-        method, config = self.chat.speaker_selection_method, selector.llm_config
-        if method != "auto" or config or self.chat.select_speaker_auto_llm_config:
+        config = selector.llm_config or self.chat.select_speaker_auto_llm_config
+        by_model = self._free and self.chat.speaker_selection_method not in _WITHOUT_MODEL
+        if config or not by_model:
             yield selector
             return
         from seal.agents.guests import choosing
@@ -650,13 +668,19 @@ def _reply(said: Any, known: Reply | None, was: Any, role: str, talk: Conversati
     """
     message = said if isinstance(said, dict) else {"content": said}
     before = was if isinstance(was, dict) else {"content": was}
-    text = text_of(message.get("content"))
+    content = message.get("content")
+    text = text_of(content) if content is None or isinstance(content, str | list) else str(content)
     if role == EXECUTOR and talk.pending:
         return replace(known or Reply(), results=_results(message, known, before, talk.pending))
     calls = []
     rendered = before.get("tool_calls") or ()
     made = dict(zip((one["id"] for one in rendered), known.calls if known else (), strict=False))
     for place, one in enumerate(message.get("tool_calls") or ()):
+        if not isinstance(one, dict):
+            raise UsageError(
+                f"role {role!r} sent the call {shortened(one)}; expected "
+                '{"id": ..., "function": {"name": ..., "arguments": "{...}"}}'
+            )
         unchanged = place < len(rendered) and rendered[place] == one
         calls.append(made[one["id"]] if unchanged else call_in(one))
     return replace(known or Reply(), content=text, calls=tuple(calls))
