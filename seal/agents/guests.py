@@ -73,6 +73,7 @@ class GuestAgent(OwnAgent):
 
     def for_chat(self) -> OwnRole:
         """Return what plays the role in one chat; an object of the user plays one at a time."""
+        kept = ExitStack()
         with ExitStack() as held:
             if not self._makes:
                 held.enter_context(_ONE_AT_A_TIME)
@@ -83,7 +84,7 @@ class GuestAgent(OwnAgent):
                 role: OwnRole = kind(self.code, made, lambda: kept.close())
             except UsageError as error:
                 return Unmade(self.code, error)
-            kept = held.pop_all()
+            kept.enter_context(held.pop_all())
             return role
 
     def made(self) -> Any:
@@ -506,7 +507,13 @@ class PatternGuest(GroupGuest):
     def __init__(self, code: OwnCode, pattern: Any, left: Callable[[], None]) -> None:
         self._pattern = pattern
         self._known = dict(pattern.context_variables.data)
-        prepared = pattern.prepare_group_chat(max_rounds=_PATTERN_ROUNDS, messages="-")
+        try:
+            prepared = pattern.prepare_group_chat(max_rounds=_PATTERN_ROUNDS, messages="-")
+        except Exception as error:  # whatever AutoGen raises
+            raise UsageError(
+                f"{name_of(type(pattern))} cannot be prepared: {fault(error)}; its agents, and "
+                "the manager of an AutoPattern, need an llm_config: any will do"
+            ) from error
         manager, self._user = prepared[8], prepared[10]
         super().__init__(code, manager, left)
         self._user.register_reply([self.autogen.Agent, None], _give_back, position=0)

@@ -9,7 +9,7 @@ import pytest
 import seal
 from seal.agents.autogen import library
 from seal.cli.dispatch import main
-from seal.core import Completion, Request, ToolCall, Usage
+from seal.core import Completion, Request, ToolCall, Usage, UsageError
 
 autogen = library()
 group_parts = importlib.import_module("autogen.agentchat.group")
@@ -255,6 +255,20 @@ def test_autogen_chooses_in_a_pattern_by_the_model_of_the_run(tmp_path):
 
     model = Script("A poem.", "critic", "Too long.", "proxy")
     assert answers(played(tmp_path, model, chosen)) == ["Too long."]
+
+
+def test_a_pattern_that_cannot_be_is_the_agents_crash_and_names_the_repair(tmp_path):
+    def without_model() -> Any:
+        return patterns.AutoPattern(initial_agent=clerk("a"), agents=[clerk("b")])
+
+    run = played(tmp_path, Script(), without_model)
+    assert run.summary["stop_reasons"] == {"crashed": 1}
+    assert "need an llm_config: any will do" in str(run.summary["crashes"])
+
+
+def test_a_person_in_a_group_without_a_terminal_ends_the_run_with_the_repair(tmp_path):
+    with pytest.raises(UsageError, match=r"asks a person .*no terminal"):
+        played(tmp_path, Script("Hi"), group(clerk(), proxy(human_input_mode="ALWAYS")))
 
 
 # --- AutoGen chooses who speaks in a team of ours
