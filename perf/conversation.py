@@ -24,7 +24,7 @@ from typing import Any
 
 import autogen
 
-from seal.agents.autogen import Groups
+from seal.agents.autogen import Groups, Terminal
 from seal.agents.conversation import Conversation
 from seal.benchmarks.toolsandbox.phone import tools
 from seal.core import Goal, Task
@@ -171,7 +171,8 @@ def bare_chat(messages: int) -> None:
     manager = autogen.GroupChatManager(
         groupchat=chat, llm_config=False, silent=True, is_termination_msg=lambda message: False
     )
-    agents[0].initiate_chat(manager, message={"content": "This is message 0."}, silent=True)
+    with autogen.io.IOStream.set_default(Terminal()):  # which shows nothing
+        agents[0].initiate_chat(manager, message={"content": "This is message 0."}, silent=True)
 
 
 if __name__ == "__main__":
