@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import autogen
+from autogen.io.base import IOStream
 
 from seal.agents.autogen import Groups, Terminal
 from seal.agents.conversation import Conversation
@@ -171,7 +172,7 @@ def bare_chat(messages: int) -> None:
     manager = autogen.GroupChatManager(
         groupchat=chat, llm_config=False, silent=True, is_termination_msg=lambda message: False
     )
-    with autogen.io.IOStream.set_default(Terminal()):  # which shows nothing
+    with IOStream.set_default(Terminal()):  # which shows nothing
         agents[0].initiate_chat(manager, message={"content": "This is message 0."}, silent=True)
 
 
