@@ -241,7 +241,7 @@ class Group:
         """Agents that others have made, which hear of the chat by our hook."""
         self._roles: dict[int, str] = {}
         self._usual: dict[str, str] = {}
-        self._messages: dict[int, dict[str, Any]] = {}
+        self._messages: dict[tuple[int, str], dict[str, Any]] = {}
         self._taken: tuple[str, ...] = ()
         """Names of the tools that the executor runs."""
         self.agents = {role: self._seat(role) for role in conversation.seats}
@@ -354,9 +354,9 @@ class Group:
     def _follow(self, last: Any, chat: Any) -> Any:
         """Return the agent whose turn it is by the team, within the graph of transitions."""
         role = self.conversation.next_role
-        agent = None if role is None else self.agents[role]
-        if agent is not None and agent not in self.chat.agents:  # somebody else has its place
-            agent = self.chat.agent_by_name(agent.name)
+        agent = None if role is None else self.agents.get(role)
+        if role is not None and agent not in self.chat.agents:  # somebody else has its place
+            agent = self.chat.agent_by_name(role)
         allowed = self.chat.allowed_speaker_transitions_dict.get(last)
         return agent if agent is None or allowed is None or agent in allowed else "round_robin"
 
@@ -455,7 +455,7 @@ class Group:
         guest = self.conversation.seats.get(role)
         if getattr(guest, "agent", None) is agent:
             return _Turn(agent, view, [], [], guest=guest)
-        seen = [list(said) for _, said in groupby(view.steps, key=lambda step: step.turn)]
+        seen = [list(said) for _, said in groupby(view.steps, key=_message_key)]
         shown = [self._message(said, role) for said in seen]
         made = [one["function"]["name"] for one in shown[-1].get("tool_calls", ())] if shown else []
         if made and role != EXECUTOR and not agent.can_execute_function(made):
@@ -464,10 +464,10 @@ class Group:
 
     def _message(self, steps: list[Step], role: str) -> dict[str, Any]:
         """Return the steps of one message as a role gets them from AutoGen."""
-        turn = steps[0].turn
-        if turn not in self._messages:
-            self._messages[turn] = message_of(steps)
-        message = self._messages[turn]
+        key = _message_key(steps[0])
+        if key not in self._messages:
+            self._messages[key] = message_of(steps)
+        message = self._messages[key]
         heard = "assistant" if steps[0].author == role else "user"
         return {**message, "role": heard} if message["role"] == "user" else {**message}
 
@@ -596,6 +596,11 @@ class Group:
 def messages_of(steps: list[Step]) -> list[dict[str, Any]]:
     """Return what one role's turn to speak brought as messages of AutoGen, the reply last."""
     return [message_of(list(said)) for _, said in groupby(steps, key=lambda step: step.turn)]
+
+
+def _message_key(step: Step) -> tuple[int, str]:
+    """Return what the steps of one message share."""
+    return step.turn, step.author
 
 
 def message_of(steps: list[Step]) -> dict[str, Any]:
