@@ -49,6 +49,9 @@ class _Parts:
     Beside a folder, which has documents alone, they are the functions behind its tools."""
     tasks: Sequence[Task] = ()
     """As `seal.ask` makes them, or records; none: those of `folder`."""
+    system: str = ""
+    """What the agent is told before each of `tasks`, such as a policy; a task's own `system` stands
+    behind it. Tasks of a folder have their own alone."""
     folder: Path | None = None
     """Pool folder that holds tools and tasks, such as one that `seal import` wrote."""
     importer: Importer | str | None = None
@@ -183,6 +186,11 @@ class Benchmark(_Parts):
                 raise UsageError(
                     f"benchmark {self.name!r}: play has no {part!r}; it takes: {', '.join(PLAY)}"
                 )
+        if self.folder is not None and self.system:
+            raise UsageError(
+                f"benchmark {self.name!r}: system stands beside a folder, whose tasks have their "
+                "own; leave it out, or give tasks=[...] instead of the folder"
+            )
         if self.folder is not None and self.tasks:
             raise UsageError(
                 f"benchmark {self.name!r}: the folder holds tasks already; leave out one of the two"
@@ -293,7 +301,7 @@ class Benchmark(_Parts):
 
         pool = load_pool(Path(folder))
         known = known_benchmark(pool.made_of) or cls(pool.name)
-        loaded = replace(known, tools=tuple(tools), tasks=(), folder=Path(folder))
+        loaded = replace(known, tools=tuple(tools), tasks=(), folder=Path(folder), system="")
         if tools:
             from seal.pools.own_benchmark import check_functions
 
@@ -302,7 +310,7 @@ class Benchmark(_Parts):
 
     def at(self, folder: Path) -> Benchmark:
         """Return this benchmark with the tools and tasks of another pool folder."""
-        return replace(self, tasks=(), folder=folder)
+        return replace(self, tasks=(), folder=folder, system="")
 
     @property
     def is_complete(self) -> bool:
@@ -357,7 +365,7 @@ class Benchmark(_Parts):
 
         given = self.environment
         world = given if isinstance(given, str) else "" if given is None else self.name
-        return own_tasks(self.name, self.tasks, self._own, world)
+        return own_tasks(self.name, self.tasks, self._own, world, self.system)
 
     @cached_property
     def _written(self) -> Path:
