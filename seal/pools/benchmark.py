@@ -17,14 +17,14 @@ from seal.core.conditions import Called
 from seal.core.records import decode, encode
 from seal.core.registry import load_dotted, name_of
 from seal.core.settings import check_types, checked, checked_names
-from seal.core.text import counted
+from seal.core.text import THEIRS, counted
 from seal.pools.declarations import Generator, PublishedTable
 from seal.pools.importer import Importer, Notes
 from seal.pools.pool import StoredPool, load_pool
 
 # -- The benchmark: tools, tasks, where calls run, what is measured, how it is played and reported.
 
-PLAY = ("team", "history", "format")
+PLAY = ("team", "history", "format", "prompt")
 """What a benchmark may say about how it is played."""
 Code: TypeAlias = Callable[..., Any] | str | None
 """A function, or where it stands, as `module:function`, so that it is imported where it is used
@@ -77,7 +77,8 @@ class _Parts:
     """Metric whose best value, 1 or of a fault 0, is a solved task. One without a best value, such
     as a count, is refused. Empty: the one that the kind of gold decides."""
     play: Mapping[str, Any] = field(default_factory=dict)
-    """`team`, `history` and `format` where the user says nothing."""
+    """`team`, `history` and `format` where the user says nothing; `prompt`: `theirs`, where the
+    system text of a task is to stand alone instead of behind the prompts of the roles."""
     verdicts: OfOne = None
     """(path) to the verdicts that its authors recorded in a file
     (`seal.evaluation.preference.VerdictFile`)."""
@@ -186,6 +187,11 @@ class Benchmark(_Parts):
                 raise UsageError(
                     f"benchmark {self.name!r}: play has no {part!r}; it takes: {', '.join(PLAY)}"
                 )
+        if self.play.get("prompt", THEIRS) != THEIRS:
+            raise UsageError(
+                f"benchmark {self.name!r}: play.prompt: expected {THEIRS}, got "
+                f"{shortened(self.play['prompt'])}; leave it out to join system texts to ours"
+            )
         if self.folder is not None and self.system:
             raise UsageError(
                 f"benchmark {self.name!r}: system stands beside a folder, whose tasks have their "
