@@ -122,6 +122,11 @@ class Judges:
         return self._choice.source == "llm"
 
     @property
+    def own_prompts(self) -> Mapping[str, str]:
+        """Name of a prompt to the text that stands in its place."""
+        return self._cast.judge_prompts
+
+    @property
     def checks_by_model(self) -> bool:
         """True where a checker speaks in the chats whose model is asked for its verdict."""
         return self._checked and self._cast.of(CHECKER).is_cached

@@ -545,12 +545,30 @@ def own_prompts(
     return found
 
 
+def check_judge_prompts(settings: RunSettings, of_judges: Collection[str]) -> None:
+    """Make sure that a judge asks by each prompt that stands in the place of ours.
+
+    Args:
+        settings: With the prompts.
+        of_judges: Names of the prompts by which judges are asked.
+
+    Raises:
+        UsageError: As `own_prompts` raises.
+    """
+    for name, text in settings.prompt_texts.items():
+        if name not in of_judges:
+            known = ", ".join(of_judges) or "none; name a model that judges: --judge-model MODEL"
+            raise UsageError(f"--prompt {name}: prompts by which the judge is asked: {known}")
+        _check_prompt(name, text, "", ())
+
+
 def _check_prompt(name: str, text: str, ours: str, hearing: Collection[str]) -> None:
     """Raise UsageError where a prompt uses what there is not."""
     if text == THEIRS and name not in hearing:
+        who = " and ".join(sorted(hearing)) or "roles"
         raise UsageError(
-            f"--prompt {name}={THEIRS}: a task's system text goes to "
-            f"{' and '.join(sorted(hearing))} alone; give a file for {name}"
+            f"--prompt {name}={THEIRS}: a task's system text goes to {who} alone; give a file for "
+            f"{name}"
         )
     known = variables_in(ours)
     for variable in variables_in(text):

@@ -524,6 +524,12 @@ class ScoreGroup:
     a world's milestones, they decide, and not pass_paper."""
     judge_model: Any = None
     """Model of the judge, as PROVIDER/MODEL; several vote together."""
+    prompts: Mapping[str, str | Path] = field(default_factory=dict)
+    """File with a prompt of the judge: judge_answer, judge_trajectory, judge_solvability or
+    judge_completeness, none of which has variables; repeatable.
+
+    Here a text, or a `Path`.
+    """
     votes: int | None = None
     """Number of votes of each judge's model on a goal.  [default: as published]"""
     verdicts: str | Path | None = None
