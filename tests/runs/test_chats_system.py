@@ -287,3 +287,10 @@ def test_a_column_of_questions_holds_it(tmp_path: Path) -> None:
     ]
     bench = seal.Benchmark.of("shop", [get_order], rows)
     assert [task.system for task in bench._tasks] == [TODAY, ""]
+
+
+def test_the_page_of_a_task_shows_it_as_text(tmp_path: Path) -> None:
+    played = run(shop(system="Never say <b>no</b>."), tmp_path / "run", model=Told())
+    seal.report([played.folder.path], out=tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text()
+    assert "What the agent was told before the chat" in page and "<b>no</b>" not in page
