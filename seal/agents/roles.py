@@ -30,16 +30,27 @@ class Prompt:
     package: str
     name: str
     """Of `prompts/NAME.txt` in the package."""
+    form: str = ""
+    """Name of a text that stands behind it, also where a run has another prompt: how the role's
+    words are read."""
 
     @property
     def text(self) -> str:
         """The text that ships."""
         return shipped_prompt(self.package, self.name)
 
-    def of(self, chat: Chat, /, **values: str) -> str:
-        """Return what a role of a chat is told, with the values of the prompt's variables."""
+    def of(self, chat: Chat, /, alone: bool = False, **values: str) -> str:
+        """Return what a role of a chat is told.
+
+        Args:
+            chat: As the role sees it.
+            alone: Whether the system's text stands in the place of the prompt.
+            **values: Of the prompt's variables.
+        """
         own = chat.options.get(PROMPTS, {}).get(chat.role, THEIRS)
-        return filled(self.text if own == THEIRS else own, values)
+        parts = [] if alone else [filled(self.text if own == THEIRS else own, values)]
+        parts += [shipped_prompt(self.package, self.form)] if self.form else []
+        return "\n\n".join(parts)
 
 
 _prompt = partial(Prompt, __package__)
@@ -98,7 +109,7 @@ def messages(steps: Sequence[Step], role: str, user: str = "user_simulator") -> 
     return out
 
 
-def opened(chat: Chat, own: str, said: Sequence[Message]) -> list[Message]:
+def opened(chat: Chat, prompt: Prompt, said: Sequence[Message], /, **values: str) -> list[Message]:
     """Return what a role's model is asked: its prompt in one system message, then what was said.
 
     What the system said first, such as a policy or the date, is joined to the prompt, or stands in
@@ -106,13 +117,14 @@ def opened(chat: Chat, own: str, said: Sequence[Message]) -> list[Message]:
 
     Args:
         chat: As the role sees it.
-        own: The role's prompt.
+        prompt: Of the role.
         said: What was said, from the system's first words on.
+        **values: Of the prompt's variables.
     """
     count = next((n for n, one in enumerate(said) if one.role != "system"), len(said))
     theirs = [message.content for message in said[:count]]
     alone = bool(theirs) and chat.options.get(PROMPTS, {}).get(chat.role) == THEIRS
-    told = theirs if alone else [own, *theirs]
+    told = filter(None, (prompt.of(chat, alone=alone, **values), *theirs))
     return [Message("system", "\n\n".join(told)), *said[count:]]
 
 
@@ -123,7 +135,7 @@ class ExecutionManager:
 
     def reply(self, chat: Chat) -> Reply:
         """Return calls, or a report of what was found."""
-        view = opened(chat, self.prompt.of(chat), messages(chat.steps, chat.role))
+        view = opened(chat, self.prompt, messages(chat.steps, chat.role))
         answer = chat.complete(view, chat.tools)
         return Reply(answer.content, answer.calls)
 
@@ -167,7 +179,7 @@ class Orchestrator:
             return self._delegate(chat, plan[handed_on])
         if len(plan) == 1 and not self.rewrites:
             return Reply(last.content)
-        view = opened(chat, self.prompt.of(chat), messages(chat.steps, chat.role))
+        view = opened(chat, self.prompt, messages(chat.steps, chat.role))
         return Reply(chat.complete(view).content)
 
     def _delegate(self, chat: Chat, instruction: str) -> Reply:
@@ -200,7 +212,7 @@ class Decompose:
     def reply(self, chat: Chat) -> Reply:
         """Return the sub-steps, one a line."""
         request = chat.steps[-1].content
-        answer = chat.complete(opened(chat, self.prompt.of(chat), [Message("user", request)]))
+        answer = chat.complete(opened(chat, self.prompt, [Message("user", request)]))
         return Reply(answer.content)
 
 
@@ -232,7 +244,7 @@ class Verifier:
     def reply(self, chat: Chat) -> Reply:
         """Return `accepted`, or what to do otherwise."""
         lines = [f"Request: {chat.request}", *map(_line, _executed(chat))]
-        view = opened(chat, self.prompt.of(chat), [Message("user", "\n".join(lines))])
+        view = opened(chat, self.prompt, [Message("user", "\n".join(lines))])
         return Reply(chat.complete(view).content.strip() or ACCEPTED)
 
 
@@ -279,23 +291,18 @@ _GO_ON = "Go on."
 _ACT = "You have thought enough. Call a tool now, or answer. Write no further thought."
 
 
-_REACT = _prompt("react")
-
-
 class ReAct:
     """Lets its model think, call tools, and report in words.
 
     How a thought and a report are written stands behind its prompt, also behind another one.
     """
 
-    prompt = _prompt("execution_manager")
+    prompt = _prompt("execution_manager", "react")
 
     def reply(self, chat: Chat) -> Reply:
         """Return a thought, calls, or a report of what was found."""
         thoughts = thoughts_in_a_row(chat.steps, chat.role)
-        said = _answered(chat.steps, chat.role, thoughts)
-        asked, *heard = opened(chat, self.prompt.of(chat), said)
-        view = [replace(asked, content=f"{asked.content}\n\n{_REACT.text}"), *heard]
+        view = opened(chat, self.prompt, _answered(chat.steps, chat.role, thoughts))
         answer = chat.complete(view, chat.tools)
         is_thought = _THOUGHT.match(answer.content) and not _FINAL.search(answer.content)
         if answer.calls or not is_thought:

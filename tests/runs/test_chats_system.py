@@ -294,3 +294,11 @@ def test_the_page_of_a_task_shows_it_as_text(tmp_path: Path) -> None:
     seal.report([played.folder.path], out=tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text()
     assert "What the agent was told before the chat" in page and "<b>no</b>" not in page
+
+
+def test_a_react_manager_keeps_its_form_beside_theirs(tmp_path: Path) -> None:
+    model = Told()
+    seats = {"execution_manager": "react"}
+    run(shop(), tmp_path / "run", model=model, team="direct", roles=seats, prompts=ALONE)
+    told = model.heard("execution_manager")[0][1]
+    assert told.startswith("Think before you act.") and told.endswith(f"\n\n{POLICY}\n\n{TODAY}")

@@ -63,7 +63,7 @@ def asked(chat: Chat, prompt: Prompt, said: Sequence[Message], /, **values: str)
     What the system says to the role stands in the prompt (`seal.agents.roles.opened`).
     """
     told = [one for one in messages(chat.steps, chat.role) if one.role == "system"]
-    return opened(chat, prompt.of(chat, **values), [*told, *said])
+    return opened(chat, prompt, [*told, *said], **values)
 
 
 def handed_on(chat: Chat, *roles: str, content: str = "", calls: Sequence[ToolCall] = ()) -> Reply:
