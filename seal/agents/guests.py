@@ -23,8 +23,9 @@ from seal.agents.guest_models import (
     text_of,
     unroute,
 )
-from seal.agents.own import OwnAgent, OwnRole, asked_of
+from seal.agents.own import OwnAgent, OwnRole, asked_of, told_of
 from seal.agents.own_code import OwnCode
+from seal.agents.roles import first_words
 from seal.agents.teams import DESCRIPTIONS, MANAGER, SPEAKER_SELECTION, USER
 from seal.agents.users import brief
 from seal.agents.view import Stamp, View
@@ -297,8 +298,10 @@ class GuestRole(Guest):
             if chat.role == USER and not spoken:
                 if first and chat.persona is not None:
                     self._tell({"content": brief(chat), "name": "system"})
-                self.message = chat.request
-                return Reply(chat.request)
+                words = first_words(chat)
+                if words is not None:
+                    self.message = words
+                    return Reply(words)
             return self._reply(chat)
 
     def _reply(self, chat: Chat) -> Reply:
@@ -465,8 +468,9 @@ class GroupGuest(Guest):
         with self.speaking(chat):
             self._offer(chat)
             first = len(self._group.messages) if self._begun else 0
+            message = asked_of(chat) if self._begun else told_of(chat)
             self.others.initiate_chat(
-                self._manager, message=asked_of(chat), clear_history=not self._begun, silent=True
+                self._manager, message=message, clear_history=not self._begun, silent=True
             )
             self._begun = True
             said = self._group.messages[first + 1 :]

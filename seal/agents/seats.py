@@ -19,7 +19,7 @@ from typing import Any
 from seal.agents.autogen import Terminal, library
 from seal.agents.conversation import Conversation
 from seal.agents.guest_models import arguments_text, called_text, text_of
-from seal.agents.roles import system_message
+from seal.agents.roles import Prompt
 from seal.agents.teams import DESCRIPTIONS, EXECUTOR, MANAGER, SPEAKER_SELECTION, USER
 from seal.agents.view import View
 from seal.core import Reply, Step, Tool, ToolCall, ToolResult, UsageError, shortened
@@ -322,7 +322,10 @@ class Group:
         self._turn, self._speaking = None, False
         self._messages.clear()
         for role, agent in self.agents.items():
-            told = system_message(conversation.seats[role]) or DESCRIPTIONS.get(role, role)
+            prompt = getattr(conversation.seats[role], "prompt", None)
+            told = DESCRIPTIONS.get(role, role)
+            if isinstance(prompt, Prompt):
+                told = prompt.of(View(conversation, role))
             if self._usual.get(role) != told and isinstance(agent, Seat):
                 self._usual[role] = told
                 agent.update_system_message(told)

@@ -337,6 +337,14 @@ def test_the_system_message_of_a_seat_is_its_prompt_and_may_be_replaced():
         assert [r.messages[0].content for r in model.of("execution_manager")] == ["Be brief."] * 2
 
 
+def test_the_system_message_of_a_seat_is_the_prompt_that_the_run_has():
+    model = Script()
+    with live(model, prompts={"orchestrator": "You are short."}) as group:
+        group.hold()
+        assert group.agents["orchestrator"].system_message == "You are short."
+        assert model.of("orchestrator")[0].messages[0].content == "You are short."
+
+
 def test_an_agent_of_ones_own_in_a_team_is_the_seat():
     critic = autogen.AssistantAgent("critic", system_message="You find faults.")
     team = seal.agents.teams.FULL.seat("checker", critic)
