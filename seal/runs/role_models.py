@@ -596,7 +596,7 @@ def _unasked(name: str, team: Team, texts: Collection[str]) -> str:
     elif name in team.every_role():
         why = f"nobody plays it; seat one: --role {name}=AGENT"
     else:
-        close = nearest(name, texts)
+        close = nearest(name, {*texts, *team.every_role()})
         why = f"team {team.name} has no such role" + (f"; did you mean {close!r}" if close else "")
     return f"{why}. Prompts of this run: {', '.join(sorted(texts))}"
 
