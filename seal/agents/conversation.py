@@ -415,7 +415,7 @@ class Conversation:
             finally:
                 view.close()
         except OverdueError:
-            if self._own_seconds_left:  # it is the run's time that is up
+            if self.own_seconds_left:  # it is the run's time that is up
                 raise
             view.stop = Stop("max_seconds")
             return _NO_REPLY
@@ -580,11 +580,12 @@ class Conversation:
     @property
     def seconds_left(self) -> float | None:
         """How long the chat may still last; None: there is no limit."""
-        left = min(self._own_seconds_left, seconds_left())
+        left = min(self.own_seconds_left, seconds_left())
         return None if left == math.inf else left
 
     @property
-    def _own_seconds_left(self) -> float:
+    def own_seconds_left(self) -> float:
+        """How long the chat may still last by its own limit alone."""
         most = self.limits.max_seconds
         return math.inf if most is None else max(0.0, most - self._seconds)
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from seal.agents.autogen import library
 from seal.agents.teams import USER
-from seal.core import Message, Tool, ToolCall, Usage
+from seal.core import Message, Tool, ToolCall, Usage, UsageError, shortened
 from seal.core.call_formats import call_of
 from seal.core.values import json_text
 
@@ -76,7 +76,7 @@ class Desk:
         message = reply if isinstance(reply, dict) else {"content": reply}
         offered = {tool.name for tool in self.chat.tools}
         for call in message.get("tool_calls") or ():
-            if call["function"]["name"] not in offered:
+            if call_in(call).name not in offered:
                 self._own_calls[call.get("id", "")] = called_text(call)
         answers = message.get("tool_responses")
         for one in answers or ():
@@ -111,18 +111,12 @@ class Desk:
 
     def call_of(self, call: Mapping[str, Any]) -> ToolCall:
         """Return a call of a message as the model made it, or as hooks have changed it."""
-        function = call["function"]
-        text = function.get("arguments") or "{}"
+        found = call_in(call)
         known = self.made.get(call.get("id", ""))
-        if known is not None and arguments_text(known) == text:
+        text = call["function"].get("arguments") if known is not None else None
+        if known is not None and known.name == found.name and arguments_text(known) == text:
             return ToolCall("", known.name, known.arguments, known.raw)
-        try:
-            arguments = json.loads(text)
-        except ValueError:
-            arguments = None
-        if not isinstance(arguments, dict):
-            return ToolCall("", function["name"], None, text)
-        return ToolCall("", function["name"], arguments)
+        return found
 
 
 def _tokens(wrapper: Any) -> dict[str, tuple[int, int]]:
@@ -136,7 +130,59 @@ def _tokens(wrapper: Any) -> dict[str, tuple[int, int]]:
 
 def called_text(call: Mapping[str, Any]) -> str:
     """Return a call of a message in words."""
-    return f"{call['function']['name']}({call['function'].get('arguments')})"
+    return f"{call['function'].get('name')}({call['function'].get('arguments')})"
+
+
+def as_message(said: Any, role: str) -> Any:
+    """Return what an agent says: a text, or a message in which each call has an id of its own.
+
+    A `function_call`, as OpenAI had it before `tool_calls`, is the message's one call.
+
+    Args:
+        said: What a reply function or a hook of the agent returned.
+        role: Who says it.
+
+    Raises:
+        UsageError: It is neither a text nor a message, or one of its calls is no call.
+    """
+    if isinstance(said, str):
+        return said
+    said = said.model_dump() if hasattr(said, "model_dump") else said
+    if not isinstance(said, Mapping):
+        raise UsageError(
+            f"role {role!r} sent {shortened(said)} ({type(said).__name__}); "
+            'expected a text, or a message such as {"content": "..."}'
+        )
+    message = dict(said)
+    old = message.pop("function_call", None)
+    calls = message.get("tool_calls") or ([{"type": "function", "function": old}] if old else [])
+    if not calls:
+        return message
+    told: dict[str, Any] = {}
+    for number, call in enumerate(calls if isinstance(calls, list | tuple) else [calls]):
+        if not (isinstance(call, Mapping) and isinstance(call.get("function"), Mapping)):
+            raise UsageError(
+                f"role {role!r} sent the call {shortened(call)}; expected "
+                '{"id": ..., "function": {"name": ..., "arguments": "{...}"}}'
+            )
+        call_id = call.get("id")
+        if not isinstance(call_id, str) or not call_id or call_id in told:
+            call_id = f"{role}_unnamed_{number}"
+        told[call_id] = {**call, "id": call_id}
+    return {**message, "tool_calls": [*told.values()]}
+
+
+def call_in(call: Mapping[str, Any]) -> ToolCall:
+    """Return a call of a message; what is no object stays as a text."""
+    function = call["function"]
+    text = function.get("arguments") or "{}"
+    try:
+        arguments = json.loads(text) if isinstance(text, str) else text
+    except (ValueError, RecursionError):
+        arguments = None
+    is_object = isinstance(arguments, dict)
+    raw = "" if is_object else str(text)
+    return ToolCall("", str(function.get("name") or ""), arguments if is_object else None, raw)
 
 
 def arguments_text(call: ToolCall) -> str:

@@ -17,6 +17,7 @@ from seal.agents.guest_models import (
     SPEAKING,
     Desk,
     arguments_text,
+    as_message,
     called_text,
     making,
     route,
@@ -311,7 +312,7 @@ class GuestRole(Guest):
             if said is None:
                 self.message = ""
                 return Reply(done=chat.role == USER)
-            message = said if isinstance(said, (str, dict)) else dict(said)
+            message = as_message(said, chat.role)
             reply = self.read(message, chat.role)
             calls = message.get("tool_calls") or [] if isinstance(message, dict) else []
             self._answered = [self._run(call, chat) for call in calls if self._is_own(call)]
@@ -563,9 +564,9 @@ def _run_together(
 ) -> tuple[bool, Any]:
     """Run all calls of the last message that are calls of offered tools together, in a guest."""
     desk = SPEAKING.get()
-    made = messages[-1].get("tool_calls") if messages else None
-    if desk is None or not made:
+    if desk is None or not messages or not messages[-1].get("tool_calls"):
         return False, None
+    made = as_message(messages[-1], agent.name)["tool_calls"]
     offered = {tool.name for tool in desk.chat.tools}
     calls = {call["id"]: desk.call_of(call) for call in made}
     ours = [(name, call) for name, call in calls.items() if call.name in offered]

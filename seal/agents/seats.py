@@ -5,7 +5,6 @@ Imported where a chat begins, for it imports AutoGen (`seal.agents.autogen`).
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,16 +12,28 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
+from inspect import iscoroutinefunction
 from itertools import groupby
 from typing import Any
 
 from seal.agents.autogen import Terminal, library
 from seal.agents.conversation import Conversation
-from seal.agents.guest_models import arguments_text, called_text, text_of
+from seal.agents.guest_models import arguments_text, as_message, call_in, called_text, text_of
+from seal.agents.replies import FAULTS, PluginError, crash, is_outage
 from seal.agents.roles import Prompt
 from seal.agents.teams import DESCRIPTIONS, EXECUTOR, MANAGER, SPEAKER_SELECTION, USER
 from seal.agents.view import View
-from seal.core import Reply, Step, Tool, ToolCall, ToolResult, UsageError, shortened
+from seal.core import (
+    OverdueError,
+    Reply,
+    Step,
+    Stop,
+    Tool,
+    ToolCall,
+    ToolResult,
+    UsageError,
+    fault,
+)
 from seal.core.call_formats import call_of
 from seal.core.values import one_line
 
@@ -207,12 +218,13 @@ class _Turn:
 class _Last(list[Any]):
     """Hooks of an agent, after which ours comes, whenever they were registered."""
 
-    def __init__(self, hooks: Sequence[Any], ours: Callable[..., Any]) -> None:
+    def __init__(self, hooks: Sequence[Any], run: Callable[..., Any], ours: Any) -> None:
         super().__init__(hooks)
+        self._run = run
         self._ours = ours
 
     def __iter__(self) -> Iterator[Any]:
-        yield from super().__iter__()
+        yield from (partial(self._run, hook) for hook in super().__iter__())
         yield self._ours
 
 
@@ -313,7 +325,7 @@ class Group:
 
     def _know(self, agent: Any, role: str) -> None:
         self._roles[id(agent)] = role
-        agent.hook_lists[_SENDING] = _Last(agent.hook_lists[_SENDING], self._hear)
+        agent.hook_lists[_SENDING] = _Last(agent.hook_lists[_SENDING], self._hook, self._hear)
         self._others += [] if isinstance(agent, Seat) else [agent]
 
     def begin(self, conversation: Conversation) -> None:
@@ -341,6 +353,11 @@ class Group:
         if id(agent) not in self._roles:
             from seal.agents.guests import GuestAgent
 
+            if self.chat.agent_names.count(agent.name) > 1:
+                raise UsageError(
+                    f"two agents of the group chat are named {agent.name!r}; give yours another "
+                    "name, or put it into chat.agents in the place of the other"
+                )
             guest = GuestAgent(agent).for_chat()
             self._added.append(guest)
             self.conversation.seats[agent.name] = guest
@@ -360,8 +377,12 @@ class Group:
         agent = None if role is None else self.agents.get(role)
         if role is not None and agent not in self.chat.agents:  # somebody else has its place
             agent = self.chat.agent_by_name(role)
+        return agent if agent is None or self._allows(last, agent) else "round_robin"
+
+    def _allows(self, last: Any, agent: Any) -> bool:
+        """Tell whether an agent, or whoever had its place before, may follow another."""
         allowed = self.chat.allowed_speaker_transitions_dict.get(last)
-        return agent if agent is None or allowed is None or agent in allowed else "round_robin"
+        return allowed is None or agent.name in {one.name for one in allowed}
 
     def select(self, last: Any, selector: Any, select: Callable[[Any, Any], Any]) -> Any:
         """Return who speaks next (`Chat.select_speaker`)."""
@@ -381,6 +402,9 @@ class Group:
                     f"the group chat's speaker selection: {error} Expected one of its agents "
                     f"({names}), None to end the chat, or 'auto', 'round_robin', 'random'"
                 ) from error
+            by_graph = not (self._free and callable(self.chat.speaker_selection_method))
+            if chosen is not None and by_graph and not self._allows(last, chosen):
+                chosen = None  # AutoGen lets everybody speak where nobody may
             role = None if chosen is None else self._role(chosen)
             if role is None or role != talk.next_role:
                 talk.hand_on(role)
@@ -435,6 +459,8 @@ class Group:
             said, turn.reply = "", Reply(done=True)
         elif turn.said is not said:
             turn.reply = _reply(said, turn.reply, None, role, talk)
+            if not talk.own_seconds_left:
+                turn.view.stop = Stop("max_seconds")
         turn.said = deepcopy(said) if agent.hook_lists[_SENDING] else said
         return said
 
@@ -538,6 +564,28 @@ class Group:
 
     # -- What is recorded: what an agent sends to the group, after all hooks.
 
+    def _hook(self, hook: Callable[..., Any], sender: Any, **sent: Any) -> Any:
+        """Return a message as a hook changes it; where the hook is a guest's, as its own code."""
+        talk, turn = self.conversation, self._turn
+        change = partial(hook, sender=sender, **sent)
+        if self._speaking or turn is None or turn.guest is None or turn.agent is not sender:
+            return change()
+        role, view = turn.view.role, turn.view
+        try:
+            with turn.guest.code.watched() as printed:
+                changed = turn.guest.code.call(change, talk.seconds_left)
+            view.printed += printed.getvalue()
+            return as_message(changed, role)
+        except OverdueError:
+            if talk.own_seconds_left:  # it is the run's time that is up
+                raise
+            view.stop = Stop("max_seconds")
+        except FAULTS as error:
+            if role == USER or is_outage(error):
+                raise PluginError(f"role {role!r}: {fault(error)}") from error
+            view.stop = Stop("crashed", f"role {role!r}: {crash(error)}")
+        return ""
+
     def _hear(self, sender: Any, message: Any, recipient: Any, silent: bool) -> Any:
         talk, turn = self.conversation, self._turn
         in_group = isinstance(recipient, _AUTOGEN.GroupChatManager)
@@ -578,9 +626,11 @@ class Group:
 
         Raises:
             InfrastructureError: A model or the environment failed.
-            UsageError: A person is to speak, and there is no terminal.
+            UsageError: A person is to speak, and there is no terminal; or a reply function is
+                async.
         """
         talk, begun = self.conversation, False
+        self._check_replies()
         with _AUTOGEN.io.IOStream.set_default(Terminal(lambda: self.chat.messages)):
             while not talk.finished:
                 ended = len(talk.stops)
@@ -591,6 +641,18 @@ class Group:
                 begun = True
                 if len(talk.stops) == ended:  # AutoGen has ended it
                     talk.break_off(len(self.chat.messages) >= self.chat.max_round)
+
+    def _check_replies(self) -> None:
+        """Make sure that AutoGen can ask the reply functions: it asks none that are async here."""
+        for agent in self.chat.agents:
+            for one in getattr(agent, "_reply_func_list", ()):
+                function = one["reply_func"]
+                if iscoroutinefunction(function) and not one["ignore_async_in_sync_chat"]:
+                    raise UsageError(
+                        f"the reply function {function.__name__} of {agent.name} is async, which "
+                        "this chat cannot ask; register a plain one that runs it (asyncio.run), "
+                        "or leave it out of this chat (ignore_async_in_sync_chat=True)"
+                    )
 
 
 # -- Steps as messages of AutoGen, and messages as what a role says or hears.
@@ -674,6 +736,7 @@ def _reply(said: Any, known: Reply | None, was: Any, role: str, talk: Conversati
         role: Who says it.
         talk: Where it is said.
     """
+    said = as_message(said, role)
     message = said if isinstance(said, dict) else {"content": said}
     before = was if isinstance(was, dict) else {"content": was}
     content = message.get("content")
@@ -684,27 +747,9 @@ def _reply(said: Any, known: Reply | None, was: Any, role: str, talk: Conversati
     rendered = before.get("tool_calls") or ()
     made = dict(zip((one["id"] for one in rendered), known.calls if known else (), strict=False))
     for place, one in enumerate(message.get("tool_calls") or ()):
-        if not isinstance(one, dict):
-            raise UsageError(
-                f"role {role!r} sent the call {shortened(one)}; expected "
-                '{"id": ..., "function": {"name": ..., "arguments": "{...}"}}'
-            )
         unchanged = place < len(rendered) and rendered[place] == one
         calls.append(made[one["id"]] if unchanged else call_in(one))
     return replace(known or Reply(), content=text, calls=tuple(calls))
-
-
-def call_in(call: Mapping[str, Any]) -> ToolCall:
-    """Return a call of a message; what is no object stays as a text."""
-    function = call.get("function") or {}
-    text = function.get("arguments") or "{}"
-    try:
-        arguments = json.loads(text) if isinstance(text, str) else text
-    except (ValueError, RecursionError):
-        arguments = None
-    name = str(function.get("name", ""))
-    is_object = isinstance(arguments, dict)
-    return ToolCall("", name, arguments if is_object else None, "" if is_object else str(text))
 
 
 def _results(

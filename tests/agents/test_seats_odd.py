@@ -1,0 +1,220 @@
+"""Odd messages, hooks, graphs and agents in a chat: an outcome on the record, or a clear error."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_seats import SHOP, always, live, steps, stops
+
+import seal
+from seal.agents.autogen import library
+from seal.core import UsageError
+
+autogen = library()
+MANAGER = "execution_manager"
+
+
+def called(order: str, **changed: Any) -> dict[str, Any]:
+    function = {"name": "get_order", "arguments": f'{{"order_id": "{order}"}}'}
+    return {"id": "a", "type": "function", "function": function, **changed}
+
+
+def caller(*messages: Any) -> Any:
+    """Return an agent that says one message after the other, and then what it heard last."""
+    agent = autogen.ConversableAgent("caller", llm_config=False, human_input_mode="NEVER")
+    left = list(messages)
+
+    def say(recipient: Any, messages: Any, sender: Any, config: Any) -> Any:
+        return True, left.pop(0) if left else messages[-1]["content"]
+
+    agent.register_reply([autogen.Agent, None], say, position=0)
+    return agent
+
+
+def played(tmp_path: Path, agent: Any, **options: Any) -> Any:
+    return seal.run(
+        SHOP, agent=agent, model="oracle", baselines=False, out=tmp_path / "run", **options
+    )
+
+
+def results(run: Any) -> list[str]:
+    return list(run.messages[run.messages["kind"] == "result"]["content"])
+
+
+NO_TEXT = "sent 42 (int); expected a text, or a message such as"
+NO_CALL = "sent the call {}; expected"
+NO_MESSAGES = [
+    (42, NO_TEXT),
+    ({"tool_calls": ["get_order"]}, NO_CALL.format("'get_order'")),
+    ({"tool_calls": [{"id": "a"}]}, NO_CALL.format("{'id': 'a'}")),
+    ({"tool_calls": [called("7", function="get_order")]}, "expected"),
+    ({"tool_calls": 5}, NO_CALL.format("5")),
+]
+
+
+@pytest.mark.parametrize(("said", "error"), NO_MESSAGES)
+def test_a_reply_that_is_no_message_is_refused_in_a_seat_and_crashes_an_agent(
+    said, error, tmp_path
+):
+    with live(team="direct") as group:
+        group.agents[MANAGER].register_reply([autogen.Agent, None], always(said), 0)
+        with pytest.raises(UsageError) as refused:
+            group.hold()
+    assert error in str(refused.value)
+
+    run = played(tmp_path, caller(said))
+    assert run.summary["stop_reasons"] == {"crashed": 1}
+    assert error in run.tasks["error"][0]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"content": "", "tool_calls": [called("7", id=None), called("8", id=None)]},
+        {"content": "", "tool_calls": [called("7"), called("8")]},
+    ],
+)
+def test_calls_without_ids_of_their_own_bring_an_agent_each_its_own_result(message, tmp_path):
+    run = played(tmp_path, caller(message))
+    assert [("Monday" in text, "Friday" in text) for text in results(run)] == [
+        (True, False),
+        (False, True),
+    ]
+    (answer,) = run.tasks["answer"]
+    assert answer.index("Monday") < answer.index("Friday")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"content": "", "function_call": called("7")["function"]},
+        {
+            "tool_calls": [
+                called("7", function={"name": "get_order", "arguments": {"order_id": "7"}})
+            ]
+        },
+    ],
+)
+def test_a_call_in_another_form_is_a_call(message, tmp_path):
+    with live(team="direct") as group:
+        replies = iter([message, "On Monday."])
+        group.agents[MANAGER].register_reply(
+            [autogen.Agent, None], lambda *given, **named: (True, next(replies)), 0
+        )
+        group.hold()
+        assert [step.call.arguments for step in group.conversation.steps if step.call] == [
+            {"order_id": "7"}
+        ]
+    run = played(tmp_path, caller(message))
+    assert run["call_f1"].mean == 1.0
+
+
+def test_a_call_whose_name_a_hook_changes_is_recorded_by_its_new_name(tmp_path):
+    def rename(sender: Any, message: Any, recipient: Any, silent: bool) -> Any:
+        if not isinstance(message, dict) or not message.get("tool_calls"):
+            return message
+        call = message["tool_calls"][0]
+        changed = {**call, "function": {**call["function"], "name": "other"}}
+        return {**message, "tool_calls": [changed]}
+
+    agent = autogen.ConversableAgent("caller", human_input_mode="NEVER")
+    agent.register_hook("process_message_before_send", rename)
+    run = played(tmp_path, agent)
+    assert next(iter(run.calls["name"])) == "other"
+
+
+def fails(sender: Any, message: Any, recipient: Any, silent: bool) -> Any:
+    print("about to fail")
+    raise RuntimeError("no such word")
+
+
+@pytest.mark.parametrize(
+    ("hook", "error"),
+    [(fails, "RuntimeError: no such word"), (lambda **sent: None, "sent None (NoneType)")],
+)
+def test_a_hook_on_sending_that_fails_is_a_crash_of_the_agent(hook, error, tmp_path, capsys):
+    agent = caller("Monday")
+    agent.register_hook("process_message_before_send", hook)
+    run = played(tmp_path, agent)
+    assert run.summary["stop_reasons"] == {"crashed": 1}
+    assert error in run.tasks["error"][0]
+    assert "about to fail" not in capsys.readouterr().out
+
+
+def test_a_hook_on_sending_that_meets_a_broken_connection_is_no_score(tmp_path):
+    def broken(**sent: Any) -> Any:
+        raise ConnectionResetError("gone")
+
+    agent = caller("Monday")
+    agent.register_hook("process_message_before_send", broken)
+    run = played(tmp_path, agent)
+    assert run.summary["stop_reasons"] == {"error": 1}
+
+
+def late(**sent: Any) -> Any:
+    time.sleep(3)
+    return sent["message"]
+
+
+def test_hooks_and_replies_end_at_the_time_limit(tmp_path):
+    agent = caller("Monday")
+    agent.register_hook("process_message_before_send", late)
+    run = played(tmp_path, agent, max_seconds=0.5)
+    assert run.summary["stop_reasons"] == {"max_seconds": 1}
+
+    def slowly(*given: Any, **named: Any) -> Any:
+        time.sleep(0.6)
+        return True, "Monday"
+
+    with live(team="direct", max_seconds=0.5) as group:
+        group.agents[MANAGER].register_reply([autogen.Agent, None], slowly, 0)
+        group.hold()
+        assert stops(group) == ["max_seconds"]
+        assert ("execution_manager", "user_simulator", "Monday") in steps(group)
+
+
+@pytest.mark.parametrize("method", [None, "round_robin"])
+def test_a_graph_in_which_nobody_may_follow_ends_the_chat(method):
+    with live(team="direct") as group:
+        group.chat.allowed_speaker_transitions_dict = {agent: [] for agent in group.chat.agents}
+        if method:
+            group.chat.speaker_selection_method = method
+        group.hold()
+        assert len(group.chat.messages) == 1
+        assert stops(group) == ["done"]
+
+
+def test_an_agent_in_the_place_of_a_role_may_follow_whom_the_role_may():
+    with live() as group:
+        checker = autogen.ConversableAgent(
+            "checker", llm_config=False, default_auto_reply="solved: it is"
+        )
+        group.chat.agents[-1] = checker
+        group.hold()
+        assert steps(group)[-1][0] == "checker"
+        assert steps(group)[-1][2] == "solved: it is"
+
+
+def test_a_second_agent_of_a_name_that_is_to_speak_is_refused_with_the_repair():
+    with live(team="direct") as group:
+        double = autogen.ConversableAgent("executor", llm_config=False, default_auto_reply="Mine.")
+        group.chat.agents.append(double)
+        group.chat.speaker_selection_method = lambda last, chat: double
+        with pytest.raises(UsageError, match=r"two agents .* named 'executor'; give yours another"):
+            group.hold()
+
+
+def test_an_async_reply_function_is_refused_with_the_repair(tmp_path):
+    async def reply(*given: Any, **named: Any) -> Any:
+        return True, "never asked"
+
+    with live(team="direct") as group:
+        group.agents[MANAGER].register_reply([autogen.Agent, None], reply, 0)
+        with pytest.raises(UsageError, match=r"async.*register a plain one .*asyncio\.run"):
+            group.hold()
+
+    agent = caller("Monday")
+    agent.register_reply([autogen.Agent, None], reply, position=0)
+    with pytest.raises(UsageError, match="the reply function reply of caller is async"):
+        played(tmp_path, agent)
