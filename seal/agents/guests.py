@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import deepcopy
+from inspect import signature
 from itertools import groupby
 from typing import Any
 
@@ -134,10 +135,19 @@ def _described(guest: Any) -> JSON:
     return [guest.name, str(guest.system_message), sorted(guest.function_map)]
 
 
+def _is_named(make: Any) -> bool:
+    """Tell whether it is a class whose objects are made with a name."""
+    try:
+        signature(make).bind("guest")
+    except (TypeError, ValueError):
+        return False
+    return isinstance(make, type)
+
+
 def _made(make: Any) -> Any:
     try:
         with making():
-            made = make("guest") if isinstance(make, type) else make()
+            made = make("guest") if _is_named(make) else make()
     except (Exception, SystemExit) as error:  # whatever a user's code raises
         raise UsageError(
             f"{name_of(make)} makes no agent: {fault(error)}; give an object, or a function "

@@ -315,6 +315,7 @@ class Group:
 
     def close(self) -> None:
         """Leave the agents of others as they were."""
+        self._closed = True
         for agent in self._others:
             agent.hook_lists[_SENDING] = list.copy(agent.hook_lists[_SENDING])
             vars(agent).pop("generate_reply", None)
@@ -331,7 +332,7 @@ class Group:
     def begin(self, conversation: Conversation) -> None:
         """Take up a conversation: another one than before, where the group is used again."""
         self.conversation = conversation
-        self._turn, self._speaking = None, False
+        self._turn, self._speaking, self._closed = None, False, False
         self._messages.clear()
         for role, agent in self.agents.items():
             prompt = getattr(conversation.seats[role], "prompt", None)
@@ -627,8 +628,10 @@ class Group:
         Raises:
             InfrastructureError: A model or the environment failed.
             UsageError: A person is to speak, and there is no terminal; or a reply function is
-                async.
+                async; or the chat is closed.
         """
+        if self._closed:
+            raise UsageError("this chat is closed; hold it within `with seal.groupchat(...)`")
         talk, begun = self.conversation, False
         self._check_replies()
         with _AUTOGEN.io.IOStream.set_default(Terminal(lambda: self.chat.messages)):

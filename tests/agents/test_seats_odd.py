@@ -218,3 +218,29 @@ def test_an_async_reply_function_is_refused_with_the_repair(tmp_path):
     agent.register_reply([autogen.Agent, None], reply, position=0)
     with pytest.raises(UsageError, match="the reply function reply of caller is async"):
         played(tmp_path, agent)
+
+
+def test_a_class_makes_its_agents_with_or_without_a_name(tmp_path):
+    class Planner(autogen.ConversableAgent):
+        def __init__(self) -> None:
+            super().__init__("mine", llm_config=False, default_auto_reply="1. Look it up.")
+
+    run = seal.run(
+        SHOP,
+        roles={"planner": Planner},
+        model="oracle",
+        team="full",
+        baselines=False,
+        out=tmp_path / "run",
+    )
+    said = run.messages[run.messages["author"] == "planner"]
+    assert list(said["content"]) == ["1. Look it up."]
+
+
+def test_a_chat_that_is_closed_is_not_held():
+    agent = caller("Monday")
+    with live(team="direct", roles={MANAGER: agent}) as group:
+        pass
+    with pytest.raises(UsageError, match="this chat is closed; hold it within `with"):
+        group.hold()
+    assert "generate_reply" not in vars(agent)
