@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any
 
 from seal.agents.conversation import Conversation
@@ -64,6 +65,23 @@ def library() -> Any:
     return autogen
 
 
+def check_replies(agents: Sequence[Any]) -> None:
+    """Make sure that a chat can ask the reply functions of agents: it asks none that are async.
+
+    Raises:
+        UsageError: One is, and is not to be left out.
+    """
+    for agent in agents:
+        for one in getattr(agent, "_reply_func_list", ()):
+            function = one["reply_func"]
+            if iscoroutinefunction(function) and not one["ignore_async_in_sync_chat"]:
+                raise UsageError(
+                    f"the reply function {function.__name__} of {agent.name} is async, which "
+                    "this chat cannot ask; register a plain one that runs it (asyncio.run), "
+                    "or leave it out of this chat (ignore_async_in_sync_chat=True)"
+                )
+
+
 def distribution(of: str | None = None) -> tuple[str, str] | None:
     """Return name and version of the distribution that gives AutoGen; `ag2` below 1 does too.
 
@@ -112,6 +130,15 @@ class _Absent:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 
+def _calls(message: Mapping[str, Any]) -> Sequence[Any]:
+    return message.get("tool_calls") or ()
+
+
+def _called(call: Mapping[str, Any]) -> str:
+    function = call.get("function") or {}
+    return f"called {function.get('name')}({function.get('arguments')})"
+
+
 _ASKING = threading.Lock()
 """Held while a person is asked: chats at once share one terminal."""
 
@@ -149,8 +176,9 @@ class Terminal:
         with _ASKING:
             said = list(self._messages())
             for message in said[self._shown :]:
-                content = message.get("content")
-                print(f"{message.get('name')}: {one_line(str(content))}", file=sys.stderr)
+                told = [str(message.get("content") or ""), *map(_called, _calls(message))]
+                line = one_line(" ".join(filter(None, told)))
+                print(f"{message.get('name')}: {line}", file=sys.stderr)
             self._shown = len(said)
             print(one_line(prompt), end="", file=sys.stderr, flush=True)
             line = sys.stdin.readline()

@@ -59,7 +59,8 @@ class Desk:
         """Give a model to an agent that has none and no other reply, until the chat ends."""
         autogen = library()
         none = (autogen.UserProxyAgent, autogen.GroupChatManager)
-        wants = agent.client is None and not agent._default_auto_reply
+        replies = agent._default_auto_reply or hasattr(agent, "has_own_replies")  # a seat of ours
+        wants = agent.client is None and not replies
         if wants and agent is not self.listener and not isinstance(agent, none):
             agent.client = our_wrapper()
             self._lent.append(agent)

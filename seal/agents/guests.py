@@ -608,18 +608,48 @@ def _own_answer(agent: Any, call: dict[str, Any]) -> dict[str, Any]:
 def choosing(asking: View) -> Iterator[Any]:
     """Yield a manager of AutoGen's that asks the model of `asking` who speaks next."""
     autogen = library()
-    desk = Desk(lambda agent: False)
-    desk.chat = asking
     nobody = autogen.GroupChat(agents=[])
-    route()
-    token = SPEAKING.set(desk)
-    try:
+    with answering(asking):
         yield autogen.GroupChatManager(
             groupchat=nobody, llm_config={"config_list": [{**OUR_CONFIG}]}, silent=True
         )
+
+
+@contextmanager
+def answering(asking: View, listener: Any = None) -> Iterator[None]:
+    """Let every agent that is asked within the block ask the model of `asking`.
+
+    Args:
+        asking: The chat as a role sees it.
+        listener: The agent that stands for the rest of the chat.
+    """
+    desk = Desk(lambda agent: False, listener)
+    desk.chat = asking
+    route()
+    token = SPEAKING.set(desk)
+    try:
+        yield
     finally:
         SPEAKING.reset(token)
         unroute()
+        desk.close()
+
+
+@contextmanager
+def nested(view: View, listener: Any) -> Iterator[None]:
+    """Let agents ask the model of a role within its reply; tokens and notes count for it.
+
+    Args:
+        view: The chat as the role sees it that speaks.
+        listener: The agent that stands for the rest of the chat.
+    """
+    asking = view.as_seen_by(view.role)
+    try:
+        with answering(asking, listener):
+            yield
+    finally:
+        view.asked = view.asked + Stamp(asking.asked.usage)
+        view.printed += asking.printed
 
 
 class SpeakerChoice:

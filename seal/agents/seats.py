@@ -8,15 +8,14 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
-from inspect import iscoroutinefunction
 from itertools import groupby
 from typing import Any
 
-from seal.agents.autogen import Terminal, library
+from seal.agents.autogen import Terminal, check_replies, library
 from seal.agents.conversation import Conversation
 from seal.agents.guest_models import arguments_text, as_message, call_in, called_text, text_of
 from seal.agents.replies import FAULTS, PluginError, crash, is_outage
@@ -81,11 +80,17 @@ class Seat(_AUTOGEN.ConversableAgent):  # type: ignore[misc, name-defined]
         )
         self._group = group
         self.register_reply(_Everyone, Seat.speak, position=len(self._reply_func_list))
+        self._replies_at_first = len(self._reply_func_list)
 
     def register_reply(self, trigger: Any, *given: Any, **named: Any) -> None:
         """Register a reply function, as on any agent."""
         everyone = isinstance(trigger, list) and trigger == [_AUTOGEN.Agent, None]
         super().register_reply(_Everyone if everyone else trigger, *given, **named)
+
+    @property
+    def has_own_replies(self) -> bool:
+        """Whether somebody has registered a reply function, such as that of a nested chat."""
+        return len(self._reply_func_list) > self._replies_at_first
 
     def speak(self, messages: Any = None, sender: Any = None, config: Any = None) -> Any:
         """Let the role reply to messages: the last of the reply functions."""
@@ -451,7 +456,8 @@ class Group:
         self._speaking = True
         try:
             if messages:
-                said = generate(messages=messages, sender=sender, exclude=exclude)
+                with self._nested(turn):
+                    said = generate(messages=messages, sender=sender, exclude=exclude)
             else:  # nothing to reply to: AutoGen's functions want a last message
                 said = self.let_speak(agent, messages)
         finally:
@@ -464,6 +470,14 @@ class Group:
                 turn.view.stop = Stop("max_seconds")
         turn.said = deepcopy(said) if agent.hook_lists[_SENDING] else said
         return said
+
+    def _nested(self, turn: _Turn) -> AbstractContextManager[None]:
+        """Let the agents of nested chats of a seat ask the role's model within the block."""
+        if not turn.agent.has_own_replies:
+            return nullcontext()
+        from seal.agents.guests import nested
+
+        return nested(turn.view, self.manager)
 
     def _guest_reply(self, turn: _Turn) -> Any:
         self._speaking = True
@@ -633,7 +647,7 @@ class Group:
         if self._closed:
             raise UsageError("this chat is closed; hold it within `with seal.groupchat(...)`")
         talk, begun = self.conversation, False
-        self._check_replies()
+        check_replies(self.chat.agents)
         with _AUTOGEN.io.IOStream.set_default(Terminal(lambda: self.chat.messages)):
             while not talk.finished:
                 ended = len(talk.stops)
@@ -644,18 +658,6 @@ class Group:
                 begun = True
                 if len(talk.stops) == ended:  # AutoGen has ended it
                     talk.break_off(len(self.chat.messages) >= self.chat.max_round)
-
-    def _check_replies(self) -> None:
-        """Make sure that AutoGen can ask the reply functions: it asks none that are async here."""
-        for agent in self.chat.agents:
-            for one in getattr(agent, "_reply_func_list", ()):
-                function = one["reply_func"]
-                if iscoroutinefunction(function) and not one["ignore_async_in_sync_chat"]:
-                    raise UsageError(
-                        f"the reply function {function.__name__} of {agent.name} is async, which "
-                        "this chat cannot ask; register a plain one that runs it (asyncio.run), "
-                        "or leave it out of this chat (ignore_async_in_sync_chat=True)"
-                    )
 
 
 # -- Steps as messages of AutoGen, and messages as what a role says or hears.

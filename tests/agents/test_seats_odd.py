@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_seats import SHOP, always, live, steps, stops
+from test_seats import SHOP, Person, Script, always, live, steps, stops
 
 import seal
 from seal.agents.autogen import library
-from seal.core import UsageError
+from seal.core import Completion, Request, Usage, UsageError
 
 autogen = library()
 MANAGER = "execution_manager"
@@ -244,3 +244,45 @@ def test_a_chat_that_is_closed_is_not_held():
     with pytest.raises(UsageError, match="this chat is closed; hold it within `with"):
         group.hold()
     assert "generate_reply" not in vars(agent)
+
+
+class Says(Script):
+    """A model that says the same to everybody."""
+
+    def complete(self, request: Request) -> Completion:
+        self.asked.append(request)
+        return Completion("Monday.", usage=Usage(10, 5))
+
+
+@pytest.mark.parametrize("turns", [1, 2])
+@pytest.mark.parametrize("has_config", [True, False])
+def test_agents_of_a_nested_chat_of_a_seat_ask_the_models_of_the_run(turns, has_config):
+    nowhere = {"model": "any", "api_key": "none", "base_url": "http://127.0.0.1:9"}
+    given = {"llm_config": {"config_list": [nowhere]}} if has_config else {}
+    expert = autogen.AssistantAgent("expert", system_message="Be brief.", **given)
+    client, create = expert.client, autogen.OpenAIWrapper.create
+    model = Says()
+    with live(model, team="direct") as group:
+        group.agents[MANAGER].register_nested_chats(
+            [{"recipient": expert, "message": "When?", "max_turns": turns}],
+            trigger=lambda sender: sender is group.manager,
+        )
+        group.hold()
+        asked = [request.messages[0].content for request in model.of(MANAGER)]
+        assert asked.count("Be brief.") == turns
+        assert len(asked) == 2 * turns - 1
+        assert steps(group)[-1] == (MANAGER, "user_simulator", "Monday.")
+        assert group.conversation.usage == Usage(10 * len(asked), 5 * len(asked))
+        (told,) = group.conversation.printed
+        assert told["text"].count("expert: Monday.") == turns
+    assert expert.client is client
+    assert autogen.OpenAIWrapper.create is create
+
+
+def test_a_person_is_shown_the_calls(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", Person("solved: yes\n"))
+    with live() as group:
+        group.agents["checker"].human_input_mode = "ALWAYS"
+        group.hold()
+    shown = capsys.readouterr().err.splitlines()
+    assert f'{MANAGER}: called get_order({{"order_id":"7"}})' in shown
