@@ -154,7 +154,9 @@ def as_message(said: Any, role: str) -> Any:
             f"role {role!r} sent {shortened(said)} ({type(said).__name__}); "
             'expected a text, or a message such as {"content": "..."}'
         )
-    message = dict(said)
+    message, content = dict(said), said.get("content")
+    if not (content is None or isinstance(content, str | list)):
+        message["content"] = str(content)
     old = message.pop("function_call", None)
     calls = message.get("tool_calls") or ([{"type": "function", "function": old}] if old else [])
     if not calls:
@@ -278,7 +280,8 @@ def text_of(content: Any) -> str:
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else []
-    return "\n".join(part["text"] for part in parts if isinstance(part, dict) and "text" in part)
+    texts = (part.get("text") if isinstance(part, dict) else part for part in parts)
+    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 @cache

@@ -744,8 +744,7 @@ def _reply(said: Any, known: Reply | None, was: Any, role: str, talk: Conversati
     said = as_message(said, role)
     message = said if isinstance(said, dict) else {"content": said}
     before = was if isinstance(was, dict) else {"content": was}
-    content = message.get("content")
-    text = text_of(content) if content is None or isinstance(content, str | list) else str(content)
+    text = text_of(message.get("content"))
     if role == EXECUTOR and talk.pending:
         return replace(known or Reply(), results=_results(message, known, before, talk.pending))
     calls = []

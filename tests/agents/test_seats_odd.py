@@ -69,6 +69,20 @@ def test_a_reply_that_is_no_message_is_refused_in_a_seat_and_crashes_an_agent(
 
 
 @pytest.mark.parametrize(
+    ("content", "text"), [(42, "42"), (["Mon", {"text": "day"}, 5], "Mon\nday"), (None, "")]
+)
+def test_a_content_that_is_no_text_is_recorded_alike_of_a_seat_and_of_an_agent(
+    content, text, tmp_path
+):
+    with live(team="direct") as group:
+        group.agents[MANAGER].register_reply([autogen.Agent, None], always({"content": content}), 0)
+        group.hold()
+        assert steps(group)[-1] == (MANAGER, "user_simulator", text)
+    run = played(tmp_path, caller({"content": content}))
+    assert list(run.messages["content"])[-1] == text
+
+
+@pytest.mark.parametrize(
     "message",
     [
         {"content": "", "tool_calls": [called("7", id=None), called("8", id=None)]},
