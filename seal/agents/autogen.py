@@ -10,7 +10,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from inspect import iscoroutinefunction
@@ -152,6 +152,9 @@ class Terminal:
         messages: Returns those of the chat so far.
     """
 
+    alone: Callable[[], AbstractContextManager[Any]] = staticmethod(nullcontext)
+    """Within it nothing else writes on the terminal: the command line lets its bars rest."""
+
     def __init__(self, messages: Callable[[], Sequence[Mapping[str, Any]]] = tuple) -> None:
         self._messages = messages
         self._shown = 0
@@ -173,7 +176,7 @@ class Terminal:
                 "an agent asks a person (human_input_mode), and standard input is no terminal; "
                 'run in a terminal, or set human_input_mode="NEVER"'
             )
-        with _ASKING:
+        with _ASKING, Terminal.alone():
             said = list(self._messages())
             for message in said[self._shown :]:
                 told = [str(message.get("content") or ""), *map(_called, _calls(message))]

@@ -150,6 +150,7 @@ def progress(lines: Collection[str] = (), run: Path | None = None) -> Iterator[A
     from rich.console import Console, RenderableType
     from rich.progress import BarColumn, MofNCompleteColumn, Progress
 
+    from seal.agents.autogen import Terminal
     from seal.report.transcript import LiveChats
 
     chats = None if run is None else LiveChats(run, _CHATS)
@@ -168,9 +169,19 @@ def progress(lines: Collection[str] = (), run: Path | None = None) -> Iterator[A
                 bars[stage] = shown.add_task(stage, total=total, more="", before=done - 1)
             shown.update(bars[stage], completed=done, total=total, more=", ".join(more))
 
+        @contextmanager
+        def resting() -> Iterator[None]:
+            shown.stop()
+            try:
+                yield
+            finally:
+                shown.start()
+
+        before, Terminal.alone = Terminal.alone, resting
         try:
             yield advance
         finally:
+            Terminal.alone = before
             if chats:
                 chats.close()
 

@@ -4,6 +4,8 @@ import json
 import os
 import pty
 import re
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -33,6 +35,10 @@ class Terminal:
                 return
             self._chunks.append(chunk)
 
+    def type(self, line: str) -> None:
+        """Have a line waiting for whoever reads from it."""
+        os.write(self._master, line.encode())
+
     def text(self) -> str:
         """Return all that was written, after its writer has ended."""
         os.close(self.slave)
@@ -61,6 +67,39 @@ def test_progress_is_shown_on_a_terminal(
     assert done.stdout.startswith("{")
     assert "play" in shown
     assert "4/4" in shown
+
+
+PEOPLE = """
+from autogen import UserProxyAgent
+def checker():
+    return UserProxyAgent("checker", code_execution_config=False)
+"""
+
+
+def test_progress_rests_while_a_person_is_asked(
+    environment_of_terminal: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "people.py").write_text(PEOPLE)
+    words = "run --limit 1 --no-baselines --json --model oracle --team full --workers 1 --out r"
+    terminal = Terminal()
+    terminal.type("solved: I have seen it\n")
+    with Path(terminal.name).open("rb") as typed:
+        done = subprocess.run(
+            [sys.executable, "-m", "seal", *words.split(), "--role", "checker=people:checker"],
+            cwd=tmp_path,
+            env=environment_of_terminal,
+            stdin=typed,
+            stderr=terminal.slave,
+            stdout=subprocess.PIPE,
+            check=False,
+        )
+    shown = terminal.text()
+    assert done.returncode == 0, shown
+    before, asked, _ = shown.partition("Replying as checker.")
+    assert asked
+    assert before.rfind("\x1b[?25h") > before.rfind("\x1b[?25l"), "the bars still hide the cursor"
+    (told,) = (tmp_path / "r").rglob("trajectories*.jsonl")
+    assert "solved: I have seen it" in told.read_text()
 
 
 @pytest.mark.parametrize(("variables", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
