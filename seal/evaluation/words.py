@@ -6,17 +6,22 @@ known when the agent spoke, and the verdict with its reason.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime
+from functools import cache
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from seal.core import Goal, Step, Task, Verdict
-from seal.core.conditions import Replied, parts, tells_user
-from seal.core.facts import Record
+from seal.core.conditions import USER, Replied, parts, party, tells_user
+from seal.core.facts import Phrase, Record, phrases, plain_stems, stem
+from seal.core.quantities import is_foreign, read
 from seal.core.slots import Slot, says_something
 from seal.core.statements import listed_values
 from seal.core.telling import Finding, find, outcome
+from seal.core.text import deed_forms, role, words
+from seal.evaluation.goals import made_calls
 
 if TYPE_CHECKING:
     from seal.evaluation.goals import GoalChat
@@ -138,6 +143,118 @@ def verdict_of(best: Sequence[Finding], sets: Sequence[Sequence[Slot]]) -> Verdi
         wanted = " or ".join(repr(text) for slots in sets for text in slots[0].texts)
         return Verdict("unsolved", f"the answer does not state {wanted}", 2)
     return Verdict("unsolved", reason_of(bad[0]), 2)
+
+
+# -- What is said besides.
+
+
+def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
+    """Return the first words of an agent in a goal of whose matter nothing is known; empty: none.
+
+    Each phrase of its statements speaks of something that the chat tells, unless it names nothing.
+    One that claims a deed speaks of nothing else. The deed is of the kind of a call that worked; or
+    the goal asks for such a one or tells of it, and has a word of all that the phrase names.
+
+    Args:
+        goal: With its answer.
+        told: The words that tell what gold asks to be told, which need nothing else to be known.
+    """
+    known = goal.chat.once(known_to, goal)
+    asked = any(map(_is_superlative, words(goal.goal.text)))
+    asked_for = None if slots_for(goal.goal) else _asked_or_done(goal)
+    for text in spoken(goal):
+        whole = read(text)
+        names = asked_for.unexplained(text, names=True) if asked_for else []
+        if strange := [one for one in names if one.isalpha() and stem(one) not in plain_stems()]:
+            return strange[0]
+        for phrase in () if is_foreign(whole.plain) else phrases(whole):
+            said = whole.said(phrase.start, phrase.end)
+            if any(one in said or said in one for one in told if one):
+                continue
+            unknown = phrase.stems - known.stems
+            bare = bool(unknown) and unknown == phrase.stems and not phrase.denies
+            if bare and (not phrase.has_value or len(unknown) > 1):
+                return said
+            deed = phrase.deed and not any(said in text for text in gold_texts(goal))
+            if deed and (unknown or _of_another_goal(phrase, goal)):
+                return said
+            best = [word for word in phrase.words if _is_superlative(word)]
+            if best and asked and not any(stem(word) in known.stems for word in best):
+                return said
+    return ""
+
+
+def spoken(goal: GoalChat) -> list[str]:
+    """Return what the agent told its user in a goal, in order."""
+    texts = [step.content for step in goal.steps if tells_user(step)]
+    return [*texts, *([goal.answer] if goal.answer and goal.answer not in texts else [])]
+
+
+def _asked_or_done(goal: GoalChat) -> Record:
+    """Return what is told of a goal but for the results of calls."""
+    steps = [step for step in (*goal.goal.reference, *goal.steps) if step.result is None]
+    texts = [step.content for step in goal.goal.reference if step.result is None]
+    return record_of([goal.goal.text, *gold_sentences(goal.goal), *texts], steps)
+
+
+def _is_superlative(word: str) -> bool:
+    return len(word) > _SHORTEST and word.endswith("est")
+
+
+_SHORTEST = 5
+"""Letters of words such as rest, west and best."""
+
+
+def _of_another_goal(phrase: Phrase, goal: GoalChat) -> bool:
+    """Tell whether a phrase claims a deed of which a goal and its calls know nothing."""
+    kind, _ = deed_forms().past[phrase.deed]
+    failed = {step.result.call_id for step in goal.steps if step.result and step.result.error}
+    calls = [call for call in made_calls(goal.steps) if call.id not in failed]
+    if any(_means(form, kind) for call in calls for form in words(call.tool or call.name)):
+        return False
+    asked = [goal.goal.text, *(step.content for step in goal.steps if party(step.author) == USER)]
+    results = [step.content for step in goal.steps if step.result is not None]
+    is_told = any(phrase.deed in words(text) for text in (*asked, *results))
+    if not is_told and not any(_means(form, kind) for text in asked for form in words(text)):
+        return True
+    near = record_of([*asked, *gold_sentences(goal.goal)], (*goal.goal.reference, *goal.steps))
+    return not phrase.stems <= near.stems
+
+
+def _means(form: str, kind: str) -> bool:
+    """Tell whether a word asks for deeds of a kind, or names a tool that does them."""
+    forms = deed_forms()
+    other = form in forms.base and form != "set"  # who sets a switch may turn it on
+    return forms.base.get(form) == kind or (not other and kind in forms.tools.get(form, ()))
+
+
+def may_claim(text: str) -> bool:
+    """Tell whether a message has a word by which it could claim or deny a deed, or a look.
+
+    Without one `seal.core.untruths` finds no false success in it.
+    """
+    plain = text.lower()
+    return _claims(_PAST).search(plain) is not None or (
+        _claims(_TRIED).search(plain) is not None and _claims(_BASE).search(plain) is not None
+    )
+
+
+@cache
+def _claims(kind: str) -> re.Pattern[str]:
+    """Return what finds one of some words."""
+    forms = deed_forms()
+    listed = {
+        _PAST: forms.past.keys() | role("finish") | _ALSO,
+        _BASE: forms.base.keys(),
+        _TRIED: frozenset(["was", "were", "managed", "could", "did", "failed", "unable", "able"]),
+    }[kind]
+    return re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, sorted(listed)))})")
+
+
+_PAST, _BASE, _TRIED = "past", "base", "tried"
+_ALSO = frozenset(
+    ["checked", "looked", "searched", "signed", "wrote", "written", "passed", "logged"]
+)
 
 
 ORDER = ("told", "undecided", "untold")
