@@ -89,7 +89,7 @@ class Record:
             bare: Whether a number without a unit may be of any, though it was told of one.
         """
         self._explained.clear()
-        self.stems |= {*map(stem, words(said))}
+        self.stems |= {*map(stem, {*words(said)})}
         text = read(said)
         for phone, *_ in _phones_at(text.plain):
             self._learn_phone(phone)

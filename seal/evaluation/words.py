@@ -10,17 +10,18 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from zoneinfo import ZoneInfo
 
 from seal.core import Goal, Step, Task, Verdict
 from seal.core.conditions import USER, Replied, parts, party, tells_user
-from seal.core.facts import Phrase, Record, phrases, plain_stems, stem
+from seal.core.facts import Phrase, Record, phrases, stem
 from seal.core.quantities import is_foreign, read
 from seal.core.slots import Slot, says_something
 from seal.core.statements import listed_values
 from seal.core.telling import Finding, find, outcome
 from seal.core.text import deed_forms, role, words
+from seal.core.values import json_text
 from seal.evaluation.goals import made_calls
 
 if TYPE_CHECKING:
@@ -153,7 +154,8 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
 
     Each phrase of its statements speaks of something that the chat tells, unless it names nothing.
     One that claims a deed speaks of nothing else. The deed is of the kind of a call that worked; or
-    the goal asks for such a one or tells of it, and has a word of all that the phrase names.
+    the goal asks for such a one or tells of it, and has a word of all that the phrase names. Where
+    gold has nothing to tell, one of the names is of the request, gold or a call.
 
     Args:
         goal: With its answer.
@@ -164,9 +166,9 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
     asked_for = None if slots_for(goal.goal) else _asked_or_done(goal)
     for text in spoken(goal):
         whole = read(text)
-        names = asked_for.unexplained(text, names=True) if asked_for else []
-        if strange := [one for one in names if one.isalpha() and stem(one) not in plain_stems()]:
-            return strange[0]
+        names = _names_in(text, Record()) if asked_for else []
+        if asked_for and names and names == _names_in(text, asked_for):
+            return names[0]
         for phrase in () if is_foreign(whole.plain) else phrases(whole):
             said = whole.said(phrase.start, phrase.end)
             if any(one in said or said in one for one in told if one):
@@ -175,8 +177,7 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
             bare = bool(unknown) and unknown == phrase.stems and not phrase.denies
             if bare and (not phrase.has_value or len(unknown) > 1):
                 return said
-            deed = phrase.deed and not any(said in text for text in gold_texts(goal))
-            if deed and (unknown or _of_another_goal(phrase, goal)):
+            if phrase.deed and (unknown or _is_unasked(phrase, goal)):
                 return said
             best = [word for word in phrase.words if _is_superlative(word)]
             if best and asked and not any(stem(word) in known.stems for word in best):
@@ -188,6 +189,12 @@ def spoken(goal: GoalChat) -> list[str]:
     """Return what the agent told its user in a goal, in order."""
     texts = [step.content for step in goal.steps if tells_user(step)]
     return [*texts, *([goal.answer] if goal.answer and goal.answer not in texts else [])]
+
+
+def _names_in(text: str, known: Record) -> list[str]:
+    """Return the names in a text of which a record has no word."""
+    strange = known.unexplained(text, names=True)
+    return [one for one in strange if one.isalpha() and one[0].isupper()]
 
 
 def _asked_or_done(goal: GoalChat) -> Record:
@@ -205,20 +212,44 @@ _SHORTEST = 5
 """Letters of words such as rest, west and best."""
 
 
-def _of_another_goal(phrase: Phrase, goal: GoalChat) -> bool:
-    """Tell whether a phrase claims a deed of which a goal and its calls know nothing."""
-    kind, _ = deed_forms().past[phrase.deed]
+class _Asked(NamedTuple):
+    """What a goal and its calls tell of deeds."""
+
+    forms: set[str]
+    """Words of what the user said."""
+    tools: set[str]
+    """Words of the names of tools whose calls worked."""
+    told: set[str]
+    """Words of what the user said, and of results."""
+    stems: set[str]
+    said: set[tuple[str, ...]]
+    """The phrases of requests, as their words."""
+
+
+def _asked_of(goal: GoalChat) -> _Asked:
     failed = {step.result.call_id for step in goal.steps if step.result and step.result.error}
     calls = [call for call in made_calls(goal.steps) if call.id not in failed]
-    if any(_means(form, kind) for call in calls for form in words(call.tool or call.name)):
-        return False
+    tools = {word for call in calls for word in words(call.tool or call.name)}
     asked = [goal.goal.text, *(step.content for step in goal.steps if party(step.author) == USER)]
+    forms = {word for text in asked for word in words(text)}
     results = [step.content for step in goal.steps if step.result is not None]
-    is_told = any(phrase.deed in words(text) for text in (*asked, *results))
-    if not is_told and not any(_means(form, kind) for text in asked for form in words(text)):
-        return True
-    near = record_of([*asked, *gold_sentences(goal.goal)], (*goal.goal.reference, *goal.steps))
-    return not phrase.stems <= near.stems
+    told = {word for text in (*asked, *results) for word in words(text)}
+    calls += [step.call for step in goal.goal.reference if step.call is not None]
+    near = [*gold_sentences(goal.goal), *(step.content for step in goal.goal.reference)]
+    near += [f"{call.tool or call.name} {json_text(call.arguments)}" for call in calls]
+    stems = {stem(word) for word in told.union(*map(words, near))}
+    said = (phrase.words for text in gold_texts(goal) for phrase in phrases(read(text)))
+    return _Asked(forms, tools, told, stems, {*said})
+
+
+def _is_unasked(phrase: Phrase, goal: GoalChat) -> bool:
+    """Tell whether a phrase claims a deed of which a goal and its calls know nothing."""
+    asked = goal.chat.once(_asked_of, goal)
+    kind, _ = deed_forms().past[phrase.deed]
+    if phrase.words in asked.said or any(_means(form, kind) for form in asked.tools):
+        return False
+    is_asked = phrase.deed in asked.told or any(_means(form, kind) for form in asked.forms)
+    return not is_asked or not phrase.stems <= asked.stems
 
 
 def _means(form: str, kind: str) -> bool:

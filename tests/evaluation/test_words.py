@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from looped import every_case
+from quickly import quickly
 
 import seal
 from seal.core import Step, ToolCall, ToolResult, Trajectory
@@ -156,3 +158,13 @@ def _gated(text: str, asked: str) -> None:
         found = untruths([*steps, Step(3, AGENT, USER, text)])
         false = [one for one in found if one.kind == "false_success"]
         assert may_claim(text) or not false, (text, false)
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize(
+    "piece", ["I sent Ann. ", "I moved a{n}. ", "Graz, ", "and Ann ", "It is 5. "]
+)
+def test_no_message_takes_long_to_doubt(piece: str) -> None:
+    text = "".join(piece.replace("{n}", str(n)) for n in range(50_000 // len(piece)))
+    with quickly(8):
+        doubt(("send", {"to": "Ann"}, "a " * 9000), text, asked="Tell Ann about a " * 900)
