@@ -433,10 +433,11 @@ class Phrase(NamedTuple):
     """A past form that claims a deed, "sent" in "I've sent it"; empty: there is none."""
 
     @property
-    def denies(self) -> bool:
-        """Whether the speaker says what is not so, or cannot be done."""
-        denials = role("negation") | {"t", "unable", "afraid"}
-        return not (_SPEAKER.isdisjoint(self.words) or denials.isdisjoint(self.words))
+    def is_idle(self) -> bool:
+        """Whether the speaker says what it did not, cannot or would do, of whatever it speaks."""
+        idle = role("negation") | _IDLE
+        speaks = not _SPEAKER.isdisjoint(self.words) or self.words[:2] == ("let", "me")
+        return speaks and not idle.isdisjoint(self.words)
 
 
 def phrases(whole: Text) -> Iterator[Phrase]:
@@ -506,6 +507,8 @@ _JOINTS = frozenset(
 _WISHES = frozenset(["have", "enjoy", "please", "remember", "happy"])
 """What a phrase begins with that states nothing: "have a good trip"."""
 _SPEAKER = frozenset(["i", "we"])
+_IDLE = frozenset(["t", "unable", "afraid", "ll", "will", "can", "could", "would", "let"])
+"""Of "I can't", "I'll", "let me"; contractions are parted."""
 _NEAR = 4
 """Words before the verb of a claim that are read."""
 _CLAIM = frozenset(["i", "we", "been", "was", "were", "has", "have", "now"])

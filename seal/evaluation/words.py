@@ -171,10 +171,10 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
             return names[0]
         for phrase in () if is_foreign(whole.plain) else phrases(whole):
             said = whole.said(phrase.start, phrase.end)
-            if any(one in said or said in one for one in told if one):
+            if any(one in said for one in told if one):
                 continue
             unknown = phrase.stems - known.stems
-            bare = bool(unknown) and unknown == phrase.stems and not phrase.denies
+            bare = bool(unknown) and unknown == phrase.stems and not phrase.is_idle
             if bare and (not phrase.has_value or len(unknown) > 1):
                 return said
             if phrase.deed and (unknown or _is_unasked(phrase, goal)):
@@ -186,8 +186,13 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
 
 
 def spoken(goal: GoalChat) -> list[str]:
-    """Return what the agent told its user in a goal, in order."""
-    texts = [step.content for step in goal.steps if tells_user(step)]
+    """Return what the agent told its user in a goal, in order, without what is said of the answer.
+
+    Who says whether the answer is right speaks to the user last, and has not given it.
+    """
+    givers = {step.author for step in goal.steps if step.content == goal.answer}
+    told = [step for step in goal.steps if tells_user(step)]
+    texts = [step.content for step in told if not givers or step.author in givers]
     return [*texts, *([goal.answer] if goal.answer and goal.answer not in texts else [])]
 
 

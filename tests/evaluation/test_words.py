@@ -78,6 +78,7 @@ def doubt(*said: Any, asked: str = "How hot will it be in Graz?") -> str:
         ("92.3 °F. I also emailed her.", "I also emailed her"),
         ("92.3 °F. I have no tool for pollen.", ""),
         ("92.3 °F. Shall I book a taxi?", ""),
+        ("Let me look at the satellites. 92.3 °F. I could order a pizza.", ""),
         ("Es wird 92,3 °F warm, und abends gibt es Gewitter.", ""),
     ],
 )
