@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -221,7 +222,7 @@ class _Asked(NamedTuple):
     """What a goal and its calls tell of deeds."""
 
     forms: set[str]
-    """Words of what the user said."""
+    """Words of what the user said, but for "tell me" and its like."""
     tools: set[str]
     """Words of the names of tools whose calls worked."""
     told: set[str]
@@ -236,7 +237,9 @@ def _asked_of(goal: GoalChat) -> _Asked:
     calls = [call for call in made_calls(goal.steps) if call.id not in failed]
     tools = {word for call in calls for word in words(call.tool or call.name)}
     asked = [goal.goal.text, *(step.content for step in goal.steps if party(step.author) == USER)]
-    forms = {word for text in asked for word in words(text)}
+    base = deed_forms().base
+    pairs = (pair for text in asked for pair in pairwise([*words(text), ""]))
+    forms = {word for word, after in pairs if word in base or after not in ("me", "us")} - {"say"}
     results = [step.content for step in goal.steps if step.result is not None]
     told = {word for text in (*asked, *results) for word in words(text)}
     calls += [step.call for step in goal.goal.reference if step.call is not None]

@@ -96,6 +96,7 @@ def test_what_the_chat_has_no_word_of_is_in_doubt(said: str, in_doubt: str) -> N
             "and I also deleted it",
         ),
         ("Tell Ann that I am late", "I've texted Ann and Carla.", "and Carla"),
+        ("Tell me where Ann is", "I also emailed Ann.", "I also emailed Ann"),
         ("Get rid of it, Ann is late", "Done, I cancelled it.", "I cancelled it"),
     ],
 )
