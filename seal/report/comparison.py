@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -38,8 +38,8 @@ from seal.report.lanes import (
 from seal.report.pages import (
     Bar,
     BarGroup,
-    Listing,
-    Shown,
+    Fold,
+    Part,
     forest,
     inline,
     link,
@@ -258,7 +258,8 @@ def excluded_lines(content: Mapping[str, Any], pair: Mapping[str, Any]) -> Itera
         yield f"{', '.join(metrics)}: {reasons}"
 
 
-def _flip_lines(pair: Mapping[str, Any], named: str) -> Iterator[str]:
+def flip_notes(pair: Mapping[str, Any], named: str = "") -> Iterator[str]:
+    """Yield how many tasks turned, and McNemar's test of it, where there is one."""
     flips, metric = pair["flips"], pair["success"]
     without = flips["undecided"]
     yield (
@@ -267,13 +268,17 @@ def _flip_lines(pair: Mapping[str, Any], named: str) -> Iterator[str]:
         + (f", {flips['alike']} as often by both" if flips["alike"] else "")
         + (f"; {counts_of(chat=without)} without a verdict" if without else "")
     )
-    tested = mcnemar_text(flips.get("mcnemar"))
-    if tested:
-        yield f"  {tested}"
+    if tested := flips.get("mcnemar"):
+        p = (chance(tested[name]) for name in ("exact", "mid_p"))
+        yield "  McNemar's test: exact p {}, mid-p {}".format(*p)
+
+
+def _flip_lines(pair: Mapping[str, Any], named: str) -> Iterator[str]:
+    yield from flip_notes(pair, named)
     for direction in ("won", "lost"):
         turned = [
             f"{one_line(flip['task'], _LONGEST)} ({flip_counts(flip, '->')})"
-            for flip in flips[direction]
+            for flip in pair["flips"][direction]
         ]
         if turned:
             yield f"  {direction}: {listed(turned, _TASKS)}"
@@ -283,13 +288,6 @@ def flip_counts(flip: Mapping[str, Any], arrow: str) -> str:
     """Return how many trials of a task were solved before and now."""
     before = f" of {flip['other_trials']}" if flip["other_trials"] != flip["trials"] else ""
     return f"{flip['other_solved']}{before} {arrow} {flip['solved']} of {flip['trials']}"
-
-
-def mcnemar_text(found: Mapping[str, float] | None) -> str:
-    """Return both p of McNemar's test in words; empty of several trials."""
-    if found is None:
-        return ""
-    return f"McNemar's test: exact p {chance(found['exact'])}, mid-p {chance(found['mid_p'])}"
 
 
 def _parts(
@@ -460,6 +458,15 @@ FLIPS = 200
 TASKS = 50
 """Tasks of one metric and direction that a page lists."""
 
+_UNFOLDED = 20
+"""Tasks of a list that is not folded, at most."""
+_DIFFERENCES = (
+    "mean differences over pairs with 95 % intervals over tasks; p of a randomisation test, alone "
+    "and corrected by Holm"
+)
+
+Shown = Callable[[Any], Markup]
+"""Gives an item of a list."""
 Link = Callable[[str, str, int | None, int | None], str | None]
 """Name of a run, task, trial, step to an address; None: that run has no report."""
 
@@ -534,11 +541,9 @@ def _report(run: RunFolder, start: Path) -> str | None:
 
 
 def _body(content: Mapping[str, Any], runs: Mapping[str, RunFolder], link: Link) -> Markup:
-    pairs = [
-        _Pair(f"pair-{place}", content, pair, link).shown(runs)
-        for place, pair in enumerate(content["pairs"], 1)
-    ]
-    return render("comparison.html", pairs=pairs)
+    pairs = enumerate(content["pairs"], 1)
+    shown = (_Pair(f"pair-{at}", content, pair, link).parts(runs) for at, pair in pairs)
+    return paragraphs(chain.from_iterable(shown), wrapping=True)
 
 
 Steps = tuple[int | None, int | None]
@@ -560,10 +565,11 @@ class _Pair:
     ) -> None:
         self._anchor, self._content, self._pair, self._link = anchor, content, pair, link
 
-    def shown(self, runs: Mapping[str, RunFolder]) -> dict[str, Any]:
-        """Return what the template takes."""
+    def parts(self, runs: Mapping[str, RunFolder]) -> Iterator[Part]:
+        """Yield what the page shows of them."""
         pair, content = self._pair, self._content
-        entries = entries_of(content, pair)
+        entries, told = entries_of(content, pair), told_entries(content, pair)
+        others = [entry for entry in entries if entry not in told]
         ways = {
             (entry["metric"], way): self._differing(f"{place}-{way}", entry, way)
             for place, entry in enumerate(entries, 1)
@@ -573,43 +579,45 @@ class _Pair:
         def counted(entry: Mapping[str, Any], way: str) -> str:
             return ways[entry["metric"], way].counted
 
-        def tables(entries: Sequence[Mapping[str, Any]]) -> Markup:
-            grids = difference_grids(content, pair, entries, counted)
-            return paragraphs((*grids, *scale_notes_of(content, entries)), wrapping=True)
+        def tables(entries: Sequence[Mapping[str, Any]]) -> Iterator[Part]:
+            yield from difference_grids(content, pair, entries, counted)
+            yield from scale_notes_of(content, entries)
 
-        told = told_entries(content, pair)
-        others = [entry for entry in entries if entry not in told]
-        judged = pair["win_rate"] is not None
-        return {
-            "pair": pair,
-            "matched": matched_text(pair).replace("matched", "Matched", 1),
-            "alone": list(self._alone()),
-            "forest": _forest(pair, told, scales_in(content)),
-            "told": tables(told),
-            "others": tables(others),
-            "count": len(others),
-            "flips": list(self._flips(runs)),
-            "mcnemar": mcnemar_text((pair["flips"] or {}).get("mcnemar")),
-            "further": paragraphs(further_grids(pair), wrapping=True),
-            "judged": paragraphs(preference_lines(pair) if judged else ()),
-            "goals": list(self._goals()) if judged else [],
-            "tasks": [way for way in ways.values() if way.shown],
-            "excluded": paragraphs(excluded_lines(content, pair)),
-        }
+        heading = Markup('<h3 dir="auto">{} less {}</h3>')
+        yield heading.format(printable(pair["run"]), printable(pair["other"]))
+        yield matched_text(pair)
+        yield from self._alone()
+        yield _DIFFERENCES
+        yield _forest(pair, told, scales_in(content))
+        yield from tables(told)
+        if pair["flips"] is not None:
+            yield from flip_notes(pair)
+            yield "a task links to the first step in which the chats part"
+            yield from self._flips(runs)
+        yield from further_grids(pair)
+        if pair["win_rate"] is not None:
+            yield from preference_lines(pair)
+            yield from self._goals()
+        if others:
+            title = f"{len(others)} further metrics, over which p is not corrected"
+            yield Fold(title, above=paragraphs(tables(others), wrapping=True))
+        yield from (way for way in ways.values() if way.total)
+        yield from excluded_lines(content, pair)
 
-    def _differing(self, anchor: str, entry: Mapping[str, Any], way: str) -> Listing:
+    def _differing(self, anchor: str, entry: Mapping[str, Any], way: str) -> Fold:
         title = f"{entry['metric']} {way} in {counted(len(entry[way]), 'task')}"
         return self._list(anchor, title, entry[way], self._task, TASKS)
 
     def _list(
         self, anchor: str, title: str, found: Sequence[Any], shown: Shown, most: int = FLIPS
-    ) -> Listing:
-        return Listing.of(f"{self._anchor}-{anchor}", title, found, shown, most)
+    ) -> Fold:
+        items = list(map(shown, found[:most]))
+        return Fold(title, items, len(found), JSON, f"{self._anchor}-{anchor}")
 
     def _task(self, task: str, sides: Sequence[str] = ("other", "run")) -> Markup:
         return _item(task, *self._links(task, sides=sides))
 
-    def _alone(self) -> Iterator[Listing]:
+    def _alone(self) -> Iterator[Fold]:
         """Yield the tasks that one of the runs has alone."""
         for side, way in (("run", "alone"), ("other", "other_alone")):
             alone = self._pair[way]
@@ -618,17 +626,16 @@ class _Pair:
             if alone["named"]:
                 yield self._list(way, title, alone["named"], partial(self._task, sides=(side,)))
 
-    def _flips(self, runs: Mapping[str, RunFolder]) -> Iterator[Listing]:
-        """Yield the tasks that were won, and those that were lost."""
-        if self._pair["flips"] is None:
-            return
+    def _flips(self, runs: Mapping[str, RunFolder]) -> Iterator[Fold]:
+        """Yield the tasks that were won, and those that were lost; few are unfolded."""
         turned = {way: self._pair["flips"][way] for way in ("won", "lost")}
         shown = [flip for flips in turned.values() for flip in flips[:FLIPS]]
         chats = {(flip["task"], flip["flipped"][0]) for flip in shown if flip["flipped"]}
         parted = partings(runs[self._pair["run"]], runs[self._pair["other"]], chats)
         for way, flips in turned.items():
             title = f"{len(flips)} {way} by {self._pair['run']}"
-            yield self._list(way, title, flips, partial(self._flip, parted))
+            found = self._list(way, title, flips, partial(self._flip, parted))
+            yield found._replace(unfolded=0 < len(flips) <= _UNFOLDED)
 
     def _flip(self, parted: Mapping[Chat, Parting | None], flip: Mapping[str, Any]) -> Markup:
         task, counts = flip["task"], flip_counts(flip, "→")
@@ -645,7 +652,7 @@ class _Pair:
         steps = (found.other_step, found.step)
         return _item(task, counts, *self._links(task, trial, steps), note)
 
-    def _goals(self) -> Iterator[Listing]:
+    def _goals(self) -> Iterator[Fold]:
         """Yield the goals won, lost and undecided, as far as there are any."""
         for kind, title in _KINDS.items():
             goals = self._pair["win_rate"][kind]

@@ -30,7 +30,6 @@ from seal.report.explanation import (
     example_lines,
     explaining,
     notes,
-    place_text,
     waterfall,
 )
 from seal.report.figures import (
@@ -54,7 +53,7 @@ from seal.report.figures import (
 from seal.report.frames import write_parquet
 from seal.report.grids import Grid, counts_of, frequent, grouped, interval, number
 from seal.report.lanes import DECISIVE, Lane, scale_notes
-from seal.report.pages import paragraphs
+from seal.report.pages import paragraphs, place_text
 from seal.report.retrieval import retrieval_figures
 from seal.report.run_pages import write_report
 from seal.report.sections import Section, default_sections

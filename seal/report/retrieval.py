@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from seal.core import DataError, Ranking
 from seal.core.records import query_id, trec_word
-from seal.core.text import counted
+from seal.core.text import counted, printable
 from seal.experiments.retrieval import RETRIEVAL, ranking_folders
 from seal.report.figures import (
     DEVIATIONS,
@@ -28,7 +28,7 @@ from seal.report.figures import (
     whisker,
 )
 from seal.report.grids import Grid, grouped, interval
-from seal.report.pages import paragraphs, render
+from seal.report.pages import Fold, paragraphs, render
 from seal.report.table_forms import Columns, figure, grid_of, paired, spread
 from seal.runs.scores import Tail
 
@@ -395,17 +395,11 @@ FAILED = 50
 """Failed queries of one retriever and pool that a page lists."""
 FOUND = 3
 """First tools of a ranking that stand beside a query that failed."""
-
-
-class Failures(NamedTuple):
-    """The queries on which one retriever failed in one pool."""
-
-    pool: str
-    retriever: str
-    shown: Sequence[tuple[Ranking, Sequence[str]]]
-    """Rankings none of whose first K tools is relevant, each with the relevant ones."""
-    failed: int
-    queries: int
+_FAILED = Markup(
+    '<span dir="auto">{}</span> <small dir="auto">{}</small><br><small>wanted</small> {}<br>'
+    "<small>found first</small> {}"
+)
+"""A query that failed, its task, the tools that it needs, and those that were found first."""
 
 
 def experiment_page(name: str, folder: Path, **how: Any) -> str:
@@ -427,9 +421,8 @@ def experiment_page(name: str, folder: Path, **how: Any) -> str:
             title=name,
             tables=paragraphs(retrieval_tables(found)),
             charts=list(_charts(found)),
-            failures=list(_failures(found, folder)),
+            failures=paragraphs(_failures(found, folder)),
             deepest=found["protocol"]["k"][-1],
-            most=FOUND,
             **how,
         )
     except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -472,7 +465,7 @@ def _curves(names: Sequence[str], told: Sequence[tuple[str, float, Any]]) -> lis
     return [Curve(name, places) for name, places in points.items() if places]
 
 
-def _failures(found: Mapping[str, Any], folder: Path) -> Iterator[Failures]:
+def _failures(found: Mapping[str, Any], folder: Path) -> Iterator[Fold]:
     """Yield the failed queries of each retriever in each whole pool whose rankings are there."""
     deepest = found["protocol"]["k"][-1]
     for (pool, retriever), name in ranking_folders(found).items():
@@ -480,7 +473,7 @@ def _failures(found: Mapping[str, Any], folder: Path) -> Iterator[Failures]:
         relevant = _relevant(place / "qrels.trec")
         if not relevant or not (place / "rankings.jsonl").is_file():
             continue
-        shown: list[tuple[Ranking, list[str]]] = []
+        shown: list[Markup] = []
         failed = queries = 0
         for ranking in Tail(place / "rankings.jsonl", Ranking).read():
             wanted = relevant.get(query_id((ranking.task_id, ranking.goal)))
@@ -490,8 +483,19 @@ def _failures(found: Mapping[str, Any], folder: Path) -> Iterator[Failures]:
             if not wanted & {trec_word(tool) for tool, _ in islice(ranking.hits, deepest)}:
                 failed += 1
                 if len(shown) < FAILED:
-                    shown.append((ranking, sorted(wanted)))
-        yield Failures(pool, retriever, shown, failed, queries)
+                    first = [tool for tool, _ in ranking.hits[: min(FOUND, deepest)]]
+                    tools = map(_codes, (sorted(wanted), first))
+                    shown.append(
+                        _FAILED.format(*map(printable, (ranking.query, ranking.task_id)), *tools)
+                    )
+        title = f"{pool}, {retriever}: {failed} of {queries}"
+        yield Fold(title, shown, failed, "rankings.jsonl")
+
+
+def _codes(tools: Iterable[str]) -> Markup:
+    return Markup(" ").join(
+        Markup('<code dir="auto">{}</code>').format(printable(it)) for it in tools
+    )
 
 
 def _relevant(path: Path) -> dict[str, set[str]]:

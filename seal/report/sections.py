@@ -12,7 +12,7 @@ from markupsafe import Markup
 from seal.core import Scale, Score, SealError, Step, Trajectory, UsageError, fault, shortened
 from seal.core.registry import Registry, load_dotted
 from seal.core.settings import check_plain
-from seal.core.text import one_line, printable
+from seal.core.text import counted, one_line, printable
 from seal.evaluation.goals import DECIDING, INFRASTRUCTURE, RATE, decides, is_best, state_of
 from seal.evaluation.scoring import INSTRUCTION
 from seal.pools.benchmark import Benchmark, part_of
@@ -29,7 +29,19 @@ from seal.report.lanes import (
     scores_so_far,
     task_notes,
 )
-from seal.report.pages import Bar, BarGroup, estimate_cell, forest, render, table, task_link
+from seal.report.pages import (
+    Bar,
+    BarGroup,
+    Fold,
+    Part,
+    estimate_cell,
+    forest,
+    link,
+    paragraphs,
+    render,
+    table,
+    task_link,
+)
 from seal.runs.run import RunFolder
 from seal.runs.scores import Tail
 
@@ -376,6 +388,10 @@ def _grouped(
     return forest(f"{title}; {more} more in summary.json" if more > 0 else title, groups)
 
 
+_UNFOLDED, _FEW = 3, 20
+"""Reasons of the ceiling that are not folded, where they have at most so many tasks."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shortfall:
     """Tasks that the ceiling falls short of 1 in, for one metric and one reason."""
@@ -394,9 +410,26 @@ def ceiling_section(lanes: Sequence[Lane]) -> Markup | None:
     ceiling = next((lane for lane in lanes if lane.kind == "ceiling"), None)
     if ceiling is None:
         return None
-    found = shortfalls(ceiling)
+    found, summary = shortfalls(ceiling), ceiling.summary
     tasks = len({task_id for short in found for task_id, *_ in short.tasks})
-    return render("ceiling.html", shortfalls=found, tasks=tasks, summary=ceiling.summary)
+    parts: list[Part] = [
+        f"Playing the gold itself does not reach 1.000 in {counted(tasks, 'task')}. What a model "
+        "scores there is bounded by the benchmark, not by the model."
+        if found
+        else "Nowhere: the ceiling reaches 1.000 in every metric that applies to a task."
+    ]
+    item = Markup("{} <small>{}</small>")
+    for place, short in enumerate(found):
+        reason = short.reason or "the score gives no reason"
+        title = f"{short.metric} in {counted(len(short.tasks), 'task')}: {reason}"
+        items = [item.format(link(name, to), number(value)) for name, to, value in short.tasks]
+        unfolded = place < _UNFOLDED and len(items) <= _FEW
+        parts.append(Fold(title, items, len(items), unfolded=unfolded))
+    if lost := (summary.get("errors") or 0) + (summary.get("skipped") or 0):
+        parts.append(
+            f"{lost} of the ceiling's chats ended in an error or were skipped; they have no score."
+        )
+    return paragraphs(parts)
 
 
 def shortfalls(ceiling: Lane) -> list[Shortfall]:
