@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from seal.core.text import counted, one_line
 from seal.evaluation.goals import ranking
@@ -41,43 +41,34 @@ _TURNS = ("turn_count", "turns")
 _ROWS = {**CATEGORY_GROUPS, **{f"{AUGMENTATION}{name}": row for name, row in AUGMENTATIONS.items()}}
 
 
-class BreakdownRow(NamedTuple):
-    """One category or augmentation."""
+def breakdown(
+    lanes: Sequence[Lane], cell: Callable[[Estimate], str] = estimate_cell
+) -> Grid | None:
+    """Return scores and turn counts by category and augmentation; None where tasks have neither.
 
-    group: str
-    """As summary.json names it; empty: all tasks."""
-    label: str
-    lanes: dict[str, list[Estimate]]
-    """Lane to the mean of each metric."""
+    The score is the similarity, else the first main metric that has a value. The rows are all
+    tasks, the categories, the augmentations; those of them that there are.
 
-
-class Breakdown(NamedTuple):
-    """The rows of one or several runs."""
-
-    metrics: tuple[str, ...]
-    """Similarity, else the first main metric that has a value; what counts turns, if anything."""
-    rows: list[BreakdownRow]
-    """All tasks, the categories, the augmentations; those of them that there are."""
-
-
-def breakdown(lanes: Sequence[Lane]) -> Breakdown | None:
-    """Return scores and turn counts by category and augmentation; None where tasks have neither."""
-    metrics = tuple(_chosen(lanes))
+    Args:
+        lanes: The runs.
+        cell: Gives the content of a score's cell.
+    """
+    metrics = list(_chosen(lanes))
     found = {name for lane in lanes for metric in metrics[:1] for name in lane.groups(metric)}
     others = sorted(name for name in found - _ROWS.keys() if name.startswith(AUGMENTATION))
     groups = [*(name for name in _ROWS if name in found), *others]
-    rows = [
-        BreakdownRow(
-            group,
-            _ROWS.get(group) or one_line(group.removeprefix(AUGMENTATION), 60) or "all",
-            {
-                lane.label: [lane.estimate(metric, group or None) for metric in metrics]
-                for lane in lanes
-            },
-        )
-        for group in ("", *groups)
-    ]
-    return Breakdown(metrics, rows) if groups else None
+    if not groups:
+        return None
+    heads, rows = ["tasks with"], []
+    for lane in lanes:
+        heads += [lane_head(lane, f": {metrics[0]}"), *metrics[1:]]
+    for group in ("", *groups):
+        label = _ROWS.get(group) or one_line(group.removeprefix(AUGMENTATION), 60) or "all"
+        means = [[lane.estimate(name, group or None) for name in metrics] for lane in lanes]
+        texts = ((cell(mean), *(turn.value_text for turn in turns)) for mean, *turns in means)
+        rows.append((label, *chain.from_iterable(texts)))
+    title = f"Mean {' and '.join(metrics)} by category and tool augmentation"
+    return Grid(title, heads, rows)
 
 
 def _chosen(lanes: Sequence[Lane]) -> Iterator[str]:
@@ -91,24 +82,8 @@ def _chosen(lanes: Sequence[Lane]) -> Iterator[str]:
 
 def section(lanes: Sequence[Lane]) -> Markup | None:
     """Return the report's table; None where tasks have neither category nor augmentation."""
-    found = breakdown(lanes)
-    if found is None:
-        return None
-    score, *turns = found.metrics
-    heads = chain.from_iterable((lane_head(lane, f": {score}"), *turns) for lane in lanes)
-    rows = [
-        (
-            row.label,
-            *chain.from_iterable(
-                (estimate_cell(mean), *(turn.value_text for turn in counts))
-                for mean, *counts in row.lanes.values()
-            ),
-        )
-        for row in found.rows
-    ]
-    title = f"Mean {' and '.join(found.metrics)} by category and tool augmentation"
-    grid = Grid(title, ("tasks with", *heads), rows)
-    return table(grid, "Scores and turns by category and augmentation")
+    grid = breakdown(lanes)
+    return grid and table(grid, "Scores and turns by category and augmentation")
 
 
 # -- A run's scores by the gold as published, and beside them by the gold as corrected.

@@ -22,8 +22,30 @@ from seal.evaluation.scoring import USUAL_SCALES
 from seal.experiments.comparison import named_runs, study
 from seal.experiments.series import check_results_folder, write_json
 from seal.experiments.settings import CompareSettings
-from seal.report.figures import Curve, Point, curves
-from seal.report.grids import Estimate, Grid, counts_of, frequent, interval, listed, number
+from seal.report.figures import Mark, Series, curves, whisker
+from seal.report.grids import (
+    DIFFERENCE,
+    Cell,
+    Columns,
+    Estimate,
+    Grid,
+    chance,
+    counts_of,
+    escape_markdown,
+    figure,
+    frequent,
+    grid_of,
+    grouped,
+    interval,
+    latex,
+    latex_comment,
+    listed,
+    markdown,
+    number,
+    signed,
+    with_interval,
+    write_paragraphs,
+)
 from seal.report.lanes import (
     Lane,
     RunFacts,
@@ -46,21 +68,6 @@ from seal.report.pages import (
     paragraphs,
     render,
     task_link,
-)
-from seal.report.table_forms import (
-    DIFFERENCE,
-    Cell,
-    Columns,
-    chance,
-    escape_markdown,
-    figure,
-    grid_of,
-    latex,
-    latex_comment,
-    markdown,
-    signed,
-    with_interval,
-    write_paragraphs,
 )
 from seal.runs.journal import LineTail
 from seal.runs.run import RunFolder, kept_scales, scales_of
@@ -104,7 +111,12 @@ def compare(paths: Sequence[Path], settings: CompareSettings, out: Path | None) 
     played = list(runs.values())
     with without_cycle_search():
         content = study(runs, settings, family_of(played), decisive_of(played))
-    content["notes"] += [*_missing(runs), *_open(content, runs)]
+    if names := [name for name, run in runs.items() if not run.trajectories_path.is_file()]:
+        content["notes"].append(
+            f"no trajectories.jsonl in {', '.join(names)}: the steps in which chats part are not "
+            "told, and links to chats may lead nowhere"
+        )
+    content["notes"] += _open(content, runs)
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
         write_json(content, out / JSON)
@@ -112,17 +124,6 @@ def compare(paths: Sequence[Path], settings: CompareSettings, out: Path | None) 
         write_latex(content, out / LATEX)
         write_page(content, runs, out / PAGE)
     return content
-
-
-def _missing(runs: Mapping[str, RunFolder]) -> list[str]:
-    """Return a note where runs have no chats to lead to; their scores are compared all the same."""
-    names = [name for name, run in runs.items() if not run.trajectories_path.is_file()]
-    if not names:
-        return []
-    return [
-        f"no trajectories.jsonl in {', '.join(names)}: the steps in which chats part are not told, "
-        "and links to chats may lead nowhere"
-    ]
 
 
 def _open(content: Mapping[str, Any], runs: Mapping[str, RunFolder]) -> Iterator[str]:
@@ -233,13 +234,13 @@ def lines_of(content: Mapping[str, Any], pair: Mapping[str, Any]) -> Iterator[st
 def matched_text(pair: Mapping[str, Any]) -> str:
     """Return what is compared of two runs, and how where they differ in trials."""
     matched = pair["matched"]
-    if not pair["averaged"]:
-        return f"matched: {counts_of(task=matched['tasks'], chat=matched['chats'])}"
-    return (
-        f"matched: {counts_of(task=matched['tasks'], chat=matched['chats'])} of {pair['run']} and "
-        f"{matched['other_chats']} of {pair['other']}; their trials differ, so a pair is a task's "
-        "goal, by its mean over trials"
-    )
+    told = f"matched: {counts_of(task=matched['tasks'], chat=matched['chats'])}"
+    if pair["averaged"]:
+        told += (
+            f" of {pair['run']} and {matched['other_chats']} of {pair['other']}; their trials "
+            "differ, so a pair is a task's goal, by its mean over trials"
+        )
+    return told
 
 
 def excluded_lines(content: Mapping[str, Any], pair: Mapping[str, Any]) -> Iterator[str]:
@@ -341,7 +342,10 @@ def scale_notes_of(
 def further_grids(pair: Mapping[str, Any]) -> Iterator[Grid]:
     """Yield what two runs did over several trials, and how often either served a goal better."""
     if pair["passes"]:
-        head = (f"{pair['success']} over trials", _measure)
+        head = (
+            f"{pair['success']} over trials",
+            lambda it: it["measure"].replace("k", str(it["k"])),
+        )
         means = (pair["other"], _pass_cell("other_")), (pair["run"], _pass_cell(""))
         title = "pass^k: all of k trials solve a task; pass@k: one of them does"
         yield grid_of(title, [head, *means, *_PASS], pair["passes"])
@@ -385,11 +389,6 @@ _PASS: Columns = (
 )
 
 
-def _measure(entry: Mapping[str, Any]) -> str:
-    """Return a measure over trials with its k, such as `pass^2`."""
-    return str(entry["measure"]).replace("k", str(entry["k"]))
-
-
 def _pass_cell(prefix: str) -> Cell:
     """Return what shows the mean of a run over trials, with its interval."""
 
@@ -423,8 +422,12 @@ def preference_lines(pair: Mapping[str, Any]) -> Iterator[str]:
     found = pair["win_rate"]
     decided = ", ".join(f"{by} {count}" for by, count in found["by"].items())
     yield f"win rate: {counts_of(goal=found['goals'])}, decided by {decided}"
-    yield from _recorded_lines(found["judge"])
-    order = found["order"]
+    judge, order = found["judge"], found["order"]
+    if "file" in judge:
+        left_out = [f"{reason} {count}" for reason, count in judge["left_out"].items()]
+        told = f"; left out: {', '.join(left_out)}" if left_out else ", none left out"
+        name = one_line(judge["file"], _LONGEST)
+        yield f"recorded in {name}: goals taken {judge['taken']}{told}"
     if order["answers"]:
         yield (
             f"order bias: the one shown first is named in {order['first']:.3f} of "
@@ -439,15 +442,6 @@ def preference_lines(pair: Mapping[str, Any]) -> Iterator[str]:
         yield f"no outcome: {place}: {goal['by']}: {one_line(goal['reason'], _LONGEST)}"
     if len(found["undecided"]) > SHOWN:
         yield f"and {counted(len(found['undecided']) - SHOWN, 'more goal')} without an outcome"
-
-
-def _recorded_lines(judge: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what of a file of recorded preferences was taken; nothing of a judge that was asked."""
-    if "file" not in judge:
-        return
-    left_out = [f"{reason} {count}" for reason, count in judge["left_out"].items()]
-    told = f"; left out: {', '.join(left_out)}" if left_out else ", none left out"
-    yield f"recorded in {one_line(judge['file'], _LONGEST)}: goals taken {judge['taken']}{told}"
 
 
 # -- A comparison of runs as HTML: numbers lead to their tasks, and tasks to their steps.
@@ -697,15 +691,18 @@ def _forest(
     if not most:
         return Markup()
     wide = next(end for end in (0.1, 0.2, 0.5, 1.0) if most <= end or end == 1.0)
-    groups = [
-        BarGroup(
-            entry["metric"],
-            (Bar(pair["run"], "run-0", entry["difference"], entry["low"], entry["high"]),),
-        )
-        for entry in drawn
-    ]
     title = f"{pair['run']} less {pair['other']}, with 95 % interval; 0 is no difference"
-    return forest(title, groups, (-wide, wide))
+    return forest(title, difference_groups(drawn), (-wide, wide))
+
+
+def difference_groups(entries: Iterable[Mapping[str, Any]]) -> list[BarGroup]:
+    """Return the differences of each metric, a bar for each two runs."""
+    named = ((f"{entry['run']} less {entry['other']}", entry) for entry in entries)
+    bars = grouped(
+        (it["metric"], Bar(label, "run-0", it["difference"], it["low"], it["high"]))
+        for label, it in named
+    )
+    return [BarGroup(metric, tuple(found)) for metric, found in bars.items()]
 
 
 # -- What runs cost beside their scores.
@@ -728,10 +725,9 @@ def cost_chart(runs: Iterable[RunFacts]) -> Markup | None:
         return None
     priced = all(run.dollars for run in shown)
     costs = [(run.dollars or 0.0) if priced else run.tokens for run in shown]
-    drawn = [
-        Curve(label, [Point(cost, float(run.headline), run.headline.low, run.headline.high)])
-        for label, run, cost in zip(labels_of(shown), shown, costs, strict=True)
-    ]
+    means = [(run.headline.mean or 0.0, run.headline.low, run.headline.high) for run in shown]
+    marks = [Mark(cost, it[0], whisker(*it)) for cost, it in zip(costs, means, strict=True)]
+    drawn = [Series(label, 0, [mark]) for label, mark in zip(labels_of(shown), marks, strict=True)]
     what = "cost in dollars" if priced else "tokens"
     return curves(f"Cost against score, {shown[0].metric}", drawn, (what, shown[0].metric))
 

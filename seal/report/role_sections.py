@@ -11,10 +11,19 @@ from markupsafe import Markup
 from seal.core.text import counted
 from seal.evaluation.scoring import HALLUCINATION, INSTRUCTION
 from seal.experiments.role_work import OUTCOMES, Outcome, Work, work_of
-from seal.report.grids import Estimate, Grid, interval, listed
+from seal.report.grids import (
+    Columns,
+    Estimate,
+    Grid,
+    chance,
+    figure,
+    grid_of,
+    interval,
+    listed,
+    with_interval,
+)
 from seal.report.lanes import Lane, lanes_of
 from seal.report.pages import Fold, paragraphs, place_link, table
-from seal.report.table_forms import Columns, chance, figure, grid_of, with_interval
 from seal.runs.run import RunFolder
 
 # -- The report's part about roles: who spoke, what it took, which errors each caught and caused.
