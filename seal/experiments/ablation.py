@@ -514,12 +514,7 @@ def costs_of(comparisons: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             "metric": metric,
             "plain": next(iter(found.values()))["other_mean"],
             "stages": {
-                stage: {
-                    "cost": entry["difference"],
-                    "low": entry["low"],
-                    "high": entry["high"],
-                    "n": entry["n"],
-                }
+                stage: {"cost": entry["difference"], **{n: entry[n] for n in ("low", "high", "n")}}
                 for stage, entry in found.items()
             },
         }

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
+from itertools import chain, count, islice
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -248,7 +248,11 @@ def open_sources(
     """
     opened = [open_pool(place) for place in pools]
     labels = distinct(_names(pools, opened))
-    return [_read(*pair, settings, learns) for pair in zip(opened, labels, strict=True)]
+    found = []
+    for pool, label in zip(opened, labels, strict=True):
+        tasks, every = tuple(pool.chosen(settings)), tuple(pool.tasks()) if learns else ()
+        found.append(Source(label, pool.name, pool.digest, pool.tools(), tasks, every))
+    return found
 
 
 def _names(places: Sequence[Bench], opened: Sequence[StoredPool]) -> list[str]:
@@ -264,10 +268,9 @@ def _names(places: Sequence[Bench], opened: Sequence[StoredPool]) -> list[str]:
             names.append(place.name)
         elif not Path(place).is_dir():
             names.append(str(place))
-        elif benchmarks[pool.name] > 1 and folder != pool.name:
-            names.append(f"{pool.name}:{folder}")
         else:
-            names.append(pool.name)
+            several = benchmarks[pool.name] > 1 and folder != pool.name
+            names.append(f"{pool.name}:{folder}" if several else pool.name)
     return names
 
 
@@ -275,19 +278,9 @@ def distinct(names: Sequence[str]) -> list[str]:
     """Return the names with `-2`, `-3`... after each that stood before."""
     labels: list[str] = []
     for name in names:
-        number = 1
-        label = name
-        while label in labels:
-            number += 1
-            label = f"{name}-{number}"
-        labels.append(label)
+        tried = chain([name], (f"{name}-{number}" for number in count(2)))
+        labels.append(next(label for label in tried if label not in labels))
     return labels
-
-
-def _read(pool: StoredPool, label: str, settings: RetrievalSettings, learns: bool) -> Source:
-    tasks = tuple(pool.chosen(settings))
-    all_tasks = tuple(pool.tasks()) if learns else ()
-    return Source(label, pool.name, pool.digest, pool.tools(), tasks, all_tasks)
 
 
 def left_out(sources: Sequence[Source], settings: RetrievalSettings) -> list[str]:
@@ -480,11 +473,12 @@ def held_out(sources: Sequence[Source], model: str | Path) -> list[Source]:
             f"--held-out {model}: trained on {record.get('pool')}, which is none of those given; "
             "name one of those"
         )
-    kept = [
-        source if known is None else _only(source, set(known.get("test", ())))
-        for source in sources
-        for known in [pools[source.digest]]
-    ]
+    kept = []
+    for source in sources:
+        if (known := pools[source.digest]) is not None:
+            held = set(known.get("test", ()))
+            source = replace(source, tasks=tuple(it for it in source.tasks if it.id in held))
+        kept.append(source)
     empty = next((source.label for source in kept if not source.tasks), None)
     if empty is not None:
         raise UsageError(
@@ -492,10 +486,6 @@ def held_out(sources: Sequence[Source], model: str | Path) -> list[Source]:
             "give fewer of --select and --limit"
         )
     return kept
-
-
-def _only(source: Source, tasks: set[str]) -> Source:
-    return replace(source, tasks=tuple(task for task in source.tasks if task.id in tasks))
 
 
 def _trained_on(record: Mapping[str, Any], digest: str) -> Mapping[str, Any] | None:
@@ -634,10 +624,10 @@ def measure(
         raise
     except SealError as error:
         kind = "no answer: " if isinstance(error, InfrastructureError) else ""
-        return Unavailable(kind + _one_line(str(error)))
+        return Unavailable(kind + " ".join(str(error).split()))
     except (Exception, SystemExit) as error:  # what a plug-in may do
         _log.debug("%s failed", contender.label, exc_info=True)
-        return Unavailable(_one_line(fault(error)))
+        return Unavailable(" ".join(fault(error).split()))
     tokens = {tool.id: schema_tokens(tool) for tool in ranked.tools}
     found = measure_rankings(rankings, qrels_of(ranked.tasks), ks, tokens)
     seconds = Seconds(built - begun, perf_counter() - built, len(rankings))
@@ -661,10 +651,6 @@ def _calibration(ranked: Ranked, rankings: Sequence[Ranking]) -> Calibration | N
         if ranking.hits and (goal.relevant or goal.needs_no_tool):
             scores[bool(goal.relevant)].append(ranking.hits[0][1])
     return calibration(scores[True], scores[False])
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _rankings(retriever: Retriever, ranked: Ranked, k: int) -> Iterator[Ranking]:

@@ -6,7 +6,7 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
@@ -231,13 +231,7 @@ def _record(pool: StoredPool, parts: Parts, settings: SplitSettings, out: Path) 
     }
     return {
         "pool": pool.name,
-        "split": {
-            "by": settings.by,
-            "test": settings.test,
-            "train": settings.train,
-            "seed": settings.seed,
-            "threshold": settings.threshold,
-        },
+        "split": asdict(settings),
         "sources": [
             {
                 "pool": pool.name,

@@ -65,8 +65,9 @@ from seal.report.pages import (
     forest,
     inline,
     link,
+    notice,
     paragraphs,
-    render,
+    parts_page,
     task_link,
 )
 from seal.runs.journal import LineTail
@@ -512,16 +513,21 @@ def write_page(content: Mapping[str, Any], runs: Mapping[str, RunFolder], path: 
         report = reports[name]
         return None if report is None else report + task_link(task, lanes[name], trial, step)
 
-    page = render(
-        "comparison_page.html",
-        title=title_of(content),
-        runs=content["runs"],
-        links=reports,
-        notes=notes_of(content),
-        protocol=content["protocol"],
-        body=_body(content, runs, address),
-        **inline(scripted=False),
+    rows = []
+    for run in content["runs"]:
+        href = reports[run["run"]]
+        report = "no report: `seal report` writes it" if href is None else link("report", href)
+        counts = (f"{run['tasks']:,}", f"{run['chats']:,}")
+        rows.append((run["run"], str(run["model"]), *counts, report))
+    protocol = content["protocol"]
+    told = (
+        f"{protocol['resamples']:,} resamples of each test, seed {protocol['seed']}; p corrected "
+        f"by Holm over {counted(len(protocol['family']), 'metric')} and all pairs of runs"
     )
+    played = Grid("runs", ("run", "model", "tasks", "chats", "report"), rows, names=2)
+    parts: list[Part] = [*map(notice, notes_of(content)), played]
+    parts += [_body(content, runs, address), told]
+    page = parts_page("comparison", title_of(content), parts, **inline(scripted=False))
     with AtomicFile(path) as file:
         file.write(page.encode())
 

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any, Literal
 from seal.core import DataError, Scale, Score, Step, Trajectory, UsageError
 from seal.core.text import counted
 from seal.evaluation.calls import EXTRA, VERDICT
-from seal.evaluation.goals import INFRASTRUCTURE, RATE, WORST_FIRST, decides, ranking, state_of
+from seal.evaluation.goals import (
+    INFRASTRUCTURE,
+    RATE,
+    WORST_FIRST,
+    Outcome,
+    decides,
+    ranking,
+    state_of,
+)
 from seal.evaluation.scoring import FAMILIES, USUAL_SCALES
 from seal.report.grids import Estimate, Grid, grouped
 from seal.runs.costs import dollars_of, read_ledger
@@ -421,12 +429,18 @@ def outcome_label(
     """
     if failed:
         return "error"
-    scores = list(scores)
+    found = goal_states(list(scores), decisive)
+    return min(found.values(), key=WORST_FIRST.index) if found else "unscored"
+
+
+def goal_states(scores: Sequence[Score], decisive: Mapping[str, Scale]) -> dict[int, Outcome]:
+    """Return what the deciding metric of a chat says of each of its goals."""
     metric = deciding_metric(scores, decisive)
-    if metric is None:
-        return "unscored"
-    found = (state_of(s, decisive[metric]) for s in scores if s.metric == metric and decides(s))
-    return min(found, key=WORST_FIRST.index)
+    return {
+        score.goal: state_of(score, decisive[score.metric])
+        for score in scores
+        if score.metric == metric and decides(score)
+    }
 
 
 def deciding_metric(scores: Iterable[Score], decisive: Collection[str] = DECISIVE) -> str | None:

@@ -121,6 +121,28 @@ def _shown(part: Part, look: dict[str, Any]) -> Markup:
     return Markup('<p class="note" dir="auto">{}</p>').format(printable(part))
 
 
+def parts_page(
+    kind: str, title: str, parts: Iterable[Part], links: Sequence[tuple[str, str]] = (), **how: Any
+) -> str:
+    """Return a page of parts.
+
+    Args:
+        kind: What it is a page of, in a word.
+        title: Its heading.
+        parts: What it shows.
+        links: Other pages, or places of this one, with their addresses.
+        **how: Style and script (`inline`, `linked`).
+    """
+    body = paragraphs(parts, wrapping=True)
+    return render("parts.html", kind=kind, title=title, links=links, body=body, **how)
+
+
+def notice(text: str) -> Markup:
+    """Return a line that a reader must not miss."""
+    line = Markup('<p class="notice" role="note" dir="auto">{}</p>')
+    return line.format(printable(text))
+
+
 def task_link(
     task_id: str, lane: int | None = None, trial: int | None = None, step: int | None = None
 ) -> str:

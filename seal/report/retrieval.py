@@ -36,7 +36,7 @@ from seal.report.grids import (
     paired,
     spread,
 )
-from seal.report.pages import Fold, paragraphs, render
+from seal.report.pages import Fold, Part, parts_page
 from seal.runs.scores import Tail
 
 if TYPE_CHECKING:
@@ -418,6 +418,8 @@ FAILED = 50
 """Failed queries of one retriever and pool that a page lists."""
 FOUND = 3
 """First tools of a ranking that stand beside a query that failed."""
+_BEHIND = "Lines behind the points: 95 % interval over tasks."
+_NOWHERE = "No rankings of whole pools lie beside the results."
 _FAILED = Markup(
     '<span dir="auto">{}</span> <small dir="auto">{}</small><br><small>wanted</small> {}<br>'
     "<small>found first</small> {}"
@@ -425,13 +427,14 @@ _FAILED = Markup(
 """A query that failed, its task, the tools that it needs, and those that were found first."""
 
 
-def experiment_page(name: str, folder: Path, **how: Any) -> str:
+def experiment_page(name: str, folder: Path, home: str, **how: Any) -> str:
     """Return the page of an experiment.
 
     Args:
         name: What it is called.
         folder: That `seal retrieve --out` wrote.
-        **how: Style, script and `home` of the template.
+        home: Address of the list of runs.
+        **how: Style and script (`pages.linked`).
 
     Raises:
         DataError: Its results or rankings are damaged.
@@ -439,19 +442,25 @@ def experiment_page(name: str, folder: Path, **how: Any) -> str:
     file = folder / RETRIEVAL.name
     try:
         found = RETRIEVAL.read(file)
-        return render(
-            "retrieval.html",
-            title=name,
-            tables=paragraphs(retrieval_tables(found)),
-            charts=list(_charts(found)),
-            failures=paragraphs(_failures(found, folder)),
-            deepest=found["protocol"]["k"][-1],
-            **how,
-        )
+        parts: list[Part] = []
+        if charts := list(_charts(found)):
+            drawn = Markup('<div class="charts">\n{}\n</div>').format(Markup("\n").join(charts))
+            parts += [_heading("Curves", "charts"), drawn, _BEHIND]
+        parts += [_heading("Tables", "tables"), *retrieval_tables(found)]
+        deepest = found["protocol"]["k"][-1]
+        parts += [_heading("Queries that failed", "failed")]
+        parts += [f"No relevant tool is among the first {deepest}."]
+        parts += list(_failures(found, folder)) or [_NOWHERE]
+        links = [("All runs", home), ("Tables", "#tables"), ("Queries that failed", "#failed")]
+        return parts_page("retrieval", name, parts, links, **how)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise DataError(
             f"{file} is no result of `seal retrieve`: {error!r:.100}; run the experiment again"
         ) from error
+
+
+def _heading(text: str, anchor: str) -> Markup:
+    return Markup('<h2 id="{}">{}</h2>').format(anchor, text)
 
 
 def _charts(found: Mapping[str, Any]) -> Iterator[Markup]:

@@ -39,7 +39,6 @@ from seal.report.pages import (
     link,
     paragraphs,
     render,
-    table,
     task_link,
 )
 from seal.runs.run import RunFolder
@@ -298,21 +297,19 @@ def summary_section(lanes: Sequence[Lane]) -> Markup:
     names = all_metrics({name for lane in lanes for name in lane.metrics}, short.scales)
     every = ShortTable(lanes, names).rows
     caption = "Mean, 95 % interval, n scores with a value, number undefined"
-    return render(
-        "summary.html",
-        lanes=lanes,
-        main=_metric_table(caption, lanes, short.valued),
-        notes=list(short.gaps()),
-        every=_metric_table("All metrics", lanes, every) if len(every) > len(short.valued) else "",
-        count=len(every),
-        every_notes=list(scale_notes(every, short.scales)),
-    )
+    main = _metric_grid(caption, lanes, short.valued)
+    parts: list[Part] = [render("summary.html", lanes=lanes), main, *short.gaps()]
+    if len(every) > len(main.rows):
+        notes = scale_notes(every, short.scales)
+        inner = paragraphs((_metric_grid("All metrics", lanes, every), *notes))
+        parts.append(Fold(f"All {len(every)} metrics", above=inner))
+    return paragraphs(parts)
 
 
-def _metric_table(caption: str, lanes: Sequence[Lane], rows: Rows) -> Markup:
+def _metric_grid(caption: str, lanes: Sequence[Lane], rows: Rows) -> Grid:
     heads = map(lane_head, lanes)
     cells = [(name, *map(_metric_cell, row.values())) for name, row in rows.items()]
-    return table(Grid(caption, ("metric", *heads), cells))
+    return Grid(caption, ("metric", *heads), cells)
 
 
 def _metric_cell(found: Estimate) -> Markup:
