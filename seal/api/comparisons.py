@@ -241,7 +241,11 @@ class Comparison(Paired):
                 {name: value for name, value in pair.items() if name != "flips"},
                 tasks=pair["matched"]["tasks"],
                 chats=pair["matched"]["chats"],
-                flips=tuple(_flips(pair)),
+                flips=tuple(
+                    record(Flip, entry, run=pair["run"], other=pair["other"], won=way == "won")
+                    for way in ("won", "lost")
+                    for entry in (pair["flips"] or {}).get(way, ())
+                ),
             )
             for pair in self.content["pairs"]
         )
@@ -266,13 +270,6 @@ class Comparison(Paired):
 
     def _tables(self) -> Iterable[Any]:
         return comparison_tables(self.content)
-
-
-def _flips(pair: Mapping[str, Any]) -> Iterable[Flip]:
-    for direction in ("won", "lost"):
-        for entry in (pair["flips"] or {}).get(direction, ()):
-            won = direction == "won"
-            yield record(Flip, entry, run=pair["run"], other=pair["other"], won=won)
 
 
 @dataclass(frozen=True, repr=False)

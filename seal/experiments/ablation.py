@@ -414,8 +414,20 @@ class _Planned:
         # The system that was tested, without what was varied.
         tested = next(iter(runs.values())).manifest()["system"] if runs else {}
         system = {name: said for name, said in tested.items() if name != self.ablation.field}
+        ablation, settings = self.ablation, self.settings
         content: dict[str, Any] = {
-            "protocol": self._protocol(told),
+            "protocol": {
+                "ablation": ablation.name,
+                "varied": ablation.varied or ablation.option or ablation.field or "tasks",
+                "conditions": [condition.name for condition in self.conditions],
+                "told": told,
+                "pool": self.pool.name,
+                "pool_digest": self.pool.digest,
+                "seed": seed,
+                "select": dict(settings.select),
+                **told_of(settings),
+                "trials": settings.trials,
+            },
             "system": system,
             "runs": [
                 {
@@ -440,21 +452,6 @@ class _Planned:
         if self.homes is not None and sides:
             content["points"] = points_of(self.pool, self.homes, sides[0].scores)
         return content
-
-    def _protocol(self, told: Sequence[str]) -> dict[str, Any]:
-        ablation, settings = self.ablation, self.settings
-        return {
-            "ablation": ablation.name,
-            "varied": ablation.varied or ablation.option or ablation.field or "tasks",
-            "conditions": [condition.name for condition in self.conditions],
-            "told": told,
-            "pool": self.pool.name,
-            "pool_digest": self.pool.digest,
-            "seed": settings.seed,
-            "select": dict(settings.select),
-            **told_of(settings),
-            "trials": settings.trials,
-        }
 
 
 def _headlined(runs: Iterable[RunFolder]) -> dict[str, None]:
@@ -563,7 +560,10 @@ class Irrelevant:
                 f"{pool.name} has no selected task with the tag {TAG!r}: take a pool that has, "
                 "or make one: seal generate queries --tools POOL --kinds irrelevance --out DIR"
             )
-        seeds = {task.id: seed for task in irrelevant if (seed := _seed(task)) in every}
+        made_of = {task.id: task.metadata.get("seed") for task in irrelevant}
+        seeds = {
+            id: seed for id, seed in made_of.items() if isinstance(seed, str) and seed in every
+        }
         if not seeds:
             raise UsageError(
                 f"{pool.name}: none of {counted(len(irrelevant), 'irrelevant task')} names by "
@@ -622,11 +622,6 @@ class Irrelevant:
         rows = [(task, row) for row, (task, _, _) in scored if self.kinds.get(task) == kind]
         values = table.values[:, table.metrics[metric]]
         return rate_of(values, rows)
-
-
-def _seed(task: Task) -> str:
-    made_of = task.metadata.get("seed")
-    return made_of if isinstance(made_of, str) else ""
 
 
 # -- How alike the names of an environment's tools are, against the errors made there.

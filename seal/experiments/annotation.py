@@ -149,18 +149,6 @@ class Judgements(Generic[Asked]):
         return sum(map(len, self.votes.values()))
 
 
-def write_sheet(path: Path, question: Question, items: Iterable[tuple[str, Iterable[str]]]) -> None:
-    """Write a sheet to fill in.
-
-    Args:
-        path: The CSV file, in UTF-8.
-        question: What is asked of each item.
-        items: Id of an item, and what a person sees of it, in the order of `SHOWN`.
-    """
-    rows = ([item, question.text, *map(escaped, shown), "", ""] for item, shown in items)
-    write_csv(path, COLUMNS, rows)
-
-
 def question_of(path: Path) -> Question:
     """Return the question that a sheet answers.
 
@@ -388,7 +376,8 @@ def export_items(run: RunFolder, question: Question, out: Path, n: int = 50, see
         for item in items_of(run, question)
         if item.id in wanted
     }
-    write_sheet(out, question, ((name, shown[name]) for name in chosen))
+    rows = ([name, question.text, *map(escaped, shown[name]), "", ""] for name in chosen)
+    write_csv(out, COLUMNS, rows)
     return len(chosen)
 
 

@@ -347,21 +347,12 @@ def _drawn_pools(
         )
 
 
-def queries_of(tasks: Iterable[Task]) -> list[tuple[str, int]]:
-    """Return (task id, goal) of every query that has relevant tools."""
-    return [
-        (task.id, position)
-        for task in tasks
-        for position, goal in enumerate(task.goals)
-        if goal.relevant
-    ]
-
-
 def _queries(
     source: Source, size: Size, sample: int, tasks: Sequence[Task], settings: RetrievalSettings
 ) -> tuple[tuple[str, int], ...]:
     pool = source.label, source.digest
-    return drawn_queries(queries_of(tasks), settings.queries, settings.seed, pool, (size, sample))
+    asked = [(task.id, at) for task in tasks for at, goal in enumerate(task.goals) if goal.relevant]
+    return drawn_queries(asked, settings.queries, settings.seed, pool, (size, sample))
 
 
 # -- The retrievers of an experiment: their labels, options and training, and what they measure.
@@ -425,13 +416,24 @@ def contenders(retrievers: Sequence[Any], options: Mapping[str, Any]) -> list[Co
         DataError: A training record is malformed.
     """
     labels = distinct([str(name_of(what)) for what in retrievers])
+    taken = {label: known_options(what) for label, what in zip(labels, retrievers, strict=True)}
     entered = []
     for label, what in zip(labels, retrievers, strict=True):
-        mine = {**_options_of(what, retrievers, options), **spec_of(what).options}
-        known = known_options(what)
+        known = taken[label]
+        others = [own for other, own in taken.items() if other != label]
+        # Not the options that only other retrievers take.
+        shared = {
+            name: value
+            for name, value in options.items()
+            if known is None or name in known or not any(o is None or name in o for o in others)
+        }
+        mine = {**shared, **spec_of(what).options}
         if known is not None:
             refuse_unknown_options(str(spec_of(what).what), mine, known)
-        entered.append(Contender(label, what, mine, _training(mine)))
+        models = [value for name, value in mine.items() if name.rpartition(".")[2] == "model"]
+        files = [Path(model) / TRAINING for model in models if isinstance(model, (str, Path))]
+        training = next((record for file in files if (record := _record(file)) is not None), None)
+        entered.append(Contender(label, what, mine, training))
     return entered
 
 
@@ -441,17 +443,6 @@ def repeated(entered: Sequence[Contender]) -> Iterator[str]:
     for place, (one, own) in enumerate(zip(entered, known, strict=True)):
         if own not in known[:place] and (times := known.count(own)) > 1:
             yield f"retriever {one.label} was given {times} times: it is compared with itself"
-
-
-def _options_of(what: Any, retrievers: Sequence[Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of one retriever, without those that only other retrievers take."""
-    own = known_options(what)
-    others = [known_options(other) for other in retrievers if other is not what]
-    return {
-        name: value
-        for name, value in options.items()
-        if own is None or name in own or not any(o is None or name in o for o in others)
-    }
 
 
 def held_out(sources: Sequence[Source], model: str | Path) -> list[Source]:
@@ -500,12 +491,6 @@ def _trained_on(record: Mapping[str, Any], digest: str) -> Mapping[str, Any] | N
     return next((one for one in sources if one.get("pool_digest") == digest), None)
 
 
-def _training(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    models = [value for name, value in options.items() if name.rpartition(".")[2] == "model"]
-    files = [Path(model) / TRAINING for model in models if isinstance(model, (str, Path))]
-    return next((record for file in files if (record := _record(file)) is not None), None)
-
-
 def _record(file: Path) -> Mapping[str, Any] | None:
     """Return the content of a training record; None: there is no such file."""
     return read_object(file, "train the model again") if file.is_file() else None
@@ -523,15 +508,6 @@ _log = logging.getLogger(__name__)
 
 _AT_ONCE = 256
 """Queries in one batch."""
-
-
-class Seconds(NamedTuple):
-    """Wall-clock seconds of one measurement; kept vectors and indexes are not made again."""
-
-    building: float
-    ranking: float
-    """For all queries."""
-    queries: int
 
 
 class Costs(NamedTuple):
@@ -582,7 +558,8 @@ class Measurement(NamedTuple):
     measured: Measured
     rankings: Sequence[Ranking]
     """One for each goal that is ranked, also of those without relevant tools."""
-    seconds: Seconds
+    timing: Mapping[str, float]
+    """{queries, building_s, query_ms}; kept vectors and indexes are not made again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -630,7 +607,11 @@ def measure(
         return Unavailable(" ".join(fault(error).split()))
     tokens = {tool.id: schema_tokens(tool) for tool in ranked.tools}
     found = measure_rankings(rankings, qrels_of(ranked.tasks), ks, tokens)
-    seconds = Seconds(built - begun, perf_counter() - built, len(rankings))
+    timing = {
+        "queries": len(rankings),
+        "building_s": round(built - begun, 4),
+        "query_ms": round(1000 * (perf_counter() - built) / max(1, len(rankings)), 4),
+    }
     measured = Measured(
         "",
         identity,
@@ -639,7 +620,7 @@ def measure(
         bool(getattr(retriever, "measures", True)),
         None if costs is None else costs.a_query(len(rankings)),
     )
-    return Measurement(measured, rankings, seconds)
+    return Measurement(measured, rankings, timing)
 
 
 def _calibration(ranked: Ranked, rankings: Sequence[Ranking]) -> Calibration | None:

@@ -145,13 +145,20 @@ def explain_run(
                 found = row(task, trajectory, goal, cause)
                 tally.rows.append(found)
                 kept = tally.examples[cause.stage, cause.cause]
-                if len(kept) < examples:
-                    kept.append(example(found, decision, task, trajectory, tools))
-    _check(run, chats, metric, tally)
-    return _content(run, tally, left_out, examples)
-
-
-def _check(run: RunFolder, chats: int, metric: str | None, tally: _Tally) -> None:
+                if len(kept) < examples:  # for people: with query, gold, calls, and verdict
+                    asked, answer = task.goals[goal], answer_of(trajectory, goal)
+                    kept.append(
+                        {
+                            **found,
+                            "query": asked.text[:TEXT],
+                            "gold": gold_of(asked, tools),
+                            "calls": calls_of(trajectory, goal),
+                            "answer": None if answer is None else answer[:TEXT],
+                            "metric": decision.metric,
+                            "verdict": decision.state,
+                            "reason": decision.reason[:TEXT],
+                        }
+                    )
     if not chats:
         raise DataError(
             f"{run.trajectories_path} holds no chat: there is nothing to explain; "
@@ -162,6 +169,7 @@ def _check(run: RunFolder, chats: int, metric: str | None, tally: _Tally) -> Non
             f"no goal of {run.path} has a value of the metric {metric!r}: "
             f"name one of its summary.json, or score it with `seal score {run.path}`"
         )
+    return _content(run, tally, left_out, examples)
 
 
 def _content(run: RunFolder, tally: _Tally, left_out: Unexplained, examples: int) -> dict[str, Any]:
@@ -235,28 +243,6 @@ TEXT = 400
 """Most characters of a text of an example."""
 _OF_CAUSE = (*("stage", "cause", "partly", "passed", "of", "step", "name", "expected", "received"),)
 """What a row says of a `Cause`, beside the evidence."""
-
-
-def example(
-    found: dict[str, Any],
-    decision: Decision,
-    task: Task,
-    chat: Trajectory,
-    tools: Mapping[str, Tool],
-) -> dict[str, Any]:
-    """Return a failed goal (`row`) for people: with query, gold, the calls made, and verdict."""
-    goal = task.goals[found["goal"]]
-    answer = answer_of(chat, found["goal"])
-    return {
-        **found,
-        "query": goal.text[:TEXT],
-        "gold": gold_of(goal, tools),
-        "calls": calls_of(chat, found["goal"]),
-        "answer": None if answer is None else answer[:TEXT],
-        "metric": decision.metric,
-        "verdict": decision.state,
-        "reason": decision.reason[:400],
-    }
 
 
 def row(task: Task, chat: Trajectory, goal: int, cause: Cause) -> dict[str, Any]:
@@ -376,7 +362,13 @@ def chats_of(
     chats = Tail(run.trajectories_path, Trajectory, whole=True)
     tasks = RecordLookup(run.path / "tasks.jsonl", Task, lambda task: task.id, whole=True)
     scores = RecordLookup(run.scores_path, Score, lambda s: (s.task_id, s.trial), whole=True)
-    _check_same_run(run, {task for task, _ in scores}, {*tasks})
+    scored = {task for task, _ in scores}
+    if scored and not scored & {*tasks}:
+        raise DataError(
+            f"{run.scores_path}: no task of these scores is in tasks.jsonl, such as "
+            f"{min(scored)!r}: they are of another run; score this one again with "
+            f"`seal score {run.path}`"
+        )
     played: dict[str, set[int]] = {}
     for trajectory in chats.read():
         task = next(iter(tasks.get(trajectory.task_id)), None)
@@ -389,7 +381,8 @@ def chats_of(
     for file in (tasks, scores, chats):
         if file.torn:
             left_out.reasons[f"{TORN}: {file.path.name}"] += 1
-    due = _trials(run, played)
+    told = (run.manifest().get("measure") or {}).get("trials")
+    due = set(range(told)) if type(told) is int else set().union(*played.values())
     for task_id in tasks:
         lacking = sorted(due - played.get(task_id, set()))
         goals = len(lacking) * len(tasks.get(task_id)[0].goals) if lacking else 0
@@ -399,21 +392,3 @@ def chats_of(
         elif lacking:
             left_out.reasons[NOT_PLAYED] += goals
             left_out.tasks.append(task_id)
-
-
-def _trials(run: RunFolder, played: Mapping[str, set[int]]) -> set[int]:
-    """Return the trials that each task should have: those of run.json, else all that occur."""
-    told = (run.manifest().get("measure") or {}).get("trials")
-    if type(told) is int:
-        return set(range(told))
-    return set().union(*played.values())
-
-
-def _check_same_run(run: RunFolder, scored: set[str], tasks: set[str]) -> None:
-    """Refuse scores of which none belongs to a task of the run."""
-    if scored and not scored & tasks:
-        raise DataError(
-            f"{run.scores_path}: no task of these scores is in tasks.jsonl, such as "
-            f"{min(scored)!r}: they are of another run; score this one again with "
-            f"`seal score {run.path}`"
-        )

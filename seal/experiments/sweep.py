@@ -153,12 +153,6 @@ def run_name(drawn: PoolSample, top_k: int, several: bool) -> str:
     return f"size-{drawn.size}/sample-{drawn.sample}/{run}"
 
 
-def write(out: Path, content: Mapping[str, Any]) -> None:
-    """Write sweep.json and sweep.csv."""
-    write_json(content, out / SWEEP.name)
-    LONG.write(content, out)
-
-
 def discard(out: Path) -> None:
     """Remove what a sweep wrote if it failed before any of its runs began."""
     if any(out.glob("size-*/sample-*/run*/run.json")):
@@ -234,7 +228,8 @@ def sweep(
         except SealError:
             discard(out)
             raise
-        write(out, result.content)
+        write_json(result.content, out / SWEEP.name)
+        LONG.write(result.content, out)
     return result
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from io import BytesIO
 from itertools import chain
 from pathlib import Path
@@ -317,16 +318,16 @@ def panels(count: int, columns: int, width: float, height: float) -> tuple[Figur
         height: Of each panel's axes.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     columns = min(columns, count)
     lines = -(-count // columns)
     size = (columns * width, lines * height)
     apart = ConstrainedLayoutEngine(w_pad=_EDGE / 2, h_pad=_EDGE / 2, wspace=0, hspace=0)
-    from seal.report.picture import Picture
-
-    figure = Picture(figsize=size, layout=apart)
+    figure = Figure(figsize=size, layout=apart)  # of its own: pyplot need not close it
     FigureCanvasAgg(figure)
+    vars(figure)["_repr_png_"] = partial(picture_of, figure, "png")  # as a notebook shows it
     grid = figure.add_gridspec(lines, columns)
     axes = [figure.add_subplot(grid[divmod(number, columns)]) for number in range(count)]
     return figure, [axes[start : start + columns] for start in range(0, count, columns)]

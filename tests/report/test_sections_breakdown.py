@@ -3,9 +3,9 @@
 import pytest
 from report_runs import Writer, chat, metric, task
 
-from seal.report.breakdown import breakdown
 from seal.report.lanes import lanes_of
 from seal.report.run_pages import write_report
+from seal.report.sections import breakdown
 from seal.runs.run import RunFolder
 
 SIMILARITY = {
