@@ -139,12 +139,11 @@ def _differences_of(runs: Mapping[str, RunFolder], force: bool) -> list[str]:
 
 
 def _row(name: str, run: RunFolder, side: Side) -> dict[str, Any]:
-    model = run.manifest().get("system", {}).get("model", {})
     chats = side.scores.chats()
     return {
         "run": name,
         "path": str(run.path),
-        "model": model.get("model") if isinstance(model, Mapping) else model,
+        "model": run.model or None,
         "tasks": len(side.scores.tasks),
         "chats": len(chats),
         "trials": len(set(chats[:, 1].tolist())),

@@ -389,9 +389,7 @@ def _played(run: RunFolder) -> set[str]:
 
 
 def _names(run: RunFolder) -> set[str]:
-    model = run.manifest().get("system", {}).get("model", {})
-    name = str(model.get("model", "") if isinstance(model, Mapping) else model)
-    return {run.path.resolve().name, name, name.removeprefix(_RECORDED)} - {""}
+    return {run.path.resolve().name, run.model, run.model.removeprefix(_RECORDED)} - {""}
 
 
 def _is_turned(found: PreferenceFile, run: RunFolder, base: RunFolder) -> bool:

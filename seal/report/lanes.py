@@ -116,9 +116,7 @@ def measure_differences(runs: Sequence[RunFolder]) -> list[str]:
 
 def model_name(run: RunFolder) -> str:
     """Return the model that a run was played with, after the agent of one's own that asked it."""
-    told = run.manifest()
-    model, agent = (told.get("system") or {}).get("model"), told.get("agent")
-    named = str((model.get("model") if isinstance(model, dict) else model) or run.path.name)
+    named, agent = run.model or run.path.name, run.manifest().get("agent")
     return named if agent in (None, named) else f"{agent} with {named}"
 
 
