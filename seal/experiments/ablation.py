@@ -356,11 +356,14 @@ def ablate(
     else:
         conditions = conditions_of(ablation, settings, retrievers)
     planned = _Planned(ablation, settings, pool, conditions, irrelevant, homes)
-    planned.check(out)
-    begun = planned.content(out, [], [f"unfinished: {counted(len(planned.conditions), 'run')}"])
+    for condition in conditions:  # what cannot be played is refused before the first is played
+        folder = RunFolder(out / condition.name)
+        if not folder.is_begun:
+            with Engine.of(condition.settings, folder) as engine:
+                engine.check()
+    begun = planned.content(out, [], [f"unfinished: {counted(len(conditions), 'run')}"])
     with COMPARISON.opened(out, begun, resume):
-        found = partial(planned.content, out)
-        result = play(planned.conditions, out, settings, found, progress)
+        result = play(conditions, out, settings, partial(planned.content, out), progress)
         write_json(result.content, out / COMPARISON.name)
     return result
 
@@ -375,14 +378,6 @@ class _Planned:
     conditions: Sequence[PlannedRun]
     irrelevant: Irrelevant | None
     homes: Mapping[tuple[str, int], str] | None
-
-    def check(self, out: Path) -> None:
-        """Refuse a condition that cannot be played, before the first one is played."""
-        for condition in self.conditions:
-            folder = RunFolder(out / condition.name)
-            if not folder.is_begun:
-                with Engine.of(condition.settings, folder) as engine:
-                    engine.check()
 
     def content(self, out: Path, done: Sequence[str], notes: list[str]) -> dict[str, Any]:
         """Return the content of comparison.json.
