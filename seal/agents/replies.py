@@ -234,10 +234,12 @@ WHOLE: Brief = "goal+boundary+demonstration"
 def reduced(persona: Mapping[str, JSON], brief: Brief) -> dict[str, JSON]:
     """Return the parts of a persona that a brief has.
 
-    `goal` keeps the entries `goal` and `then`; `goal+boundary` drops the demonstration alone.
+    `goal` keeps the entries `goal`, `then` and `opening`; `goal+boundary` drops the demonstration
+    alone.
     """
     if brief == "goal":
-        return {name: value for name, value in persona.items() if name in ("goal", "then")}
+        kept = ("goal", "then", "opening")
+        return {name: value for name, value in persona.items() if name in kept}
     if brief == "goal+boundary":
         return {name: value for name, value in persona.items() if name != "demonstration"}
     return dict(persona)
@@ -257,6 +259,10 @@ class PluginError(InfrastructureError):
 
 class NeverBegunError(UsageError):
     """An agent elsewhere fails in every chat before it asks anything: the run ends."""
+
+
+class NoPersonError(UsageError):
+    """A person is to speak where there is no terminal: the run ends."""
 
 
 class CallsSpentError(BaseException):
@@ -307,7 +313,9 @@ def is_of_the_chat(error: SealError) -> bool:
     Any other one is the role's own, such as one that it raises or that a verb of ours told it.
     """
     places = (frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__))
-    return isinstance(error, (InfrastructureError, NeverBegunError)) or _CHAT in places
+    return (
+        isinstance(error, (InfrastructureError, NeverBegunError, NoPersonError)) or _CHAT in places
+    )
 
 
 def crash(error: BaseException) -> str:

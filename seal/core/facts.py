@@ -470,7 +470,7 @@ def _phrase(whole: Text, tokens: Sequence[Token], first: bool) -> Phrase:
     at = next((n for n, word in enumerate(said) if word in past), len(said))
     before = said[max(at - _NEAR, 0) : at]
     claims = not _CLAIM.isdisjoint(before) or (first and before in ((), ("and",)))  # "I went and"
-    claims = claims and role("negation", "modal").isdisjoint(before)
+    claims = claims and "ll" not in before and role("negation", "modal").isdisjoint(before)
     stems = frozenset(stem(word) for word in said if len(word) > 2 and word not in past)
     found = (
         stems - plain_stems(),

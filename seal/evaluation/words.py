@@ -78,7 +78,7 @@ def known_to(goal: GoalChat) -> Record:
 
 def gold_texts(goal: GoalChat) -> list[str]:
     """Return the texts of a task up to a goal: what was said before, requests, and gold's."""
-    texts = [step.content for step in (*goal.task.history, *goal.goal.reference)]
+    texts = [step.content for step in (*goal.task.before, *goal.goal.reference)]
     texts += gold_sentences(goal.goal)
     texts += [one.text for one in goal.task.goals[: goal.position + 1]]
     return [
@@ -237,9 +237,10 @@ def _asked_of(goal: GoalChat) -> _Asked:
     calls = [call for call in made_calls(goal.steps) if call.id not in failed]
     tools = {word for call in calls for word in words(call.tool or call.name)}
     asked = [goal.goal.text, *(step.content for step in goal.steps if party(step.author) == USER)]
-    base = deed_forms().base
+    tells = {word for word, kinds in deed_forms().tools.items() if kinds == {"send"}}
+    tells -= deed_forms().base.keys()
     pairs = (pair for text in asked for pair in pairwise([*words(text), ""]))
-    forms = {word for word, after in pairs if word in base or after not in ("me", "us")} - {"say"}
+    forms = {word for word, after in pairs if word not in tells or after not in _TOLD} - {"say"}
     results = [step.content for step in goal.steps if step.result is not None]
     told = {word for text in (*asked, *results) for word in words(text)}
     calls += [step.call for step in goal.goal.reference if step.call is not None]
@@ -248,6 +249,9 @@ def _asked_of(goal: GoalChat) -> _Asked:
     stems = {stem(word) for word in told.union(*map(words, near))}
     said = (phrase.words for text in gold_texts(goal) for phrase in phrases(read(text)))
     return _Asked(forms, tools, told, stems, {*said})
+
+
+_TOLD = ("me", "us")
 
 
 def _is_unasked(phrase: Phrase, goal: GoalChat) -> bool:

@@ -42,6 +42,7 @@ def test_a_text_is_read_in_phrases_but_for_questions_and_wishes(
         ("Your dinner on Friday is now moved.", "moved"),
         ("I have not sent it.", ""),
         ("I could have sent it.", ""),
+        ("Then I'll set it.", ""),
         ("Closed at 1.27.", ""),
     ],
 )
