@@ -244,7 +244,9 @@ def agrees(text: str, told: str) -> bool | None:
     words = {word for clause in own for word in clause} | {clause.lead for clause in clauses}
     assents = [clause for clause in clauses if _assents(clause, before)]
     doubts = words & role("doubt") - (before & deed_forms().base.keys())
-    changes = {word for word in words if word[:1].isdigit()} - before
+    queried = {word for sentence in heard if sentence.is_question for word in sentence.words}
+    changes = {word for word in words | queried if word[:1].isdigit()} - before
+    changes |= {word for word in queried if word[0] == VALUE}  # "OK. 5?"
     opens = heard and assents and (assents[0] in heard[0].clauses[:2] or len(heard[0].words) < 3)
     if asked and (opens or _has_thumb(text)) and not (crossed or doubts or changes):
         return True
