@@ -7,12 +7,15 @@ to the form of chat completions. So profiles, outcomes and the reading of calls 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from seal.core import ModelError, Request
+from seal.core.http import CutStreamError, Streamed, answer_in
+from seal.core.outcomes import finish_of
 from seal.core.secrets import ANTHROPIC_URL
-from seal.core.servers import sentences, server_url
+from seal.core.servers import server_url
 from seal.models.profiles import Profile
 from seal.models.server_model import SdkServer, ServerModel
 from seal.models.spec import ModelSettings
@@ -37,19 +40,18 @@ class _AnthropicServer(SdkServer):
         super().__init__(who, "ANTHROPIC_API_KEY", settings)
 
     def _sent(self, client: Any, body: Mapping[str, Any], heard: Callable[[], None]) -> Any:
-        ask: Callable[..., Any] = client.messages.create
+        ask: Callable[..., Any] = client.messages.with_streaming_response.create
         named = {name: body[name] for name in ("model", "max_tokens", "messages")}
         rest = {name: value for name, value in body.items() if name not in named}
-        if not self._settings.stream:
-            return ask(**named, extra_body=rest).model_dump(mode="json")
-        with client.messages.stream(**named, extra_body=rest) as stream:
-            for event in stream:
-                if event.type == "content_block_delta":
+        if self._settings.stream:
+            rest["stream"] = True
+        text = bytearray()
+        with ask(**named, extra_body=rest) as answer:
+            for piece in answer.iter_bytes():
+                text += piece
+                if b"content_block_delta" in piece:
                     heard()
-            message = stream.get_final_message()
-        if message.stop_reason is None:
-            raise ValueError("the stream broke off before the answer's end")
-        return message.model_dump(mode="json")
+        return answer_in(text, _MESSAGES)
 
     def _told(self, error: Exception) -> ModelError:
         import anthropic
@@ -62,21 +64,17 @@ class _AnthropicServer(SdkServer):
             found = type(cause).__name__ != "ConnectError"
             said = f"could not be reached or broke off: {cause}"
             return self.transient(said, status=0, found=found)
+        if isinstance(error, CutStreamError):
+            return self.transient(f"broke off: {error}", status=0)
         said = str(error) or type(error).__name__
-        told = f"answered what is not of its interface: {said}"
-        if self._settings.stream:
-            told = sentences(told, "If it cannot stream: -M stream=false.")
-        return self.transient(told)
+        return self.transient(f"answered what is no JSON: {said}. Is {self.setting} right?")
 
     def _told_status(self, error: Any) -> ModelError:
         body = error.body if isinstance(error.body, dict) else {}
         inner = body.get("error")
         kind = str(inner.get("type")) if isinstance(inner, dict) else ""
         message = str(inner.get("message")) if isinstance(inner, dict) else str(error.message)
-        status = error.status_code
-        if status < 400:  # an error amid a stream
-            status = 529 if kind == "overloaded_error" else 500
-        return self._failure(status, message, error.response.headers, codes=kind)
+        return self._failure(error.status_code, message, error.response.headers, codes=kind)
 
     def _connect(self) -> Any:
         import anthropic
@@ -91,6 +89,43 @@ class _AnthropicServer(SdkServer):
             timeout=self._settings.timeout_s,
             default_headers=alone,
         )
+
+
+def _message(chunks: list[dict[str, Any]]) -> tuple[dict[str, Any], bool]:
+    """Return a message: its blocks come in parts, the arguments of a call as pieces of JSON.
+
+    They stay the text that came: a call that was cut has no arguments, however much can be guessed.
+    """
+    answer: dict[str, Any] = {}
+    blocks: dict[Any, dict[str, Any]] = {}
+    for chunk in chunks:
+        if chunk.get("type") == "message_start":
+            answer = dict(object_of(chunk.get("message")))
+        elif chunk.get("type") == "content_block_start":
+            blocks[chunk.get("index")] = dict(object_of(chunk.get("content_block")))
+        elif chunk.get("type") == "content_block_delta":
+            block = blocks.setdefault(chunk.get("index"), {})
+            for name, value in object_of(chunk.get("delta")).items():
+                if name in ("text", "thinking", "signature", "partial_json"):
+                    block[name] = f"{block.get(name) or ''}{value or ''}"
+        elif chunk.get("type") == "message_delta":
+            told, usage = object_of(chunk.get("delta")), object_of(chunk.get("usage"))
+            answer |= {name: value for name, value in told.items() if value is not None}
+            usage = {name: value for name, value in usage.items() if value is not None}
+            answer["usage"] = object_of(answer.get("usage")) | usage
+    for block in blocks.values():
+        if "partial_json" in block:
+            block["input"] = block.pop("partial_json")
+    answer["content"] = list(blocks.values())
+    return answer, answer.get("stop_reason") is not None
+
+
+_MESSAGES = Streamed(
+    _message,
+    lambda chunk: chunk.get("type") == "content_block_delta",
+    re.compile(rb"event: ?message_stop\r?\n"),
+)
+"""Anthropic's messages."""
 
 
 class AnthropicModel(ServerModel):
@@ -187,11 +222,14 @@ def as_chat(answer: Any) -> Any:
     if not isinstance(answer, dict) or not isinstance(answer.get("content"), list):
         return answer
     blocks = objects_in(answer["content"])
+    used = [block for block in blocks if block.get("type") == "tool_use"]
     calls = [
-        {"function": {"name": block.get("name"), "arguments": block.get("input") or {}}}
-        for block in blocks
-        if block.get("type") == "tool_use"
+        {"function": {"name": block.get("name"), "arguments": block.get("input")}} for block in used
     ]
+    is_cut = finish_of(answer.get("stop_reason")) == "length" and bool(used)
+    if is_cut and blocks[-1] is used[-1] and not isinstance(used[-1].get("input"), str):
+        # Servers close what the limit cut before they send it whole: nobody knows what is missing.
+        calls[-1]["function"]["arguments"] = json.dumps(used[-1].get("input") or {})[:-1]
     message = {
         "content": texts_in([b for b in blocks if b.get("type") == "text"], "text"),
         "reasoning_content": texts_in(blocks, "thinking"),

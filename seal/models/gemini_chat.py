@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from seal.core import Request
+from seal.core.outcomes import UNREADABLE, finish_of
 from seal.core.providers import GeminiServer
 from seal.core.text_formats import parse_object
 from seal.models.profiles import Profile
@@ -147,30 +148,43 @@ def as_chat(answer: Any) -> Any:
         if not object_of(answer.get("promptFeedback")).get("blockReason"):
             return answer
         candidates = [{"finishReason": "content_filter"}]
-    content = candidates[0].get("content") or {}
-    found = content.get("parts") or [] if isinstance(content, dict) else None
-    if not isinstance(found, list):
+    contents = [one.get("content") or {} for one in candidates]
+    if not all(isinstance(c, dict) and isinstance(c.get("parts") or [], list) for c in contents):
         return answer
-    parts = objects_in(found)
-    spoken = [part for part in parts if not part.get("thought")]
-    message = {
-        "content": texts_in(spoken, "text"),
-        "reasoning_content": texts_in([part for part in parts if part.get("thought")], "text"),
-        "tool_calls": [
-            {"function": _called(part["functionCall"])} for part in spoken if "functionCall" in part
-        ],
-    }
     usage = object_of(answer.get("usageMetadata"))
     counts = [usage.get(f"{name}TokenCount") for name in ("candidates", "thoughts")]
     spoke, thought = (count if isinstance(count, int) else 0 for count in counts)
     return {
-        "choices": [{"message": message, "finish_reason": candidates[0].get("finishReason")}],
+        "choices": list(map(_choice, candidates)),
         "usage": {
             "prompt_tokens": usage.get("promptTokenCount"),
             "completion_tokens": spoke + thought,
             "completion_tokens_details": {"reasoning_tokens": thought},
         },
     }
+
+
+def _choice(candidate: dict[str, Any]) -> dict[str, Any]:
+    """Return a candidate as a choice.
+
+    Where Google could not read a call, what the model wrote stands in `finishMessage`. Code that a
+    model writes in place of a call is one that nobody can read.
+    """
+    parts = objects_in(object_of(candidate.get("content")).get("parts"))
+    spoken = [part for part in parts if not part.get("thought")]
+    words, code = texts_in(spoken, "text"), [object_of(p.get("executableCode")) for p in spoken]
+    finish, why = candidate.get("finishReason"), candidate.get("finishMessage")
+    calls = [_called(part["functionCall"]) for part in spoken if "functionCall" in part]
+    if not calls and any(code):
+        words, finish = words + texts_in(code, "code"), UNREADABLE
+    elif not words and not calls and finish_of(finish) == UNREADABLE:
+        words = why if isinstance(why, str) else ""
+    message = {
+        "content": words,
+        "reasoning_content": texts_in([part for part in parts if part.get("thought")], "text"),
+        "tool_calls": [{"function": call} for call in calls],
+    }
+    return {"message": message, "finish_reason": finish, "error": why}
 
 
 def _called(call: Any) -> Any:

@@ -169,6 +169,8 @@ def as_chat(answer: Any) -> Any:
         "tool_calls": [{"function": call} for call in by_kind.get("function_call", ())],
     }
     ended = object_of(answer.get("incomplete_details")).get("reason")
+    if not ended and answer.get("status") not in (None, "completed"):
+        ended = answer["status"]
     finish = ended or ("tool_calls" if message["tool_calls"] else "stop")
     usage = object_of(answer.get("usage"))
     return {
@@ -200,13 +202,19 @@ class _LiteLLM(SdkServer):
     def _sent(self, client: Any, body: Mapping[str, Any], heard: Callable[[], None]) -> Any:
         told: dict[str, Any] = {"api_base": self.url, "api_key": self._key, "drop_params": True}
         told |= {"timeout": self._settings.timeout_s, "num_retries": 0, "max_retries": 0}
-        return client(**body, **told).model_dump()
+        answer = client(**body, **told).model_dump()
+        for choice in objects_in(answer.get("choices")):  # LiteLLM says `stop` for unknown words
+            word = object_of(choice.get("provider_specific_fields")).get("native_finish_reason")
+            if word:
+                choice["finish_reason"] = word
+        return answer
 
     def _told(self, error: Exception) -> ModelError:
         status = getattr(error, "status_code", None)
         headers = getattr(getattr(error, "response", None), "headers", None) or {}
         said = str(getattr(error, "message", None) or error)
-        return self._failure(status if isinstance(status, int) else 500, said, headers)
+        codes = type(error).__name__
+        return self._failure(status if isinstance(status, int) else 500, said, headers, codes=codes)
 
     def _connect(self) -> Any:
         os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # else it asks GitHub

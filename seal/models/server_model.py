@@ -28,8 +28,9 @@ from seal.core import (
     UsageError,
 )
 from seal.core.concurrency import given_up, seconds_left
+from seal.core.outcomes import UNREADABLE, codes_of, refusal_of, status_in, unread
 from seal.core.secrets import ServerSettings, public_url
-from seal.core.servers import Server, Standing, refusal_of, unread
+from seal.core.servers import Server, Standing
 from seal.core.text import count_by_bytes
 from seal.core.values import json_text
 from seal.models.profiles import Profile, after_refusal, differences, find_profile, save, saved_at
@@ -46,8 +47,6 @@ from seal.models.wire import (
 
 # -- A model behind a server: the one way from a request to its answer, whatever the provider.
 
-UNREADABLE = "unreadable"
-"""The `finish_reason` of an answer in which the server could not read the calls."""
 _log = logging.getLogger(__name__)
 
 
@@ -184,25 +183,30 @@ class ServerModel(ABC):
                     raise
                 raise _LearntError from None
             try:
-                completion, counted = parse_completion(answer, tools)
+                completion, counted = parse_completion(answer, tools, body.get("n", 1) != 1)
+            except FailedAnswerError as error:
+                raise self._failed(error) from None
             except MalformedAnswerError as error:
-                problem, failed = str(error), isinstance(error, FailedAnswerError)
+                problem = str(error)
             else:
                 if profile.thinking is not None:
                     completion = _with_usual_marks(completion, *profile.thinking)
                 if counted:
                     return count_thinking(completion, self.counted_as)
                 return estimate_usage(request, completion, self.counted_as)
-            refusal = refusal_of(400, problem)
-            if refusal is not None:
-                raise RequestError(self._server.told(f"answered {problem}"), refusal)
-            if failed:
-                raise self._server.transient(problem)
             known = self._server.standing.counts.was_heard
             hint = "" if known else f". Is {self._server.setting} right?"
             raise self._server.transient(f"{self.unusable}: {problem}{hint}")
 
         return self._server.answer(ask)
+
+    def _failed(self, failure: FailedAnswerError) -> ModelError:
+        """Return what an answer comes to that is the server's fault, or a refusal."""
+        error, said = failure.error or {}, str(failure)
+        status = status_in(error)
+        if error and (refusal := refusal_of(status, said, " ".join(codes_of(error)))):
+            return RequestError(self._server.told(f"answered {said}"), refusal)
+        return self._server.transient(said, status if status != 400 else 200)
 
     def context(self) -> int | None:
         """Return the tokens that prompt and answer may have; None: the server does not say."""

@@ -108,6 +108,9 @@ def outcome_notes(summary: Mapping[str, Any]) -> Iterator[str]:
     if cut:
         told = ", ".join(f"{role} {count}" for role, count in cut.items())
         yield f"answers cut at a limit of tokens: {told}"
+    if unknown := summary.get("unknown_ends"):
+        told = ", ".join(f"{word!r} {count}" for word, count in unknown.items())
+        yield f"answers that ended by an unknown word, and count as they stand: {told}"
     if unrecorded := summary.get("unrecorded"):
         yield unrecorded_note(unrecorded)
     yield from _taken_as_made(summary)

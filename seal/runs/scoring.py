@@ -26,6 +26,7 @@ from seal.core import (
 )
 from seal.core.conditions import Called
 from seal.core.files import AtomicFile
+from seal.core.outcomes import is_known
 from seal.core.records import encode_scores
 from seal.core.values import digest, json_text
 from seal.evaluation import REGISTRY as METRICS
@@ -107,6 +108,8 @@ class _Totals:
     usage: Usage = field(default_factory=Usage)
     truncated: Counter[str] = field(default_factory=Counter)
     """Role to the number of its replies that a limit of tokens cut."""
+    unknown_ends: Counter[str] = field(default_factory=Counter)
+    """Word of a server that SEAL does not know to the number of replies that ended by it."""
     spoilt: int = 0
     """Trajectories whose user made an error."""
     calls: int = 0
@@ -144,6 +147,8 @@ class _Totals:
         for step in trajectory.steps:
             self.usage = self.usage + step.usage if step.usage else self.usage
             self.truncated[step.author] += step.finish_reason == "length"
+            if step.finish_reason and not is_known(step.finish_reason):
+                self.unknown_ends[step.finish_reason] += 1
             self.calls += step.call is not None and step.author != USER
         self.turns += len({step.turn for step in trajectory.steps})
         vouched = {score.goal for score in scores if score.details.get("by") == MILESTONES}
@@ -443,6 +448,7 @@ def _summary(
     trials = (manifest.get("measure") or {}).get("trials", 1)
     ids = list(tasks)
     truncated, thought = +totals.truncated, totals.usage.reasoning
+    unknown = totals.unknown_ends
     unrecorded = totals.unrecorded_calls()
     missing = sum(max(0, trials - totals.chats[task]) for task in ids)
     return {
@@ -457,6 +463,7 @@ def _summary(
         **({"unanswered": totals.unanswered} if totals.unanswered else {}),
         **({FAILED_GOLD: dict(totals.failed.most_common(_QUESTIONS))} if totals.failed else {}),
         **({"truncated": dict(sorted(truncated.items()))} if truncated else {}),
+        **({"unknown_ends": dict(sorted(unknown.items()))} if unknown else {}),
         LINES: folder.lines(),
         "skipped": sum(skipped.values()),
         "skipped_reasons": skipped,

@@ -280,6 +280,20 @@ def test_retry_after_in_seconds_is_waited_for(model_of):
     assert len(server.received) == 2
 
 
+def test_a_wait_without_end_is_no_wait(model_of):
+    for asked in ("inf", "-inf", "nan", "1e300"):
+        model, server = model_of([failure(429, retry_after=asked), text("fine")])
+        assert model.complete(ASK).content == "fine"
+        assert len(server.received) == 2
+
+
+def test_an_empty_list_of_calls_hides_no_legacy_call(model_of):
+    called = {"name": "weather_now", "arguments": "{}"}
+    made = message(None, finish_reason="function_call", tool_calls=[], function_call=called)
+    model, _ = model_of([made])
+    assert [call.name for call in model.complete(ASK).calls] == ["weather.now"]
+
+
 def test_retry_after_as_a_date_is_waited_for(model_of):
     soon = (datetime.now(UTC) + timedelta(seconds=2)).replace(microsecond=0)
     busy = failure(503, retry_after=format_datetime(soon, usegmt=True))

@@ -279,6 +279,14 @@ def test_cut_answers_and_thinking_are_told_to_the_reader(model_server, one, tmp_
         assert mark in shown and mark in page
 
 
+def test_ends_that_nobody_knows_are_counted_and_told(model_server, one, tmp_path):
+    direct(one, tmp_path / "run", model_server(lambda request: text("So.", finish_reason="Noon")))
+    run = seal.Run.load(tmp_path / "run")
+    told = "answers that ended by an unknown word, and count as they stand: 'noon' 1"
+    assert run.summary["unknown_ends"] == {"noon": 1}
+    assert told in summary_notes(run.folder) and told in repr(run)
+
+
 @pytest.mark.parametrize(("usage", "told"), [((11, 7), ""), (None, " (estimated)")])
 def test_tokens_that_no_server_counted_are_told_as_estimates(
     model_server, one, tmp_path, capsys, usage, told
