@@ -260,13 +260,23 @@ _TOO_MUCH = re.compile(
     re.IGNORECASE,
 )
 """The value is refused, and not the field."""
+_OF_A_TOOL = re.compile(
+    r"\bschemas?\b(?!['\"]?\s*(?:is|are) not)|\bproperties\b|\btools[\[.]\d"
+    r"|\b(?:tool|function)\s{1,2}['\"`]|\bfunction(?:_declarations)?[\[.]",
+    re.IGNORECASE,
+)
+"""The words are about a tool, whose properties may have the names of fields."""
 HINTS = frozenset({"parallel_tool_calls"})
 """Fields that measure nothing: a refusal takes them out even where the user gave them."""
 _FIXED = frozenset({"model", "messages", "tools", "stream"})
 
 
 def after_refusal(
-    profile: Profile, said: str, body: Mapping[str, Any], given: Collection[str] = ()
+    profile: Profile,
+    said: str,
+    body: Mapping[str, Any],
+    given: Collection[str] = (),
+    param: str = "",
 ) -> Profile | None:
     """Return what a refusal teaches; None where it teaches nothing new.
 
@@ -275,6 +285,7 @@ def after_refusal(
         said: The server's words.
         body: The request, as it was sent.
         given: Fields that the user gave; a refusal of what they measure stands.
+        param: The field that the server says it is about; empty: it does not say.
     """
     for pattern, changes in _RULES:
         new = {key: value for key, value in changes.items() if getattr(profile, key) != value}
@@ -282,7 +293,11 @@ def after_refusal(
             return profile.with_learnt(**new)
     if not _UNSUPPORTED.search(said) or _TOO_MUCH.search(said):
         return None
+    if not param and _OF_A_TOOL.search(said):
+        return None
     for name in body:  # in the order of the request, so that every process learns the same
+        if param and name != re.split(r"\W", param, maxsplit=1)[0]:
+            continue
         if name not in _FIXED and re.search(rf"(?<![\w/-]){re.escape(name)}(?![\w-])", said):
             return _without(profile, name, said, name in given)
     return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import re
 import tempfile
 import threading
 from abc import ABC, abstractmethod
@@ -14,6 +15,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from seal.core import (
     JSON,
@@ -32,7 +34,7 @@ from seal.core.outcomes import UNREADABLE, codes_of, refusal_of, status_in, unre
 from seal.core.secrets import ServerSettings, public_url
 from seal.core.servers import Server, Standing
 from seal.core.text import count_by_bytes
-from seal.core.values import json_text
+from seal.core.values import digest, json_text
 from seal.models.profiles import Profile, after_refusal, differences, find_profile, save, saved_at
 from seal.models.spec import ModelSettings
 from seal.models.wire import (
@@ -48,6 +50,10 @@ from seal.models.wire import (
 # -- A model behind a server: the one way from a request to its answer, whatever the provider.
 
 _log = logging.getLogger(__name__)
+
+
+_VARYING = re.compile(r"\d+|\b[0-9a-f-]{8,}\b")
+"""What differs between two refusals of one kind, such as the number of a request."""
 
 
 class _LearntError(Exception):
@@ -89,6 +95,12 @@ class ServerModel(ABC):
         self.name = name
         self.settings = settings
         self._lock = threading.Lock()
+        self._window: tuple[int | None] | None = None
+        """What `context` found; None: it was not asked."""
+        self._lesson: tuple[str, Profile | None] = ("", None)
+        """The words that last taught something, and the profile before."""
+        self._vain: set[str] = set()
+        """Words that came again after what they taught."""
         self.spec = f"{provider}/{name}"
         """The model, as users and messages call it."""
         self._server = self._served(self.spec)
@@ -100,6 +112,7 @@ class ServerModel(ABC):
         return {
             "model": self.spec,
             "base_url": self.place,
+            **self._route,
             "temperature": self.settings.temperature,
             "options": dict(self.settings.options),
             **self._rules,
@@ -110,6 +123,12 @@ class ServerModel(ABC):
         """What the profile adds to the identity; nothing where it shapes no answer."""
         rules = self.profile.identity(self._given)
         return {"profile": rules} if rules else {}
+
+    @property
+    def _route(self) -> dict[str, JSON]:
+        """Which of several models behind one address it is: a digest, as queries may hold keys."""
+        query = urlsplit(self._server.url or "").query
+        return {"query": digest(query)[:16]} if query else {}
 
     @property
     def place(self) -> str | None:
@@ -209,24 +228,38 @@ class ServerModel(ABC):
         return self._server.transient(said, status if status != 400 else 200)
 
     def context(self) -> int | None:
-        """Return the tokens that prompt and answer may have; None: the server does not say."""
-        return self._server.context_of(self.name)
+        """Return the tokens that prompt and answer may have; None: the server does not say.
+
+        It is asked once.
+        """
+        if self._window is None:
+            self._window = (self._server.context_of(self.name),)
+        return self._window[0]
 
     def _learns(self, profile: Profile, refusal: ModelError, body: Mapping[str, Any]) -> bool:
         """Tell whether asking again can help, after a refusal under a profile."""
+        words = _VARYING.sub("", refusal.said)
         with self._lock:
+            if words in self._vain:
+                return False
             if self.profile is not profile:  # another thread has learnt meanwhile
                 return True
-            learnt = after_refusal(profile, refusal.said, body, self._given)
-            if learnt is None:
-                return False
+            if words and words == self._lesson[0]:  # what it taught changed nothing
+                self._vain.add(words)
+                learnt, told = self._lesson[1] or profile, "what it changed is taken back"
+            else:
+                found = after_refusal(profile, refusal.said, body, self._given, refusal.param)
+                if found is None:
+                    return False
+                learnt, told = found, differences(profile, found)
+                self._lesson = words, profile
             self.profile = learnt
-        told = differences(profile, learnt)
+            is_new = words not in self._vain
         _log.warning("%s refused a request; from now on: %s", self.spec, told)
         path = saved_at(self.spec, self.place)
         if path.is_file() and self.settings.profile is None:
             save(learnt, path)
-        return True
+        return is_new
 
     @abstractmethod
     def _served(self, who: str) -> Server:

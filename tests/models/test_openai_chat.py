@@ -565,12 +565,17 @@ def test_identity_names_what_shapes_answers_and_nothing_secret(monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", "http://ann:pw@localhost:1/v1?key=abc")
     settings = ModelSettings(options={"top_p": 0.5}, temperature=0.3)
     model = build_model("openai/m", settings)
-    assert model_identity("openai/m", settings, model) == {
+    told = model_identity("openai/m", settings, model)
+    query = told.pop("query")
+    assert told == {
         "model": "openai/m",
         "base_url": "http://localhost:1/v1",
         "temperature": 0.3,
         "options": {"top_p": 0.5},
     }
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://ann:pw@localhost:1/v1?key=abd")
+    other = build_model("openai/m", settings).identity["query"]
+    assert len(query) == 16 and query != other  # another deployment behind one path
 
 
 @pytest.mark.parametrize(

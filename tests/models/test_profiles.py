@@ -261,6 +261,8 @@ def test_a_judge_gives_the_schema_of_its_verdict_to_a_model_that_takes_one(
         "This model's maximum context length is 8192 tokens.",
         "Invalid schema for function 'weather': seed is wrong",
         "temperature must be between 0 and 1; other values are not supported",
+        "In context=('properties', 'temperature'), 'default' is not permitted",
+        "Unsupported keyword in tools[0].function.parameters.properties.seed",
     ],
 )
 def test_a_refused_value_teaches_nothing(
@@ -270,6 +272,38 @@ def test_a_refused_value_teaches_nothing(
     with pytest.raises(ModelError, match="answered HTTP 400"):
         build_model(f"openai/x,base_url={server.url}").complete(ASKED)
     assert len(server.received) == 1
+
+
+def test_the_field_that_a_server_names_says_more_than_its_words(
+    model_server: Callable[..., ModelServer],
+) -> None:
+    words = "'temperature' is not permitted here"
+    for param, asked in (("tools[0].function.parameters", 1), ("temperature", 2), (None, 2)):
+        server = model_server([failure(400, words, param=param), text("Fine.")])
+        model = build_model(f"openai/x,base_url={server.url}")
+        if asked == 1:
+            with pytest.raises(ModelError, match="answered HTTP 400"):
+                model.complete(ASKED)
+        else:
+            assert model.complete(ASKED).content == "Fine."
+        assert len(server.received) == asked
+
+
+def test_what_was_learnt_is_taken_back_where_the_same_refusal_comes_again(
+    model_server: Callable[..., ModelServer], caplog: pytest.LogCaptureFixture
+) -> None:
+    numbers = iter(range(9))
+
+    def stubborn(request: Received) -> Answer:
+        return failure(400, f"request {next(numbers)}: the word temperature is not permitted")
+
+    server = model_server(stubborn)
+    model = build_model(f"openai/x,base_url={server.url}")
+    for asked in (2, 3):
+        with pytest.raises(ModelError, match="answered HTTP 400"):
+            model.complete(ASKED)
+        assert len(server.received) == asked and model.profile == Profile()
+    assert "taken back" in caplog.messages[-1]
 
 
 def test_a_field_that_the_user_gave_is_never_left_out(

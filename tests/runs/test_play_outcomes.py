@@ -78,7 +78,8 @@ def test_an_outcome_of_the_models_own_is_scored_and_so_are_the_calls_before(
     assert (metrics["call_f1"]["mean"], metrics["pass_rate"]["mean"]) == (1.0, 0.0)
     (trajectory,) = played.folder.trajectories()
     assert trajectory.answers == (None,)
-    assert len(server.received) == 2  # it is not asked again
+    posted = [one for one in server.received if one.method == "POST"]
+    assert len(posted) == 2  # it is not asked again, but maybe for the size of its window
 
 
 @pytest.mark.parametrize("outcome", [FULL, BLOCKED], ids=["overflow", "filter"])
@@ -90,6 +91,32 @@ def test_an_outcome_is_kept_and_comes_again_without_a_server(model_server, one, 
     assert len(server.received) == asked
     paths = [run.folder.trajectories_path for run in (first, again)]
     assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_a_full_window_is_asked_again_where_it_may_have_grown(model_server, one, tmp_path, told):
+    window = [4096]
+
+    def script(request: Received) -> Answer:
+        if request.method == "GET":
+            shown = {"data": [{"id": "small", "max_model_len": window[0]}]}
+            return answer(shown if told else {})
+        return after_calls(FULL if window[0] < 9000 else text("Sunny."))(request)
+
+    server = model_server(script)
+
+    def asked(out: str, **settings: str) -> tuple[int, dict[str, int]]:
+        before = len(server.received)
+        played = direct(one, tmp_path / out, server, **settings)
+        posts = [one for one in server.received[before:] if one.method == "POST"]
+        return len(posts), played.summary["stop_reasons"]
+
+    assert asked("first") == (2, {"context_overflow": 1})
+    assert asked("same") == (0 if told else 1, {"context_overflow": 1})
+    window[0] = 32768
+    assert asked("grown") == (1, {"done": 1})
+    assert asked("kept") == (0, {"done": 1})
+    assert asked("played", cache="replay") == (0, {"context_overflow": 1})
 
 
 def test_a_server_that_cannot_is_an_error_and_no_score(model_server, one, tmp_path):
