@@ -21,6 +21,8 @@ from seal.core.protocols import Refusal
 
 UNREADABLE = "unreadable"
 """`finish_reason` of an answer in which the server could not read the model's calls."""
+IN_TEXT = "call_in_text"
+"""`finish_reason` of an answer whose calls the server left in the text, where they were read."""
 _FINISHES = {
     "stop": "stop eos eos_token end_turn stop_sequence complete",
     "length": "length max_tokens max_output_tokens max_length model_length token_limit",
@@ -30,6 +32,7 @@ _FINISHES = {
     " model_armor guardrail_intervened error_toxic",
     UNREADABLE: "unreadable malformed_function_call malformed_tool_call malformed_tool_use",
     "model_context_window_exceeded": "model_context_window_exceeded",
+    IN_TEXT: IN_TEXT,
 }
 """What each known end is called by servers; any other word is unknown."""
 _FINISH = {word: finish for finish, words in _FINISHES.items() for word in words.split()}

@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from seal.core import (
+    ENDED,
     JSON,
     CacheMissError,
     CacheMode,
@@ -23,7 +24,6 @@ from seal.core import (
     Usage,
     UsageError,
 )
-from seal.core.protocols import ENDED
 from seal.core.store import Store
 from seal.core.text import counted
 from seal.core.values import digest
@@ -114,7 +114,7 @@ class CachedModel:
         return replace(decode_completion(entry), kept=True)
 
     def _window(self) -> int | None:
-        """Return the tokens that prompt and answer may have, as the server says; None: it does not."""
+        """Return the tokens that prompt and answer may have; None: the server does not say."""
         model: Any = self.inner
         while not hasattr(model, "context") and hasattr(model, "inner"):
             model = model.inner

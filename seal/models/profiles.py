@@ -19,6 +19,7 @@ from typing import Any, Literal
 
 from seal.core import JSON, DataError, UnknownNameError, first_fault, shortened
 from seal.core.call_formats import wire_name
+from seal.core.dialects import DIALECTS
 from seal.core.files import cache_folder
 from seal.core.text import shipped_text
 
@@ -65,6 +66,9 @@ class Profile:
     """What stands around thoughts in the model's text; None: `<think>` and its like."""
     thinking_with_calls: bool = False
     """The thinking before calls is sent back with them."""
+    calls_in_text: tuple[str, ...] = ()
+    """Dialects (`seal.core.dialects.DIALECTS`) in which calls are read that the server left in the
+    text."""
     context: int | None = None
     """Tokens that prompt and answer may have together; None: not known."""
     learnt: Mapping[str, Any] = field(default_factory=dict, compare=False)
@@ -84,6 +88,8 @@ class Profile:
             value = self.learnt.get(name, getattr(self, name))
             if name == "without":
                 value = [n for n in value if n not in given]
+            elif isinstance(value, tuple):
+                value = list(value)
             if value != _plain(name):
                 shaping[name] = value
         return shaping
@@ -136,6 +142,9 @@ def of_fields(given: Mapping[str, Any], place: str, name: str) -> Profile:
         found = TypeAdapter(Profile).validate_json(json.dumps(given, default=str), strict=True)
     except ValidationError as error:
         raise DataError(f"{place}: {first_fault(error)}") from None
+    for dialect in found.calls_in_text:
+        if dialect not in DIALECTS:
+            raise DataError(f"{place}: {UnknownNameError('dialect of calls', dialect, DIALECTS)}")
     if found.context is not None and found.context < 1:
         raise DataError(f"{place}: context: expected at least 1 token, got {found.context}")
     if found.learnt:

@@ -30,7 +30,8 @@ from seal.core import (
     UsageError,
 )
 from seal.core.concurrency import given_up, seconds_left
-from seal.core.outcomes import UNREADABLE, codes_of, refusal_of, status_in, unread
+from seal.core.dialects import read_calls
+from seal.core.outcomes import IN_TEXT, UNREADABLE, codes_of, refusal_of, status_in, unread
 from seal.core.secrets import ServerSettings, public_url
 from seal.core.servers import Server, Standing
 from seal.core.text import count_by_bytes
@@ -210,6 +211,8 @@ class ServerModel(ABC):
             else:
                 if profile.thinking is not None:
                     completion = _with_usual_marks(completion, *profile.thinking)
+                if request.tools and not completion.calls and profile.calls_in_text:
+                    completion = _with_calls_in_text(completion, request, profile, tools)
                 if counted:
                     return count_thinking(completion, self.counted_as)
                 return estimate_usage(request, completion, self.counted_as)
@@ -286,6 +289,18 @@ def _with_usual_marks(completion: Completion, begins: str, ends: str) -> Complet
     """Return a completion whose thinking, in marks of the model's own, is taken as thinking."""
     words = completion.content.replace(begins, "<think>").replace(ends, "</think>")
     return replace(completion, content=words)
+
+
+def _with_calls_in_text(
+    answer: Completion, request: Request, profile: Profile, wired: WireTools
+) -> Completion:
+    """Return an answer in which calls are read that the server left in the text."""
+    named = [replace(t, name=w) for t, w in zip(request.tools, wired.names, strict=True)]
+    found, words = read_calls(answer.content, named, profile.calls_in_text)
+    if not found:
+        return answer
+    calls = tuple(replace(call, name=wired.from_wire[call.name]) for call in found)
+    return replace(answer, content=words, calls=calls, finish_reason=IN_TEXT)
 
 
 class SdkServer(Server):

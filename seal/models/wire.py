@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from seal.core import JSON, Completion, Message, Request, Tool, ToolCall, Usage
 from seal.core.call_formats import call_of, function_of, parse_call, wire_name, wire_names
+from seal.core.dialects import called_name
 from seal.core.outcomes import codes_of, error_in, fault_in, finish_of, is_known
 from seal.core.values import json_text, one_line, well_formed
 from seal.models.presentation import Presentation
@@ -266,7 +267,7 @@ def _calls(message: dict[str, Any], tools: WireTools) -> Iterator[ToolCall]:
         function = entry.get("function") if isinstance(entry, dict) else None
         if not isinstance(function, dict):
             raise MalformedAnswerError(f"a tool call has no function: {_excerpt(entry)}")
-        name = well_formed(str(function.get("name") or ""))
+        name = called_name(well_formed(str(function.get("name") or "")), tools.from_wire)
         yield parse_call(tools.from_wire.get(name, name), function.get("arguments"))
 
 
@@ -352,7 +353,8 @@ def presentation_of(request: Request, profile: Profile) -> Presentation | None:
 def changes(request: Request, profile: Profile) -> bool:
     """Tell whether a profile asks a model something else than the request says.
 
-    Other ids of calls are nothing else, nor is another name of a field.
+    Other ids of calls are nothing else, nor is another name of a field. Calls that are read in an
+    answer's text make another answer.
     """
     schemas = [tool.parameters for tool in request.tools]
     same_ids = replace(profile, call_ids="any")
@@ -362,6 +364,7 @@ def changes(request: Request, profile: Profile) -> bool:
         or not {"temperature", "seed"}.isdisjoint(profile.without)
         or (request.json_object and "response_format" in profile.without)
         or (profile.thinking_with_calls and any(one.reasoning for one in request.messages))
+        or bool(profile.calls_in_text and request.tools)
         or (not profile.open_objects and any(closed(one) != one for one in schemas))
         or normalised(request.messages, same_ids) != normalised(request.messages, Profile())
     )

@@ -12,6 +12,7 @@ from seal.experiments.explanation import explain_run
 from seal.report.grids import Grid, grouped, listed
 from seal.report.lanes import Lane
 from seal.report.pages import Bar, BarGroup, bar_chart, cell, link, render, table, task_link
+from seal.report.run_results import text_call_notes
 from seal.runs.run import RunFolder
 
 # -- Why a run's goals failed, for a person: the table and the report's section.
@@ -183,6 +184,7 @@ def notes(content: Mapping[str, Any]) -> list[str]:
             "variants of one task count together in intervals: "
             f"{counted(content['tasks'], 'task')} in {counted(content['clusters'], 'family')}"
         )
+    lines += text_call_notes(content)
     lines += _missing(content["missing"])
     lines += [f"left out: {count} {reason}" for reason, count in content["excluded"].items()]
     return lines

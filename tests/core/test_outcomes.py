@@ -22,7 +22,10 @@ THOUGHTS = {
     "<|channel>thought\na<channel|>b": ("b", "a"),
     f"{ANALYSIS}<|channel|>final<|message|>b<|return|>": ("b", "a"),
     f"{ANALYSIS}<|channel|>commentary to=functions.f "
-    '<|constrain|>json<|message|>{"city": "Bern"}<|call|>': ('{"city": "Bern"}', "a"),
+    '<|constrain|>json<|message|>{"city": "Bern"}<|call|>': (
+        'to=functions.f {"city": "Bern"}',
+        "a",
+    ),
     "analysisWe must add.assistantfinalIt is 4.": ("It is 4.", "We must add."),
     # the end of the limit, or of a model's patience
     "<think>Let me see. The user": ("", "Let me see. The user"),

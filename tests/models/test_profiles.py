@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +118,13 @@ def test_every_shipped_family_is_found_by_a_name_of_its_own() -> None:
         "mistralai/Mistral-Small-3.2": "mistral",
         "meta-llama/Llama-3.3-70B-Instruct": "llama-3",
         "qwen3.5-4b": "qwen3.5",
+        "Qwen/Qwen2.5-7B-Instruct": "qwen",
+        "deepseek-ai/DeepSeek-V3.1": "deepseek",
+        "openai/gpt-oss-20b": "gpt-oss",
+        "moonshotai/Kimi-K2": "kimi",
+        "zai-org/GLM-4.6": "glm",
+        "meta-llama/Llama-4-Scout": "llama-4",
+        "glaive-function-calling-v1": "glaive",
         "apertus-8b": "apertus",
         "c4ai-command-r-plus": "command-r-plus",
     }
@@ -193,7 +201,11 @@ def test_answers_stay_kept_where_a_profile_leaves_the_request_as_it_is(tmp_path:
             CachedModel(Server(), store, identity).complete(request)
         assert CachedModel(Server(), store, ruled, "replay").complete(HELLO).kept
         assert not CachedModel(Server(), store, ruled).complete(several).kept
-    assert not changes(Request(tuple(said("S U A1 T")), (WEATHER,)), family_of("mistral-nemo"))
+    mistral = family_of("mistral-nemo")
+    of_tools = Request(tuple(said("S U A1 T")), (WEATHER,))
+    assert not changes(of_tools, replace(mistral, calls_in_text=()))
+    assert changes(of_tools, mistral)  # calls in the text make another answer
+    assert not changes(replace(of_tools, tools=()), mistral)
 
 
 ASKED = Request(HELLO.messages, (WEATHER,), max_tokens=50, json_object=True)

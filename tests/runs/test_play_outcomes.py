@@ -9,6 +9,7 @@ from small_pools import asked_city, by_server, play, weather_goal, weather_task,
 import seal
 from seal.cli.dispatch import main
 from seal.core import Message, RequestError
+from seal.core.call_formats import repairs_of
 from seal.report.run_results import outcome_notes, summary_notes
 
 FULL = answer(
@@ -304,6 +305,40 @@ def test_cut_answers_and_thinking_are_told_to_the_reader(model_server, one, tmp_
     assert "<summary>Thinking" in page  # which folds it
     for mark in ("I answer.", "the answer was broken off: length"):
         assert mark in shown and mark in page
+
+
+HERMES = '<tool_call>\n{"name": "weather", "arguments": {"city": "Rome"}}\n</tool_call>'
+
+
+def unparsed(request: Received) -> Answer:
+    """Answer as a server whose parser of calls is not set."""
+    answered = any(message["role"] == "tool" for message in request.body["messages"])
+    return text("It is sunny." if answered else HERMES)
+
+
+@pytest.mark.parametrize(("model", "how"), [("small", "left"), ("qwen2.5-7b", "read")])
+def test_calls_that_a_server_leaves_in_the_text_are_counted_told_and_read_by_family(
+    model_server, one, tmp_path, capsys, model, how
+):
+    direct(one, tmp_path / "run", model_server(unparsed), model=f"openai/{model}")
+    run = seal.Run.load(tmp_path / "run")
+    assert run.summary["calls_in_text"] == {how: 1}
+    told = {
+        "left": "warning: 1 answer holds a call as text: the server parses none; use --format "
+        "json, or start it with a tool parser",
+        "read": "1 answer held a call as text, which was read as the model's family writes it; "
+        "-M profile=plain leaves it text",
+    }[how]
+    assert told in summary_notes(run.folder) and told in repr(run)
+    assert main(["explain", str(tmp_path / "run")]) == 0
+    assert " ".join(told.split()) in " ".join(capsys.readouterr().out.split())
+    assert run["call_f1"].mean == (how == "read")
+    step = next(step for step in next(run.folder.trajectories()).steps if step.finish_reason)
+    if how == "read":
+        assert step.finish_reason == "call_in_text" and step.call.raw == HERMES
+        assert repairs_of(step.call) == ("in_content",)
+    else:
+        assert (step.finish_reason, step.content) == ("stop", HERMES)
 
 
 def test_ends_that_nobody_knows_are_counted_and_told(model_server, one, tmp_path):
