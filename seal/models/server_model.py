@@ -9,7 +9,7 @@ import re
 import tempfile
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
@@ -83,6 +83,8 @@ class ServerModel(ABC):
     provider: str
     unusable = "answered what is no chat completion"
     """What is said of an answer that cannot be read."""
+    lacks: Collection[str] = ()
+    """Fields of a chat completion for which this interface has no place: who gives one is told."""
     leading_letter = False
     """Whether a function's name must not begin with a digit or a dash (Gemini)."""
     counted_as = ""
@@ -93,6 +95,13 @@ class ServerModel(ABC):
         provider = self.provider
         if not name:
             raise UsageError(f"{provider}/: the model's name is missing; write {provider}/NAME")
+        for field in sorted(settings.fields):
+            if field in self.lacks and settings.fields[field] is not None:
+                api = f"api={settings.api} of {provider}/" if settings.api else f"{provider}/"
+                raise UsageError(
+                    f"{provider}/{name}: {api} has no field {field!r}, so it would not be sent; "
+                    f"leave it out, or write {field}=null"
+                )
         self.name = name
         self.settings = settings
         self._lock = threading.Lock()
