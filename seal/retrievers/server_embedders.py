@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import binascii
+import re
 from abc import ABC, abstractmethod
+from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
+from urllib.parse import urlsplit
 
-from seal.core import ModelError, OptionError
+import numpy as np
+
+from seal.core import ModelError, OptionError, RequestError, shortened
 from seal.core.providers import GeminiServer, OpenAIServer
 from seal.core.secrets import OPENAI_URL, ServerSettings, check_address, public_url
-from seal.core.servers import server_url
-from seal.core.text import counted
-from seal.core.values import well_formed
+from seal.core.servers import sentences, server_url
+from seal.core.text import counted, words
+from seal.core.values import digest, well_formed
 from seal.retrievers.base import above_zero
 from seal.retrievers.embedders import Purpose
 
@@ -51,6 +57,8 @@ class RemoteOptions(ServerSettings):
     def identity(self) -> str:
         """What shapes the vectors: model, server and dimensions; holds no secret."""
         where = f"@{public_url(self.base_url)}" if self.base_url else ""
+        if query := urlsplit(self.base_url or "").query:  # as a digest: it may hold a key
+            where += f"?{digest(query)[:16]}"
         shortened = f"#{self.dimensions}" if self.dimensions else ""
         return f"{self.name}{where}{shortened}"
 
@@ -150,6 +158,41 @@ class ServerEmbedder(ABC):
         """Return the rows of one request."""
 
 
+def _fault_of(rows: Sequence[Any], texts: Sequence[str]) -> str:
+    """Return what shows that a server embedded nothing, or one text for all; empty: nothing does.
+
+    Rows of zeros alone, and one row for texts of different words, come from servers that are out of
+    memory, or that embed the first text of a batch alone.
+    """
+    vectors = (row if isinstance(row, list) else [None] for row in rows)
+    blank = [n for n, row in enumerate(vectors) if row and all(number == 0 for number in row)]
+    spoken = [n for n in blank if texts[n].strip()]
+    if spoken:
+        return (
+            f"gave zeros alone for {len(spoken)} of {counted(len(texts), 'text')}, the first "
+            f"{shortened(texts[spoken[0]])}. {_REPAIR}"
+        )
+    begun = {tuple(words(text[:_SEEN].casefold())) for text in texts}  # models cut what is longer
+    if len(begun) > 2 and all(row == rows[0] for row in rows):
+        return f"gave one and the same vector for {len(begun)} different texts. {_REPAIR}"
+    return ""
+
+
+_SEEN = 200
+"""Characters of a text that any model reads."""
+_REPAIR = "Is it well, and this model one of embeddings? Else try -R batch_size=1"
+
+
+def _numbers(row: Any) -> Any:
+    """Return a row as numbers; some servers send them as base64, float32 in little-endian order."""
+    if not isinstance(row, str):
+        return row
+    try:
+        return np.frombuffer(b64decode(row, validate=True), dtype="<f4").tolist()
+    except (ValueError, binascii.Error):
+        return row
+
+
 class OpenAIEmbedder(ServerEmbedder):
     """Embeds texts through `POST {base_url}/embeddings`, queries as documents.
 
@@ -159,47 +202,94 @@ class OpenAIEmbedder(ServerEmbedder):
     provider = "openai"
     most = 128
 
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        super().__init__(options)
+        self._form: dict[str, Any] = {"encoding_format": "float"}
+        """Says what servers do anyway; a server that refuses it is not sent it again."""
+
     def _read(self, options: RemoteOptions) -> RemoteOptions:
         return replace(options, base_url=server_url(options.base_url, BASE_URL, OPENAI_URL))
 
     def _request(self, texts: list[str], purpose: Purpose) -> list[Any]:
         server, options = self._server, self._options
-        body: dict[str, Any] = {"model": options.model, "input": texts, "encoding_format": "float"}
+        body: dict[str, Any] = {"model": options.model, "input": texts}
         if options.dimensions:
             body["dimensions"] = options.dimensions
 
         def ask() -> list[Any]:
-            items = _items(server.post("/embeddings", body))
+            items = _items_of(server.post("/embeddings", self._form | body))
             if items is None:
                 raise server.transient("answered what is no list of embeddings")
             return items
 
-        items = server.answer(ask)
-        rows = {item["index"]: item["embedding"] for item in items}
-        if len(items) != len(texts) or rows.keys() != set(range(len(texts))):
-            said = (
-                f"answered with {counted(len(items), 'embedding')} of {len(rows)} indexes for "
-                f"{len(texts)} texts: it must give one for each, index 0 to {len(texts) - 1}"
-            )
-            raise ModelError(server.told(said))
-        return [rows[index] for index in range(len(texts))]
+        try:
+            rows, problem = _rows_in(server.answer(ask), len(texts))
+        except RequestError as error:
+            if "encoding_format" in error.said and self._form:
+                self._form = {}
+                return self._request(texts, purpose)
+            if "dimensions" in error.said and options.dimensions:
+                raise ModelError(sentences(server.told(error.said), _NO_DIMENSIONS)) from None
+            if error.refusal is not None or _TOO_LONG.search(error.said):
+                longest = max(texts, key=len)
+                told = (
+                    f"The longest of {counted(len(texts), 'text')} has {len(longest):,} "
+                    f"characters: {shortened(longest)}. {_SHORTER}"
+                )
+                raise ModelError(sentences(str(error), told)) from None
+            raise
+        if problem := problem or _fault_of(rows, texts):
+            raise ModelError(server.told(problem))
+        return rows
 
     @cached_property
     def _server(self) -> OpenAIServer:
-        refused = "Check the length of the texts, and lower -R batch_size."
-        return OpenAIServer(self._options.name, self._options, refused)
+        return OpenAIServer(self._options.name, self._options, _REFUSED)
 
 
-def _items(answer: Any) -> list[Any] | None:
-    """Return the embeddings of an answer, each with its index; None where it is no such answer."""
+_REFUSED = "The server does not take this request as it is."
+_NO_DIMENSIONS = "Leave -R dimensions out: this model cannot shorten its vectors."
+_SHORTER = "Take a model that reads more, shorter documents (-R template=name), or -R batch_size=1"
+_TOO_LONG = re.compile(r"\b(?:long|length|tokens|batch|too (?:large|many))\b", re.IGNORECASE)
+
+
+def _items_of(answer: Any) -> list[dict[str, Any]] | None:
+    """Return the items of an answer; None where it is no list of objects."""
     items = answer.get("data") if isinstance(answer, dict) else None
-    if not isinstance(items, list):
-        return None
-    sound = all(
-        isinstance(item, dict) and isinstance(item.get("index"), int) and "embedding" in item
-        for item in items
-    )
-    return items if sound else None
+    is_list = isinstance(items, list) and all(isinstance(item, dict) for item in items)
+    return items if is_list else None
+
+
+def _rows_in(items: list[dict[str, Any]], count: int) -> tuple[list[Any], str]:
+    """Return the rows of items in the order of their texts, and what is wrong with them.
+
+    Items without any index stand in that order.
+    """
+    bare = next((n for n, item in enumerate(items) if "embedding" not in item), None)
+    if bare is not None:
+        return [], f"answered with items without an embedding, such as item {bare}"
+    unnumbered = [n for n, item in enumerate(items) if item.get("index") is None]
+    indexes: list[Any] = [item.get("index") for item in items]
+    if len(unnumbered) == len(items):
+        indexes = list(range(len(items)))
+    elif unnumbered:
+        return [], f"answered with items of which some lack an index, such as item {unnumbered[0]}"
+    rows = {
+        int(float(n)): item["embedding"]
+        for n, item in zip(indexes, items, strict=True)
+        if _is_place(n)
+    }
+    if len(items) != count or rows.keys() != set(range(count)):
+        return [], (
+            f"answered with {counted(len(items), 'embedding')} of {len(rows)} indexes for "
+            f"{count} texts: it must give one for each, index 0 to {count - 1}"
+        )
+    return [_numbers(rows[index]) for index in range(count)], ""
+
+
+def _is_place(index: Any) -> bool:
+    """Tell whether an index is a whole number, as a number or a text: `0`, `"0"`, `0.0`."""
+    return not isinstance(index, bool) and re.fullmatch(r"\d{1,9}(?:\.0)?", str(index)) is not None
 
 
 class GeminiEmbedder(ServerEmbedder):
@@ -238,6 +328,8 @@ class GeminiEmbedder(ServerEmbedder):
                 f"{counted(len(texts), 'text')}: it must give one"
             )
             raise ModelError(server.told(f"{said} for each"))
+        if problem := _fault_of(rows, texts):
+            raise ModelError(server.told(problem))
         return rows
 
     @cached_property
