@@ -7,6 +7,7 @@ to the form of chat completions. So profiles, outcomes and the reading of calls 
 from __future__ import annotations
 
 import json
+import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -21,6 +22,7 @@ from seal.models.server_model import SdkServer, ServerModel
 from seal.models.spec import ModelSettings
 from seal.models.wire import WireTools, object_of, objects_in, texts_in
 
+_log = logging.getLogger(__name__)
 _LONGEST = 4096
 """Tokens of an answer where nobody says how many; Anthropic wants a number."""
 _CACHED = {"type": "ephemeral"}
@@ -137,6 +139,7 @@ class AnthropicModel(ServerModel):
 
     provider = "anthropic"
     _server: _AnthropicServer
+    _is_told = False
     unusable = "answered what is no message"
 
     def _served(self, who: str) -> _AnthropicServer:
@@ -149,24 +152,32 @@ class AnthropicModel(ServerModel):
         return body
 
     def _asked(self, body: dict[str, Any]) -> Any:
-        return as_chat(self._server.post(as_message(body)))
+        sent = as_message(body)
+        if "thinking" in body and "thinking" not in sent and not self._is_told:
+            self._is_told = True
+            _log.warning(
+                "%s: requests of a turn whose calls came without thinking go without thinking, too",
+                self.spec,
+            )
+        return as_chat(self._server.post(sent))
 
 
 def as_message(body: Mapping[str, Any]) -> dict[str, Any]:
     """Return the request of a chat completion as one of a message.
 
     A call of the turn in progress may lack the thinking before it, as in a chat that another model
-    began. Then this request is sent without thinking.
+    began. Then this request is sent without thinking, but where the model itself says when it
+    thinks (`adaptive`).
     """
     sent = {name: value for name, value in body.items() if name not in _NEITHER_WAY}
     given: Sequence[Mapping[str, Any]] = sent.pop("messages")
     if system := "\n\n".join(m["content"] for m in given if m["role"] == "system"):
         sent["system"] = system
     talk = [message for message in given if message["role"] != "system"]
-    if sent.get("thinking", {}).get("type", "disabled") != "disabled":
+    if (how := sent.get("thinking", {}).get("type", "disabled")) != "disabled":
         turn = next((n for n, m in enumerate(reversed(talk)) if m["role"] == "user"), len(talk))
         asked = [m for m in talk[len(talk) - turn :] if m.get("tool_calls")]
-        if all(message.get("thinking_blocks") for message in asked):
+        if how == "adaptive" or all(message.get("thinking_blocks") for message in asked):
             sent.pop("temperature", None)
         else:
             del sent["thinking"]
@@ -193,13 +204,28 @@ def _merged(talk: Sequence[Mapping[str, Any]], thinks: bool) -> list[dict[str, A
         messages.append({"role": "user", "content": [{"type": "text", "text": _SILENT}]})
     for message in talk:
         role = "assistant" if message["role"] == "assistant" else "user"
-        thoughts = message.get("thinking_blocks", ()) if thinks else ()
-        blocks = [*thoughts, *_blocks(message)]
+        blocks = _blocks(message)
+        if thinks and message.get("thinking_blocks"):
+            blocks = _in_order(message["thinking_blocks"], blocks)
         if messages and messages[-1]["role"] == role:
             messages[-1]["content"] += blocks
         else:
             messages.append({"role": role, "content": blocks})
     return messages
+
+
+def _in_order(said: Sequence[Mapping[str, Any]], blocks: list[dict[str, Any]]) -> list[Any]:
+    """Return thinking, words and calls in the order in which they came: servers hold it.
+
+    Args:
+        said: All blocks of the answer, of calls their kind alone, or its thinking alone.
+        blocks: Words and calls as they are sent.
+    """
+    calls = [block for block in blocks if block["type"] == "tool_use"]
+    if sum(block.get("type") == "tool_use" for block in said) != len(calls):
+        return [*(b for b in said if "thinking" in str(b.get("type"))), *blocks]
+    rest = iter(calls)
+    return [next(rest) if block.get("type") == "tool_use" else block for block in said]
 
 
 def _blocks(message: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -215,6 +241,14 @@ def _blocks(message: Mapping[str, Any]) -> list[dict[str, Any]]:
         name, given = call["function"]["name"], json.loads(call["function"]["arguments"])
         said.append({"type": "tool_use", "id": call["id"], "name": name, "input": given})
     return said
+
+
+def _ordered(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return what a server wants back with calls: nothing where there was no thinking."""
+    if not any("thinking" in str(block.get("type")) for block in blocks):
+        return []
+    kept = (b for b in blocks if b.get("type") != "text" or str(b.get("text") or "").strip())
+    return [{"type": "tool_use"} if b.get("type") == "tool_use" else b for b in kept]
 
 
 def as_chat(answer: Any) -> Any:
@@ -233,7 +267,7 @@ def as_chat(answer: Any) -> Any:
     message = {
         "content": texts_in([b for b in blocks if b.get("type") == "text"], "text"),
         "reasoning_content": texts_in(blocks, "thinking"),
-        "thinking_blocks": [b for b in blocks if "thinking" in str(b.get("type"))],
+        "thinking_blocks": _ordered(blocks),
         "tool_calls": calls,
     }
     usage = object_of(answer.get("usage"))

@@ -26,6 +26,10 @@ _OF_TOOLS = frozenset({"parallel_tool_calls", "tool_choice"})
 """Fields that servers refuse in a request without tools."""
 
 
+_EXTRA = "extra_content"
+"""What a server wants back with one call, such as Google's signature of a thought."""
+
+
 class MalformedAnswerError(Exception):
     """The server's answer is no chat completion; the text says what is wrong with it."""
 
@@ -80,8 +84,13 @@ def _wire_message(message: Message, tools: WireTools, with_thinking: bool) -> di
         ]
     elif message.role == "tool":
         wired["tool_call_id"] = message.call_id
-    if message.signed:
-        wired["thinking_blocks"] = list(message.signed)
+    blocks = [one for one in message.signed if one.get("type") != _EXTRA]
+    if blocks:
+        wired["thinking_blocks"] = blocks
+    for one in message.signed:
+        place = one.get("call")
+        if one.get("type") == _EXTRA and isinstance(place, int) and place < len(message.calls):
+            wired["tool_calls"][place]["extra_content"] = one["extra_content"]
     return wired
 
 
@@ -218,8 +227,15 @@ def _part(choice: dict[str, Any], answer: Any, tools: WireTools) -> Completion:
         tuple(_calls(message, tools)),
         finish_reason=finish_of(choice.get("finish_reason")),
         reasoning=next(filter(None, _thoughts(message)), ""),
-        signed=tuple(objects_in(message.get("thinking_blocks"))),
+        signed=(*objects_in(message.get("thinking_blocks")), *_extras(message)),
     )
+
+
+def _extras(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield what is to go back with each call that came with more than a call."""
+    for place, call in enumerate(objects_in(message.get("tool_calls"))):
+        if extra := object_of(call.get(_EXTRA)):
+            yield {"type": _EXTRA, "call": place, _EXTRA: extra}
 
 
 def _weight(finish: str) -> int:

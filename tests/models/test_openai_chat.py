@@ -151,6 +151,20 @@ def test_a_legacy_function_call_is_a_call(model_of):
     assert model.complete(ASK).calls == (ToolCall("", "weather.now", {"city": "Bern"}),)
 
 
+def test_what_came_with_a_call_goes_back_with_it(model_of):
+    extra = {"google": {"thought_signature": "c2lnbg=="}}
+    made = {"id": "a", "type": "function", "extra_content": extra}
+    made["function"] = {"name": "weather_now", "arguments": "{}"}
+    model, server = model_of([message(None, [made], "tool_calls"), text("fine")])
+    found = model.complete(ASK)
+    call = ToolCall("call_0", "weather.now", {})
+    said = Message("assistant", "", (call,), signed=found.signed)
+    told = (*ASK.messages, said, Message("tool", "7", call_id="call_0"))
+    model.complete(replace(ASK, messages=told))
+    sent = server.received[1].body["messages"][-2]
+    assert sent["tool_calls"][0]["extra_content"] == extra and "thinking_blocks" not in sent
+
+
 def test_null_content_is_an_empty_text_and_parts_are_joined(model_of):
     parts = [{"type": "text", "text": "Sun"}, {"type": "image"}, {"type": "text", "text": "ny"}]
     model, _ = model_of([calls(("f", {})), message(parts), message(None, refusal="I must not.")])

@@ -10,6 +10,7 @@ from servers import Answer, answer, failure, garbage, message, nothing, text
 
 import seal
 from seal.core import (
+    Completion,
     Message,
     ModelError,
     Request,
@@ -352,6 +353,29 @@ def test_thinking_is_handed_back_with_the_calls_that_it_led_to(claude, tmp_path,
     assert "temperature" not in first and "temperature" not in second
     assert second["messages"][1]["content"][0] == SIGNED
     assert "thinking" not in third and third["temperature"] == 0.0
+
+
+def test_interleaved_thinking_goes_back_in_its_order(claude, tmp_path):
+    second = SIGNED | {"thinking": "And again.", "signature": "YWdhaW4="}
+    words = {"type": "text", "text": "I look."}
+    blocks = (SIGNED, words, second, USED)
+    model, server = claude([streamed(*blocks, stop="tool_use"), fine()], **THINKS)
+    with Store(tmp_path / "kept") as store:
+        chat = CachedModel(model, store, model.identity)
+        chat.complete(after(chat.complete(QUESTION)))
+    sent = server.received[1].body["messages"][1]["content"]
+    assert sent == [SIGNED, words, second, USED | {"id": "call_0"}]
+
+
+def test_adaptive_thinking_stays_on_after_a_call_without_thinking(claude, caplog):
+    for thinking, stays in (({"type": "adaptive"}, True), (THINKS["thinking"], False)):
+        model, server = claude([fine(), fine()], thinking=thinking, max_tokens=4096)
+        for _ in range(2):
+            model.complete(after(Completion(calls=(ToolCall("", "weather.now", {}),))))
+        for received in server.received:
+            assert ("thinking" in received.body) is stays
+            assert ("temperature" in received.body) is not stays
+        assert sum("go without thinking" in told for told in caplog.messages) == (not stays)
 
 
 def test_thinking_of_a_kept_answer_is_handed_back_by_another_process(claude, tmp_path):
