@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -124,10 +125,15 @@ class HttpServer(Server):
         self, error: HTTPError, text: bytearray, form: Streamed
     ) -> InfrastructureError:
         """Return what became of a connection, on which a part of an answer may have come."""
+        from urllib3 import exceptions as of_urllib3
         from urllib3.exceptions import MaxRetryError, NewConnectionError, SSLError, TimeoutError
 
         root = error.reason if isinstance(error, MaxRetryError) and error.reason else error
-        found = not isinstance(root, (NewConnectionError, SSLError))
+        through = isinstance(root, of_urllib3.ProxyError)
+        if isinstance(root, of_urllib3.ProxyError):
+            told = str(root.original_error)
+            error = root = of_urllib3.HTTPError(told.partition("): ")[2] or told)
+        found = not isinstance(root, (NewConnectionError, SSLError)) and not through
         # A refused connection is a TimeoutError to urllib3, too.
         if not found or not isinstance(root, TimeoutError):
             cause = next((one for one in error.args if isinstance(one, Exception)), error)
@@ -136,6 +142,11 @@ class HttpServer(Server):
                 asked = f"Is it running, is {self.setting} right?"
                 asked = asked if self.url else self.unreached
                 said = sentences(f"could not be reached or {said}", asked)
+            if through:
+                said = (
+                    f"could not be reached through the proxy that {_proxy_variable(self._address)}"
+                )
+                said += f" names: {root}. Without it: NO_PROXY={self._address.hostname}"
         elif seconds_left():
             said = f"gave no answer within {self._settings.timeout_s:g} seconds"
         elif has_words(text, form):
@@ -228,6 +239,13 @@ def _proxy(address: SplitResult) -> SplitResult | None:
     if not proxy or proxy_bypass(address.netloc):
         return None
     return urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+
+
+def _proxy_variable(address: SplitResult) -> str:
+    """Return the variable of the environment that names the proxy of an address."""
+    names = (f"{address.scheme}_proxy", "all_proxy")
+    spelled = (one for name in names for one in (name.upper(), name))
+    return next((name for name in spelled if os.environ.get(name)), "the system")
 
 
 def _retry_delay(error: dict[str, Any]) -> str:

@@ -50,6 +50,11 @@ _UNPAID = re.compile(r"credit balance is too low")
 """How Anthropic says so, by 400."""
 _LONGEST_WAIT_S = 10.0**9
 """What asks for more says nothing."""
+_MANY_TOOLS = re.compile(
+    r"\b(?:tools|functions)\b[^.]{0,40}\b(?:too (?:long|many)|at most|maximum|limit|exceed)"
+    r"|\b(?:too many|at most \d+|more than \d+|maximum(?: number)? of \d*) ?(?:tools|functions)\b",
+    re.IGNORECASE,
+)
 _MISSES = 3
 """Requests in a row that are given up before a server counts as down."""
 LONGEST_OUTAGE = 999
@@ -374,8 +379,11 @@ class Server(ABC):
             wait_s, words = _retry_after(headers), self._clean(message)
             return TransientError(self.told(said), wait_s, status, said=words)
         repair = self._repair(status, said)
+        is_this_one = repair is self.refused
+        if is_this_one and _MANY_TOOLS.search(said):
+            repair = "Offer fewer tools: --top-k N."
         told = sentences(self.told(said), repair)
-        if repair is self.refused:
+        if is_this_one:
             return RequestError(told, status=status, said=self._clean(message))
         return ModelError(told, self._clean(message))
 

@@ -75,6 +75,14 @@ def test_the_first_call_of_a_reply_carries_the_signature(sent):
     assert ["thoughtSignature" in part for part in parts] == [False, False]
 
 
+def test_an_address_may_end_with_the_version(model_server, monkeypatch):
+    monkeypatch.setenv("GOOGLE_API_KEY", KEY)
+    server = model_server([answer(spoken({"text": "Sunny."}))])
+    model = build_model(f"gemini/gemini-3,base_url={server.root}/v1beta/,stream=false")
+    assert model.complete(ASK).content == "Sunny."
+    assert server.received[0].path == "/v1beta/models/gemini-3:generateContent"
+
+
 def test_a_models_own_signature_goes_back_with_its_call(model_of):
     called = {"functionCall": {"name": "_7day_weather", "args": {}}, "thoughtSignature": "c2lnbg=="}
     for name in ("gemini-3-pro", "gemini-2.5-flash", "models/gemini-flash-latest"):

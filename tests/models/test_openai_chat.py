@@ -377,6 +377,17 @@ def test_a_refusal_is_told_at_once_with_its_repair(model_of, status, repair):
     assert len(server.received) == 1
 
 
+def test_too_many_tools_are_told_with_the_option_that_offers_fewer(model_of):
+    for said in (
+        "'tools' is too long: at most 128 are taken, 150 were given.",
+        "Invalid 'tools': array too long. Expected an array with maximum length 128",
+        "You may offer at most 64 tools",
+    ):
+        model, _ = model_of([failure(400, said)])
+        with pytest.raises(RequestError, match="Offer fewer tools: --top-k N"):
+            model.complete(ASK)
+
+
 def test_a_spent_quota_is_not_tried_again(model_of):
     model, server = model_of([failure(429, "no money", code="insufficient_quota")])
     with pytest.raises(ModelError, match="no quota left"):
@@ -488,6 +499,15 @@ def test_no_proxy_of_the_environment_holds(proxy_of, model_of, monkeypatch):
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     assert model_of([text("Directly.")])[0].complete(ASK).content == "Directly."
     assert not proxy.received
+
+
+def test_a_proxy_that_is_not_there_is_named_by_its_variable(proxy_of):
+    proxy_of([], "http://127.0.0.1:9")
+    model = build_model("openai/m", ModelSettings(base_url="http://127.0.0.1:8/v1", max_tries=1))
+    told = "through the proxy that HTTP_PROXY names: .*Connection refused. Without it: NO_PROXY="
+    with pytest.raises(ModelError, match=told):
+        model.complete(ASK)
+    assert model.outage  # so that a run ends before its first chat
 
 
 def test_a_proxy_of_a_kind_that_is_not_known_is_refused_without_its_password(proxy_of):
