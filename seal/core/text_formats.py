@@ -232,16 +232,31 @@ def parse_object(text: str) -> dict[str, JSON] | None:
 
 
 def objects_in(text: str) -> Iterator[dict[str, JSON]]:
-    """Yield the JSON objects that stand in a text, but for those within another one."""
-    decoder, place = json.JSONDecoder(), text.find("{")
+    """Yield the objects that stand in a text, but for those within another one.
+
+    They may hold line breaks within texts, and have Python's quotes or a comma at the end.
+    """
+    decoder, place = json.JSONDecoder(strict=False), text.find("{")
+    looks = 0
     while place >= 0:
-        end = place + 1
-        with suppress(ValueError, RecursionError):
-            # Of the rest alone: an error counts the lines before it, from the text's beginning.
-            value, length = decoder.raw_decode(text[place:])
+        end, rest = place + 1, text[place:]
+        # Of the rest alone: an error counts the lines before it, from the text's beginning.
+        try:
+            value, length = decoder.raw_decode(rest)
             end = place + length
             yield value
+        except (ValueError, RecursionError):
+            looks += 1
+            closed, _ = span_of(rest) if looks <= _MOST_LOOKS else (None, "")
+            read = None if closed is None else read_object(rest[:closed], cut=True).value
+            if closed is not None and read is not None:
+                end = place + closed
+                yield read
         place = text.find("{", end)
+
+
+_MOST_LOOKS = 16
+"""Objects that are no JSON and are read otherwise: each takes the length of the text."""
 
 
 def read_object(text: str, cut: bool = False) -> Written:

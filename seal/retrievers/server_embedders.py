@@ -1,14 +1,17 @@
-"""Embedders behind a server: OpenAI and every server that speaks its interface, and Google's."""
+"""Embedders and rerankers behind a server: of OpenAI's interface, Google's, and `/rerank`."""
 
 from __future__ import annotations
 
 import binascii
+import math
 import re
 from abc import ABC, abstractmethod
 from base64 import b64decode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -335,3 +338,79 @@ class GeminiEmbedder(ServerEmbedder):
     @cached_property
     def _server(self) -> GeminiServer:
         return GeminiServer(self._options.name, self._options)
+
+
+# -- Rerankers: vLLM, TEI, Infinity, Jina, Cohere, Voyage.
+
+_TEXTS_AT_ONCE = 100
+"""Texts of one request to a reranker where `batch_size` does not say."""
+
+
+class ServerReranker:
+    """Scores pairs of texts through `POST {base_url}/rerank`, one query with its texts a request.
+
+    Args:
+        options: `model` as `openai/NAME`, `base_url`, and those of `RemoteOptions`.
+
+    Raises:
+        UsageError: No address is given, or an option is none.
+    """
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        provider, _, model = str(options.get("model")).partition("/")
+        self._options = RemoteOptions.read(provider, {**options, "model": model}, _TEXTS_AT_ONCE)
+        if self._options.base_url is None:
+            raise OptionError(
+                f"rerank,model={self._options.name}: name its server, which answers at "
+                "ADDRESS/rerank: base_url=ADDRESS (vLLM, TEI, Infinity, Jina, Cohere, Voyage)"
+            )
+        self.identity = self._options.identity
+
+    def scores(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """Return a number for each pair; the higher, the better.
+
+        Raises:
+            ModelError: The server failed, refused, or gave no number for each text.
+        """
+        found: list[float] = []
+        for query, of_query in groupby(pairs, key=itemgetter(0)):
+            for texts in requests_of([text for _, text in of_query], self._options.batch_size):
+                found += self._asked(query, texts)
+        return found
+
+    def _asked(self, query: str, texts: list[str]) -> list[float]:
+        server = self._server
+        asked = well_formed(query) if query.strip() else " "
+        body = {"model": self._options.model, "query": asked, "documents": texts, "texts": texts}
+
+        def ask() -> Any:
+            return server.post("/rerank", {n: v for n, v in body.items() if n not in self._without})
+
+        try:
+            answer = server.answer(ask)
+        except RequestError as error:  # most servers know one of the two names of the texts
+            named = next((n for n in ("texts", "documents") if n in error.said), None)
+            if named is None or self._without:
+                raise
+            self._without = {named}
+            answer = server.answer(ask)
+        items = answer
+        if isinstance(answer, dict):
+            items = answer.get("results") or answer.get("data")
+        scores: dict[Any, Any] = {}
+        for item in items if isinstance(items, list) else ():
+            if isinstance(item, dict) and _is_place(item.get("index")):
+                score = item.get("relevance_score", item.get("score"))
+                scores[int(float(item["index"]))] = score
+        numbers = [scores.get(place) for place in range(len(texts))]
+        if not all(isinstance(n, (int, float)) and math.isfinite(n) for n in numbers):
+            said = f"gave no score for each of {counted(len(texts), 'text')}: {shortened(answer)}"
+            raise ModelError(server.told(said))
+        return [float(n) for n in numbers if n is not None]
+
+    _without: Collection[str] = ()
+    """Names of the texts that the server does not take."""
+
+    @cached_property
+    def _server(self) -> OpenAIServer:
+        return OpenAIServer(self._options.name, self._options, _REFUSED)
