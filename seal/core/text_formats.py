@@ -285,7 +285,8 @@ def read_object(text: str, cut: bool = False) -> Written:
 def read_arguments(text: str) -> Written:
     """Return the map that the text of a native call's arguments writes; see `read_object`.
 
-    Some servers encode it twice. Nothing is closed: a server may have cut it.
+    Some servers encode it twice. Nothing is closed, for a server may have cut it, and nothing may
+    follow, for it may be another call.
     """
     read = read_object(text, cut=True)
     if read.value is None and text.lstrip().startswith('"'):
@@ -293,8 +294,8 @@ def read_arguments(text: str) -> Written:
             inner = json_value(text)
             if isinstance(inner, str) and inner.lstrip().startswith(("{", "```")):
                 again = read_object(inner, cut=True)
-                return replace(again, repairs=("arguments_as_text", *again.repairs))
-    return read
+                read = replace(again, repairs=("arguments_as_text", *again.repairs))
+    return Written(None) if "trailing_text" in read.repairs else read
 
 
 _NONE = re.compile(

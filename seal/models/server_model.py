@@ -214,7 +214,8 @@ class ServerModel(ABC):
             try:
                 completion, counted = parse_completion(answer, tools, body.get("n", 1) != 1)
             except FailedAnswerError as error:
-                raise self._failed(error) from None
+                plain = isinstance(answer, dict) and isinstance(answer.get("error"), str)
+                raise self._failed(error, self._asked_about if plain else "") from None
             except MalformedAnswerError as error:
                 problem = str(error)
             else:
@@ -225,19 +226,23 @@ class ServerModel(ABC):
                 if counted:
                     return count_thinking(completion, self.counted_as)
                 return estimate_usage(request, completion, self.counted_as)
-            known = self._server.standing.counts.was_heard
-            hint = "" if known else f". Is {self._server.setting} right?"
-            raise self._server.transient(f"{self.unusable}: {problem}{hint}")
+            raise self._server.transient(f"{self.unusable}: {problem}{self._asked_about}")
 
         return self._server.answer(ask)
 
-    def _failed(self, failure: FailedAnswerError) -> ModelError:
+    @property
+    def _asked_about(self) -> str:
+        """What to ask of a server that has never given a usable answer."""
+        known = self._server.standing.counts.was_heard
+        return "" if known else f". Is {self._server.setting} right?"
+
+    def _failed(self, failure: FailedAnswerError, hint: str) -> ModelError:
         """Return what an answer comes to that is the server's fault, or a refusal."""
         error, said = failure.error or {}, str(failure)
         status = status_in(error)
         if error and (refusal := refusal_of(status, said, " ".join(codes_of(error)))):
             return RequestError(self._server.told(f"answered {said}"), refusal)
-        return self._server.transient(said, status if status != 400 else 200)
+        return self._server.transient(said + hint, status if status != 400 else 200)
 
     def context(self) -> int | None:
         """Return the tokens that prompt and answer may have; None: the server does not say.

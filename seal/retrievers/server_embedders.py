@@ -232,14 +232,16 @@ class OpenAIEmbedder(ServerEmbedder):
                 self._form = {}
                 return self._request(texts, purpose)
             if "dimensions" in error.said and options.dimensions:
-                raise ModelError(sentences(server.told(error.said), _NO_DIMENSIONS)) from None
+                told = sentences(server.told(error.said), _NO_DIMENSIONS)
+                raise RequestError(told, None, error.status, error.said) from None
             if error.refusal is not None or _TOO_LONG.search(error.said):
                 longest = max(texts, key=len)
                 told = (
                     f"The longest of {counted(len(texts), 'text')} has {len(longest):,} "
                     f"characters: {shortened(longest)}. {_SHORTER}"
                 )
-                raise ModelError(sentences(str(error), told)) from None
+                told = sentences(str(error), told)
+                raise RequestError(told, error.refusal, error.status, error.said) from None
             raise
         if problem := problem or _fault_of(rows, texts):
             raise ModelError(server.told(problem))
