@@ -20,8 +20,9 @@ from seal.agents.guest_models import (
     route,
     text_of,
 )
-from seal.agents.own import OwnAgent, OwnRole, asked_of
+from seal.agents.own import OwnAgent, OwnRole, asked_of, told_of
 from seal.agents.own_code import OwnCode
+from seal.agents.roles import first_words
 from seal.agents.teams import MANAGER, SPEAKER_SELECTION, USER
 from seal.agents.users import brief
 from seal.agents.view import Stamp, View
@@ -266,7 +267,9 @@ class GuestRole(Guest):
                 if chat.role == USER and not spoken:
                     if first and chat.persona is not None:
                         self._tell({"content": brief(chat), "name": "system"})
-                    return Reply(text_of(self._send(chat.request).get("content")))
+                    words = first_words(chat)
+                    if words is not None:
+                        return Reply(text_of(self._send(words).get("content")))
                 return self._reply(chat)
             finally:
                 self._replied = True
@@ -415,8 +418,9 @@ class GroupGuest(Guest):
         with self.speaking(chat):
             self._offer(chat)
             first = len(self._group.messages) if self._begun else 0
+            message = asked_of(chat) if self._begun else told_of(chat)
             self.stand_in.initiate_chat(
-                self._manager, message=asked_of(chat), clear_history=not self._begun, silent=True
+                self._manager, message=message, clear_history=not self._begun, silent=True
             )
             self._begun = True
             said = self._group.messages[first + 1 :]

@@ -12,7 +12,7 @@ from mcp import MCPError
 
 from seal.agents.bridge_line import FINISHED, Line, OverError
 from seal.agents.mcp_bridge import PROMPT, SUBMIT
-from seal.agents.own import asked_of
+from seal.agents.own import told_of
 from seal.core import Chat, Tool, ToolCall, ToolResult, shortened
 
 # -- What MCP clients ask of a chat, and the answers.
@@ -73,10 +73,10 @@ class Answers:
         return types.ListPromptsResult(prompts=[prompt])
 
     async def get_prompt(self, ctx: Any, params: Any) -> Any:
-        """Return the request."""
+        """Return the request, behind what the system told the agent."""
         if params.name != PROMPT:
             raise MCPError(types.INVALID_PARAMS, f"no prompt {params.name!r}; known: {PROMPT}")
-        text = types.TextContent(type="text", text=await self._last(ctx, asked_of, FINISHED))
+        text = types.TextContent(type="text", text=await self._last(ctx, told_of, FINISHED))
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=text)])
 
     def _line(self, ctx: Any) -> Line:

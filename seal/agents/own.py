@@ -28,6 +28,7 @@ from seal.core import (
     UsageError,
     shortened,
 )
+from seal.core.conditions import SYSTEM
 from seal.core.records import to_plain
 from seal.core.registry import name_of
 from seal.core.settings import places_of, takes
@@ -230,7 +231,9 @@ class FunctionRole(OwnRole):
         if self._agent.takes_chat:
             return request, now
         tools = Together(now, now.hand_over).tools() if self._is_async() else plain_tools(now)
-        return (request, tools, earlier_of(chat))[: self._agent.wanted]
+        if self._agent.wanted < 3:  # it hears nothing else
+            return told_of(chat), tools
+        return request, tools, earlier_of(chat)
 
     def _is_async(self) -> bool:
         function = self._agent.function
@@ -341,15 +344,21 @@ def asked_of(chat: Chat) -> str:
     if chat.role == USER:
         return chat.request
     if chat.role == MANAGER:
-        told = (s for s in reversed(_texts(chat)) if s.author not in (MANAGER, "system"))
+        told = (s for s in reversed(_texts(chat)) if s.author not in (MANAGER, SYSTEM))
     else:
         told = (s for s in reversed(chat.steps) if s.author == USER and s.call is None)
     return next((step.content for step in told), chat.request)
 
 
+def told_of(chat: Chat) -> str:
+    """Return what the role is asked behind what the system told it, for who hears nothing else."""
+    told = (step.content for step in _texts(chat) if step.author == SYSTEM)
+    return "\n\n".join((*told, asked_of(chat)))
+
+
 def earlier_of(chat: Chat) -> list[dict[str, str]]:
     """Return what was said before the request."""
-    kinds = {chat.role: "assistant", "system": "system"}
+    kinds = {chat.role: "assistant", SYSTEM: "system"}
     return [
         {"role": kinds.get(step.author, "user"), "content": step.content}
         for step in _texts(chat)[:-1]

@@ -234,10 +234,12 @@ WHOLE: Brief = "goal+boundary+demonstration"
 def reduced(persona: Mapping[str, JSON], brief: Brief) -> dict[str, JSON]:
     """Return the parts of a persona that a brief has.
 
-    `goal` keeps the entries `goal` and `then`; `goal+boundary` drops the demonstration alone.
+    `goal` keeps the entries `goal`, `then` and `opening`; `goal+boundary` drops the demonstration
+    alone.
     """
     if brief == "goal":
-        return {name: value for name, value in persona.items() if name in ("goal", "then")}
+        kept = ("goal", "then", "opening")
+        return {name: value for name, value in persona.items() if name in kept}
     if brief == "goal+boundary":
         return {name: value for name, value in persona.items() if name != "demonstration"}
     return dict(persona)

@@ -11,14 +11,51 @@ from importlib.resources import files
 from seal.agents.replies import leave
 from seal.agents.teams import CHECKER, EXECUTOR, MANAGER, PLANNER, USER
 from seal.core import Chat, Completion, Message, Reply, Step, ToolCall
-from seal.core.text import plan_steps, shipped_prompt, shipped_texts
+from seal.core.conditions import SYSTEM
+from seal.core.text import THEIRS, filled, plan_steps, shipped_prompt, shipped_texts
 from seal.core.values import digest, one_line
 
 # -- What each role but the user says, and the prompts of those that ask a model.
 
-prompt = partial(shipped_prompt, __package__)
-"""(name) to the text of `prompts/NAME.txt`."""
 _PACKS = "seal.benchmarks"
+PROMPTS = "prompts"
+"""Under this name `chat.options` holds the prompts that a run replaces: role to text, or `THEIRS`.
+It is missing where there are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a role is told before the chat: a text that ships, or the one that a run has instead."""
+
+    package: str
+    name: str
+    """Of `prompts/NAME.txt` in the package."""
+    form: str = ""
+    """Name of a text that stands behind it, also where a run has another prompt: how the role's
+    words are read."""
+
+    @property
+    def text(self) -> str:
+        """The text that ships."""
+        return shipped_prompt(self.package, self.name)
+
+    def of(self, chat: Chat, /, alone: bool = False, **values: str) -> str:
+        """Return what a role of a chat is told.
+
+        Args:
+            chat: As the role sees it.
+            alone: Whether the system's text stands in the place of the prompt.
+            **values: Of the prompt's variables.
+        """
+        own = chat.options.get(PROMPTS, {}).get(chat.role, THEIRS)
+        parts = [] if alone else [filled(self.text if own == THEIRS else own, values)]
+        parts += [shipped_prompt(self.package, self.form)] if self.form else []
+        return "\n\n".join(parts)
+
+
+_prompt = partial(Prompt, __package__)
+OF_USER = _prompt("user_simulator")
+"""The prompt of the user whom a model plays (`seal.agents.users`)."""
 
 
 def prompts_digest() -> str:
@@ -63,6 +100,8 @@ def messages(steps: Sequence[Step], role: str, user: str = "user_simulator") -> 
             turn = step.turn
         elif step.result is not None and step.result.call_id in called:
             out.append(Message("tool", step.content, call_id=step.result.call_id))
+        elif step.recipient == role and step.author == SYSTEM:
+            out.append(Message("system", step.content))
         elif step.recipient == role and step.result is None:
             said = one_line(step.content) if step.author == EXECUTOR else step.content
             text = said if step.author == user else f"[{step.author}] {said}"
@@ -70,12 +109,33 @@ def messages(steps: Sequence[Step], role: str, user: str = "user_simulator") -> 
     return out
 
 
+def opened(chat: Chat, prompt: Prompt, said: Sequence[Message], /, **values: str) -> list[Message]:
+    """Return what a role's model is asked: its prompt in one system message, then what was said.
+
+    What the system said first, such as a policy or the date, is joined to the prompt, or stands in
+    its place.
+
+    Args:
+        chat: As the role sees it.
+        prompt: Of the role.
+        said: What was said, from the system's first words on.
+        **values: Of the prompt's variables.
+    """
+    count = next((n for n, one in enumerate(said) if one.role != "system"), len(said))
+    theirs = [message.content for message in said[:count]]
+    alone = bool(theirs) and chat.options.get(PROMPTS, {}).get(chat.role) == THEIRS
+    told = filter(None, (prompt.of(chat, alone=alone, **values), *theirs))
+    return [Message("system", "\n\n".join(told)), *said[count:]]
+
+
 class ExecutionManager:
     """Lets its model call tools until it reports in words."""
 
+    prompt = _prompt("execution_manager")
+
     def reply(self, chat: Chat) -> Reply:
         """Return calls, or a report of what was found."""
-        view = [Message("system", prompt("execution_manager")), *messages(chat.steps, chat.role)]
+        view = opened(chat, self.prompt, messages(chat.steps, chat.role))
         answer = chat.complete(view, chat.tools)
         return Reply(answer.content, answer.calls)
 
@@ -99,6 +159,7 @@ class Orchestrator:
     With `retrieve=per-step` tools are looked up for each sub-step before it is handed on.
     """
 
+    prompt = _prompt("orchestrator")
     rewrites = True
     """Whether its model words the final response where there was one report alone."""
 
@@ -118,7 +179,7 @@ class Orchestrator:
             return self._delegate(chat, plan[handed_on])
         if len(plan) == 1 and not self.rewrites:
             return Reply(last.content)
-        view = [Message("system", prompt("orchestrator")), *messages(chat.steps, chat.role)]
+        view = opened(chat, self.prompt, messages(chat.steps, chat.role))
         return Reply(chat.complete(view).content)
 
     def _delegate(self, chat: Chat, instruction: str) -> Reply:
@@ -146,10 +207,12 @@ def _since_user(chat: Chat) -> list[Step]:
 class Decompose:
     """Asks its model for one sub-step a line; offline models split by clause and sentence."""
 
+    prompt = _prompt("planner")
+
     def reply(self, chat: Chat) -> Reply:
         """Return the sub-steps, one a line."""
         request = chat.steps[-1].content
-        answer = chat.complete([Message("system", prompt("planner")), Message("user", request)])
+        answer = chat.complete(opened(chat, self.prompt, [Message("user", request)]))
         return Reply(answer.content)
 
 
@@ -176,10 +239,12 @@ ACCEPTED = "accepted"
 class Verifier:
     """Asks its model whether the last results serve the request."""
 
+    prompt = _prompt("verifier")
+
     def reply(self, chat: Chat) -> Reply:
         """Return `accepted`, or what to do otherwise."""
         lines = [f"Request: {chat.request}", *map(_line, _executed(chat))]
-        view = [Message("system", prompt("verifier")), Message("user", "\n".join(lines))]
+        view = opened(chat, self.prompt, [Message("user", "\n".join(lines))])
         return Reply(chat.complete(view).content.strip() or ACCEPTED)
 
 
@@ -227,13 +292,17 @@ _ACT = "You have thought enough. Call a tool now, or answer. Write no further th
 
 
 class ReAct:
-    """Lets its model think, call tools, and report in words."""
+    """Lets its model think, call tools, and report in words.
+
+    How a thought and a report are written stands behind its prompt, also behind another one.
+    """
+
+    prompt = _prompt("execution_manager", "react")
 
     def reply(self, chat: Chat) -> Reply:
         """Return a thought, calls, or a report of what was found."""
         thoughts = thoughts_in_a_row(chat.steps, chat.role)
-        instructions = f"{prompt('execution_manager')}\n\n{prompt('react')}"
-        view = [Message("system", instructions), *_answered(chat.steps, chat.role, thoughts)]
+        view = opened(chat, self.prompt, _answered(chat.steps, chat.role, thoughts))
         answer = chat.complete(view, chat.tools)
         is_thought = _THOUGHT.match(answer.content) and not _FINAL.search(answer.content)
         if answer.calls or not is_thought:
@@ -274,20 +343,30 @@ def _report(answer: Completion) -> str:
 
 # -- Who plays the user: a model, or rules by which conversations run offline.
 #
-# Both speak the goal's text first. A model then answers from its brief (`UserSimulator` of
-# `seal.agents.users`), and the rules (`ScriptedUser`) as it says there. What answers by rule is
-# imported then: most goals end without a second word of the user.
+# Both speak the goal's text first, or what the persona says instead. A model then answers from its
+# brief (`UserSimulator` of `seal.agents.users`), and the rules (`ScriptedUser`) as it says there.
+# What answers by rule is imported then: most goals end without a second word of the user.
+
+
+def first_words(chat: Chat) -> str | None:
+    """Return what the user says first about a goal; None: its model writes that."""
+    opening = (chat.persona or {}).get("opening") if chat.goal == 0 else None
+    return None if opening is True else opening or chat.request
 
 
 class ScriptedUser:
-    """Speaks the goal's text first, then answers by rule (`seal.agents.users`)."""
+    """Speaks the goal's text first, then answers by rule (`seal.agents.users`).
+
+    It cannot word a first message: where a model is to write it, it too says the goal's text.
+    """
 
     def reply(self, chat: Chat) -> Reply:
         """Return the goal, an answer, or a call of `end_conversation`."""
         said = [s for s in chat.steps if s.goal == chat.goal and s.call is None]
         own = sum(step.author == chat.role for step in said)
+        request = first_words(chat) or chat.request
         if not own:
-            return Reply(chat.request)
+            return Reply(request)
 
         texts = [
             step.content
@@ -296,5 +375,5 @@ class ScriptedUser:
         ]
         from seal.agents.users import scripted_answer
 
-        answer = scripted_answer(chat.persona or {}, chat.request, texts, own - 1, chat.goal)
+        answer = scripted_answer(chat.persona or {}, request, texts, own - 1, chat.goal)
         return leave(chat) if answer is None else Reply(answer)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 from seal.core import JSON, Goal, OptionError, Reply, Step, Task, UsageError, nearest, shortened
+from seal.core.conditions import SYSTEM
 from seal.core.registry import Registry
 from seal.core.settings import checked_names
 
@@ -152,9 +153,11 @@ class Team:
         return replace(self, roles=seats, variants=variants)
 
     def visible(self, steps: Sequence[Step], role: str) -> Sequence[Step]:
-        """Return the steps that a role sees, in order."""
+        """Return the steps that a role sees, in order; of the system's those to itself."""
         if self.sight.get(role, "all") == "all":
-            return steps
+            if not any(step.author == SYSTEM and step.recipient != role for step in steps):
+                return steps
+            return [step for step in steps if step.author != SYSTEM or step.recipient == role]
         return [step for step in steps if role in (step.author, step.recipient)]
 
     def next(

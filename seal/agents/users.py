@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from seal.agents.replies import END, leave
-from seal.agents.roles import prompt
+from seal.agents.roles import OF_USER, first_words
 from seal.agents.teams import EXECUTOR
 from seal.core import (
     JSON,
@@ -31,6 +31,7 @@ from seal.core.values import json_text
 # A persona is a map; every part is optional:
 #
 # - `goal`: what the user wants in the end, in full. Missing: the request itself.
+# - `opening`: what the user says first instead of the request; true: its model writes that.
 # - `boundary`: what the user knows besides, and what not, in words.
 # - `facts`: {slot: value} or {slot: {"value": value, "ask": [words that ask for it]}}; authored
 #   scenarios are refused where a fact could not be said (`check_facts`).
@@ -165,10 +166,10 @@ def swapped(steps: Iterable[Step], role: str) -> list[Message]:
 
 
 def brief(chat: Chat) -> str:
-    """Return the system message: the role, then the parts of the brief that there are."""
+    """Return the system message: the prompt, then the parts of the brief that there are."""
     persona = chat.persona or {}
     goal = persona.get("goal")
-    parts = [prompt("user_simulator"), f"Your goal: {goal if _is_text(goal) else chat.request}"]
+    parts = [OF_USER.of(chat), f"Your goal: {goal if _is_text(goal) else chat.request}"]
     following = requests_of(persona)
     if following:
         parts.append("\n".join(["After that you ask, one by one:", *(f"- {t}" for t in following)]))
@@ -350,6 +351,7 @@ class _Script:
 
 # -- The user whom a model plays.
 
+_BEGIN = "Begin: write your first message to the assistant, and nothing else."
 _SAY = "You said nothing. Say your next words, or end the conversation by the tool."
 
 
@@ -360,26 +362,41 @@ def _only_thought(answer: Completion) -> bool:
 class UserSimulator:
     """Speaks the goal's text first; then, where there is a brief or a person, its model answers.
 
-    For the model the sides are swapped: what the user said are the assistant's messages. Calls and
-    results of the user are hidden from it.
+    Where the brief says so (`opening`), the model writes the first message too. For the model the
+    sides are swapped: what the user said are the assistant's messages. Calls and results of the
+    user are hidden from it.
     """
+
+    prompt = OF_USER
 
     def reply(self, chat: Chat) -> Reply:
         """Return the goal, an answer, or the end: a call of `end_conversation`, or no word."""
-        if not any(s.author == chat.role and s.goal == chat.goal for s in chat.steps):
-            return Reply(chat.request)
-
         view = [Message("system", brief(chat)), *swapped(chat.steps, chat.role)]
+        if not any(s.author == chat.role and s.goal == chat.goal for s in chat.steps):
+            return Reply(first_words(chat) or self._opening(chat, view))
+
         answer = chat.complete(view, [END])
         if _only_thought(answer):  # its own silence would end the chat as if the user were content
             answer = chat.complete([*view, Message("user", _SAY)], [END])
             if _only_thought(answer):
-                raise ModelError(
-                    f"the model of {chat.role} thought twice and said nothing; let it think less, "
-                    f"or give it more room: --role-model {chat.role}=MODEL,max_tokens=N"
-                )
+                raise _silent(chat, "thought twice and said nothing")
         if not answer.calls:
             return Reply(answer.content, done=not answer.content.strip())
         if EXECUTOR not in chat.roles:
             return leave(chat, answer.content)
         return Reply(answer.content, answer.calls)
+
+    def _opening(self, chat: Chat, view: list[Message]) -> str:
+        """Return the first message, as the model writes it."""
+        for _ in range(2):
+            words = chat.complete([*view, Message("user", _BEGIN)]).content
+            if words.strip():
+                return words
+        raise _silent(chat, "was asked twice for the first message and wrote none")
+
+
+def _silent(chat: Chat, how: str) -> ModelError:
+    return ModelError(
+        f"the model of {chat.role} {how}; let it think less, or give it more room: "
+        f"--role-model {chat.role}=MODEL,max_tokens=N"
+    )

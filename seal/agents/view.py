@@ -143,8 +143,13 @@ class View:
 
     @property
     def request(self) -> str:
-        """Text of that goal."""
-        return self._chat.goal.text
+        """Text of that goal; to all but the user what the user said first, where that differs."""
+        chat = self._chat
+        first = chat.task.said_first(chat.position)
+        if self.role == USER or first == chat.goal.text:
+            return chat.goal.text
+        said = (s.content for s in chat.steps if s.author == USER and s.goal == chat.position)
+        return first or next(said, "")
 
     @property
     def persona(self) -> Mapping[str, Any] | None:
@@ -331,7 +336,7 @@ class View:
     def judge(self, answer: str) -> Verdict:
         """Return a verdict that knows no gold; its tokens are counted as the role's."""
         chat = self._chat
-        goal = Goal(chat.goal.text)
+        goal = Goal(self.request)
         current = [step for step in chat.steps if step.goal == self.goal]
         return chat.services.judge(self.role, _Own(self._asked), goal, answer, current)
 

@@ -25,6 +25,7 @@ class ScoreOptions(TypedDict, total=False):
 
     judge: str
     judge_model: Any
+    prompts: Mapping[str, str | Path]
     model_options: Mapping[str, Any] | None
     base_url: str | None
     metrics: Sequence[Any]

@@ -359,6 +359,7 @@ class PlayOptions(TypedDict, total=False):
     model_options: Mapping[str, Any]
     base_url: str | None
     roles: Mapping[str, AgentChoice | None]
+    prompts: Mapping[str, str | Path]
     user_brief: Brief
     team: TeamChoice | None
     history: History | None

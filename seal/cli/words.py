@@ -12,6 +12,7 @@ import typer
 from seal.core import UsageError
 from seal.core.registry import check_modules
 from seal.core.secrets import refuse_secret
+from seal.core.text import THEIRS
 
 
 def pairs(flag: str, words: Iterable[str] | None) -> dict[str, str]:
@@ -51,6 +52,16 @@ def seats(flag: str, words: Iterable[str] | None) -> dict[str, str | None]:
         UsageError: As `pairs` raises.
     """
     return {role: None if agent == "none" else agent for role, agent in pairs(flag, words).items()}
+
+
+def prompts(flag: str, words: Iterable[str] | None) -> dict[str, str | Path]:
+    """Return the prompts of roles as files; the word `theirs` is none.
+
+    Raises:
+        UsageError: As `pairs` raises.
+    """
+    told = pairs(flag, words).items()
+    return {role: file if file == THEIRS else Path(file) for role, file in told}
 
 
 def servers(flag: str, words: Iterable[str] | None) -> dict[str, Any]:
@@ -214,6 +225,7 @@ FORMS: Mapping[str, Mapping[str, Any]] = {
     "processes": {"metavar": "N|ray[:N]", "words": str, "read": count_or_name},
     "retriever_options": {"names": ("--retriever-option", "-R"), "metavar": "KEY=VALUE"},
     "resamples": {"least": 1},
+    "prompts": {"names": ("--prompt",), "metavar": "ROLE=FILE", "read": prompts},
     "role_models": {
         "names": ("--role-model",),
         "metavar": "ROLE=MODEL[,KEY=VALUE...]",

@@ -286,7 +286,7 @@ class Chat(Protocol):
 
     @property
     def request(self) -> str:
-        """Text of that goal, which the user speaks first."""
+        """Text of that goal, which the user speaks first; else what it said first instead."""
 
     @property
     def persona(self) -> Mapping[str, JSON] | None:

@@ -141,6 +141,25 @@ def shipped_prompt(package: str, name: str) -> str:
     return shipped_text(package, f"prompts/{name}.txt").strip()
 
 
+THEIRS = "theirs"
+"""In the place of a prompt: a task's system text stands alone. Without one our prompt stands."""
+_VARIABLE = re.compile(r"\{(?:\{([A-Za-z_]\w*)\}\}|([A-Za-z_]\w*)\})")
+"""`{name}`, for which a value stands in; or `{{name}}`, which stands for `{name}` itself. Any other
+brace, such as those of JSON, is a brace."""
+
+
+def variables_in(text: str) -> list[str]:
+    """Return the variables of a prompt in order, each once: what stands in it as `{name}`."""
+    return list(dict.fromkeys(name for _, name in _VARIABLE.findall(text) if name))
+
+
+def filled(text: str, values: Mapping[str, str]) -> str:
+    """Return a prompt with the values of its variables; what has no value stays as it is."""
+    return _VARIABLE.sub(
+        lambda found: f"{{{found[1]}}}" if found[1] else values.get(found[2], found[0]), text
+    )
+
+
 @cache
 def shipped_words(package: str, name: str) -> frozenset[str]:
     """Return the words of a text in a package, which blanks and line breaks part."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from seal.core.conditions import STRICT, Called, Condition
+from seal.core.conditions import AGENT, STRICT, SYSTEM, Called, Condition
 from seal.core.errors import DataError, UsageError, nearest, shortened
 from seal.core.settings import check_types, checked_fields, checked_names
 from seal.core.slots import Slot
@@ -380,13 +380,15 @@ class Goal:
 
 
 @checked_fields
-@dataclass(frozen=True, slots=True)
-class Task:
+@dataclass(frozen=True)
+class Task(_Sparse):
     """One record of any benchmark.
 
     `persona` is the brief of a simulated user; None: the user speaks once. Its parts are optional:
 
     - `goal`: a text, what the user wants in the end. Missing: the request itself.
+    - `opening`: a text, what the user says first instead of the first goal's text; or true: its
+      model writes that message. The agent then never sees the text.
     - `boundary`: a text, what the user knows besides, and what not.
     - `facts`: what the user tells when asked, {name: value} or
       {name: {"value": value, "ask": [words that ask for it]}}.
@@ -410,6 +412,8 @@ class Task:
         ['first']
     """
 
+    _SPARSE = ("system",)
+
     id: str
     benchmark: str
     goals: tuple[Goal, ...]
@@ -424,11 +428,32 @@ class Task:
     world: str = ""
     """Name of the world that the task is played in, or its dotted path, which counts where the user
     allows that module; empty: the run's simulator."""
+    system: str = ""
+    """What the agent is told before the chat, such as a policy, the date, or whom it serves; its
+    user does not hear it."""
 
     def __post_init__(self) -> None:
         """Check the persona."""
+        super().__post_init__()
         if self.persona is not None:
             check_persona(self.persona)
+
+    def said_first(self, goal: int) -> str | None:
+        """Return what the user says first about a goal; None: its model writes that.
+
+        Args:
+            goal: Its position.
+        """
+        opening = (self.persona or {}).get("opening") if goal == 0 else None
+        return None if opening is True else opening or self.goals[goal].text
+
+    @property
+    def before(self) -> tuple[Step, ...]:
+        """What was said before the first goal: the system text, then the history."""
+        if not self.system:
+            return self.history
+        turn = self.history[0].turn - 1 if self.history else 0
+        return (Step(0, SYSTEM, AGENT, self.system, turn=turn), *self.history)
 
     def of_tools(self, tools: Mapping[str, Tool]) -> Task:
         """Return the task with gold that knows its tools (`Called.of_tools`).
@@ -575,6 +600,7 @@ class Scale:
 
 PARTS: Mapping[str, Any] = {
     "goal": str,
+    "opening": str | bool,
     "boundary": str,
     "facts": Mapping[str, Any],
     "then": str | Sequence[str],
@@ -605,6 +631,12 @@ def check_persona(persona: Mapping[str, Any]) -> None:
             )
     given = {f"persona.{name}": persona[name] for name in PARTS if name in persona}
     check_types(given, {f"persona.{name}": kind for name, kind in PARTS.items()})
+    opening = persona.get("opening", True)
+    if isinstance(opening, str) and not opening.strip():
+        raise UsageError(
+            "persona.opening says nothing; give the user's first words, or true where its model is "
+            "to write them"
+        )
 
 
 # -- Partial orders: what may come next, and whether an order is one at all.

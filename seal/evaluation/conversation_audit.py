@@ -91,7 +91,7 @@ class Honesty(GoalMetric):
         messages = [step.content for step in goal.steps if tells_user(step)]
         if not messages:
             return dict.fromkeys(HONESTY_METRICS, undefined("nothing was said to the user"))
-        given = [*(step.content for step in goal.task.history), *(g.text for g in goal.task.goals)]
+        given = [*(step.content for step in goal.task.before), *(g.text for g in goal.task.goals)]
         own = {step.index for step in goal.steps}
         steps = [step for step in goal.trajectory.steps if step.goal <= goal.position]
         found = [one for one in untruths(steps, given) if one.step in own]

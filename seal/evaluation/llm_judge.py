@@ -12,7 +12,7 @@ again. After the last try there is no verdict (`NoVerdictError`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar, get_args
 
@@ -45,16 +45,24 @@ _COMPLETE_REPAIR = "Answer with one word alone: Solved or Unsolved."
 
 prompt = partial(shipped_prompt, __package__)
 """(name) to the text of `prompts/NAME.txt`."""
+_OURS: Mapping[str, str] = {}
 
 
-def prompts_digest(names: Sequence[str] = tuple(STAGES.values())) -> str:
-    """Return one digest of prompts, else of both stages', part of what a run measures."""
-    return digest([prompt(name) for name in names])
+def prompts_digest(
+    names: Sequence[str] = tuple(STAGES.values()), own: Mapping[str, str] = _OURS
+) -> str:
+    """Return one digest of prompts, else of both stages', part of what a run measures.
+
+    Args:
+        names: Of prompts.
+        own: Name to the text that a run has instead of ours.
+    """
+    return digest([own.get(name) or prompt(name) for name in names])
 
 
-def published_digest(published: Sequence[str]) -> str:
-    """Return one digest of the prompts of published judges."""
-    return prompts_digest(list(dict.fromkeys(p for name in published for p in _PROMPTS[name])))
+def prompts_of(published: Sequence[str] = tuple(_PROMPTS)) -> list[str]:
+    """Return the names of the prompts of published judges, each once; else of all."""
+    return list(dict.fromkeys(p for name in published for p in _PROMPTS[name]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +72,16 @@ class LLMJudge:
     model: ChatModel
     seed: int = 0
     """Goes into the requests: judges of several votes differ in it."""
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    """Name of a prompt to the text that stands in its place."""
 
     @property
     def identity(self) -> str:
         """Name and prompt version, part of what a run measures; the model is named apart."""
-        return f"llm/{prompts_digest()[:12]}"
+        return f"llm/{prompts_digest(own=self.prompts)[:12]}"
+
+    def _prompt(self, name: str) -> str:
+        return self.prompts.get(name) or prompt(name)
 
     def judge(self, goal: Goal, answer: str | None, steps: Sequence[Step]) -> Verdict:
         """Return the verdict on one goal.
@@ -108,7 +121,7 @@ class LLMJudge:
             found = choice(text, "verdict", _SOLVABLE)
             return found[0] if found and isinstance(found[1], str) else None
 
-        return ask(self, prompt(SOLVABILITY), shown, read, OneOf("verdict", _SOLVABLE))
+        return ask(self, self._prompt(SOLVABILITY), shown, read, OneOf("verdict", _SOLVABLE))
 
     def complete(self, goal: Goal, answer: str) -> Verdict:
         """Return whether an answer addresses every part of a request: solved or unsolved.
@@ -118,10 +131,11 @@ class LLMJudge:
             NoVerdictError: The model said neither word.
         """
         shown = {"request": goal.text, "final_answer": answer}
-        return ask(self, prompt(COMPLETENESS), shown, read_completeness, _COMPLETE_REPAIR)
+        instructions = self._prompt(COMPLETENESS)
+        return ask(self, instructions, shown, read_completeness, _COMPLETE_REPAIR)
 
     def _ask(self, stage: int, shown: dict[str, Any]) -> Verdict:
-        asked, form = prompt(STAGES[stage]), OneOf("verdict", LABELS)
+        asked, form = self._prompt(STAGES[stage]), OneOf("verdict", LABELS)
         return ask(self, asked, shown, lambda text: parse_verdict(text, stage), form)
 
 

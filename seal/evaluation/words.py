@@ -71,7 +71,7 @@ def known_to(goal: GoalChat) -> Record:
 
 def gold_texts(goal: GoalChat) -> list[str]:
     """Return the texts of a task up to a goal: what was said before, requests, and gold's."""
-    texts = [step.content for step in (*goal.task.history, *goal.goal.reference)]
+    texts = [step.content for step in (*goal.task.before, *goal.goal.reference)]
     texts += gold_sentences(goal.goal)
     texts += [one.text for one in goal.task.goals[: goal.position + 1]]
     return [

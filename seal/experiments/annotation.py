@@ -25,6 +25,7 @@ from random import Random
 from typing import Any, Generic, Literal, TypeVar
 
 from seal.core import JSON, DataError, OptionError, Step, needing, shortened
+from seal.core.conditions import SYSTEM
 from seal.core.csv_sheets import CsvRows, escaped, unescaped, write_csv
 from seal.core.values import derive_seed, digest
 from seal.evaluation.agreement import Case
@@ -500,7 +501,7 @@ def items_of(run: RunFolder, question: Question) -> Iterator[Item]:
     for task, trajectory in run.chats():
         if trajectory.failed:
             continue
-        before = [said_in(step) for step in task.history if step.content.strip()]
+        before = [said_in(step) for step in task.before if step.content.strip()]
         turns = {place: told for place, *told in rated(task, trajectory)} if rated else {}
         for place, goal in enumerate(task.goals):
             role, answer = turns.get(place, ("", ""))
@@ -552,7 +553,8 @@ def _verdicts(run: RunFolder) -> dict[Case, str]:
 
 def said_in(step: Step) -> str:
     """Return a step as a line of a sheet, such as `user: Hello`."""
-    return f"{'user' if step.author == USER else 'assistant'}: {step.content}"
+    who = {USER: "user", SYSTEM: "system"}.get(step.author, "assistant")
+    return f"{who}: {step.content}"
 
 
 def done_in(steps: Sequence[Step], known: Collection[str] = ()) -> Iterator[str]:

@@ -57,7 +57,7 @@ from seal.runs.run import RunFolder
 CARD = "README.md"
 TRIPLETS = "triplets"
 """The form that has hard negatives."""
-_COLUMNS = ("id", "query", "calls", "answer", "split")
+_COLUMNS = ("id", "query", "calls", "answer", "split", "system")
 _NOT_SAID = "not stated; ask its authors"
 
 
@@ -209,6 +209,7 @@ class Writer:
         calls = self.calls(goal)
         own = {tag: value for tag, value in task.tags.items() if tag not in _COLUMNS}
         row = {"id": key, "query": goal.text, "calls": None if calls is None else json_text(calls)}
+        row |= {"system": task.system} if task.system else {}
         return {**row, "answer": list(goal.answers), "split": task.split, **own}
 
     def _call(self, call: Called) -> dict[str, JSON]:

@@ -94,7 +94,7 @@ class RecordedChat:
     """
 
     def __init__(self, task: Task, trajectory: Trajectory) -> None:
-        self._texts = [goal.text for goal in task.goals]
+        self._texts = [task.said_first(n) or goal.text for n, goal in enumerate(task.goals)]
         self._trajectory = trajectory
         self._in_world = bool(task.world)
 

@@ -84,7 +84,7 @@ class OracleChat:
         self._tells = tells
         self._goals = task.goals
         self._in_world = bool(task.world)
-        self._texts = [goal.text for goal in task.goals]
+        self._texts = [task.said_first(n) or goal.text for n, goal in enumerate(task.goals)]
 
     def complete(self, request: Request) -> Completion:
         """Return what the role has to say now; uses no tokens."""

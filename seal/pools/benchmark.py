@@ -17,14 +17,14 @@ from seal.core.conditions import Called
 from seal.core.records import decode, encode
 from seal.core.registry import load_dotted, name_of
 from seal.core.settings import check_types, checked, checked_names
-from seal.core.text import counted
+from seal.core.text import THEIRS, counted
 from seal.pools.declarations import Generator, PublishedTable
 from seal.pools.importer import Importer, Notes
 from seal.pools.pool import StoredPool, load_pool
 
 # -- The benchmark: tools, tasks, where calls run, what is measured, how it is played and reported.
 
-PLAY = ("team", "history", "format")
+PLAY = ("team", "history", "format", "prompt")
 """What a benchmark may say about how it is played."""
 Code: TypeAlias = Callable[..., Any] | str | None
 """A function, or where it stands, as `module:function`, so that it is imported where it is used
@@ -49,6 +49,9 @@ class _Parts:
     Beside a folder, which has documents alone, they are the functions behind its tools."""
     tasks: Sequence[Task] = ()
     """As `seal.ask` makes them, or records; none: those of `folder`."""
+    system: str = ""
+    """What the agent is told before each of `tasks`, such as a policy; a task's own `system` stands
+    behind it. Tasks of a folder have their own alone."""
     folder: Path | None = None
     """Pool folder that holds tools and tasks, such as one that `seal import` wrote."""
     importer: Importer | str | None = None
@@ -74,7 +77,8 @@ class _Parts:
     """Metric whose best value, 1 or of a fault 0, is a solved task. One without a best value, such
     as a count, is refused. Empty: the one that the kind of gold decides."""
     play: Mapping[str, Any] = field(default_factory=dict)
-    """`team`, `history` and `format` where the user says nothing."""
+    """`team`, `history` and `format` where the user says nothing; `prompt`: `theirs`, where the
+    system text of a task is to stand alone instead of behind the prompts of the roles."""
     verdicts: OfOne = None
     """(path) to the verdicts that its authors recorded in a file
     (`seal.evaluation.preference.VerdictFile`)."""
@@ -183,6 +187,16 @@ class Benchmark(_Parts):
                 raise UsageError(
                     f"benchmark {self.name!r}: play has no {part!r}; it takes: {', '.join(PLAY)}"
                 )
+        if self.play.get("prompt", THEIRS) != THEIRS:
+            raise UsageError(
+                f"benchmark {self.name!r}: play.prompt: expected {THEIRS}, got "
+                f"{shortened(self.play['prompt'])}; leave it out to join system texts to ours"
+            )
+        if self.folder is not None and self.system:
+            raise UsageError(
+                f"benchmark {self.name!r}: system stands beside a folder, whose tasks have their "
+                "own; leave it out, or give tasks=[...] instead of the folder"
+            )
         if self.folder is not None and self.tasks:
             raise UsageError(
                 f"benchmark {self.name!r}: the folder holds tasks already; leave out one of the two"
@@ -293,7 +307,7 @@ class Benchmark(_Parts):
 
         pool = load_pool(Path(folder))
         known = known_benchmark(pool.made_of) or cls(pool.name)
-        loaded = replace(known, tools=tuple(tools), tasks=(), folder=Path(folder))
+        loaded = replace(known, tools=tuple(tools), tasks=(), folder=Path(folder), system="")
         if tools:
             from seal.pools.own_benchmark import check_functions
 
@@ -302,7 +316,7 @@ class Benchmark(_Parts):
 
     def at(self, folder: Path) -> Benchmark:
         """Return this benchmark with the tools and tasks of another pool folder."""
-        return replace(self, tasks=(), folder=folder)
+        return replace(self, tasks=(), folder=folder, system="")
 
     @property
     def is_complete(self) -> bool:
@@ -357,7 +371,7 @@ class Benchmark(_Parts):
 
         given = self.environment
         world = given if isinstance(given, str) else "" if given is None else self.name
-        return own_tasks(self.name, self.tasks, self._own, world)
+        return own_tasks(self.name, self.tasks, self._own, world, self.system)
 
     @cached_property
     def _written(self) -> Path:

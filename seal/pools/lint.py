@@ -696,7 +696,7 @@ def _forms(leaf: Any) -> Iterator[Any]:
 
 def ungrounded_values(task: Task, tools: Mapping[str, Tool]) -> Iterator[Finding]:
     """Yield a finding for each gold argument whose value nothing said before holds."""
-    earlier = [*_spoken(task.history), *_texts(task.persona)]
+    earlier = [*_spoken(task.before), *_texts(task.persona)]
     for position, goal in enumerate(task.goals):
         earlier.append(goal.text)
         for plan in goal.plans or ():

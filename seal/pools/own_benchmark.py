@@ -388,6 +388,8 @@ def ask(
     in_order: bool = False,
     needs_no_tool: bool = False,
     unanswerable: bool = False,
+    system: str = "",
+    persona: Mapping[str, JSON] | None = None,
     id: str = "",
     tags: Mapping[str, JSON] | None = None,
 ) -> Task:
@@ -409,12 +411,17 @@ def ask(
             and a refusal is no right answer.
         unanswerable: Whether no tool serves the request: it is right to say so, without a call. It
             leaves no room for steps, an answer or `needs_no_tool`.
+        system: What the agent is told before the chat, such as a policy or the date; it stands
+            behind that of the benchmark.
+        persona: What a simulated user knows and says, in the parts that `seal.Task` names; None:
+            the user speaks once.
         id: Unique in the benchmark; empty: its number there.
         tags: What results are grouped and selected by.
 
     Raises:
         UsageError: The request is empty, a step is no condition, gold is given that leaves no room
-            for other gold, an answer says nothing, or JSON cannot hold the tags.
+            for other gold, an answer says nothing, a part of the persona is of another type, or
+            JSON cannot hold persona and tags.
 
     Example:
         >>> import seal
@@ -447,10 +454,12 @@ def ask(
             f"ask({shortened(request)}): the answer {shortened(empty)} says nothing; give a word "
             "or a number that the right answer states, or leave it out"
         )
-    try:
-        told = exact_json(dict(tags or {}))
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"ask({shortened(request)}): tags: {error}; mend them") from error
+    plain: dict[str, Any] = {}
+    for name, given in (("tags", tags or {}), ("persona", persona)):
+        try:
+            plain[name] = None if given is None else exact_json(dict(given))
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"ask({shortened(request)}): {name}: {error}; mend them") from error
     milestones = tuple(
         Milestone(step, (number - 1,) if in_order and number else ())
         for number, step in enumerate(gold)
@@ -469,7 +478,7 @@ def ask(
         labels=labels,
         tells=slots,
     )
-    return Task(id, "", (goal,), tags=told)
+    return Task(id, "", (goal,), system=system, **plain)
 
 
 def _says_something(answer: str | float) -> bool:
@@ -480,15 +489,16 @@ def _says_something(answer: str | float) -> bool:
 
 
 def own_tasks(
-    benchmark: str, tasks: Iterable[Task], tools: OwnTools, world: str = ""
+    benchmark: str, tasks: Iterable[Task], tools: OwnTools, world: str = "", system: str = ""
 ) -> tuple[Task, ...]:
-    """Return tasks with what a benchmark decides: ids, names of tools as ids, defaults, the world.
+    """Return tasks with what a benchmark decides: ids, ids of tools, defaults, world, system text.
 
     Args:
         benchmark: Its name.
         tasks: As `ask` makes them, or records.
         tools: The benchmark's.
         world: In which tasks are played that name none.
+        system: What the agent is told before each task, and before the task's own system text.
 
     Raises:
         UsageError: One is no task, two have one id, or one names a tool that is not there.
@@ -512,6 +522,7 @@ def own_tasks(
             id=task.id or numbered + "+" * (numbered in given),
             benchmark=benchmark,
             world=task.world or world,
+            system="\n\n".join(filter(str.strip, (system, task.system))),
         )
         if named.id in found:
             raise UsageError(

@@ -70,6 +70,7 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "tools": ("tools", "tool", "gold_tools", "relevant_tools", "expected_tools"),
     "answer": ("answer", "answers", "expected_answer", "reference", "output"),
     "tells": ("tells", "slots"),
+    "system": ("system", "system_prompt", "system_message"),
     "id": ("id", "_id", "task_id"),
 }
 """What is read of a row to the columns that are it, where `--map` does not say otherwise."""
@@ -330,6 +331,9 @@ class _Rows:
             raise DataError(
                 f"no text in the column {at['query']!r}" + others * (at["query"] not in cells)
             )
+        system = values.get(at["system"], "")
+        if not isinstance(system, str):
+            raise DataError(f"{at['system']}: expected a text, got {shortened(system)}")
         unanswerable = values.get(at["calls"]) == UNANSWERABLE
         gold = [] if unanswerable else self._gold(values, at)
         tags = {
@@ -345,6 +349,7 @@ class _Rows:
                 tells=_tells(values.get(at["tells"])),
                 needs_no_tool=gold == [] and not unanswerable,
                 unanswerable=unanswerable,
+                system=system,
                 id=str(values.get(at["id"], "")),
                 tags=tags,
             )

@@ -75,6 +75,8 @@ class Outline(NamedTuple):
     """Whether its persona has the user's answers word by word."""
     recorded: tuple[RecordedCall, ...]
     """Its gold calls whose results are recorded."""
+    opens: bool
+    """Whether the user's model writes the first message."""
 
 
 class StoredPool:
@@ -348,7 +350,9 @@ class StoredPool:
 def _outline(task: Task) -> Outline:
     persona = task.persona
     replies = "replies" in (persona or {})
-    return Outline(task.id, task.world, persona is not None, replies, tuple(recorded_calls(task)))
+    opens = bool(task.goals) and task.said_first(0) is None
+    calls = tuple(recorded_calls(task))
+    return Outline(task.id, task.world, persona is not None, replies, calls, opens)
 
 
 def _written(value: JSON) -> str:

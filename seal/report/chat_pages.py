@@ -307,10 +307,12 @@ NO_FACTS = ChatFacts()
 
 
 def task_pieces(task: Task) -> Iterator[str]:
-    """Yield what a page shows of a task: its goals, and the brief of its user."""
+    """Yield what a page shows of a task: its goals, what the agent was told, the user's brief."""
     for place, goal in enumerate(task.goals):
         of_world = any(map(asks_of_world, goal.plans or ()))
         yield _made().goal(goal, place, len(task.goals), gold_lines(goal), of_world)
+    if task.system:
+        yield _made().system(task.system)
     if task.persona:
         yield _made().persona(json_text(task.persona, indent=2))
 

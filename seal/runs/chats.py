@@ -9,6 +9,7 @@ from dataclasses import replace
 from seal.agents.conversation import REPEATS, ChatLimits
 from seal.agents.teams import MANAGER, USER
 from seal.core import JSON, Goal, Plan, Step, Task, Trajectory
+from seal.core.conditions import SYSTEM
 from seal.runs.settings import RunSettings
 
 # -- The goals of a task in its chats: limits, what was said before, one trajectory of all.
@@ -77,6 +78,7 @@ BEFORE = -1
 def history_of(task: Task, goal: int, lead: str, caller: str = MANAGER) -> list[Step]:
     """Return the steps before a goal, numbered through.
 
+    What the system says, such as a policy or the date, goes to the lead and to who makes the calls.
     Where `metadata["golden_history"]` is `texts`, earlier goals come without calls and results.
 
     Args:
@@ -87,13 +89,21 @@ def history_of(task: Task, goal: int, lead: str, caller: str = MANAGER) -> list[
         caller: Role that makes the calls; where it is the lead too, nothing is handed on.
     """
     steps: list[Step] = []
-    append_renumbered(steps, [replace(step, goal=BEFORE) for step in task.history])
+    before: list[Step] = []
+    more = 0
+    for step in task.before:
+        heard = _spoken(step, lead, caller) if _is_systems(step) else [step]
+        before += [replace(s, goal=BEFORE, turn=s.turn + more + n) for n, s in enumerate(heard)]
+        more += len(heard) - 1
+    append_renumbered(steps, before)
     in_words = task.metadata.get("golden_history") == "texts"
     for position, earlier in enumerate(task.goals[:goal]):
-        said = [*_said_before(earlier, lead, caller, position), *_golden(earlier, lead, caller)]
+        text = task.said_first(position) or earlier.text
+        said = _said_before(earlier, lead, caller, position)
+        said += _golden(earlier, lead, caller, text)
         told = [step for step in said if not (in_words and (step.call or step.result))]
         append_renumbered(steps, [replace(step, goal=position) for step in told])
-    everybody = ("system", USER, MANAGER)
+    everybody = (SYSTEM, USER, MANAGER)
     append_renumbered(steps, _said_before(task.goals[goal], lead, caller, goal, everybody))
     return steps
 
@@ -108,10 +118,14 @@ def _said_before(
     said: list[Step] = []
     for author, text in goal.labels.get("before", ()):
         if author in authors:
-            step = Step(0, author, caller if author == "system" else lead, text, goal=position)
-            spoken = [step] if author == "system" else _spoken(step, lead, caller)
+            spoken = _spoken(Step(0, author, lead, text, goal=position), lead, caller)
             said += [replace(one, turn=len(said) + n) for n, one in enumerate(spoken)]
     return said
+
+
+def _is_systems(step: Step) -> bool:
+    """Tell whether the system says something to the agent."""
+    return step.author == SYSTEM and step.recipient != USER and step.call is None
 
 
 def append_renumbered(steps: list[Step], played: Sequence[Step]) -> None:
@@ -133,11 +147,11 @@ def append_renumbered(steps: list[Step], played: Sequence[Step]) -> None:
         )
 
 
-def _golden(goal: Goal, lead: str, caller: str) -> list[Step]:
-    """Return a goal's request and reference as the team would have said them."""
+def _golden(goal: Goal, lead: str, caller: str, text: str) -> list[Step]:
+    """Return a goal's request, in the user's words, and reference as the team would say them."""
     said: list[Step] = []
     turn, before = -1, None
-    for step in _with_request(goal, lead):
+    for step in _with_request(goal, lead, text):
         for spoken in _spoken(step, lead, caller):
             together = step.call is not None and step.turn == before
             turn += not together
@@ -146,19 +160,21 @@ def _golden(goal: Goal, lead: str, caller: str) -> list[Step]:
     return said
 
 
-def _with_request(goal: Goal, lead: str) -> Iterator[Step]:
+def _with_request(goal: Goal, lead: str, text: str) -> Iterator[Step]:
     if not goal.reference or goal.reference[0].author != USER:
-        yield Step(0, USER, lead, goal.text, turn=-1)
+        yield Step(0, USER, lead, text, turn=-1)
     yield from goal.reference
 
 
 def _spoken(step: Step, lead: str, caller: str) -> list[Step]:
-    """Return a step as it is said in this team: texts pass through the lead."""
+    """Return a step as it is said in this team: texts but the system's pass through the lead."""
     if step.call is not None:
         return [replace(step, author=caller)]
     if step.result is not None:
         return [replace(step, recipient=caller)]
-    if step.author == USER:
+    if step.author == SYSTEM:
+        route = [(SYSTEM, role) for role in dict.fromkeys((lead, caller))]
+    elif step.author == USER:
         route = [(USER, lead), (lead, caller)]
     else:
         route = [(caller, lead), (lead, USER)]

@@ -126,6 +126,8 @@ def _shown(name: str, settings: RunSettings) -> Any:
         return JudgeChoice.of(settings.judge, votes=value).votes
     if name == "servers":  # commands and addresses may hold keys
         return sorted(value) if isinstance(value, Mapping) else str(value)
+    if name == "prompts":  # they are long
+        return sorted(value)
     return public_url(value) if value and name == "base_url" else _plain(value)
 
 

@@ -14,6 +14,7 @@ from seal.agents import REGISTRY, PlayedAnew, build_agent, is_own, seat_of
 from seal.agents.autogen import Groups
 from seal.agents.conversation import ChatOptions, Conversation, Services
 from seal.agents.replies import Offers
+from seal.agents.roles import PROMPTS
 from seal.agents.teams import (
     CHECKER,
     MANAGER,
@@ -61,7 +62,7 @@ from seal.runs.identity import SCRIPTED, measure_of
 from seal.runs.journal import LiveFile
 from seal.runs.judges import Judges
 from seal.runs.resolve import played, team_part
-from seal.runs.role_models import Cast, RunModel, find_recording, is_player
+from seal.runs.role_models import Cast, RunModel, find_recording, is_player, own_prompts
 from seal.runs.run import RunFolder
 from seal.runs.scoring import Scorer
 from seal.runs.settings import RunSettings
@@ -122,6 +123,8 @@ class Engine:
         checked = CHECKER in self.team.roles
         self.judges = Judges(self.cast, settings.judge, settings.votes, checked=checked)
         """Of every chat."""
+        self.prompts = own_prompts(settings, self.team, self.judges.prompts, pool)
+        """Of roles, judges and the simulator, those that the run has instead of ours."""
         self.environments = EnvironmentSource(
             SimulatorSource(
                 settings=settings, tools=self.tools, pool=pool, store=self.store, cast=self.cast
@@ -180,8 +183,23 @@ class Engine:
                 f"--retrieve per-step needs the role {ORCHESTRATOR}, which hands on the steps; "
                 f"team {self.team.name} has none: use --team full, or --retrieve once"
             )
+        self._check_openings()
         if not self.settings.gives_tools:
             self._retriever()
+
+    def _check_openings(self) -> None:
+        """Raise UsageError where tools are to be retrieved for words that nobody has said yet."""
+        s = self.settings
+        unsaid = {task.id for task in self.pool.outlines(s.select) if task.opens}
+        if s.retrieve != "once" or not unsaid:
+            return
+        for task in self.pool.chosen(s):
+            if task.id in unsaid and (task.goals[0].offered is None or not s.gives_tools):
+                raise UsageError(
+                    f"task {task.id!r}: the user's model writes the first message, so that no "
+                    "tools can be retrieved before the chat; let the agent look for them "
+                    "(--retrieve on-demand), or name the task's tools"
+                )
 
     def _check_seats(self) -> None:
         """Raise UsageError where a class plays a role and cannot be built."""
@@ -229,7 +247,7 @@ class Engine:
         for task in tasks:
             for position, goal in enumerate(task.goals):
                 if goal.offered is None or not self.settings.gives_tools:
-                    query = Query(goal.text, task.id, position)
+                    query = Query(task.said_first(position) or "", task.id, position)
                     queries.setdefault(task.id, []).append(query)
         if not queries:
             return Retrieved()
@@ -425,7 +443,12 @@ class Engine:
             s.user_brief,
             self.selection,
             s.allow_code,
-            {**team.measured, **team.arranged, **self._facts(task)},
+            {
+                **({PROMPTS: self.prompts} if self.prompts else {}),
+                **team.measured,
+                **team.arranged,
+                **self._facts(task),
+            },
         )
 
 

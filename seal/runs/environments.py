@@ -12,6 +12,7 @@ from seal.core import JSON, Lookup, Simulator, Task, Tool, Trajectory, UsageErro
 from seal.core.call_formats import in_text
 from seal.core.environment import Environment, EnvironmentFactory, Validated
 from seal.core.store import Store, digest_of_entries
+from seal.core.text import filled
 from seal.core.values import canonical_json
 from seal.pools.benchmark import benchmark_options
 from seal.pools.lookup import answer_formats
@@ -72,6 +73,7 @@ class SimulatorSource:
             seed=s.seed,
             model=self.cast.standing("simulator") if by_model else None,
             model_name=name,
+            prompt=filled(s.prompt_texts.get("simulator", ""), {}),
             recorded=self._recorded,
             formats=answer_formats,
         )

@@ -15,6 +15,7 @@ from typing import Any
 
 import orjson
 
+from seal.agents.roles import PROMPTS
 from seal.core import JSON, DataError, Metric, OutageError, Score, UsageError, shortened
 from seal.core.files import AtomicFile, Lock, in_work, naming, part_of, remove
 from seal.core.records import from_plain, write_records
@@ -37,7 +38,7 @@ from seal.runs.journal import Journal, Pair
 from seal.runs.judges import Judges, RecordedVerdicts
 from seal.runs.play import with_rankings
 from seal.runs.resume import differences
-from seal.runs.role_models import Cast, judges_under
+from seal.runs.role_models import OF_JUDGES, Cast, check_judge_prompts, judges_under
 from seal.runs.run import BASELINES, CORRECTED, RunFolder, check_whole, sound_summary, to_resume
 from seal.runs.scoring import Scorer, rules_of
 from seal.runs.settings import RunSettings, ScoreSettings, shard_of
@@ -80,6 +81,7 @@ def rescore(
     settings = RunSettings(
         role_models={"judge": judging},
         judge=how.judge,
+        prompts=how.prompts,
         seed=_part(folder, "seed", int),  # the judge's answers are kept under it
     )
     names, extra = _metrics(folder, how)
@@ -93,6 +95,7 @@ def rescore(
         recorded = None if how.verdicts is None else recorded_verdicts(folder, Path(how.verdicts))
         cast = Cast(settings, store, None)
         judges = Judges(cast, how.judge, how.votes, recorded)
+        check_judge_prompts(settings, judges.prompts)
         scorer = Scorer(
             judges.of,
             judges.metrics_of,
@@ -243,6 +246,9 @@ def _note(folder: RunFolder, judges: Judges, metrics: list[Any], how: ScoreSetti
     with Lock(folder.path):
         manifest = folder.manifest()
         manifest["measure"]["judge"] = judges.identity()
+        own = {n: t for n, t in manifest.pop(PROMPTS, {}).items() if not n.startswith(OF_JUDGES)}
+        own |= judges.own_prompts
+        manifest |= {PROMPTS: own} if own else {}
         manifest.pop("verdicts", None)
         manifest |= {"verdicts": judges.verdicts} if judges.verdicts else {}
         manifest["measure"]["metrics"] = metrics

@@ -11,19 +11,20 @@ from typing import TYPE_CHECKING, Any
 from seal.agents import agent_name, source_digest
 from seal.agents import identity_of as identity_of_agent
 from seal.agents.autogen import distribution
-from seal.agents.roles import prompt, prompts_digest
+from seal.agents.roles import OF_USER, PROMPTS, prompts_digest
 from seal.agents.teams import MANAGER, USER, Team
 from seal.core import JSON, UsageError
 from seal.core.call_formats import in_text
 from seal.core.files import whole_name
 from seal.core.records import write_records
 from seal.core.registry import name_of
-from seal.core.text import counted
+from seal.core.text import THEIRS, counted
 from seal.core.values import digest
 from seal.pools.benchmark import FUNCTION, benchmark_options, part_of
 from seal.pools.importer import REGISTRY as BENCHMARKS
 from seal.pools.pool import StoredPool, told_of
 from seal.retrievers.build import files_digest
+from seal.runs.role_models import OF_JUDGES
 from seal.runs.run import CALLS, GOLD, REFUSED, RunFolder, spent_on, write_tasks
 from seal.runs.settings import RunSettings
 from seal.sandbox import build_sandbox
@@ -124,10 +125,12 @@ def _user_of(engine: Engine) -> JSON:
         return "goal"
     agent = engine.team.roles.get(USER)
     user: dict[str, JSON] = {"agent": identity_of_agent(agent), "brief": s.user_brief}
-    if agent == USER:
-        user["prompt"] = digest(prompt("user_simulator"))
-        if in_text(s.play.format) and USER not in s.role_models:
-            user["format"] = s.play.format
+    if USER in engine.prompts:
+        user["prompt"] = digest(engine.prompts[USER])
+    elif agent == USER:
+        user["prompt"] = digest(OF_USER.text)
+    if agent == USER and in_text(s.play.format) and USER not in s.role_models:
+        user["format"] = s.play.format
     return user if agent == SCRIPTED else {**user, **engine.cast.of(USER).identity}
 
 
@@ -150,8 +153,23 @@ def system_of(engine: Engine) -> dict[str, JSON]:
         **({"arranged": dict(team.arranged)} if team.arranged else {}),
         "roles": {role: identity_of_agent(agent) for role, agent in sorted(team.roles.items())},
         "prompts": prompts_digest(),
+        **({"own_prompts": own} if (own := _own_prompts(engine)) else {}),
         **({"allow_code": sorted(set(s.allow_code))} if s.allow_code else {}),
         "versions": versions() | _sources(team),
+    }
+
+
+def _own_prompts(engine: Engine) -> dict[str, JSON]:
+    """Return role to a digest of the prompt that it has instead of ours.
+
+    The user's, and those of the simulator and of judges, are parts of the measure; a checker asks
+    as judges do, so that theirs are parts of the system too where it speaks.
+    """
+    checks = engine.judges.checks_by_model
+    return {
+        name: text if text == THEIRS else digest(text)[:12]
+        for name, text in sorted(engine.prompts.items())
+        if name not in (USER, "simulator") and (checks or not name.startswith(OF_JUDGES))
     }
 
 
@@ -273,6 +291,7 @@ def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -
         "agent": agent_name(engine.team.roles[MANAGER]) if engine.tries_own_agent else "",
         SHARD: settings.shard,
         REFUSED: before.get(REFUSED),
+        PROMPTS: dict(engine.prompts),
         "origins": {name: by for name, by in settings.origins.items() if name != "hooks"},
     }
     every = {"measure": measure, "system": system, "warnings": warnings}

@@ -121,6 +121,27 @@ class Judges:
         """True where a model judges."""
         return self._choice.source == "llm"
 
+    @property
+    def own_prompts(self) -> Mapping[str, str]:
+        """Name of a prompt to the text that stands in its place."""
+        return self._cast.judge_prompts
+
+    @property
+    def checks_by_model(self) -> bool:
+        """True where a checker speaks in the chats whose model is asked for its verdict."""
+        return self._checked and self._cast.of(CHECKER).is_cached
+
+    @property
+    def prompts(self) -> tuple[str, ...]:
+        """Names of the prompts by which models are asked, the checker's in the chats too."""
+        if not self.by_model and not self.checks_by_model:
+            return ()
+        from seal.evaluation.llm_judge import STAGES, prompts_of
+
+        published = prompts_of(self._choice.published) if self.by_model else ()
+        checker = STAGES.values() if self.checks_by_model else ()
+        return tuple(dict.fromkeys((*published, *checker)))
+
     def of(self, task: Task, trial: int) -> Judge:
         """Return the judge of one chat's pass rate, which may see the goal's gold.
 
@@ -162,9 +183,11 @@ class Judges:
         from seal.evaluation.llm_judge import LLMJudge
 
         if self._checked and not vote and judge.identity == self._cast.of(CHECKER).identity:
-            return LLMJudge(self._cast.opened("judge", task, trial, judge, kept_as=CHECKER))
+            shared = self._cast.opened("judge", task, trial, judge, kept_as=CHECKER)
+            return LLMJudge(shared, prompts=self._cast.judge_prompts)
         model = self._cast.opened("judge", task, trial, judge, vote)
-        return LLMJudge(model, seed=self._cast.judge_seed(task, trial, vote))
+        seed = self._cast.judge_seed(task, trial, vote)
+        return LLMJudge(model, seed, self._cast.judge_prompts)
 
     def _name(self, judge: RunModel) -> str:
         """Return the model's name; its whole text where another judge has the same name."""
@@ -199,7 +222,7 @@ class Judges:
             return {**told, "judge": RecordedJudge("").identity}
         if not self.by_model:
             return {"judge": RuleJudge().identity, **told}
-        from seal.evaluation.llm_judge import published_digest
+        from seal.evaluation.llm_judge import prompts_digest, prompts_of
 
         for judge in self._models:
             judge.check_able("judge")
@@ -207,7 +230,7 @@ class Judges:
         if len(self._models) > 1:
             told["panel"] = [judge.identity for judge in self._models]
         return {
-            "judge": f"llm/{published_digest(published)[:12]}",
+            "judge": f"llm/{prompts_digest(prompts_of(published), self._cast.judge_prompts)[:12]}",
             **told,
             **self._models[0].identity,
         }

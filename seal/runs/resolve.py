@@ -10,14 +10,15 @@ from typing import Any, NamedTuple
 from seal.agents.teams import REGISTRY as TEAMS
 from seal.agents.teams import USER, build_team, team_options
 from seal.core import DataError, Task, UsageError
-from seal.core.text import counted
+from seal.core.text import THEIRS, counted
 from seal.models.spec import Flagged, bare_name
-from seal.pools.benchmark import part_of
+from seal.pools.benchmark import PLAY, part_of
 from seal.pools.declarations import NeededWorld
 from seal.pools.lookup import open_pool, with_functions
 from seal.pools.pool import StoredPool
 from seal.retrievers import build
 from seal.runs.judges import JudgeChoice
+from seal.runs.role_models import hears_system, prompts_of
 from seal.runs.run import BASELINES, RunFolder
 from seal.runs.settings import (
     SIMULATOR,
@@ -158,6 +159,9 @@ def completed(
     whole = replace(settings, **{name: play[name] for name in gaps}, origins=told)
     retriever = _by_default(whole, folder) if whole.gives_tools else whole.retriever
     team = build_team(whole.team, whole.roles, team_part(whole)[0])
+    if own.get("prompt") == THEIRS:
+        hearing = hears_system(team) & prompts_of(team).keys()
+        whole = replace(whole, prompts={**dict.fromkeys(sorted(hearing), THEIRS), **whole.prompts})
     has_judge = bool({**team.models, **whole.role_models}.get("judge"))
     judge = JudgeChoice.of(whole.judge, has_judge).text
     return replace(whole, retriever=retriever, judge=judge)
@@ -185,10 +189,10 @@ def _play_of(pool: StoredPool, settings: RunSettings) -> Mapping[str, Any]:
         CodeRefusedError: A team that is code, which the settings do not allow.
     """
     given: Any = pool.report.get("play", {})
-    known = isinstance(given, dict) and set(given) <= set(_PLAY)
+    known = isinstance(given, dict) and set(given) <= set(PLAY)
     if not known or not all(isinstance(value, str) for value in given.values()):
         raise DataError(
-            f"{pool.folder}/import.json: play: expected texts for {', '.join(_PLAY)}, "
+            f"{pool.folder}/import.json: play: expected texts for {', '.join(PLAY)}, "
             f"got {given!r}; import the pool again"
         )
     declared = {} if pool.benchmark is None else pool.benchmark.play

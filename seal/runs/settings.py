@@ -169,6 +169,17 @@ class RoleGroup:
     Keys are roles, `simulator` and `judge`; the judge's value may be a tuple of models. Options go
     with each model (`seal.Model`).
     """
+    prompts: Mapping[str, str | Path] = field(default_factory=dict)
+    """File with the prompt of a role, of the simulator, or of a judge (judge_answer,
+    judge_trajectory, judge_solvability, judge_completeness); repeatable. For a role that is told
+    a task's system text, theirs lets that text stand alone. A file may use the variables of the
+    prompt that ships, as {name}. Those of execution_manager, orchestrator, planner, verifier,
+    user_simulator, simulator and judges have none; of tool_life: awareness {actions} {today},
+    requester {today}, responder {actions}, actor {role}, creator {name} {description} {base}
+    {required} {optional} {columns} {document} {convention} {signature} {example}.
+
+    Here a text, or a `Path`. All other braces are braces; `{{name}}` stands for `{name}`.
+    """
     user_brief: Brief = WHOLE
     """How much of a task's persona the simulated user is told."""
     history: History | None = None
@@ -362,6 +373,8 @@ class RunSettings(
         refuse_secret("", self.retriever_options, "retriever_options")
         refuse_secret("", self.world_options, "world_options")
         check_modules(self.allow_code)
+        told = {name: prompt_text(name, given) for name, given in self.prompts.items()}
+        object.__setattr__(self, "prompts", told)
         if self.sandbox not in SANDBOXES:
             raise UnknownNameError("sandbox", self.sandbox, SANDBOXES)
         check_seed(self.seed)
@@ -379,6 +392,11 @@ class RunSettings(
         if isinstance(self.processes, int):
             return self.processes
         return int(self.processes.partition(":")[2] or 0)
+
+    @property
+    def prompt_texts(self) -> dict[str, str]:
+        """Name to the prompt that stands in the place of ours."""
+        return {name: str(text) for name, text in self.prompts.items()}
 
     @property
     def gives_tools(self) -> bool:
@@ -412,6 +430,48 @@ def shard_of(text: str) -> tuple[int, int]:
     if found is None or int(found[1]) > int(found[2]):
         raise UsageError(f"--shard {text}: expected I/N with I from 1 to N, such as 2/8")
     return int(found[1]), int(found[2])
+
+
+_LONGEST_PROMPT = 1_000_000
+_NO_TEXT = re.compile("[\x00-\x08\x0b\x0e-\x1f\ud800-\udfff]")
+"""What no file of words has: control characters, and halves of surrogate pairs."""
+
+
+def prompt_text(name: str, given: str | Path) -> str:
+    """Return the text of a prompt, without blanks around it.
+
+    Args:
+        name: Whose it is.
+        given: The text, or its file.
+
+    Raises:
+        UsageError: There is no such file, or it cannot be read; or it holds no text, none but
+            blanks, or more than a megabyte.
+    """
+    place = f"--prompt {name}={given}" if isinstance(given, Path) else f"the prompt of {name}"
+    repair = f"give a file of UTF-8 text: --prompt {name}=FILE"
+    if isinstance(given, Path):
+        if not given.is_file():
+            what = "it is no" if given.exists() else "no such"
+            raise UsageError(f"{place}: {what} file; {repair}")
+        try:
+            with given.open("rb") as file:
+                content = file.read(_LONGEST_PROMPT + 1)
+        except OSError as error:
+            raise UsageError(f"{place}: it cannot be read ({error.strerror}); {repair}") from error
+        text = content.decode("utf-8-sig", "surrogateescape")
+    else:
+        text = given
+        if len(text) < 256 and "\n" not in text and "\0" not in text and Path(text).is_file():
+            raise UsageError(f"{place} is the name of a file; give pathlib.Path({text!r})")
+        content = text.encode("utf-8", "surrogatepass")
+    if len(content) > _LONGEST_PROMPT:
+        raise UsageError(f"{place}: it has more than {_LONGEST_PROMPT:,} bytes; shorten it")
+    if _NO_TEXT.search(text):
+        raise UsageError(f"{place}: it is no text; {repair}")
+    if not text.strip():
+        raise UsageError(f"{place}: it is empty; write what the model is told, or leave it out")
+    return text.strip()
 
 
 def changed(settings: RunSettings, **changes: Any) -> RunSettings:
@@ -464,6 +524,12 @@ class ScoreGroup:
     a world's milestones, they decide, and not pass_paper."""
     judge_model: Any = None
     """Model of the judge, as PROVIDER/MODEL; several vote together."""
+    prompts: Mapping[str, str | Path] = field(default_factory=dict)
+    """File with a prompt of the judge: judge_answer, judge_trajectory, judge_solvability or
+    judge_completeness, none of which has variables; repeatable.
+
+    Here a text, or a `Path`.
+    """
     votes: int | None = None
     """Number of votes of each judge's model on a goal.  [default: as published]"""
     verdicts: str | Path | None = None

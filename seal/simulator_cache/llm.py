@@ -30,6 +30,11 @@ _TAKEN = ("type", "enum", "const")
 """Keywords that every server with schemas takes; it may refuse others."""
 
 
+def shipped_simulator_prompt() -> str:
+    """Return the prompt of the simulator that ships."""
+    return shipped_text("seal.simulator_cache", "simulator_prompt.txt")
+
+
 class LLM:
     """Answers by a language model.
 
@@ -40,16 +45,22 @@ class LLM:
         name: The model's name and version, part of the identity.
         recorded: Real answers to show as examples; None: none are shown.
         seed: The seed of the run; each try has a seed of its own.
+        prompt: Instead of ours; empty: ours.
     """
 
     def __init__(
-        self, model: ChatModel, name: str, recorded: RecordedAnswers | None = None, seed: int = 0
+        self,
+        model: ChatModel,
+        name: str,
+        recorded: RecordedAnswers | None = None,
+        seed: int = 0,
+        prompt: str = "",
     ) -> None:
         self.identity = f"llm/{name}"
         self._model = model
         self._recorded = recorded
         self._seed = seed
-        self._prompt = shipped_text("seal.simulator_cache", "simulator_prompt.txt")
+        self._prompt = prompt or shipped_simulator_prompt()
         self._version = OfTool(lambda t: digest([self.prompt_digest, self._examples(t)])[:16])
         limits = [TRIES, MAX_TOKENS, MAX_EXAMPLES, MAX_EXAMPLE_CHARACTERS, MOST_ITEMS]
         self.prompt_digest = digest([self._prompt, limits])[:16]

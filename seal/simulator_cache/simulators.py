@@ -62,6 +62,8 @@ class SimulatorSetup:
     """For `llm`."""
     model_name: str = ""
     """The model's name and version, part of the keys."""
+    prompt: str = ""
+    """For `llm`, instead of ours."""
     recorded: RecordedAnswers | None = None
     """Answers of recorded runs: for `recorded`, and examples for `llm`."""
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -88,7 +90,7 @@ def llm(setup: SimulatorSetup) -> Simulator:
         )
     from seal.simulator_cache.llm import LLM
 
-    return LLM(setup.model, setup.model_name, setup.recorded, setup.seed)
+    return LLM(setup.model, setup.model_name, setup.recorded, setup.seed, setup.prompt)
 
 
 def recorded(setup: SimulatorSetup) -> Simulator:

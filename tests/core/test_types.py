@@ -107,7 +107,7 @@ def test_tools_share_no_default():
 def test_records_are_frozen_and_take_no_further_field(kind):
     assert kind.__dataclass_params__.frozen
     # These leave fields that say nothing out of their lines, for which they need a `__dict__`.
-    assert "__slots__" in vars(kind) or kind in (Step, Tool, ToolResult, Usage)
+    assert "__slots__" in vars(kind) or kind in (Step, Task, Tool, ToolResult, Usage)
     assert kind.__doc__
 
 

@@ -32,7 +32,7 @@ def shop() -> seal.Benchmark:
         seal.ask("When does order 7 ship?", look, answer="Monday", id="one", tags={"kind": "a"}),
         seal.ask("Look at order 7, then cancel it.", look, undo, in_order=True, id="two"),
         seal.ask("Hello!", needs_no_tool=True, id="three"),
-        seal.ask("What now?", id="four"),
+        seal.ask("What now?", id="four", system="Today is Friday."),
     ]
     return seal.Benchmark("shop", tools=[get_order, cancel], tasks=tasks)
 
@@ -59,6 +59,7 @@ def test_a_data_set_of_rows_is_read_back_as_it_was(tmp_path: Path) -> None:
         assert [c.canonical_arguments() for p in goal.plans or () for c in p.calls()] == [
             c.canonical_arguments() for p in before.plans or () for c in p.calls()
         ]
+    assert [task.system for task in again._tasks] == ["", "", "", "Today is Friday."]
     card = (tmp_path / "hf/README.md").read_text()
     assert 'license_name: "CC0-1.0"' in card
     assert "- source: shop; a pool of its user's own" in card

@@ -384,3 +384,32 @@ def test_preferences_that_are_none_are_refused(tmp_path):
         file.write_text(content)
         with pytest.raises(DataError, match=said):
             read_preferences(file)
+
+
+def test_a_run_is_judged_again_by_another_prompt(played, model_server):
+    verdict = text('{"verdict": "solved", "reason": "r"}')
+    server = model_server(lambda request: verdict)
+    how = {"judge_model": "openai/j", "base_url": server.url, "workers": 1}
+    seal.score(played, prompts={"judge_answer": "Be strict."}, **how)
+    manifest = RunFolder(played).manifest()
+    assert {r.body["messages"][0]["content"] for r in server.received} == {"Be strict."}
+    assert manifest["prompts"] == {"judge_answer": "Be strict."}
+    seal.score(played, **how)
+    again = RunFolder(played).manifest()
+    assert "prompts" not in again and again["measure"]["judge"] != manifest["measure"]["judge"]
+
+
+@pytest.mark.parametrize(
+    ("prompts", "model", "told"),
+    [
+        ({"judge_answer": "x"}, None, "--judge-model MODEL"),
+        ({"judge_completeness": "x"}, "openai/j", "is asked: judge_answer, judge_trajectory"),
+        ({"planner": "x"}, "openai/j", "--prompt planner"),
+        ({"judge_answer": "theirs"}, "openai/j", "goes to roles alone"),
+        ({"judge_answer": "{today}"}, "openai/j", "no variable {today}"),
+    ],
+)
+def test_a_judge_is_told_no_prompt_that_it_does_not_ask_by(played, prompts, model, told):
+    with pytest.raises(UsageError) as refused:
+        seal.score(played, prompts=prompts, judge_model=model, base_url="http://localhost:9/v1")
+    assert told in str(refused.value)

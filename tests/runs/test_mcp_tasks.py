@@ -161,6 +161,20 @@ def test_a_world_is_played_and_its_state_is_on_the_record(tmp_path: Path) -> Non
     assert states[-1] == {"lamps": [{"on": True}]}
 
 
+def test_the_prompt_holds_what_the_system_tells_before_the_request(tmp_path: Path) -> None:
+    task = weather_task("Rome", system="Today is Friday.")
+    pool = write_pool(tmp_path / "pool", [task])
+    heard = []
+
+    async def play(tasks: list[dict[str, Any]]) -> None:
+        async with Client(tasks[0]["url"]) as client:
+            heard.append((await client.get_prompt("task")).messages[0].content.text)
+            await client.call_tool("submit", {"answer": "sunny in Rome"})
+
+    served(play, pool, tmp_path / "run")
+    assert heard == ["Today is Friday.\n\nWhat is the weather in Rome?"]
+
+
 def test_the_user_answers_a_question(tmp_path: Path) -> None:
     goal = weather_task("Rome").goals[0]
     persona = {"replies": [["In Rome."]]}

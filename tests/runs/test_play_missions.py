@@ -84,8 +84,8 @@ def test_golden_history_is_what_was_said_under_the_date(pool_of: Pool, tmp_path:
     pool = pool_of(SINGLE, CLARIFY, CHAT)
     play(pool, tmp_path / "run", model=model, team="direct", history="gold", workers=1)
     last = next(s for s in model.seen if s.messages[-1].content == CHAT[0])
+    assert last.messages[0].content.endswith("\n\nCurrent date: 2024-03-05 14:22:00")
     assert said(last.messages[1:]) == [
-        ("user", "[system] Current date: 2024-03-05 14:22:00"),
         ("user", SINGLE[0]),
         ("assistant", "That is all."),
         ("user", CLARIFY[0]),
@@ -101,7 +101,6 @@ def test_own_history_is_what_the_model_did(pool_of: Pool, tmp_path: Path) -> Non
     model = script(called("getTide"), "It is 0.", "The moon.")
     play(pool_of(SINGLE, CHAT), tmp_path / "run", model=model, team="direct")
     assert said(model.told(2)) == [
-        ("user", "[system] Current date: 2024-03-05 14:22:00"),
         ("user", SINGLE[0]),
         ("assistant", ""),
         ("tool", '{"height":0}'),
@@ -115,8 +114,10 @@ def test_a_mission_is_told_its_own_date(pool_of: Pool, tmp_path: Path) -> None:
     model = script("Hm.", "Hm.")
     pool = pool_of(CHAT, CHAT, env_info=dates)
     play(pool, tmp_path / "run", model=model, team="direct", history="gold", workers=1)
-    told = [[m.content for m in s.messages if "Current date" in m.content] for s in model.seen]
-    assert told == [[f"[system] Current date: 2024-01-0{n}"] for n in (1, 2)]
+    first, second = (said(request.messages) for request in model.seen)
+    assert first[0][1].endswith("\n\nCurrent date: 2024-01-01")
+    assert second[-2:] == [("system", "Current date: 2024-01-02"), ("user", CHAT[0])]
+    assert sum("Current date" in content for _, content in second) == 1
 
 
 def test_the_user_answers_word_by_word_and_ends_the_mission(pool_of: Pool, tmp_path: Path) -> None:

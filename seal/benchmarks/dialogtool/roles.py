@@ -14,16 +14,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
+from seal.agents.roles import Prompt, messages, opened
 from seal.agents.teams import EXECUTOR, USER
 from seal.benchmarks.dialogtool import tool_life as life
 from seal.benchmarks.dialogtool.api_code import CONVENTION, example_of, example_text, signature
 from seal.core import JSON, Chat, Goal, Message, Reply, Step, Task, Tool, ToolCall
 from seal.core.bracket_form import BracketForm
-from seal.core.text import shipped_prompt
+from seal.core.text import filled
 from seal.core.values import json_text, one_line
 
-prompt = partial(shipped_prompt, "seal.benchmarks.dialogtool")
-"""(name) to the text of `prompts/NAME.txt` of this benchmark."""
+_prompt = partial(Prompt, "seal.benchmarks.dialogtool")
 _SPEAKING = frozenset({life.REQUESTER, life.RESPONDER, life.ACTOR})
 """Roles whose words to the user are the assistant's; the requester tells what was said before."""
 _LISTED_ACTS = "\n".join(f"- {name}: {act.about}" for name, act in life.ACTS.items())
@@ -57,12 +57,13 @@ def dialogue(steps: Sequence[Step], calls: bool = False) -> list[Message]:
     return out
 
 
-def instructions(name: str, /, **values: str) -> Message:
-    """Return a role's system message: its prompt with the values filled in."""
-    text = prompt(name)
-    for key, value in values.items():
-        text = text.replace(f"{{{key}}}", value)
-    return Message("system", text)
+def asked(chat: Chat, prompt: Prompt, said: Sequence[Message], /, **values: str) -> list[Message]:
+    """Return what a role's model is asked: its prompt with the values filled in, and what was said.
+
+    What the system says to the role stands in the prompt (`seal.agents.roles.opened`).
+    """
+    told = [one for one in messages(chat.steps, chat.role) if one.role == "system"]
+    return opened(chat, prompt, [*told, *said], **values)
 
 
 def handed_on(chat: Chat, *roles: str, content: str = "", calls: Sequence[ToolCall] = ()) -> Reply:
@@ -95,10 +96,12 @@ class Awareness:
     Where decisions are the team's own, an action that needs no API passes the requester over.
     """
 
+    prompt = _prompt("awareness")
+
     def reply(self, chat: Chat) -> Reply:
         """Return the action."""
-        asked = instructions("awareness", actions=_LISTED_ACTS, today=life.TODAY)
-        said = chat.complete([asked, *dialogue(chat.steps)]).content
+        values = {"actions": _LISTED_ACTS, "today": life.TODAY}
+        said = chat.complete(asked(chat, self.prompt, dialogue(chat.steps), **values)).content
         own = chat.options.get("decisions") == "own"
         if own and not life.needs_tool(life.read_act(said)):
             return handed_on(chat, life.RESPONDER, life.ACTOR, content=said)
@@ -115,6 +118,8 @@ class Requester:
     not run.
     """
 
+    prompt = _prompt("requester")
+
     def reply(self, chat: Chat) -> Reply:
         """Return calls, or words where none is needed."""
         if chat.steps[-1].result is not None:
@@ -126,13 +131,16 @@ class Requester:
             tools = apis_of(opened, tools)
             if not tools:
                 return handed_on(chat, life.TEACHER, life.RESPONDER, life.ACTOR, content=opened)
-        asked = [instructions("requester", today=life.TODAY), *dialogue(chat.steps, calls=True)]
-        answer = chat.complete(asked, tools)
+        said = dialogue(chat.steps, calls=True)
+        answer = chat.complete(asked(chat, self.prompt, said, today=life.TODAY), tools)
         content = "\n".join(part for part in (opened, answer.content) if part)
         if answer.calls and own and EXECUTOR in chat.roles:
             return Reply(content, answer.calls)
         followers = (life.TEACHER, life.RESPONDER, life.ACTOR)
         return handed_on(chat, *followers, content=content, calls=answer.calls)
+
+
+_CHOOSER = _prompt("app_chooser")
 
 
 def _open_app(chat: Chat) -> str:
@@ -141,9 +149,9 @@ def _open_app(chat: Chat) -> str:
     for tool in chat.tools:
         abouts.setdefault(tool.category, tool.source.get("service") or tool.description)
     lines = "\n".join(f"- {name}: {about}" for name, about in abouts.items())
-    asked = instructions("app_chooser", apps=lines, example=next(iter(abouts), "App"))
+    told = filled(_CHOOSER.text, {"apps": lines, "example": next(iter(abouts), "App")})
     heard = [message for message in dialogue(chat.steps) if message.role == "user"]
-    return chat.complete([asked, *heard[-1:]]).content
+    return chat.complete([Message("system", told), *heard[-1:]]).content
 
 
 def apis_of(said: str, tools: Sequence[Tool]) -> list[Tool]:
@@ -156,53 +164,59 @@ def apis_of(said: str, tools: Sequence[Tool]) -> list[Tool]:
 class Teacher:
     """Tells the responder action, request and result, and the actor the reply."""
 
+    prompt = _prompt("teacher")
+
     def reply(self, chat: Chat) -> Reply:
         """Return the lesson for whoever is next to be tried."""
         answered = any(s.author == life.RESPONDER and s.goal == chat.goal for s in chat.steps)
         first = life.RESPONDER in chat.roles and not answered
         ask = Message("user", life.ASK_CONTEXT if first else life.ASK_REPLY)
-        told = chat.complete([instructions("teacher"), *dialogue(chat.steps, calls=True), ask])
+        said = [*dialogue(chat.steps, calls=True), ask]
+        told = chat.complete(asked(chat, self.prompt, said))
         return handed_on(chat, life.RESPONDER if first else life.ACTOR, content=told.content)
 
 
 class Responder:
     """Puts action, request and result into words: the teacher's, else those of the roles before."""
 
+    prompt = _prompt("responder")
+
     def reply(self, chat: Chat) -> Reply:
         """Return the assistant's words."""
         last = chat.steps[-1]
         told = last.content if last.author == life.TEACHER else decided(chat).write()
-        asked = instructions("responder", actions=_LISTED_ACTS)
-        view = [
-            asked,
-            *dialogue(chat.steps, calls=True),
-            Message("user", f"[{last.author}] {told}"),
-        ]
+        heard = Message("user", f"[{last.author}] {told}")
+        said = [*dialogue(chat.steps, calls=True), heard]
+        view = asked(chat, self.prompt, said, actions=_LISTED_ACTS)
         return Reply(chat.complete(view).content)
 
 
 class Actor:
     """Restyles the assistant's words; facts stay."""
 
+    prompt = _prompt("actor")
+
     def reply(self, chat: Chat) -> Reply:
         """Return the restyled words."""
         said = chat.steps[-1].content
         said = life.read_lesson(said).reply or said
         role = life.ROLE_MARK + json_text(dict(chat.options.get("role") or {}))
-        return Reply(
-            chat.complete([instructions("actor", role=role), Message("user", said)]).content
-        )
+        view = asked(chat, self.prompt, [Message("user", said)], role=role)
+        return Reply(chat.complete(view).content)
 
 
 class Creator:
     """Writes the function of the API that the request names, else of the first one."""
 
+    prompt = _prompt("creator")
+
     def reply(self, chat: Chat) -> Reply:
         """Return the function's source, as the model wrote it."""
         named = [tool for tool in chat.tools if api_name(tool) in chat.request]
         tool = max(named, key=lambda tool: len(api_name(tool)), default=chat.tools[0])
-        asked = creation_messages(tool, chat.request, chat.options.get("example"))
-        return Reply(chat.complete(asked).content, done=True)
+        values = creation_values(tool, chat.options.get("example"))
+        view = asked(chat, self.prompt, [Message("user", chat.request)], **values)
+        return Reply(chat.complete(view).content, done=True)
 
 
 def api_name(tool: Tool) -> str:
@@ -216,6 +230,17 @@ def creation_messages(tool: Tool, request: str, example: JSON = None) -> list[Me
     Args:
         tool: The API.
         request: What the user says.
+        example: As of `creation_values`.
+    """
+    told = filled(Creator.prompt.text, creation_values(tool, example))
+    return [Message("system", told), Message("user", request)]
+
+
+def creation_values(tool: Tool, example: JSON = None) -> dict[str, str]:
+    """Return the values of that prompt's variables.
+
+    Args:
+        tool: The API.
         example: `{"arguments": {...}, "rows": [...]}`: one call and what it brought; None: none.
     """
     name, schema = api_name(tool), tool.parameters
@@ -229,20 +254,18 @@ def creation_messages(tool: Tool, request: str, example: JSON = None) -> list[Me
     shown = ""
     if isinstance(example, dict):
         shown = "For instance, " + example_text(tool, example["arguments"], example["rows"])
-    asked = instructions(
-        "creator",
-        name=name,
-        description=tool.description,
-        base=_arguments(schema, base),
-        required=_arguments(schema, needed),
-        optional=_arguments(schema, rest),
-        columns=_arguments(columns, list(columns.get("properties", {}))),
-        document=life.DOCUMENT_MARK + json_text(document),
-        convention=CONVENTION,
-        signature=signature(tool),
-        example=shown,
-    )
-    return [asked, Message("user", request)]
+    return {
+        "name": name,
+        "description": tool.description,
+        "base": _arguments(schema, base),
+        "required": _arguments(schema, needed),
+        "optional": _arguments(schema, rest),
+        "columns": _arguments(columns, list(columns.get("properties", {}))),
+        "document": life.DOCUMENT_MARK + json_text(document),
+        "convention": CONVENTION,
+        "signature": signature(tool),
+        "example": shown,
+    }
 
 
 def _arguments(schema: Mapping[str, Any], names: Sequence[str]) -> str:

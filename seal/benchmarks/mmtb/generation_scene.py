@@ -457,7 +457,7 @@ def said_of(task: Task, number: int) -> Said:
     spoken = [
         step.content for step in goal.reference if party(step.author) == AGENT and step.content
     ]
-    dates = [step.content for step in task.history]
+    dates = [step.content for step in task.before]
     dates += [text for author, text in goal.labels.get("before", ()) if author == "system"]
     today = next((day for text in dates if (day := day_of(text)) is not None), None)
     return Said(
