@@ -7,7 +7,7 @@ phone answers, and the agent reports; then the user ends the conversation. The a
 script's, so no model is asked. The reference is AutoGen's own group chat of three agents whose
 prepared messages are as many. Both are played in turns in this process, on one thread; medians of
 wall-clock time. Budgets: 30 ms a conversation, and .3 ms a message above our own work, which is
-what `Conversation.speak` takes. They are reported and never a failure.
+what `Conversation.open`, `reply` and `enter` take. They are reported and never a failure.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from pathlib import Path
 from typing import Any
 
 import autogen
+from autogen.io.base import IOStream
 
-from seal.agents.autogen import Groups
+from seal.agents.autogen import Groups, Terminal
 from seal.agents.conversation import Conversation
 from seal.benchmarks.toolsandbox.phone import tools
-from seal.core import Goal, Step, Task
+from seal.core import Goal, Task
 from seal.core.records import write_records
 from seal.models.given_answers import ScriptedModel
 from seal.pools.pool import load_pool
@@ -78,28 +79,33 @@ def milliseconds(work: Callable[[], object]) -> float:
 def above_our_work(play: Callable[[], object]) -> float:
     """Return the milliseconds that AutoGen takes to drive a chat, without those of our roles."""
     driven = spoken = 0.0
-    drive, speak = Groups.play, Conversation.speak
+    drive = Groups.play
+    own = {name: getattr(Conversation, name) for name in ("open", "reply", "enter")}
 
     def timed_drive(self: Groups, conversation: Conversation) -> None:
         nonlocal driven
         driven += milliseconds(lambda: drive(self, conversation))
 
-    def timed_speak(self: Conversation, role: str) -> list[Step]:
-        nonlocal spoken
-        start = time.perf_counter()
-        try:
-            return speak(self, role)
-        finally:
-            spoken += (time.perf_counter() - start) * 1000
+    def timed(part: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*given: Any, **named: Any) -> Any:
+            nonlocal spoken
+            start = time.perf_counter()
+            try:
+                return part(*given, **named)
+            finally:
+                spoken += (time.perf_counter() - start) * 1000
 
-    parts = ((Groups, "play", timed_drive, drive), (Conversation, "speak", timed_speak, speak))
-    for owner, name, timed, _ in parts:
-        setattr(owner, name, timed)
+        return run
+
+    setattr(Groups, "play", timed_drive)  # noqa: B010
+    for name, part in own.items():
+        setattr(Conversation, name, timed(part))
     try:
         play()
     finally:
-        for owner, name, _, own in parts:
-            setattr(owner, name, own)
+        setattr(Groups, "play", drive)  # noqa: B010
+        for name, part in own.items():
+            setattr(Conversation, name, part)
     return driven - spoken
 
 
@@ -166,7 +172,8 @@ def bare_chat(messages: int) -> None:
     manager = autogen.GroupChatManager(
         groupchat=chat, llm_config=False, silent=True, is_termination_msg=lambda message: False
     )
-    agents[0].initiate_chat(manager, message={"content": "This is message 0."}, silent=True)
+    with IOStream.set_default(Terminal()):  # which shows nothing
+        agents[0].initiate_chat(manager, message={"content": "This is message 0."}, silent=True)
 
 
 if __name__ == "__main__":

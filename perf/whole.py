@@ -9,7 +9,8 @@ answers streamed, the bare client has them whole. inspect_ai plays and scores; i
 an interpreter that has it is named, or this one has it.
 
 Each process plays 24 to 240 chats, eight at once. A line through the medians gives the start and
-the milliseconds of a chat. The goal is at most 1.25 times the bare client's milliseconds.
+the milliseconds of a chat. The goal is at most 1.4 times the bare client's milliseconds,
+of which AutoGen's part is some .2 ms a message.
 `agents.py` measures agents of one's own.
 """
 
@@ -31,7 +32,7 @@ from chat import TOOL_CALLS, Server
 CHATS = (24, 80, 240)
 AT_ONCE = 8
 BARE = "bare AsyncOpenAI"
-GOAL = 1.25
+GOAL = 1.4
 BENCHMARK = """
 import seal
 

@@ -115,11 +115,11 @@ def is_own(agent: Any) -> bool:
 
 
 def is_guest(what: Any) -> bool:
-    """Tell whether something is an agent or a group chat of AutoGen, or a class of one."""
+    """Tell whether something is an agent, a group chat or a pattern of AutoGen, or such a class."""
     kind = what if isinstance(what, type) else type(what)
     return any(
         base.__module__.partition(".")[0] == "autogen"
-        and base.__name__ in ("ConversableAgent", "GroupChat")
+        and base.__name__ in ("ConversableAgent", "GroupChat", "Pattern")
         for base in kind.__mro__
     )
 

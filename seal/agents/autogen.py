@@ -1,31 +1,28 @@
-"""The chat as an AutoGen group chat; the one module that imports AutoGen (AG2 Classic).
+"""AutoGen (AG2 Classic): its import, its stream in a chat of ours, and groups for many chats.
 
-Each role is a `ConversableAgent` without a model of its own whose only reply function lets the
-`Conversation` speak; the `GroupChat` asks the conversation who follows. AutoGen's own clients are
-never used: they cost a TLS set-up an agent.
+The one module that imports it. `seal.agents.seats` makes a chat of ours a group chat; AutoGen's own
+model clients are never used there: they cost a TLS set-up an agent.
 """
 
 from __future__ import annotations
 
-import logging
 import sys
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seal.agents.conversation import Conversation
-from seal.agents.teams import DESCRIPTIONS, USER
-from seal.core import InfrastructureError, Step, UsageError
-from seal.core.call_formats import call_of
-from seal.core.values import json_text, one_line
+from seal.agents.replies import NoPersonError
+from seal.core import InfrastructureError, UsageError
+from seal.core.values import one_line
 
-_ROUNDS = 1_000_000
-"""More than any chat has: our own limits end it."""
+if TYPE_CHECKING:
+    from seal.agents.seats import Group
+
 _UNUSED = frozenset({"google.genai", "matplotlib", "networkx"})
 """What AutoGen imports where it is installed and no chat needs: half the time of its import."""
 _CLIENTS = frozenset({"PIL", "httpx._main", "openai"})
@@ -56,7 +53,6 @@ def library() -> Any:
         warnings.simplefilter("ignore", DeprecationWarning)
         with _IMPORTING, _without(_UNUSED):
             import autogen
-        from autogen.io.base import IOStream
 
     if distribution(autogen.__version__) is None or not hasattr(autogen, "GroupChat"):
         known = ", ".join(f"{name} {number}" for name, number in _installed().items()) or "none"
@@ -65,8 +61,6 @@ def library() -> Any:
             f"is installed is {known}: one has overwritten another. Repair: "
             f"pip uninstall -y ag2 pyautogen autogen && pip install 'autogen>=0.14.1,<0.15'"
         )
-    logging.getLogger("autogen.oai.client").setLevel(logging.ERROR)
-    IOStream.set_global_default(Silent())
     return autogen
 
 
@@ -118,8 +112,22 @@ class _Absent:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 
-class Silent:
-    """An AutoGen stream that shows nothing: what is said stands in the trajectory."""
+_ASKING = threading.Lock()
+"""Held while a person is asked: chats at once share one terminal."""
+
+
+class Terminal:
+    """AutoGen's stream in a chat: it shows nothing, for what is said stands in the trajectory.
+
+    A person who sits in the chat is asked on the terminal, and shown what was said since.
+
+    Args:
+        messages: Returns those of the chat so far.
+    """
+
+    def __init__(self, messages: Callable[[], Sequence[Mapping[str, Any]]] = tuple) -> None:
+        self._messages = messages
+        self._shown = 0
 
     def print(self, *objects: Any, sep: str = " ", end: str = "\n", flush: bool = False) -> None:
         """Show nothing."""
@@ -128,87 +136,25 @@ class Silent:
         """Show nothing."""
 
     def input(self, prompt: str = "", *, password: bool = False) -> str:
-        """Answer nothing: people take part through the model `human`."""
-        return ""
-
-
-class Group:
-    """A chat of ours as a group chat of AutoGen: an agent a role, and a manager.
-
-    Args:
-        conversation: Says who speaks, and records what is said.
-    """
-
-    def __init__(self, conversation: Conversation) -> None:
-        autogen = library()
-        self.conversation = conversation
-        self.agents = {role: self._seat(autogen, role) for role in conversation.seats}
-        """Role to its agent, whose replies are those of the role."""
-        self.chat = autogen.GroupChat(
-            agents=list(self.agents.values()),
-            messages=[],
-            max_round=_ROUNDS,
-            speaker_selection_method=self._follow,
-            allow_repeat_speaker=True,
-        )
-        self.manager = autogen.GroupChatManager(
-            groupchat=self.chat,
-            llm_config=False,
-            silent=True,
-            is_termination_msg=lambda message: False,
-        )
-        if conversation.options.speaker_selection == "auto":
-            from seal.agents.guests import SpeakerChoice
-
-            conversation.choose = SpeakerChoice(autogen, self.chat, self.agents)
-
-    def _seat(self, autogen: Any, role: str) -> Any:
-        agent = autogen.ConversableAgent(
-            role,
-            llm_config=False,
-            human_input_mode="NEVER",
-            code_execution_config=False,
-            is_termination_msg=lambda message: False,
-            description=DESCRIPTIONS.get(role, role),
-        )
-
-        def speak(recipient: Any, messages: Any, sender: Any, config: Any) -> tuple[bool, Any]:
-            *earlier, said = _messages(self.conversation.speak(role))
-            sender.groupchat.messages += earlier
-            return True, said
-
-        # The manager is a ConversableAgent. Checks against `Agent`, a protocol, take ten times as
-        # long, and so does looking through the replies of AutoGen's own that come after ours.
-        agent.register_reply(autogen.ConversableAgent, speak, remove_other_reply_funcs=True)
-        return agent
-
-    def _follow(self, last: Any, chat: Any) -> Any:
-        role = self.conversation.next_role
-        return None if role is None else self.agents[role]
-
-    def reset(self) -> None:
-        """Forget what was said."""
-        for agent in (*self.agents.values(), self.manager):
-            agent.reset()
-
-    def open(self) -> dict[str, Any]:
-        """Let the user speak first. Returns the message, with which the user's agent begins.
+        """Return what a person types.
 
         Raises:
-            InfrastructureError: A model or the environment failed.
+            NoPersonError: There is no terminal.
         """
-        *_, opening = _messages(self.conversation.speak(USER))
-        return opening
-
-    def hold(self) -> None:
-        """Hold the chat from its opening until it ends.
-
-        Raises:
-            InfrastructureError: A model or the environment failed.
-        """
-        opening = self.open()
-        if self.conversation.next_role is not None:
-            self.agents[USER].initiate_chat(self.manager, message=opening, silent=True)
+        if not (sys.stdin and sys.stdin.isatty()):
+            raise NoPersonError(
+                "an agent asks a person (human_input_mode), and standard input is no terminal; "
+                'run in a terminal, or set human_input_mode="NEVER"'
+            )
+        with _ASKING:
+            said = list(self._messages())
+            for message in said[self._shown :]:
+                content = message.get("content")
+                print(f"{message.get('name')}: {one_line(str(content))}", file=sys.stderr)
+            self._shown = len(said)
+            print(one_line(prompt), end="", file=sys.stderr, flush=True)
+            line = sys.stdin.readline()
+        return line.rstrip("\r\n") if line else "exit"
 
 
 class Groups:
@@ -226,46 +172,29 @@ class Groups:
         A failure of the infrastructure ends it with stop reason "error"; what was said stays. Every
         other exception is a fault of the program or of a plug-in and is raised.
         """
+        from seal.agents.seats import Group
+
         free = self._free.setdefault(tuple(conversation.seats), [])
-        shared = conversation.options.speaker_selection != "auto"  # which seats agents of one chat
+        alone = conversation.options.speaker_selection == "auto" or any(
+            getattr(one, "agent", None) is not None for one in conversation.seats.values()
+        )
         try:
-            group = free.pop() if shared else Group(conversation)
+            group = Group(conversation) if alone else free.pop()
+            group.begin(conversation)
         except IndexError:
             group = Group(conversation)
-        group.conversation = conversation
         try:
             group.hold()
         except InfrastructureError as error:
             conversation.fail(str(error))
         else:
-            group.reset()
-            free += [group] if shared else []
+            if not alone:  # an agent of somebody else's may remember other chats
+                group.reset()
+                free.append(group)
+        finally:
+            group.close()
 
 
 def play(conversation: Conversation) -> None:
     """Hold a chat whose group serves no other (`Groups.play`)."""
     Groups().play(conversation)
-
-
-def _messages(steps: list[Step]) -> list[dict[str, Any]]:
-    """Return what one role's turn to speak brought as messages of AutoGen, the reply last."""
-    return [_message(list(said)) for _, said in groupby(steps, key=lambda step: step.turn)]
-
-
-def _message(steps: list[Step]) -> dict[str, Any]:
-    """Return the steps of one message as a message of AutoGen; its content is never null."""
-    calls = [step.call for step in steps if step.call is not None]
-    message: dict[str, Any] = {
-        "content": "\n".join(
-            one_line(step.content) if step.result else step.content
-            for step in steps
-            if step.content
-        ),
-        "role": "assistant" if calls else "user",
-        "name": steps[0].author,
-    }
-    if calls:
-        message["tool_calls"] = [
-            call_of(call.id, call.name, call.raw or json_text(call.arguments)) for call in calls
-        ]
-    return message

@@ -23,6 +23,7 @@ from seal.agents.replies import (
     is_outage,
     resolved,
 )
+from seal.agents.roles import pending_calls
 from seal.agents.teams import CHECKER, EXECUTOR, MANAGER, USER, Team
 from seal.agents.view import Stamp, View
 from seal.core import (
@@ -158,8 +159,8 @@ def vain_calls(steps: Sequence[Step]) -> int:
 
 # -- One chat about one task: what was said, who speaks next, and when it must end.
 #
-# Independent of AutoGen, which drives it (`seal.agents.autogen`): `speak(role)` lets a role reply
-# and records it, `next_role` says who follows.
+# Independent of AutoGen, which drives it (`seal.agents.seats`): `open(role)` gives the role its
+# view, `reply` lets its agent speak, `enter` records what was said, `next_role` says who follows.
 
 _NO_REPLY = Reply()
 
@@ -221,7 +222,7 @@ class Conversation:
     task: Task
     trial: int
     team: Team
-    seats: Mapping[str, Agent]
+    seats: dict[str, Agent]
     services: Services
     goal_tools: Mapping[int, Sequence[Tool]] = field(default_factory=dict)
     offers: Offers = field(default_factory=Offers)
@@ -283,18 +284,42 @@ class Conversation:
         """True where no goal is left."""
         return len(self.stops) == len(self.goals)
 
-    def speak(self, role: str) -> list[Step]:
-        """Let a role reply, record it, and decide who follows.
+    @property
+    def begins(self) -> bool:
+        """True where nothing was said yet about the goal that is being played."""
+        own = len(self.steps) > len(self.history)
+        return not own or self.steps[-1].goal != self.position
+
+    @property
+    def calls_made(self) -> int:
+        """How many calls have an id in this chat, the history's too."""
+        return self._call_count
+
+    @property
+    def pending(self) -> list[ToolCall]:
+        """The calls of the last message, which the executor is to run."""
+        return pending_calls(self.steps) if self.steps else []
+
+    def open(self, role: str) -> View:
+        """Return the chat as a role sees it that speaks now."""
+        if self._started is None:
+            self._started = time.monotonic()
+        self._tell_events(role)
+        return View(self, role)
+
+    def enter(self, view: View, reply: Reply, open_end: bool = False) -> list[Step]:
+        """Record what a role said, and decide who follows.
+
+        Args:
+            view: Of the role, as it was when the reply began.
+            reply: What it said.
+            open_end: Whether somebody else says who follows (`hand_on`): where the team names
+                nobody, the chat goes on.
 
         Returns:
             The steps of the reply, after those of the calls that the role ran within it.
         """
-        if self._started is None:
-            self._started = time.monotonic()
-        self._tell_events(role)
-        first = len(self.steps)
-        view = View(self, role)
-        reply, failed = self._ask(role, view)
+        role, first = view.role, view.first
         if view.printed:
             self.printed.append({"step": first, "role": role, "text": view.printed})
         self._spent.replies += 1
@@ -308,11 +333,12 @@ class Conversation:
             self.caller = role
             self._count(role, calls)
         said = self.steps[first:]
+        left = view.left or (self._answered(reply) == USER and follower is None)
         if view.spent:
             self._end("max_calls")
-        elif failed is not None:
-            self._end(failed.reason, failed.error)
-        elif follower is None:
+        elif view.stop is not None:
+            self._end(view.stop.reason, view.stop.error)
+        elif follower is None and (left or reply.done or not open_end):
             self._end("user_ended" if USER in (role, self._answered(reply)) else "done")
         else:
             self.next_role = follower
@@ -320,6 +346,26 @@ class Conversation:
             if limit is not None:
                 self._end(limit)
         return said
+
+    def hand_on(self, role: str | None) -> None:
+        """Let another role speak next than the team says; None ends the chat about the goal.
+
+        What was said last in words was said to that role.
+        """
+        if role is None:
+            self._end("done")
+            return
+        turn = self.steps[-1].turn if len(self.steps) > len(self.history) else None
+        for place in range(len(self.steps) - 1, -1, -1):
+            step = self.steps[place]
+            if step.turn != turn or step.call is not None or step.result is not None:
+                break
+            if step.goal == self.position:
+                self.steps[place] = replace(step, recipient=role)
+        self.next_role = role
+        limit = self._spent.reached(self.limits, role == MANAGER, self.usage, self._seconds)
+        if limit is not None:
+            self._end(limit)
 
     def enter_calls(self, role: str, calls: Sequence[ToolCall], asked: Stamp) -> list[ToolCall]:
         """Record calls that a role makes within its reply.
@@ -343,6 +389,10 @@ class Conversation:
         self._record(EXECUTOR, role, Reply(results=tuple(results)), (), Stamp())
         self._tell_events(role)
 
+    def break_off(self, at_limit: bool) -> None:
+        """End the chat about the goal where AutoGen has ended it, perhaps at a limit of its own."""
+        self._end("max_turns" if at_limit else "done")
+
     @property
     def overdrawn(self) -> bool:
         """True where more calls were made about the goal than the budget allows."""
@@ -351,13 +401,13 @@ class Conversation:
     def _count(self, role: str, calls: Sequence[ToolCall]) -> None:
         self._spent.calls += len(calls) if role != USER else 0
 
-    def _ask(self, role: str, view: View) -> tuple[Reply, Stop | None]:
-        """Return what a role replies, and why that ends the chat about the goal where it failed.
+    def reply(self, view: View) -> Reply:
+        """Return what a role replies; where it failed, `view.stop` says why that ends the chat.
 
         Raises:
             PluginError: What failed is none of the agent's roles, or a server that it asked.
         """
-        agent = self.seats[role]
+        role, agent = view.role, self.seats[view.role]
         try:
             try:
                 with within(self.seconds_left):
@@ -367,27 +417,30 @@ class Conversation:
         except OverdueError:
             if self._own_seconds_left:  # it is the run's time that is up
                 raise
-            return _NO_REPLY, Stop("max_seconds")
+            view.stop = Stop("max_seconds")
+            return _NO_REPLY
         except BaseException as error:  # a plug-in's fault costs its task alone, whatever it is
             if is_interrupt(error):
                 raise
             refused = view.refused
             if refused is not None and refused.refusal and role != USER:  # whatever became of it
-                return _NO_REPLY, Stop(refused.refusal, str(refused))
+                view.stop = Stop(refused.refusal, str(refused))
+                return _NO_REPLY
             if isinstance(error, SealError) and (not is_own(agent) or is_of_the_chat(error)):
                 raise
             if view.spent:  # it may have wrapped our CallsSpentError, or broken on a refused call
-                return _NO_REPLY, None
+                return _NO_REPLY
             if role in (USER, EXECUTOR) or not is_own(agent) or is_outage(error):
                 raise PluginError(f"role {role!r}: {fault(error)}") from error
-            return _NO_REPLY, Stop("crashed", f"role {role!r}: {crash(error)}")
+            view.stop = Stop("crashed", f"role {role!r}: {crash(error)}")
+            return _NO_REPLY
         checked = checked_reply(role, reply)
         ended = ENDED.get(view.asked.finish_reason)
         if ended and role == USER:  # it says nothing about the model that is evaluated
             told = f"role {role!r}: its model's answer broke off: {ended}"
             raise PluginError(f"{told}. Another model may not: --role-model {role}=MODEL")
-        stop = Stop(ended) if ended else None
-        return checked_results(role, checked, view.executed, view.recorded), stop
+        view.stop = Stop(ended) if ended else None
+        return checked_results(role, checked, view.executed, view.recorded)
 
     def fail(self, error: str) -> None:
         """End everything: the infrastructure failed."""

@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Mapping
+import logging
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache, wraps
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -43,11 +46,11 @@ class Desk:
     """
 
     def __init__(self, offers: Callable[[Any], bool], listener: Any = None) -> None:
+        self.listener = listener
         self.chat: Any = None
         self.made: dict[str, ToolCall] = {}
         """Id to each call that a model made, as it made it."""
         self._offers = offers
-        self._listener = listener
         self._lent: list[Any] = []
         self._own_calls: dict[str, str] = {}
         """Id to each call among the agents of a tool that the chat does not offer, in words."""
@@ -57,7 +60,7 @@ class Desk:
         autogen = library()
         none = (autogen.UserProxyAgent, autogen.GroupChatManager)
         wants = agent.client is None and not agent._default_auto_reply
-        if wants and agent is not self._listener and not isinstance(agent, none):
+        if wants and agent is not self.listener and not isinstance(agent, none):
             agent.client = our_wrapper()
             self._lent.append(agent)
 
@@ -68,7 +71,7 @@ class Desk:
 
     def overhear(self, agent: Any, hearer: Any, reply: Any) -> None:
         """Note what an agent says to another, and what tools of their own answer."""
-        if hearer is self._listener or agent.name in _CHOOSERS:
+        if hearer is self.listener or agent.name in _CHOOSERS:
             return
         message = reply if isinstance(reply, dict) else {"content": reply}
         offered = {tool.name for tool in self.chat.tools}
@@ -237,52 +240,96 @@ def our_wrapper() -> Any:
     return library().OpenAIWrapper(config_list=[{**OUR_CONFIG}])
 
 
-def route(autogen: Any) -> None:
-    """Let agents ask the seat's model, and note what they say, in the context of a guest."""
-    original = autogen.OpenAIWrapper.create
-    if hasattr(original, "asks_seats"):
-        return
+_LOG = logging.getLogger("autogen.oai.client")
+_MAKING: ContextVar[bool] = ContextVar("making", default=False)
+"""Whether agents are being made for a chat, whose own clients answer nothing there."""
+_ROUTING = threading.Lock()
+_routed = 0
+"""How many chats in progress have guests."""
+_USUAL: dict[str, Any] = {}
+"""Name to what AutoGen's classes have when no guest speaks."""
 
-    @wraps(original)
-    def create(wrapper: Any, **config: Any) -> Any:
-        desk = SPEAKING.get() or getattr(config.get("agent"), _SEATED_AT, None)
-        return (
-            original(wrapper, **config) if desk is None else desk.create(original, wrapper, config)
-        )
 
-    create.asks_seats = True  # type: ignore[attr-defined]
-    autogen.OpenAIWrapper.create = create
-    reply = autogen.ConversableAgent.generate_reply
+def route() -> None:
+    """Let agents ask the seat's model, and note what they say, in the context of a guest.
 
-    @wraps(reply)
-    def generate_reply(
-        agent: Any, messages: Any = None, sender: Any = None, *more: Any, **options: Any
-    ) -> Any:
-        desk = SPEAKING.get()
-        if desk is None:
-            return reply(agent, messages, sender, *more, **options)
-        desk.lend(agent)
-        said = reply(agent, messages, sender, *more, **options)
-        desk.overhear(agent, sender, said)
-        return said
+    AutoGen's classes are changed until `unroute` was called as many times.
+    """
+    global _routed
+    autogen = library()
+    with _ROUTING:
+        _routed += 1
+        if _routed == 1:
+            agent = autogen.ConversableAgent
+            _USUAL["create"] = autogen.OpenAIWrapper.create
+            _USUAL["reply"] = agent.generate_reply
+            _USUAL["reply_async"] = agent.a_generate_reply
+            autogen.OpenAIWrapper.create = _create
+            agent.generate_reply = _generate_reply
+            agent.a_generate_reply = _a_generate_reply
+            _LOG.addFilter(_untold)
 
-    autogen.ConversableAgent.generate_reply = generate_reply
-    reply_async = autogen.ConversableAgent.a_generate_reply
 
-    @wraps(reply_async)
-    async def a_generate_reply(
-        agent: Any, messages: Any = None, sender: Any = None, *more: Any, **options: Any
-    ) -> Any:
-        desk = SPEAKING.get()
-        if desk is None:
-            return await reply_async(agent, messages, sender, *more, **options)
-        desk.lend(agent)
-        setattr(agent, _SEATED_AT, desk)
-        try:
-            said = await reply_async(agent, messages, sender, *more, **options)
-        finally:
-            delattr(agent, _SEATED_AT)
-        desk.overhear(agent, sender, said)
-        return said
+def unroute() -> None:
+    """Put back what AutoGen's classes had before the first chat with guests began."""
+    global _routed
+    autogen = library()
+    with _ROUTING:
+        _routed -= 1
+        if _routed == 0:
+            autogen.OpenAIWrapper.create = _USUAL["create"]
+            autogen.ConversableAgent.generate_reply = _USUAL["reply"]
+            autogen.ConversableAgent.a_generate_reply = _USUAL["reply_async"]
+            _LOG.removeFilter(_untold)
 
-    autogen.ConversableAgent.a_generate_reply = a_generate_reply
+
+@contextmanager
+def making() -> Iterator[None]:
+    """Make agents for a chat within the block, without what AutoGen logs of their clients."""
+    route()
+    token = _MAKING.set(True)
+    try:
+        yield
+    finally:
+        _MAKING.reset(token)
+        unroute()
+
+
+def _untold(record: logging.LogRecord) -> bool:
+    """Keep to itself what AutoGen logs of clients of ours, and while a guest speaks."""
+    ours = SPEAKING.get() or _MAKING.get() or OURS in record.getMessage()
+    return record.levelno >= logging.ERROR or not ours
+
+
+def _create(wrapper: Any, **config: Any) -> Any:
+    original = _USUAL["create"]
+    desk = SPEAKING.get() or getattr(config.get("agent"), _SEATED_AT, None)
+    return original(wrapper, **config) if desk is None else desk.create(original, wrapper, config)
+
+
+def _generate_reply(
+    agent: Any, messages: Any = None, sender: Any = None, *more: Any, **options: Any
+) -> Any:
+    reply, desk = _USUAL["reply"], SPEAKING.get()
+    if desk is None:
+        return reply(agent, messages, sender, *more, **options)
+    desk.lend(agent)
+    said = reply(agent, messages, sender, *more, **options)
+    desk.overhear(agent, sender, said)
+    return said
+
+
+async def _a_generate_reply(
+    agent: Any, messages: Any = None, sender: Any = None, *more: Any, **options: Any
+) -> Any:
+    reply, desk = _USUAL["reply_async"], SPEAKING.get()
+    if desk is None:
+        return await reply(agent, messages, sender, *more, **options)
+    desk.lend(agent)
+    setattr(agent, _SEATED_AT, desk)
+    try:
+        said = await reply(agent, messages, sender, *more, **options)
+    finally:
+        delattr(agent, _SEATED_AT)
+    desk.overhear(agent, sender, said)
+    return said

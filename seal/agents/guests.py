@@ -6,24 +6,27 @@ import threading
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from copy import deepcopy
 from itertools import groupby
 from typing import Any
 
 from seal.agents import is_guest, makes_guest
-from seal.agents.autogen import Silent, library
+from seal.agents.autogen import Terminal, library
 from seal.agents.guest_models import (
     OUR_CONFIG,
     SPEAKING,
     Desk,
     arguments_text,
     called_text,
+    making,
     route,
     text_of,
+    unroute,
 )
 from seal.agents.own import OwnAgent, OwnRole, asked_of, told_of
 from seal.agents.own_code import OwnCode
 from seal.agents.roles import first_words
-from seal.agents.teams import MANAGER, SPEAKER_SELECTION, USER
+from seal.agents.teams import DESCRIPTIONS, MANAGER, SPEAKER_SELECTION, USER
 from seal.agents.users import brief
 from seal.agents.view import Stamp, View
 from seal.core import JSON, Chat, Reply, Step, ToolCall, UsageError, fault
@@ -47,6 +50,8 @@ ALLOWED = "autogen"
 """The module that a user allows (`allow_code`) to let agents run code that a model wrote."""
 _OWN_CALLS = 50
 """Times in a row that an agent may call its own tools in one reply."""
+_PATTERN_ROUNDS = 100
+"""Messages of a pattern's group in one reply."""
 _ONE_AT_A_TIME = threading.RLock()
 """Held by the chat that uses agents which the user has made: they keep what was said."""
 
@@ -65,20 +70,22 @@ class GuestAgent(OwnAgent):
         super().__init__()
         self.guest = guest
         self._makes = isinstance(guest, type) or makes_guest(guest)
-        route(library())
+        library()
 
     def for_chat(self) -> OwnRole:
         """Return what plays the role in one chat; an object of the user plays one at a time."""
+        kept = ExitStack()
         with ExitStack() as held:
             if not self._makes:
                 held.enter_context(_ONE_AT_A_TIME)
             try:
                 made = self.made()
-                kind = GroupGuest if is_group(made) else GuestRole
-                role = kind(self.code, made, lambda: kept.close())
+                kind: Any = GroupGuest if is_group(made) else GuestRole
+                kind = PatternGuest if is_pattern(made) else kind
+                role: OwnRole = kind(self.code, made, lambda: kept.close())
             except UsageError as error:
                 return Unmade(self.code, error)
-            kept = held.pop_all()
+            kept.enter_context(held.pop_all())
             return role
 
     def made(self) -> Any:
@@ -94,6 +101,11 @@ def is_group(guest: Any) -> bool:
     """Tell whether a guest is a group chat, or a manager of one."""
     autogen = library()
     return isinstance(guest, (autogen.GroupChat, autogen.GroupChatManager))
+
+
+def is_pattern(guest: Any) -> bool:
+    """Tell whether a guest is a pattern of AG2's, such as `DefaultPattern` or `AutoPattern`."""
+    return any(base.__name__ == "Pattern" for base in type(guest).__mro__)
 
 
 def group_of(guest: Any) -> Any:
@@ -116,30 +128,32 @@ def _described(guest: Any) -> JSON:
             str(group.speaker_selection_method),
             *map(_described, group.agents),
         ]
+    if is_pattern(guest):
+        return [guest.initial_agent.name, *map(_described, guest.agents)]
     return [guest.name, str(guest.system_message), sorted(guest.function_map)]
 
 
 def _made(make: Any) -> Any:
     try:
-        made = make("guest") if isinstance(make, type) else make()
+        with making():
+            made = make("guest") if isinstance(make, type) else make()
     except (Exception, SystemExit) as error:  # whatever a user's code raises
         raise UsageError(
             f"{name_of(make)} makes no agent: {fault(error)}; give an object, or a function "
-            "without arguments that returns an agent or a GroupChat of AutoGen"
+            "without arguments that returns an agent, a GroupChat or a pattern of AutoGen"
         ) from error
     if not is_guest(made):
         raise UsageError(
-            f"{name_of(make)} made {type(made).__name__}; expected an agent or a GroupChat of "
-            "AutoGen, or else a function of (request, tools)"
+            f"{name_of(make)} made {type(made).__name__}; expected an agent, a GroupChat or a "
+            "pattern of AutoGen, or else a function of (request, tools)"
         )
     return made
 
 
-class _Stream(Silent):
-    """An AutoGen stream without a console, in which no code is run unless it is allowed."""
+class _Stream(Terminal):
+    """AutoGen's stream in a chat with guests, in which no code is run unless it is allowed."""
 
-    def __init__(self, allowed: bool) -> None:
-        self._allowed = allowed
+    allowed = False
 
     def send(self, message: Any) -> None:
         """Refuse code that is about to run.
@@ -151,7 +165,7 @@ class _Stream(Silent):
             "ExecuteCodeBlockEvent",
             "GenerateCodeExecutionReplyEvent",
         )
-        if runs and not self._allowed:
+        if runs and not self.allowed:
             raise PermissionError(
                 f"an agent of AutoGen would run code that a model wrote; if you trust it, allow "
                 f"it: --allow-code {ALLOWED}"
@@ -159,7 +173,7 @@ class _Stream(Silent):
 
 
 class Guest(OwnRole):
-    """What a guest needs in one chat: a model, no console, no code.
+    """What a guest needs in one chat: a model, a terminal for people, no code.
 
     Args:
         code: Where it runs.
@@ -170,19 +184,23 @@ class Guest(OwnRole):
     def __init__(self, code: OwnCode, agents: Sequence[Any], left: Callable[[], None]) -> None:
         super().__init__(code)
         self.autogen = library()
-        self.stand_in = self.autogen.ConversableAgent(
-            USER,
-            llm_config=False,
-            human_input_mode="NEVER",
-            code_execution_config=False,
-            is_termination_msg=lambda message: False,
-        )
-        self.desk = Desk(lambda agent: any(agent is one for one in agents), self.stand_in)
+        route()
+        self.desk = Desk(lambda agent: any(agent is one for one in agents))
+        self.stream = _Stream(self.said_so_far)
         self._left = left
         self._agents = [one for one in agents if isinstance(one, self.autogen.ConversableAgent)]
         self._before = [(one, one._code_execution_config) for one in self._agents]
         for one in self._agents:
             self.desk.lend(one)
+
+    @property
+    def others(self) -> Any:
+        """The agent that stands for the rest of the chat."""
+        return self.desk.listener
+
+    def said_so_far(self) -> Sequence[Mapping[str, Any]]:
+        """Return the messages that a person who sits here is shown."""
+        return ()
 
     @contextmanager
     def speaking(self, chat: Chat) -> Iterator[None]:
@@ -193,7 +211,8 @@ class Guest(OwnRole):
             one._code_execution_config = config if allowed else False
         token = SPEAKING.set(self.desk)
         try:
-            with self.autogen.io.IOStream.set_default(_Stream(allowed)):
+            self.stream.allowed = allowed
+            with self.autogen.io.IOStream.set_default(self.stream):
                 yield
         finally:
             SPEAKING.reset(token)
@@ -209,10 +228,12 @@ class Guest(OwnRole):
     def close(self) -> None:
         """Forget the chat, and leave the agents as they were."""
         self.desk.close()
+        unroute()
         for one, config in self._before:
             one._code_execution_config = config
-            one.clear_history(self.stand_in)
-            one.reset_consecutive_auto_reply_counter(self.stand_in)
+            if self.others is not None:
+                one.clear_history(self.others)
+                one.reset_consecutive_auto_reply_counter(self.others)
         self._left()
 
 
@@ -234,7 +255,7 @@ class Unmade(OwnRole):
 
 
 class GuestRole(Guest):
-    """An agent of AutoGen in the place of a role, in one chat.
+    """An agent of AutoGen in the place of a role, in one chat: the agent itself sits in the group.
 
     Args:
         code: Where it runs.
@@ -244,7 +265,11 @@ class GuestRole(Guest):
 
     def __init__(self, code: OwnCode, agent: Any, left: Callable[[], None]) -> None:
         super().__init__(code, [agent], left)
-        self._agent = agent
+        self.agent = agent
+        self.message: Any = ""
+        """Its last reply as a message of AutoGen, before hooks."""
+        self._told: list[dict[str, Any]] = []
+        """What it has heard and said."""
         self._heard = 0
         """Steps of the chat that the agent knows of."""
         self._replied = False
@@ -255,64 +280,75 @@ class GuestRole(Guest):
         """Id of a call in the record to its id for the agent."""
         self._answered: list[dict[str, Any]] = []
         """What its own tools answered to some of them."""
+        self._offered: set[str] = set()
+        """Names of the tools of the chat."""
+
+    def said_so_far(self) -> Sequence[Mapping[str, Any]]:
+        """Return the messages of the group."""
+        return self.others.groupchat.messages if self.others is not None else ()
 
     def answer(self, chat: Chat) -> Any:
         """Return what the agent replies to what it has not heard yet."""
         with self.speaking(chat):
-            self.desk._offers = lambda agent: chat.role == MANAGER and agent is self._agent
+            self.desk._offers = lambda agent: chat.role == MANAGER and agent is self.agent
+            self._offered = {tool.name for tool in chat.tools}
             first = self._heard == 0
             self._hear(chat)
-            try:
-                spoken = any(s.author == chat.role and s.goal == chat.goal for s in chat.steps)
-                if chat.role == USER and not spoken:
-                    if first and chat.persona is not None:
-                        self._tell({"content": brief(chat), "name": "system"})
-                    words = first_words(chat)
-                    if words is not None:
-                        return Reply(text_of(self._send(words).get("content")))
-                return self._reply(chat)
-            finally:
-                self._replied = True
+            spoken = any(s.author == chat.role and s.goal == chat.goal for s in chat.steps)
+            if chat.role == USER and not spoken:
+                if first and chat.persona is not None:
+                    self._tell({"content": brief(chat), "name": "system"})
+                words = first_words(chat)
+                if words is not None:
+                    self.message = words
+                    return Reply(words)
+            return self._reply(chat)
 
     def _reply(self, chat: Chat) -> Reply:
         for _ in range(_OWN_CALLS):
-            said = self._agent.generate_reply(sender=self.stand_in)
+            self.agent.chat_messages[self.others][:] = deepcopy(self._told)
+            said = type(self.agent).generate_reply(self.agent, sender=self.others)
             if said is None:
+                self.message = ""
                 return Reply(done=chat.role == USER)
-            message = self._send(said)
-            text = text_of(message.get("content"))
-            calls = message.get("tool_calls") or []
-            if not calls:
-                return Reply(text, done=chat.role == USER and not text.strip())
-            self._waiting = [call.get("id", "") for call in calls]
-            offered = {tool.name for tool in chat.tools}
-            theirs = [call for call in calls if not self._is_own(call, offered)]
-            self._answered = [
-                self._run(call, chat) for call in calls if self._is_own(call, offered)
-            ]
-            if theirs:
-                return Reply(text, tuple(map(self.desk.call_of, theirs)))
+            message = said if isinstance(said, (str, dict)) else dict(said)
+            reply = self.read(message, chat.role)
+            calls = message.get("tool_calls") or [] if isinstance(message, dict) else []
+            self._answered = [self._run(call, chat) for call in calls if self._is_own(call)]
+            if reply.calls or not calls:
+                self.message = message
+                return reply
+            self.sent(message)
             self._tell_results([])
         raise RuntimeError(f"called its own tools {_OWN_CALLS} times in a row in one reply")
 
-    def _is_own(self, call: Mapping[str, Any], offered: set[str]) -> bool:
+    def read(self, message: Any, role: str) -> Reply:
+        """Return what a message of the agent says, without the calls of its own tools."""
+        message = message if isinstance(message, dict) else {"content": message}
+        text, calls = text_of(message.get("content")), message.get("tool_calls") or []
+        theirs = [call for call in calls if not self._is_own(call)]
+        done = role == USER and not calls and not text.strip()
+        return Reply(text, tuple(map(self.desk.call_of, theirs)), done=done)
+
+    def sent(self, message: Any) -> None:
+        """Note a message of the agent as its hooks let it go out."""
+        message = message if isinstance(message, dict) else {"content": message}
+        self._waiting = [call.get("id", "") for call in message.get("tool_calls") or []]
+        self._told.append({**message, "role": "assistant", "name": self.agent.name})
+        self._replied = True
+
+    def _is_own(self, call: Mapping[str, Any]) -> bool:
         name = self.desk.call_of(call).name
-        return name not in offered and self._agent.can_execute_function(name)
+        return name not in self._offered and bool(self.agent.can_execute_function(name))
 
     def _run(self, call: dict[str, Any], chat: Chat) -> dict[str, Any]:
         """Return what one of the agent's own tools answers; the record keeps a note of it."""
-        response = _own_answer(self._agent, call)
+        response = _own_answer(self.agent, call)
         chat.note(f"own tool {called_text(call)}: {response['content']}\n")
         return response
 
-    def _send(self, reply: Any) -> dict[str, Any]:
-        """Return a message of the agent, as its hooks let it go out."""
-        self._agent.send(reply, self.stand_in, request_reply=False, silent=True)
-        message: dict[str, Any] = self.stand_in.last_message(self._agent)
-        return message
-
     def _tell(self, message: dict[str, Any]) -> None:
-        self.stand_in.send(message, self._agent, request_reply=False, silent=True)
+        self._told.append({"role": "user", "name": USER, **message})
 
     def _tell_results(self, results: Sequence[dict[str, Any]]) -> None:
         """Tell the agent what all calls of its last message brought."""
@@ -344,13 +380,13 @@ class GuestRole(Guest):
             return
         message: dict[str, Any] = {"content": said[0].content}
         if calls:  # said before the chat
-            self._waiting = [call.id for call in calls]
             self._ids.update((call.id, call.id) for call in calls)
             self.desk.made.update((call.id, call) for call in calls)
             message["tool_calls"] = [
                 call_of(call.id, call.name, arguments_text(call)) for call in calls
             ]
-        self._agent.send(message, self.stand_in, request_reply=False, silent=True)
+        self.sent(message)
+        self._replied = False
 
     def _hear_others(self, said: Sequence[Step]) -> None:
         results = [
@@ -394,13 +430,27 @@ class GroupGuest(Guest):
 
     def __init__(self, code: OwnCode, guest: Any, left: Callable[[], None]) -> None:
         self._group = group_of(guest)
-        members = self._group.nested_agents()
-        super().__init__(code, members, left)
+        super().__init__(code, self._group.nested_agents(), left)
+        self.desk.listener = self._asker()
         self._manager = guest if guest is not self._group else self._managed()
         self._functions: list[tuple[Any, dict[str, Any]]] = []
         self._begun = False
         for one in self._agents:
             one.register_reply([self.autogen.Agent, None], _run_together, position=0)
+
+    def _asker(self) -> Any:
+        """Return the agent that asks the group in the user's place."""
+        return self.autogen.ConversableAgent(
+            USER,
+            llm_config=False,
+            human_input_mode="NEVER",
+            code_execution_config=False,
+            is_termination_msg=lambda message: False,
+        )
+
+    def said_so_far(self) -> Sequence[Mapping[str, Any]]:
+        """Return the messages of the group that is the agent."""
+        return self._group.messages  # type: ignore[no-any-return]
 
     def _managed(self) -> Any:
         """Return a manager for a group chat that has none."""
@@ -419,7 +469,7 @@ class GroupGuest(Guest):
             self._offer(chat)
             first = len(self._group.messages) if self._begun else 0
             message = asked_of(chat) if self._begun else told_of(chat)
-            self.stand_in.initiate_chat(
+            self.others.initiate_chat(
                 self._manager, message=message, clear_history=not self._begun, silent=True
             )
             self._begun = True
@@ -447,6 +497,45 @@ class GroupGuest(Guest):
             one.clear_history(self._manager)
             one.reset_consecutive_auto_reply_counter(self._manager)
         super().close()
+
+
+class PatternGuest(GroupGuest):
+    """A pattern of AG2's as the agent, in one chat; whoever is its user gives the word back.
+
+    Args:
+        code: Where it runs.
+        pattern: As `initiate_group_chat` takes it.
+        left: Called when the chat ends.
+    """
+
+    def __init__(self, code: OwnCode, pattern: Any, left: Callable[[], None]) -> None:
+        self._pattern = pattern
+        self._known = dict(pattern.context_variables.data)
+        try:
+            prepared = pattern.prepare_group_chat(max_rounds=_PATTERN_ROUNDS, messages="-")
+        except Exception as error:  # whatever AutoGen raises
+            raise UsageError(
+                f"{name_of(type(pattern))} cannot be prepared: {fault(error)}; its agents, and "
+                "the manager of an AutoPattern, need an llm_config: any will do"
+            ) from error
+        manager, self._user = prepared[8], prepared[10]
+        super().__init__(code, manager, left)
+        self._user.register_reply([self.autogen.Agent, None], _give_back, position=0)
+
+    def _asker(self) -> Any:
+        return self._user
+
+    def close(self) -> None:
+        """Forget the chat: the context variables are as before."""
+        super().close()
+        self._pattern.context_variables.data = self._known
+        replies = self._user._reply_func_list
+        replies[:] = [each for each in replies if each["reply_func"] is not _give_back]
+
+
+def _give_back(agent: Any, messages: Any = None, sender: Any = None, config: Any = None) -> Any:
+    """End a group chat where its user would speak."""
+    return True, None
 
 
 def _answer(message: Mapping[str, Any]) -> str:
@@ -504,20 +593,37 @@ def _own_answer(agent: Any, call: dict[str, Any]) -> dict[str, Any]:
 # -- Lets AutoGen choose who speaks next in a chat of ours, by the model of a role of its own.
 
 
+@contextmanager
+def choosing(asking: View) -> Iterator[Any]:
+    """Yield a manager of AutoGen's that asks the model of `asking` who speaks next."""
+    autogen = library()
+    desk = Desk(lambda agent: False)
+    desk.chat = asking
+    nobody = autogen.GroupChat(agents=[])
+    route()
+    token = SPEAKING.set(desk)
+    try:
+        yield autogen.GroupChatManager(
+            groupchat=nobody, llm_config={"config_list": [{**OUR_CONFIG}]}, silent=True
+        )
+    finally:
+        SPEAKING.reset(token)
+        unroute()
+
+
 class SpeakerChoice:
     """Asks a model who speaks after a text, as AutoGen's `auto` does.
 
     Args:
-        autogen: The library.
         chat: What was said so far.
         agents: Role to its agent.
     """
 
-    def __init__(self, autogen: Any, chat: Any, agents: dict[str, Any]) -> None:
-        self._autogen = autogen
+    def __init__(self, chat: Any, agents: dict[str, Any]) -> None:
         self._chat = chat
-        self._agents = agents
-        route(autogen)
+        self._agents = {
+            role: agent if agent.name == role else _named(role) for role, agent in agents.items()
+        }
 
     def __call__(self, view: View, said: str, among: Sequence[str]) -> str:
         """Return the role that speaks next; tokens count for who spoke last.
@@ -530,21 +636,21 @@ class SpeakerChoice:
         if len(among) < 2:
             return among[0]
         asking = view.as_seen_by(SPEAKER_SELECTION)
-        desk = Desk(lambda agent: False)
-        desk.chat = asking
         last = {"role": "user", "name": view.role, "content": said}
-        chat = self._autogen.GroupChat(
+        chat = library().GroupChat(
             agents=[self._agents[role] for role in among],
             messages=[*self._chat.messages, last],
             speaker_selection_method="auto",
         )
-        manager = self._autogen.GroupChatManager(
-            groupchat=chat, llm_config={"config_list": [{**OUR_CONFIG}]}, silent=True
-        )
-        token = SPEAKING.set(desk)
         try:
-            chosen = chat.select_speaker(self._agents[view.role], manager)
+            with choosing(asking) as manager:
+                chosen = chat.select_speaker(self._agents[view.role], manager)
         finally:
-            SPEAKING.reset(token)
             view.asked = view.asked + Stamp(asking.asked.usage)
         return str(chosen.name)
+
+
+def _named(role: str) -> Any:
+    """Return an agent that has the name of a role, for one whose own is another."""
+    description = DESCRIPTIONS.get(role, role)
+    return library().ConversableAgent(role, llm_config=False, description=description)

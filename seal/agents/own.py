@@ -111,6 +111,8 @@ class OwnRole(ABC):
     """
 
     plays_own_code = True
+    agent: Any = None
+    """The agent of AutoGen that sits in the chat itself; None: a seat of ours asks the code."""
 
     def __init__(self, code: OwnCode) -> None:
         self.code = code

@@ -261,6 +261,10 @@ class NeverBegunError(UsageError):
     """An agent elsewhere fails in every chat before it asks anything: the run ends."""
 
 
+class NoPersonError(UsageError):
+    """A person is to speak where there is no terminal: the run ends."""
+
+
 class CallsSpentError(BaseException):
     """A role goes on calling after its results said that the budget is spent: its reply ends.
 
@@ -309,7 +313,9 @@ def is_of_the_chat(error: SealError) -> bool:
     Any other one is the role's own, such as one that it raises or that a verb of ours told it.
     """
     places = (frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__))
-    return isinstance(error, (InfrastructureError, NeverBegunError)) or _CHAT in places
+    return (
+        isinstance(error, (InfrastructureError, NeverBegunError, NoPersonError)) or _CHAT in places
+    )
 
 
 def crash(error: BaseException) -> str:

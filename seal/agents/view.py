@@ -34,6 +34,7 @@ from seal.core import (
     RequestError,
     SealError,
     Step,
+    Stop,
     Tool,
     ToolCall,
     ToolResult,
@@ -78,6 +79,16 @@ class View:
         """What stands on no step yet of what models answered."""
         self.refused: RequestError | None = None
         """Why the model gave no answer to the last request."""
+        self.first = len(conversation.steps)
+        """Index of the first step of what the role says."""
+        self.stop: Stop | None = None
+        """Why what the role said ends the chat about the goal; None: it does not."""
+        self.heard: Sequence[Step] | None = None
+        """What the role sees of what was said before its reply, where somebody has changed that."""
+        self.instructions: tuple[str, str] | None = None
+        """(prompt, what the role's model is told instead); None: the role's own prompt."""
+        self.functions: Mapping[str, Callable[[ToolCall], ToolResult]] = {}
+        """Name to a function that runs calls of it in place of the environment."""
         self.executed: set[str] = set()
         """Ids of the calls of the last message that were run; the reply brings their results."""
         self.recorded: set[str] = set()
@@ -162,7 +173,10 @@ class View:
     @property
     def steps(self) -> Sequence[Step]:
         """What the role may see of what was said so far, the history included."""
-        return self._chat.team.visible(self._chat.steps, self.role)
+        chat = self._chat
+        if self.heard is None:
+            return chat.team.visible(chat.steps, self.role)
+        return [*self.heard, *chat.team.visible(chat.steps[self.first :], self.role)]
 
     @property
     def tools(self) -> Sequence[Tool]:
@@ -192,7 +206,7 @@ class View:
         """Ask this role's model; tokens are counted."""
         options = self._chat.options
         request = Request(
-            tuple(messages),
+            tuple(messages) if self.instructions is None else self._instructed(messages),
             tuple(tools),
             self.role,
             options.temperature,
@@ -201,6 +215,15 @@ class View:
             goal=self.goal,
         )
         return self._asked(request)
+
+    def _instructed(self, messages: Sequence[Message]) -> tuple[Message, ...]:
+        """Return messages whose system message says what the role is told instead of its prompt."""
+        usual, told = self.instructions or ("", "")
+        system = messages[0].content if messages and messages[0].role == "system" else None
+        if system is None:
+            return (Message("system", told), *messages)
+        changed = system.replace(usual, told, 1) if usual and usual in system else told
+        return (replace(messages[0], content=changed), *messages[1:])
 
     def _asked(self, request: Request) -> Completion:
         model = self._chat.services.model(self.role)
@@ -288,9 +311,12 @@ class View:
         """Return what calls bring; the user's, and searches for tools, are answered here."""
         if caller == USER:
             return [answered(call) for call in calls]
-        searches = {c.id: self._search(c) for c in calls if c.tool == FIND_TOOLS.id}
-        ran = iter(self._run([call for call in calls if call.id not in searches]))
-        return [searches[c.id] if c.id in searches else next(ran) for c in calls]
+        beside = {c.id: self._search(c) for c in calls if c.tool == FIND_TOOLS.id}
+        for call in calls:
+            if call.name in self.functions:
+                beside[call.id] = self.functions[call.name](call)
+        ran = iter(self._run([call for call in calls if call.id not in beside]))
+        return [beside[c.id] if c.id in beside else next(ran) for c in calls]
 
     def _run(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
         """Run calls in the environment, and keep the world after each for the record."""

@@ -47,7 +47,7 @@ from seal.runs.settings import (
 from seal.runs.tried import AgentUnderTest, trying
 
 if TYPE_CHECKING:
-    from seal.agents.autogen import Group
+    from seal.agents.seats import Group
     from seal.api.comparisons import Ablation
     from seal.api.experiment_results import PoolSplit, Retrieval, RunPlan, Sweep
     from seal.experiments.splits import SplitKind
@@ -310,8 +310,9 @@ def groupchat(
 
     Yields:
         The chat: `.chat` is the `GroupChat`, `.manager` its manager, `.agents` role to its agent.
-        `.hold()` holds it as a run does. To drive it yourself, begin with `.open()` and let
-        `.agents[ROLE]` reply; each reply is the role's, recorded, and within the budgets.
+        `.hold()` holds it as a run does, and so does AutoGen's
+        `.agents["user_simulator"].initiate_chat(.manager, message=.open())`. What an agent sends
+        to the manager is recorded, after its hooks, and within the budgets.
         `.conversation.trajectory()` is what was said and done. Only answers of models are kept.
 
     Raises:
@@ -326,7 +327,7 @@ def groupchat(
         ...     group.chat.messages[0]["name"]
         'user_simulator'
     """
-    from seal.agents.autogen import Group
+    from seal.agents.seats import Group
     from seal.runs.engine import Engine
     from seal.runs.identity import told_left_out
 
@@ -342,7 +343,11 @@ def groupchat(
         engine.check()
         ranked = engine.rank([found]).rankings.get(found.id, ())
         with engine.chat(found, rankings=ranked) as conversation:
-            yield Group(conversation)
+            group = Group(conversation)
+            try:
+                yield group
+            finally:
+                group.close()
 
 
 # -- The options that the public functions take by name, with their types.

@@ -224,6 +224,12 @@ class RunFolder:
         """Name of the benchmark that was played; empty where run.json does not say it."""
         return str((self.manifest().get("measure") or {}).get("pool") or "")
 
+    @property
+    def model(self) -> str:
+        """Name of the model that it was played with; empty where run.json does not say it."""
+        told = (self.manifest().get("system") or {}).get("model")
+        return str((told.get("model") if isinstance(told, dict) else told) or "")
+
     def declared(self) -> dict[str, Any]:
         """Return what its benchmark declares for reports: metrics, headline, success, published.
 

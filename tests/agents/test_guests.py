@@ -1,6 +1,7 @@
 """Agents of AutoGen in the seats of a team: what they hear, ask, call and may not do."""
 
 import asyncio
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,13 @@ TASK = seal.ask(
     answer=["Monday", "Friday"],
 )
 SHOP = seal.Benchmark("shop", tools=[get_order], tasks=[TASK])
+
+
+class Terminal(io.StringIO):
+    """A standard input at which a person types."""
+
+    def isatty(self) -> bool:
+        return True
 
 
 CONFIG = {"config_list": [{"model": "gpt-4o", "api_key": "none"}]}
@@ -196,11 +204,23 @@ def test_an_agent_plays_the_user(tmp_path):
     ]
 
 
-def test_a_user_proxy_asks_no_console_and_ends_the_talk(tmp_path, monkeypatch):
-    monkeypatch.setattr("builtins.input", lambda *prompt: pytest.fail("asked the console"))
+def test_a_person_in_a_users_seat_is_asked_on_the_terminal(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdin", Terminal("7 and 8\nexit\n"))
     user = autogen.UserProxyAgent("user", code_execution_config=False)
-    run = played(tmp_path, Script("Which?"), TALK, roles={"user_simulator": user}, team="direct")
+    model = Script("Which orders?", look_up("7", "8"), "Monday and Friday")
+    run = played(tmp_path, model, TALK, roles={"user_simulator": user}, team="direct")
+
+    assert said(run, "user_simulator") == ["When do orders 7 and 8 ship?", "7 and 8"]
     assert run.summary["stop_reasons"] == {"user_ended": 1}
+    assert "execution_manager: Which orders?" in capsys.readouterr().err
+
+
+def test_a_person_without_a_terminal_ends_the_run_and_no_model_answers_instead(tmp_path):
+    model = Script("Which?", "I am no person")
+    user = autogen.UserProxyAgent("user", code_execution_config=False)
+    with pytest.raises(UsageError, match=r"asks a person .*no terminal; run in a terminal, or set"):
+        played(tmp_path, model, TALK, roles={"user_simulator": user}, team="direct")
+    assert [request.role for request in model.asked] == ["execution_manager"]
 
 
 # --- what is its own

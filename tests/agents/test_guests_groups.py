@@ -1,6 +1,6 @@
-"""A group chat of the user's own as the agent, and what of AutoGen both sides rest on."""
+"""A group chat or a pattern of the user's own as the agent."""
 
-import inspect
+import importlib
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +9,11 @@ import pytest
 import seal
 from seal.agents.autogen import library
 from seal.cli.dispatch import main
-from seal.core import Completion, Request, ToolCall, Usage
+from seal.core import Completion, Request, ToolCall, Usage, UsageError
 
 autogen = library()
+group_parts = importlib.import_module("autogen.agentchat.group")
+patterns = importlib.import_module("autogen.agentchat.group.patterns")
 CONFIG = {"config_list": [{"model": "gpt-4o", "api_key": "none"}]}
 ORDERS = {"7": "Monday", "8": "Friday"}
 
@@ -56,7 +58,8 @@ def clerk(name: str = "clerk", **options: Any) -> Any:
 
 
 def proxy(**options: Any) -> Any:
-    return autogen.UserProxyAgent("proxy", code_execution_config=False, **options)
+    given = {"human_input_mode": "NEVER", "code_execution_config": False, **options}
+    return autogen.UserProxyAgent("proxy", **given)
 
 
 def group(*members: Any, method: Any = "round_robin", **options: Any) -> Any:
@@ -183,74 +186,89 @@ def test_a_group_that_cannot_be_is_the_agents_crash(tmp_path):
     assert "speaker_selection_method is set to 'nobody'" in str(run.summary["crashes"])
 
 
-# --- the contract: every name of AutoGen that we use
-
-NAMES = {
-    "Agent": (),
-    "ConversableAgent": (
-        "can_execute_function",
-        "clear_history",
-        "function_map",
-        "generate_reply",
-        "generate_tool_calls_reply",
-        "initiate_chat",
-        "last_message",
-        "name",
-        "register_function",
-        "register_reply",
-        "reset_consecutive_auto_reply_counter",
-        "send",
-        "system_message",
-    ),
-    "GroupChat": ("nested_agents", "reset", "select_speaker"),
-    "GroupChatManager": ("groupchat",),
-    "OpenAIWrapper": ("create",),
-    "UserProxyAgent": (),
-}
+# --- patterns of AG2: handoffs, context variables, AutoGen's choice
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_autogen_has_the_names_that_we_use(name):
-    kind = getattr(autogen, name)
-    assert [part for part in NAMES[name] if not hasattr(kind, part)] == []
+def handing_on() -> Any:
+    first = clerk("triage", llm_config=CONFIG)
+    second = clerk("shipping", llm_config=CONFIG)
+    first.handoffs.set_after_work(group_parts.AgentTarget(second))
+    return patterns.DefaultPattern(initial_agent=first, agents=[first, second])
 
 
-def test_autogen_takes_the_arguments_that_we_give():
-    agent = autogen.ConversableAgent
-    given = {
-        agent.__init__: ["llm_config", "human_input_mode", "code_execution_config"],
-        agent.generate_reply: ["sender"],
-        agent.generate_tool_calls_reply: ["messages"],
-        agent.initiate_chat: ["recipient", "clear_history", "silent", "message"],
-        agent.register_function: ["function_map", "silent_override"],
-        agent.register_reply: ["trigger", "reply_func", "position"],
-        agent.send: ["message", "recipient", "request_reply", "silent"],
-        autogen.GroupChat.__init__: ["agents", "messages", "max_round", "speaker_selection_method"],
-        autogen.GroupChatManager.__init__: ["groupchat", "silent"],
-        autogen.GroupChat.select_speaker: ["last_speaker", "selector"],
-    }
-    for function, names in given.items():
-        parameters = inspect.signature(function).parameters
-        assert [name for name in names if name not in parameters] == [], function
+def test_a_pattern_hands_on_and_what_its_members_say_is_noted(tmp_path):
+    model = Script("Shipping knows.", ["7", "8"], "Monday and Friday")
+    run = played(tmp_path, model, handing_on)
+
+    assert (run["call_f1"].mean, run["pass_rate"].mean) == (1.0, 1.0)
+    assert answers(run) == ["Monday and Friday"]
+    assert noted(run) == "triage: Shipping knows.\nshipping: Monday and Friday\n"
+    assert [request.messages[0].content for request in model.asked] == [
+        "You are the triage.",
+        *["You are the shipping."] * 2,
+    ]
 
 
-def test_an_agent_has_the_attributes_that_we_set_and_put_back():
-    agent = autogen.ConversableAgent("a", llm_config=False)
-    assert agent.client is None
-    assert agent._code_execution_config is False
-    assert agent._default_auto_reply == ""
-    assert all("reply_func" in each for each in agent._reply_func_list)
-    wrapper = autogen.OpenAIWrapper(config_list=[{"model": "m", "model_client_cls": "Mine"}])
-    assert wrapper._config_list == [{"model": "m", "model_client_cls": "Mine"}]
-    assert len(wrapper._clients) == 1
-    assert wrapper.actual_usage_summary is wrapper.total_usage_summary is None
+def test_context_variables_and_own_functions_of_a_pattern_are_as_new_in_each_chat(tmp_path):
+    seen = []
+
+    def note(order: str, context_variables: group_parts.ContextVariables) -> Any:
+        seen.append(dict(context_variables.data))
+        context_variables["order"] = order
+        return group_parts.ReplyResult(message="noted", context_variables=context_variables)
+
+    one = clerk("one", llm_config=CONFIG, functions=[note])
+    user = proxy()
+    shared = patterns.DefaultPattern(
+        initial_agent=one,
+        agents=[one],
+        user_agent=user,
+        context_variables=group_parts.ContextVariables({"order": "none"}),
+        group_after_work=group_parts.RevertToUserTarget(),
+    )
+
+    class Notes(Script):
+        def complete(self, request: Request) -> Completion:
+            self.asked.append(request)
+            if request.messages[-1].role == "tool":
+                return Completion("Monday")
+            return Completion(calls=(ToolCall("", "note", {"order": "7"}),))
+
+    goals = (seal.Goal("Hi", offered=("shop/get_order",)),)
+    tasks = [seal.Task(name, "shop", goals) for name in ("one", "two")]
+    bench = seal.Benchmark("shop", tools=[get_order], tasks=tasks)
+    run = played(tmp_path, Notes(), shared, bench, workers=1)
+
+    assert seen == [{"order": "none"}] * 2
+    assert answers(run) == ["Monday"] * 2
 
 
-def test_events_of_code_that_runs_have_the_names_that_we_refuse():
-    from autogen.events import agent_events
+def test_autogen_chooses_in_a_pattern_by_the_model_of_the_run(tmp_path):
+    def chosen() -> Any:
+        writer, critic = clerk("writer", llm_config=CONFIG), clerk("critic", llm_config=CONFIG)
+        return patterns.AutoPattern(
+            initial_agent=writer,
+            agents=[writer, critic],
+            user_agent=proxy(),
+            group_manager_args={"llm_config": CONFIG},
+        )
 
-    for name in ("ExecuteCodeBlockEvent", "GenerateCodeExecutionReplyEvent"):
-        assert hasattr(agent_events, name)
+    model = Script("A poem.", "critic", "Too long.", "proxy")
+    assert answers(played(tmp_path, model, chosen)) == ["Too long."]
+
+
+def test_a_pattern_that_cannot_be_is_the_agents_crash_and_names_the_repair(tmp_path):
+    def without_model() -> Any:
+        return patterns.AutoPattern(initial_agent=clerk("a"), agents=[clerk("b")])
+
+    run = played(tmp_path, Script(), without_model)
+    assert run.summary["stop_reasons"] == {"crashed": 1}
+    assert "need an llm_config: any will do" in str(run.summary["crashes"])
+
+
+def test_a_person_in_a_group_without_a_terminal_ends_the_run_with_the_repair(tmp_path):
+    with pytest.raises(UsageError, match=r"asks a person .*no terminal"):
+        played(tmp_path, Script("Hi"), group(clerk(), proxy(human_input_mode="ALWAYS")))
 
 
 # --- AutoGen chooses who speaks in a team of ours

@@ -15,9 +15,10 @@ from talks import WEATHER, Echo, Speaker
 
 import seal
 from seal.agents import build_agent
-from seal.agents.autogen import Group, play
+from seal.agents.autogen import play
 from seal.agents.conversation import ChatLimits, ChatOptions, Conversation, Services
 from seal.agents.replies import PluginError
+from seal.agents.seats import Group
 from seal.agents.teams import DIRECT, FULL, Team, build_team
 from seal.api.benchmarks import load_pool
 from seal.core import (

@@ -30,9 +30,11 @@ def test_it_holds_the_chat_that_a_run_holds(tmp_path):
 
 def test_somebody_may_drive_it_reply_by_reply(tmp_path):
     with seal.groupchat("sample", **OPTIONS) as group:
-        group.open()
+        opening = group.open()
+        group.agents["user_simulator"].send(opening, group.manager, request_reply=False)
         while (role := group.conversation.next_role) is not None:
-            group.agents[role].generate_reply([{"content": "go on"}], sender=group.manager)
+            reply = group.agents[role].generate_reply(sender=group.manager)
+            group.agents[role].send(reply, group.manager, request_reply=False, silent=True)
         assert group.conversation.trajectory() == played(tmp_path)
 
 
@@ -43,9 +45,11 @@ def test_the_clock_of_a_chat_starts_with_its_first_word():
         assert [stop.reason for stop in group.conversation.trajectory().stops] == ["done"]
 
     with seal.groupchat("sample", max_seconds=0.2, **OPTIONS) as group:
-        group.open()
+        user, orchestrator = group.agents["user_simulator"], group.agents["orchestrator"]
+        user.send(group.open(), group.manager, request_reply=False, silent=True)
         time.sleep(0.3)
-        group.agents["orchestrator"].generate_reply([{"content": ""}], sender=group.manager)
+        reply = orchestrator.generate_reply(sender=group.manager)
+        orchestrator.send(reply, group.manager, request_reply=False, silent=True)
         assert [stop.reason for stop in group.conversation.trajectory().stops] == ["max_seconds"]
 
 
