@@ -747,6 +747,7 @@ def _judge_agreement(message: _Message) -> None:
     ]
     own = (clause.words for clause in told if clause.words not in _phrases())
     said = {word for words in own for word in words} | {clause.lead for clause in told}
+    said |= {one.words[0] for one in message.sentences if one.is_question}  # "No? OK."
     assents = [clause for clause in told if _assents(clause, before)]
     doubts = said & role("doubt") - (before & deed_forms().base.keys())
     changes = {word for word in said if word[:1].isdigit()} - before
