@@ -240,8 +240,11 @@ def agrees(text: str, told: str) -> bool | None:
         for clause in (sentence.clauses[:-1] if sentence.is_question else sentence.clauses)
     ]
     asked, crossed = _asks_for_leave(told, before), CROSSES.search(text) is not None
+    queries = text.rstrip().endswith(("?", "？", "؟"))
+    crossed |= queries and bool(heard) and not heard[-1].is_question  # "K.:?"
     own = (clause.words for clause in clauses if clause.words not in _phrases())
     words = {word for clause in own for word in clause} | {clause.lead for clause in clauses}
+    words |= {sentence.words[0] for sentence in heard if sentence.is_question}  # "No? OK."
     assents = [clause for clause in clauses if _assents(clause, before)]
     doubts = words & role("doubt") - (before & deed_forms().base.keys())
     queried = {word for sentence in heard if sentence.is_question for word in sentence.words}

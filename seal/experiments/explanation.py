@@ -193,6 +193,7 @@ def _content(run: RunFolder, tally: _Tally, left_out: Unexplained, examples: int
         "unexplained": share(stages[-1]["goals"], failed),
         "attributions": tally.rows,
         "excluded": dict(sorted(left_out.reasons.items())),
+        **{name: told for name in ("calls_in_text",) if (told := run.summary().get(name))},
         "missing": {
             "tasks": left_out.tasks,
             "trials": [{"task": task, "trial": trial} for task, trial in left_out.trials],

@@ -21,6 +21,7 @@ from seal.report.pages import (
     place_link,
     table,
 )
+from seal.report.run_results import text_call_notes
 from seal.runs.run import RunFolder
 
 # -- Why a run's goals failed, for a person: the table and the report's section.
@@ -175,6 +176,7 @@ def notes(content: Mapping[str, Any]) -> list[str]:
             "variants of one task count together in intervals: "
             f"{counted(content['tasks'], 'task')} in {counted(content['clusters'], 'family')}"
         )
+    lines += text_call_notes(content)
     lines += _missing(content["missing"])
     lines += [f"left out: {count} {reason}" for reason, count in content["excluded"].items()]
     return lines

@@ -107,6 +107,10 @@ def outcome_notes(summary: Mapping[str, Any]) -> Iterator[str]:
     if cut:
         told = ", ".join(f"{role} {count}" for role, count in cut.items())
         yield f"answers cut at a limit of tokens: {told}"
+    yield from text_call_notes(summary)
+    if unknown := summary.get("unknown_ends"):
+        told = ", ".join(f"{word!r} {count}" for word, count in unknown.items())
+        yield f"answers that ended by an unknown word, and count as they stand: {told}"
     if unrecorded := summary.get("unrecorded"):
         yield unrecorded_note(unrecorded)
     yield from _taken_as_made(summary)
@@ -117,6 +121,22 @@ def outcome_notes(summary: Mapping[str, Any]) -> Iterator[str]:
             else "--without-spoilt leaves them out"
         )
         yield f"{counted(spoilt, 'chat')} spoilt by errors of the user ({repair})"
+
+
+def text_call_notes(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield how many answers hold calls that the server left in the text, and what to do."""
+    found = summary.get("calls_in_text") or {}
+    if left := found.get("left"):
+        holds = "holds" if left == 1 else "hold"
+        yield (
+            f"warning: {counted(left, 'answer')} {holds} a call as text: the server parses none; "
+            "use --format json, or start it with a tool parser"
+        )
+    if read := found.get("read"):
+        yield (
+            f"{counted(read, 'answer')} held a call as text, which was read as the model's family "
+            "writes it; -M profile=plain leaves it text"
+        )
 
 
 def _taken_as_made(summary: Mapping[str, Any]) -> Iterator[str]:

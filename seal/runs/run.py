@@ -140,7 +140,16 @@ _PARTS: Mapping[str, Mapping[tuple[type, ...], tuple[str, ...]]] = {
     _SUMMARY: {
         _OBJECT: (
             *("metrics", "usage", "stop_reasons", "error_reasons", "skipped_reasons", "crashes"),
-            *(LINES, MEASURED, "truncated", "unrecorded", "unserved", FAILED_GOLD, SCALES),
+            *(
+                LINES,
+                MEASURED,
+                "truncated",
+                "calls_in_text",
+                "unknown_ends",
+                "unrecorded",
+                "unserved",
+            ),
+            *(FAILED_GOLD, SCALES),
         ),
         _LIST: ("usage.roles",),
         _COUNT: ("tasks", "errors", "skipped", "spoilt", "unfinished", "unanswered"),

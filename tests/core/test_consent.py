@@ -210,6 +210,8 @@ def test_what_calls_off(text: str, off: bool) -> None:
 @example("JA", "")
 @example("👌", "")
 @example("K.0", "")
+@example("K.:", "")
+@example("?K", "")
 def test_any_text_is_read_and_nothing_but_assent_allows(answer: str, told: str) -> None:
     told = f"{ASK} {told}"
     for doubt in (f"No, {answer}", f"Yes, {answer}, but to Cleo", f"{answer}?"):
