@@ -70,6 +70,8 @@ class Record:
         self._addresses: set[str] = set()
         self._quantities: dict[str | None, list[Quantity]] = {}
         self._moments: set[tuple[object, ...]] = set()
+        self._lasting: set[tuple[int, int]] = set()
+        """Times that pass, as a clock shows them: two hours and 43 minutes are 2:43."""
         self._words: set[str] = set()
         self.stems: set[str] = set()
         """Of the words that are told, and of the names of called tools."""
@@ -100,6 +102,8 @@ class Record:
             for number in (one.number, *_rounded(one.number)):
                 self._numbers.setdefault(number, set()).add(one.dimension)
             self._quantities.setdefault(one.dimension, []).append(one)
+            if one.dimension == "time":
+                self._lasting |= _clocks(one)
             if MOMENTS[0] <= one.number <= MOMENTS[1]:
                 moment = datetime.fromtimestamp(float(one.number), UTC)
                 self._learn(Day(moment.year, moment.month, moment.day))
@@ -169,6 +173,8 @@ class Record:
                 return ("half", *half) in self._moments
             if not value.minute and Decimal(value.hour) in self._numbers:
                 return True
+            if (value.hour, value.minute) in self._lasting:
+                return True
             told = {(value.hour, value.minute), ("unsure", *half)}
             return not self._moments.isdisjoint(told)
         if isinstance(value, Day):
@@ -221,6 +227,8 @@ class Record:
             taken |= {*range(start, end)}
             if is_new and not self._knows_phone(phone):
                 yield _Said(start, end, None)
+        for match in _BARE_PHONE.finditer(plain):
+            taken |= {*range(*match.span())} if self._knows_phone(match[0]) else set()
         for known in self._quantities.values():
             known.sort(key=attrgetter("amount"))
         said = [one for one in whole.quantities if one.start not in taken]
@@ -277,11 +285,6 @@ class Record:
             if not may_be:
                 yield whole.said(start, end)
 
-    def _clocks(self, one: Quantity) -> set[tuple[object, ...]]:
-        """Return a time that passes as results write it: 3:52 of minutes or of hours."""
-        seconds = int(one.amount)
-        return {divmod(n, 60) for n in (seconds, seconds // 60) if n}
-
     def _tells_degrees(self, one: Quantity) -> bool:
         """Tell whether a temperature was told in the other unit, as results do without a unit."""
         bare = self._quantities.get(None, [])
@@ -312,7 +315,7 @@ class Record:
             scaled += [one.number / 100, 100 - one.number, -one.number]  # so much is left, or less
         if one.unit == "m":
             scaled.append(one.number * 100)  # as "height_cm" has it
-        if one.dimension == "time" and not self._clocks(one).isdisjoint(self._moments):
+        if one.dimension == "time" and not _clocks(one).isdisjoint(self._moments):
             return True  # 3 minutes and 52 seconds are 3:52
         if one.unit in ("f", "c") and self._tells_degrees(one):
             return True
@@ -352,6 +355,12 @@ def _is_among(said: Quantity, numbers: Sequence[Decimal]) -> bool:
     place = bisect_left(numbers, wanted)
     near = numbers[max(place - 1, 0) : place + 1]
     return any(number == wanted or abs(number - wanted) * 2 < step for number in near)
+
+
+def _clocks(one: Quantity) -> set[tuple[int, int]]:
+    """Return a time that passes as results write it: 3:52 of minutes or of hours."""
+    seconds = int(one.amount)
+    return {divmod(n, 60) for n in (seconds, seconds // 60) if n}
 
 
 class _Beside:
@@ -434,7 +443,17 @@ class Phrase(NamedTuple):
 
     @property
     def is_idle(self) -> bool:
-        """Whether the speaker says what it did not, cannot or would do, of whatever it speaks."""
+        """Whether it states nothing, of whatever it speaks.
+
+        It says what the speaker did not, cannot or would do; what may be, or is so on a condition;
+        or what the other is to do.
+        """
+        if self.deed:
+            return False
+        first = self.words[0] if self.words else ""
+        may_be = first in _OPENS or not _MAY.isdisjoint(self.words)
+        if not self.has_value and (may_be or self.words[:2] == ("you", "can")):
+            return True
         idle = role("negation") | _IDLE
         speaks = not _SPEAKER.isdisjoint(self.words) or self.words[:2] == ("let", "me")
         return speaks and not idle.isdisjoint(self.words)
@@ -509,6 +528,14 @@ _WISHES = frozenset(["have", "enjoy", "please", "remember", "happy"])
 _SPEAKER = frozenset(["i", "we"])
 _IDLE = frozenset(["t", "unable", "afraid", "ll", "will", "can", "could", "would", "let"])
 """Of "I can't", "I'll", "let me"; contractions are parted."""
+_MAY = frozenset(["may", "might", "could", "would", "should"])
+_OPENS = frozenset(
+    [
+        *("if", "when", "once", "until", "unless", "as", "whether", "tell", "ask", "let", "send"),
+        *("try", "feel", "take", "good", "give", "check", "keep", "say"),
+    ]
+)
+"""What a condition, a wish, or what the other can or is to do begins with."""
 _NEAR = 4
 """Words before the verb of a claim that are read."""
 _CLAIM = frozenset(["i", "we", "been", "was", "were", "has", "have", "now"])
@@ -523,6 +550,8 @@ _PHONE = re.compile(
 )
 """A phone number as people write it: with a country's code, with gaps as in North America, or with
 the zero that is dialled at home."""
+_BARE_PHONE = re.compile(r"(?<![\w+.:/-])\d{3} \d{3} \d{3}(?![\w:])")
+"""One without code and zero, which may be a number as well."""
 _PHONE_DIGITS = range(7, 16)
 """Digits of a phone number; E.164 allows 15, its country's code among them."""
 _COUNTRY = re.compile(
@@ -605,4 +634,6 @@ def _is_name(whole: Text, before: Token | None, token: Token) -> bool:
     if before is None or not isinstance(token.value, str) or not is_capitalised:
         return False
     gap = whole.plain[before.end : token.start].strip(" ")
+    if whole.plain[before.end - 1] == ".":  # "9 am. Nothing else"
+        return False
     return gap in ("", ",") and token.value not in word_list("no_names")

@@ -335,6 +335,7 @@ def _spoken(slot: Slot, whole: Text, today: date | None, request: str) -> Iterat
             right = any(same_phone(match[0], text) for text in slot.texts)
             yield _Spoken(right, *match.span())
     elif slot.type in ("name", "place"):
+        yield from _as_written(slot, whole)
         for text in slot.texts:
             yield from (_Spoken(True, *span) for span in _names(whole, text, slot.type == "place"))
         if slot.type == "name":
@@ -375,7 +376,16 @@ _PHONE = re.compile(r"(?<![\w+])\+?\(?\d(?:[ ().-]{0,3}\d){6,16}(?!\w)")
 def _code(text: str) -> re.Pattern[str]:
     """Return what finds a code, whatever parts its letters and digits."""
     parts = re.findall(r"[^\W\d_]+|\d+", text.casefold())
-    return re.compile(rf"(?<!\w){r'[ -]?'.join(parts)}(?!\w)")
+    joined = r"[\W_]?".join(parts)
+    return re.compile(rf"(?<!\w){joined}(?!\w)")
+
+
+def _as_written(slot: Slot, whole: Text) -> Iterator[_Spoken]:
+    """Yield where a value with digits, such as "Aspirin 100 mg", stands as it is written."""
+    for text in slot.texts:
+        if any(map(str.isdigit, text)):
+            written = re.compile(rf"(?<!\w){re.escape(normalise(text))}(?!\w)")
+            yield from (_Spoken(True, *found.span()) for found in written.finditer(whole.plain))
 
 
 def _shape(text: str) -> str:

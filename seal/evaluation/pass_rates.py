@@ -242,6 +242,8 @@ def _says_undone(chat: GoalChat) -> bool:
     lacks = any(slot.type in WORDS for slot in goal.tells)
     if "refused" in asked or lacks or _MAY_REFUSE.search(answer) is None:
         return False
+    if goal.plans and not any(plan.milestones for plan in goal.plans):
+        return False  # gold asks for nothing to be done, so a refusal may be right
     from seal.core.acts import acts
     from seal.core.untruths import denies_all
     from seal.evaluation.words import gold_sentences

@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 from seal.core import Goal, Step, Task, Verdict
 from seal.core.conditions import USER, Replied, parts, party, tells_user
 from seal.core.facts import Phrase, Record, phrases, stem
-from seal.core.quantities import is_foreign, read
+from seal.core.quantities import WEEKDAYS, is_foreign, read
 from seal.core.slots import Slot, says_something
 from seal.core.statements import listed_values
 from seal.core.telling import Finding, find, outcome
@@ -200,7 +200,11 @@ def spoken(goal: GoalChat) -> list[str]:
 def _names_in(text: str, known: Record) -> list[str]:
     """Return the names in a text of which a record has no word."""
     strange = known.unexplained(text, names=True)
-    return [one for one in strange if one.isalpha() and one[0].isupper()]
+    return [
+        one
+        for one in strange
+        if one.isalpha() and one[0].isupper() and one.casefold() not in WEEKDAYS
+    ]
 
 
 def _asked_or_done(goal: GoalChat) -> Record:
