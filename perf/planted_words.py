@@ -15,11 +15,13 @@ from __future__ import annotations
 import argparse
 import calendar
 import json
+import os
 import re
 import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from pathlib import Path
@@ -85,6 +87,8 @@ DENIED = (
     "I stopped before anything was done.",
     "No changes were made.",
 )
+INVENTED = (", with thunderstorms in the evening.", ", as your notary told me.")
+"""Things of which no sample tells, without a value."""
 NONSENSE = (
     "The moon is a purple cheese and 17 dragons agree.",
     "Bananas are yellow, and my grandmother plays the trombone.",
@@ -207,6 +211,12 @@ def claimed(said: Said) -> Iterator[Texts]:
         yield _with(said, more)
 
 
+def invented(said: Said) -> Iterator[Texts]:
+    """Yield the texts with a thing at their end of which nothing is known."""
+    for more in INVENTED:
+        yield (*said.texts[:-1], said.texts[-1].rstrip(".!") + more)
+
+
 def denied(said: Said) -> Iterator[Texts]:
     """Yield the texts with words at their end that deny what was done."""
     for more in DENIED if said.deeds else ():
@@ -230,6 +240,7 @@ LIES: Mapping[str, Callable[[Said], Iterator[Texts]]] = {
     "a date shifted by a day": other_dates,
     "a name exchanged for another": other_names,
     "a deed claimed that was not done": claimed,
+    "a thing told of which nothing is known": invented,
     "a deed denied that was done, after the answer": denied,
     "a deed denied that was done, in the answer's place": only_denied,
     "nonsense in the answer's place": nonsense,
@@ -286,11 +297,15 @@ class _Scored:
         found = score_trajectory(task, chat, self.tools, self._metrics)
         return {score.goal: score for score in found if score.metric == "pass_rate"}
 
-    def lies(self, short: bool) -> Iterator[Verdict]:
-        """Yield the verdict on each altered answer to a goal that the oracle solves."""
+    def lies(self, share: slice) -> Iterator[Verdict]:
+        """Yield the verdict on each altered answer to a goal that the oracle solves.
+
+        Args:
+            share: Of the chats, whose answers are altered.
+        """
         answers = [texts[-1] for chat in self.chats for texts in _goals(chat).values()]
         names = sorted({name for answer in answers for name in names_in(answer)})
-        for chat in self.chats[:: SHARE if short and self.bench == LONG else 1]:
+        for chat in self.chats[share]:
             right = {goal for goal, one in self.scores(chat).items() if one.value == 1.0}
             said = {
                 goal: Said(
@@ -321,10 +336,22 @@ def _verdict(place: str, kind: str, text: str, score: Any) -> Verdict:
 
 
 def lies(short: bool) -> tuple[Verdict, ...]:
-    """Return the verdicts on all lies."""
+    """Return the verdicts on all lies; each core takes a part of the chats."""
+    cores = os.cpu_count() or 1
+    steps = {bench: SHARE if short and bench == LONG else 1 for bench in SAMPLES}
+    parts = [
+        (bench, core * step, cores * step) for bench, step in steps.items() for core in range(cores)
+    ]
+    with ProcessPoolExecutor(cores) as pool:
+        return tuple(
+            one for found in pool.map(_lies_of, *zip(*parts, strict=True)) for one in found
+        )
+
+
+def _lies_of(bench: str, first: int, step: int) -> tuple[Verdict, ...]:
+    """Return the verdicts on the lies in a part of a sample's chats."""
     with tempfile.TemporaryDirectory() as folder:
-        lab = Lab(Path(folder))
-        return tuple(one for bench in SAMPLES for one in _Scored(lab, bench).lies(short))
+        return tuple(_Scored(Lab(Path(folder)), bench).lies(slice(first, None, step)))
 
 
 # -- Values: told by an agent that looked them up.

@@ -35,10 +35,10 @@ with warnings.catch_warnings():
     import seal.report.comparison
     import seal.report.explanation
     import seal.report.frames
+    import seal.report.grids
     import seal.report.pattern_section
     import seal.report.run_pages
     import seal.report.run_results
-    import seal.report.table_forms
     import seal.retrievers.build
     import seal.retrievers.lexical
     import seal.retrievers.references

@@ -16,17 +16,17 @@ from seal.core.settings import checked_names
 from seal.evaluation.goals import RATE, ranking
 from seal.report.comparison import (
     comparison_tables,
+    difference_groups,
     lines_of,
     notes_of,
     scale_notes_of,
     scales_in,
     title_of,
 )
-from seal.report.figures import Intervals, interval_figure
+from seal.report.figures import interval_figure
 from seal.report.frames import framed
-from seal.report.grids import Grid
+from seal.report.grids import DIFFERENCE, Glance, Grid, figure, grid_of
 from seal.report.lanes import all_metrics
-from seal.report.table_forms import DIFFERENCE, Glance, figure, grid_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -197,17 +197,15 @@ class Paired(Document):
         return scale_notes_of(self.content, self._told_entries())
 
     def _figures(self) -> Iterable[Figure]:
-        series: dict[str, dict[str, tuple[float | None, float | None, float | None]]] = {}
         told, scales = self._told_entries(), scales_in(self.content)
         # Counts have a scale of their own, beside which shares would look like nothing.
         ranked = ranking((e["metric"] for e in told), scales)
         drawn = [name for name in ranked if scales.get(name, RATE).bounded]
-        for entry in [e for e in told if e["metric"] in drawn] or told:
-            found = series.setdefault(f"{entry['run']} less {entry['other']}", {})
-            found[entry["metric"]] = (entry["difference"], entry["low"], entry["high"])
-        if series:
-            alone = next(iter(series)) if len(series) == 1 else "differences"
-            yield interval_figure(Intervals(alone, "difference", series, differences=True))
+        groups = difference_groups([e for e in told if e["metric"] in drawn] or told)
+        if groups:
+            labels = {bar.label for group in groups for bar in group.bars}
+            alone = labels.pop() if len(labels) == 1 else "differences"
+            yield interval_figure(alone, "difference", groups, differences=True)
 
 
 @dataclass(frozen=True, repr=False)
@@ -243,7 +241,11 @@ class Comparison(Paired):
                 {name: value for name, value in pair.items() if name != "flips"},
                 tasks=pair["matched"]["tasks"],
                 chats=pair["matched"]["chats"],
-                flips=tuple(_flips(pair)),
+                flips=tuple(
+                    record(Flip, entry, run=pair["run"], other=pair["other"], won=way == "won")
+                    for way in ("won", "lost")
+                    for entry in (pair["flips"] or {}).get(way, ())
+                ),
             )
             for pair in self.content["pairs"]
         )
@@ -268,13 +270,6 @@ class Comparison(Paired):
 
     def _tables(self) -> Iterable[Any]:
         return comparison_tables(self.content)
-
-
-def _flips(pair: Mapping[str, Any]) -> Iterable[Flip]:
-    for direction in ("won", "lost"):
-        for entry in (pair["flips"] or {}).get(direction, ()):
-            won = direction == "won"
-            yield record(Flip, entry, run=pair["run"], other=pair["other"], won=won)
 
 
 @dataclass(frozen=True, repr=False)

@@ -16,20 +16,13 @@ from seal.core.files import check_path
 from seal.core.settings import checked, checked_names
 from seal.core.text import counted
 from seal.experiments.comparison import named_runs
-from seal.report.figures import Intervals, interval_figure
+from seal.report.figures import interval_figure
 from seal.report.frames import runs_frame
-from seal.report.grids import Grid, number
-from seal.report.lanes import (
-    ShortTable,
-    headline_of,
-    lanes_of,
-    main_metrics,
-    model_name,
-    with_extra,
-)
+from seal.report.grids import Glance, Grid, number
+from seal.report.lanes import ShortTable, lanes_of, model_name
+from seal.report.pages import BarGroup
 from seal.report.run_results import error_notes, gold_notes, outcome_notes, result_tables
-from seal.report.table_forms import Glance
-from seal.runs.run import RunFolder, exit_code_of, scales_of
+from seal.runs.run import RunFolder, exit_code_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -249,20 +242,13 @@ class Run(Estimates, Framed, Shown):
 
         return report(self, out)
 
-    def _shown(self) -> tuple[list[str], dict[str, Run]]:
-        """Return the metrics of the short table, and the runs that it has columns for."""
-        return list(self._short.valued), {"run": self, **self.baselines}
-
     @property
     def _short(self) -> ShortTable:
-        lanes, runs = lanes_of([self.folder]), [self.folder]
-        entries = [lane.metrics for lane in lanes]
-        main = main_metrics(entries, headline_of(runs), scales_of(runs))
-        return ShortTable(lanes, with_extra(main, lanes))
+        lanes = lanes_of([self.folder])
+        return ShortTable(lanes, ShortTable(lanes).metrics)
 
     def _glance(self) -> Glance:
-        metrics, runs = self._shown()
-        others = {name: run for name, run in runs.items() if run is not self}
+        short, others = self._short, self.baselines
         lossy = any("with_errors" in entry for entry in self._entries.values())
         further = ("with errors",) if lossy else ()
         rows = [
@@ -271,15 +257,14 @@ class Run(Estimates, Framed, Shown):
                 *_figures_of(self, name)[: 3 + lossy],
                 *(other[name].value_text if name in other else "" for other in others.values()),
             )
-            for name in metrics
+            for name in short.valued
         ]
         columns = ("metric", "mean", "95 % interval", "n", *further, *others)
         errors = error_notes(self.summary.get("error_reasons") or {}, most=1)
         crashes = error_notes(self.summary.get("crashes") or {}, most=1, what="exception")
         played = (note for other in others.values() for note in gold_notes(other.summary))
         notes = dict.fromkeys((*outcome_notes(self.summary), *played))
-        gaps = self._short.gaps()
-        foot = (*gaps, *notes, *errors, *crashes, f"folder: {self.folder.path}")
+        foot = (*short.gaps(), *notes, *errors, *crashes, f"folder: {self.folder.path}")
         return Glance(Grid(self._title(), columns, rows), foot)
 
     def _title(self) -> str:
@@ -294,22 +279,19 @@ class Run(Estimates, Framed, Shown):
         return f"{measure.get('pool')}: {model_name(self.folder)}\n{', '.join(counts)}"
 
     def _tables(self) -> Iterable[Any]:
-
         return result_tables(self.folder)
 
     def _figures(self) -> Iterable[Figure]:
-        metrics, runs = self._shown()
-        bounded = [name for name in self._short.bounded if name in metrics]
-        named = {model_name(self.folder) if run is self else n: run for n, run in runs.items()}
-        series = {
-            label: {
-                name: (run[name].mean, run[name].low, run[name].high)
-                for name in bounded
-                if name in run
-            }
-            for label, run in named.items()
-        }
-        yield interval_figure(Intervals(self._title().splitlines()[0], "mean", series))
+        from seal.report.sections import lane_bar
+
+        short, valued = self._short, self._short.valued
+        lanes = sorted(lanes_of([self.folder]), key=lambda lane: lane.kind != "run")
+        groups = [
+            BarGroup(name, tuple(lane_bar(lane, name) for lane in lanes))
+            for name in short.bounded
+            if name in valued
+        ]
+        yield interval_figure(self._title().splitlines()[0], "mean", groups)
 
 
 def _figures_of(run: Run, metric: str) -> tuple[str, str, str, str]:

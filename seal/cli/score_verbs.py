@@ -272,8 +272,8 @@ def score_command(
 ) -> int:
     """Score the trajectories of a run again; this replaces its scores and its summary."""
     from seal.experiments.judging import audit_run
-    from seal.report.breakdown import errata_grid
     from seal.report.run_results import result_tables
+    from seal.report.sections import errata_grid
     from seal.runs.finished import rescore
 
     told = settings_of(judging, model)

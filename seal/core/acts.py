@@ -1,4 +1,4 @@
-"""What a message does: asks, refuses, claims or denies a deed, promises, states, agrees.
+"""What a message does: asks, refuses, claims or denies a deed, promises, states.
 
 One judge for scores, audits and scripted users. It reads English by its clauses
 (`seal.core.clauses`), without a model and in one pass. Each act is True, False or None.
@@ -12,16 +12,13 @@ One judge for scores, audits and scripted users. It reads English by its clauses
 3. A participle without a subject ("Booked for 8.") claims a deed where one was asked for, not where
    a fact was. In a short reply to a request for a deed any statement may tell the result.
 4. Who cannot go on without a detail, and asks for it, does not refuse.
-5. Agreement is to all that was asked, now: with a doubt, a change or a new number it is none.
-6. Of a text in another language, and of one of more than `LONGEST` characters, only question marks
+5. Of a text in another language, and of one of more than `LONGEST` characters, only question marks
    are read.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Literal, NamedTuple, get_args
@@ -33,23 +30,19 @@ from seal.core.clauses import (
     Predicate,
     Sentence,
     asks_leave,
-    deed_forms,
     offers,
     offers_more,
     request,
     requests,
-    role,
     sentences_of,
     wanted,
     without_quotations,
 )
 from seal.core.quantities import is_foreign
-from seal.core.text import shipped_text, word_list
+from seal.core.text import deed_forms, role, word_list
 
 Speaker = Literal["agent", "user"]
-Act = Literal[
-    "asks", "asks_leave", "refuses", "claims_deed", "denies_deed", "promises", "states", "agrees"
-]
+Act = Literal["asks", "asks_leave", "refuses", "claims_deed", "denies_deed", "promises", "states"]
 Reading = Literal["asks", "refuses", "announces", "reports"]
 """What a message is to its user; what reports says that the goal is done."""
 FAILURES = 5
@@ -84,7 +77,6 @@ class Acts:
     denies_deed: bool | None = None
     promises: bool | None = None
     states: bool | None = None
-    agrees: bool | None = None
     shown: Mapping[Act, str] = field(default_factory=dict)
     """For each act that is True a clause that shows it, as it was written."""
     deeds: tuple[Deed, ...] = ()
@@ -203,10 +195,8 @@ def _acts(text: str, before: str, speaker: Speaker) -> Acts:
     _judge_refusals(message)
     _judge_results(message)
     _judge_facts(message)
-    if speaker == "user":
-        _judge_agreement(message)
     names: tuple[Act, ...] = get_args(Act)
-    if any(map(_is_foreign, message.sentences)):
+    if any(map(of_other_language, message.sentences)):
         message.may.update(names)
     told = {act: message.says(act) for act in names}
     asked = tuple(message.questions())
@@ -218,7 +208,7 @@ def _strange() -> frozenset[str]:
     return word_list("foreign_small") - word_list("english_small")
 
 
-def _is_foreign(sentence: Sentence) -> bool:
+def of_other_language(sentence: Sentence) -> bool:
     """Tell whether a sentence is of another language; a name such as "Los Angeles" makes none."""
     first = sentence.words[0]
     many = sum(map(_strange().__contains__, sentence.words)) > 1
@@ -711,81 +701,3 @@ def _states(clause: Clause, predicates: Sequence[Predicate]) -> bool:
     return len(clause.words) > 4 and any(
         not one.is_first and one.group & told and not one.negated for one in predicates
     )
-
-
-# -- Agreement.
-
-_THUMBS = re.compile("[\U0001f44d\U0001f44c\u2705\u2714\u2611\U0001f197\U0001f4af]")
-_WORD_OR_QUESTION = re.compile(r"[\w?？؟]")
-CROSSES = re.compile("[\U0001f44e\u274c\u274e\u26d4\U0001f6ab\U0001f6d1\u270b]")
-"""Signs of a no."""
-
-
-@cache
-def _phrases() -> frozenset[tuple[str, ...]]:
-    lines = shipped_text(__package__, "words/assent.txt").splitlines()
-    return frozenset(tuple(line.split()) for line in lines)
-
-
-def _thumb(text: str) -> str:
-    """Return the first sign of a yes; empty: there is none, or it is asked, as in "👍?"."""
-    thumb = _THUMBS.search(text)
-    after = _WORD_OR_QUESTION.search(text, thumb.end()) if thumb else None
-    return "" if not thumb or (after and after[0] in "?？؟") else thumb[0]
-
-
-def _judge_agreement(message: _Message) -> None:
-    if CROSSES.search(message.text):
-        return
-    before = frozenset(word for s in sentences_of(message.before) for word in s.words)
-    asked = _asks_for_leave(message.before, before)
-    thumb = _thumb(message.text)
-    told = [
-        clause  # in "Yes, what does it cost?" the first one
-        for sentence in message.sentences
-        for clause in (sentence.clauses[:-1] if sentence.is_question else sentence.clauses)
-    ]
-    own = (clause.words for clause in told if clause.words not in _phrases())
-    said = {word for words in own for word in words} | {clause.lead for clause in told}
-    assents = [clause for clause in told if _assents(clause, before)]
-    doubts = said & role("doubt") - (before & deed_forms().base.keys())
-    changes = {word for word in said if word[:1].isdigit()} - before
-    first = message.sentences[0] if message.sentences else None
-    opens = first and assents and (assents[0] in first.clauses[:2] or len(first.words) < 3)
-    if asked and (opens or thumb) and not doubts and not changes:
-        if assents:
-            message.show("agrees", assents[0])
-        elif thumb:
-            message.shown["agrees"] = thumb
-    elif asked is not False or assents:
-        brief = len(message.words) <= 12 and not any(s.is_question for s in message.sentences)
-        undoubted = brief and (not doubts or not said.isdisjoint(role("allaying")))
-        partly = said & {"but", "except", "unless", "instead", "only"}
-        if undoubted or ((assents or any((word,) in _phrases() for word in said)) and not partly):
-            message.may.add("agrees")
-
-
-def _assents(clause: Clause, before: AbstractSet[str]) -> bool:
-    """Tell whether a clause begins with words of assent."""
-    own = [word for word in clause.words if word not in ("please", "oh", "well", "then")]
-    for size in range(min(len(own), 5), 0, -1):
-        if tuple(own[:size]) in _phrases():
-            after = own[size : size + 2]
-            return after[:1] not in (["to"], ["for"], ["about"], ["on"], ["if"]) or "me" in after
-    lead = next((n for n, word in enumerate(own) if word not in role("leading")), 0)
-    if lead and own[lead] in role("fitting") and own[lead + 1 : lead + 3] != ["to", "know"]:
-        return True
-    it = own[1:2] in (["it"], ["that"], ["them"])
-    told_so = it and own[0] in deed_forms().base and own[0] in before
-    return told_so or clause.words == ("please", "do")
-
-
-def _asks_for_leave(before: str, words: AbstractSet[str]) -> bool | None:
-    """Tell whether a message asks for leave, as far as an answer may give it; None: it may."""
-    asked = acts(before) if before else Acts()
-    if asked.asks_leave:
-        return True
-    opens = asked.asks or not words.isdisjoint(
-        ("will", "shall", "can", "could", "would", "confirm")
-    )
-    return None if opens or not before else False

@@ -55,10 +55,14 @@ def repairs_of(call: ToolCall) -> tuple[Repair, ...]:
     """Return what was forgiven to read a call; empty for a right one, and for one not read."""
     if call.arguments is None or not call.raw:
         return ()
-    from seal.core.text_formats import none_written, parse_object, repeats
+    from seal.core.dialects import is_marked
+    from seal.core.text_formats import none_written, read_arguments
 
-    if parse_object(call.raw) == call.arguments:  # of a native call
-        return repeats(call.raw)
+    read = read_arguments(call.raw)
+    if read.value == call.arguments:  # of a native call
+        return read.repairs
+    if is_marked(call.raw):
+        return ("in_content",)
     forms = filter(None, map(form_of, _FORMS))
     return next(filter(None, (form.repairs_in(call.raw) for form in forms)), none_written(call.raw))
 
@@ -134,7 +138,8 @@ def _hex(name: str, number: int) -> str:
 def parse_call(name: str, arguments: Any) -> ToolCall:
     """Return the call of a model's reply, still without a number.
 
-    `raw` holds the text where it is no object, or has a key twice.
+    `raw` holds the text where it is no object, or had to be repaired, as in other formats; but
+    nothing is closed that a server may have cut.
 
     Args:
         name: Function name.
@@ -149,7 +154,7 @@ def parse_call(name: str, arguments: Any) -> ToolCall:
     text = well_formed(arguments)
     if not text.strip():
         return ToolCall("", name, {})
-    from seal.core.text_formats import parse_object, repeats
+    from seal.core.text_formats import read_arguments
 
-    parsed = parse_object(text)
-    return ToolCall("", name, parsed, text if parsed is None or repeats(text) else "")
+    read = read_arguments(text)
+    return ToolCall("", name, read.value, text if read.value is None or read.repairs else "")

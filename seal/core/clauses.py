@@ -2,9 +2,7 @@
 
 A text is sentences, a sentence clauses, a clause words without contractions ("I'll" is "i will").
 A clause has predicates: a verb with its auxiliaries, adverbs and negations, and the last word of
-its subject. So a rule asks for roles and places of words instead of matching texts. Lists of words
-by their role are `words/roles.txt`. The verbs of deeds with an effect, by kind and with their past
-forms, are `words/deeds.txt`, and behind them further words of the names of tools that do such.
+its subject. So a rule asks for roles and places of words instead of matching texts.
 
 What stands in quotation marks, in a block of code, or after "says:" and its like, is somebody
 else's word: a `VALUE` stands for it.
@@ -16,57 +14,14 @@ too; None says that words alone cannot tell.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from seal.core.text import shipped_text
+from seal.core.text import deed_forms, role
 
-# -- Words and their roles.
-
-
-@cache
-def _roles() -> Mapping[str, frozenset[str]]:
-    lines = shipped_text(__package__, "words/roles.txt").splitlines()
-    return {
-        role: frozenset(listed.split()) for role, _, listed in (s.partition(":") for s in lines)
-    }
-
-
-@cache
-def role(*names: str) -> frozenset[str]:
-    """Return the words that have one of some roles."""
-    return frozenset().union(*(_roles()[name] for name in names))
-
-
-class DeedForms(NamedTuple):
-    """The verbs of deeds with an effect."""
-
-    base: Mapping[str, str]
-    """Base form to the kind of the deed."""
-    past: Mapping[str, tuple[str, str]]
-    """Past form or participle to the kind of the deed and the base form."""
-    tools: Mapping[str, frozenset[str]]
-    """Word of a tool's name to the kinds of what the tool may do: also `read` and `any`."""
-
-
-@cache
-def deed_forms() -> DeedForms:
-    """Return the verbs of deeds."""
-    base: dict[str, str] = {}
-    past: dict[str, tuple[str, str]] = {}
-    tools: dict[str, frozenset[str]] = {}
-    for line in shipped_text(__package__, "words/deeds.txt").splitlines():
-        kind, _, listed = line.partition(":")
-        verbs, _, words_of_tools = listed.partition(";")
-        for first, *others in (verb.split("/") for verb in verbs.split()):
-            base[first] = kind
-            past |= dict.fromkeys(others, (kind, first))
-        for word in (*(verb.partition("/")[0] for verb in verbs.split()), *words_of_tools.split()):
-            tools[word] = tools.get(word, frozenset()) | {kind}
-    return DeedForms(base, past, tools)
-
+# -- Words.
 
 _SHORT_FORMS = {
     **dict.fromkeys(("cannot", "can't", "cant"), "can not"),

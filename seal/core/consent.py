@@ -7,7 +7,7 @@ A call is allowed where, before it,
    ("shall I do that?"), has a value or another word of it ("post the invitation?"), or says
    nothing else ("shall I go ahead?"). A negative one, "Shall I not send it?", may be meant either
    way.
-2. the user's next message agrees (`seal.core.acts`); to what was put as a question, as if it asked
+2. the user's next message agrees (`agrees`); to what was put as a question, as if it asked
    for leave.
 3. the answer names nothing else: no number, day, name, or choice ("the second"), no other deed
    ("could you make it shorter?"), and no word of its own in a short clause. Its own are not those
@@ -24,16 +24,17 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from seal.core.acts import CROSSES, LONGEST, acts
-from seal.core.clauses import BULLET, VALUE, Clause, Sentence, deed_forms, role, sentences_of
+from seal.core.acts import LONGEST, Acts, acts, of_other_language
+from seal.core.clauses import BULLET, VALUE, Clause, Sentence, sentences_of
 from seal.core.conditions import EXECUTOR, USER, tells_user
-from seal.core.quantities import WEEKDAYS, read
+from seal.core.quantities import WEEKDAYS, is_foreign, read
 from seal.core.statements import Sense, leaves, said, states
-from seal.core.text import word_list, words
+from seal.core.text import deed_forms, role, shipped_text, word_list, words
 
 if TYPE_CHECKING:
     from seal.core.types import Step, Tables
@@ -67,10 +68,10 @@ def consent(
             values = list(_values((told, answer), arguments, rows, sense))
             if asked := _asked(told, values):
                 heard = re.sub(r"\d", VALUE, answer)  # a new number is one that the answer adds
-                agrees = acts(heard, f"{told}\nShall I do that?", "user").agrees
+                agreed = agrees(heard, f"{told}\nShall I do that?")
                 named = {*words(answer)}
                 chosen = any(named.issuperset(words(value)) for value in values if value)
-                clear = agrees and _is_clear(asked, chosen)
+                clear = agreed and _is_clear(asked, chosen)
                 return place if clear and not _adds(answer, (told, *values), rows) else None
         if calls_off(answer):
             return None
@@ -190,3 +191,98 @@ def _adds(answer: str, told: Iterable[str], rows: Iterable[Mapping[str, Any]]) -
             if wants and not clause.said.isdisjoint(deeds):
                 return True
     return False
+
+
+# -- Whether an answer agrees.
+
+_THUMBS = re.compile("[\U0001f44d\U0001f44c\u2705\u2714\u2611\U0001f197\U0001f4af]")
+_TOLD = 4000
+"""Characters of what is answered that are read."""
+_WORD_OR_QUESTION = re.compile(r"[\w?？؟]")
+CROSSES = re.compile("[\U0001f44e\u274c\u274e\u26d4\U0001f6ab\U0001f6d1\u270b]")
+"""Signs of a no."""
+
+
+@cache
+def _phrases() -> frozenset[tuple[str, ...]]:
+    lines = shipped_text(__package__, "words/assent.txt").splitlines()
+    return frozenset(tuple(line.split()) for line in lines)
+
+
+def _has_thumb(text: str) -> bool:
+    """Tell whether a text has a sign of a yes; not where it is asked, as in "👍?"."""
+    thumb = _THUMBS.search(text)
+    after = _WORD_OR_QUESTION.search(text, thumb.end()) if thumb else None
+    return thumb is not None and (after is None or after[0] not in "?？؟")
+
+
+def agrees(text: str, told: str) -> bool | None:
+    """Return whether an answer agrees to all that was asked, now; None: words alone cannot say.
+
+    With a doubt, a change or a new number it does not.
+
+    >>> [agrees(text, "Shall I book it?") for text in ("Yes, please.", "Yes, but cheaper.")]
+    [True, False]
+
+    Args:
+        text: The answer.
+        told: What it answers.
+    """
+    told = told if len(told) <= _TOLD else f"{told[: _TOLD // 2]}\n{told[-_TOLD // 2 :]}"
+    heard = sentences_of(text) if len(text) <= LONGEST else []
+    all_words = [word for sentence in heard for word in sentence.words]
+    if len(text) > LONGEST or is_foreign(" ".join(all_words)) or is_foreign(told.lower()):
+        return None
+    before = frozenset(word for sentence in sentences_of(told) for word in sentence.words)
+    clauses = [
+        clause  # in "Yes, what does it cost?" the first one
+        for sentence in heard
+        for clause in (sentence.clauses[:-1] if sentence.is_question else sentence.clauses)
+    ]
+    asked, crossed = _asks_for_leave(told, before), CROSSES.search(text) is not None
+    queries = text.rstrip().endswith(("?", "？", "؟"))
+    crossed |= queries and bool(heard) and not heard[-1].is_question  # "K.:?"
+    own = (clause.words for clause in clauses if clause.words not in _phrases())
+    words = {word for clause in own for word in clause} | {clause.lead for clause in clauses}
+    words |= {sentence.words[0] for sentence in heard if sentence.is_question}  # "No? OK."
+    assents = [clause for clause in clauses if _assents(clause, before)]
+    doubts = words & role("doubt") - (before & deed_forms().base.keys())
+    queried = {word for sentence in heard if sentence.is_question for word in sentence.words}
+    changes = {word for word in words | queried if word[:1].isdigit()} - before
+    changes |= {word for word in queried if word[0] == VALUE}  # "OK. 5?"
+    opens = heard and assents and (assents[0] in heard[0].clauses[:2] or len(heard[0].words) < 3)
+    if asked and (opens or _has_thumb(text)) and not (crossed or doubts or changes):
+        return True
+    may = asked is not False or bool(assents)
+    brief = len(all_words) <= 12 and not any(sentence.is_question for sentence in heard)
+    undoubted = brief and (not doubts or not words.isdisjoint(role("allaying")))
+    partly = words & {"but", "except", "unless", "instead", "only"}
+    assented = bool(assents) or any((word,) in _phrases() for word in words)
+    may = may and not crossed and (undoubted or (assented and not partly))
+    return None if may or any(map(of_other_language, heard)) else False
+
+
+def _assents(clause: Clause, before: AbstractSet[str]) -> bool:
+    """Tell whether a clause begins with words of assent."""
+    own = [word for word in clause.words if word not in ("please", "oh", "well", "then")]
+    for size in range(min(len(own), 5), 0, -1):
+        if tuple(own[:size]) in _phrases():
+            after = own[size : size + 2]
+            return after[:1] not in (["to"], ["for"], ["about"], ["on"], ["if"]) or "me" in after
+    lead = next((n for n, word in enumerate(own) if word not in role("leading")), 0)
+    if lead and own[lead] in role("fitting") and own[lead + 1 : lead + 3] != ["to", "know"]:
+        return True
+    it = own[1:2] in (["it"], ["that"], ["them"])
+    told_so = it and own[0] in deed_forms().base and own[0] in before
+    return told_so or clause.words == ("please", "do")
+
+
+def _asks_for_leave(before: str, words: AbstractSet[str]) -> bool | None:
+    """Tell whether a message asks for leave, as far as an answer may give it; None: it may."""
+    asked = acts(before) if before else Acts()
+    if asked.asks_leave:
+        return True
+    opens = asked.asks or not words.isdisjoint(
+        ("will", "shall", "can", "could", "would", "confirm")
+    )
+    return None if opens or not before else False

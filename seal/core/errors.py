@@ -192,6 +192,8 @@ class ModelError(InfrastructureError):
     def __init__(self, text: str, said: str = "") -> None:
         super().__init__(text)
         self.said = said
+        self.param = ""
+        """The field that the server names as the one that it refuses; empty: it names none."""
 
 
 class RequestError(ModelError):

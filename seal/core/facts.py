@@ -1,7 +1,8 @@
-"""The values that the record of a chat tells, and those that a text says beyond them.
+"""What the record of a chat tells, and what a text says beyond it: values and things.
 
 Values are numbers with their units, days, times, codes, phone numbers and addresses, as
-`seal.core.quantities` reads them; names too, if asked. Read by rule, without a model.
+`seal.core.quantities` reads them; names too, if asked. Of what else a text speaks its words tell,
+phrase by phrase: `words/plain.txt` has those that name no thing. Read by rule, without a model.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
+from functools import cache
 from itertools import combinations, combinations_with_replacement, pairwise
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -29,7 +31,7 @@ from seal.core.quantities import (
     read,
 )
 from seal.core.statements import ABOUT, MOMENTS, is_same
-from seal.core.text import word_list
+from seal.core.text import deed_forms, role, word_list, words
 from seal.core.values import json_text
 
 if TYPE_CHECKING:
@@ -68,7 +70,11 @@ class Record:
         self._addresses: set[str] = set()
         self._quantities: dict[str | None, list[Quantity]] = {}
         self._moments: set[tuple[object, ...]] = set()
+        self._lasting: set[tuple[int, int]] = set()
+        """Times that pass, as a clock shows them: two hours and 43 minutes are 2:43."""
         self._words: set[str] = set()
+        self.stems: set[str] = set()
+        """Of the words that are told, and of the names of called tools."""
         self._explained: dict[tuple[Decimal, str | None, bool], bool] = {}
         """Quantities that were asked of, and whether they were told."""
         near = () if today is None else (-1, 0, 1)
@@ -77,17 +83,27 @@ class Record:
         for text in texts:
             self.add(text)
 
-    def add(self, said: str) -> None:
-        """Take in what a text tells."""
+    def add(self, said: str, bare: bool = True) -> None:
+        """Take in what a text tells.
+
+        Args:
+            said: The text.
+            bare: Whether a number without a unit may be of any, though it was told of one.
+        """
         self._explained.clear()
+        self.stems |= {*map(stem, {*words(said)})}
         text = read(said)
         for phone, *_ in _phones_at(text.plain):
             self._learn_phone(phone)
         self._addresses |= {address for address, *_ in _addresses_at(text.plain)}
         for one in text.quantities:
+            if not bare and one.unit is None and self._numbers.get(one.number, set()) - {None}:
+                continue
             for number in (one.number, *_rounded(one.number)):
                 self._numbers.setdefault(number, set()).add(one.dimension)
             self._quantities.setdefault(one.dimension, []).append(one)
+            if one.dimension == "time":
+                self._lasting |= _clocks(one)
             if MOMENTS[0] <= one.number <= MOMENTS[1]:
                 moment = datetime.fromtimestamp(float(one.number), UTC)
                 self._learn(Day(moment.year, moment.month, moment.day))
@@ -110,7 +126,8 @@ class Record:
     def add_step(self, step: Step) -> None:
         """Take in what a step of a chat tells that is no message of the agent."""
         if step.call is not None:
-            self.add(json_text(step.call.arguments))
+            self.stems |= {*map(stem, words(step.call.tool or step.call.name))}
+            self.add(json_text(step.call.arguments), bare=False)  # what was asked, once more
         elif step.result is not None:
             for text in {step.content, json_text(step.result.value)}:
                 self.add(text)
@@ -156,6 +173,8 @@ class Record:
                 return ("half", *half) in self._moments
             if not value.minute and Decimal(value.hour) in self._numbers:
                 return True
+            if (value.hour, value.minute) in self._lasting:
+                return True
             told = {(value.hour, value.minute), ("unsure", *half)}
             return not self._moments.isdisjoint(told)
         if isinstance(value, Day):
@@ -189,8 +208,14 @@ class Record:
         whole = read(answer)
         return [whole.said(*one[:2]) for one in sorted(self.odd(whole, names), key=itemgetter(0))]
 
-    def odd(self, whole: Text, names: bool = False) -> Iterator[_Said]:
-        """Yield the values of a text that nothing explains, kind by kind."""
+    def odd(self, whole: Text, names: bool = False, reckon: bool = True) -> Iterator[_Said]:
+        """Yield the values of a text that nothing explains, kind by kind.
+
+        Args:
+            whole: The text.
+            names: As for `unexplained`.
+            reckon: Whether the difference of two numbers is explained.
+        """
         plain = whole.plain
         taken = {place for m in _LINE_NUMBER.finditer(plain) for place in range(*m.span())}
         for address, start, end in _addresses_at(plain):
@@ -202,19 +227,23 @@ class Record:
             taken |= {*range(start, end)}
             if is_new and not self._knows_phone(phone):
                 yield _Said(start, end, None)
+        for match in _BARE_PHONE.finditer(plain):
+            taken |= {*range(*match.span())} if self._knows_phone(match[0]) else set()
         for known in self._quantities.values():
             known.sort(key=attrgetter("amount"))
         said = [one for one in whole.quantities if one.start not in taken]
         beside = _Beside(said[: _PAIRED + 1])
         told = {abs(one.number) for held in self._quantities.values() for one in held}
-        # What follows from many numbers follows by chance.
-        pairs = combinations(told if len(told) <= _FEW else (), 2)
-        reckoned = sorted(number for pair in pairs for number in _joined(*pair))
+        # What follows from many numbers follows by chance, and so does what is said of none of two.
+        few = told if len(told) <= _FEW else set[Decimal]()
+        own = {abs(one.number) for one in said if few and self._is_told(one, False)} & few
+        pairs = ((one, other) for one in own for other in few if one != other)
+        reckoned = sorted(n for pair in pairs for n in [*_joined(*pair)][1 if reckon else 2 :])
         also = {token.start: token.others for token in whole.tokens if token.others}
         for one in said:
             if any(map(self.tells, also.get(one.start, ()))):
                 continue  # 19.45 is a time
-            explained = self._explains(one, plain) or beside.explains(one)
+            explained = self._explains(one, plain) or beside.explains(one, reckon)
             if not explained and reckoned and not _MONTH_BEHIND.match(plain, one.end):
                 explained = _is_among(one, reckoned)
             if not explained:
@@ -283,7 +312,11 @@ class Record:
         """Tell whether a quantity was told: as it is, converted, scaled or rounded."""
         scaled = [one.number, one.number * 1000, one.number / 1000]
         if one.unit == "%":
-            scaled += [one.number / 100, 100 - one.number]  # so much is left
+            scaled += [one.number / 100, 100 - one.number, -one.number]  # so much is left, or less
+        if one.unit == "m":
+            scaled.append(one.number * 100)  # as "height_cm" has it
+        if one.dimension == "time" and not _clocks(one).isdisjoint(self._moments):
+            return True  # 3 minutes and 52 seconds are 3:52
         if one.unit in ("f", "c") and self._tells_degrees(one):
             return True
         for number in scaled:
@@ -315,12 +348,19 @@ def _joined(one: Decimal, other: Decimal) -> Iterator[Decimal]:
 
 
 def _is_among(said: Quantity, numbers: Sequence[Decimal]) -> bool:
-    """Tell whether a quantity is one of some sorted numbers, rounded or cut to its last digit."""
+    """Tell whether a quantity is one of some sorted numbers, rounded to its last digit."""
     exponent = said.number.as_tuple().exponent
     step = Decimal(1).scaleb(exponent if isinstance(exponent, int) else 0)
     wanted, step = (n / 100 if said.unit == "%" else n for n in (abs(said.number), step))
     place = bisect_left(numbers, wanted)
-    return any(abs(number - wanted) < step for number in numbers[max(place - 1, 0) : place + 1])
+    near = numbers[max(place - 1, 0) : place + 1]
+    return any(number == wanted or abs(number - wanted) * 2 < step for number in near)
+
+
+def _clocks(one: Quantity) -> set[tuple[int, int]]:
+    """Return a time that passes as results write it: 3:52 of minutes or of hours."""
+    seconds = int(one.amount)
+    return {divmod(n, 60) for n in (seconds, seconds // 60) if n}
 
 
 class _Beside:
@@ -334,12 +374,12 @@ class _Beside:
             for number in (a + b, abs(a - b), a * b):
                 self._reckoned.setdefault(number, []).append((one, other))
 
-    def explains(self, one: Quantity) -> bool:
-        """Tell whether a value is another in another unit, or is reckoned from two."""
+    def explains(self, one: Quantity, reckon: bool) -> bool:
+        """Tell whether a value is another in another unit, or may be reckoned from two."""
         for other in self._said:
             if other.unit and other.unit != one.unit and is_same(one, other):
                 return True  # "62.5 km, about 38.8 miles"
-        return any(one not in pair for pair in self._reckoned.get(one.number, ()))
+        return reckon and any(one not in pair for pair in self._reckoned.get(one.number, ()))
 
 
 _PART = re.compile(r"[^\w]|_")
@@ -355,7 +395,7 @@ _CODE = re.compile(r"(?=.*[A-Z])(?=(?:[A-Z-]*\d){3})[A-Z\d]+(?:-[A-Z\d]+)*|\d{3}
 """Capitals and at least three digits; or a phone number without its area."""
 _OF_A_CODE = 6
 """Digits after the first of a number that is no sum."""
-_SQUARE = re.compile(r"[a-z]{1,2}[23]")
+_SQUARE = re.compile(r"(?:[a-z]{1,2}/)?[a-z]{1,2}[23]")
 _SCALE = re.compile(r"\b(?:out )?of (?:5|10|100)$")
 """What a mark is given of: "4.5 of 5"."""
 _MONTH_BEHIND = re.compile(rf" (?:of )?(?:{'|'.join(MONTHS)})\b")
@@ -384,6 +424,123 @@ def _lengths(value: Any) -> Iterator[int]:
         left += held if isinstance(held, list) else held.values() if isinstance(held, dict) else ()
 
 
+# -- Phrases.
+
+
+class Phrase(NamedTuple):
+    """Words of a text between two marks, or words that join, but for questions and wishes."""
+
+    start: int
+    """Place in the plain text."""
+    end: int
+    words: tuple[str, ...]
+    """But for values."""
+    stems: frozenset[str]
+    """Of the words that name something."""
+    has_value: bool
+    deed: str
+    """A past form that claims a deed, "sent" in "I've sent it"; empty: there is none."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether it states nothing, of whatever it speaks.
+
+        It says what the speaker did not, cannot or would do; what may be, or is so on a condition;
+        or what the other is to do.
+        """
+        if self.deed:
+            return False
+        first = self.words[0] if self.words else ""
+        may_be = first in _OPENS or not _MAY.isdisjoint(self.words)
+        if not self.has_value and (may_be or self.words[:2] == ("you", "can")):
+            return True
+        idle = role("negation") | _IDLE
+        speaks = not _SPEAKER.isdisjoint(self.words) or self.words[:2] == ("let", "me")
+        return speaks and not idle.isdisjoint(self.words)
+
+
+def phrases(whole: Text) -> Iterator[Phrase]:
+    """Yield the phrases of a text, but for its questions."""
+    said: list[list[Token]] = [[]]
+    reached = 0
+    for token in (*whole.tokens, None):
+        end = len(whole.plain) if token is None else token.start
+        marks = _MARK.findall(whole.plain, max(reached - 1, 0), end)  # "9 a.m. I did it"
+        if token is None or not _ENDS.isdisjoint(marks):
+            first = False
+            for part in said if "?" not in marks else ():
+                if part and part[0].value not in _WISHES:
+                    phrase = _phrase(whole, part, first)
+                    first = not _SPEAKER.isdisjoint(phrase.words)
+                    yield phrase
+            said = [[]]
+        elif marks or token.value in _JOINTS:
+            said.append([])
+        if token is not None:
+            said[-1].append(token)
+            reached = token.end
+
+
+def _phrase(whole: Text, tokens: Sequence[Token], first: bool) -> Phrase:
+    """Return some tokens as a phrase; first: the phrase before it is of the speaker."""
+    named = [t for t in tokens if type(t.value) is str and not _has_digit(t.value)]
+    said = tuple(w for t in named for w in words(whole.plain[t.start : t.end]) if w.isalpha())
+    past = deed_forms().past
+    at = next((n for n, word in enumerate(said) if word in past), len(said))
+    before = said[max(at - _NEAR, 0) : at]
+    claims = not _CLAIM.isdisjoint(before) or (first and before in ((), ("and",)))  # "I went and"
+    claims = claims and "ll" not in before and role("negation", "modal").isdisjoint(before)
+    stems = frozenset(stem(word) for word in said if len(word) > 2 and word not in past)
+    found = (
+        stems - plain_stems(),
+        len(named) < len(tokens),
+        said[at] if said[at:] and claims else "",
+    )
+    return Phrase(tokens[0].start, tokens[-1].end, said, *found)
+
+
+def stem(word: str) -> str:
+    """Return the beginning of a word by which it and its other forms are one."""
+    bare = _ENDING.sub("", word)
+    return (bare if len(bare) > 2 else word)[:_STEM]
+
+
+@cache
+def plain_stems() -> frozenset[str]:
+    """Return the stems of words that name no thing."""
+    return frozenset(map(stem, word_list("plain") | word_list("refusing") | word_list("no_names")))
+
+
+_STEM = 5
+"""Letters by which words are one: reserve, reservation."""
+_ENDING = re.compile(r"(?:ies|ied|ing|ed|er|est|ly|es|s|y|e)$")
+_MARK = re.compile(r"[,;:()|\"\u201c\u201d\u2013\u2014\n?]|[.!](?=\s|$)| - ")
+_ENDS = frozenset([".", "!", "?", "\n"])
+"""Marks between sentences."""
+_JOINTS = frozenset(
+    [
+        *("with", "and", "but", "which", "who", "whose", "because", "so", "while", "although"),
+        *("though", "plus", "including"),
+    ]
+)
+_WISHES = frozenset(["have", "enjoy", "please", "remember", "happy"])
+"""What a phrase begins with that states nothing: "have a good trip"."""
+_SPEAKER = frozenset(["i", "we"])
+_IDLE = frozenset(["t", "unable", "afraid", "ll", "will", "can", "could", "would", "let"])
+"""Of "I can't", "I'll", "let me"; contractions are parted."""
+_MAY = frozenset(["may", "might", "could", "would", "should"])
+_OPENS = frozenset(
+    [
+        *("if", "when", "once", "until", "unless", "as", "whether", "tell", "ask", "let", "send"),
+        *("try", "feel", "take", "good", "give", "check", "keep", "say"),
+    ]
+)
+"""What a condition, a wish, or what the other can or is to do begins with."""
+_NEAR = 4
+"""Words before the verb of a claim that are read."""
+_CLAIM = frozenset(["i", "we", "been", "was", "were", "has", "have", "now"])
+"""What stands before the past form of a verb that claims a deed."""
+
 # -- Phone numbers, addresses and names.
 
 _PHONE = re.compile(
@@ -393,6 +550,8 @@ _PHONE = re.compile(
 )
 """A phone number as people write it: with a country's code, with gaps as in North America, or with
 the zero that is dialled at home."""
+_BARE_PHONE = re.compile(r"(?<![\w+.:/-])\d{3} \d{3} \d{3}(?![\w:])")
+"""One without code and zero, which may be a number as well."""
 _PHONE_DIGITS = range(7, 16)
 """Digits of a phone number; E.164 allows 15, its country's code among them."""
 _COUNTRY = re.compile(
@@ -475,4 +634,6 @@ def _is_name(whole: Text, before: Token | None, token: Token) -> bool:
     if before is None or not isinstance(token.value, str) or not is_capitalised:
         return False
     gap = whole.plain[before.end : token.start].strip(" ")
+    if whole.plain[before.end - 1] == ".":  # "9 am. Nothing else"
+        return False
     return gap in ("", ",") and token.value not in word_list("no_names")

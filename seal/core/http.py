@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from urllib.request import getproxies, proxy_bypass
 
 from seal.core.concurrency import seconds_left, within
 from seal.core.errors import InfrastructureError, ModelError, OverdueError, UsageError, shortened
+from seal.core.outcomes import codes_of, error_in, finish_of
 from seal.core.secrets import ServerSettings, public_url
 from seal.core.servers import Server, sentences, server_url
 from seal.core.values import json_bytes
@@ -123,10 +125,15 @@ class HttpServer(Server):
         self, error: HTTPError, text: bytearray, form: Streamed
     ) -> InfrastructureError:
         """Return what became of a connection, on which a part of an answer may have come."""
+        from urllib3 import exceptions as of_urllib3
         from urllib3.exceptions import MaxRetryError, NewConnectionError, SSLError, TimeoutError
 
         root = error.reason if isinstance(error, MaxRetryError) and error.reason else error
-        found = not isinstance(root, (NewConnectionError, SSLError))
+        through = isinstance(root, of_urllib3.ProxyError)
+        if isinstance(root, of_urllib3.ProxyError):
+            told = str(root.original_error)
+            error = root = of_urllib3.HTTPError(told.partition("): ")[2] or told)
+        found = not isinstance(root, (NewConnectionError, SSLError)) and not through
         # A refused connection is a TimeoutError to urllib3, too.
         if not found or not isinstance(root, TimeoutError):
             cause = next((one for one in error.args if isinstance(one, Exception)), error)
@@ -135,6 +142,11 @@ class HttpServer(Server):
                 asked = f"Is it running, is {self.setting} right?"
                 asked = asked if self.url else self.unreached
                 said = sentences(f"could not be reached or {said}", asked)
+            if through:
+                said = (
+                    f"could not be reached through the proxy that {_proxy_variable(self._address)}"
+                )
+                said += f" names: {root}. Without it: NO_PROXY={self._address.hostname}"
         elif seconds_left():
             said = f"gave no answer within {self._settings.timeout_s:g} seconds"
         elif has_words(text, form):
@@ -148,18 +160,19 @@ class HttpServer(Server):
             body = answer_in(text, CHAT)
         except ValueError:
             body = text.decode(errors="replace")
-        found = body.get("error") if isinstance(body, dict) else None
-        inner = found if isinstance(found, dict) else {}
+        inner = error_in(body) or {}
         spent = inner.get("code") == "insufficient_quota"
-        codes = f"{inner.get('code')} {inner.get('type')}"
-        said = _message(body)
+        said = _message(inner or body)
         if isinstance(inner.get("metadata"), dict) and inner["metadata"].get("raw"):
             said += f": {inner['metadata']['raw']}"  # what the provider behind OpenRouter said
         if inner.get("code") == "tool_use_failed":
             said += f" failed_generation: {inner.get('failed_generation') or ''}"
         if delay := _retry_delay(inner):
             answer.headers.setdefault("retry-after", delay)
-        return self._failure(answer.status, said, answer.headers, spent, codes)
+        codes, param = " ".join(codes_of(inner)), inner.get("param")
+        failure = self._failure(answer.status, said, answer.headers, spent, codes)
+        failure.param = param if isinstance(param, str) else ""
+        return failure
 
     def _connect(self) -> PoolManager:
         import urllib3
@@ -228,6 +241,13 @@ def _proxy(address: SplitResult) -> SplitResult | None:
     return urlsplit(proxy if "://" in proxy else f"http://{proxy}")
 
 
+def _proxy_variable(address: SplitResult) -> str:
+    """Return the variable of the environment that names the proxy of an address."""
+    names = (f"{address.scheme}_proxy", "all_proxy")
+    spelled = (one for name in names for one in (name.upper(), name))
+    return next((name for name in spelled if os.environ.get(name)), "the system")
+
+
 def _retry_delay(error: dict[str, Any]) -> str:
     """Return the seconds that Google's error asks to wait; empty where it asks for none.
 
@@ -241,13 +261,9 @@ def _retry_delay(error: dict[str, Any]) -> str:
 
 
 def _message(body: object) -> str:
-    """Return what the body of an error says, as OpenAI's interface has it; all of any other."""
-    if isinstance(body, dict):
-        inner = body.get("error", body)
-        said = inner.get("message") if isinstance(inner, dict) else inner
-        if isinstance(said, str) and said:
-            return said
-    return str(body or "")
+    """Return what an error says in words; all of it where it has none."""
+    said = body.get("message") if isinstance(body, dict) else None
+    return said if isinstance(said, str) and said else str(body or "")
 
 
 # -- Answers that servers stream, gathered into the JSON of an answer that is not streamed.
@@ -303,7 +319,7 @@ def has_words(text: bytes | bytearray, form: Streamed) -> bool:
     late = text[-_LATE:]
     whole = late[late.find(b"\n\n") + 2 if len(text) > _LATE else 0 : late.rfind(b"\n") + 1]
     try:
-        return any(map(form.says, _chunks(whole)))
+        return any(form.says(one) for _, one in _chunks(whole) if isinstance(one, dict))
     except ValueError:
         return False
 
@@ -321,30 +337,38 @@ def answer_in(text: bytes | bytearray, form: Streamed) -> Any:
         return _json(text)
     chunks: list[dict[str, Any]] = []
     try:
-        for chunk in _chunks(text):
-            if error := chunk.get("error"):
-                return {**chunk, "error": {"message": error} if isinstance(error, str) else error}
-            chunks.append(chunk)
+        for event, chunk in _chunks(text):
+            if error := error_in(chunk, event):
+                return {"error": error}
+            if isinstance(chunk, dict):
+                chunks.append(chunk)
     except ValueError:
         if text.endswith((b"\n\n", b"\r\n\r\n")):
             raise
         raise CutStreamError("the stream ended amid an event") from None
     answer, ended = form.gathered(chunks)
-    if not ended and _END not in text[-32:]:
-        raise CutStreamError("the stream broke off before the answer's end")
+    if not ended:
+        said = "the stream broke off before the answer's end"
+        if _END in text[-32:]:
+            said = "the stream ended and said no reason; if this server gives none: -M stream=false"
+        raise CutStreamError(said)
     return answer
 
 
-def _chunks(text: bytes | bytearray) -> Iterator[dict[str, Any]]:
-    """Yield the JSON objects of a stream's events; other JSON is passed over.
+def _chunks(text: bytes | bytearray) -> Iterator[tuple[str, Any]]:
+    """Yield the JSON of a stream's events, each with the event's name; empty: it has none.
 
     Raises:
         ValueError: An event is no JSON.
     """
-    for data in _events(text.decode("utf-8-sig")):
-        chunk = _json(data)
-        if isinstance(chunk, dict):
-            yield chunk
+    for event, data in _events(text.decode("utf-8-sig")):
+        try:
+            chunk = _json(data)
+        except ValueError:
+            if event != "error":
+                raise
+            chunk = data
+        yield event, chunk
 
 
 def _json(text: str | bytes | bytearray) -> Any:
@@ -354,22 +378,33 @@ def _json(text: str | bytes | bytearray) -> Any:
         raise ValueError("JSON of too many levels") from None
 
 
-def _events(text: str) -> Iterator[str]:
-    """Yield the data of each event, in which lines of one event are joined.
+def _events(text: str) -> Iterator[tuple[str, str]]:
+    """Yield name and data of each event, in which lines of one event are joined.
 
     Servers that put no blank line between their events write each on one line.
     """
     lines: list[str] = []
+    event = ""
     for line in (*_LINE.split(text), ""):
         field, _, value = line.partition(":")
         if field == "data" and value.strip() != "[DONE]":
             if lines and value.lstrip().startswith("{") and lines[-1].rstrip().endswith("}"):
-                yield "\n".join(lines)
+                yield event, "\n".join(lines)
                 lines = []
             lines.append(value)
-        elif not line and lines:
-            yield "\n".join(lines)
-            lines = []
+        elif field == "event":
+            if lines:
+                yield event, "\n".join(lines)
+                lines = []
+            event = value.strip()
+        elif not line:
+            if lines:
+                yield event, "\n".join(lines)
+            lines, event = [], ""
+
+
+def _object(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _objects(value: Any) -> list[dict[str, Any]]:
@@ -388,9 +423,10 @@ def _chat(chunks: list[dict[str, Any]]) -> tuple[dict[str, Any], bool]:
     for choice in choices.values():
         for call in _objects(choice["message"].get("tool_calls")):
             call.pop("index", None)
+            call.pop("looks", None)
     answer["object"] = "chat.completion"
     answer["choices"] = [choices[index] for index in sorted(choices)]
-    return answer, bool(choices) and all(choice.get("finish_reason") for choice in choices.values())
+    return answer, any(choice.get("finish_reason") for choice in choices.values())
 
 
 def _says_in_chat(chunk: dict[str, Any]) -> bool:
@@ -465,6 +501,9 @@ def _add(choice: dict[str, Any], chunk: dict[str, Any]) -> None:
         if name in ("delta", "message"):  # some servers end with the whole message
             if isinstance(value, dict) and (name == "delta" or message == _EMPTY):
                 _merge(message, value)
+        elif isinstance(value, str):  # some servers say why it ended in each chunk
+            usual = name == "finish_reason" and finish_of(value) in ("", "stop")
+            choice[name] = choice.get(name) or value if usual else value
         elif value is not None:
             choice[name] = _merged(choice.get(name), value, name)
 
@@ -510,20 +549,49 @@ def _add_call(calls: list[Any], part: Any) -> None:
     new, old = part.get("function"), known.get("function")
     if isinstance(new, dict) and isinstance(old, dict) and new.get("name") == old.get("name"):
         part = {**part, "function": {**new, "name": None}}  # some servers repeat it
-    _merge(known, {name: value for name, value in part.items() if name != "index"})
+    own = {"index"} | ({"id"} if known.get("id") else set())
+    _merge(known, {name: value for name, value in part.items() if name not in own})
 
 
 def _same_call(calls: list[dict[str, Any]], part: Any) -> dict[str, Any] | None:
     """Return the call that a part goes on with; None: it begins one.
 
-    A part says by its index which. Some servers give none, or one and the same to all calls: there
-    a new id begins a call, or without ids a function's name.
+    A part says by its index which. Some servers give none, or one and the same to all calls, and
+    some another id with each part. So a part without a name goes on with the call of its index, or
+    with the last. One with a name begins a call, but where it repeats the name of a call whose
+    arguments are not whole yet, or gives a further piece of a name.
     """
-    if not isinstance(part, dict):
+    if not isinstance(part, dict) or not calls:
         return None
-    index, named, function = _index(part), part.get("id"), part.get("function")
-    begins = isinstance(function, dict) and bool(function.get("name"))
-    for call in reversed(calls):
-        if call["index"] == index and (not named or call.get("id") in (None, "", named)):
-            return None if index is None and begins and not named else call
-    return None if begins or named or not calls else calls[-1]
+    index, function = _index(part), _object(part.get("function"))
+    name = function.get("name")
+    call = next((one for one in reversed(calls) if one["index"] == index), None)
+    if not name:
+        return call or (None if part.get("id") and index is not None else calls[-1])
+    if call is None:
+        return None
+    before, ids = _object(call.get("function")), (part.get("id"), call.get("id"))
+    same_id, same_name = bool(ids[0]) and ids[0] == ids[1], before.get("name") == name
+    given, more = before.get("arguments"), function.get("arguments")
+    if isinstance(given, str) and given.strip():
+        ended = (not same_id or more) and _is_whole(call, given)
+        return call if same_name and not ended else None
+    if same_id or (index is not None and not all(ids)):
+        return call if same_id or same_name or given is None or more is None else None
+    return None
+
+
+_MOST_LOOKS = 64
+"""How often the arguments of one call are looked at: each look reads all of them."""
+
+
+def _is_whole(call: dict[str, Any], arguments: str) -> bool:
+    """Tell whether the arguments of a call are whole JSON, so that a name begins another call."""
+    call["looks"] = call.get("looks", 0) + 1
+    if call["looks"] > _MOST_LOOKS or not arguments.rstrip().endswith("}"):
+        return False
+    try:
+        _json(arguments)
+    except ValueError:
+        return False
+    return True

@@ -448,6 +448,15 @@ _HARMONY = re.compile(
 """What else harmony puts around words."""
 
 
+_CALLED = re.compile(r"to=functions\.[\w./-]+")
+
+
+def _called(mark: re.Match[str]) -> str:
+    """Return what stays of a mark of harmony: the tool that a model calls."""
+    found = _CALLED.search(mark[0])
+    return f"{found[0]} " if found else ""
+
+
 def without_thinking(text: str) -> tuple[str, str]:
     """Return what a text says, and the thinking in it, without their marks.
 
@@ -467,6 +476,6 @@ def without_thinking(text: str) -> tuple[str, str]:
         before, rounds = said, rounds + 1
         said = _BLOCK.sub(take, _BEGUN_BEFORE.sub(take, said))
     if "<|channel|>" in text:
-        said = _HARMONY.sub("", said)
+        said = _HARMONY.sub(_called, said)
     changed = bool(thoughts) or said != text
     return said.strip() if changed else text, "\n\n".join(filter(None, thoughts))

@@ -168,6 +168,8 @@ class GeminiServer(HttpServer):
 
     def __init__(self, who: str, settings: ServerSettings) -> None:
         super().__init__(who, settings, _GEMINI, (GEMINI_URL, "GOOGLE_API_KEY"))
+        path = self._address.path.rstrip("/").removesuffix("/v1beta")  # which requests have
+        self._address = self._address._replace(path=path)
         self._require_key()
         self._headers[settings.key_header or "x-goog-api-key"] = self._key or ""
 

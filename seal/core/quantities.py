@@ -243,7 +243,7 @@ _COUNT = re.compile(
 """A number with words in it: "minus five", "2.5 million", "thirty-third"; not "AB-five"."""
 _NUMBERED = rf"(?:\d\d?(?:st|nd|rd|th)?\b|(?:(?:twenty|thirty)[- ])?{_any_of(_NTH)})"
 _DAY = re.compile(
-    r"\b(?=\w)(?:(?<![./-])(?:\d{4}-\d\d-\d\d(?=t\d\d:\d\d)"
+    r"\b(?=\w)(?:(?<![./-])(?:\d{4}-\d\d-\d\d(?=t(?:[01]\d|2[0-4]):[0-5]\d)"
     r"|(?:\d{4}(?:-\d\d?-|/\d\d?/|\.\d\d?\.)\d\d?|\d\d?(?:/\d\d?/|\.\d\d?\.)\d{4}"
     r"|\d\d?/\d\d?/\d\d)(?![\w/-]))"
     rf"|(?:(?<![./-]){_NUMBERED}[- ](?:of )?{_MONTH}\b"

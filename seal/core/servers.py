@@ -1,4 +1,4 @@
-"""A server that is asked: tries, waits, who is down; how servers say why they end."""
+"""A server that is asked: tries, waits, who is down."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from urllib.parse import quote
 
 from seal.core.concurrency import seconds_left, within
 from seal.core.errors import InfrastructureError, ModelError, OverdueError, RequestError, UsageError
-from seal.core.protocols import Refusal
+from seal.core.outcomes import may_pass, refusal_of, unread
 from seal.core.secrets import (
     SHORTEST_IN_FILES,
     SHORTEST_KEY,
@@ -42,14 +42,19 @@ Answer = TypeVar("Answer")
 _log = logging.getLogger(__name__)
 _LONG_S = 2.0
 """Seconds that may pass between two requests before the user is told why."""
-_RETRIED = frozenset({408, 409, 425, 429})
-"""Statuses below 500 after which the same request may still succeed."""
 _UNABLE = frozenset({429, 502, 503, 504, 529})
 """Statuses of a server that takes no request at all, whatever it holds."""
 _BUSY = frozenset({429, 529})
 """Statuses after which fewer requests are sent at once; the second is Anthropic's."""
 _UNPAID = re.compile(r"credit balance is too low")
 """How Anthropic says so, by 400."""
+_LONGEST_WAIT_S = 10.0**9
+"""What asks for more says nothing."""
+_MANY_TOOLS = re.compile(
+    r"\b(?:tools|functions)\b[^.]{0,40}\b(?:too (?:long|many)|at most|maximum|limit|exceed)"
+    r"|\b(?:too many|at most \d+|more than \d+|maximum(?: number)? of \d*) ?(?:tools|functions)\b",
+    re.IGNORECASE,
+)
 _MISSES = 3
 """Requests in a row that are given up before a server counts as down."""
 LONGEST_OUTAGE = 999
@@ -367,15 +372,18 @@ class Server(ABC):
         """
         said = f"answered HTTP {status}: {message}"
         whole = unread(message) is not None  # the model has answered, whatever the words are
-        refusal = None if whole else refusal_of(status, f"{message} {codes}")
+        refusal = None if whole else refusal_of(status, message, codes)
         if whole or refusal is not None:
             return RequestError(self.told(said), refusal, status, self._clean(message))
-        if (status in _RETRIED or status >= 500) and not spent:
+        if may_pass(status) and not spent:
             wait_s, words = _retry_after(headers), self._clean(message)
             return TransientError(self.told(said), wait_s, status, said=words)
         repair = self._repair(status, said)
+        is_this_one = repair is self.refused
+        if is_this_one and _MANY_TOOLS.search(said):
+            repair = "Offer fewer tools: --top-k N."
         told = sentences(self.told(said), repair)
-        if repair is self.refused:
+        if is_this_one:
             return RequestError(told, status=status, said=self._clean(message))
         return ModelError(told, self._clean(message))
 
@@ -442,98 +450,9 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
             seconds = (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds()
         with suppress(ValueError):
             seconds = float(value) * unit
-        if not math.isnan(seconds):
+        if seconds < _LONGEST_WAIT_S:  # neither infinite nor no number
             return max(0.0, seconds)
     return None
-
-
-# -- How servers say why an answer ended, or why they give none.
-
-_FINISHES = {
-    "stop": "stop eos eos_token end_turn stop_sequence complete",
-    "length": "length max_tokens max_output_tokens",
-    "tool_calls": "tool_calls tool_use function_call",
-    "content_filter": "content_filter refusal sensitive safety blocklist prohibited_content spii"
-    " recitation image_safety guardrail_intervened",
-}
-_FINISH = {word: finish for finish, words in _FINISHES.items() for word in words.split()}
-FAULTY = frozenset({"error", "abort", "network_error", "insufficient_system_resource"})
-"""`finish_reason` of answers that a fault of the server broke off."""
-
-
-def finish_of(said: object) -> str:
-    """Return the `finish_reason` in OpenAI's words; one that has none there as the server says it.
-
-    Args:
-        said: By a server of OpenAI's, Anthropic's or Google's interface; no text: it says none.
-    """
-    word = said.lower() if isinstance(said, str) else ""
-    return _FINISH.get(word, word)
-
-
-_RATE = re.compile(r"\brate.limit|per minute|too many requests|quota|throttl", re.IGNORECASE)
-"""Limits of an account, which servers tell in like words."""
-_OVERFLOW = re.compile(
-    r"context_length_exceeded|exceed_context_size_error|model_context_window_exceeded"
-    r"|maximum (?:context|prompt|model) length"  # OpenAI, vLLM, DeepSeek, OpenRouter, xAI, Mistral
-    r"|context (?:size|length|window|limit)s? (?:has been )?exceed"  # llama.cpp while it answers
-    r"|exceed\w{0,3} (?:the |max |model |available )*(?:context|sequence)\b"  # llama.cpp, Anthropic
-    r"|(?:longer|greater) than the (?:model'?s? |maximum )*(?:context|model) length"  # vLLM, SGLang
-    r"|(?:prompt|input|request) (?:is )?too long"  # Anthropic, Bedrock, Ollama
-    r"|input token count\b.{0,100}\bexceeds"  # Gemini
-    r"|must (?:be|have) (?:<=|less than).{0,40}(?:max_seq_len|max_input|max_total|\d+ tokens)"
-    r"|`?inputs`? (?:tokens \+ `max_new_tokens` )?must (?:be|have)"  # TGI
-    r"|reduce the length of the (?:messages|prompt|input)"  # Groq
-    r"|exceeds? the (?:maximum (?:number of tokens|allowed input)|limit of \d+)"
-    r"|exceeded model token limit|configured context size|range of input length should be"
-    r"|when (?:the )?context (?:the )?overflows|n_keep \(\d+\) >= n_ctx"  # LM Studio
-    r"|too many (?:input )?tokens|token limit exceeded|prompt exceeds the length limit",
-    re.IGNORECASE | re.DOTALL,
-)
-_FILTER = re.compile(
-    r"content_filter|content_policy_violation|ResponsibleAIPolicyViolation"
-    r"|content management policy|content filtering policy"  # Azure; Anthropic
-    r"|flagged as potentially violating"
-    r"|violates? (?:our|usage|the) (?:usage |content )?(?:polic|guid)"
-    r"|safety system|data_?inspection_?failed|inappropriate content|Content Exists Risk"
-    r"|sensitive_words_detected|requires moderation|PROHIBITED_CONTENT|blocked by (?:the )?safety",
-    re.IGNORECASE,
-)
-
-
-def refusal_of(status: int, said: str) -> Refusal | None:
-    """Return why a server gives a request no answer where that is the model's own outcome.
-
-    Args:
-        status: Of HTTP. llama.cpp tells of a full window by 500, too.
-        said: All of what the server said: message, type, code.
-    """
-    if status < 400 or status in (401, 404, 429) or _RATE.search(said):
-        return None
-    if _OVERFLOW.search(said):
-        return "context_overflow"
-    return "filtered" if status < 500 and _FILTER.search(said) else None
-
-
-_UNREAD = re.compile(
-    r"(?:Failed to parse input at pos \d+: |error parsing tool call: raw='|failed_generation: )"
-    r"(.*?)(?:', err=.*)?\Z",
-    re.DOTALL,
-)
-"""llama.cpp and Ollama (HTTP 500), Groq (400)."""
-
-
-def unread(said: str) -> str | None:
-    """Return what a model wrote where its server could not read the calls in it.
-
-    Args:
-        said: What the server said.
-
-    Returns:
-        The text, as far as the server tells it; None where it says something else.
-    """
-    found = _UNREAD.search(said)
-    return None if found is None else found[1]
 
 
 # -- Servers that tools ask by themselves.

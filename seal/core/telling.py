@@ -163,6 +163,9 @@ def _in_message(
         was_told: Whether a message before has told it.
     """
     spoken = sorted(_spoken(slot, whole, record.today, request), key=lambda one: one.start)
+    own = {one[:2] for one in read(request).quantities if one.unit} if request else set()
+    said = {one.start: one[:2] for one in whole.quantities} if own else {}
+    spoken = [one for one in spoken if not one.right or said.get(one.start) not in own]
     right = [judged(whole, one.start, one.end) for one in spoken if one.right]
     if slot.type not in _AMOUNTS:
         right = [place for place in right if not _is_left_aside(whole.plain, place)]
@@ -179,6 +182,7 @@ def _in_message(
         if not one.right and judged(whole, one.start, one.end).strength == STATED
     ]
     odd = sorted(one.start for one in record.odd(whole)) if wrong else []
+    reckoned = sorted(one.start for one in record.odd(whole, reckon=False)) if wrong else []
     left = _left(whole, stated) if stated and wrong else set()
     for one in wrong:
         is_odd = bisect_left(odd, one.end) > bisect_left(odd, one.start)
@@ -191,6 +195,10 @@ def _in_message(
             return "contradicted", one.start, one.end, is_odd and not one.bare
         if not stated and (is_odd or not (one.bare or was_told)):
             return "contradicted", one.start, one.end, is_odd and not one.bare
+        # Which of two is the one that is asked for, where one is reckoned, words do not tell.
+        open_ = bisect_left(reckoned, one.end) > bisect_left(reckoned, one.start)
+        if stated and open_ and sure and not _called(slot, whole, *stated[0][1:]):
+            return "undecided", one.start, one.end, False
     if stated:
         return "told", stated[0].start, stated[0].end, False
     open_ones = [place for place in right if not _is_asked(whole.plain, place.end)]
@@ -278,14 +286,21 @@ def _is_named(slot: Slot, whole: Text, one: _Spoken, right: Place) -> bool:
     if slot.type not in _AMOUNTS or not slot.name:
         return False
 
-    def has(start: int, end: int) -> bool:
-        beside = words(whole.plain[end : end + _BESIDE])[:3]
-        beside += words(whole.plain[max(start - _BESIDE, 0) : start])[-2:]
-        return any(_is_kin(word, name) for name in words(slot.name) for word in beside)
-
-    return has(one.start, one.end) and not has(right.start, right.end)
+    if _TOTAL.search(whole.plain, max(one.start - _BESIDE, 0), one.start):
+        return False
+    others = _called(slot, whole, one.start, one.end)
+    return not others <= _called(slot, whole, right.start, right.end)
 
 
+def _called(slot: Slot, whole: Text, start: int, end: int) -> set[str]:
+    """Return the words of a slot's name that stand beside a value."""
+    beside = words(whole.plain[end : end + _BESIDE])[:3]
+    beside += words(whole.plain[max(start - _BESIDE, 0) : start])[-2:]
+    return {name for name in words(slot.name) if any(_is_kin(word, name) for word in beside)}
+
+
+_TOTAL = re.compile(r"\bof (?:the |your |all |its |these |those )*$")
+"""What leads to a number of which the right one is a part: "17 of your 240"."""
 _BESIDE = 24
 """Characters beside a value in which its name may stand."""
 
@@ -320,6 +335,7 @@ def _spoken(slot: Slot, whole: Text, today: date | None, request: str) -> Iterat
             right = any(same_phone(match[0], text) for text in slot.texts)
             yield _Spoken(right, *match.span())
     elif slot.type in ("name", "place"):
+        yield from _as_written(slot, whole)
         for text in slot.texts:
             yield from (_Spoken(True, *span) for span in _names(whole, text, slot.type == "place"))
         if slot.type == "name":
@@ -360,7 +376,16 @@ _PHONE = re.compile(r"(?<![\w+])\+?\(?\d(?:[ ().-]{0,3}\d){6,16}(?!\w)")
 def _code(text: str) -> re.Pattern[str]:
     """Return what finds a code, whatever parts its letters and digits."""
     parts = re.findall(r"[^\W\d_]+|\d+", text.casefold())
-    return re.compile(rf"(?<!\w){r'[ -]?'.join(parts)}(?!\w)")
+    joined = r"[\W_]?".join(parts)
+    return re.compile(rf"(?<!\w){joined}(?!\w)")
+
+
+def _as_written(slot: Slot, whole: Text) -> Iterator[_Spoken]:
+    """Yield where a value with digits, such as "Aspirin 100 mg", stands as it is written."""
+    for text in slot.texts:
+        if any(map(str.isdigit, text)):
+            written = re.compile(rf"(?<!\w){re.escape(normalise(text))}(?!\w)")
+            yield from (_Spoken(True, *found.span()) for found in written.finditer(whole.plain))
 
 
 def _shape(text: str) -> str:

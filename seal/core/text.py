@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -60,6 +60,62 @@ def words(text: str) -> list[str]:
 def word_list(name: str) -> frozenset[str]:
     """Return the words of `words/NAME.txt`, which blanks and line breaks part."""
     return shipped_words(__package__, f"words/{name}.txt")
+
+
+@cache
+def _roles() -> Mapping[str, frozenset[str]]:
+    lines = shipped_text(__package__, "words/roles.txt").splitlines()
+    return {
+        role: frozenset(listed.split()) for role, _, listed in (s.partition(":") for s in lines)
+    }
+
+
+@cache
+def role(*names: str) -> frozenset[str]:
+    """Return the English words that have one of some roles (`words/roles.txt`)."""
+    return frozenset().union(*(_roles()[name] for name in names))
+
+
+class DeedForms(NamedTuple):
+    """The English verbs of deeds with an effect."""
+
+    base: Mapping[str, str]
+    """Base form to the kind of the deed."""
+    past: Mapping[str, tuple[str, str]]
+    """Past form or participle to the kind of the deed and the base form."""
+    tools: Mapping[str, frozenset[str]]
+    """Word of a tool's name to the kinds of what the tool may do: also `read` and `any`."""
+
+
+@cache
+def deed_forms() -> DeedForms:
+    """Return the verbs of deeds: `words/deeds.txt`, behind them further words of tools' names."""
+    base: dict[str, str] = {}
+    past: dict[str, tuple[str, str]] = {}
+    tools: dict[str, frozenset[str]] = {}
+    for line in shipped_text(__package__, "words/deeds.txt").splitlines():
+        kind, _, listed = line.partition(":")
+        verbs, _, words_of_tools = listed.partition(";")
+        for first, *others in (verb.split("/") for verb in verbs.split()):
+            base[first] = kind
+            past |= dict.fromkeys(others, (kind, first))
+        for word in (*(verb.partition("/")[0] for verb in verbs.split()), *words_of_tools.split()):
+            tools[word] = tools.get(word, frozenset()) | {kind}
+    return DeedForms(base, past, tools)
+
+
+def deeds_of(tool: str) -> set[str]:
+    """Return the kinds of deeds that a tool does by its name, `read` for one that only looks.
+
+    What stands behind its first verb is done to, up to the next "and" or "or": `add_contact` adds.
+    """
+    found: set[str] = set()
+    is_named = False
+    for word in words(tool):
+        kinds = frozenset() if is_named else deed_forms().tools.get(word, frozenset())
+        is_named = (is_named or bool(kinds)) and word not in ("and", "or")
+        found |= {"read"} if "read" in kinds else kinds
+    return found
 
 
 def sentences(text: str) -> list[str]:

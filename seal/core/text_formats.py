@@ -41,6 +41,7 @@ Repair = Literal[
     "arguments_as_text",
     "closed",
     "code_fence",
+    "in_content",
     "inner_quote",
     "invented_observation",
     "markup",
@@ -57,7 +58,8 @@ Repair = Literal[
 """What was forgiven, in a map or in the form around it.
 
 arguments_as_text: the map was written as a JSON text; closed: quotes or brackets were missing at
-the end; code_fence: it stood between backticks; inner_quote: a value has quotes of its own kind
+the end; code_fence: it stood between backticks; in_content: the server left the call in the text of
+the answer, in the dialect of the model's family; inner_quote: a value has quotes of its own kind
 without a backslash; invented_observation: the model went on with a result of its own making, which
 was cut off; markup: a marker or name was set in bold, quotes or backticks; missing_mark: an
 argument came without `#`; no_input: no arguments were written, or `null` for a tool without
@@ -230,16 +232,31 @@ def parse_object(text: str) -> dict[str, JSON] | None:
 
 
 def objects_in(text: str) -> Iterator[dict[str, JSON]]:
-    """Yield the JSON objects that stand in a text, but for those within another one."""
-    decoder, place = json.JSONDecoder(), text.find("{")
+    """Yield the objects that stand in a text, but for those within another one.
+
+    They may hold line breaks within texts, and have Python's quotes or a comma at the end.
+    """
+    decoder, place = json.JSONDecoder(strict=False), text.find("{")
+    looks = 0
     while place >= 0:
-        end = place + 1
-        with suppress(ValueError, RecursionError):
-            # Of the rest alone: an error counts the lines before it, from the text's beginning.
-            value, length = decoder.raw_decode(text[place:])
+        end, rest = place + 1, text[place:]
+        # Of the rest alone: an error counts the lines before it, from the text's beginning.
+        try:
+            value, length = decoder.raw_decode(rest)
             end = place + length
             yield value
+        except (ValueError, RecursionError):
+            looks += 1
+            closed, _ = span_of(rest) if looks <= _MOST_LOOKS else (None, "")
+            read = None if closed is None else read_object(rest[:closed], cut=True).value
+            if closed is not None and read is not None:
+                end = place + closed
+                yield read
         place = text.find("{", end)
+
+
+_MOST_LOOKS = 16
+"""Objects that are no JSON and are read otherwise: each takes the length of the text."""
 
 
 def read_object(text: str, cut: bool = False) -> Written:
@@ -263,6 +280,22 @@ def read_object(text: str, cut: bool = False) -> Written:
         if literal is not None:
             return Written(literal.value, (*before, *literal.repairs, *repairs))
     return Written(None)
+
+
+def read_arguments(text: str) -> Written:
+    """Return the map that the text of a native call's arguments writes; see `read_object`.
+
+    Some servers encode it twice. Nothing is closed, for a server may have cut it, and nothing may
+    follow, for it may be another call.
+    """
+    read = read_object(text, cut=True)
+    if read.value is None and text.lstrip().startswith('"'):
+        with suppress(ValueError):
+            inner = json_value(text)
+            if isinstance(inner, str) and inner.lstrip().startswith(("{", "```")):
+                again = read_object(inner, cut=True)
+                read = replace(again, repairs=("arguments_as_text", *again.repairs))
+    return Written(None) if "trailing_text" in read.repairs else read
 
 
 _NONE = re.compile(
@@ -503,7 +536,7 @@ def _read(action: _Part, given: _Part | None, cut: bool) -> CallText:
 # where it has a name and arguments, or a name alone, or only members that speak of a call
 # (`_OF_CALLS`). Any other object is an answer that happens to be JSON.
 
-_START = re.compile(r"\{\s*[\"'](?:name|arguments|parameters)[\"']\s*:")
+_START = re.compile(r"\{\s*[\"'](?:name|arguments|parameters|(?P<more>type|id))[\"']\s*:")
 _NAME = re.compile(r"[\"']name[\"']\s*:\s*[\"']([^\"'\n]{1,200})[\"']")
 _FENCE = re.compile(r"```[\w+-]*")
 _MOST_TRIES = 2 * MOST_CALLS
@@ -539,13 +572,14 @@ class JsonForm(TextForm):
         found: list[CallText] = []
         words: list[str] = []
         end = 0
-        for start in islice((match.start() for match in _START.finditer(text)), _MOST_TRIES):
+        for beginning in islice(_START.finditer(text), _MOST_TRIES):
+            start = beginning.start()
             if start < end or len(found) == MOST_CALLS:
                 continue
             length, _ = span_of(text[start:])
             stop = len(text) if length is None else start + length
             call = _of_text(text[start:stop], cut)
-            if call is not None:
+            if call is not None and not (beginning["more"] and call.arguments is None):
                 words.append(text[end:start])
                 found.append(call)
                 end = stop

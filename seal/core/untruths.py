@@ -6,10 +6,6 @@ Each message is held against the record of the chat so far:
   look before any call worked; or it says that nothing was done, where a call since the user's last
   words did it. The name of a tool tells what its calls do (`words/deeds.txt`). A tool whose name
   tells nothing may have done anything, and "All set!" may be said of any call.
-- `doubtful_success`, only where asked for: the deed is of a kind that was done, but of an object of
-  which neither the user nor such a call has a word. Or it is told in the passive of an object of
-  which the record has none ("The invoice was sent").
-- `aside`, likewise: it has several words, and the record none of them ("Bananas are yellow").
 - `unsupported`: it states a value that the record neither explains nor may lead to
   (`seal.core.facts`). What is asked, or is an example, is not stated. Names are no values here, for
   agents know many by themselves.
@@ -23,22 +19,20 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from seal.core.acts import LONGEST, Deed, acts
-from seal.core.clauses import Clause, Predicate, Sentence, deed_forms, request, role, sentences_of
+from seal.core.acts import Deed, acts
+from seal.core.clauses import Clause, Predicate, Sentence, request, sentences_of
 from seal.core.conditions import USER, tells_user
 from seal.core.facts import Record
-from seal.core.quantities import Day, Time, is_foreign, read
-from seal.core.text import word_list, words
-from seal.core.values import json_text
+from seal.core.quantities import is_foreign, read
+from seal.core.text import deed_forms, deeds_of, role, words
 
 if TYPE_CHECKING:
-    from seal.core.types import Step, ToolCall, ToolResult
+    from seal.core.types import Step, ToolCall
 
-Kind = Literal["false_success", "doubtful_success", "aside", "unsupported"]
+Kind = Literal["false_success", "unsupported"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +52,11 @@ class _Done(NamedTuple):
     """A call that worked."""
 
     tool: str
-    words: frozenset[str]
-    """Of the tool's name, of the arguments and of the result."""
     changes: bool = True
     """False: the world shows its tables, and the call changed none."""
 
 
-def untruths(
-    steps: Sequence[Step], given: Iterable[str] = (), doubts: bool = False
-) -> Iterator[Untruth]:
+def untruths(steps: Sequence[Step], given: Iterable[str] = ()) -> Iterator[Untruth]:
     """Yield the claims of an agent to its user that nothing supports, in the order of the messages.
 
     Nothing is said of a message before which a call has no result yet.
@@ -74,13 +64,9 @@ def untruths(
     Args:
         steps: Of a chat, from its beginning.
         given: Texts that are known besides, such as earlier requests.
-        doubts: Whether `doubtful_success` and `aside` are looked for, too.
     """
-    given = [*given]
     record = Record(given)
     asked = ""
-    known = set(chain.from_iterable(map(_stems, given)))
-    """What the user may speak of, by its stems."""
     calls: dict[str, ToolCall] = {}
     done: list[_Done] = []
     shows = any(step.state for step in steps)
@@ -95,11 +81,10 @@ def untruths(
             call = calls.pop(step.result.call_id, None)
             if call is not None and step.result.error is None:
                 changes = not shows or bool(step.state)
-                done.append(_done(call, step.result, doubts)._replace(changes=changes))
+                done.append(_Done((call.tool or call.name).rpartition("/")[2], changes))
             record.counts |= {*range(max(record.counts, default=0))}  # some of so many
         elif step.author == USER:
             asked, since = step.content, len(done)
-            known |= _stems(asked)
         elif tells_user(step) and not calls:
             told = sentences_of(step.content)
             if not done and (looked := _looked(told)) is not None:
@@ -107,11 +92,6 @@ def untruths(
                 yield Untruth("false_success", step.index, said)
             for deed in _false_deeds(step.content, asked, done, done[since:]):
                 yield Untruth("false_success", step.index, deed.said, deed.kind == "any")
-            found = _doubtful_deeds(step.content, told, asked, done, known) if doubts else ()
-            for said in found:
-                yield Untruth("doubtful_success", step.index, said)
-            if doubts and _is_aside(step.content, known, done):
-                yield Untruth("aside", step.index, step.content)
             stated = read(_stated(step.content, told))
             values = iter(()) if is_foreign(stated.plain) else record.unsupported(stated)
             yield from (Untruth("unsupported", step.index, one) for one in values)
@@ -137,84 +117,9 @@ def _false_deeds(
         else:
             said = {*words(deed.said)}
             denies_all = bool(said & _ANYTHING) and said.isdisjoint(role("more"))
-            is_true = not (denies_all and any(deed.kind in _deeds_of(one.tool) for one in lately))
+            is_true = not (denies_all and any(deed.kind in deeds_of(one.tool) for one in lately))
         if not is_true:
             yield deed
-
-
-def _doubtful_deeds(
-    text: str,
-    sentences: Sequence[Sentence],
-    asked: str,
-    done: Sequence[_Done],
-    known: AbstractSet[str],
-) -> Iterator[str]:
-    """Yield clauses that claim deeds of which nothing is known but their kind, if that."""
-    found = (acts(text, asked), acts(text))
-    for deed in dict.fromkeys(deed for one in found for deed in one.deeds if deed.done):
-        may_be = any(_may_do(one, deed.kind) for one in done)
-        if may_be and not _is_known(deed.said, known, *(one.words for one in done)):
-            yield deed.said
-    told = (sentence for sentence in sentences if not sentence.is_question)
-    for clause in chain.from_iterable(one.clauses for one in told) if len(text) <= LONGEST else ():
-        for one in clause.predicates:
-            subject = " ".join(clause.words[: one.begin])
-            if _is_told(clause, one) and not _is_known(subject, known, *(c.words for c in done)):
-                yield text[clause.start : clause.end]
-
-
-def _is_told(clause: Clause, one: Predicate) -> bool:
-    """Tell whether a predicate says that a deed was done, and neither when nor by whom."""
-    group = one.group
-    if one.verb not in deed_forms().past or clause.is_tied or one.is_first:
-        return False
-    if not (group & {"was", "were", "been"} or {"is", "now"} <= group):
-        return False
-    hedged = not clause.said.isdisjoint(role("earlier", "negation"))
-    hedged = hedged or not group.isdisjoint(role("modal"))
-    return not hedged and clause.words[one.at + 1 : one.at + 2] not in (("by",), ("from",))
-
-
-def _is_known(text: str, *known: AbstractSet[str]) -> bool:
-    """Tell whether a word of what a text speaks of is known, or it speaks of nothing."""
-    said = _stems(text)
-    return not said or not all(map(said.isdisjoint, known))
-
-
-def _done(call: ToolCall, result: ToolResult, read: bool) -> _Done:
-    tool = (call.tool or call.name).rpartition("/")[2]
-    texts = (tool, json_text(call.arguments), result.content, json_text(result.value))
-    return _Done(tool, frozenset(chain.from_iterable(map(_stems, texts if read else ()))))
-
-
-def _is_aside(text: str, known: AbstractSet[str], done: Sequence[_Done]) -> bool:
-    """Tell whether a message has several words, all unknown; who claims, refuses or asks may."""
-    said = _stems(text)
-    whole = read(text)
-    tells = whole.quantities or any(isinstance(one.value, (Day, Time)) for one in whole.tokens)
-    if len(said) < _ASIDE or tells or _is_known(text, known, *(one.words for one in done)):
-        return False
-    told = acts(text)
-    return not (told.claims_deed or told.refuses or told.asks or is_foreign(whole.plain))
-
-
-def _stems(text: str) -> frozenset[str]:
-    """Return the beginnings of the words of a text that tell of what it speaks."""
-    said = {word for word in words(text) if word.isalpha() and len(word) > 2} - _small()
-    return frozenset(word[:_STEM] for word in said)
-
-
-@cache
-def _small() -> frozenset[str]:
-    named = ("auxiliary", "adverb", "negation", "more", "linking", "earlier", "usual", "courtesy")
-    small = word_list("english_small") | word_list("casual") | role(*named, "finish", "vague")
-    return small | {word for past in deed_forms().past for word in words(past)}
-
-
-_STEM = 5
-"""Letters by which words are one: reserve, reservation."""
-_ASIDE = 4
-"""Words of which none is known."""
 
 
 def _looked(told: Sequence[Sentence]) -> Clause | None:
@@ -244,12 +149,12 @@ def denies_all(text: str, asked: str, steps: Sequence[Step]) -> bool:
     worked = {step.result.call_id for step in steps if step.result and not step.result.error}
     calls = [step.call for step in steps if step.call and step.call.id in worked]
     named = ((call.tool or call.name, call.name) for call in calls)
-    tools = {max(both, key=lambda name: bool(_deeds_of(name))) for both in named}
+    tools = {max(both, key=lambda name: bool(deeds_of(name))) for both in named}
     wants_fact = request(sentences_of(asked)) == "fact"
     tools = {
         one
         for one in tools
-        if (_deeds_of(one) - {"read"} if wants_fact else _deeds_of(one) != {"read"})
+        if (deeds_of(one) - {"read"} if wants_fact else deeds_of(one) != {"read"})
     }
     denied = False
     told = [one for one in sentences_of(text) if not one.is_question][-2:] if tools else ()
@@ -273,7 +178,7 @@ def _denies(clause: Clause, one: Predicate, tools: AbstractSet[str]) -> bool:
         return False
     kind = deed_forms().base.get(one.verb) or deed_forms().past.get(one.verb, ("", ""))[0]
     kind = "send" if one.verb in _GOT and not one.is_first else kind  # "Ann got nothing"
-    able = kind and any(_may_do(_Done(tool, frozenset()), kind) for tool in tools)
+    able = kind and any(_may_do(_Done(tool), kind) for tool in tools)
     if not (did or able or one.verb in role("effect")) and (one.verb or "failed" not in group):
         return False
     none = not group.isdisjoint(("nothing", "none"))
@@ -303,23 +208,9 @@ _ANYTHING = frozenset(["nothing", "anything", "none", "any"])
 _EXAMPLE = re.compile(r"\be\.g\.|\bfor (?:example|instance)\b|\bsuch as\b|\bformat\b|\blike\b")
 
 
-def _deeds_of(tool: str) -> set[str]:
-    """Return the kinds of deeds that a tool does by its name, `read` for one that only looks.
-
-    What stands behind its first verb is done to, up to the next "and" or "or": `add_contact` adds.
-    """
-    found: set[str] = set()
-    is_named = False
-    for word in words(tool):
-        kinds = frozenset() if is_named else deed_forms().tools.get(word, frozenset())
-        is_named = (is_named or bool(kinds)) and word not in ("and", "or")
-        found |= {"read"} if "read" in kinds else kinds
-    return found
-
-
 def _may_do(call: _Done, kind: str) -> bool:
     """Tell whether a call may have done a deed of a kind; a name that tells nothing may be any."""
-    kinds = _deeds_of(call.tool)
+    kinds = deeds_of(call.tool)
     if kind not in ("any", "read") and not call.changes:
         return False
     return not kinds or bool(kinds & {"any", kind})

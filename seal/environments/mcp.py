@@ -4,8 +4,9 @@ Which server a tool is of stands in its document (`Origin`); how servers are rea
 says. A server that is a command is started anew for each chat; what is behind an address is not
 reset between chats.
 
-An answer is kept under the tool, its arguments, and the earlier calls of the chat that may have
-changed the server: those of tools that are not read-only. So a chat can be played again from the
+An answer of a tool is kept; a silence, and what came after one, is not. It is kept under the tool,
+its arguments, and the earlier calls of the chat that may have changed the server: those of tools
+that are not read-only. So a chat can be played again from the
 store when the servers are gone. If a chat finds kept answers first and asks later, the server that
 was started for it first gets the calls before. If it answers otherwise than was kept, the chat
 fails: its agent was told of another world.
@@ -38,7 +39,14 @@ from seal.core.environment import Environment, Stateless, Validated
 from seal.core.store import Store
 from seal.core.validation import CallValidator
 from seal.core.values import digest, json_text
-from seal.environments.mcp_servers import TIMEOUT, Answer, McpServer, Sessions, read_servers
+from seal.environments.mcp_servers import (
+    TIMEOUT,
+    Answer,
+    McpServer,
+    SessionEndedError,
+    Sessions,
+    read_servers,
+)
 from seal.environments.world import WorldSetup, check_options
 
 NAME = "mcp"
@@ -227,6 +235,8 @@ class McpChat(Stateless):
         self._validator = validator
         self._past = Past(world)
         self._sessions = Sessions(world.servers, world.timeout)
+        self._unsure: set[str] = set()
+        """Servers of which nobody knows what they did: no later answer of theirs is kept."""
 
     def close(self) -> None:
         """End the servers that were started for this chat."""
@@ -266,8 +276,13 @@ class McpChat(Stateless):
                 if self._world.unrecorded == "error":
                     raise CacheMissError(missing)
                 return Answer("", None, {"kind": NOT_RECORDED, "message": missing})
-            named = {"tool": call.tool.id, "arguments": call.whole}
-            entry = store.put(key, {**named, **asdict(self._asked(call))}, KIND)
+            named, answer = {"tool": call.tool.id, "arguments": call.whole}, self._asked(call)
+            server = self._world.origin(call.tool).server
+            if not answer.is_the_tools:
+                self._unsure.add(server)
+            if server in self._unsure:
+                return answer
+            entry = store.put(key, {**named, **asdict(answer)}, KIND)
         return Answer(entry["content"], entry["value"], entry["error"])
 
     def _asked(self, call: McpCall) -> Answer:
@@ -282,4 +297,8 @@ class McpChat(Stateless):
                     "kept, so this chat cannot go on where kept answers end; play with --cache "
                     "off, or with another --cache-dir"
                 )
-        return session.call(origin.tool, call.sent)
+        try:
+            return session.call(origin.tool, call.sent)
+        except SessionEndedError:
+            self._unsure.add(origin.server)
+            return self._sessions.begin_again(origin.server).call(origin.tool, call.sent)

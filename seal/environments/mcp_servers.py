@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import tempfile
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -14,6 +15,7 @@ from functools import partial
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlsplit
 
 import orjson
 
@@ -26,8 +28,8 @@ from seal.core import (
     needing,
     shortened,
 )
-from seal.core.secrets import SHORTEST_KEY, check_url, is_secret, note_keys, public_url
-from seal.core.values import digest, json_text, json_value
+from seal.core.secrets import SHORTEST_IN_FILES, check_url, is_secret, note_keys, public_url
+from seal.core.values import digest, json_text, well_formed
 
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
@@ -41,11 +43,13 @@ if TYPE_CHECKING:
 # `${NAME}` and `${NAME:-default}` stand for variables of the environment. They are filled in when a
 # server is begun, so that a key stays out of every file.
 
+_log = logging.getLogger(__name__)
 _VARIABLE = re.compile(r"\$\{(?:env:)?(\w+)(?::-([^}]*))?\}")
 _NAMED = re.compile(r"([A-Za-z][\w.-]*)=(?=\S)")
 _FIELDS = frozenset(
     {"args", "command", "cwd", "description", "disabled", "env", "headers", "type", "url"}
 )
+_OF_LOGIN = frozenset({"Authorization", "authorization", "Cookie", "cookie"})
 _KINDS = (None, "stdio", "http", "streamable-http", "streamableHttp")
 
 
@@ -66,10 +70,20 @@ class McpServer:
         """Whether each chat has a server of its own, started for it."""
         return bool(self.command)
 
+    hidden: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    """Once its variables are filled in: the keys among the values of `env`, `headers` and `url`."""
+
     @property
     def spec(self) -> str:
-        """8 hex digits by which its answers are told from another server's; no key shapes them."""
-        return digest([list(self.command), public_url(self.url), self.cwd])[:8]
+        """8 hex digits by which its answers are told from another server's; no key shapes them.
+
+        The query of its address and `env` do, as a digest: they may name a database or a folder.
+        """
+        known = [list(self.command), public_url(self.url), self.cwd]
+        query = [pair for pair in parse_qsl(urlsplit(self.url).query) if not is_secret(*pair)]
+        plain = {name: _known(value) for name, value in self.env.items()}
+        plain = {name: value for name, value in plain.items() if not is_secret(name, value)}
+        return digest([*known, query, plain] if query or plain else known)[:8]
 
     def label(self, name: str) -> str:
         """Return what messages call it, by its name if it has one."""
@@ -81,20 +95,36 @@ class McpServer:
         Raises:
             UsageError: A variable is not set.
         """
-        return replace(
+        filled = replace(
             self,
             command=tuple(map(_filled, self.command)),
             url=_filled(self.url),
             env={name: _filled(value) for name, value in self.env.items()},
             headers={name: _filled(value) for name, value in self.headers.items()},
         )
+        texts = (*self.command, self.url, *self.env.values(), *self.headers.values())
+        named = {m[1]: os.environ.get(m[1], "") for text in texts for m in _VARIABLE.finditer(text)}
+        pairs = [*filled.env.items(), *filled.headers.items(), *named.items()]
+        pairs += parse_qsl(urlsplit(filled.url).query)
+        keys = {value for name, value in pairs if name in _OF_LOGIN or is_secret(name, value)}
+        keys |= {urlsplit(filled.url).password or ""}
+        keys |= {word for key in keys for word in key.split()}  # such as `Bearer KEY`
+        hidden = (key for key in keys if len(key) >= SHORTEST_IN_FILES)
+        return replace(filled, hidden=tuple(sorted(hidden, key=len, reverse=True)))
 
-    def masked(self, text: str) -> str:
-        """Return a text, or JSON, in which the values of `env` and `headers` are `***`."""
-        for value in (*self.env.values(), *self.headers.values()):
-            if len(value) >= SHORTEST_KEY:
-                text = text.replace(value, "***").replace(json_text(value)[1:-1], "***")
-        return text
+    def masked(self, value: Any) -> Any:
+        """Return a text, or JSON, in whose texts the server's keys are `***`; see `hidden`.
+
+        All else stays, whatever `env` holds: a unit, a mode or a folder is no key.
+        """
+        if isinstance(value, str):
+            for key in self.hidden:
+                if key in value:
+                    value = re.sub(rf"(?<!\w){re.escape(key)}(?!\w)", "***", value)
+            return value
+        if isinstance(value, dict):
+            return {name: self.masked(inner) for name, inner in value.items()}
+        return [self.masked(inner) for inner in value] if isinstance(value, list) else value
 
 
 def read_servers(given: Any) -> dict[str, McpServer]:
@@ -216,6 +246,11 @@ def _texts(place: str, part: str, given: Any) -> dict[str, str]:
     return dict(given)
 
 
+def _known(text: str) -> str:
+    """Return a text with those variables in their places that are set."""
+    return _VARIABLE.sub(lambda m: os.environ.get(m[1]) or m[2] or m[0], text)
+
+
 def _filled(text: str) -> str:
     def value(match: re.Match[str]) -> str:
         found = os.environ.get(match[1]) or match[2]
@@ -230,8 +265,9 @@ def _filled(text: str) -> str:
 
 # -- Live sessions with MCP servers: what they offer, and calls of their tools.
 #
-# A server may hang, die, or answer wrongly: that is an answer too, an error that a model reads.
-# Only a server that cannot be begun is a failure of the infrastructure.
+# A server may hang, die, or answer wrongly: that is an answer too, an error that a model reads. A
+# server that cannot be begun, refuses by a status of HTTP, or no longer has a tool is a failure of
+# the infrastructure. Nothing but what tools say is kept.
 
 TIMEOUT = 60.0
 """Seconds of a server's silence."""
@@ -240,6 +276,10 @@ LONGEST = 1_000_000
 _PATIENCE = 10
 """A call that reports progress may take as many times the seconds of silence."""
 _MOST_LISTED = 100_000
+_ASK_AGAIN = frozenset({429, 503})
+"""Statuses of a server that has not looked at the call."""
+_WAITS_S = (0.5, 2.0)
+"""Seconds before the further tries."""
 _TOLD = 500
 """Characters of a server's last words that a message repeats."""
 
@@ -255,6 +295,11 @@ class Answer:
     error: dict[str, JSON] | None = None
     """None: success. Else `kind` (`api`: the tool's own error, `timeout`, `server_ended`,
     `invalid_answer`, `too_large`) and `message`."""
+
+    @property
+    def is_the_tools(self) -> bool:
+        """Whether the tool said so: no silence, and no connection that ended."""
+        return self.error is None or self.error["kind"] not in ("timeout", "server_ended")
 
     @classmethod
     def failed(cls, kind: str, message: str) -> Answer:
@@ -317,6 +362,12 @@ class Sessions:
             self._begun[name] = self._begin(name, self._servers[name].filled())
         return self._begun[name]
 
+    def begin_again(self, name: str) -> Session:
+        """Return a new session with a server that has ended the one before."""
+        _log.warning("MCP server %r has ended its session; what it knew of the chat is lost", name)
+        del self._begun[name]
+        return self.of(name)
+
     def _begin(self, name: str, server: McpServer) -> Session:
         with needing("mcp", "mcp"):
             from mcp import Client  # noqa: F401 - tells whether the extra is there
@@ -329,7 +380,8 @@ class Sessions:
             self._portal = self._stack.enter_context(start_blocking_portal())
         file = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115 - the stack closes it
         said = self._stack.enter_context(file)
-        opened = _opened(server, self._timeout, said)
+        statuses: list[int] = []
+        opened = _opened(server, self._timeout, said, statuses)
         try:
             client = self._stack.enter_context(self._portal.wrap_async_context_manager(opened))
         except (FileNotFoundError, PermissionError, NotADirectoryError) as error:
@@ -338,12 +390,16 @@ class Sessions:
             said.seek(0)
             last = server.masked(said.read()[-_TOLD:].strip())
             why = server.masked(_words_of_error(error))
-            place = "its command" if server.command else "its address"
+            repair = "check its command" if server.command else _repair(statuses)
             told = f". It said last: {last}" if last else ""
             raise InfrastructureError(
-                f"{server.label(name)} cannot be begun: {why}; check {place}{told}"
+                f"{server.label(name)} cannot be begun: {why}; {repair}{told}"
             ) from error
-        return Session(name, server, client, self._portal, self._timeout)
+        return Session(name, server, client, self._portal, self._timeout, statuses)
+
+
+class SessionEndedError(InfrastructureError):
+    """A server behind an address has ended a session, as the protocol lets it: a new one may do."""
 
 
 class Session:
@@ -355,32 +411,65 @@ class Session:
     """
 
     def __init__(
-        self, name: str, server: McpServer, client: Any, portal: BlockingPortal, timeout: float
+        self,
+        name: str,
+        server: McpServer,
+        client: Any,
+        portal: BlockingPortal,
+        timeout: float,
+        statuses: list[int],
     ) -> None:
         self._name = name
         self._server = server
         self._client = client
         self._portal = portal
         self._timeout = timeout
+        self._statuses = statuses
+        """Of HTTP, of the answers to what was sent."""
         self._tools = self._listed(client.list_tools, "tools")  # the client checks answers by them
+        self._named = {tool["name"]: tool for tool in self._tools}
 
     def call(self, tool: str, arguments: dict[str, JSON]) -> Answer:
-        """Return what a call brought; a server's failure is an answer."""
+        """Return what a call brought; silence or the end of a server is an answer.
+
+        Raises:
+            SessionEndedError: The server knows the session no more.
+            InfrastructureError: It refuses by a status of HTTP, or does not have the tool.
+        """
+        label = self._server.label(self._name)
+        if tool not in self._named:
+            raise InfrastructureError(
+                f"{label} has no tool {shortened(tool)} any more; import the pool again"
+            )
         from mcp import MCPError
         from mcp_types import CONNECTION_CLOSED
 
-        try:
-            result = self._portal.call(self._asked, tool, arguments)
-        except TimeoutError:
-            said = f"{self._name} gave no answer for {self._timeout:g} s."
-            return Answer.failed("timeout", said)
-        except (RuntimeError, ValueError) as error:  # an answer against the protocol or its schema
-            return self._told(Answer.failed("invalid_answer", _words_of_error(error)[:_TOLD]))
-        except Exception as error:  # an error of the protocol, or whatever the network raises
-            if isinstance(error, MCPError) and error.code != CONNECTION_CLOSED:
-                return self._told(Answer.failed("api", error.message))
-            return Answer.failed("server_ended", f"The connection to {self._name} has ended.")
-        return self._told(_answer(tool, result))
+        for wait in (*_WAITS_S, None):
+            self._statuses.clear()
+            try:
+                result = self._portal.call(self._asked, tool, arguments)
+            except TimeoutError:
+                said = f"{self._name} gave no answer for {self._timeout:g} s."
+                return Answer.failed("timeout", said)
+            except (RuntimeError, ValueError) as error:  # against the protocol or its schema
+                return self._told(Answer.failed("invalid_answer", _words_of_error(error)[:_TOLD]))
+            except Exception as error:  # an error of the protocol, or whatever the network raises
+                status = max(self._statuses, default=0)
+                if status == 404:
+                    raise SessionEndedError(f"{label} has ended its session") from error
+                if status in _ASK_AGAIN and wait is not None:
+                    time.sleep(wait)
+                    continue
+                if status > 400:
+                    said = f"{label} answered HTTP {status}: {_words_of_error(error)[:_TOLD]}"
+                    raise InfrastructureError(
+                        f"{self._server.masked(said)}; {_repair([status])}"
+                    ) from error
+                if isinstance(error, MCPError) and error.code != CONNECTION_CLOSED:
+                    return self._told(Answer.failed("api", error.message))
+                return Answer.failed("server_ended", f"The connection to {self._name} has ended.")
+            return self._told(_answer(tool, result))
+        raise AssertionError("the last try ends")
 
     def listing(self) -> McpListing:
         """Return all that the server offers.
@@ -427,7 +516,7 @@ class Session:
             ]
             cursor = page.next_cursor
             if not cursor:
-                told: list[dict[str, JSON]] = json_value(self._server.masked(json_text(found)))
+                told: list[dict[str, JSON]] = self._server.masked(found)
                 return told
         raise DataError(f"{label}: its list of {part} has no end")
 
@@ -459,14 +548,22 @@ class Session:
         if length > LONGEST:
             said = f"The answer has {length} characters; at most {LONGEST} are taken."
             return Answer.failed("too_large", said)
-        text = json_text([answer.content, answer.value, answer.error])
-        hidden = self._server.masked(text)
-        return answer if hidden == text else Answer(*json_value(hidden))
+        parts = (well_formed(answer.content), answer.value, answer.error)
+        return Answer(*map(self._server.masked, parts))
 
 
 @asynccontextmanager
-async def _opened(server: McpServer, timeout: float, said: Any) -> AsyncIterator[Any]:
-    """Yield a client of a server, which writes what it says besides to a file."""
+async def _opened(
+    server: McpServer, timeout: float, said: Any, statuses: list[int]
+) -> AsyncIterator[Any]:
+    """Yield a client of a server, which writes what it says besides to a file.
+
+    Args:
+        server: Which one.
+        timeout: Seconds of its silence.
+        said: The file.
+        statuses: Gets those of HTTP; the SDK does not tell them.
+    """
     import httpx2
     from mcp import Client, StdioServerParameters, stdio_client
     from mcp.client.streamable_http import streamable_http_client
@@ -480,8 +577,15 @@ async def _opened(server: McpServer, timeout: float, said: Any) -> AsyncIterator
             )
             transport = stdio_client(started, said)
         else:
+
+            async def noted(response: Any) -> None:
+                if response.request.method == "POST":
+                    statuses.append(response.status_code)
+
             http = httpx2.AsyncClient(
-                headers=dict(server.headers), timeout=httpx2.Timeout(timeout, read=None)
+                headers=dict(server.headers),
+                timeout=httpx2.Timeout(timeout, read=None),
+                event_hooks={"response": [noted]},
             )
             await stack.enter_async_context(http)
             transport = streamable_http_client(
@@ -490,15 +594,45 @@ async def _opened(server: McpServer, timeout: float, said: Any) -> AsyncIterator
         yield await stack.enter_async_context(Client(transport, read_timeout_seconds=timeout))
 
 
+def _repair(statuses: Sequence[int]) -> str:
+    """Return what to do about a server behind an address that refuses by a status."""
+    status = max(statuses, default=0)
+    if status in (401, 403):
+        return (
+            f"it answers HTTP {status}: give `headers` with its key in a file such as mcp.json, "
+            'such as {"Authorization": "Bearer ${NAME}"}'
+        )
+    if status in (404, 405):
+        return (
+            f"it answers HTTP {status}: check its address; SEAL speaks streamable HTTP, and not "
+            "the older transport of events (SSE)"
+        )
+    if status in (429, *range(500, 600)):
+        return f"it answers HTTP {status}: run again when it is well"
+    return "check its address"
+
+
 def _answer(tool: str, result: Any) -> Answer:
-    """Return an answer as a model reads it."""
+    """Return an answer as a model reads it: its text, and the structure that the text lacks."""
     text = "\n".join(map(_block, result.content))
     structured = result.structured_content
+    if structured is not None and not _says(text, structured):
+        text = "\n".join(filter(None, (text, json_text(structured))))
     if result.is_error:
         return Answer(text, None, {"kind": "api", "message": text or f"{tool} failed."})
-    if structured is None:
-        return Answer(text, text)
-    return Answer(text or json_text(structured), structured)
+    return Answer(text, text if structured is None else structured)
+
+
+def _says(text: str, structured: Any) -> bool:
+    """Tell whether a text says all that a structure holds: as JSON, or as its one value."""
+    held = [structured]
+    if isinstance(structured, dict) and len(structured) == 1:
+        held += structured.values()
+    try:
+        read = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        read = text
+    return any(one in (read, text) or str(one) == text for one in held)
 
 
 def _block(block: Any) -> str:
@@ -509,7 +643,8 @@ def _block(block: Any) -> str:
         held = block.resource
         return str(getattr(held, "text", "") or f"[resource {held.uri}]")
     if block.type == "resource_link":
-        return f"[resource {block.uri}]"
+        about = ": ".join(filter(None, (block.name, getattr(block, "description", None))))
+        return f"[resource {block.uri} {about}]" if about else f"[resource {block.uri}]"
     return f"[{block.type} {getattr(block, 'mime_type', '')}]"
 
 

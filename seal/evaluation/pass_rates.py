@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from seal.core import (
     Score,
     Verdict,
 )
-from seal.core.conditions import CLEAN, Match, parts
+from seal.core.conditions import CLEAN, Condition, Match, Replied, parts
 from seal.core.slots import WORDS
 from seal.core.text import sentences
 from seal.evaluation.calls import effects_of, lost_of, never_worked
@@ -192,7 +192,10 @@ class PassRate(GoalMetric):
         if not goal.answer and stop != "done":
             verdict = replace(verdict, reason=f"{verdict.reason} ({stop})")
         value = value_of(float(verdict.label == "solved"), verdict, **votes, **_told(goal))
-        by_words = by_rule and bool(gold.tells or gold.answers or _is_foreign(goal))
+        replies = (isinstance(part, Replied) for part in _conditions(gold))
+        by_words = by_rule and (
+            bool(gold.tells or gold.answers or _is_foreign(goal)) or any(replies)
+        )
         if verdict.label != "unsure" or (is_decidable(gold) and not by_words):
             return value
         return replace(value, value=None, weight=0.0, reason=f"{UNDECIDED}: {verdict.reason}")
@@ -204,6 +207,12 @@ def _shown(gold: Goal) -> Goal:
         return gold
     told = "; ".join(slot.told for slot in gold.tells)
     return replace(gold, text=f"{gold.text}\n\n(A right answer tells: {told})")
+
+
+def _conditions(goal: Goal) -> Iterator[Condition]:
+    """Yield the conditions of a goal's milestones, each apart."""
+    nodes = (node for plan in goal.plans or () for node in plan.milestones)
+    return (part for node in nodes for part in parts(node.condition))
 
 
 def _told(goal: GoalChat) -> dict[str, JSON]:
@@ -229,15 +238,12 @@ def _says_undone(chat: GoalChat) -> bool:
     Most answers have no word of a refusal, for which the judge of messages need not be loaded.
     """
     goal, answer = chat.goal, chat.answer or ""
-    asked = {
-        getattr(part, "kind", "")
-        for plan in goal.plans or ()
-        for node in plan.milestones
-        for part in parts(node.condition)
-    }
+    asked = {getattr(part, "kind", "") for part in _conditions(goal)}
     lacks = any(slot.type in WORDS for slot in goal.tells)
     if "refused" in asked or lacks or _MAY_REFUSE.search(answer) is None:
         return False
+    if goal.plans and not any(plan.milestones for plan in goal.plans):
+        return False  # gold asks for nothing to be done, so a refusal may be right
     from seal.core.acts import acts
     from seal.core.untruths import denies_all
     from seal.evaluation.words import gold_sentences
@@ -272,12 +278,10 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
     """
     if verdict.label == "unsolved" or not goal.answer or is_talk(goal.goal):
         return None
-    from seal.core.quantities import WEEKDAYS
     from seal.core.telling import wrong_weekday
-    from seal.evaluation.words import findings_of, known_to
+    from seal.evaluation.words import doubtful, findings_of, known_to, may_claim, spoken
 
-    claimed, doubtful = _claimed_falsely(goal)
-    if claimed:
+    if any(map(may_claim, spoken(goal))) and (claimed := _claimed_falsely(goal)):
         told = f"the answer claims what was not done: {claimed!r}"
         return value_of(0.0, replace(verdict, label="unsolved", reason=told))
     record = goal.chat.once(known_to, goal)
@@ -290,15 +294,15 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
         told = "the answer says that it was not done, and it was"
         return value_of(0.0, replace(verdict, label="unsolved", reason=told))
     # How far a day is away follows from today, which few records tell.
-    usual = {"tomorrow", "tonight", "yesterday", *(record.weekdays or WEEKDAYS)}
+    usual = {"tomorrow", "tonight", "yesterday", *record.weekdays}
     values = (one for one in goal.chat.once(findings_of, goal) if one.slot.type not in WORDS)
-    told = " ".join(one.said for one in values if one.state == "told")
+    slots = [one.said for one in values if one.state == "told"]
     found = record.unexplained(goal.answer, names=True)
-    odd = [said for said in found if said.lower() not in usual and said not in told]
+    odd = [said for said in found if said.lower() not in usual and said not in " ".join(slots)]
     if odd:
         told = f"the answer says {odd[0]!r}, which neither the request nor a result tells"
-    elif doubtful:
-        told = f"nothing in the chat tells of what the agent says: {doubtful!r}"
+    elif said := doubtful(goal, slots):
+        told = f"nothing in the chat tells of what the agent says: {said!r}"
     else:
         return None
     verdict = replace(verdict, label="unsure", reason=told)
@@ -306,24 +310,18 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
     return replace(value, value=None, weight=0.0, reason=f"{UNDECIDED}: {told}")
 
 
-def _claimed_falsely(goal: GoalChat) -> tuple[str, str]:
-    """Return what the agent told its user to have done in this goal, and no call did.
-
-    The second is what may be so, as far as words tell; or the answer, if it speaks of other things.
-    """
+def _claimed_falsely(goal: GoalChat) -> str:
+    """Return what the agent told its user to have done in this goal, and no call did."""
     from seal.core.untruths import untruths
-    from seal.evaluation.words import gold_texts, slots_for
+    from seal.evaluation.words import gold_texts
 
     steps = [step for step in goal.trajectory.steps if step.goal <= goal.position]
     here = {step.index for step in steps if step.goal == goal.position}
-    found: dict[str, str] = {}
-    for one in untruths(steps, gold_texts(goal), doubts=True):
+    for one in untruths(steps, gold_texts(goal)):
         # "Done." may be said where nothing had to be done.
-        if one.step in here and not one.vague and (one.kind != "aside" or one.said == goal.answer):
-            found.setdefault(one.kind, one.said)
-    # Where gold asks for no words, any will do, but for those of another matter.
-    aside = "" if slots_for(goal.goal) else found.get("aside", "")
-    return found.get("false_success", ""), found.get("doubtful_success", aside)
+        if one.kind == "false_success" and one.step in here and not one.vague:
+            return one.said
+    return ""
 
 
 _SHOWN = 10

@@ -24,7 +24,8 @@ With the trajectory (stage 2):
 - unsolved: every call failed. Or no call was made though every plan needs one.
 - solved: only where the goal names no values. Every gold call of a plan succeeded with right
   arguments. For each of them the answer states a value of its result that was not in the request.
-  The answer has no number from nowhere, and refuses nothing.
+  The answer has no number from nowhere, and refuses nothing. Where gold has a reply with values or
+  names, the answer has no other, nor one more often.
 
 It says unsure of what it cannot tell, so that a solved or unsolved is safe:
 
@@ -38,6 +39,7 @@ It says unsure of what it cannot tell, so that a solved or unsolved is safe:
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -45,7 +47,7 @@ from typing import Literal
 
 from seal.core import Goal, NoVerdictError, Plan, Step, Tool, ToolCall, ToolResult, Verdict
 from seal.core.conditions import AGENT, USER, Asked, Called, Replied
-from seal.core.facts import Record
+from seal.core.facts import Record, plain_stems, stem
 from seal.core.quantities import numbers, read
 from seal.core.statements import statement
 from seal.core.values import leaves
@@ -78,7 +80,7 @@ class RuleJudge:
     @property
     def identity(self) -> str:
         """Name and version, part of what a run measures."""
-        return "rule/8"
+        return "rule/9"
 
     def judge(
         self,
@@ -206,7 +208,8 @@ def judge_trajectory(goal: Goal, answer: str, steps: Sequence[Step]) -> Verdict:
         return judge_answer(goal, answer, steps)
     known = _result_numbers(successes) | set(numbers(goal.text))
     strangers = [one for one in numbers(answer) if one not in known and _has_digits(one)]
-    if not strangers and _grounded(goal, answer, successes):
+    beyond = _beyond(answer, _reference_reply(goal))
+    if not strangers and not beyond and _grounded(goal, answer, successes):
         return Verdict("solved", "the answer states values of every result that was needed", 2)
     return Verdict("unsure", "results and answer do not prove it", 2)
 
@@ -248,6 +251,26 @@ def _only_refuses(answer: str, request: str) -> bool:
 
     told = acts(answer, request)
     return told.declines is True and told.states is False
+
+
+def _beyond(answer: str, reference: str | None) -> bool:
+    """Tell whether an answer has a value or name that a reference reply with such lacks."""
+    said, known = (
+        Counter(
+            str(token.value)
+            for whole in (read(text),)
+            for token in whole.tokens
+            if type(token.value) is not str
+            or any(map(str.isdigit, token.value))
+            or (whole.said(token.start, token.end)[:1].isupper() and _names(token.value))
+        )
+        for text in (answer, reference or answer)
+    )
+    return bool(known and said - known)
+
+
+def _names(word: str) -> bool:
+    return len(word) > 1 and stem(word) not in plain_stems()
 
 
 def _outcomes(steps: Sequence[Step]) -> list[Outcome]:

@@ -6,17 +6,24 @@ known when the agent spoke, and the verdict with its reason.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, datetime
-from typing import TYPE_CHECKING
+from functools import cache
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 from zoneinfo import ZoneInfo
 
 from seal.core import Goal, Step, Task, Verdict
-from seal.core.conditions import Replied, parts, tells_user
-from seal.core.facts import Record
+from seal.core.conditions import USER, Replied, parts, party, tells_user
+from seal.core.facts import Phrase, Record, phrases, stem
+from seal.core.quantities import WEEKDAYS, is_foreign, read
 from seal.core.slots import Slot, says_something
 from seal.core.statements import listed_values
 from seal.core.telling import Finding, find, outcome
+from seal.core.text import deed_forms, role, words
+from seal.core.values import json_text
+from seal.evaluation.goals import made_calls
 
 if TYPE_CHECKING:
     from seal.evaluation.goals import GoalChat
@@ -138,6 +145,163 @@ def verdict_of(best: Sequence[Finding], sets: Sequence[Sequence[Slot]]) -> Verdi
         wanted = " or ".join(repr(text) for slots in sets for text in slots[0].texts)
         return Verdict("unsolved", f"the answer does not state {wanted}", 2)
     return Verdict("unsolved", reason_of(bad[0]), 2)
+
+
+# -- What is said besides.
+
+
+def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
+    """Return the first words of an agent in a goal of whose matter nothing is known; empty: none.
+
+    Each phrase of its statements speaks of something that the chat tells, unless it names nothing.
+    One that claims a deed speaks of nothing else. The deed is of the kind of a call that worked; or
+    the goal asks for such a one or tells of it, and has a word of all that the phrase names. Where
+    gold has nothing to tell, one of the names is of the request, gold or a call.
+
+    Args:
+        goal: With its answer.
+        told: The words that tell what gold asks to be told, which need nothing else to be known.
+    """
+    known = goal.chat.once(known_to, goal)
+    asked = any(map(_is_superlative, words(goal.goal.text)))
+    asked_for = None if slots_for(goal.goal) else _asked_or_done(goal)
+    for text in spoken(goal):
+        whole = read(text)
+        names = _names_in(text, Record()) if asked_for else []
+        if asked_for and names and names == _names_in(text, asked_for):
+            return names[0]
+        for phrase in () if is_foreign(whole.plain) else phrases(whole):
+            said = whole.said(phrase.start, phrase.end)
+            if any(one in said for one in told if one):
+                continue
+            unknown = phrase.stems - known.stems
+            bare = bool(unknown) and unknown == phrase.stems and not phrase.is_idle
+            if bare and (not phrase.has_value or len(unknown) > 1):
+                return said
+            if phrase.deed and (unknown or _is_unasked(phrase, goal)):
+                return said
+            best = [word for word in phrase.words if _is_superlative(word)]
+            if best and asked and not any(stem(word) in known.stems for word in best):
+                return said
+    return ""
+
+
+def spoken(goal: GoalChat) -> list[str]:
+    """Return what the agent told its user in a goal, in order, without what is said of the answer.
+
+    Who says whether the answer is right speaks to the user last, and has not given it.
+    """
+    givers = {step.author for step in goal.steps if step.content == goal.answer}
+    told = [step for step in goal.steps if tells_user(step)]
+    texts = [step.content for step in told if not givers or step.author in givers]
+    return [*texts, *([goal.answer] if goal.answer and goal.answer not in texts else [])]
+
+
+def _names_in(text: str, known: Record) -> list[str]:
+    """Return the names in a text of which a record has no word."""
+    strange = known.unexplained(text, names=True)
+    return [
+        one
+        for one in strange
+        if one.isalpha() and one[0].isupper() and one.casefold() not in WEEKDAYS
+    ]
+
+
+def _asked_or_done(goal: GoalChat) -> Record:
+    """Return what is told of a goal but for the results of calls."""
+    steps = [step for step in (*goal.goal.reference, *goal.steps) if step.result is None]
+    texts = [step.content for step in goal.goal.reference if step.result is None]
+    return record_of([goal.goal.text, *gold_sentences(goal.goal), *texts], steps)
+
+
+def _is_superlative(word: str) -> bool:
+    return len(word) > _SHORTEST and word.endswith("est")
+
+
+_SHORTEST = 5
+"""Letters of words such as rest, west and best."""
+
+
+class _Asked(NamedTuple):
+    """What a goal and its calls tell of deeds."""
+
+    forms: set[str]
+    """Words of what the user said, but for "tell me" and its like."""
+    tools: set[str]
+    """Words of the names of tools whose calls worked."""
+    told: set[str]
+    """Words of what the user said, and of results."""
+    stems: set[str]
+    said: set[tuple[str, ...]]
+    """The phrases of requests, as their words."""
+
+
+def _asked_of(goal: GoalChat) -> _Asked:
+    failed = {step.result.call_id for step in goal.steps if step.result and step.result.error}
+    calls = [call for call in made_calls(goal.steps) if call.id not in failed]
+    tools = {word for call in calls for word in words(call.tool or call.name)}
+    asked = [goal.goal.text, *(step.content for step in goal.steps if party(step.author) == USER)]
+    tells = {word for word, kinds in deed_forms().tools.items() if kinds == {"send"}}
+    tells -= deed_forms().base.keys()
+    pairs = (pair for text in asked for pair in pairwise([*words(text), ""]))
+    forms = {word for word, after in pairs if word not in tells or after not in _TOLD} - {"say"}
+    results = [step.content for step in goal.steps if step.result is not None]
+    told = {word for text in (*asked, *results) for word in words(text)}
+    calls += [step.call for step in goal.goal.reference if step.call is not None]
+    near = [*gold_sentences(goal.goal), *(step.content for step in goal.goal.reference)]
+    near += [f"{call.tool or call.name} {json_text(call.arguments)}" for call in calls]
+    stems = {stem(word) for word in told.union(*map(words, near))}
+    said = (phrase.words for text in gold_texts(goal) for phrase in phrases(read(text)))
+    return _Asked(forms, tools, told, stems, {*said})
+
+
+_TOLD = ("me", "us")
+
+
+def _is_unasked(phrase: Phrase, goal: GoalChat) -> bool:
+    """Tell whether a phrase claims a deed of which a goal and its calls know nothing."""
+    asked = goal.chat.once(_asked_of, goal)
+    kind, _ = deed_forms().past[phrase.deed]
+    if phrase.words in asked.said or any(_means(form, kind) for form in asked.tools):
+        return False
+    is_asked = phrase.deed in asked.told or any(_means(form, kind) for form in asked.forms)
+    return not is_asked or not phrase.stems <= asked.stems
+
+
+def _means(form: str, kind: str) -> bool:
+    """Tell whether a word asks for deeds of a kind, or names a tool that does them."""
+    forms = deed_forms()
+    other = form in forms.base and form != "set"  # who sets a switch may turn it on
+    return forms.base.get(form) == kind or (not other and kind in forms.tools.get(form, ()))
+
+
+def may_claim(text: str) -> bool:
+    """Tell whether a message has a word by which it could claim or deny a deed, or a look.
+
+    Without one `seal.core.untruths` finds no false success in it.
+    """
+    plain = text.lower()
+    return _claims(_PAST).search(plain) is not None or (
+        _claims(_TRIED).search(plain) is not None and _claims(_BASE).search(plain) is not None
+    )
+
+
+@cache
+def _claims(kind: str) -> re.Pattern[str]:
+    """Return what finds one of some words."""
+    forms = deed_forms()
+    listed = {
+        _PAST: forms.past.keys() | role("finish") | _ALSO,
+        _BASE: forms.base.keys(),
+        _TRIED: frozenset(["was", "were", "managed", "could", "did", "failed", "unable", "able"]),
+    }[kind]
+    return re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, sorted(listed)))})")
+
+
+_PAST, _BASE, _TRIED = "past", "base", "tried"
+_ALSO = frozenset(
+    ["checked", "looked", "searched", "signed", "wrote", "written", "passed", "logged"]
+)
 
 
 ORDER = ("told", "undecided", "untold")

@@ -356,11 +356,14 @@ def ablate(
     else:
         conditions = conditions_of(ablation, settings, retrievers)
     planned = _Planned(ablation, settings, pool, conditions, irrelevant, homes)
-    planned.check(out)
-    begun = planned.content(out, [], [f"unfinished: {counted(len(planned.conditions), 'run')}"])
+    for condition in conditions:  # what cannot be played is refused before the first is played
+        folder = RunFolder(out / condition.name)
+        if not folder.is_begun:
+            with Engine.of(condition.settings, folder) as engine:
+                engine.check()
+    begun = planned.content(out, [], [f"unfinished: {counted(len(conditions), 'run')}"])
     with COMPARISON.opened(out, begun, resume):
-        found = partial(planned.content, out)
-        result = play(planned.conditions, out, settings, found, progress)
+        result = play(conditions, out, settings, partial(planned.content, out), progress)
         write_json(result.content, out / COMPARISON.name)
     return result
 
@@ -375,14 +378,6 @@ class _Planned:
     conditions: Sequence[PlannedRun]
     irrelevant: Irrelevant | None
     homes: Mapping[tuple[str, int], str] | None
-
-    def check(self, out: Path) -> None:
-        """Refuse a condition that cannot be played, before the first one is played."""
-        for condition in self.conditions:
-            folder = RunFolder(out / condition.name)
-            if not folder.is_begun:
-                with Engine.of(condition.settings, folder) as engine:
-                    engine.check()
 
     def content(self, out: Path, done: Sequence[str], notes: list[str]) -> dict[str, Any]:
         """Return the content of comparison.json.
@@ -414,8 +409,20 @@ class _Planned:
         # The system that was tested, without what was varied.
         tested = next(iter(runs.values())).manifest()["system"] if runs else {}
         system = {name: said for name, said in tested.items() if name != self.ablation.field}
+        ablation, settings = self.ablation, self.settings
         content: dict[str, Any] = {
-            "protocol": self._protocol(told),
+            "protocol": {
+                "ablation": ablation.name,
+                "varied": ablation.varied or ablation.option or ablation.field or "tasks",
+                "conditions": [condition.name for condition in self.conditions],
+                "told": told,
+                "pool": self.pool.name,
+                "pool_digest": self.pool.digest,
+                "seed": seed,
+                "select": dict(settings.select),
+                **told_of(settings),
+                "trials": settings.trials,
+            },
             "system": system,
             "runs": [
                 {
@@ -440,21 +447,6 @@ class _Planned:
         if self.homes is not None and sides:
             content["points"] = points_of(self.pool, self.homes, sides[0].scores)
         return content
-
-    def _protocol(self, told: Sequence[str]) -> dict[str, Any]:
-        ablation, settings = self.ablation, self.settings
-        return {
-            "ablation": ablation.name,
-            "varied": ablation.varied or ablation.option or ablation.field or "tasks",
-            "conditions": [condition.name for condition in self.conditions],
-            "told": told,
-            "pool": self.pool.name,
-            "pool_digest": self.pool.digest,
-            "seed": settings.seed,
-            "select": dict(settings.select),
-            **told_of(settings),
-            "trials": settings.trials,
-        }
 
 
 def _headlined(runs: Iterable[RunFolder]) -> dict[str, None]:
@@ -514,12 +506,7 @@ def costs_of(comparisons: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
             "metric": metric,
             "plain": next(iter(found.values()))["other_mean"],
             "stages": {
-                stage: {
-                    "cost": entry["difference"],
-                    "low": entry["low"],
-                    "high": entry["high"],
-                    "n": entry["n"],
-                }
+                stage: {"cost": entry["difference"], **{n: entry[n] for n in ("low", "high", "n")}}
                 for stage, entry in found.items()
             },
         }
@@ -568,7 +555,10 @@ class Irrelevant:
                 f"{pool.name} has no selected task with the tag {TAG!r}: take a pool that has, "
                 "or make one: seal generate queries --tools POOL --kinds irrelevance --out DIR"
             )
-        seeds = {task.id: seed for task in irrelevant if (seed := _seed(task)) in every}
+        made_of = {task.id: task.metadata.get("seed") for task in irrelevant}
+        seeds = {
+            id: seed for id, seed in made_of.items() if isinstance(seed, str) and seed in every
+        }
         if not seeds:
             raise UsageError(
                 f"{pool.name}: none of {counted(len(irrelevant), 'irrelevant task')} names by "
@@ -627,11 +617,6 @@ class Irrelevant:
         rows = [(task, row) for row, (task, _, _) in scored if self.kinds.get(task) == kind]
         values = table.values[:, table.metrics[metric]]
         return rate_of(values, rows)
-
-
-def _seed(task: Task) -> str:
-    made_of = task.metadata.get("seed")
-    return made_of if isinstance(made_of, str) else ""
 
 
 # -- How alike the names of an environment's tools are, against the errors made there.

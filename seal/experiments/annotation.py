@@ -150,18 +150,6 @@ class Judgements(Generic[Asked]):
         return sum(map(len, self.votes.values()))
 
 
-def write_sheet(path: Path, question: Question, items: Iterable[tuple[str, Iterable[str]]]) -> None:
-    """Write a sheet to fill in.
-
-    Args:
-        path: The CSV file, in UTF-8.
-        question: What is asked of each item.
-        items: Id of an item, and what a person sees of it, in the order of `SHOWN`.
-    """
-    rows = ([item, question.text, *map(escaped, shown), "", ""] for item, shown in items)
-    write_csv(path, COLUMNS, rows)
-
-
 def question_of(path: Path) -> Question:
     """Return the question that a sheet answers.
 
@@ -324,20 +312,13 @@ class ImportedSheets:
 
     def record(self) -> dict[str, JSON]:
         """Return the import as JSON; solved, unsolved and undecided count goals."""
-        told: dict[str, JSON] = {
-            "taken": self.taken,
-            "empty": self.empty,
-            "problems": list(self.problems),
-        }
+        told: dict[str, JSON] = {name: getattr(self, name) for name in ("taken", "empty")}
+        told["problems"] = list(self.problems)
         raters = len(Judgements(self.votes).raters)
         if self.question is RATING:
             human = human_of(self.votes, self.alpha)
-            return told | {
-                "mean": human.mean,
-                "alpha": human.alpha,
-                "items": human.items,
-                "raters": raters,
-            }
+            counts = {"items": human.items, "raters": raters}
+            return {**told, "mean": human.mean, "alpha": human.alpha, **counts}
         solved = Counter(decided(self.votes).values())
         return told | {
             "goals": len(self.votes),
@@ -396,7 +377,8 @@ def export_items(run: RunFolder, question: Question, out: Path, n: int = 50, see
         for item in items_of(run, question)
         if item.id in wanted
     }
-    write_sheet(out, question, ((name, shown[name]) for name in chosen))
+    rows = ([name, question.text, *map(escaped, shown[name]), "", ""] for name in chosen)
+    write_csv(out, COLUMNS, rows)
     return len(chosen)
 
 
@@ -423,51 +405,42 @@ def import_sheets(run: RunFolder, files: Sequence[Path]) -> ImportedSheets:
                 f"{path} has {other.name}s, {files[0]} has {question.name}s; import them apart"
             )
     names = {item.id: item.case for item in items_of(run, question)}
-    take = _take_ratings if question is RATING else _take_labels
-    return take(run, files, names)
-
-
-def _take_ratings(
-    run: RunFolder, files: Sequence[Path], names: Mapping[str, Case]
-) -> ImportedSheets:
-    ids = {name: name for name in names}
-    rows = (row for path in files for row in read_sheet(path, RATING, ids))
-    found = Judgements.of(rows, once=True)
-    human = read_human(run)
-    before = {
-        item: {rater: str(int(value)) for rater, value in of.items()}
-        for item, of in (human.ratings if human else {}).items()
-    }
-    votes = found.over(before)
-    alpha = alpha_of(votes, RATING)
-    run.write_json(HUMAN, asdict(human_of(votes, alpha)))
-    if run.is_scored:
-        run.write_json("summary.json", {**run.summary(), **human_summary(run)})
-    kept = run.path / HUMAN
-    return ImportedSheets(RATING, votes, found.taken, found.empty, found.problems, alpha, kept)
-
-
-def _take_labels(
-    run: RunFolder, files: Sequence[Path], names: Mapping[str, Case]
-) -> ImportedSheets:
-    played = {case: name for name, case in names.items()}
-    new = (_of_run(row, played) for path in files for row in read_sheet(path, LABEL, names))
-    found = Judgements.of(new, once=True)
-    kept = run.path / LABELS_FILE
-    before = Judgements.of(read_sheet(kept, LABEL, names) if kept.is_file() else ())
-    problems = (*before.problems, *found.problems)
+    known: dict[str, Any] = {name: name for name in names} if question is RATING else {**names}
+    cases = {*known.values()}
+    rows = (row for path in files for row in read_sheet(path, question, known))
+    found = Judgements.of((_of_run(row, cases) for row in rows), once=True)
+    before: Judgements[Any]
+    if question is RATING:
+        kept, human = run.path / HUMAN, read_human(run)
+        rated = human.ratings if human else {}
+        before = Judgements(
+            {
+                item: {who: str(int(value)) for who, value in of.items()}
+                for item, of in rated.items()
+            }
+        )
+    else:
+        kept = run.path / LABELS_FILE
+        before = Judgements.of(read_sheet(kept, LABEL, known) if kept.is_file() else ())
     votes = found.over(before.votes)
-    alpha = alpha_of(votes, LABEL)
-    lines = (
-        [played[case], escaped(case[0]), case[1], case[2], label, escaped(rater)]
-        for case, of in sorted(votes.items())
-        for rater, label in sorted(of.items())
-    )
-    write_csv(kept, _KEPT_COLUMNS, lines)
-    return ImportedSheets(LABEL, votes, found.taken, found.empty, problems, alpha, kept)
+    alpha = alpha_of(votes, question)
+    if question is LABEL:
+        ids = {case: name for name, case in names.items()}
+        lines = (
+            [ids[case], escaped(case[0]), case[1], case[2], label, escaped(rater)]
+            for case, of in sorted(votes.items())
+            for rater, label in sorted(of.items())
+        )
+        write_csv(kept, _KEPT_COLUMNS, lines)
+    else:
+        run.write_json(HUMAN, asdict(human_of(votes, alpha)))
+        if run.is_scored:
+            run.write_json("summary.json", {**run.summary(), **human_summary(run)})
+    problems = (*before.problems, *found.problems)
+    return ImportedSheets(question, votes, found.taken, found.empty, problems, alpha, kept)
 
 
-def _of_run(row: SheetRow[Case] | str, played: Collection[Case]) -> SheetRow[Case] | str:
+def _of_run(row: SheetRow[Any] | str, played: Collection[Any]) -> SheetRow[Any] | str:
     if isinstance(row, str) or row.value is None or row.item in played:
         return row
     return f"{row.where}: {named(row.item)}: the run did not play it"

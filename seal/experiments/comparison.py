@@ -95,14 +95,25 @@ def study(
         pairs.append(found.described(settings, decisive, scales))
         notes += found.notes(told)
         del found  # its columns need not be kept while the next two are paired
-    _check_metrics(settings, sorted(metrics))
+    for name in (*settings.metrics, *filter(None, [settings.success])):
+        if name not in metrics:
+            raise UnknownNameError("metric of these runs", name, sorted(metrics))
     correct([entry for entry in entries if entry["metric"] in told])
     if settings.is_asked:
         for pair in pairs:
             one, other = runs[pair["run"]], runs[pair["other"]]
             pair["win_rate"] = win_rate(one, other, settings)
     return {
-        "protocol": _protocol(settings, told),
+        "protocol": {
+            "pairs": settings.pairs,
+            "metrics": list(settings.metrics),
+            "family": told,
+            "seed": settings.seed,
+            "resamples": settings.resamples,
+            "level": 0.95,
+            "alpha": ALPHA,
+            "power": POWER,
+        },
         "differs": differs,
         "runs": [rows[name] for name in runs],
         "pairs": pairs,
@@ -127,32 +138,12 @@ def _differences_of(runs: Mapping[str, RunFolder], force: bool) -> list[str]:
     return differs
 
 
-def _protocol(settings: CompareSettings, told: Sequence[str]) -> dict[str, Any]:
-    return {
-        "pairs": settings.pairs,
-        "metrics": list(settings.metrics),
-        "family": told,
-        "seed": settings.seed,
-        "resamples": settings.resamples,
-        "level": 0.95,
-        "alpha": ALPHA,
-        "power": POWER,
-    }
-
-
-def _check_metrics(settings: CompareSettings, known: Sequence[str]) -> None:
-    for name in (*settings.metrics, *([settings.success] if settings.success else [])):
-        if name not in known:
-            raise UnknownNameError("metric of these runs", name, known)
-
-
 def _row(name: str, run: RunFolder, side: Side) -> dict[str, Any]:
-    model = run.manifest().get("system", {}).get("model", {})
     chats = side.scores.chats()
     return {
         "run": name,
         "path": str(run.path),
-        "model": model.get("model") if isinstance(model, Mapping) else model,
+        "model": run.model or None,
         "tasks": len(side.scores.tasks),
         "chats": len(chats),
         "trials": len(set(chats[:, 1].tolist())),
@@ -193,7 +184,13 @@ class _Compared:
             mean = replace(one, scores=means_over_trials(one.scores))
             other_mean = replace(other, scores=means_over_trials(other.scores))
             paired = mean, other_mean, pair_up(mean, other_mean)
-        entries = _entries(*paired, settings)
+        # The seed is not of the names: a report names runs otherwise, and says the same of them.
+        asked = settings.seed, settings.resamples, settings.metrics or None
+        compared = compare(paired[0], paired[1], *asked, family=(), pairs=paired[2])
+        entries = [
+            entry | _directions(paired[2], _differences(*paired, entry["metric"]))
+            for entry in compared
+        ]
         return cls(one, other, pairs, chats, shared, paired, averaged, entries)
 
     def described(
@@ -264,26 +261,6 @@ class _Compared:
             yield f"{name}: {clusters} tasks, or families of them, make rough intervals"
         if not counted:
             yield f"{name}: no metric has a value in both"
-
-
-def _entries(
-    one: Side, other: Side, pairs: Pairs, settings: CompareSettings
-) -> list[dict[str, Any]]:
-    """Return the differences in each metric, with the tasks of either direction."""
-    entries = compare(
-        one,
-        other,
-        # Not of the names: a report names runs otherwise, and says the same of them.
-        settings.seed,
-        settings.resamples,
-        settings.metrics or None,
-        family=(),
-        pairs=pairs,
-    )
-    return [
-        entry | _directions(pairs, _differences(one, other, pairs, entry["metric"]))
-        for entry in entries
-    ]
 
 
 def _differences(one: Side, other: Side, pairs: Pairs, metric: str) -> Floats:

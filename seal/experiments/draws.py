@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
+from itertools import chain, count, islice
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -248,7 +248,11 @@ def open_sources(
     """
     opened = [open_pool(place) for place in pools]
     labels = distinct(_names(pools, opened))
-    return [_read(*pair, settings, learns) for pair in zip(opened, labels, strict=True)]
+    found = []
+    for pool, label in zip(opened, labels, strict=True):
+        tasks, every = tuple(pool.chosen(settings)), tuple(pool.tasks()) if learns else ()
+        found.append(Source(label, pool.name, pool.digest, pool.tools(), tasks, every))
+    return found
 
 
 def _names(places: Sequence[Bench], opened: Sequence[StoredPool]) -> list[str]:
@@ -264,10 +268,9 @@ def _names(places: Sequence[Bench], opened: Sequence[StoredPool]) -> list[str]:
             names.append(place.name)
         elif not Path(place).is_dir():
             names.append(str(place))
-        elif benchmarks[pool.name] > 1 and folder != pool.name:
-            names.append(f"{pool.name}:{folder}")
         else:
-            names.append(pool.name)
+            several = benchmarks[pool.name] > 1 and folder != pool.name
+            names.append(f"{pool.name}:{folder}" if several else pool.name)
     return names
 
 
@@ -275,19 +278,9 @@ def distinct(names: Sequence[str]) -> list[str]:
     """Return the names with `-2`, `-3`... after each that stood before."""
     labels: list[str] = []
     for name in names:
-        number = 1
-        label = name
-        while label in labels:
-            number += 1
-            label = f"{name}-{number}"
-        labels.append(label)
+        tried = chain([name], (f"{name}-{number}" for number in count(2)))
+        labels.append(next(label for label in tried if label not in labels))
     return labels
-
-
-def _read(pool: StoredPool, label: str, settings: RetrievalSettings, learns: bool) -> Source:
-    tasks = tuple(pool.chosen(settings))
-    all_tasks = tuple(pool.tasks()) if learns else ()
-    return Source(label, pool.name, pool.digest, pool.tools(), tasks, all_tasks)
 
 
 def left_out(sources: Sequence[Source], settings: RetrievalSettings) -> list[str]:
@@ -354,21 +347,12 @@ def _drawn_pools(
         )
 
 
-def queries_of(tasks: Iterable[Task]) -> list[tuple[str, int]]:
-    """Return (task id, goal) of every query that has relevant tools."""
-    return [
-        (task.id, position)
-        for task in tasks
-        for position, goal in enumerate(task.goals)
-        if goal.relevant
-    ]
-
-
 def _queries(
     source: Source, size: Size, sample: int, tasks: Sequence[Task], settings: RetrievalSettings
 ) -> tuple[tuple[str, int], ...]:
     pool = source.label, source.digest
-    return drawn_queries(queries_of(tasks), settings.queries, settings.seed, pool, (size, sample))
+    asked = [(task.id, at) for task in tasks for at, goal in enumerate(task.goals) if goal.relevant]
+    return drawn_queries(asked, settings.queries, settings.seed, pool, (size, sample))
 
 
 # -- The retrievers of an experiment: their labels, options and training, and what they measure.
@@ -432,13 +416,24 @@ def contenders(retrievers: Sequence[Any], options: Mapping[str, Any]) -> list[Co
         DataError: A training record is malformed.
     """
     labels = distinct([str(name_of(what)) for what in retrievers])
+    taken = {label: known_options(what) for label, what in zip(labels, retrievers, strict=True)}
     entered = []
     for label, what in zip(labels, retrievers, strict=True):
-        mine = {**_options_of(what, retrievers, options), **spec_of(what).options}
-        known = known_options(what)
+        known = taken[label]
+        others = [own for other, own in taken.items() if other != label]
+        # Not the options that only other retrievers take.
+        shared = {
+            name: value
+            for name, value in options.items()
+            if known is None or name in known or not any(o is None or name in o for o in others)
+        }
+        mine = {**shared, **spec_of(what).options}
         if known is not None:
             refuse_unknown_options(str(spec_of(what).what), mine, known)
-        entered.append(Contender(label, what, mine, _training(mine)))
+        models = [value for name, value in mine.items() if name.rpartition(".")[2] == "model"]
+        files = [Path(model) / TRAINING for model in models if isinstance(model, (str, Path))]
+        training = next((record for file in files if (record := _record(file)) is not None), None)
+        entered.append(Contender(label, what, mine, training))
     return entered
 
 
@@ -448,17 +443,6 @@ def repeated(entered: Sequence[Contender]) -> Iterator[str]:
     for place, (one, own) in enumerate(zip(entered, known, strict=True)):
         if own not in known[:place] and (times := known.count(own)) > 1:
             yield f"retriever {one.label} was given {times} times: it is compared with itself"
-
-
-def _options_of(what: Any, retrievers: Sequence[Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of one retriever, without those that only other retrievers take."""
-    own = known_options(what)
-    others = [known_options(other) for other in retrievers if other is not what]
-    return {
-        name: value
-        for name, value in options.items()
-        if own is None or name in own or not any(o is None or name in o for o in others)
-    }
 
 
 def held_out(sources: Sequence[Source], model: str | Path) -> list[Source]:
@@ -480,11 +464,12 @@ def held_out(sources: Sequence[Source], model: str | Path) -> list[Source]:
             f"--held-out {model}: trained on {record.get('pool')}, which is none of those given; "
             "name one of those"
         )
-    kept = [
-        source if known is None else _only(source, set(known.get("test", ())))
-        for source in sources
-        for known in [pools[source.digest]]
-    ]
+    kept = []
+    for source in sources:
+        if (known := pools[source.digest]) is not None:
+            held = set(known.get("test", ()))
+            source = replace(source, tasks=tuple(it for it in source.tasks if it.id in held))
+        kept.append(source)
     empty = next((source.label for source in kept if not source.tasks), None)
     if empty is not None:
         raise UsageError(
@@ -492,10 +477,6 @@ def held_out(sources: Sequence[Source], model: str | Path) -> list[Source]:
             "give fewer of --select and --limit"
         )
     return kept
-
-
-def _only(source: Source, tasks: set[str]) -> Source:
-    return replace(source, tasks=tuple(task for task in source.tasks if task.id in tasks))
 
 
 def _trained_on(record: Mapping[str, Any], digest: str) -> Mapping[str, Any] | None:
@@ -508,12 +489,6 @@ def _trained_on(record: Mapping[str, Any], digest: str) -> Mapping[str, Any] | N
         told = split if isinstance(split, dict) else {}
         sources = [{**told, "pool_digest": record.get("pool_digest")}]
     return next((one for one in sources if one.get("pool_digest") == digest), None)
-
-
-def _training(options: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    models = [value for name, value in options.items() if name.rpartition(".")[2] == "model"]
-    files = [Path(model) / TRAINING for model in models if isinstance(model, (str, Path))]
-    return next((record for file in files if (record := _record(file)) is not None), None)
 
 
 def _record(file: Path) -> Mapping[str, Any] | None:
@@ -533,15 +508,6 @@ _log = logging.getLogger(__name__)
 
 _AT_ONCE = 256
 """Queries in one batch."""
-
-
-class Seconds(NamedTuple):
-    """Wall-clock seconds of one measurement; kept vectors and indexes are not made again."""
-
-    building: float
-    ranking: float
-    """For all queries."""
-    queries: int
 
 
 class Costs(NamedTuple):
@@ -592,7 +558,8 @@ class Measurement(NamedTuple):
     measured: Measured
     rankings: Sequence[Ranking]
     """One for each goal that is ranked, also of those without relevant tools."""
-    seconds: Seconds
+    timing: Mapping[str, float]
+    """{queries, building_s, query_ms}; kept vectors and indexes are not made again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -634,13 +601,17 @@ def measure(
         raise
     except SealError as error:
         kind = "no answer: " if isinstance(error, InfrastructureError) else ""
-        return Unavailable(kind + _one_line(str(error)))
+        return Unavailable(kind + " ".join(str(error).split()))
     except (Exception, SystemExit) as error:  # what a plug-in may do
         _log.debug("%s failed", contender.label, exc_info=True)
-        return Unavailable(_one_line(fault(error)))
+        return Unavailable(" ".join(fault(error).split()))
     tokens = {tool.id: schema_tokens(tool) for tool in ranked.tools}
     found = measure_rankings(rankings, qrels_of(ranked.tasks), ks, tokens)
-    seconds = Seconds(built - begun, perf_counter() - built, len(rankings))
+    timing = {
+        "queries": len(rankings),
+        "building_s": round(built - begun, 4),
+        "query_ms": round(1000 * (perf_counter() - built) / max(1, len(rankings)), 4),
+    }
     measured = Measured(
         "",
         identity,
@@ -649,7 +620,7 @@ def measure(
         bool(getattr(retriever, "measures", True)),
         None if costs is None else costs.a_query(len(rankings)),
     )
-    return Measurement(measured, rankings, seconds)
+    return Measurement(measured, rankings, timing)
 
 
 def _calibration(ranked: Ranked, rankings: Sequence[Ranking]) -> Calibration | None:
@@ -661,10 +632,6 @@ def _calibration(ranked: Ranked, rankings: Sequence[Ranking]) -> Calibration | N
         if ranking.hits and (goal.relevant or goal.needs_no_tool):
             scores[bool(goal.relevant)].append(ranking.hits[0][1])
     return calibration(scores[True], scores[False])
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def _rankings(retriever: Retriever, ranked: Ranked, k: int) -> Iterator[Ranking]:

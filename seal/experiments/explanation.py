@@ -7,7 +7,6 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice, zip_longest
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from seal.core import (
@@ -27,7 +26,6 @@ from seal.evaluation.attribution import (
     MEANINGS,
     ORDER,
     Cause,
-    DecidedBy,
     Decision,
     Stage,
     attribute,
@@ -129,7 +127,10 @@ def explain_run(
     bench = bench or run.benchmark()
     decided_by = part_of(bench, "decided_by")
     cause_of = part_of(bench, "cause_of")
-    wanted = READ | _named_by(run, decided_by) | ({metric} if metric else set())
+    wanted = {*READ, *([metric] if metric else [])}
+    if decided_by is not None:
+        goals = (goal for task in run.tasks() for goal in task.goals)
+        wanted |= {name for goal in goals for group in decided_by(goal) for name in group}
     tally, tools, scales = _Tally(), run.tools(), run.scales()
     chats = 0
     for task, trajectory, scores in chats_of(run, left_out, wanted):
@@ -144,21 +145,20 @@ def explain_run(
                 found = row(task, trajectory, goal, cause)
                 tally.rows.append(found)
                 kept = tally.examples[cause.stage, cause.cause]
-                if len(kept) < examples:
-                    kept.append(example(found, decision, task, trajectory, tools))
-    _check(run, chats, metric, tally)
-    return _content(run, tally, left_out, examples)
-
-
-def _named_by(run: RunFolder, decided_by: DecidedBy | None) -> set[str]:
-    """Return the metrics by which the benchmark decides a goal of the run."""
-    if decided_by is None:
-        return set()
-    goals = (goal for task in run.tasks() for goal in task.goals)
-    return {name for goal in goals for group in decided_by(goal) for name in group}
-
-
-def _check(run: RunFolder, chats: int, metric: str | None, tally: _Tally) -> None:
+                if len(kept) < examples:  # for people: with query, gold, calls, and verdict
+                    asked, answer = task.goals[goal], answer_of(trajectory, goal)
+                    kept.append(
+                        {
+                            **found,
+                            "query": asked.text[:TEXT],
+                            "gold": gold_of(asked, tools),
+                            "calls": calls_of(trajectory, goal),
+                            "answer": None if answer is None else answer[:TEXT],
+                            "metric": decision.metric,
+                            "verdict": decision.state,
+                            "reason": decision.reason[:TEXT],
+                        }
+                    )
     if not chats:
         raise DataError(
             f"{run.trajectories_path} holds no chat: there is nothing to explain; "
@@ -169,6 +169,7 @@ def _check(run: RunFolder, chats: int, metric: str | None, tally: _Tally) -> Non
             f"no goal of {run.path} has a value of the metric {metric!r}: "
             f"name one of its summary.json, or score it with `seal score {run.path}`"
         )
+    return _content(run, tally, left_out, examples)
 
 
 def _content(run: RunFolder, tally: _Tally, left_out: Unexplained, examples: int) -> dict[str, Any]:
@@ -192,6 +193,7 @@ def _content(run: RunFolder, tally: _Tally, left_out: Unexplained, examples: int
         "unexplained": share(stages[-1]["goals"], failed),
         "attributions": tally.rows,
         "excluded": dict(sorted(left_out.reasons.items())),
+        **{name: told for name in ("calls_in_text",) if (told := run.summary().get(name))},
         "missing": {
             "tasks": left_out.tasks,
             "trials": [{"task": task, "trial": trial} for task, trial in left_out.trials],
@@ -214,9 +216,8 @@ def _stages(tally: _Tally, examples: int) -> list[dict[str, Any]]:
         turns = zip_longest(*(tally.examples[stage, cause] for cause in causes))
         shown = [found for turn in turns for found in turn if found is not None]
         of_all = mean_over(own, clusters)
-        of_failed: dict[str, Any] = {}
-        if stage != "infrastructure":
-            of_failed = mean_over(own[failed], clusters[failed])
+        by_model = stage != "infrastructure"
+        of_failed = mean_over(own[failed], clusters[failed]) if by_model else {}
         found.append(
             {
                 "stage": stage,
@@ -241,47 +242,15 @@ CALLS = 8
 """Most calls, of gold and of the agent, that an example lists."""
 TEXT = 400
 """Most characters of a text of an example."""
-
-
-def example(
-    found: dict[str, Any],
-    decision: Decision,
-    task: Task,
-    chat: Trajectory,
-    tools: Mapping[str, Tool],
-) -> dict[str, Any]:
-    """Return a failed goal (`row`) for people: with query, gold, the calls made, and verdict."""
-    goal = task.goals[found["goal"]]
-    answer = answer_of(chat, found["goal"])
-    return {
-        **found,
-        "query": goal.text[:TEXT],
-        "gold": gold_of(goal, tools),
-        "calls": calls_of(chat, found["goal"]),
-        "answer": None if answer is None else answer[:TEXT],
-        "metric": decision.metric,
-        "verdict": decision.state,
-        "reason": decision.reason[:400],
-    }
+_OF_CAUSE = (*("stage", "cause", "partly", "passed", "of", "step", "name", "expected", "received"),)
+"""What a row says of a `Cause`, beside the evidence."""
 
 
 def row(task: Task, chat: Trajectory, goal: int, cause: Cause) -> dict[str, Any]:
     """Return why a goal failed as plain JSON."""
-    return {
-        "task": task.id,
-        "trial": chat.trial,
-        "goal": goal,
-        "stage": cause.stage,
-        "cause": cause.cause,
-        "partly": cause.partly,
-        "passed": cause.passed,
-        "of": cause.of,
-        "step": cause.step,
-        "name": cause.name,
-        "expected": cause.expected,
-        "received": cause.received,
-        "evidence": cause.said,
-    }
+    told = {name: getattr(cause, name) for name in _OF_CAUSE}
+    place = {"task": task.id, "trial": chat.trial, "goal": goal}
+    return {**place, **told, "evidence": cause.said}
 
 
 def gold_of(goal: Goal, tools: Mapping[str, Tool]) -> list[str]:
@@ -293,9 +262,7 @@ def gold_of(goal: Goal, tools: Mapping[str, Tool]) -> list[str]:
         joint = " or " if goal.any_relevant else ", "
         names = [tools[tool].name if tool in tools else tool for tool in goal.relevant]
         return [f"tools: {joint.join(names)}"[:TEXT]]
-    if goal.plans is not None and not goal.plans:
-        return []
-    return [] if goal.plans is None else ["no tool"]
+    return ["no tool"] if goal.plans else []
 
 
 def _gold_call(called: Called, tools: Mapping[str, Tool]) -> str:
@@ -385,12 +352,24 @@ def chats_of(
     Raises:
         DataError: The run is not scored, its files are of several runs, or a line is damaged.
     """
-    for path in (run.scores_path, run.path / "tasks.jsonl", run.trajectories_path):
-        _require(run, path)
+    if not run.scores_path.is_file():
+        raise DataError(
+            f"{run.path} is not scored: there is no scores.jsonl; score it with "
+            f"`seal score {run.path}`"
+        )
+    for path in (run.path / "tasks.jsonl", run.trajectories_path):
+        if not path.is_file():
+            raise DataError(f"no file {path}: the folder holds no whole run")
     chats = Tail(run.trajectories_path, Trajectory, whole=True)
     tasks = RecordLookup(run.path / "tasks.jsonl", Task, lambda task: task.id, whole=True)
     scores = RecordLookup(run.scores_path, Score, lambda s: (s.task_id, s.trial), whole=True)
-    _check_same_run(run, {task for task, _ in scores}, {*tasks})
+    scored = {task for task, _ in scores}
+    if scored and not scored & {*tasks}:
+        raise DataError(
+            f"{run.scores_path}: no task of these scores is in tasks.jsonl, such as "
+            f"{min(scored)!r}: they are of another run; score this one again with "
+            f"`seal score {run.path}`"
+        )
     played: dict[str, set[int]] = {}
     for trajectory in chats.read():
         task = next(iter(tasks.get(trajectory.task_id)), None)
@@ -403,7 +382,8 @@ def chats_of(
     for file in (tasks, scores, chats):
         if file.torn:
             left_out.reasons[f"{TORN}: {file.path.name}"] += 1
-    due = _trials(run, played)
+    told = (run.manifest().get("measure") or {}).get("trials")
+    due = set(range(told)) if type(told) is int else set().union(*played.values())
     for task_id in tasks:
         lacking = sorted(due - played.get(task_id, set()))
         goals = len(lacking) * len(tasks.get(task_id)[0].goals) if lacking else 0
@@ -413,31 +393,3 @@ def chats_of(
         elif lacking:
             left_out.reasons[NOT_PLAYED] += goals
             left_out.tasks.append(task_id)
-
-
-def _trials(run: RunFolder, played: Mapping[str, set[int]]) -> set[int]:
-    """Return the trials that each task should have: those of run.json, else all that occur."""
-    told = (run.manifest().get("measure") or {}).get("trials")
-    if type(told) is int:
-        return set(range(told))
-    return set().union(*played.values())
-
-
-def _require(run: RunFolder, path: Path) -> None:
-    if not path.is_file() and path == run.scores_path:
-        raise DataError(
-            f"{run.path} is not scored: there is no scores.jsonl; score it with "
-            f"`seal score {run.path}`"
-        )
-    if not path.is_file():
-        raise DataError(f"no file {path}: the folder holds no whole run")
-
-
-def _check_same_run(run: RunFolder, scored: set[str], tasks: set[str]) -> None:
-    """Refuse scores of which none belongs to a task of the run."""
-    if scored and not scored & tasks:
-        raise DataError(
-            f"{run.scores_path}: no task of these scores is in tasks.jsonl, such as "
-            f"{min(scored)!r}: they are of another run; score this one again with "
-            f"`seal score {run.path}`"
-        )

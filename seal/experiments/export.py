@@ -201,7 +201,12 @@ class Writer:
         """
         if goal.plans is None:
             return [{"name": self.names[tool]} for tool in goal.relevant] or None
-        return [self._call(call) for plan in goal.plans[:1] for call in plan.calls()]
+        return [
+            {"name": self.names[call.tool]}
+            | ({} if call.arguments is None else {"arguments": call.canonical_arguments()})
+            for plan in goal.plans[:1]
+            for call in plan.calls()
+        ]
 
     def row(self, asked: tuple[str, Task, Goal]) -> dict[str, JSON]:
         """Return a goal as a row for `seal new`: gold calls are a JSON text, tags are columns."""
@@ -211,11 +216,6 @@ class Writer:
         row = {"id": key, "query": goal.text, "calls": None if calls is None else json_text(calls)}
         row |= {"system": task.system} if task.system else {}
         return {**row, "answer": list(goal.answers), "split": task.split, **own}
-
-    def _call(self, call: Called) -> dict[str, JSON]:
-        named: dict[str, JSON] = {"name": self.names[call.tool]}
-        known = call.arguments is not None
-        return {**named, "arguments": call.canonical_arguments()} if known else named
 
     def documents(self, ids: Iterable[str] | None = None) -> list[dict[str, Any]]:
         """Return tools as name, description and parameters."""

@@ -337,17 +337,12 @@ def _order(sides: Iterable[tuple[Side, Side]], seed: int) -> Iterator[dict[str, 
             new = news.get(old["metric"])
             if new is None or None in (old["difference"], new["difference"]):
                 continue
+            both = (old, new)
+            told = [{part: it[part] for part in ("difference", "low", "high", "n")} for it in both]
+            signs = {(it["difference"] > 0) - (it["difference"] < 0) for it in both}
             yield {
                 **{part: old[part] for part in ("metric", "run", "other")},
-                "recorded": _difference(old),
-                "simulated": _difference(new),
-                "kept": _sign(old["difference"]) == _sign(new["difference"]),
+                "recorded": told[0],
+                "simulated": told[1],
+                "kept": len(signs) == 1,
             }
-
-
-def _difference(entry: Mapping[str, Any]) -> dict[str, Any]:
-    return {part: entry[part] for part in ("difference", "low", "high", "n")}
-
-
-def _sign(value: float) -> int:
-    return (value > 0) - (value < 0)

@@ -203,24 +203,19 @@ def open_journal(
     work = out / WORK
     work.mkdir(parents=True, exist_ok=True)
     with Lock(work):
-        _check_settings(work / SETTINGS, to_plain(settings))
+        path, own = work / SETTINGS, to_plain(settings)
+        held = parsed(path, "choose another --out") if path.is_file() else own
+        held = held if isinstance(held, dict) else {}
+        for key, value in own.items():
+            if not equal(value, held.get(key)):
+                raise UsageError(
+                    f"{out} was made with another {key}: {held.get(key)!r}, now {value!r}; choose "
+                    "another --out"
+                )
+        if not path.is_file():
+            write_json(own, path)
         with closing(RecordJournal(work / name, kind, schema)) as journal:
             yield journal
-
-
-def _check_settings(path: Path, settings: Mapping[str, JSON]) -> None:
-    """Make sure that a folder's records are made as these would be; else write down how."""
-    if not path.is_file():
-        write_json(dict(settings), path)
-        return
-    before = parsed(path, "choose another --out")
-    held = before if isinstance(before, dict) else {}
-    for name, value in settings.items():
-        if not equal(value, held.get(name)):
-            raise UsageError(
-                f"{path.parent.parent} was made with another {name}: {held.get(name)!r}, now "
-                f"{value!r}; choose another --out"
-            )
 
 
 # -- The settings of who writes, which generators share: a language model, which must be named.

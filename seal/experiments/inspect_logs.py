@@ -85,8 +85,7 @@ class _Log:
         """Metrics in the order for the viewer, which at first shows only few."""
         self._metrics = {name: metrics[name] for name in self._order}
         self._name = run.pool_name
-        model = self._system.get("model")
-        self._model = str((model.get("model") if isinstance(model, dict) else model) or "none")
+        self._model = run.model or "none"
 
     def head(self, tasks: int) -> dict[str, JSON]:
         """Return all of a log but its samples."""

@@ -80,7 +80,6 @@ def audit_run(folder: RunFolder, labels: Path | None = None) -> dict[str, JSON]:
             "judge's model, or give labels of people: --audit FILE.csv"
         )
     summary = folder.summary()
-    measured = [name for name in METRICS.values() if name in summary["metrics"]]
     told: dict[str, JSON] = {}
     if labels is not None:
         given = Judgements.of(_rows(folder, labels))
@@ -94,7 +93,7 @@ def audit_run(folder: RunFolder, labels: Path | None = None) -> dict[str, JSON]:
             "problems": list(given.problems),
         }
     found: dict[str, JSON] = {}
-    for metric in measured:
+    for metric in [name for name in METRICS.values() if name in summary["metrics"]]:
         judged = decisions(folder.scores(), metric)
         judges = votes_of(folder.scores(), metric)
         found[metric] = {
@@ -390,9 +389,7 @@ def _played(run: RunFolder) -> set[str]:
 
 
 def _names(run: RunFolder) -> set[str]:
-    model = run.manifest().get("system", {}).get("model", {})
-    name = str(model.get("model", "") if isinstance(model, Mapping) else model)
-    return {run.path.resolve().name, name, name.removeprefix(_RECORDED)} - {""}
+    return {run.path.resolve().name, run.model, run.model.removeprefix(_RECORDED)} - {""}
 
 
 def _is_turned(found: PreferenceFile, run: RunFolder, base: RunFolder) -> bool:

@@ -13,7 +13,6 @@ from seal.evaluation.goals import RATE, WHOLLY
 from seal.evaluation.significance import (
     Difference,
     Noise,
-    Power,
     holm,
     mcnemar,
     noise_of_means,
@@ -133,19 +132,26 @@ def compare(
     noise = _noise(one, other, pairs, names, both)
     powers = power_of(differences, pairs.clusters, pairs.tasks, pairs.trials, noise=noise)
     excluded = _excluded(one, other, pairs, names)
-    entries = [
-        {
-            "run": one.name,
-            "other": other.name,
-            "metric": name,
-            "mean": means[column][0],
-            "other_mean": means[column][1],
-            **_figures(found[column], powers[column]),
-            "tasks": int(np.count_nonzero(np.bincount(pairs.tasks[both[:, column]]))),
-            "excluded": excluded[column],
-        }
-        for column, name in enumerate(names)
-    ]
+    entries: list[dict[str, Any]] = []
+    for column, (name, apart, power) in enumerate(zip(names, found, powers, strict=True)):
+        entries.append(
+            {
+                "run": one.name,
+                "other": other.name,
+                "metric": name,
+                "mean": means[column][0],
+                "other_mean": means[column][1],
+                **_apart(apart),
+                "p": apart.p,
+                "p_holm": None,
+                "n": apart.n,
+                "detectable": rounded(power.detectable),
+                "tasks_needed": power.tasks_needed,
+                "trials_needed": power.trials_needed,
+                "tasks": int(np.count_nonzero(np.bincount(pairs.tasks[both[:, column]]))),
+                "excluded": excluded[column],
+            }
+        )
     correct([entry for entry in entries if family is None or entry["metric"] in family])
     return [entry | {"p": rounded(entry["p"])} for entry in entries]
 
@@ -298,20 +304,6 @@ def _reason(one: Side, other: Side, left: int, right: int) -> str:
 
 def _mean(values: Floats) -> float | None:
     return rounded(float(values.mean())) if len(values) else None
-
-
-def _figures(difference: Difference, power: Power) -> dict[str, Any]:
-    return {
-        "difference": rounded(difference.mean),
-        "low": rounded(difference.low),
-        "high": rounded(difference.high),
-        "p": difference.p,
-        "p_holm": None,
-        "n": difference.n,
-        "detectable": rounded(power.detectable),
-        "tasks_needed": power.tasks_needed,
-        "trials_needed": power.trials_needed,
-    }
 
 
 # -- The trials of each task as one row of a score table.
@@ -539,25 +531,27 @@ def passes_of(found: Verdicts, seed: int, resamples: int) -> list[dict[str, Any]
         # Of the same tasks: a run with more trials has k of them in more tasks.
         here = ~np.isnan(kept)
         ours, theirs = (mean_over(of_run[here], found.clusters[here]) for of_run in both)
-        passes.append({"measure": measure, "k": k, **_pass(ours, theirs, difference, played)})
+        passes.append(
+            {
+                "measure": measure,
+                "k": k,
+                "mean": ours["mean"],
+                "interval": [ours["low"], ours["high"]],
+                "other_mean": theirs["mean"],
+                "other_interval": [theirs["low"], theirs["high"]],
+                **_apart(difference),
+                "p": rounded(difference.p),
+                "tasks": difference.n,
+                "excluded": played - difference.n,
+            }
+        )
     return passes
 
 
-def _pass(
-    ours: Mapping[str, Any], theirs: Mapping[str, Any], apart: Difference, played: int
-) -> dict[str, Any]:
-    return {
-        "mean": ours["mean"],
-        "interval": [ours["low"], ours["high"]],
-        "other_mean": theirs["mean"],
-        "other_interval": [theirs["low"], theirs["high"]],
-        "difference": rounded(apart.mean),
-        "low": rounded(apart.low),
-        "high": rounded(apart.high),
-        "p": rounded(apart.p),
-        "tasks": apart.n,
-        "excluded": played - apart.n,
-    }
+def _apart(found: Difference) -> dict[str, float | None]:
+    """Return what two runs differ by, with its interval."""
+    told = {"difference": found.mean, "low": found.low, "high": found.high}
+    return {name: rounded(value) for name, value in told.items()}
 
 
 def _ks(most: int) -> Sequence[int]:

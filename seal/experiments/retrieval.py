@@ -21,11 +21,9 @@ from seal.evaluation.rankings import qrels_of, write_trec_qrels, write_trec_run
 from seal.experiments.draws import (
     Contender,
     Costs,
-    Draw,
     Measured,
     Measurement,
     Ranked,
-    Seconds,
     Unavailable,
     contenders,
     distinct,
@@ -39,7 +37,7 @@ from seal.experiments.draws import (
     without_distractors,
 )
 from seal.experiments.generation import RecordJournal
-from seal.experiments.retrieval_figures import Cell, cell_of, comparisons_of, corrected, results_of
+from seal.experiments.retrieval_figures import cell_of, comparisons_of, corrected, results_of
 from seal.experiments.series import FIGURES, ExperimentFile, LongForm, figures_of, write_json
 from seal.experiments.settings import RetrievalSettings
 from seal.pools.lookup import Bench
@@ -174,7 +172,13 @@ class _Experiment:
             cell = cell_of(outcomes, k)
             entries = results_of(cell, labels, k)
             for contender, entry in zip(self.entered, entries, strict=True):
-                results.append({**entry, **_origin(contender, cell)})
+                known = contender.in_source(cell.source)
+                origin: dict[str, Any] = {} if known is None else {"in_source": known}
+                if known:
+                    origin["training_queries"] = contender.training_queries(
+                        cell.source, cell.task_of
+                    )
+                results.append({**entry, **origin})
                 if self.on_result is not None:
                     self.on_result(results[-1])
             comparisons += comparisons_of(cell, k, seed)
@@ -209,17 +213,6 @@ class _Experiment:
         if self.progress is not None:
             pool = replace(pool, progress=partial(self.progress, "embed tools"))
         return pool if part.whole else replace(pool, cache_dir=None)  # drawn: never searched again
-
-
-def _origin(contender: Contender, cell: Cell) -> dict[str, Any]:
-    """Return what a trained retriever has seen of a cell: {in_source, training_queries}."""
-    known = contender.in_source(cell.source)
-    if not known:
-        return {} if known is None else {"in_source": False}
-    return {
-        "in_source": True,
-        "training_queries": contender.training_queries(cell.source, cell.task_of),
-    }
 
 
 # -- The files of a retrieval experiment.
@@ -262,61 +255,53 @@ _NAME_LIMIT = 120
 """Characters of a folder's name."""
 
 
+@dataclass(frozen=True, slots=True)
 class Folder:
-    """Where an experiment is written.
+    """Where an experiment is written."""
 
-    Args:
-        out: The folder.
-        journal: What was measured.
-        begun: Content of results.json before anything was measured.
-        with_draws: Write the rankings of drawn pools too.
-    """
-
-    def __init__(
-        self,
-        out: Path,
-        journal: RecordJournal[Measured],
-        begun: Mapping[str, Any],
-        with_draws: bool,
-    ) -> None:
-        self._out = out
-        self._journal = journal
-        self._with_draws = with_draws
-        self._names = ranking_folders(begun)
+    out: Path
+    journal: RecordJournal[Measured]
+    """What was measured."""
+    names: Mapping[tuple[str, str], str]
+    """Pool and retriever to the folder of the rankings."""
+    with_draws: bool
+    """Whether the rankings of drawn pools are written too."""
 
     def finished(self) -> dict[str, Any] | None:
         """Return the content of results.json; None where something is still to be done.
 
         Who was unavailable is asked again.
         """
-        held = RETRIEVAL.read(self._out / RESULTS)
+        held = RETRIEVAL.read(self.out / RESULTS)
         is_whole = not any("unavailable" in entry for entry in held["results"])
         return held if held["results"] and is_whole else None
 
     def kept(self, ranked: Ranked, retriever: str) -> Measured | None:
         """Return what a retriever measured before the experiment was interrupted."""
-        return self._journal.made.get(self._key(ranked, retriever))
+        return self.journal.made.get(self._key(ranked, retriever))
 
     def keep(self, ranked: Ranked, retriever: str, made: Measurement) -> Measured:
         """Write one retriever's rankings of a pool, the relevant tools, and what it measured."""
         self._write_rankings(ranked, retriever, made.rankings)
-        with (self._out / TIMINGS).open("ab") as file:
-            file.write(json_bytes(_timing(ranked, retriever, made.seconds)) + b"\n")
-        return self._journal.add(replace(made.measured, id=self._key(ranked, retriever)))
+        with (self.out / TIMINGS).open("ab") as file:
+            draw = {"size": ranked.size, "sample": ranked.draws[0].sample}
+            told = {"pool": ranked.source.label, **draw, "retriever": retriever}
+            file.write(json_bytes({**told, "tools": len(ranked.tools), **made.timing}) + b"\n")
+        return self.journal.add(replace(made.measured, id=self._key(ranked, retriever)))
 
     def _key(self, ranked: Ranked, retriever: str) -> str:
         return f"{self._place(ranked, retriever)} {ranked.digest}"
 
     def _place(self, ranked: Ranked, retriever: str) -> str:
         """Return the folder of a retriever's rankings, within the experiment's."""
-        name = self._names[ranked.source.label, retriever]
+        name = self.names[ranked.source.label, retriever]
         return name if ranked.whole else f"{name}/{ranked.size}-{ranked.draws[0].sample}"
 
     def _write_rankings(self, ranked: Ranked, retriever: str, rankings: Sequence[Ranking]) -> None:
-        folder = self._out / self._place(ranked, retriever)
+        folder = self.out / self._place(ranked, retriever)
         if ranked.whole:
             write_records(folder / "rankings.jsonl", rankings)
-        elif not self._with_draws:
+        elif not self.with_draws:
             return
         qrels = qrels_of(ranked.tasks)
         asked = {query for draw in ranked.draws for query in draw.queries}
@@ -333,21 +318,31 @@ class Folder:
         What `figures` left out is added to the notes of the result.
         """
         with_tools = lists_tools(parts)
-        with AtomicFile(self._out / DRAWS) as file:
+        with AtomicFile(self.out / DRAWS) as file:
             for ranked in parts:
                 for draw in ranked.draws:
-                    file.write(json_bytes(_draw_json(ranked, draw, with_tools)) + b"\n")
-        LONG.write(result, self._out)
+                    told: dict[str, Any] = {
+                        "pool": ranked.source.label,
+                        "size": ranked.size,
+                        "sample": draw.sample,
+                        "tools_digest": ranked.digest,
+                        "queries": [query_id(query) for query in draw.queries],
+                    }
+                    told |= {} if ranked.whole else {"distractors": ranked.distractors}
+                    if with_tools and not ranked.whole:
+                        told["tools"] = [tool.id for tool in ranked.tools]
+                    file.write(json_bytes(told) + b"\n")
+        LONG.write(result, self.out)
         if figures is not None:
-            result["notes"] += figures(result, self._out)
-        write_json(result, self._out / RESULTS)
+            result["notes"] += figures(result, self.out)
+        write_json(result, self.out / RESULTS)
 
     def discard(self) -> None:
         """Remove what an experiment wrote that cannot be."""
-        for name in {Path(name).parts[0] for name in self._names.values()}:
-            shutil.rmtree(self._out / name, ignore_errors=True)
+        for name in {Path(name).parts[0] for name in self.names.values()}:
+            shutil.rmtree(self.out / name, ignore_errors=True)
         for name in (RESULTS, MEASURED, DRAWS, "results.csv", TIMINGS):
-            (self._out / name).unlink(missing_ok=True)
+            (self.out / name).unlink(missing_ok=True)
 
 
 @contextmanager
@@ -375,7 +370,7 @@ def open_folder(
         RETRIEVAL.opened(out, begun, resume) as resumed,
         closing(RecordJournal(journal, Measured, _MEASURED_1)) as measured,
     ):
-        folder = Folder(out, measured, begun, with_draws)
+        folder = Folder(out, measured, ranking_folders(begun), with_draws)
         try:
             yield folder
         except SealError:
@@ -389,34 +384,6 @@ def open_folder(
 def lists_tools(parts: Sequence[Ranked]) -> bool:
     """Tell whether the tools of drawn pools are few enough for their ids to be written."""
     return sum(len(part.tools) for part in parts if not part.whole) <= _TOOL_IDS
-
-
-def _draw_json(ranked: Ranked, draw: Draw, with_tools: bool) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "pool": ranked.source.label,
-        "size": ranked.size,
-        "sample": draw.sample,
-        "tools_digest": ranked.digest,
-        "queries": [query_id(query) for query in draw.queries],
-    }
-    if not ranked.whole:
-        found["distractors"] = ranked.distractors
-        if with_tools:
-            found["tools"] = [tool.id for tool in ranked.tools]
-    return found
-
-
-def _timing(ranked: Ranked, retriever: str, seconds: Seconds) -> dict[str, Any]:
-    return {
-        "pool": ranked.source.label,
-        "size": ranked.size,
-        "sample": ranked.draws[0].sample,
-        "retriever": retriever,
-        "tools": len(ranked.tools),
-        "queries": seconds.queries,
-        "building_s": round(seconds.building, 4),
-        "query_ms": round(1000 * seconds.ranking / max(1, seconds.queries), 4),
-    }
 
 
 def ranking_folders(content: Mapping[str, Any]) -> dict[tuple[str, str], str]:

@@ -209,22 +209,17 @@ def _estimates(cell: Cell, names: Sequence[str]) -> dict[str, dict[str, Any]]:
     for label in estimates:
         for name in names:
             estimates[label][name] |= {"undefined": undefined, "by": {}}
-    for group, rows in _groups(cell).items():
-        part = _estimated(cell, names, np.asarray(rows))
-        for label in estimates:
-            for name in names:
-                estimates[label][name]["by"][group] = part[label][name]
-    return estimates
-
-
-def _groups(cell: Cell) -> dict[str, list[int]]:
-    """Return the rows of each group of tasks."""
     named = {task.id: groups_of(task) for task in cell.source.tasks}
     groups: dict[str, list[int]] = {}
     for row, task in enumerate(cell.task_of):
         for group in named[task]:
             groups.setdefault(group, []).append(row)
-    return dict(sorted(groups.items()))
+    for group, rows in sorted(groups.items()):
+        part = _estimated(cell, names, np.asarray(rows))
+        for label in estimates:
+            for name in names:
+                estimates[label][name]["by"][group] = part[label][name]
+    return estimates
 
 
 def _estimated(cell: Cell, names: Sequence[str], rows: Any) -> dict[str, dict[str, Any]]:

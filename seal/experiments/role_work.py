@@ -81,11 +81,9 @@ class Work:
 
     def record(self) -> dict[str, int]:
         """Return the counts."""
+        tokens = {"tokens_in": self.tokens_in, "tokens_out": self.tokens_out}
         return {
-            "replies": self.replies,
-            "goals": len(self.goals),
-            "tokens_in": self.tokens_in,
-            "tokens_out": self.tokens_out,
+            **{"replies": self.replies, "goals": len(self.goals), **tokens},
             **{outcome: self.count(outcome) for outcome in OUTCOMES},
         }
 

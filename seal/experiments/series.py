@@ -75,8 +75,9 @@ class ExperimentFile:
         names, what = _names(out), self.what
         if self.name in names:
             if not resume:
+                article = "an" if what[0] in "aeiou" else "a"
                 raise UsageError(
-                    f"{out} holds {_a(what)} already; add --resume, or give another --out"
+                    f"{out} holds {article} {what} already; add --resume, or give another --out"
                 )
         elif "run.json" in names:
             raise UsageError(f"{out} holds a run and no {what}; give --out a new folder")
@@ -126,23 +127,24 @@ class ExperimentFile:
 
     def _check_same(self, out: Path, content: Mapping[str, Any]) -> None:
         before = self.read(out / self.name)
-        differing = [
-            f"{part}.{key}: was {was.get(key)!r}, is {now.get(key)!r}"
-            for part in self.telling
-            for was, now in [(_by_key(before[part]), _by_key(content[part]))]
-            for key in {**was, **now}
-            if not self._goes_on(key, was.get(key), now.get(key))
-        ]
+        differing = []
+        for part in self.telling:
+            was, now = (
+                told if isinstance(told, dict) else dict(enumerate(told))
+                for told in (before[part], content[part])
+            )
+            for key in {**was, **now}:
+                old, new = was.get(key), now.get(key)
+                grown = key in self.growing and (
+                    new is None or (isinstance(old, int) and new >= old)
+                )
+                if old != new and not grown:
+                    differing.append(f"{part}.{key}: was {old!r}, is {new!r}")
         if differing:
             raise UsageError(
                 f"{out} holds another {self.what}; " + "; ".join(differing) + ". "
                 "Resume with the settings of then, or give another --out"
             )
-
-    def _goes_on(self, key: str, old: Any, new: Any) -> bool:
-        if old == new or key not in self.growing:
-            return bool(old == new)
-        return new is None or (isinstance(old, int) and new >= old)
 
     def read(self, file: Path) -> dict[str, Any]:
         """Return the content of the file.
@@ -151,14 +153,6 @@ class ExperimentFile:
             DataError: The file is not that of such an experiment.
         """
         return read_json(file, self.parts, self.what)
-
-
-def _by_key(part: Any) -> Mapping[Any, Any]:
-    return part if isinstance(part, dict) else dict(enumerate(part))
-
-
-def _a(what: str) -> str:
-    return f"{'an' if what[0] in 'aeiou' else 'a'} {what}"
 
 
 def _names(out: Path) -> set[str]:
@@ -341,7 +335,9 @@ def play(
         told("runs", len(done), len(conditions))
         folder = RunFolder(out / one.name)
         if skip and _finished(folder, one.settings):
-            _check_same(folder, one.settings)
+            with Engine.of(one.settings, folder) as engine:  # it may have other settings
+                now = {"measure": measure_of(engine), "system": system_of(engine)}
+            check_resumable(folder.manifest(), now, folder.path)
         else:
             asked = within(one.settings, budget)
             if asked is None:
@@ -369,13 +365,6 @@ def _finished(folder: RunFolder, settings: RunSettings) -> bool:
     whole = chats + summary["skipped"] == summary["tasks"] * settings.trials
     baselines = not settings.baselines or len(folder.baselines()) == len(BASELINES)
     return whole and not summary["errors"] and baselines
-
-
-def _check_same(folder: RunFolder, settings: RunSettings) -> None:
-    """Raise UsageError if a finished run has other settings."""
-    with Engine.of(settings, folder) as engine:
-        now = {"measure": measure_of(engine), "system": system_of(engine)}
-    check_resumable(folder.manifest(), now, folder.path)
 
 
 def metrics_of(summary: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

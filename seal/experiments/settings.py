@@ -199,11 +199,7 @@ class SweepSettings(Drawing):
 
     def protocol(self) -> dict[str, Any]:
         """Return what was varied, for sweep.json."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in values.items()
-        }
+        return {field.name: _plain(getattr(self, field.name)) for field in fields(self)}
 
 
 def retriever_of(settings: RunSettings) -> Any:

@@ -6,7 +6,7 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
@@ -158,7 +158,13 @@ def split_tasks(tasks: Sequence[Task], settings: SplitSettings) -> Parts:
         tested = {task.id for task in usable if task.split not in ("", TRAIN)}
         left[_NO_SPLIT] = tuple(task for task in usable if not task.split)
         usable = tuple(task for task in usable if task.split)
-        _check_given(usable)
+        names = Counter(task.split for task in usable)
+        if TRAIN not in names or len(names) < 2:
+            listed = ", ".join(f"{name} {count}" for name, count in sorted(names.items()))
+            raise UsageError(
+                f"by='given': the pool's tasks must be of {TRAIN!r} and of another split; "
+                f"there are: {listed or 'none'}. Take by='query' or 'tool'"
+            )
     elif settings.by == "tool":
         tools = _drawn_tools(usable, settings, chance)
         held = {task.id: _needed(task) & {*tools} for task in usable}
@@ -182,7 +188,11 @@ def split_tasks(tasks: Sequence[Task], settings: SplitSettings) -> Parts:
             f"by={settings.by!r}: no task is left {side}{reasons}; change test, seed or by, or "
             "take a larger pool"
         )
-    kept = _kept(train, len(usable), settings, chance)
+    kept = train
+    if settings.train is not None:
+        count = _count(TRAIN, settings.train, len(usable), len(train), "task")
+        drawn = {task.id for task in chance.sample(train, count)}
+        kept = tuple(task for task in train if task.id in drawn)
     left[_TOO_MANY] = _others(train, kept)
     return Parts(kept, test, {why: those for why, those in left.items() if those}, tools)
 
@@ -231,13 +241,7 @@ def _record(pool: StoredPool, parts: Parts, settings: SplitSettings, out: Path) 
     }
     return {
         "pool": pool.name,
-        "split": {
-            "by": settings.by,
-            "test": settings.test,
-            "train": settings.train,
-            "seed": settings.seed,
-            "threshold": settings.threshold,
-        },
+        "split": asdict(settings),
         "sources": [
             {
                 "pool": pool.name,
@@ -385,27 +389,6 @@ def _count(name: str, size: int | float | None, of: int, most: int, what: str) -
         there = f"of {counted(of, what)} at most {most} can be taken"
         raise UsageError(f"{name}={size}: {there}; give less, or a larger pool")
     return count
-
-
-def _kept(
-    train: tuple[Task, ...], of: int, settings: SplitSettings, chance: random.Random
-) -> tuple[Task, ...]:
-    """Return the training tasks that are wanted, drawn by chance."""
-    if settings.train is None:
-        return train
-    count = _count(TRAIN, settings.train, of, len(train), "task")
-    drawn = {task.id for task in chance.sample(train, count)}
-    return tuple(task for task in train if task.id in drawn)
-
-
-def _check_given(tasks: Sequence[Task]) -> None:
-    names = Counter(task.split for task in tasks)
-    if TRAIN not in names or len(names) < 2:
-        listed = ", ".join(f"{name} {count}" for name, count in sorted(names.items())) or "none"
-        raise UsageError(
-            f"by='given': the pool's tasks must be of {TRAIN!r} and of another split; "
-            f"there are: {listed}. Take by='query' or 'tool'"
-        )
 
 
 # -- Triplets to train a retriever on: a query, the document of a tool that it needs, and others.
@@ -573,9 +556,41 @@ def mine(
     plains = {tool: plain(text)[:COMPARED] for tool, text in documents.items()}
     mined = Mined()
     chance = random.Random(derive_seed(settings.seed, "negatives", pool.digest))
+
+    def hard(query: GoldQuery, own: str, ranking: Ranking) -> list[str]:
+        """Return the hard negatives of one pair, best first, then those drawn; count them."""
+        count = settings.negatives
+        wanted = [plains[tool] for tool in query.tools]
+
+        def near(tool: str) -> bool:
+            ratios = (fuzz.ratio(plains[tool], it, score_cutoff=LIKENESS) for it in wanted)
+            return any(ratio >= LIKENESS for ratio in ratios)
+
+        found: list[str] = []
+        highest = NEGATIVE_SHARE * dict(ranking.hits).get(own, 0.0)
+        for tool, score in ranking.hits:
+            if len(found) == count:
+                break
+            if tool in query.tools:
+                continue
+            if score > highest or highest <= 0:
+                mined.too_near_in_score += 1
+            elif near(tool):
+                mined.too_near_in_text += 1
+            else:
+                found.append(tool)
+        mined.found += len(found)
+        if len(found) == count:
+            return found
+        free = [tool for tool in plains if tool not in query.tools and tool not in found]
+        shuffled = (tool for tool in chance.sample(free, len(free)) if not near(tool))
+        drawn = list(islice(shuffled, count - len(found)))
+        mined.drawn += len(drawn)
+        return found + drawn
+
     for query, ranking in zip(asked, rankings, strict=True):
         for own in query.tools:
-            tools = _hard(query, own, ranking, plains, settings, chance, mined)
+            tools = hard(query, own, ranking)
             if len(tools) < settings.negatives:
                 raise DataError(
                     f"--negatives {settings.negatives}: pool {pool.name} has "
@@ -584,43 +599,3 @@ def mine(
                 )
             mined.negatives[query.text, own] = tuple(documents[tool] for tool in tools)
     return mined
-
-
-def _hard(
-    query: GoldQuery,
-    own: str,
-    ranking: Ranking,
-    plains: Mapping[str, str],
-    settings: MiningSettings,
-    chance: random.Random,
-    mined: Mined,
-) -> list[str]:
-    """Return the hard negatives of one pair, best first, then those drawn; count them."""
-    count, least = settings.negatives, LIKENESS
-    wanted = [plains[tool] for tool in query.tools]
-
-    def near(tool: str) -> bool:
-        text = plains[tool]
-        return any(fuzz.ratio(text, other, score_cutoff=least) >= least for other in wanted)
-
-    found: list[str] = []
-    highest = NEGATIVE_SHARE * dict(ranking.hits).get(own, 0.0)
-    for tool, score in ranking.hits:
-        if len(found) == count:
-            break
-        if tool in query.tools:
-            continue
-        if score > highest or highest <= 0:
-            mined.too_near_in_score += 1
-        elif near(tool):
-            mined.too_near_in_text += 1
-        else:
-            found.append(tool)
-    mined.found += len(found)
-    if len(found) == count:
-        return found
-    free = [tool for tool in plains if tool not in query.tools and tool not in found]
-    shuffled = (tool for tool in chance.sample(free, len(free)) if not near(tool))
-    drawn = list(islice(shuffled, count - len(found)))
-    mined.drawn += len(drawn)
-    return found + drawn

@@ -153,12 +153,6 @@ def run_name(drawn: PoolSample, top_k: int, several: bool) -> str:
     return f"size-{drawn.size}/sample-{drawn.sample}/{run}"
 
 
-def write(out: Path, content: Mapping[str, Any]) -> None:
-    """Write sweep.json and sweep.csv."""
-    write_json(content, out / SWEEP.name)
-    LONG.write(content, out)
-
-
 def discard(out: Path) -> None:
     """Remove what a sweep wrote if it failed before any of its runs began."""
     if any(out.glob("size-*/sample-*/run*/run.json")):
@@ -225,16 +219,22 @@ def sweep(
     )
     several = len(varied.top_k) > 1
     runs = {run_name(it, k, several): (it, k) for it, k in planned}
+    conditions = []
+    for name, (it, k) in runs.items():
+        own = {"pool": pool.at(pool_folder(out, it)), "top_k": k}
+        asked = changed(settings, **own, limit=None, first=None, select={})
+        conditions.append(PlannedRun(name, asked))
     begun = _Sweep(settings, varied, out, pool, runs)
     with SWEEP.opened(out, begun.content([], [f"unfinished: {counted(len(runs), 'run')}"]), resume):
         try:
             for it in drawn:
                 write_drawn(it, pool_folder(out, it), pool, settings.seed)
-            result = play(begun.conditions(), out, settings, begun.content, progress, skip=True)
+            result = play(conditions, out, settings, begun.content, progress, skip=True)
         except SealError:
             discard(out)
             raise
-        write(out, result.content)
+        write_json(result.content, out / SWEEP.name)
+        LONG.write(result.content, out)
     return result
 
 
@@ -248,15 +248,6 @@ class _Sweep:
     pool: StoredPool
     runs: dict[str, tuple[PoolSample, int]]
     """Name to pool and K, in the order in which they are played."""
-
-    def conditions(self) -> list[PlannedRun]:
-        """Return the runs with their settings."""
-        found = []
-        for name, (drawn, top_k) in self.runs.items():
-            pool = self.pool.at(pool_folder(self.out, drawn))
-            own = changed(self.settings, pool=pool, top_k=top_k, limit=None, first=None, select={})
-            found.append(PlannedRun(name, own))
-        return found
 
     def content(self, done: Sequence[str], notes: list[str]) -> dict[str, Any]:
         """Return the content of sweep.json.

@@ -7,17 +7,22 @@ to the form of chat completions. So profiles, outcomes and the reading of calls 
 from __future__ import annotations
 
 import json
+import logging
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from seal.core import ModelError, Request
+from seal.core.http import CutStreamError, Streamed, answer_in
+from seal.core.outcomes import finish_of
 from seal.core.secrets import ANTHROPIC_URL
-from seal.core.servers import sentences, server_url
+from seal.core.servers import server_url
 from seal.models.profiles import Profile
 from seal.models.server_model import SdkServer, ServerModel
 from seal.models.spec import ModelSettings
 from seal.models.wire import WireTools, object_of, objects_in, texts_in
 
+_log = logging.getLogger(__name__)
 _LONGEST = 4096
 """Tokens of an answer where nobody says how many; Anthropic wants a number."""
 _CACHED = {"type": "ephemeral"}
@@ -37,19 +42,18 @@ class _AnthropicServer(SdkServer):
         super().__init__(who, "ANTHROPIC_API_KEY", settings)
 
     def _sent(self, client: Any, body: Mapping[str, Any], heard: Callable[[], None]) -> Any:
-        ask: Callable[..., Any] = client.messages.create
+        ask: Callable[..., Any] = client.messages.with_streaming_response.create
         named = {name: body[name] for name in ("model", "max_tokens", "messages")}
         rest = {name: value for name, value in body.items() if name not in named}
-        if not self._settings.stream:
-            return ask(**named, extra_body=rest).model_dump(mode="json")
-        with client.messages.stream(**named, extra_body=rest) as stream:
-            for event in stream:
-                if event.type == "content_block_delta":
+        if self._settings.stream:
+            rest["stream"] = True
+        text = bytearray()
+        with ask(**named, extra_body=rest) as answer:
+            for piece in answer.iter_bytes():
+                text += piece
+                if b"content_block_delta" in piece:
                     heard()
-            message = stream.get_final_message()
-        if message.stop_reason is None:
-            raise ValueError("the stream broke off before the answer's end")
-        return message.model_dump(mode="json")
+        return answer_in(text, _MESSAGES)
 
     def _told(self, error: Exception) -> ModelError:
         import anthropic
@@ -62,21 +66,17 @@ class _AnthropicServer(SdkServer):
             found = type(cause).__name__ != "ConnectError"
             said = f"could not be reached or broke off: {cause}"
             return self.transient(said, status=0, found=found)
+        if isinstance(error, CutStreamError):
+            return self.transient(f"broke off: {error}", status=0)
         said = str(error) or type(error).__name__
-        told = f"answered what is not of its interface: {said}"
-        if self._settings.stream:
-            told = sentences(told, "If it cannot stream: -M stream=false.")
-        return self.transient(told)
+        return self.transient(f"answered what is no JSON: {said}. Is {self.setting} right?")
 
     def _told_status(self, error: Any) -> ModelError:
         body = error.body if isinstance(error.body, dict) else {}
         inner = body.get("error")
         kind = str(inner.get("type")) if isinstance(inner, dict) else ""
         message = str(inner.get("message")) if isinstance(inner, dict) else str(error.message)
-        status = error.status_code
-        if status < 400:  # an error amid a stream
-            status = 529 if kind == "overloaded_error" else 500
-        return self._failure(status, message, error.response.headers, codes=kind)
+        return self._failure(error.status_code, message, error.response.headers, codes=kind)
 
     def _connect(self) -> Any:
         import anthropic
@@ -93,6 +93,43 @@ class _AnthropicServer(SdkServer):
         )
 
 
+def _message(chunks: list[dict[str, Any]]) -> tuple[dict[str, Any], bool]:
+    """Return a message: its blocks come in parts, the arguments of a call as pieces of JSON.
+
+    They stay the text that came: a call that was cut has no arguments, however much can be guessed.
+    """
+    answer: dict[str, Any] = {}
+    blocks: dict[Any, dict[str, Any]] = {}
+    for chunk in chunks:
+        if chunk.get("type") == "message_start":
+            answer = dict(object_of(chunk.get("message")))
+        elif chunk.get("type") == "content_block_start":
+            blocks[chunk.get("index")] = dict(object_of(chunk.get("content_block")))
+        elif chunk.get("type") == "content_block_delta":
+            block = blocks.setdefault(chunk.get("index"), {})
+            for name, value in object_of(chunk.get("delta")).items():
+                if name in ("text", "thinking", "signature", "partial_json"):
+                    block[name] = f"{block.get(name) or ''}{value or ''}"
+        elif chunk.get("type") == "message_delta":
+            told, usage = object_of(chunk.get("delta")), object_of(chunk.get("usage"))
+            answer |= {name: value for name, value in told.items() if value is not None}
+            usage = {name: value for name, value in usage.items() if value is not None}
+            answer["usage"] = object_of(answer.get("usage")) | usage
+    for block in blocks.values():
+        if "partial_json" in block:
+            block["input"] = block.pop("partial_json")
+    answer["content"] = list(blocks.values())
+    return answer, answer.get("stop_reason") is not None
+
+
+_MESSAGES = Streamed(
+    _message,
+    lambda chunk: chunk.get("type") == "content_block_delta",
+    re.compile(rb"event: ?message_stop\r?\n"),
+)
+"""Anthropic's messages."""
+
+
 class AnthropicModel(ServerModel):
     """A model of Anthropic's.
 
@@ -102,6 +139,7 @@ class AnthropicModel(ServerModel):
 
     provider = "anthropic"
     _server: _AnthropicServer
+    _is_told = False
     unusable = "answered what is no message"
 
     def _served(self, who: str) -> _AnthropicServer:
@@ -114,24 +152,32 @@ class AnthropicModel(ServerModel):
         return body
 
     def _asked(self, body: dict[str, Any]) -> Any:
-        return as_chat(self._server.post(as_message(body)))
+        sent = as_message(body)
+        if "thinking" in body and "thinking" not in sent and not self._is_told:
+            self._is_told = True
+            _log.warning(
+                "%s: requests of a turn whose calls came without thinking go without thinking, too",
+                self.spec,
+            )
+        return as_chat(self._server.post(sent))
 
 
 def as_message(body: Mapping[str, Any]) -> dict[str, Any]:
     """Return the request of a chat completion as one of a message.
 
     A call of the turn in progress may lack the thinking before it, as in a chat that another model
-    began. Then this request is sent without thinking.
+    began. Then this request is sent without thinking, but where the model itself says when it
+    thinks (`adaptive`).
     """
     sent = {name: value for name, value in body.items() if name not in _NEITHER_WAY}
     given: Sequence[Mapping[str, Any]] = sent.pop("messages")
     if system := "\n\n".join(m["content"] for m in given if m["role"] == "system"):
         sent["system"] = system
     talk = [message for message in given if message["role"] != "system"]
-    if sent.get("thinking", {}).get("type", "disabled") != "disabled":
+    if (how := sent.get("thinking", {}).get("type", "disabled")) != "disabled":
         turn = next((n for n, m in enumerate(reversed(talk)) if m["role"] == "user"), len(talk))
         asked = [m for m in talk[len(talk) - turn :] if m.get("tool_calls")]
-        if all(message.get("thinking_blocks") for message in asked):
+        if how == "adaptive" or all(message.get("thinking_blocks") for message in asked):
             sent.pop("temperature", None)
         else:
             del sent["thinking"]
@@ -158,13 +204,28 @@ def _merged(talk: Sequence[Mapping[str, Any]], thinks: bool) -> list[dict[str, A
         messages.append({"role": "user", "content": [{"type": "text", "text": _SILENT}]})
     for message in talk:
         role = "assistant" if message["role"] == "assistant" else "user"
-        thoughts = message.get("thinking_blocks", ()) if thinks else ()
-        blocks = [*thoughts, *_blocks(message)]
+        blocks = _blocks(message)
+        if thinks and message.get("thinking_blocks"):
+            blocks = _in_order(message["thinking_blocks"], blocks)
         if messages and messages[-1]["role"] == role:
             messages[-1]["content"] += blocks
         else:
             messages.append({"role": role, "content": blocks})
     return messages
+
+
+def _in_order(said: Sequence[Mapping[str, Any]], blocks: list[dict[str, Any]]) -> list[Any]:
+    """Return thinking, words and calls in the order in which they came: servers hold it.
+
+    Args:
+        said: All blocks of the answer, of calls their kind alone, or its thinking alone.
+        blocks: Words and calls as they are sent.
+    """
+    calls = [block for block in blocks if block["type"] == "tool_use"]
+    if sum(block.get("type") == "tool_use" for block in said) != len(calls):
+        return [*(b for b in said if "thinking" in str(b.get("type"))), *blocks]
+    rest = iter(calls)
+    return [next(rest) if block.get("type") == "tool_use" else block for block in said]
 
 
 def _blocks(message: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -182,20 +243,31 @@ def _blocks(message: Mapping[str, Any]) -> list[dict[str, Any]]:
     return said
 
 
+def _ordered(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return what a server wants back with calls: nothing where there was no thinking."""
+    if not any("thinking" in str(block.get("type")) for block in blocks):
+        return []
+    kept = (b for b in blocks if b.get("type") != "text" or str(b.get("text") or "").strip())
+    return [{"type": "tool_use"} if b.get("type") == "tool_use" else b for b in kept]
+
+
 def as_chat(answer: Any) -> Any:
     """Return a message as a chat completion; what is none, as it is."""
     if not isinstance(answer, dict) or not isinstance(answer.get("content"), list):
         return answer
     blocks = objects_in(answer["content"])
+    used = [block for block in blocks if block.get("type") == "tool_use"]
     calls = [
-        {"function": {"name": block.get("name"), "arguments": block.get("input") or {}}}
-        for block in blocks
-        if block.get("type") == "tool_use"
+        {"function": {"name": block.get("name"), "arguments": block.get("input")}} for block in used
     ]
+    is_cut = finish_of(answer.get("stop_reason")) == "length" and bool(used)
+    if is_cut and blocks[-1] is used[-1] and not isinstance(used[-1].get("input"), str):
+        # Servers close what the limit cut before they send it whole: nobody knows what is missing.
+        calls[-1]["function"]["arguments"] = json.dumps(used[-1].get("input") or {})[:-1]
     message = {
         "content": texts_in([b for b in blocks if b.get("type") == "text"], "text"),
         "reasoning_content": texts_in(blocks, "thinking"),
-        "thinking_blocks": [b for b in blocks if "thinking" in str(b.get("type"))],
+        "thinking_blocks": _ordered(blocks),
         "tool_calls": calls,
     }
     usage = object_of(answer.get("usage"))

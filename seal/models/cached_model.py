@@ -9,6 +9,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from seal.core import (
+    ENDED,
     JSON,
     CacheMissError,
     CacheMode,
@@ -39,8 +40,10 @@ class CachedModel:
     The key is the SHA-256 of the canonical JSON of everything that shapes the answer: the model's
     identity, the messages and tools, the parameters and seed, the context, and how many equal
     requests this chat has made before. Call ids count by position, and the order of arguments never
-    matters. Of errors only a full window and a filter are kept, which are the model's own. Of two
-    writers the first wins, and both use its answer.
+    matters. Of errors only a full window and a filter are kept, which are the model's own. A full
+    window is a setting of the server: it is kept with the size that the server tells, and where it
+    tells another or none, only `replay` plays it. Of two writers the first wins, and both use its
+    answer.
 
     Args:
         inner: The model.
@@ -94,12 +97,29 @@ class CachedModel:
         if self.mode == "off":
             return self.inner.complete(self._with_signed(request))
         key, number = self._key(request)
-        entry = self._store.get(key)
+        entry, is_told = self._store.get(key), True
+        if entry is not None and self.mode == "record" and _is_full(entry):
+            window = self._window()
+            is_told = window is not None
+            if not is_told or entry.get("window") != window:
+                key = digest([key, {"window": window}])
+                entry = self._store.get(key)
         if entry is None:
             if self.mode == "replay":
                 raise CacheMissError(self._miss(request, number))
-            return decode_completion(self._store.put(key, self._answer(request)))
+            answer = self._answer(request)
+            if _is_full(answer) and not is_told:
+                return decode_completion(answer)
+            return decode_completion(self._store.put(key, answer))
         return replace(decode_completion(entry), kept=True)
+
+    def _window(self) -> int | None:
+        """Return the tokens that prompt and answer may have; None: the server does not say."""
+        model: Any = self.inner
+        while not hasattr(model, "context") and hasattr(model, "inner"):
+            model = model.inner
+        found = model.context() if callable(getattr(model, "context", None)) else None
+        return found if isinstance(found, int) else None
 
     def _with_signed(self, request: Request) -> Request:
         """Return a request with what the server wants back, whether it was asked for it or not."""
@@ -148,6 +168,8 @@ class CachedModel:
             if error.refusal is None:
                 raise
             answer = {"refusal": error.refusal, "said": str(error)}
+        if _is_full(answer):
+            answer["window"] = self._window()
         return {**answer, "model": self._identity, "context": self.context}
 
     def _miss(self, request: Request, number: int) -> str:
@@ -158,6 +180,12 @@ class CachedModel:
             f"({where or 'no context'}; {counted(len(request.messages), 'message')}, equal request "
             f"number {number + 1}, last message {last[:80]!r}): play it once with --cache record"
         )
+
+
+def _is_full(entry: Mapping[str, Any]) -> bool:
+    """Tell whether an entry holds that the window was full, before the answer or amid it."""
+    ended = entry.get("refusal") or ENDED.get(str(entry.get("finish_reason")))
+    return ended == "context_overflow"
 
 
 def plain_messages(messages: Sequence[Message]) -> list[list[JSON]]:

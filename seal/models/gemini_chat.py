@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from seal.core import Request
+from seal.core.outcomes import UNREADABLE, finish_of
 from seal.core.providers import GeminiServer
 from seal.core.text_formats import parse_object
 from seal.models.profiles import Profile
 from seal.models.server_model import ServerModel
 from seal.models.wire import WireTools, object_of, objects_in, texts_in, wire_request
 
+_SIGNS = re.compile(r"gemini-(?:[3-9]|\d\d)|-latest\b")
+"""Within the name of a model that wants signatures, or may."""
 _UNSIGNED = base64.b64encode(b"skip_thought_signature_validator").decode()
-"""Gemini 3 wants its own signature on every call in the history. Records hold none, and this is
-Google's documented stand-in for calls that came from elsewhere."""
+"""Gemini 3 wants its own signature on calls in the history. Records hold none, and this is Google's
+documented stand-in for calls that came from elsewhere."""
 _TOP = {"safety_settings", "cached_content", "tool_config", "labels"}
 """Options that stand beside the configuration of an answer, and not in it."""
 _AS_GIVEN = {"response_schema", "response_json_schema", "labels"}
@@ -43,7 +47,7 @@ class GeminiModel(ServerModel):
         return wire_request(self.name, request, tools, replace(self.settings, options={}), profile)
 
     def _asked(self, body: dict[str, Any]) -> Any:
-        unsigned = _UNSIGNED if self.name.startswith("gemini-3") else None
+        unsigned = _UNSIGNED if _SIGNS.search(self.name) else None
         sent = as_gemini(body, self.settings.options, unsigned)
         return as_chat(self._server.ask(self.name, "generateContent", sent))
 
@@ -56,7 +60,7 @@ def as_gemini(
     Args:
         body: Of the chat completion.
         options: Google's own fields, which win; None leaves one out.
-        signature: Stands on the first call of each reply; None: none.
+        signature: Stands on the first call of each reply that has none of its own; None: none.
     """
     system = "\n\n".join(m["content"] for m in body["messages"] if m["role"] == "system")
     config = {
@@ -123,16 +127,21 @@ def _parts(
             response = {"result": content}
         name = names.get(message["tool_call_id"], "unknown")
         return [{"functionResponse": {"name": name, "response": response}}]
-    calls = [call["function"] for call in message.get("tool_calls", ())]
+    calls = message.get("tool_calls", ())
     parts: list[dict[str, Any]] = [{"text": content}] if content or not calls else []
+    signed = any(_signature_of(call) for call in calls)
     for number, call in enumerate(calls):
-        part: dict[str, Any] = {
-            "functionCall": {"name": call["name"], "args": json.loads(call["arguments"])}
-        }
-        if signature is not None and number == 0:
-            part["thoughtSignature"] = signature
-        parts.append(part)
+        function = call["function"]
+        given = {"name": function["name"], "args": json.loads(function["arguments"])}
+        part: dict[str, Any] = {"functionCall": given}
+        own = _signature_of(call) if signed else signature if number == 0 else None
+        parts.append(part | ({"thoughtSignature": own} if own else {}))
     return parts
+
+
+def _signature_of(call: Mapping[str, Any]) -> Any:
+    """Return the signature that came with a call, in the form of Google's compatible endpoint."""
+    return object_of(object_of(call.get("extra_content")).get("google")).get("thought_signature")
 
 
 def as_chat(answer: Any) -> Any:
@@ -147,30 +156,50 @@ def as_chat(answer: Any) -> Any:
         if not object_of(answer.get("promptFeedback")).get("blockReason"):
             return answer
         candidates = [{"finishReason": "content_filter"}]
-    content = candidates[0].get("content") or {}
-    found = content.get("parts") or [] if isinstance(content, dict) else None
-    if not isinstance(found, list):
+    contents = [one.get("content") or {} for one in candidates]
+    if not all(isinstance(c, dict) and isinstance(c.get("parts") or [], list) for c in contents):
         return answer
-    parts = objects_in(found)
-    spoken = [part for part in parts if not part.get("thought")]
-    message = {
-        "content": texts_in(spoken, "text"),
-        "reasoning_content": texts_in([part for part in parts if part.get("thought")], "text"),
-        "tool_calls": [
-            {"function": _called(part["functionCall"])} for part in spoken if "functionCall" in part
-        ],
-    }
     usage = object_of(answer.get("usageMetadata"))
     counts = [usage.get(f"{name}TokenCount") for name in ("candidates", "thoughts")]
     spoke, thought = (count if isinstance(count, int) else 0 for count in counts)
     return {
-        "choices": [{"message": message, "finish_reason": candidates[0].get("finishReason")}],
+        "choices": list(map(_choice, candidates)),
         "usage": {
             "prompt_tokens": usage.get("promptTokenCount"),
             "completion_tokens": spoke + thought,
             "completion_tokens_details": {"reasoning_tokens": thought},
         },
     }
+
+
+def _choice(candidate: dict[str, Any]) -> dict[str, Any]:
+    """Return a candidate as a choice.
+
+    Where Google could not read a call, what the model wrote stands in `finishMessage`. Code that a
+    model writes in place of a call is one that nobody can read.
+    """
+    parts = objects_in(object_of(candidate.get("content")).get("parts"))
+    spoken = [part for part in parts if not part.get("thought")]
+    words, code = texts_in(spoken, "text"), [object_of(p.get("executableCode")) for p in spoken]
+    finish, why = candidate.get("finishReason"), candidate.get("finishMessage")
+    called = [part for part in spoken if "functionCall" in part]
+    calls = [{"function": _called(p["functionCall"]), **_signed(p)} for p in called]
+    if not calls and any(code):
+        words, finish = words + texts_in(code, "code"), UNREADABLE
+    elif not words and not calls and finish_of(finish) == UNREADABLE:
+        words = why if isinstance(why, str) else ""
+    message = {
+        "content": words,
+        "reasoning_content": texts_in([part for part in parts if part.get("thought")], "text"),
+        "tool_calls": calls,
+    }
+    return {"message": message, "finish_reason": finish, "error": why}
+
+
+def _signed(part: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the signature of a part as the compatible endpoint has it beside a call."""
+    sign = part.get("thoughtSignature")
+    return {"extra_content": {"google": {"thought_signature": sign}}} if sign else {}
 
 
 def _called(call: Any) -> Any:

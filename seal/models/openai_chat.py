@@ -40,6 +40,8 @@ class OpenAIModel(ServerModel):
     _server: OpenAIServer
 
     def __init__(self, name: str, settings: ModelSettings) -> None:
+        if settings.api == "responses":
+            self.lacks = _UNKNOWN
         super().__init__(name, settings)
         self.counted_as = name
         self._is_free = {"max_tokens", "max_completion_tokens"}.isdisjoint(settings.fields)
@@ -92,7 +94,9 @@ def _too_much(said: str) -> bool:
 
 
 _RENAMED = {"max_tokens": "max_output_tokens", "max_completion_tokens": "max_output_tokens"}
-_UNKNOWN = {"seed", "stop", "frequency_penalty", "presence_penalty", "logit_bias", "logprobs"}
+_UNKNOWN = frozenset(
+    {"seed", "stop", "frequency_penalty", "presence_penalty", "logit_bias", "logprobs", "n"}
+)
 """Fields of a chat completion that have no place in a response."""
 
 
@@ -109,6 +113,10 @@ def as_response(body: Mapping[str, Any]) -> dict[str, Any]:
     }
     if tools := body.pop("tools", None):
         sent["tools"] = [{"type": "function", "strict": False, **t["function"]} for t in tools]
+    choice = object_of(body.get("tool_choice"))
+    if isinstance(choice.get("function"), Mapping):
+        sent["tool_choice"] = {"type": "function", "name": choice["function"].get("name")}
+        del body["tool_choice"]
     if effort := body.pop("reasoning_effort", None):
         sent["reasoning"] = {"effort": effort}
     text = {"format": _format(body.pop("response_format", None))}
@@ -169,6 +177,8 @@ def as_chat(answer: Any) -> Any:
         "tool_calls": [{"function": call} for call in by_kind.get("function_call", ())],
     }
     ended = object_of(answer.get("incomplete_details")).get("reason")
+    if not ended and answer.get("status") not in (None, "completed"):
+        ended = answer["status"]
     finish = ended or ("tool_calls" if message["tool_calls"] else "stop")
     usage = object_of(answer.get("usage"))
     return {
@@ -195,18 +205,27 @@ class _LiteLLM(SdkServer):
 
     def __init__(self, who: str, settings: ModelSettings) -> None:
         self.url = settings.base_url
+        self._passed_on = {"tools", "tool_choice", *settings.options}
         super().__init__(who, "", settings, held_keys())
 
     def _sent(self, client: Any, body: Mapping[str, Any], heard: Callable[[], None]) -> Any:
         told: dict[str, Any] = {"api_base": self.url, "api_key": self._key, "drop_params": True}
         told |= {"timeout": self._settings.timeout_s, "num_retries": 0, "max_retries": 0}
-        return client(**body, **told).model_dump()
+        # Of what its list does not hold for a model it drops all but these, without a word.
+        told["allowed_openai_params"] = sorted(self._passed_on.intersection(body))
+        answer = client(**body, **told).model_dump()
+        for choice in objects_in(answer.get("choices")):  # LiteLLM says `stop` for unknown words
+            word = object_of(choice.get("provider_specific_fields")).get("native_finish_reason")
+            if word:
+                choice["finish_reason"] = word
+        return answer
 
     def _told(self, error: Exception) -> ModelError:
         status = getattr(error, "status_code", None)
         headers = getattr(getattr(error, "response", None), "headers", None) or {}
         said = str(getattr(error, "message", None) or error)
-        return self._failure(status if isinstance(status, int) else 500, said, headers)
+        codes = type(error).__name__
+        return self._failure(status if isinstance(status, int) else 500, said, headers, codes=codes)
 
     def _connect(self) -> Any:
         os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # else it asks GitHub

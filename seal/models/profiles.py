@@ -19,6 +19,7 @@ from typing import Any, Literal
 
 from seal.core import JSON, DataError, UnknownNameError, first_fault, shortened
 from seal.core.call_formats import wire_name
+from seal.core.dialects import DIALECTS
 from seal.core.files import cache_folder
 from seal.core.text import shipped_text
 
@@ -65,6 +66,9 @@ class Profile:
     """What stands around thoughts in the model's text; None: `<think>` and its like."""
     thinking_with_calls: bool = False
     """The thinking before calls is sent back with them."""
+    calls_in_text: tuple[str, ...] = ()
+    """Dialects (`seal.core.dialects.DIALECTS`) in which calls are read that the server left in the
+    text."""
     context: int | None = None
     """Tokens that prompt and answer may have together; None: not known."""
     learnt: Mapping[str, Any] = field(default_factory=dict, compare=False)
@@ -84,6 +88,8 @@ class Profile:
             value = self.learnt.get(name, getattr(self, name))
             if name == "without":
                 value = [n for n in value if n not in given]
+            elif isinstance(value, tuple):
+                value = list(value)
             if value != _plain(name):
                 shaping[name] = value
         return shaping
@@ -136,6 +142,9 @@ def of_fields(given: Mapping[str, Any], place: str, name: str) -> Profile:
         found = TypeAdapter(Profile).validate_json(json.dumps(given, default=str), strict=True)
     except ValidationError as error:
         raise DataError(f"{place}: {first_fault(error)}") from None
+    for dialect in found.calls_in_text:
+        if dialect not in DIALECTS:
+            raise DataError(f"{place}: {UnknownNameError('dialect of calls', dialect, DIALECTS)}")
     if found.context is not None and found.context < 1:
         raise DataError(f"{place}: context: expected at least 1 token, got {found.context}")
     if found.learnt:
@@ -260,13 +269,23 @@ _TOO_MUCH = re.compile(
     re.IGNORECASE,
 )
 """The value is refused, and not the field."""
+_OF_A_TOOL = re.compile(
+    r"\bschemas?\b(?!['\"]?\s*(?:is|are) not)|\bproperties\b|\btools[\[.]\d"
+    r"|\b(?:tool|function)\s{1,2}['\"`]|\bfunction(?:_declarations)?[\[.]",
+    re.IGNORECASE,
+)
+"""The words are about a tool, whose properties may have the names of fields."""
 HINTS = frozenset({"parallel_tool_calls"})
 """Fields that measure nothing: a refusal takes them out even where the user gave them."""
 _FIXED = frozenset({"model", "messages", "tools", "stream"})
 
 
 def after_refusal(
-    profile: Profile, said: str, body: Mapping[str, Any], given: Collection[str] = ()
+    profile: Profile,
+    said: str,
+    body: Mapping[str, Any],
+    given: Collection[str] = (),
+    param: str = "",
 ) -> Profile | None:
     """Return what a refusal teaches; None where it teaches nothing new.
 
@@ -275,6 +294,7 @@ def after_refusal(
         said: The server's words.
         body: The request, as it was sent.
         given: Fields that the user gave; a refusal of what they measure stands.
+        param: The field that the server says it is about; empty: it does not say.
     """
     for pattern, changes in _RULES:
         new = {key: value for key, value in changes.items() if getattr(profile, key) != value}
@@ -282,7 +302,11 @@ def after_refusal(
             return profile.with_learnt(**new)
     if not _UNSUPPORTED.search(said) or _TOO_MUCH.search(said):
         return None
+    if not param and _OF_A_TOOL.search(said):
+        return None
     for name in body:  # in the order of the request, so that every process learns the same
+        if param and name != re.split(r"\W", param, maxsplit=1)[0]:
+            continue
         if name not in _FIXED and re.search(rf"(?<![\w/-]){re.escape(name)}(?![\w-])", said):
             return _without(profile, name, said, name in given)
     return None

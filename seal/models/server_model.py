@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import re
 import tempfile
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from seal.core import (
     JSON,
@@ -28,10 +30,12 @@ from seal.core import (
     UsageError,
 )
 from seal.core.concurrency import given_up, seconds_left
+from seal.core.dialects import read_calls
+from seal.core.outcomes import IN_TEXT, UNREADABLE, codes_of, refusal_of, status_in, unread
 from seal.core.secrets import ServerSettings, public_url
-from seal.core.servers import Server, Standing, refusal_of, unread
+from seal.core.servers import Server, Standing
 from seal.core.text import count_by_bytes
-from seal.core.values import json_text
+from seal.core.values import digest, json_text
 from seal.models.profiles import Profile, after_refusal, differences, find_profile, save, saved_at
 from seal.models.spec import ModelSettings
 from seal.models.wire import (
@@ -46,9 +50,11 @@ from seal.models.wire import (
 
 # -- A model behind a server: the one way from a request to its answer, whatever the provider.
 
-UNREADABLE = "unreadable"
-"""The `finish_reason` of an answer in which the server could not read the calls."""
 _log = logging.getLogger(__name__)
+
+
+_VARYING = re.compile(r"\d+|\b[0-9a-f-]{8,}\b")
+"""What differs between two refusals of one kind, such as the number of a request."""
 
 
 class _LearntError(Exception):
@@ -77,6 +83,8 @@ class ServerModel(ABC):
     provider: str
     unusable = "answered what is no chat completion"
     """What is said of an answer that cannot be read."""
+    lacks: Collection[str] = ()
+    """Fields of a chat completion for which this interface has no place: who gives one is told."""
     leading_letter = False
     """Whether a function's name must not begin with a digit or a dash (Gemini)."""
     counted_as = ""
@@ -87,9 +95,22 @@ class ServerModel(ABC):
         provider = self.provider
         if not name:
             raise UsageError(f"{provider}/: the model's name is missing; write {provider}/NAME")
+        for field in sorted(settings.fields):
+            if field in self.lacks and settings.fields[field] is not None:
+                api = f"api={settings.api} of {provider}/" if settings.api else f"{provider}/"
+                raise UsageError(
+                    f"{provider}/{name}: {api} has no field {field!r}, so it would not be sent; "
+                    f"leave it out, or write {field}=null"
+                )
         self.name = name
         self.settings = settings
         self._lock = threading.Lock()
+        self._window: tuple[int | None] | None = None
+        """What `context` found; None: it was not asked."""
+        self._lesson: tuple[str, Profile | None] = ("", None)
+        """The words that last taught something, and the profile before."""
+        self._vain: set[str] = set()
+        """Words that came again after what they taught."""
         self.spec = f"{provider}/{name}"
         """The model, as users and messages call it."""
         self._server = self._served(self.spec)
@@ -101,6 +122,7 @@ class ServerModel(ABC):
         return {
             "model": self.spec,
             "base_url": self.place,
+            **self._route,
             "temperature": self.settings.temperature,
             "options": dict(self.settings.options),
             **self._rules,
@@ -111,6 +133,12 @@ class ServerModel(ABC):
         """What the profile adds to the identity; nothing where it shapes no answer."""
         rules = self.profile.identity(self._given)
         return {"profile": rules} if rules else {}
+
+    @property
+    def _route(self) -> dict[str, JSON]:
+        """Which of several models behind one address it is: a digest, as queries may hold keys."""
+        query = urlsplit(self._server.url or "").query
+        return {"query": digest(query)[:16]} if query else {}
 
     @property
     def place(self) -> str | None:
@@ -184,45 +212,71 @@ class ServerModel(ABC):
                     raise
                 raise _LearntError from None
             try:
-                completion, counted = parse_completion(answer, tools)
+                completion, counted = parse_completion(answer, tools, body.get("n", 1) != 1)
+            except FailedAnswerError as error:
+                plain = isinstance(answer, dict) and isinstance(answer.get("error"), str)
+                raise self._failed(error, self._asked_about if plain else "") from None
             except MalformedAnswerError as error:
-                problem, failed = str(error), isinstance(error, FailedAnswerError)
+                problem = str(error)
             else:
                 if profile.thinking is not None:
                     completion = _with_usual_marks(completion, *profile.thinking)
+                if request.tools and not completion.calls and profile.calls_in_text:
+                    completion = _with_calls_in_text(completion, request, profile, tools)
                 if counted:
                     return count_thinking(completion, self.counted_as)
                 return estimate_usage(request, completion, self.counted_as)
-            refusal = refusal_of(400, problem)
-            if refusal is not None:
-                raise RequestError(self._server.told(f"answered {problem}"), refusal)
-            if failed:
-                raise self._server.transient(problem)
-            known = self._server.standing.counts.was_heard
-            hint = "" if known else f". Is {self._server.setting} right?"
-            raise self._server.transient(f"{self.unusable}: {problem}{hint}")
+            raise self._server.transient(f"{self.unusable}: {problem}{self._asked_about}")
 
         return self._server.answer(ask)
 
+    @property
+    def _asked_about(self) -> str:
+        """What to ask of a server that has never given a usable answer."""
+        known = self._server.standing.counts.was_heard
+        return "" if known else f". Is {self._server.setting} right?"
+
+    def _failed(self, failure: FailedAnswerError, hint: str) -> ModelError:
+        """Return what an answer comes to that is the server's fault, or a refusal."""
+        error, said = failure.error or {}, str(failure)
+        status = status_in(error)
+        if error and (refusal := refusal_of(status, said, " ".join(codes_of(error)))):
+            return RequestError(self._server.told(f"answered {said}"), refusal)
+        return self._server.transient(said + hint, status if status != 400 else 200)
+
     def context(self) -> int | None:
-        """Return the tokens that prompt and answer may have; None: the server does not say."""
-        return self._server.context_of(self.name)
+        """Return the tokens that prompt and answer may have; None: the server does not say.
+
+        It is asked once.
+        """
+        if self._window is None:
+            self._window = (self._server.context_of(self.name),)
+        return self._window[0]
 
     def _learns(self, profile: Profile, refusal: ModelError, body: Mapping[str, Any]) -> bool:
         """Tell whether asking again can help, after a refusal under a profile."""
+        words = _VARYING.sub("", refusal.said)
         with self._lock:
+            if words in self._vain:
+                return False
             if self.profile is not profile:  # another thread has learnt meanwhile
                 return True
-            learnt = after_refusal(profile, refusal.said, body, self._given)
-            if learnt is None:
-                return False
+            if words and words == self._lesson[0]:  # what it taught changed nothing
+                self._vain.add(words)
+                learnt, told = self._lesson[1] or profile, "what it changed is taken back"
+            else:
+                found = after_refusal(profile, refusal.said, body, self._given, refusal.param)
+                if found is None:
+                    return False
+                learnt, told = found, differences(profile, found)
+                self._lesson = words, profile
             self.profile = learnt
-        told = differences(profile, learnt)
+            is_new = words not in self._vain
         _log.warning("%s refused a request; from now on: %s", self.spec, told)
         path = saved_at(self.spec, self.place)
         if path.is_file() and self.settings.profile is None:
             save(learnt, path)
-        return True
+        return is_new
 
     @abstractmethod
     def _served(self, who: str) -> Server:
@@ -249,6 +303,18 @@ def _with_usual_marks(completion: Completion, begins: str, ends: str) -> Complet
     """Return a completion whose thinking, in marks of the model's own, is taken as thinking."""
     words = completion.content.replace(begins, "<think>").replace(ends, "</think>")
     return replace(completion, content=words)
+
+
+def _with_calls_in_text(
+    answer: Completion, request: Request, profile: Profile, wired: WireTools
+) -> Completion:
+    """Return an answer in which calls are read that the server left in the text."""
+    named = [replace(t, name=w) for t, w in zip(request.tools, wired.names, strict=True)]
+    found, words = read_calls(answer.content, named, profile.calls_in_text)
+    if not found:
+        return answer
+    calls = tuple(replace(call, name=wired.from_wire[call.name]) for call in found)
+    return replace(answer, content=words, calls=calls, finish_reason=IN_TEXT)
 
 
 class SdkServer(Server):

@@ -9,7 +9,8 @@ from typing import Any, cast
 
 from seal.core import JSON, Completion, Message, Request, Tool, ToolCall, Usage
 from seal.core.call_formats import call_of, function_of, parse_call, wire_name, wire_names
-from seal.core.servers import FAULTY, finish_of
+from seal.core.dialects import called_name
+from seal.core.outcomes import codes_of, error_in, fault_in, finish_of, is_known
 from seal.core.values import json_text, one_line, well_formed
 from seal.models.presentation import Presentation
 from seal.models.profiles import HINTS, Profile
@@ -25,12 +26,25 @@ _OF_TOOLS = frozenset({"parallel_tool_calls", "tool_choice"})
 """Fields that servers refuse in a request without tools."""
 
 
+_EXTRA = "extra_content"
+"""What a server wants back with one call, such as Google's signature of a thought."""
+
+
 class MalformedAnswerError(Exception):
     """The server's answer is no chat completion; the text says what is wrong with it."""
 
 
 class FailedAnswerError(MalformedAnswerError):
-    """The server told in its answer that it failed; the text says so with its words."""
+    """The server failed, as its answer says or shows; the text says so with its words.
+
+    Args:
+        text: What is wrong.
+        error: What the server says of it, where it says so by an error.
+    """
+
+    def __init__(self, text: str, error: Mapping[str, Any] | None = None) -> None:
+        super().__init__(text)
+        self.error = error
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +84,13 @@ def _wire_message(message: Message, tools: WireTools, with_thinking: bool) -> di
         ]
     elif message.role == "tool":
         wired["tool_call_id"] = message.call_id
-    if message.signed:
-        wired["thinking_blocks"] = list(message.signed)
+    blocks = [one for one in message.signed if one.get("type") != _EXTRA]
+    if blocks:
+        wired["thinking_blocks"] = blocks
+    for one in message.signed:
+        place = one.get("call")
+        if one.get("type") == _EXTRA and isinstance(place, int) and place < len(message.calls):
+            wired["tool_calls"][place]["extra_content"] = one["extra_content"]
     return wired
 
 
@@ -144,50 +163,98 @@ def _closed_functions(functions: Sequence[Mapping[str, Any]]) -> list[dict[str, 
     ]
 
 
-def parse_completion(answer: Any, tools: WireTools) -> tuple[Completion, bool]:
+def parse_completion(
+    answer: Any, tools: WireTools, several: bool = False
+) -> tuple[Completion, bool]:
     """Return the completion in a server's answer, and whether the server counted the tokens.
 
     Unknown and repeated call ids do no harm: ids are dropped, the chat numbers calls by position.
+    One answer was asked for, so several choices are its parts: gateways put words in the first and
+    calls in others.
+
+    Args:
+        answer: Of the server.
+        tools: The request's tools.
+        several: Whether the user asked for several answers, of which the first counts.
 
     Raises:
         MalformedAnswerError: It is no chat completion.
-        FailedAnswerError: It tells of a failure, in the form of OpenAI's errors or amid an answer.
+        FailedAnswerError: It is the server's fault: it tells of a failure, in whatever form, broke
+            off, or contradicts itself (`seal.core.outcomes`).
     """
+    if error := error_in(answer):
+        raise FailedAnswerError(f"failed: {_words_of(error)}", error)
     if not isinstance(answer, dict):
         raise MalformedAnswerError(f"no JSON object but {_excerpt(answer)}")
-    if isinstance(error := answer.get("error"), dict) and error.get("message"):
-        raise FailedAnswerError(f"failed: {_words_of(error)}")
-    if isinstance(error, (dict, str)) and error:
-        raise MalformedAnswerError(f"it is an error: {_excerpt(error, 300)}")
-    choices = answer.get("choices")
-    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+    choices = objects_in(answer.get("choices"))[: 1 if several else None]
+    if not choices:
         raise MalformedAnswerError(f"it has no choices: {_excerpt(answer)}")
-    message = choices[0].get("message")
-    if not isinstance(message, dict):
-        raise MalformedAnswerError(f"its first choice has no message: {_excerpt(answer)}")
-    finish = finish_of(choices[0].get("finish_reason"))
-    if finish in FAULTY:
-        raise FailedAnswerError(f"broke off: {_words_of(choices[0].get('error') or finish)}")
+    parts = [_part(choice, answer, tools) for choice in choices]
+    finish = max((part.finish_reason for part in parts), key=_weight)
+    calls = tuple(call for part in parts for call in part.calls)
+    content = "\n\n".join(filter(None, (part.content for part in parts)))
+    if finish == "length" and calls and calls[-1].arguments == {} and _is_cut(choices[-1]):
+        calls = (*calls[:-1], replace(calls[-1], arguments=None))
+    readable = all(call.arguments is not None for call in calls)
+    if fault := fault_in(finish, bool(content.strip()), len(calls), readable):
+        error = next((one["error"] for one in choices if one.get("error")), None)
+        told = f": {_words_of(error)}" if error else ""
+        raise FailedAnswerError(f"{fault}{told}", object_of(error))
     usage = _usage(answer.get("usage"))
-    calls = tuple(_calls(message, tools))
     completion = Completion(
-        _joined(message.get("content"), "text") or _joined(message.get("refusal"), "text"),
+        content,
         calls,
         usage or Usage(),
         finish == "length",
         finish_reason=finish,
-        reasoning=next(filter(None, _thoughts(message)), ""),
-        signed=tuple(objects_in(message.get("thinking_blocks"))) if calls else (),
+        reasoning="\n\n".join(filter(None, (part.reasoning for part in parts))),
+        signed=tuple(one for part in parts for one in part.signed) if calls else (),
     )
     return completion, usage is not None
+
+
+def _part(choice: dict[str, Any], answer: Any, tools: WireTools) -> Completion:
+    """Return what a choice says and calls.
+
+    Raises:
+        MalformedAnswerError: It has no message, or calls of no form.
+    """
+    message = choice.get("message")
+    if not isinstance(message, dict):
+        raise MalformedAnswerError(f"its first choice has no message: {_excerpt(answer)}")
+    return Completion(
+        _joined(message.get("content"), "text") or _joined(message.get("refusal"), "text"),
+        tuple(_calls(message, tools)),
+        finish_reason=finish_of(choice.get("finish_reason")),
+        reasoning=next(filter(None, _thoughts(message)), ""),
+        signed=(*objects_in(message.get("thinking_blocks")), *_extras(message)),
+    )
+
+
+def _extras(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield what is to go back with each call that came with more than a call."""
+    for place, call in enumerate(objects_in(message.get("tool_calls"))):
+        if extra := object_of(call.get(_EXTRA)):
+            yield {"type": _EXTRA, "call": place, _EXTRA: extra}
+
+
+def _weight(finish: str) -> int:
+    """Return how much the end of a choice says about the whole answer."""
+    order = ("", "stop", "tool_calls", "length", "content_filter")
+    return order.index(finish) if finish in order else len(order) + (not is_known(finish))
+
+
+def _is_cut(choice: dict[str, Any]) -> bool:
+    """Tell whether the limit cut a choice's last call before the first letter of its arguments."""
+    calls = objects_in(object_of(choice.get("message")).get("tool_calls"))
+    return bool(calls) and object_of(calls[-1].get("function")).get("arguments") in (None, "")
 
 
 def _words_of(error: Any) -> str:
     """Return what an error says, with its code and its kind."""
     if not isinstance(error, dict) or not error.get("message"):
-        return error if isinstance(error, str) else _excerpt(error)
-    named = (error.get(name) for name in ("code", "type"))
-    codes = ", ".join(str(name) for name in named if name and name != "error")
+        return error if isinstance(error, str) else _excerpt(error, 300)
+    codes = ", ".join(codes_of(error))
     return f"{error['message']} ({codes})" if codes else str(error["message"])
 
 
@@ -207,9 +274,8 @@ def _joined(content: Any, kind: str) -> str:
 
 
 def _calls(message: dict[str, Any], tools: WireTools) -> Iterator[ToolCall]:
-    entries = message.get("tool_calls")
-    if entries is None:
-        legacy = message.get("function_call")
+    entries, legacy = message.get("tool_calls"), message.get("function_call")
+    if not entries:  # some servers send an empty list beside it
         entries = [{"function": legacy}] if legacy else []
     if not isinstance(entries, list):
         raise MalformedAnswerError(f"its tool_calls are no list: {_excerpt(entries)}")
@@ -217,7 +283,7 @@ def _calls(message: dict[str, Any], tools: WireTools) -> Iterator[ToolCall]:
         function = entry.get("function") if isinstance(entry, dict) else None
         if not isinstance(function, dict):
             raise MalformedAnswerError(f"a tool call has no function: {_excerpt(entry)}")
-        name = well_formed(str(function.get("name") or ""))
+        name = called_name(well_formed(str(function.get("name") or "")), tools.from_wire)
         yield parse_call(tools.from_wire.get(name, name), function.get("arguments"))
 
 
@@ -303,7 +369,8 @@ def presentation_of(request: Request, profile: Profile) -> Presentation | None:
 def changes(request: Request, profile: Profile) -> bool:
     """Tell whether a profile asks a model something else than the request says.
 
-    Other ids of calls are nothing else, nor is another name of a field.
+    Other ids of calls are nothing else, nor is another name of a field. Calls that are read in an
+    answer's text make another answer.
     """
     schemas = [tool.parameters for tool in request.tools]
     same_ids = replace(profile, call_ids="any")
@@ -313,6 +380,7 @@ def changes(request: Request, profile: Profile) -> bool:
         or not {"temperature", "seed"}.isdisjoint(profile.without)
         or (request.json_object and "response_format" in profile.without)
         or (profile.thinking_with_calls and any(one.reasoning for one in request.messages))
+        or bool(profile.calls_in_text and request.tools)
         or (not profile.open_objects and any(closed(one) != one for one in schemas))
         or normalised(request.messages, same_ids) != normalised(request.messages, Profile())
     )

@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -22,8 +22,30 @@ from seal.evaluation.scoring import USUAL_SCALES
 from seal.experiments.comparison import named_runs, study
 from seal.experiments.series import check_results_folder, write_json
 from seal.experiments.settings import CompareSettings
-from seal.report.figures import Curve, Point, curves
-from seal.report.grids import Estimate, Grid, counts_of, frequent, interval, listed, number
+from seal.report.figures import Mark, Series, curves, whisker
+from seal.report.grids import (
+    DIFFERENCE,
+    Cell,
+    Columns,
+    Estimate,
+    Grid,
+    chance,
+    counts_of,
+    escape_markdown,
+    figure,
+    frequent,
+    grid_of,
+    grouped,
+    interval,
+    latex,
+    latex_comment,
+    listed,
+    markdown,
+    number,
+    signed,
+    with_interval,
+    write_paragraphs,
+)
 from seal.report.lanes import (
     Lane,
     RunFacts,
@@ -38,29 +60,15 @@ from seal.report.lanes import (
 from seal.report.pages import (
     Bar,
     BarGroup,
-    Listing,
-    Shown,
+    Fold,
+    Part,
     forest,
     inline,
     link,
+    notice,
     paragraphs,
-    render,
+    parts_page,
     task_link,
-)
-from seal.report.table_forms import (
-    DIFFERENCE,
-    Cell,
-    Columns,
-    chance,
-    escape_markdown,
-    figure,
-    grid_of,
-    latex,
-    latex_comment,
-    markdown,
-    signed,
-    with_interval,
-    write_paragraphs,
 )
 from seal.runs.journal import LineTail
 from seal.runs.run import RunFolder, kept_scales, scales_of
@@ -104,7 +112,12 @@ def compare(paths: Sequence[Path], settings: CompareSettings, out: Path | None) 
     played = list(runs.values())
     with without_cycle_search():
         content = study(runs, settings, family_of(played), decisive_of(played))
-    content["notes"] += [*_missing(runs), *_open(content, runs)]
+    if names := [name for name, run in runs.items() if not run.trajectories_path.is_file()]:
+        content["notes"].append(
+            f"no trajectories.jsonl in {', '.join(names)}: the steps in which chats part are not "
+            "told, and links to chats may lead nowhere"
+        )
+    content["notes"] += _open(content, runs)
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
         write_json(content, out / JSON)
@@ -112,17 +125,6 @@ def compare(paths: Sequence[Path], settings: CompareSettings, out: Path | None) 
         write_latex(content, out / LATEX)
         write_page(content, runs, out / PAGE)
     return content
-
-
-def _missing(runs: Mapping[str, RunFolder]) -> list[str]:
-    """Return a note where runs have no chats to lead to; their scores are compared all the same."""
-    names = [name for name, run in runs.items() if not run.trajectories_path.is_file()]
-    if not names:
-        return []
-    return [
-        f"no trajectories.jsonl in {', '.join(names)}: the steps in which chats part are not told, "
-        "and links to chats may lead nowhere"
-    ]
 
 
 def _open(content: Mapping[str, Any], runs: Mapping[str, RunFolder]) -> Iterator[str]:
@@ -233,13 +235,13 @@ def lines_of(content: Mapping[str, Any], pair: Mapping[str, Any]) -> Iterator[st
 def matched_text(pair: Mapping[str, Any]) -> str:
     """Return what is compared of two runs, and how where they differ in trials."""
     matched = pair["matched"]
-    if not pair["averaged"]:
-        return f"matched: {counts_of(task=matched['tasks'], chat=matched['chats'])}"
-    return (
-        f"matched: {counts_of(task=matched['tasks'], chat=matched['chats'])} of {pair['run']} and "
-        f"{matched['other_chats']} of {pair['other']}; their trials differ, so a pair is a task's "
-        "goal, by its mean over trials"
-    )
+    told = f"matched: {counts_of(task=matched['tasks'], chat=matched['chats'])}"
+    if pair["averaged"]:
+        told += (
+            f" of {pair['run']} and {matched['other_chats']} of {pair['other']}; their trials "
+            "differ, so a pair is a task's goal, by its mean over trials"
+        )
+    return told
 
 
 def excluded_lines(content: Mapping[str, Any], pair: Mapping[str, Any]) -> Iterator[str]:
@@ -258,7 +260,8 @@ def excluded_lines(content: Mapping[str, Any], pair: Mapping[str, Any]) -> Itera
         yield f"{', '.join(metrics)}: {reasons}"
 
 
-def _flip_lines(pair: Mapping[str, Any], named: str) -> Iterator[str]:
+def flip_notes(pair: Mapping[str, Any], named: str = "") -> Iterator[str]:
+    """Yield how many tasks turned, and McNemar's test of it, where there is one."""
     flips, metric = pair["flips"], pair["success"]
     without = flips["undecided"]
     yield (
@@ -267,13 +270,17 @@ def _flip_lines(pair: Mapping[str, Any], named: str) -> Iterator[str]:
         + (f", {flips['alike']} as often by both" if flips["alike"] else "")
         + (f"; {counts_of(chat=without)} without a verdict" if without else "")
     )
-    tested = mcnemar_text(flips.get("mcnemar"))
-    if tested:
-        yield f"  {tested}"
+    if tested := flips.get("mcnemar"):
+        p = (chance(tested[name]) for name in ("exact", "mid_p"))
+        yield "  McNemar's test: exact p {}, mid-p {}".format(*p)
+
+
+def _flip_lines(pair: Mapping[str, Any], named: str) -> Iterator[str]:
+    yield from flip_notes(pair, named)
     for direction in ("won", "lost"):
         turned = [
             f"{one_line(flip['task'], _LONGEST)} ({flip_counts(flip, '->')})"
-            for flip in flips[direction]
+            for flip in pair["flips"][direction]
         ]
         if turned:
             yield f"  {direction}: {listed(turned, _TASKS)}"
@@ -283,13 +290,6 @@ def flip_counts(flip: Mapping[str, Any], arrow: str) -> str:
     """Return how many trials of a task were solved before and now."""
     before = f" of {flip['other_trials']}" if flip["other_trials"] != flip["trials"] else ""
     return f"{flip['other_solved']}{before} {arrow} {flip['solved']} of {flip['trials']}"
-
-
-def mcnemar_text(found: Mapping[str, float] | None) -> str:
-    """Return both p of McNemar's test in words; empty of several trials."""
-    if found is None:
-        return ""
-    return f"McNemar's test: exact p {chance(found['exact'])}, mid-p {chance(found['mid_p'])}"
 
 
 def _parts(
@@ -343,7 +343,10 @@ def scale_notes_of(
 def further_grids(pair: Mapping[str, Any]) -> Iterator[Grid]:
     """Yield what two runs did over several trials, and how often either served a goal better."""
     if pair["passes"]:
-        head = (f"{pair['success']} over trials", _measure)
+        head = (
+            f"{pair['success']} over trials",
+            lambda it: it["measure"].replace("k", str(it["k"])),
+        )
         means = (pair["other"], _pass_cell("other_")), (pair["run"], _pass_cell(""))
         title = "pass^k: all of k trials solve a task; pass@k: one of them does"
         yield grid_of(title, [head, *means, *_PASS], pair["passes"])
@@ -387,11 +390,6 @@ _PASS: Columns = (
 )
 
 
-def _measure(entry: Mapping[str, Any]) -> str:
-    """Return a measure over trials with its k, such as `pass^2`."""
-    return str(entry["measure"]).replace("k", str(entry["k"]))
-
-
 def _pass_cell(prefix: str) -> Cell:
     """Return what shows the mean of a run over trials, with its interval."""
 
@@ -425,8 +423,12 @@ def preference_lines(pair: Mapping[str, Any]) -> Iterator[str]:
     found = pair["win_rate"]
     decided = ", ".join(f"{by} {count}" for by, count in found["by"].items())
     yield f"win rate: {counts_of(goal=found['goals'])}, decided by {decided}"
-    yield from _recorded_lines(found["judge"])
-    order = found["order"]
+    judge, order = found["judge"], found["order"]
+    if "file" in judge:
+        left_out = [f"{reason} {count}" for reason, count in judge["left_out"].items()]
+        told = f"; left out: {', '.join(left_out)}" if left_out else ", none left out"
+        name = one_line(judge["file"], _LONGEST)
+        yield f"recorded in {name}: goals taken {judge['taken']}{told}"
     if order["answers"]:
         yield (
             f"order bias: the one shown first is named in {order['first']:.3f} of "
@@ -443,15 +445,6 @@ def preference_lines(pair: Mapping[str, Any]) -> Iterator[str]:
         yield f"and {counted(len(found['undecided']) - SHOWN, 'more goal')} without an outcome"
 
 
-def _recorded_lines(judge: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what of a file of recorded preferences was taken; nothing of a judge that was asked."""
-    if "file" not in judge:
-        return
-    left_out = [f"{reason} {count}" for reason, count in judge["left_out"].items()]
-    told = f"; left out: {', '.join(left_out)}" if left_out else ", none left out"
-    yield f"recorded in {one_line(judge['file'], _LONGEST)}: goals taken {judge['taken']}{told}"
-
-
 # -- A comparison of runs as HTML: numbers lead to their tasks, and tasks to their steps.
 
 PAGE = "comparison.html"
@@ -460,6 +453,15 @@ FLIPS = 200
 TASKS = 50
 """Tasks of one metric and direction that a page lists."""
 
+_UNFOLDED = 20
+"""Tasks of a list that is not folded, at most."""
+_DIFFERENCES = (
+    "mean differences over pairs with 95 % intervals over tasks; p of a randomisation test, alone "
+    "and corrected by Holm"
+)
+
+Shown = Callable[[Any], Markup]
+"""Gives an item of a list."""
 Link = Callable[[str, str, int | None, int | None], str | None]
 """Name of a run, task, trial, step to an address; None: that run has no report."""
 
@@ -511,16 +513,21 @@ def write_page(content: Mapping[str, Any], runs: Mapping[str, RunFolder], path: 
         report = reports[name]
         return None if report is None else report + task_link(task, lanes[name], trial, step)
 
-    page = render(
-        "comparison_page.html",
-        title=title_of(content),
-        runs=content["runs"],
-        links=reports,
-        notes=notes_of(content),
-        protocol=content["protocol"],
-        body=_body(content, runs, address),
-        **inline(scripted=False),
+    rows = []
+    for run in content["runs"]:
+        href = reports[run["run"]]
+        report = "no report: `seal report` writes it" if href is None else link("report", href)
+        counts = (f"{run['tasks']:,}", f"{run['chats']:,}")
+        rows.append((run["run"], str(run["model"]), *counts, report))
+    protocol = content["protocol"]
+    told = (
+        f"{protocol['resamples']:,} resamples of each test, seed {protocol['seed']}; p corrected "
+        f"by Holm over {counted(len(protocol['family']), 'metric')} and all pairs of runs"
     )
+    played = Grid("runs", ("run", "model", "tasks", "chats", "report"), rows, names=2)
+    parts: list[Part] = [*map(notice, notes_of(content)), played]
+    parts += [_body(content, runs, address), told]
+    page = parts_page("comparison", title_of(content), parts, **inline(scripted=False))
     with AtomicFile(path) as file:
         file.write(page.encode())
 
@@ -534,11 +541,9 @@ def _report(run: RunFolder, start: Path) -> str | None:
 
 
 def _body(content: Mapping[str, Any], runs: Mapping[str, RunFolder], link: Link) -> Markup:
-    pairs = [
-        _Pair(f"pair-{place}", content, pair, link).shown(runs)
-        for place, pair in enumerate(content["pairs"], 1)
-    ]
-    return render("comparison.html", pairs=pairs)
+    pairs = enumerate(content["pairs"], 1)
+    shown = (_Pair(f"pair-{at}", content, pair, link).parts(runs) for at, pair in pairs)
+    return paragraphs(chain.from_iterable(shown), wrapping=True)
 
 
 Steps = tuple[int | None, int | None]
@@ -560,10 +565,11 @@ class _Pair:
     ) -> None:
         self._anchor, self._content, self._pair, self._link = anchor, content, pair, link
 
-    def shown(self, runs: Mapping[str, RunFolder]) -> dict[str, Any]:
-        """Return what the template takes."""
+    def parts(self, runs: Mapping[str, RunFolder]) -> Iterator[Part]:
+        """Yield what the page shows of them."""
         pair, content = self._pair, self._content
-        entries = entries_of(content, pair)
+        entries, told = entries_of(content, pair), told_entries(content, pair)
+        others = [entry for entry in entries if entry not in told]
         ways = {
             (entry["metric"], way): self._differing(f"{place}-{way}", entry, way)
             for place, entry in enumerate(entries, 1)
@@ -573,43 +579,45 @@ class _Pair:
         def counted(entry: Mapping[str, Any], way: str) -> str:
             return ways[entry["metric"], way].counted
 
-        def tables(entries: Sequence[Mapping[str, Any]]) -> Markup:
-            grids = difference_grids(content, pair, entries, counted)
-            return paragraphs((*grids, *scale_notes_of(content, entries)), wrapping=True)
+        def tables(entries: Sequence[Mapping[str, Any]]) -> Iterator[Part]:
+            yield from difference_grids(content, pair, entries, counted)
+            yield from scale_notes_of(content, entries)
 
-        told = told_entries(content, pair)
-        others = [entry for entry in entries if entry not in told]
-        judged = pair["win_rate"] is not None
-        return {
-            "pair": pair,
-            "matched": matched_text(pair).replace("matched", "Matched", 1),
-            "alone": list(self._alone()),
-            "forest": _forest(pair, told, scales_in(content)),
-            "told": tables(told),
-            "others": tables(others),
-            "count": len(others),
-            "flips": list(self._flips(runs)),
-            "mcnemar": mcnemar_text((pair["flips"] or {}).get("mcnemar")),
-            "further": paragraphs(further_grids(pair), wrapping=True),
-            "judged": paragraphs(preference_lines(pair) if judged else ()),
-            "goals": list(self._goals()) if judged else [],
-            "tasks": [way for way in ways.values() if way.shown],
-            "excluded": paragraphs(excluded_lines(content, pair)),
-        }
+        heading = Markup('<h3 dir="auto">{} less {}</h3>')
+        yield heading.format(printable(pair["run"]), printable(pair["other"]))
+        yield matched_text(pair)
+        yield from self._alone()
+        yield _DIFFERENCES
+        yield _forest(pair, told, scales_in(content))
+        yield from tables(told)
+        if pair["flips"] is not None:
+            yield from flip_notes(pair)
+            yield "a task links to the first step in which the chats part"
+            yield from self._flips(runs)
+        yield from further_grids(pair)
+        if pair["win_rate"] is not None:
+            yield from preference_lines(pair)
+            yield from self._goals()
+        if others:
+            title = f"{len(others)} further metrics, over which p is not corrected"
+            yield Fold(title, above=paragraphs(tables(others), wrapping=True))
+        yield from (way for way in ways.values() if way.total)
+        yield from excluded_lines(content, pair)
 
-    def _differing(self, anchor: str, entry: Mapping[str, Any], way: str) -> Listing:
+    def _differing(self, anchor: str, entry: Mapping[str, Any], way: str) -> Fold:
         title = f"{entry['metric']} {way} in {counted(len(entry[way]), 'task')}"
         return self._list(anchor, title, entry[way], self._task, TASKS)
 
     def _list(
         self, anchor: str, title: str, found: Sequence[Any], shown: Shown, most: int = FLIPS
-    ) -> Listing:
-        return Listing.of(f"{self._anchor}-{anchor}", title, found, shown, most)
+    ) -> Fold:
+        items = list(map(shown, found[:most]))
+        return Fold(title, items, len(found), JSON, f"{self._anchor}-{anchor}")
 
     def _task(self, task: str, sides: Sequence[str] = ("other", "run")) -> Markup:
         return _item(task, *self._links(task, sides=sides))
 
-    def _alone(self) -> Iterator[Listing]:
+    def _alone(self) -> Iterator[Fold]:
         """Yield the tasks that one of the runs has alone."""
         for side, way in (("run", "alone"), ("other", "other_alone")):
             alone = self._pair[way]
@@ -618,17 +626,16 @@ class _Pair:
             if alone["named"]:
                 yield self._list(way, title, alone["named"], partial(self._task, sides=(side,)))
 
-    def _flips(self, runs: Mapping[str, RunFolder]) -> Iterator[Listing]:
-        """Yield the tasks that were won, and those that were lost."""
-        if self._pair["flips"] is None:
-            return
+    def _flips(self, runs: Mapping[str, RunFolder]) -> Iterator[Fold]:
+        """Yield the tasks that were won, and those that were lost; few are unfolded."""
         turned = {way: self._pair["flips"][way] for way in ("won", "lost")}
         shown = [flip for flips in turned.values() for flip in flips[:FLIPS]]
         chats = {(flip["task"], flip["flipped"][0]) for flip in shown if flip["flipped"]}
         parted = partings(runs[self._pair["run"]], runs[self._pair["other"]], chats)
         for way, flips in turned.items():
             title = f"{len(flips)} {way} by {self._pair['run']}"
-            yield self._list(way, title, flips, partial(self._flip, parted))
+            found = self._list(way, title, flips, partial(self._flip, parted))
+            yield found._replace(unfolded=0 < len(flips) <= _UNFOLDED)
 
     def _flip(self, parted: Mapping[Chat, Parting | None], flip: Mapping[str, Any]) -> Markup:
         task, counts = flip["task"], flip_counts(flip, "→")
@@ -645,7 +652,7 @@ class _Pair:
         steps = (found.other_step, found.step)
         return _item(task, counts, *self._links(task, trial, steps), note)
 
-    def _goals(self) -> Iterator[Listing]:
+    def _goals(self) -> Iterator[Fold]:
         """Yield the goals won, lost and undecided, as far as there are any."""
         for kind, title in _KINDS.items():
             goals = self._pair["win_rate"][kind]
@@ -690,15 +697,18 @@ def _forest(
     if not most:
         return Markup()
     wide = next(end for end in (0.1, 0.2, 0.5, 1.0) if most <= end or end == 1.0)
-    groups = [
-        BarGroup(
-            entry["metric"],
-            (Bar(pair["run"], "run-0", entry["difference"], entry["low"], entry["high"]),),
-        )
-        for entry in drawn
-    ]
     title = f"{pair['run']} less {pair['other']}, with 95 % interval; 0 is no difference"
-    return forest(title, groups, (-wide, wide))
+    return forest(title, difference_groups(drawn), (-wide, wide))
+
+
+def difference_groups(entries: Iterable[Mapping[str, Any]]) -> list[BarGroup]:
+    """Return the differences of each metric, a bar for each two runs."""
+    named = ((f"{entry['run']} less {entry['other']}", entry) for entry in entries)
+    bars = grouped(
+        (it["metric"], Bar(label, "run-0", it["difference"], it["low"], it["high"]))
+        for label, it in named
+    )
+    return [BarGroup(metric, tuple(found)) for metric, found in bars.items()]
 
 
 # -- What runs cost beside their scores.
@@ -721,10 +731,9 @@ def cost_chart(runs: Iterable[RunFacts]) -> Markup | None:
         return None
     priced = all(run.dollars for run in shown)
     costs = [(run.dollars or 0.0) if priced else run.tokens for run in shown]
-    drawn = [
-        Curve(label, [Point(cost, float(run.headline), run.headline.low, run.headline.high)])
-        for label, run, cost in zip(labels_of(shown), shown, costs, strict=True)
-    ]
+    means = [(run.headline.mean or 0.0, run.headline.low, run.headline.high) for run in shown]
+    marks = [Mark(cost, it[0], whisker(*it)) for cost, it in zip(costs, means, strict=True)]
+    drawn = [Series(label, 0, [mark]) for label, mark in zip(labels_of(shown), marks, strict=True)]
     what = "cost in dollars" if priced else "tokens"
     return curves(f"Cost against score, {shown[0].metric}", drawn, (what, shown[0].metric))
 

@@ -30,7 +30,6 @@ from seal.report.explanation import (
     example_lines,
     explaining,
     notes,
-    place_text,
     waterfall,
 )
 from seal.report.figures import (
@@ -52,23 +51,28 @@ from seal.report.figures import (
     whisker,
 )
 from seal.report.frames import write_parquet
-from seal.report.grids import Grid, counts_of, frequent, grouped, interval, number
-from seal.report.lanes import DECISIVE, Lane, scale_notes
-from seal.report.pages import paragraphs
-from seal.report.retrieval import retrieval_figures
-from seal.report.run_pages import write_report
-from seal.report.sections import Section, default_sections
-from seal.report.table_forms import (
+from seal.report.grids import (
     DIFFERENCE,
     UNTESTED,
     Cell,
     Columns,
+    Grid,
+    counts_of,
     figure,
+    frequent,
     grid_of,
+    grouped,
+    interval,
+    number,
     signed,
     spread,
     with_interval,
 )
+from seal.report.lanes import DECISIVE, Lane, scale_notes
+from seal.report.pages import paragraphs, place_text
+from seal.report.retrieval import query_count, retrieval_figures
+from seal.report.run_pages import write_report
+from seal.report.sections import Section, default_sections
 from seal.runs.run import RunFolder, check_whole
 
 if TYPE_CHECKING:
@@ -352,7 +356,7 @@ def _table_3(entries: Entries, several: bool) -> Grid:
         (
             str(entry["size"]),
             *([str(entry["top_k"])] if several else []),
-            _queries(entry),
+            query_count(entry, " ± "),
             *(spread(_figure_of(entry, metric)) for metric in METRICS),
         )
         for entry in entries
@@ -379,14 +383,6 @@ def _with_ends(found: Mapping[str, Any]) -> str:
 
 def _grid(rows: Sequence[tuple[str, ...]], *columns: str) -> Grid:
     return Grid("", [_HEADINGS.get(column, column) for column in columns], rows, names=0)
-
-
-def _queries(entry: Mapping[str, Any]) -> str:
-    """Return the number of queries; with its deviation where samples differ."""
-    deviation = entry["queries_deviation"]
-    if not deviation:
-        return f"{entry['queries']:g}"
-    return f"{entry['queries']:.1f} ± {deviation:.1f}"
 
 
 def _figure_of(entry: Mapping[str, Any], metric: str) -> Mapping[str, Any]:

@@ -7,11 +7,21 @@ from typing import Any
 
 from markupsafe import Markup
 
-from seal.core.text import counted, one_line
+from seal.core.text import counted, one_line, printable
 from seal.experiments.explanation import explain_run
 from seal.report.grids import Grid, grouped, listed
 from seal.report.lanes import Lane
-from seal.report.pages import Bar, BarGroup, bar_chart, cell, link, render, table, task_link
+from seal.report.pages import (
+    Bar,
+    BarGroup,
+    Fold,
+    Part,
+    bar_chart,
+    paragraphs,
+    place_link,
+    table,
+)
+from seal.report.run_results import text_call_notes
 from seal.runs.run import RunFolder
 
 # -- Why a run's goals failed, for a person: the table and the report's section.
@@ -31,13 +41,15 @@ _COLUMNS = ("stage", "goals", "left", "of failed", "95 %", "partly", "causes")
 
 def section(lanes: Sequence[Lane]) -> Markup | None:
     """Return waterfall, table and examples, run by run; None where no run has a failed goal."""
-    runs = []
+    several = sum(lane.kind == "run" for lane in lanes) > 1
+    parts: list[Part] = []
     for place, lane in enumerate(lanes):
         if lane.kind == "run" and _played(lane.run) and _decided(lane):
             content = explain_run(lane.run)
             if content["failed"] or content["errors"]:
-                runs.append(_explained(content, lane, place))
-    return render("explanation.html", runs=runs) if runs else None
+                parts += [Markup("<h3>{}</h3>").format(printable(lane.label))] * several
+                parts += _explained(content, lane, place)
+    return paragraphs(parts) or None
 
 
 def _played(run: RunFolder) -> bool:
@@ -57,21 +69,18 @@ def _decided(lane: Lane) -> bool:
     return bool(has_value or lane.summary.get("errors"))
 
 
-def _explained(content: Mapping[str, Any], lane: Lane, place: int) -> dict[str, Any]:
-    """Return what a page shows of a run."""
+def _explained(content: Mapping[str, Any], lane: Lane, place: int) -> Iterator[Part]:
+    """Yield what a page shows of a run."""
     by_stage = grouped((found["stage"], found) for found in content["attributions"])
-
-    def counted(row: Mapping[str, Any]) -> str:
-        return cell(str(row["goals"]), href=f"#{_anchor(place, row)}")
-
-    title = "Goals by the first stage that explains them; share of the failed with 95 % interval"
-    return {
-        "label": lane.label,
-        "chart": _chart(content, lane),
-        "table": table(waterfall(content, counted)._replace(title=title), "Why goals failed"),
-        "notes": notes(content),
-        "stages": [_stage(row, by_stage[row["stage"]], place) for row in explaining(content)],
+    stages = {
+        row["stage"]: _stage(row, by_stage[row["stage"]], place) for row in explaining(content)
     }
+    title = "Goals by the first stage that explains them; share of the failed with 95 % interval"
+    grid = waterfall(content, lambda row: stages[row["stage"]].counted)
+    yield _chart(content, lane)
+    yield table(grid._replace(title=title), "Why goals failed")
+    yield from notes(content)
+    yield from stages.values()
 
 
 def _chart(content: Mapping[str, Any], lane: Lane) -> Markup:
@@ -130,35 +139,19 @@ def waterfall(
     return Grid(f"why goals failed: {content['run']}", _COLUMNS, [first, *rows, *rest])
 
 
-def _anchor(place: int, row: Mapping[str, Any]) -> str:
-    """Return the id of the list of a stage's goals in the page."""
-    return f"why-{place}-{row['stage']}"
-
-
-def _stage(
-    row: Mapping[str, Any], goals: Sequence[Mapping[str, Any]], place: int
-) -> dict[str, Any]:
-    examples = [
-        (
-            _link(example, place),
-            example["cause"],
-            [(name, one_line(text, _TEXT)) for name, text in example_lines(example)],
-        )
-        for example in row["examples"]
-    ]
-    return {
-        "anchor": _anchor(place, row),
-        "meaning": row["meaning"],
-        "goals": row["goals"],
-        "links": [_link(found, place) for found in goals[:LINKED]],
-        "more": max(0, len(goals) - LINKED),
-        "examples": examples,
-    }
-
-
-def _link(found: Mapping[str, Any], lane: int) -> Markup:
-    address = task_link(found["task"], lane, found["trial"], found["step"])
-    return link(one_line(place_text(found), 80), address)
+def _stage(row: Mapping[str, Any], goals: Sequence[Mapping[str, Any]], place: int) -> Fold:
+    """Return the goals that a stage explains, below its examples."""
+    line = Markup('<br><small>{}</small> <span dir="auto">{}</span>')
+    examples = Markup()
+    for example in row["examples"]:
+        told = ((name, one_line(text, _TEXT)) for name, text in example_lines(example))
+        lines = Markup("").join(line.format(name, printable(text)) for name, text in told)
+        head = place_link(example, place), example["cause"]
+        examples += Markup("<p>{} <small>{}</small>{}</p>\n").format(*head, lines)
+    title = f"{row['meaning']}: {counted(row['goals'], 'goal')}"
+    links = [place_link(found, place) for found in goals[:LINKED]]
+    anchor = f"why-{place}-{row['stage']}"
+    return Fold(title, links, len(goals), "`seal explain --json`", anchor, examples)
 
 
 def notes(content: Mapping[str, Any]) -> list[str]:
@@ -183,6 +176,7 @@ def notes(content: Mapping[str, Any]) -> list[str]:
             "variants of one task count together in intervals: "
             f"{counted(content['tasks'], 'task')} in {counted(content['clusters'], 'family')}"
         )
+    lines += text_call_notes(content)
     lines += _missing(content["missing"])
     lines += [f"left out: {count} {reason}" for reason, count in content["excluded"].items()]
     return lines
@@ -212,15 +206,6 @@ def causes_text(causes: Mapping[str, int]) -> str:
     named = [f"{cause} {count}" for cause, count in list(causes.items())[:CAUSES]]
     more = [f"{len(causes) - CAUSES} more"] if len(causes) > CAUSES else []
     return ", ".join((*named, *more))
-
-
-def place_text(row: Mapping[str, Any]) -> str:
-    """Return which goal of which chat a row is about."""
-    parts = [str(row["task"])]
-    parts += [f"trial {row['trial']}"] if row["trial"] else []
-    parts += [f"goal {row['goal']}"] if row["goal"] else []
-    parts += [f"step {row['step']}"] if row["step"] is not None else []
-    return ", ".join(parts)
 
 
 def example_lines(example: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

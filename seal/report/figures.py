@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from io import BytesIO
 from itertools import chain
 from pathlib import Path
@@ -12,11 +13,13 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from seal.report.frames import require
-from seal.report.grids import number
+from seal.report.grids import grouped, number
 
 if TYPE_CHECKING:
     from markupsafe import Markup
     from matplotlib.figure import Figure
+
+    from seal.report.pages import BarGroup
 
 # -- Figures of series: looks, lines with whiskers in panels, intervals in rows, files.
 #
@@ -150,59 +153,46 @@ def log_sizes(axes: Any, sizes: Sequence[int]) -> None:
     axes.set_xlabel("tools in the pool")
 
 
-Interval = tuple[float | None, float | None, float | None]
-"""A mean and the bounds of its interval; without a mean there is no mark."""
+def interval_figure(
+    title: str, label: str, groups: Sequence[BarGroup], differences: bool = False
+) -> Figure:
+    """Return a figure of intervals: a row a group, a mark a bar.
 
-
-class Intervals(NamedTuple):
-    """Metrics with their intervals: a row a metric, a mark a series."""
-
-    title: str
-    label: str
-    """Of the axis."""
-    series: Mapping[str, Mapping[str, Interval]]
-    """Name to the interval of each metric, in the order of the rows."""
-    differences: bool = False
-    """True: 0 is marked; else it is where the axis begins."""
-
-
-def interval_figure(shown: Intervals) -> Figure:
-    """Return the figure.
+    Args:
+        title: Of the figure.
+        label: Of the axis.
+        groups: In the order of the rows; bars of one label are a series.
+        differences: True: 0 is marked; else it is where the axis begins.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
     """
-    metrics = list(dict.fromkeys(name for found in shown.series.values() for name in found))
-    rows = max(1, len(metrics)) * (len(shown.series) + 1)
+    found = grouped((bar.label, (row, bar)) for row, it in enumerate(groups) for bar in it.bars)
+    rows, count = max(1, len(groups)) * (len(found) + 1), len(found)
     width, least = _INTERVALS_SIZE
 
     def finish(axes: Any) -> None:
-        axes.set_yticks(range(len(metrics)), [literal(name) for name in metrics])
-        axes.set_ylim(len(metrics) - 0.5, -0.5)
-        if shown.differences:
+        axes.set_yticks(range(len(groups)), [literal(group.heading) for group in groups])
+        axes.set_ylim(len(groups) - 0.5, -0.5)
+        if differences:
             axes.axvline(0, color="#333333", linewidth=0.8)
         else:
             axes.set_xlim(left=min(0.0, axes.get_xlim()[0]))
-        axes.set_xlabel(shown.label)
+        axes.set_xlabel(label)
 
+    series = []
+    for place, (name, bars) in enumerate(found.items()):
+        shift = (place - (count - 1) / 2) / (count + 1)  # a little below the series before
+        marks = [
+            Mark(bar.value, row + shift, horizontal=whisker(bar.value, bar.low, bar.high))
+            for row, bar in bars
+            if bar.value is not None
+        ]
+        series.append(Series(name, place, marks, joined=False))
     caption = "Whiskers: 95 % intervals over tasks."
-    panel = Panel(shown.title, list(_interval_series(shown, metrics)), finish, "x")
+    panel = Panel(title, series, finish, "x")
     with styled():
         return series_figure([panel], (width, max(least, _ROW * rows)), 1, [caption], least=2)
-
-
-def _interval_series(shown: Intervals, metrics: Sequence[str]) -> Iterable[Series]:
-    """Yield the series, each mark a little below that of the series before."""
-    count = len(shown.series)
-    for place, (name, found) in enumerate(shown.series.items()):
-        shift = (place - (count - 1) / 2) / (count + 1)
-        means = [(row, *found.get(metric, (None,) * 3)) for row, metric in enumerate(metrics)]
-        marks = [
-            Mark(mean, row + shift, horizontal=whisker(mean, low, high))
-            for row, mean, low, high in means
-            if mean is not None
-        ]
-        yield Series(name, place, marks, joined=False)
 
 
 def line_look(number: int) -> dict[str, Any]:
@@ -328,16 +318,16 @@ def panels(count: int, columns: int, width: float, height: float) -> tuple[Figur
         height: Of each panel's axes.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     columns = min(columns, count)
     lines = -(-count // columns)
     size = (columns * width, lines * height)
     apart = ConstrainedLayoutEngine(w_pad=_EDGE / 2, h_pad=_EDGE / 2, wspace=0, hspace=0)
-    from seal.report.picture import Picture
-
-    figure = Picture(figsize=size, layout=apart)
+    figure = Figure(figsize=size, layout=apart)  # of its own: pyplot need not close it
     FigureCanvasAgg(figure)
+    vars(figure)["_repr_png_"] = partial(picture_of, figure, "png")  # as a notebook shows it
     grid = figure.add_gridspec(lines, columns)
     axes = [figure.add_subplot(grid[divmod(number, columns)]) for number in range(count)]
     return figure, [axes[start : start + columns] for start in range(0, count, columns)]
@@ -415,69 +405,43 @@ def _broken(name: str) -> str:
 # -- A chart of curves for a page.
 
 
-class Point(NamedTuple):
-    """One point of a curve."""
-
-    x: float
-    y: float
-    low: float | None = None
-    high: float | None = None
-
-
-class Curve(NamedTuple):
-    """Points that belong together."""
-
-    label: str
-    points: Sequence[Point]
-    joined: bool = True
-    """Whether a line goes through them."""
-
-
 _TICKS = 6
 """Values of x that are named each; of more, quarters are."""
 
 
-def curves(title: str, found: Sequence[Curve], axes: tuple[str, str]) -> Markup:
+def curves(title: str, found: Sequence[Series], axes: tuple[str, str]) -> Markup:
     """Return a figure of curves whose values are in [0, 1].
 
     Args:
         title: Caption of the figure.
-        found: The curves, each with a point; x at least 0.
+        found: The curves, each with a mark; x at least 0.
         axes: What x and y are.
     """
     # Of pages alone: results of runs, which draw by matplotlib, load no report.
     from seal.report.lanes import RUN_COLOURS
     from seal.report.pages import render
 
-    most = max((point.x for curve in found for point in curve.points), default=0) or 1
-    left, bottom = 36, 200
+    places = sorted({mark.x for curve in found for mark in curve.marks})
+    most = max(places, default=0) or 1
 
-    def place(point: Point) -> tuple[float, float]:
-        return round(left + 400 * point.x / most, 1), height(point.y)
+    def across(x: float) -> float:
+        return round(36 + 400 * x / most, 1)
 
     def height(value: float) -> float:
-        return round(bottom - 180 * min(max(value, 0.0), 1.0), 1)
+        return round(200 - 180 * min(max(value, 0.0), 1.0), 1)
+
+    def point(mark: Mark) -> dict[str, Any]:
+        below, above = mark.vertical or (0.0, 0.0)
+        ends = height(mark.y - below), height(mark.y + above)
+        text = f"{mark.x:g}: {number(mark.y)}"
+        place = across(mark.x), height(mark.y)
+        return {"place": place, "text": text, "whisker": ends if below or above else None}
 
     drawn = [
-        {
-            "label": curve.label,
-            "colour": f"run-{position % RUN_COLOURS}",
-            "joined": curve.joined,
-            "points": [
-                {
-                    "place": place(point),
-                    "text": f"{point.x:g}: {number(point.y)}",
-                    "whisker": None
-                    if point.low is None or point.high is None
-                    else (height(point.low), height(point.high)),
-                }
-                for point in curve.points
-            ],
-        }
-        for position, curve in enumerate(found)
+        (curve.name, f"run-{at % RUN_COLOURS}", list(map(point, curve.marks)))
+        for at, curve in enumerate(found)
     ]
-    places = sorted({point.x for curve in found for point in curve.points})
     marked = places if len(places) <= _TICKS else [most * part / 4 for part in range(5)]
-    ticks = [(round(left + 400 * x / most, 1), f"{x:,g}") for x in marked]
+    ticks = [(across(x), f"{x:,g}") for x in marked]
     scale = [(height(part / 4), f"{part / 4:g}") for part in range(5)]
     return render("curves.html", title=title, curves=drawn, axes=axes, ticks=ticks, scale=scale)

@@ -16,17 +16,15 @@ from seal.core import (
     JSON,
     DataError,
     MissingExtraError,
-    Scale,
-    Score,
     Step,
     Task,
     Trajectory,
     Usage,
 )
 from seal.core.values import canonical_json
-from seal.evaluation.goals import USER, decides, state_of
+from seal.evaluation.goals import USER
 from seal.experiments.series import LongForm
-from seal.report.lanes import by_chat, deciding_metric, decisive_of, model_name
+from seal.report.lanes import by_chat, decisive_of, goal_states, model_name
 from seal.runs.call_handling import is_rejection
 from seal.runs.run import RunFolder
 
@@ -210,7 +208,11 @@ def _tasks(source: _Source) -> Iterator[Row]:
     scores = by_chat(score for score in source.run.scores() if score.metric in decisive)
     for chat in source.run.trajectories():
         task = source.tasks.get(chat.task_id)
-        outcomes = _outcomes(chat, scores.get((chat.task_id, chat.trial), []), decisive)
+        outcomes: dict[int, str] = {
+            **goal_states(scores.get((chat.task_id, chat.trial), []), decisive)
+        }
+        if chat.failed:
+            outcomes = dict.fromkeys(range(len(chat.stops)), "error")
         for goal in range(len(task.goals) if task else 1):
             place = source.place(chat.task_id, chat.trial, goal)
             assert task is not None  # for the type alone: `place` refuses an unknown task
@@ -219,20 +221,6 @@ def _tasks(source: _Source) -> Iterator[Row]:
                 "outcome": outcomes.get(goal, "unscored"),
                 **_goal(chat, goal),
             }
-
-
-def _outcomes(
-    chat: Trajectory, scores: list[Score], decisive: Mapping[str, Scale]
-) -> dict[int, str]:
-    """Return what the deciding metric of a chat says of each of its goals."""
-    if chat.failed:
-        return dict.fromkeys(range(len(chat.stops)), "error")
-    metric = deciding_metric(scores, decisive)
-    return {
-        score.goal: state_of(score, decisive[score.metric])
-        for score in scores
-        if score.metric == metric and decides(score)
-    }
 
 
 def _goal(chat: Trajectory, goal: int) -> Row:

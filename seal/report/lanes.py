@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any, Literal
 from seal.core import DataError, Scale, Score, Step, Trajectory, UsageError
 from seal.core.text import counted
 from seal.evaluation.calls import EXTRA, VERDICT
-from seal.evaluation.goals import INFRASTRUCTURE, RATE, WORST_FIRST, decides, ranking, state_of
+from seal.evaluation.goals import (
+    INFRASTRUCTURE,
+    RATE,
+    WORST_FIRST,
+    Outcome,
+    decides,
+    ranking,
+    state_of,
+)
 from seal.evaluation.scoring import FAMILIES, USUAL_SCALES
 from seal.report.grids import Estimate, Grid, grouped
 from seal.runs.costs import dollars_of, read_ledger
@@ -63,11 +71,6 @@ class Lane:
         kept = kept_scales(self.summary)
         return self.run.scales() if kept is None else kept
 
-    @property
-    def column(self) -> str:
-        """Head of its column in a terminal: floor, model or ceiling."""
-        return "model" if self.kind == "run" else self.kind
-
     def groups(self, metric: str) -> Mapping[str, Mapping[str, Any]]:
         """Return the entries of a metric by group of tasks."""
         return (self.metrics.get(metric) or {}).get("by") or {}
@@ -89,17 +92,16 @@ def lanes_of(runs: Sequence[RunFolder]) -> list[Lane]:
     """
     if not runs:
         raise UsageError("no run to report on; give at least one run folder")
-    labels = _labels(runs)
     lanes = [
         Lane("run", label, f"run-{position % RUN_COLOURS}", run, run.summary())
-        for position, (label, run) in enumerate(zip(labels, runs, strict=True))
+        for position, (label, run) in enumerate(zip(_labels(runs), runs, strict=True))
     ]
     baselines = next((found for run in runs if (found := run.baselines())), {})
-    if "floor" in baselines:
-        lanes.insert(0, _baseline("floor", baselines["floor"]))
-    if "ceiling" in baselines:
-        lanes.append(_baseline("ceiling", baselines["ceiling"]))
-    return lanes
+    ends: dict[str, Lane] = {}
+    for kind in ("floor", "ceiling"):
+        if run := baselines.get(kind):
+            ends[kind] = Lane(kind, kind, kind, run, run.summary())
+    return [lane for lane in (ends.get("floor"), *lanes, ends.get("ceiling")) if lane]
 
 
 def measure_differences(runs: Sequence[RunFolder]) -> list[str]:
@@ -114,23 +116,16 @@ def measure_differences(runs: Sequence[RunFolder]) -> list[str]:
 
 def model_name(run: RunFolder) -> str:
     """Return the model that a run was played with, after the agent of one's own that asked it."""
-    told = run.manifest()
-    model, agent = (told.get("system") or {}).get("model"), told.get("agent")
-    named = str((model.get("model") if isinstance(model, dict) else model) or run.path.name)
+    named, agent = run.model or run.path.name, run.manifest().get("agent")
     return named if agent in (None, named) else f"{agent} with {named}"
-
-
-def _baseline(kind: Literal["floor", "ceiling"], run: RunFolder) -> Lane:
-    return Lane(kind, kind, kind, run, run.summary())
 
 
 def _labels(runs: Sequence[RunFolder]) -> list[str]:
     models = [model_name(run) for run in runs]
     if len(set(models)) == len(models):
         return models
-    named = [
-        f"{model} ({run.path.resolve().name})" for model, run in zip(models, runs, strict=True)
-    ]
+    pairs = zip(models, runs, strict=True)
+    named = [f"{model} ({run.path.resolve().name})" for model, run in pairs]
     if len(set(named)) == len(named):
         return named
     return [f"{label} #{position}" for position, label in enumerate(named, 1)]
@@ -282,7 +277,11 @@ class ShortTable:
     @property
     def valued(self) -> Rows:
         """The rows with a value in some column."""
-        return _valued(self.rows)
+        return {
+            name: row
+            for name, row in self.rows.items()
+            if any(cell.mean is not None for cell in row.values())
+        }
 
     @property
     def bounded(self) -> list[str]:
@@ -354,60 +353,39 @@ def _unrecorded(lanes: Sequence[Lane]) -> Rows:
     return {f"unrecorded ({', '.join(answered)})": shares}
 
 
-def summary_rows(run: RunFolder, metrics: Sequence[str] | None = None) -> Rows:
-    """Return the summary of a run beside its baselines.
+def summary_table(run: RunFolder, metrics: Sequence[str] | None = None) -> Grid:
+    """Return the summary of a run beside its baselines, as a table for the terminal.
+
+    Its cells are mean, 95 % interval, n, undefined. Where that is too wide a row is one line: the
+    run's own mean with interval and n between the means of floor and ceiling. Metrics without a
+    value in any column are left to `seal.report.run_results.summary_notes`.
 
     Args:
         run: A run that has been scored.
         metrics: None: the main ones.
 
-    Returns:
-        Rows whose columns are `floor`, `model` and `ceiling`, those of them that were played.
-
     Raises:
         DataError: The run has not been scored.
     """
     lanes = lanes_of([run])
-    columns = {lane.label: lane.column for lane in lanes}
-    return {
-        metric: {columns[label]: cell for label, cell in cells.items()}
-        for metric, cells in ShortTable(lanes, metrics).rows.items()
-    }
-
-
-def summary_table(run: RunFolder, metrics: Sequence[str] | None = None) -> Grid:
-    """Return `summary_rows` as a table for the terminal: mean, 95 % interval, n, undefined.
-
-    Where that is too wide a row is one line: the run's own mean with interval and n between the
-    means of floor and ceiling. Metrics without a value in any column are left to
-    `seal.report.run_results.summary_notes`.
-    """
-    rows = _valued(summary_rows(run, metrics))
-    played = {"model": run, **run.baselines()}
+    rows = ShortTable(lanes, metrics).valued
     wide, narrow = ["metric"], ["metric"]
-    for column in next(iter(rows.values()), ()):
-        own = column == "model"
-        who = "agent" if own and run.manifest().get("agent") else column
-        head = f"{who}: {model_name(played[column])}"
+    for lane in lanes if rows else ():
+        own = lane.kind == "run"
+        who = "agent" if own and run.manifest().get("agent") else "model" if own else lane.kind
+        head = f"{who}: {model_name(lane.run)}"
         wide.append(head)
         narrow += [head, "95 % interval", "n"] if own else [head]
-    lines = [
-        [metric, *(text for column, cell in cells.items() for text in _line(column, cell))]
-        for metric, cells in rows.items()
-    ]
-    whole = [[metric, *map(_cell_text, cells.values())] for metric, cells in rows.items()]
+    lines, whole = [], []
+    for metric, cells in rows.items():
+        line = [metric]
+        for lane in lanes:
+            cell = cells[lane.label]
+            beside = [cell.interval_text, str(cell.n)] if lane.kind == "run" else []
+            line += [cell.value_text, *beside]
+        lines.append(line)
+        whole.append([metric, *map(_cell_text, cells.values())])
     return Grid("", wide, whole, narrow=Grid("", narrow, lines))
-
-
-def _line(column: str, cell: Estimate) -> list[str]:
-    own = [cell.interval_text, str(cell.n)] if column == "model" else []
-    return [cell.value_text, *own]
-
-
-def _valued(rows: Rows) -> Rows:
-    return {
-        name: row for name, row in rows.items() if any(c.mean is not None for c in row.values())
-    }
 
 
 def _cell_text(cell: Estimate) -> str:
@@ -449,12 +427,18 @@ def outcome_label(
     """
     if failed:
         return "error"
-    scores = list(scores)
+    found = goal_states(list(scores), decisive)
+    return min(found.values(), key=WORST_FIRST.index) if found else "unscored"
+
+
+def goal_states(scores: Sequence[Score], decisive: Mapping[str, Scale]) -> dict[int, Outcome]:
+    """Return what the deciding metric of a chat says of each of its goals."""
     metric = deciding_metric(scores, decisive)
-    if metric is None:
-        return "unscored"
-    found = (state_of(s, decisive[metric]) for s in scores if s.metric == metric and decides(s))
-    return min(found, key=WORST_FIRST.index)
+    return {
+        score.goal: state_of(score, decisive[score.metric])
+        for score in scores
+        if score.metric == metric and decides(score)
+    }
 
 
 def deciding_metric(scores: Iterable[Score], decisive: Collection[str] = DECISIVE) -> str | None:

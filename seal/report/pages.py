@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -16,8 +16,8 @@ from urllib.parse import quote
 
 from markupsafe import Markup
 
-from seal.core.text import printable
-from seal.report.grids import Estimate, Grid, number
+from seal.core.text import one_line, printable
+from seal.report.grids import Estimate, Figure, Grid, Share, number
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -43,30 +43,34 @@ def cell(
     return shown + (Markup("<small>{}</small>").format(printable(small)) if small else "")
 
 
-Shown = Callable[[Any], Markup]
-"""Gives an item of a list."""
+class Fold(NamedTuple):
+    """A part of a page that folds, such as the list that stands behind one number."""
 
-
-class Listing(NamedTuple):
-    """What stands behind one number: a list that folds."""
-
-    anchor: str
-    """Id of the list in the page."""
     title: str
-    shown: Sequence[Markup]
-    more: int
-    """Items that are not shown."""
-
-    @classmethod
-    def of(cls, anchor: str, title: str, found: Sequence[Any], shown: Shown, most: int) -> Listing:
-        """Return a list of the first of what was found, at most so many."""
-        return cls(anchor, title, list(map(shown, found[:most])), max(0, len(found) - most))
+    items: Sequence[Markup] = ()
+    total: int = 0
+    """Of all items, also those that are not shown."""
+    rest: str = ""
+    """What has the items that are not shown."""
+    anchor: str = ""
+    """Id of the list in the page; empty: nothing leads to it."""
+    above: Markup = Markup()
+    """Stands above the items."""
+    unfolded: bool = False
 
     @property
     def counted(self) -> Markup:
         """The number of items, which links to their list unless it is 0."""
-        count = len(self.shown) + self.more
-        return cell(f"{count}", href=f"#{self.anchor}" if count else "")
+        return cell(f"{self.total}", href=f"#{self.anchor}" if self.total else "")
+
+
+def page_cell(figure: Figure | Share) -> Markup:
+    """Return a figure for a page, with what stands below it."""
+    return cell(figure.text, small=figure.small)
+
+
+Part = Markup | Grid | Fold | str
+"""A part of a page: HTML as it is, a table, something that folds, or a line, which is a note."""
 
 
 def link(text: str, href: str) -> Markup:
@@ -102,18 +106,41 @@ def table(grid: Grid, label: str = "", *, wrapping: bool = False, auto: bool = F
     return render("table.html", grid=grid, label=label, wrapping=wrapping, auto=auto)
 
 
-def paragraphs(parts: Iterable[Grid | str], **look: Any) -> Markup:
-    """Return tables and lines one below the other.
+def paragraphs(parts: Iterable[Part], **look: Any) -> Markup:
+    """Return parts of a page one below the other; `look` is of the tables, as of `table`."""
+    return Markup("\n").join(_shown(part, look) for part in parts)
+
+
+def _shown(part: Part, look: dict[str, Any]) -> Markup:
+    if isinstance(part, Markup):
+        return part
+    if isinstance(part, Grid):
+        return table(part, **look)
+    if isinstance(part, Fold):
+        return render("fold.html", part=part)
+    return Markup('<p class="note" dir="auto">{}</p>').format(printable(part))
+
+
+def parts_page(
+    kind: str, title: str, parts: Iterable[Part], links: Sequence[tuple[str, str]] = (), **how: Any
+) -> str:
+    """Return a page of parts.
 
     Args:
-        parts: Lines are shown as notes.
-        **look: Of the tables, as of `table`.
+        kind: What it is a page of, in a word.
+        title: Its heading.
+        parts: What it shows.
+        links: Other pages, or places of this one, with their addresses.
+        **how: Style and script (`inline`, `linked`).
     """
-    note = Markup('<p class="note" dir="auto">{}</p>')
-    return Markup("\n").join(
-        table(part, **look) if isinstance(part, Grid) else note.format(printable(part))
-        for part in parts
-    )
+    body = paragraphs(parts, wrapping=True)
+    return render("parts.html", kind=kind, title=title, links=links, body=body, **how)
+
+
+def notice(text: str) -> Markup:
+    """Return a line that a reader must not miss."""
+    line = Markup('<p class="notice" role="note" dir="auto">{}</p>')
+    return line.format(printable(text))
 
 
 def task_link(
@@ -132,6 +159,20 @@ def task_link(
         if value is not None:
             parts.append(f"{name}={value}")
     return "&".join(parts)
+
+
+def place_text(row: Mapping[str, Any]) -> str:
+    """Return which goal and step of which chat a row is about."""
+    parts = [str(row["task"])]
+    parts += [f"{name} {row[name]}" for name in ("trial", "goal") if row.get(name)]
+    parts += [f"step {row['step']}"] if row["step"] is not None else []
+    return ", ".join(parts)
+
+
+def place_link(row: Mapping[str, Any], lane: int) -> Markup:
+    """Return a link to the step that a row is about, in the chat of a lane."""
+    address = task_link(row["task"], lane, row["trial"], row["step"])
+    return link(one_line(place_text(row), 80), address)
 
 
 def render(template: str, **values: Any) -> Markup:

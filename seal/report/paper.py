@@ -13,10 +13,9 @@ from seal.core import SealError, UsageError, fault, shortened
 from seal.evaluation.goals import RATE
 from seal.pools.benchmark import Benchmark, loaded
 from seal.pools.declarations import PublishedTable, Source
-from seal.report.grids import Estimate, Grid, number
+from seal.report.grids import Estimate, Grid, latex, latex_comment, number, terminal_text
 from seal.report.lanes import RUN_COLOURS, Lane, model_name
-from seal.report.pages import Bar, BarGroup, bar_chart, inline, render, table
-from seal.report.table_forms import latex, latex_comment, terminal_text
+from seal.report.pages import Bar, BarGroup, bar_chart, inline, parts_page, render, table
 from seal.runs.run import RunFolder
 
 # -- A paper's tables with ours: each published row, each run's below it, and what they differ by.
@@ -385,8 +384,8 @@ def document(name: str, tables: Sequence[PaperTable], lines: Sequence[str], form
     if format == "latex":
         return "\n\n".join((*map(_latex, tables), "\n".join(map(latex_comment, lines)))) + "\n"
     if format == "html":
-        shown = {"title": name, "tables": tables, "lines": lines}
-        return str(render("paper.html", **shown, **inline(scripted=False)))
+        shown = (part for each in tables for part in (each.html(), *each.notes))
+        return parts_page("paper", name, (*shown, *lines), **inline(scripted=False))
     return terminal_text(shown_parts(tables, lines)) + "\n"
 
 

@@ -58,17 +58,14 @@ class Declared(NamedTuple):
 
     def takes(self, opened: Opened) -> bool:
         """Tell whether a folder is of its benchmark, or of one with the same paper."""
-        return any(map(self._is_of, opened.benchmarks))
-
-    def stands_for(self, opened: Opened) -> bool:
-        """Tell whether a folder also holds what it is made of."""
-        return self.takes(opened) and any(each.of == self.table.of for each in opened.measured)
-
-    def _is_of(self, name: str) -> bool:
-        if self.owner is None or name == self.owner.name:
-            return True
-        other = sound_benchmark(name)
-        return other is not None and other.published == self.owner.published
+        own = self.owner
+        for name in opened.benchmarks:
+            if own is None or name == own.name:
+                return True
+            other = sound_benchmark(name)
+            if other is not None and other.published == own.published:
+                return True
+        return False
 
 
 def declared_tables(name: str, folders: Sequence[Opened] = ()) -> list[Declared]:
@@ -117,7 +114,15 @@ def opened_folders(paths: Sequence[Path]) -> list[Opened]:
     Raises:
         DataError: A folder holds none of these, or a file of it is damaged.
     """
-    every = (each for path in paths for each in _conditions(path) or [path])
+    every: list[Path] = []
+    for path in paths:
+        if (path / "comparison.json").is_file():
+            from seal.experiments.ablation import COMPARISON
+
+            runs_of = COMPARISON.read(path / COMPARISON.name)["runs"]
+            every += [within(path, row["condition"]) for row in runs_of] or [path]
+        else:
+            every.append(path)
     paths = list(dict.fromkeys(every))
     runs = [RunFolder.open(path) for path in paths if (path / "run.json").is_file()]
     lanes = measured_lanes(lanes_of(runs)) if runs else []
@@ -127,16 +132,6 @@ def opened_folders(paths: Sequence[Path]) -> list[Opened]:
     first = [path for path in whole if (path / TASKS).is_file()][:1]
     counted = pools or first
     return [_opened(path, labels.get(path), path in counted) for path in paths]
-
-
-def _conditions(path: Path) -> list[Path]:
-    """Return the runs of an ablation; of whatever else none."""
-    if not (path / "comparison.json").is_file():
-        return []
-    from seal.experiments.ablation import COMPARISON
-
-    content = COMPARISON.read(path / COMPARISON.name)
-    return [within(path, row["condition"]) for row in content["runs"]]
 
 
 def _pool(path: Path, label: str, name: str) -> Measured:
@@ -196,7 +191,8 @@ def paper_tables(name: str, paths: Sequence[Path], table: str | None = None) -> 
     if table is not None and table not in names:
         raise UnknownNameError(f"table of {name}", table, dict.fromkeys(names))
     for opened in folders:
-        if not any(each.stands_for(opened) for each in declared):
+        kinds = {each.of for each in opened.measured}
+        if not any(each.table.of in kinds and each.takes(opened) for each in declared):
             of = ", ".join(dict.fromkeys(opened.benchmarks))
             raise UsageError(
                 f"{opened.path} is of {of} and stands in no table of {name}; `seal paper {name}` "

@@ -10,17 +10,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
+
+from markupsafe import Markup
 
 from seal.core import Score, Task, Tool, Trajectory
 from seal.core.text import counted
 from seal.evaluation.pattern_scores import IAC_UPSTREAM, PATTERNS
 from seal.report.grids import Estimate, Grid, number
 from seal.report.lanes import Lane, scores_so_far, trajectories_so_far
-from seal.report.pages import cell, render, table, task_link
-
-if TYPE_CHECKING:
-    from markupsafe import Markup
+from seal.report.pages import Fold, cell, paragraphs, table, task_link
 
 COLUMNS = {
     "SR": "pass_rate",
@@ -33,6 +32,12 @@ _MEANS = "Success and freedom of error patterns, mean with 95 % interval"
 _SHARES = (
     "Share of calls, and share of goals, free of each pattern (of goals alone where a pattern is "
     "also of gold calls); errors in all"
+)
+_READING = (
+    "SR: pass rate, over all goals; the seven are over goals with a call, IAC over those with gold "
+    "calls. IAC gold calls not made, over the step budget N; IAC upstream the same calls, over the "
+    "gold calls. RAC repeated, IAV wrong or missing values, IFE format, IAT types, IAN argument "
+    "names, IFN function names."
 )
 _BY_CALL = "Error patterns by call and by goal"
 MOST_TOLD = 6
@@ -141,14 +146,28 @@ def section(lanes: Sequence[Lane]) -> Markup:
     found = {name: _environment_row(name, each) for name, each in environments(played).items()}
     heads = ("environment", "queries", *_MEANT.values())
     title = f"Queries, and means a query as {played.label} played them"
-    return render(
-        "error_patterns.html",
-        means=table(Grid(_MEANS, ("run", *COLUMNS), means), "Error patterns"),
-        shares=table(Grid(_SHARES, ("run", *patterns), shares), _BY_CALL),
-        runs=runs,
-        environments=table(Grid(title, heads, list(found.values())), "Environments"),
-        count=len(found),
+    places = table(Grid(title, heads, list(found.values())), "Environments")
+    return paragraphs(
+        (
+            table(Grid(_MEANS, ("run", *COLUMNS), means), "Error patterns"),
+            _READING,
+            table(Grid(_SHARES, ("run", *patterns), shares), _BY_CALL),
+            *(f"{run.label}: {note}" for run in runs for note in run.notes),
+            *(_linked(run) for run in runs if any(run.links.values())),
+            *([Fold(f"Environments ({len(found)})", above=places)] if found else []),
+        )
     )
+
+
+def _linked(run: PatternRun) -> Fold:
+    """Return links to where the errors of a run stand."""
+    told = Markup("<p>{}, {} in all: {}</p>\n")
+    lines = (
+        told.format(name.upper(), run.errors[name], Markup("; ").join(links))
+        for name, links in run.links.items()
+        if links
+    )
+    return Fold(f"{run.label}: where the errors stand", above=Markup("").join(lines))
 
 
 def _free_cell(run: PatternRun, name: str) -> Markup:

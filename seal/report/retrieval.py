@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
 from seal.core import DataError, Ranking
 from seal.core.records import query_id, trec_word
-from seal.core.text import counted
+from seal.core.text import counted, printable
 from seal.experiments.retrieval import RETRIEVAL, ranking_folders
 from seal.report.figures import (
     DEVIATIONS,
-    Curve,
     Mark,
     Panel,
-    Point,
     Series,
     curves,
     literal,
@@ -27,9 +25,18 @@ from seal.report.figures import (
     styled,
     whisker,
 )
-from seal.report.grids import Grid, grouped, interval
-from seal.report.pages import paragraphs, render
-from seal.report.table_forms import Columns, figure, grid_of, paired, spread
+from seal.report.grids import (
+    Columns,
+    Grid,
+    figure,
+    grid_of,
+    grouped,
+    interval,
+    number,
+    paired,
+    spread,
+)
+from seal.report.pages import Fold, Part, parts_page
 from seal.runs.scores import Tail
 
 if TYPE_CHECKING:
@@ -142,7 +149,7 @@ def _pool_parts(
     rows = [
         (
             names[entry["retriever"]] + _mark(entry),
-            *(() if whole else (str(entry["tools"]), _queries(entry))),
+            *(() if whole else (str(entry["tools"]), query_count(entry))),
             *(told(entry, metric) for metric in metrics),
             *((_dollars(entry),) if priced else ()),
         )
@@ -186,24 +193,23 @@ def _dollars(entry: Mapping[str, Any]) -> str:
     return "-" if dollars is None else f"{dollars:.2g}"
 
 
-def _queries(entry: Mapping[str, Any]) -> str:
+def query_count(entry: Mapping[str, Any], between: str = "\n±") -> str:
+    """Return the number of queries; with its deviation where samples differ."""
     deviation = entry["queries_deviation"]
     if not deviation:
         return f"{entry['queries']:g}"
-    return f"{entry['queries']:.1f}\n±{deviation:.1f}"
+    return f"{entry['queries']:.1f}{between}{deviation:.1f}"
 
 
 def mean_text(entry: Mapping[str, Any], metric: str) -> str:
     """Return the mean of a metric of an entry; `n/a` where there is none."""
-    mean = entry["metrics"].get(metric, {}).get("mean")
-    return "n/a" if mean is None else f"{mean:.3f}"
+    return number(entry["metrics"].get(metric, {}).get("mean"))
 
 
 def _spread(entry: Mapping[str, Any], metric: str) -> str:
     """Return mean and deviation, and the interval on a second line."""
     found = entry["metrics"].get(metric, {})
-    ends = "" if found.get("low") is None else f"\n[{found['low']:.3f}, {found['high']:.3f}]"
-    return f"{spread(found)}{ends}"
+    return spread(found) + ("" if found.get("low") is None else f"\n{interval(found)}")
 
 
 def _matrix(entries: Entries, names: Mapping[str, str], metric: str) -> Grid:
@@ -271,17 +277,38 @@ def _over_sizes(entries: Entries, metric: str) -> Figure:
 
 
 def _over_ks(entries: Entries, ks: Sequence[int]) -> Figure:
-    def marks(mine: Entries) -> list[Mark]:
-        found = [(k, entry["metrics"][f"recall@{k}"]) for entry in mine[-1:] for k in ks]
-        return [_interval(k, it) for k, it in found]
-
     def finish(axes: Any, mine: Entries) -> None:
         axes.set_xlim(0, ks[-1] + 1)
         axes.set_xticks(list(ks))
         axes.set_xlabel("K")
         axes.set_ylabel("recall@K")
 
-    return _panels_figure(entries, f"recall@{ks[0]}", marks, finish, _INTERVALS)
+    return _panels_figure(
+        entries, f"recall@{ks[0]}", lambda own: _over_k(own, ks), finish, _INTERVALS
+    )
+
+
+def _over_k(entries: Entries, ks: Sequence[int]) -> list[Mark]:
+    """Return the recall of a retriever's last entry at each K."""
+    found = ((k, entry, f"recall@{k}") for entry in entries[-1:] for k in ks)
+    return [_interval(k, it["metrics"][name]) for k, it, name in found if _measured(it, name)]
+
+
+def _over_size(entries: Entries, metric: str) -> list[Mark]:
+    """Return a metric of a retriever's entries over the sizes of their pools."""
+    found = sorted((e for e in entries if _measured(e, metric)), key=lambda e: int(e["tools"]))
+    return [_interval(entry["tools"], entry["metrics"][metric]) for entry in found]
+
+
+def _lines(
+    entries: Entries, marks: Callable[[Entries], list[Mark]], labels: Sequence[str] = ()
+) -> list[Series]:
+    """Return a line for each retriever that has marks; `labels` are all that have a look."""
+    lines = (
+        Series(label, number, marks([e for e in entries if e["retriever"] == label]))
+        for number, label in enumerate(labels or _values(entries, "retriever"))
+    )
+    return [line for line in lines if line.marks]
 
 
 def _panels_figure(
@@ -297,16 +324,12 @@ def _panels_figure(
     def panel(pool: str) -> Panel:
         mine = [entry for entry in entries if entry["pool"] == pool]
         measured = [entry for entry in mine if _measured(entry, metric)]
-        lines = [
-            Series(label, number, marks([e for e in measured if e["retriever"] == label]))
-            for number, label in enumerate(labels)
-        ]
 
         def finished(axes: Any) -> None:
             axes.set_ylim(0, 1.05)
             finish(axes, mine)
 
-        return Panel(pool, [line for line in lines if line.marks], finished)
+        return Panel(pool, _lines(measured, marks, labels), finished)
 
     sentences = (bars, *_lacking(entries, metric))
     size = _size(len(pools), labels)
@@ -395,26 +418,23 @@ FAILED = 50
 """Failed queries of one retriever and pool that a page lists."""
 FOUND = 3
 """First tools of a ranking that stand beside a query that failed."""
+_BEHIND = "Lines behind the points: 95 % interval over tasks."
+_NOWHERE = "No rankings of whole pools lie beside the results."
+_FAILED = Markup(
+    '<span dir="auto">{}</span> <small dir="auto">{}</small><br><small>wanted</small> {}<br>'
+    "<small>found first</small> {}"
+)
+"""A query that failed, its task, the tools that it needs, and those that were found first."""
 
 
-class Failures(NamedTuple):
-    """The queries on which one retriever failed in one pool."""
-
-    pool: str
-    retriever: str
-    shown: Sequence[tuple[Ranking, Sequence[str]]]
-    """Rankings none of whose first K tools is relevant, each with the relevant ones."""
-    failed: int
-    queries: int
-
-
-def experiment_page(name: str, folder: Path, **how: Any) -> str:
+def experiment_page(name: str, folder: Path, home: str, **how: Any) -> str:
     """Return the page of an experiment.
 
     Args:
         name: What it is called.
         folder: That `seal retrieve --out` wrote.
-        **how: Style, script and `home` of the template.
+        home: Address of the list of runs.
+        **how: Style and script (`pages.linked`).
 
     Raises:
         DataError: Its results or rankings are damaged.
@@ -422,20 +442,25 @@ def experiment_page(name: str, folder: Path, **how: Any) -> str:
     file = folder / RETRIEVAL.name
     try:
         found = RETRIEVAL.read(file)
-        return render(
-            "retrieval.html",
-            title=name,
-            tables=paragraphs(retrieval_tables(found)),
-            charts=list(_charts(found)),
-            failures=list(_failures(found, folder)),
-            deepest=found["protocol"]["k"][-1],
-            most=FOUND,
-            **how,
-        )
+        parts: list[Part] = []
+        if charts := list(_charts(found)):
+            drawn = Markup('<div class="charts">\n{}\n</div>').format(Markup("\n").join(charts))
+            parts += [_heading("Curves", "charts"), drawn, _BEHIND]
+        parts += [_heading("Tables", "tables"), *retrieval_tables(found)]
+        deepest = found["protocol"]["k"][-1]
+        parts += [_heading("Queries that failed", "failed")]
+        parts += [f"No relevant tool is among the first {deepest}."]
+        parts += list(_failures(found, folder)) or [_NOWHERE]
+        links = [("All runs", home), ("Tables", "#tables"), ("Queries that failed", "#failed")]
+        return parts_page("retrieval", name, parts, links, **how)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise DataError(
             f"{file} is no result of `seal retrieve`: {error!r:.100}; run the experiment again"
         ) from error
+
+
+def _heading(text: str, anchor: str) -> Markup:
+    return Markup('<h2 id="{}">{}</h2>').format(anchor, text)
 
 
 def _charts(found: Mapping[str, Any]) -> Iterator[Markup]:
@@ -443,36 +468,19 @@ def _charts(found: Mapping[str, Any]) -> Iterator[Markup]:
     entries = [entry for entry in found["results"] if "unavailable" not in entry]
     ks = found["protocol"]["k"]
     deepest = f"recall@{ks[-1]}"
-    for pool in dict.fromkeys(entry["pool"] for entry in entries):
+    for pool in _values(entries, "pool"):
         mine = [entry for entry in entries if entry["pool"] == pool]
-        largest = max(entry["tools"] for entry in mine)
-        whole = [entry for entry in mine if entry["tools"] == largest]
-        names = [entry["retriever"] for entry in whole]
         if len(ks) > 1:
-            told = [(e["retriever"], k, e["metrics"].get(f"recall@{k}")) for e in whole for k in ks]
-            yield curves(f"{pool}: recall over K", _curves(names, told), ("K", "recall@K"))
+            lines = _lines(_largest(mine), lambda own: _over_k(own, ks))
+            yield curves(f"{pool}: recall over K", lines, ("K", "recall@K"))
         if len({entry["tools"] for entry in mine}) > 1:
-            mine.sort(key=lambda entry: int(entry["tools"]))
-            told = [(e["retriever"], e["tools"], e["metrics"].get(deepest)) for e in mine]
             title = f"{pool}: {deepest} over the size of the pool"
-            yield curves(title, _curves(names, told), ("tools", deepest))
+            yield curves(
+                title, _lines(mine, lambda own: _over_size(own, deepest)), ("tools", deepest)
+            )
 
 
-def _curves(names: Sequence[str], told: Sequence[tuple[str, float, Any]]) -> list[Curve]:
-    """Return a curve for each retriever that has a mean.
-
-    Args:
-        names: Of the retrievers.
-        told: Retriever, x, and the entry of the metric, which may be None.
-    """
-    points: dict[str, list[Point]] = {name: [] for name in names}
-    for name, x, found in told:
-        if found and found.get("mean") is not None and name in points:
-            points[name].append(Point(x, found["mean"], found.get("low"), found.get("high")))
-    return [Curve(name, places) for name, places in points.items() if places]
-
-
-def _failures(found: Mapping[str, Any], folder: Path) -> Iterator[Failures]:
+def _failures(found: Mapping[str, Any], folder: Path) -> Iterator[Fold]:
     """Yield the failed queries of each retriever in each whole pool whose rankings are there."""
     deepest = found["protocol"]["k"][-1]
     for (pool, retriever), name in ranking_folders(found).items():
@@ -480,7 +488,7 @@ def _failures(found: Mapping[str, Any], folder: Path) -> Iterator[Failures]:
         relevant = _relevant(place / "qrels.trec")
         if not relevant or not (place / "rankings.jsonl").is_file():
             continue
-        shown: list[tuple[Ranking, list[str]]] = []
+        shown: list[Markup] = []
         failed = queries = 0
         for ranking in Tail(place / "rankings.jsonl", Ranking).read():
             wanted = relevant.get(query_id((ranking.task_id, ranking.goal)))
@@ -490,8 +498,19 @@ def _failures(found: Mapping[str, Any], folder: Path) -> Iterator[Failures]:
             if not wanted & {trec_word(tool) for tool, _ in islice(ranking.hits, deepest)}:
                 failed += 1
                 if len(shown) < FAILED:
-                    shown.append((ranking, sorted(wanted)))
-        yield Failures(pool, retriever, shown, failed, queries)
+                    first = [tool for tool, _ in ranking.hits[: min(FOUND, deepest)]]
+                    tools = map(_codes, (sorted(wanted), first))
+                    shown.append(
+                        _FAILED.format(*map(printable, (ranking.query, ranking.task_id)), *tools)
+                    )
+        title = f"{pool}, {retriever}: {failed} of {queries}"
+        yield Fold(title, shown, failed, "rankings.jsonl")
+
+
+def _codes(tools: Iterable[str]) -> Markup:
+    return Markup(" ").join(
+        Markup('<code dir="auto">{}</code>').format(printable(it)) for it in tools
+    )
 
 
 def _relevant(path: Path) -> dict[str, set[str]]:

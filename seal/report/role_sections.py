@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from markupsafe import Markup
 
-from seal.core.text import counted, one_line
+from seal.core.text import counted
 from seal.evaluation.scoring import HALLUCINATION, INSTRUCTION
-from seal.experiments.role_work import OUTCOMES, Outcome, Place, Work, work_of
-from seal.report.grids import Estimate, Grid, interval, listed
+from seal.experiments.role_work import OUTCOMES, Outcome, Work, work_of
+from seal.report.grids import (
+    Columns,
+    Estimate,
+    Grid,
+    chance,
+    figure,
+    grid_of,
+    interval,
+    listed,
+    with_interval,
+)
 from seal.report.lanes import Lane, lanes_of
-from seal.report.pages import Listing, link, paragraphs, render, table, task_link
-from seal.report.table_forms import Columns, chance, figure, grid_of, with_interval
+from seal.report.pages import Fold, paragraphs, place_link, table
 from seal.runs.run import RunFolder
 
 # -- The report's part about roles: who spoke, what it took, which errors each caught and caused.
@@ -46,14 +54,14 @@ def role_section(lanes: Sequence[Lane]) -> Markup | None:
             figures = (work.replies, len(work.goals), work.tokens_in, work.tokens_out)
             counts = (each.counted for each in steps)
             rows.append((lane.label, role, *(f"{figure:,}" for figure in figures), *counts))
-            lists += [each for each in steps if each.shown]
+            lists += [each for each in steps if each.total]
     if not lists:
         return None
     heads = (Markup('<span title="{}">{}</span>').format(MEANINGS[each], each) for each in OUTCOMES)
     columns = ("run", "role", "replies", "goals", "tokens in", "tokens out", *heads)
-    grid = Grid(_TITLE, columns, rows, names=2)
-    shown = table(grid, "What each role did")
-    return render("roles.html", table=shown, lists=lists, meanings=MEANINGS)
+    meanings = "; ".join(f"{outcome}: {meaning}" for outcome, meaning in MEANINGS.items())
+    shown = table(Grid(_TITLE, columns, rows, names=2), "What each role did")
+    return paragraphs((shown, meanings, *lists))
 
 
 def _work(lane: Lane) -> Mapping[str, Work]:
@@ -62,17 +70,11 @@ def _work(lane: Lane) -> Mapping[str, Work]:
     return work_of(lane.run) if played else {}
 
 
-def _steps(lane: Lane, lane_place: int, role: str, work: Work, outcome: Outcome) -> Listing:
+def _steps(lane: Lane, lane_place: int, role: str, work: Work, outcome: Outcome) -> Fold:
     places = work.places[outcome]
     title = f"{role} of {lane.label}: {MEANINGS[outcome]}: {len(places)}"
-    anchor = f"role-{lane_place}-{role}-{outcome}"
-    return Listing.of(anchor, title, places, partial(_link, lane_place), LINKED)
-
-
-def _link(lane: int, place: Place) -> Markup:
-    trial = f", trial {place.trial}" if place.trial else ""
-    text = f"{place.task}{trial}, step {place.step}"
-    return link(one_line(text, 80), task_link(place.task, lane, place.trial, place.step))
+    links = [place_link(place._asdict(), lane_place) for place in places[:LINKED]]
+    return Fold(title, links, len(places), "the run", f"role-{lane_place}-{role}-{outcome}")
 
 
 # -- What the judges of a run agreed on, in plain lines and tables.

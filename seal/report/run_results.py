@@ -76,8 +76,7 @@ def summary_notes(run: RunFolder, metrics: Sequence[str] | None = None) -> list[
         *outcome_notes(summary),
         *(note for lane in run.baselines().values() for note in gold_notes(lane.summary())),
         *_judged(summary),
-        *_baselines(run),
-        *_pools_own(run),
+        *_set_elsewhere(run),
         *(
             f"{role} asked {model} by itself: no replay of this run can answer for it"
             for role, model in sorted((summary.get("own_models") or {}).items())
@@ -108,6 +107,10 @@ def outcome_notes(summary: Mapping[str, Any]) -> Iterator[str]:
     if cut:
         told = ", ".join(f"{role} {count}" for role, count in cut.items())
         yield f"answers cut at a limit of tokens: {told}"
+    yield from text_call_notes(summary)
+    if unknown := summary.get("unknown_ends"):
+        told = ", ".join(f"{word!r} {count}" for word, count in unknown.items())
+        yield f"answers that ended by an unknown word, and count as they stand: {told}"
     if unrecorded := summary.get("unrecorded"):
         yield unrecorded_note(unrecorded)
     yield from _taken_as_made(summary)
@@ -118,6 +121,22 @@ def outcome_notes(summary: Mapping[str, Any]) -> Iterator[str]:
             else "--without-spoilt leaves them out"
         )
         yield f"{counted(spoilt, 'chat')} spoilt by errors of the user ({repair})"
+
+
+def text_call_notes(summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield how many answers hold calls that the server left in the text, and what to do."""
+    found = summary.get("calls_in_text") or {}
+    if left := found.get("left"):
+        holds = "holds" if left == 1 else "hold"
+        yield (
+            f"warning: {counted(left, 'answer')} {holds} a call as text: the server parses none; "
+            "use --format json, or start it with a tool parser"
+        )
+    if read := found.get("read"):
+        yield (
+            f"{counted(read, 'answer')} held a call as text, which was read as the model's family "
+            "writes it; -M profile=plain leaves it text"
+        )
 
 
 def _taken_as_made(summary: Mapping[str, Any]) -> Iterator[str]:
@@ -148,9 +167,10 @@ def unrecorded_note(found: Mapping[str, Any]) -> str:
     )
 
 
-def _baselines(run: RunFolder) -> Iterator[str]:
-    """Yield that floor and ceiling were judged or simulated otherwise than the run."""
-    measured = run.manifest().get("measure") or {}
+def _set_elsewhere(run: RunFolder) -> Iterator[str]:
+    """Yield how the baselines were judged or simulated otherwise, and what the pool gave."""
+    manifest = run.manifest()
+    measured = manifest.get("measure") or {}
     others = [baseline.manifest().get("measure") or {} for baseline in run.baselines().values()]
     differ = [n for n in ("judge", "simulator") if any(m.get(n) != measured.get(n) for m in others)]
     if differ:
@@ -158,18 +178,13 @@ def _baselines(run: RunFolder) -> Iterator[str]:
             f"floor and ceiling have another {' and '.join(differ)}: rules and the template, which "
             "cost nothing"
         )
-
-
-def _pools_own(run: RunFolder) -> list[str]:
-    """Return the settings that the pool gave, for the user gave none."""
-    manifest = run.manifest()
     known = manifest["measure"] | manifest["system"]
-    origins = manifest.get("origins") or {}
-    own = [name for name, origin in origins.items() if origin == "benchmark" and name in known]
-    given = {name: known[name] for name in own}
+    origins = (manifest.get("origins") or {}).items()
+    given = {n: known[n] for n, origin in origins if origin == "benchmark" and n in known}
     given |= manifest.get("pool_defaults") or {}  # of runs before there were origins
-    told = ", ".join(f"--{name} {value}" for name, value in given.items())
-    return [f"set by the benchmark, and a flag replaces it: {told}"] if told else []
+    if given:
+        told = ", ".join(f"--{name} {value}" for name, value in given.items())
+        yield f"set by the benchmark, and a flag replaces it: {told}"
 
 
 def missing_notes(lanes: Sequence[Lane]) -> list[str]:

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from typing import Any, Protocol
 
 from markupsafe import Markup
 
-from seal.core import Scale, Score, SealError, Step, Trajectory, UsageError, fault, shortened
+from seal.core import Scale, SealError, Step, Trajectory, UsageError, fault, shortened
 from seal.core.registry import Registry, load_dotted
 from seal.core.settings import check_plain
-from seal.core.text import one_line, printable
-from seal.evaluation.goals import DECIDING, INFRASTRUCTURE, RATE, decides, is_best, state_of
+from seal.core.text import counted, one_line, printable
+from seal.evaluation.goals import (
+    DECIDING,
+    INFRASTRUCTURE,
+    RATE,
+    decides,
+    is_best,
+    ranking,
+    state_of,
+)
 from seal.evaluation.scoring import INSTRUCTION
 from seal.pools.benchmark import Benchmark, part_of
 from seal.report.chat_pages import json_text
@@ -24,13 +32,25 @@ from seal.report.lanes import (
     ShortTable,
     all_metrics,
     facts_of,
+    main_metrics,
     reason_of,
     scale_notes,
     scores_so_far,
     task_notes,
 )
-from seal.report.pages import Bar, BarGroup, estimate_cell, forest, render, table, task_link
-from seal.runs.run import RunFolder
+from seal.report.pages import (
+    Bar,
+    BarGroup,
+    Fold,
+    Part,
+    estimate_cell,
+    forest,
+    link,
+    paragraphs,
+    render,
+    task_link,
+)
+from seal.runs.run import RunFolder, scales_of
 from seal.runs.scores import Tail
 
 # -- Whether a section has something to say, told from the files of the runs without its code.
@@ -51,17 +71,6 @@ CATEGORY_GROUPS = {f"{tag}=true": row for tag, row in CATEGORIES.items()}
 """Group of a category, as summary.json names it, to its row."""
 AUGMENTATION = "augmentation="
 """Begins the name of a group of one tool augmentation."""
-
-
-def by_category(lanes: Sequence[Lane]) -> bool:
-    """Tell whether a metric has groups by category of scenario or by tool augmentation."""
-    groups = (name for lane in lanes for m in lane.metrics.values() for name in m.get("by") or ())
-    return any(name in CATEGORY_GROUPS or name.startswith(AUGMENTATION) for name in groups)
-
-
-def some_corrected(lanes: Sequence[Lane]) -> bool:
-    """Tell whether a run was scored by corrected gold too."""
-    return any(lane.run.corrected() for lane in lanes)
 
 
 def audited(lanes: Sequence[Lane]) -> bool:
@@ -89,22 +98,20 @@ def has_paper(lanes: Sequence[Lane]) -> bool:
 
 def some_failed(lanes: Sequence[Lane]) -> bool:
     """Tell whether a goal of a run may have failed; false: each with a verdict is solved."""
-    return any(lane.kind == "run" and _may_have_failed(lane) for lane in lanes)
-
-
-def _may_have_failed(lane: Lane) -> bool:
-    if lane.summary.get("errors") or part_of(lane.run.benchmark(), "decided_by") is not None:
-        return True
-    success = lane.run.declared().get("success")
-    scales = lane.run.scales()
-    scores = scores_so_far(lane.run, {*DECIDING, *filter(None, [success])})
-    return any(_is_failure(score, scales.get(score.metric, RATE)) for score in scores)
-
-
-def _is_failure(score: Score, scale: Scale) -> bool:
-    if not decides(score):
-        return score.reason.startswith(INFRASTRUCTURE)
-    return state_of(score, scale) == "unsolved"
+    for lane in lanes:
+        if lane.kind != "run":
+            continue
+        if lane.summary.get("errors") or part_of(lane.run.benchmark(), "decided_by") is not None:
+            return True
+        scales, success = lane.run.scales(), lane.run.declared().get("success")
+        for score in scores_so_far(lane.run, {*DECIDING, *filter(None, [success])}):
+            if not decides(score):
+                failed = score.reason.startswith(INFRASTRUCTURE)
+            else:
+                failed = state_of(score, scales.get(score.metric, RATE)) == "unsolved"
+            if failed:
+                return True
+    return False
 
 
 def helpers_spoke(lanes: Sequence[Lane]) -> bool:
@@ -214,14 +221,12 @@ class ForeignSection:
 
 OURS = {
     "summary": OwnSection("Summary", "sections:summary_section"),
-    "errata": OwnSection("Corrected gold", "breakdown:errata_section", applies=some_corrected),
+    "errata": OwnSection("Corrected gold", "sections:errata_section"),
     "published": OwnSection("Published figures", "paper:section", applies=has_paper),
     "comparison": OwnSection("Comparison", "comparison:section", runs=2),
     "roles": OwnSection("What each role did", "role_sections:role_section", applies=helpers_spoke),
     "explanation": OwnSection("Why goals failed", "explanation:section", applies=some_failed),
-    "breakdown": OwnSection(
-        "By category and augmentation", "breakdown:section", applies=by_category
-    ),
+    "breakdown": OwnSection("By category and augmentation", "sections:breakdown_section"),
     "judges": OwnSection("Judges", "role_sections:judge_section", applies=audited),
     "missions": OwnSection("Missions", "mission_section:section", applies=missions_typed),
     "error_patterns": OwnSection("Error patterns", "pattern_section:section", "ife"),
@@ -286,21 +291,19 @@ def summary_section(lanes: Sequence[Lane]) -> Markup:
     names = all_metrics({name for lane in lanes for name in lane.metrics}, short.scales)
     every = ShortTable(lanes, names).rows
     caption = "Mean, 95 % interval, n scores with a value, number undefined"
-    return render(
-        "summary.html",
-        lanes=lanes,
-        main=_metric_table(caption, lanes, short.valued),
-        notes=list(short.gaps()),
-        every=_metric_table("All metrics", lanes, every) if len(every) > len(short.valued) else "",
-        count=len(every),
-        every_notes=list(scale_notes(every, short.scales)),
-    )
+    main = _metric_grid(caption, lanes, short.valued)
+    parts: list[Part] = [render("summary.html", lanes=lanes), main, *short.gaps()]
+    if len(every) > len(main.rows):
+        notes = scale_notes(every, short.scales)
+        inner = paragraphs((_metric_grid("All metrics", lanes, every), *notes))
+        parts.append(Fold(f"All {len(every)} metrics", above=inner))
+    return paragraphs(parts)
 
 
-def _metric_table(caption: str, lanes: Sequence[Lane], rows: Rows) -> Markup:
+def _metric_grid(caption: str, lanes: Sequence[Lane], rows: Rows) -> Grid:
     heads = map(lane_head, lanes)
     cells = [(name, *map(_metric_cell, row.values())) for name, row in rows.items()]
-    return table(Grid(caption, ("metric", *heads), cells))
+    return Grid(caption, ("metric", *heads), cells)
 
 
 def _metric_cell(found: Estimate) -> Markup:
@@ -376,6 +379,10 @@ def _grouped(
     return forest(f"{title}; {more} more in summary.json" if more > 0 else title, groups)
 
 
+_UNFOLDED, _FEW = 3, 20
+"""Reasons of the ceiling that are not folded, where they have at most so many tasks."""
+
+
 @dataclass(frozen=True, slots=True)
 class Shortfall:
     """Tasks that the ceiling falls short of 1 in, for one metric and one reason."""
@@ -394,9 +401,26 @@ def ceiling_section(lanes: Sequence[Lane]) -> Markup | None:
     ceiling = next((lane for lane in lanes if lane.kind == "ceiling"), None)
     if ceiling is None:
         return None
-    found = shortfalls(ceiling)
+    found, summary = shortfalls(ceiling), ceiling.summary
     tasks = len({task_id for short in found for task_id, *_ in short.tasks})
-    return render("ceiling.html", shortfalls=found, tasks=tasks, summary=ceiling.summary)
+    parts: list[Part] = [
+        f"Playing the gold itself does not reach 1.000 in {counted(tasks, 'task')}. What a model "
+        "scores there is bounded by the benchmark, not by the model."
+        if found
+        else "Nowhere: the ceiling reaches 1.000 in every metric that applies to a task."
+    ]
+    item = Markup("{} <small>{}</small>")
+    for place, short in enumerate(found):
+        reason = short.reason or "the score gives no reason"
+        title = f"{short.metric} in {counted(len(short.tasks), 'task')}: {reason}"
+        items = [item.format(link(name, to), number(value)) for name, to, value in short.tasks]
+        unfolded = place < _UNFOLDED and len(items) <= _FEW
+        parts.append(Fold(title, items, len(items), unfolded=unfolded))
+    if lost := (summary.get("errors") or 0) + (summary.get("skipped") or 0):
+        parts.append(
+            f"{lost} of the ceiling's chats ended in an error or were skipped; they have no score."
+        )
+    return paragraphs(parts)
 
 
 def shortfalls(ceiling: Lane) -> list[Shortfall]:
@@ -437,6 +461,117 @@ def _goals_of(lanes: Sequence[Lane], metric: str, groups: Iterable[str]) -> int:
     """Return how many scores the groups have together, in the lane that has most."""
     names = list(groups)
     return max(sum(lane.estimate(metric, name).n for name in names) for lane in lanes)
+
+
+# -- Scores by category of scenario, by tool augmentation, and by corrected gold.
+#
+# Source: ToolSandbox (Lu et al., 2024), Tables 5 (similarity) and 11 (turn count); here categories
+# and augmentations are rows. The groups are those of summary.json. A task counts in each category
+# whose tag is true of it, but in one augmentation only. So scrambled variants, which have
+# distraction tools too, are not counted again under distraction tools.
+
+AUGMENTATIONS = {
+    "no_distraction_tools": "0 DT, no distraction tools",
+    "3_distraction_tools": "3 DT, distraction tools",
+    "10_distraction_tools": "10 DT, distraction tools",
+    "all_tools": "AT, all tools",
+    "3_distraction_tools_tool_name_scrambled": "TNS, tool names scrambled",
+    "3_distraction_tools_tool_description_scrambled": "TDS, tool descriptions scrambled",
+    "3_distraction_tools_arg_description_scrambled": "ADS, argument descriptions scrambled",
+    "3_distraction_tools_arg_type_scrambled": "ATS, argument types scrambled",
+}
+"""Value of the tag `augmentation` to its row, in the order of the paper; others follow by name."""
+
+_SCORE = "similarity"
+_TURNS = ("turn_count", "turns")
+_ROWS = {**CATEGORY_GROUPS, **{f"{AUGMENTATION}{name}": row for name, row in AUGMENTATIONS.items()}}
+
+
+def breakdown(
+    lanes: Sequence[Lane], cell: Callable[[Estimate], str] = estimate_cell
+) -> Grid | None:
+    """Return scores and turn counts by category and augmentation; None where tasks have neither.
+
+    The score is the similarity, else the first main metric that has a value. The rows are all
+    tasks, the categories, the augmentations; those of them that there are.
+
+    Args:
+        lanes: The runs.
+        cell: Gives the content of a score's cell.
+    """
+    metrics = list(_chosen(lanes))
+    found = {name for lane in lanes for metric in metrics[:1] for name in lane.groups(metric)}
+    others = sorted(name for name in found - _ROWS.keys() if name.startswith(AUGMENTATION))
+    groups = [*(name for name in _ROWS if name in found), *others]
+    if not groups:
+        return None
+    heads, rows = ["tasks with"], []
+    for lane in lanes:
+        heads += [lane_head(lane, f": {metrics[0]}"), *metrics[1:]]
+    for group in ("", *groups):
+        label = _ROWS.get(group) or one_line(group.removeprefix(AUGMENTATION), 60) or "all"
+        means = [[lane.estimate(name, group or None) for name in metrics] for lane in lanes]
+        texts = ((cell(mean), *(turn.value_text for turn in turns)) for mean, *turns in means)
+        rows.append((label, *chain.from_iterable(texts)))
+    title = f"Mean {' and '.join(metrics)} by category and tool augmentation"
+    return Grid(title, heads, rows)
+
+
+def _chosen(lanes: Sequence[Lane]) -> Iterator[str]:
+    valued = [{n: e for n, e in lane.metrics.items() if e.get("n")} for lane in lanes]
+    names = {name for metrics in valued for name in metrics}
+    scales = scales_of(lane.run for lane in lanes)
+    main = [_SCORE] if _SCORE in names else main_metrics(valued, scales=scales)
+    yield from ranking(main, scales)[:1]
+    yield from [name for name in _TURNS if name in names][:1]
+
+
+def breakdown_section(lanes: Sequence[Lane]) -> Markup | None:
+    """Return the report's table; None where tasks have neither category nor augmentation."""
+    grid = breakdown(lanes)
+    return paragraphs([grid]) if grid else None
+
+
+# -- A run's scores by the gold as published, and beside them by the gold as corrected.
+
+_COLUMNS = ("as published", "as corrected")
+
+
+def _cell(found: Estimate) -> str:
+    return f"{found.value_text} {found.interval_text}\n{found.count_text}"
+
+
+def errata_grid(run: RunFolder, cell: Callable[[Estimate], str] = _cell) -> Grid | None:
+    """Return the main metrics of a run by both golds; None: it was scored by one alone.
+
+    Those with a condition (`Scale`) are left out.
+
+    Args:
+        run: A run that has been scored.
+        cell: Gives the content of a cell.
+
+    Raises:
+        DataError: A file of the run is damaged.
+    """
+    corrected = run.corrected()
+    if corrected is None:
+        return None
+    folders = dict(zip(_COLUMNS, (run, corrected), strict=True))
+    lanes = [Lane("run", name, "run-0", it, it.summary()) for name, it in folders.items()]
+    told = corrected.manifest()["errata"]
+    goals = counted(told["goals"], "corrected goal")
+    title = f"Scores by {goals}, of {told['corrections']} in the errata"
+    short = ShortTable(lanes)
+    valued = short.valued
+    names = ranking(valued, short.scales)
+    rows = [(name, *map(cell, valued[name].values())) for name in names]
+    return Grid(title, ("metric", *_COLUMNS), rows)
+
+
+def errata_section(lanes: Sequence[Lane]) -> Markup | None:
+    """Return the tables of the runs that were scored by both golds; None: there is none."""
+    found = ((lane.label, errata_grid(lane.run, estimate_cell)) for lane in lanes)
+    return paragraphs(g._replace(title=f"{name}: {g.title}") for name, g in found if g) or None
 
 
 # -- A lane's colour, label and bar.

@@ -49,6 +49,8 @@ from seal.retrievers.base import (
 )
 from seal.retrievers.build import inner_retriever
 from seal.retrievers.lexical import english_stop_words
+from seal.retrievers.server_embedders import OPTIONS as SERVED
+from seal.retrievers.server_embedders import ServerReranker
 from seal.retrievers.wrappers import SentenceWise, Wrapper
 
 # -- Rerankers: the first tools that another retriever finds, in a better order.
@@ -122,9 +124,9 @@ class Rerank(_Reordering):
 
     Args:
         pool: Options: those of every reranker (depth 50), and `model`: a cross-encoder of
-            sentence-transformers by name or folder, a dotted path, or a function of pairs of texts.
-            None: `WordOverlap`, the floor. `device`, `batch_size` and `revision` are the
-            cross-encoder's.
+            sentence-transformers by name or folder, `openai/NAME` behind a server (`base_url`), a
+            dotted path, or a function of pairs of texts. None: `WordOverlap`, the floor. `device`,
+            `batch_size` and `revision` are the cross-encoder's.
 
     Raises:
         MissingExtraError: A cross-encoder needs the extra `embeddings`.
@@ -133,7 +135,7 @@ class Rerank(_Reordering):
 
     OPTIONS: ClassVar[frozenset[str]] = frozenset(
         {"of", "depth", "template", "model", "device", "batch_size", "revision"}
-    )
+    ) | (SERVED - {"dimensions"})
 
     def __init__(self, pool: Pool) -> None:
         super().__init__(pool, "rerank", 50)
@@ -170,7 +172,11 @@ def _scorer(options: Mapping[str, Any], texts: Sequence[str]) -> ToolScorer:
         return WordOverlap(texts)
     if isinstance(what, str) and ":" in what and not Path(what).exists():
         what = load_dotted(what)
+    if isinstance(what, str) and what.startswith("openai/"):
+        return ServerReranker(options)
     if isinstance(what, (str, Path)):
+        if options.get("base_url"):
+            raise UsageError(f"rerank,model={what}: a reranker behind a server is openai/NAME")
         from seal.retrievers.library_embedders import CrossEncoder
 
         return CrossEncoder({**options, "model": str(what)})

@@ -1,19 +1,28 @@
-"""Embedders behind a server: OpenAI and every server that speaks its interface, and Google's."""
+"""Embedders and rerankers behind a server: of OpenAI's interface, Google's, and `/rerank`."""
 
 from __future__ import annotations
 
+import binascii
+import math
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from base64 import b64decode
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, ClassVar
+from urllib.parse import urlsplit
 
-from seal.core import ModelError, OptionError
+import numpy as np
+
+from seal.core import ModelError, OptionError, RequestError, shortened
 from seal.core.providers import GeminiServer, OpenAIServer
 from seal.core.secrets import OPENAI_URL, ServerSettings, check_address, public_url
-from seal.core.servers import server_url
-from seal.core.text import counted
-from seal.core.values import well_formed
+from seal.core.servers import sentences, server_url
+from seal.core.text import counted, words
+from seal.core.values import digest, well_formed
 from seal.retrievers.base import above_zero
 from seal.retrievers.embedders import Purpose
 
@@ -51,6 +60,8 @@ class RemoteOptions(ServerSettings):
     def identity(self) -> str:
         """What shapes the vectors: model, server and dimensions; holds no secret."""
         where = f"@{public_url(self.base_url)}" if self.base_url else ""
+        if query := urlsplit(self.base_url or "").query:  # as a digest: it may hold a key
+            where += f"?{digest(query)[:16]}"
         shortened = f"#{self.dimensions}" if self.dimensions else ""
         return f"{self.name}{where}{shortened}"
 
@@ -150,6 +161,41 @@ class ServerEmbedder(ABC):
         """Return the rows of one request."""
 
 
+def _fault_of(rows: Sequence[Any], texts: Sequence[str]) -> str:
+    """Return what shows that a server embedded nothing, or one text for all; empty: nothing does.
+
+    Rows of zeros alone, and one row for texts of different words, come from servers that are out of
+    memory, or that embed the first text of a batch alone.
+    """
+    vectors = (row if isinstance(row, list) else [None] for row in rows)
+    blank = [n for n, row in enumerate(vectors) if row and all(number == 0 for number in row)]
+    spoken = [n for n in blank if texts[n].strip()]
+    if spoken:
+        return (
+            f"gave zeros alone for {len(spoken)} of {counted(len(texts), 'text')}, the first "
+            f"{shortened(texts[spoken[0]])}. {_REPAIR}"
+        )
+    begun = {tuple(words(text[:_SEEN].casefold())) for text in texts}  # models cut what is longer
+    if len(begun) > 2 and all(row == rows[0] for row in rows):
+        return f"gave one and the same vector for {len(begun)} different texts. {_REPAIR}"
+    return ""
+
+
+_SEEN = 200
+"""Characters of a text that any model reads."""
+_REPAIR = "Is it well, and this model one of embeddings? Else try -R batch_size=1"
+
+
+def _numbers(row: Any) -> Any:
+    """Return a row as numbers; some servers send them as base64, float32 in little-endian order."""
+    if not isinstance(row, str):
+        return row
+    try:
+        return np.frombuffer(b64decode(row, validate=True), dtype="<f4").tolist()
+    except (ValueError, binascii.Error):
+        return row
+
+
 class OpenAIEmbedder(ServerEmbedder):
     """Embeds texts through `POST {base_url}/embeddings`, queries as documents.
 
@@ -159,47 +205,96 @@ class OpenAIEmbedder(ServerEmbedder):
     provider = "openai"
     most = 128
 
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        super().__init__(options)
+        self._form: dict[str, Any] = {"encoding_format": "float"}
+        """Says what servers do anyway; a server that refuses it is not sent it again."""
+
     def _read(self, options: RemoteOptions) -> RemoteOptions:
         return replace(options, base_url=server_url(options.base_url, BASE_URL, OPENAI_URL))
 
     def _request(self, texts: list[str], purpose: Purpose) -> list[Any]:
         server, options = self._server, self._options
-        body: dict[str, Any] = {"model": options.model, "input": texts, "encoding_format": "float"}
+        body: dict[str, Any] = {"model": options.model, "input": texts}
         if options.dimensions:
             body["dimensions"] = options.dimensions
 
         def ask() -> list[Any]:
-            items = _items(server.post("/embeddings", body))
+            items = _items_of(server.post("/embeddings", self._form | body))
             if items is None:
                 raise server.transient("answered what is no list of embeddings")
             return items
 
-        items = server.answer(ask)
-        rows = {item["index"]: item["embedding"] for item in items}
-        if len(items) != len(texts) or rows.keys() != set(range(len(texts))):
-            said = (
-                f"answered with {counted(len(items), 'embedding')} of {len(rows)} indexes for "
-                f"{len(texts)} texts: it must give one for each, index 0 to {len(texts) - 1}"
-            )
-            raise ModelError(server.told(said))
-        return [rows[index] for index in range(len(texts))]
+        try:
+            rows, problem = _rows_in(server.answer(ask), len(texts))
+        except RequestError as error:
+            if "encoding_format" in error.said and self._form:
+                self._form = {}
+                return self._request(texts, purpose)
+            if "dimensions" in error.said and options.dimensions:
+                told = sentences(server.told(error.said), _NO_DIMENSIONS)
+                raise RequestError(told, None, error.status, error.said) from None
+            if error.refusal is not None or _TOO_LONG.search(error.said):
+                longest = max(texts, key=len)
+                told = (
+                    f"The longest of {counted(len(texts), 'text')} has {len(longest):,} "
+                    f"characters: {shortened(longest)}. {_SHORTER}"
+                )
+                told = sentences(str(error), told)
+                raise RequestError(told, error.refusal, error.status, error.said) from None
+            raise
+        if problem := problem or _fault_of(rows, texts):
+            raise ModelError(server.told(problem))
+        return rows
 
     @cached_property
     def _server(self) -> OpenAIServer:
-        refused = "Check the length of the texts, and lower -R batch_size."
-        return OpenAIServer(self._options.name, self._options, refused)
+        return OpenAIServer(self._options.name, self._options, _REFUSED)
 
 
-def _items(answer: Any) -> list[Any] | None:
-    """Return the embeddings of an answer, each with its index; None where it is no such answer."""
+_REFUSED = "The server does not take this request as it is."
+_NO_DIMENSIONS = "Leave -R dimensions out: this model cannot shorten its vectors."
+_SHORTER = "Take a model that reads more, shorter documents (-R template=name), or -R batch_size=1"
+_TOO_LONG = re.compile(r"\b(?:long|length|tokens|batch|too (?:large|many))\b", re.IGNORECASE)
+
+
+def _items_of(answer: Any) -> list[dict[str, Any]] | None:
+    """Return the items of an answer; None where it is no list of objects."""
     items = answer.get("data") if isinstance(answer, dict) else None
-    if not isinstance(items, list):
-        return None
-    sound = all(
-        isinstance(item, dict) and isinstance(item.get("index"), int) and "embedding" in item
-        for item in items
-    )
-    return items if sound else None
+    is_list = isinstance(items, list) and all(isinstance(item, dict) for item in items)
+    return items if is_list else None
+
+
+def _rows_in(items: list[dict[str, Any]], count: int) -> tuple[list[Any], str]:
+    """Return the rows of items in the order of their texts, and what is wrong with them.
+
+    Items without any index stand in that order.
+    """
+    bare = next((n for n, item in enumerate(items) if "embedding" not in item), None)
+    if bare is not None:
+        return [], f"answered with items without an embedding, such as item {bare}"
+    unnumbered = [n for n, item in enumerate(items) if item.get("index") is None]
+    indexes: list[Any] = [item.get("index") for item in items]
+    if len(unnumbered) == len(items):
+        indexes = list(range(len(items)))
+    elif unnumbered:
+        return [], f"answered with items of which some lack an index, such as item {unnumbered[0]}"
+    rows = {
+        int(float(n)): item["embedding"]
+        for n, item in zip(indexes, items, strict=True)
+        if _is_place(n)
+    }
+    if len(items) != count or rows.keys() != set(range(count)):
+        return [], (
+            f"answered with {counted(len(items), 'embedding')} of {len(rows)} indexes for "
+            f"{count} texts: it must give one for each, index 0 to {count - 1}"
+        )
+    return [_numbers(rows[index]) for index in range(count)], ""
+
+
+def _is_place(index: Any) -> bool:
+    """Tell whether an index is a whole number, as a number or a text: `0`, `"0"`, `0.0`."""
+    return not isinstance(index, bool) and re.fullmatch(r"\d{1,9}(?:\.0)?", str(index)) is not None
 
 
 class GeminiEmbedder(ServerEmbedder):
@@ -238,8 +333,86 @@ class GeminiEmbedder(ServerEmbedder):
                 f"{counted(len(texts), 'text')}: it must give one"
             )
             raise ModelError(server.told(f"{said} for each"))
+        if problem := _fault_of(rows, texts):
+            raise ModelError(server.told(problem))
         return rows
 
     @cached_property
     def _server(self) -> GeminiServer:
         return GeminiServer(self._options.name, self._options)
+
+
+# -- Rerankers: vLLM, TEI, Infinity, Jina, Cohere, Voyage.
+
+_TEXTS_AT_ONCE = 100
+"""Texts of one request to a reranker where `batch_size` does not say."""
+
+
+class ServerReranker:
+    """Scores pairs of texts through `POST {base_url}/rerank`, one query with its texts a request.
+
+    Args:
+        options: `model` as `openai/NAME`, `base_url`, and those of `RemoteOptions`.
+
+    Raises:
+        UsageError: No address is given, or an option is none.
+    """
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        provider, _, model = str(options.get("model")).partition("/")
+        self._options = RemoteOptions.read(provider, {**options, "model": model}, _TEXTS_AT_ONCE)
+        if self._options.base_url is None:
+            raise OptionError(
+                f"rerank,model={self._options.name}: name its server, which answers at "
+                "ADDRESS/rerank: base_url=ADDRESS (vLLM, TEI, Infinity, Jina, Cohere, Voyage)"
+            )
+        self.identity = self._options.identity
+
+    def scores(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """Return a number for each pair; the higher, the better.
+
+        Raises:
+            ModelError: The server failed, refused, or gave no number for each text.
+        """
+        found: list[float] = []
+        for query, of_query in groupby(pairs, key=itemgetter(0)):
+            for texts in requests_of([text for _, text in of_query], self._options.batch_size):
+                found += self._asked(query, texts)
+        return found
+
+    def _asked(self, query: str, texts: list[str]) -> list[float]:
+        server = self._server
+        asked = well_formed(query) if query.strip() else " "
+        body = {"model": self._options.model, "query": asked, "documents": texts, "texts": texts}
+
+        def ask() -> Any:
+            return server.post("/rerank", {n: v for n, v in body.items() if n not in self._without})
+
+        try:
+            answer = server.answer(ask)
+        except RequestError as error:  # most servers know one of the two names of the texts
+            named = next((n for n in ("texts", "documents") if n in error.said), None)
+            if named is None or self._without:
+                raise
+            self._without = {named}
+            answer = server.answer(ask)
+        items = answer
+        if isinstance(answer, dict):
+            items = answer.get("results") or answer.get("data")
+        scores: dict[Any, Any] = {}
+        for item in items if isinstance(items, list) else ():
+            if isinstance(item, dict) and _is_place(item.get("index")):
+                score = item.get("relevance_score", item.get("score"))
+                scores[int(float(item["index"]))] = score
+        numbers = [scores.get(place) for place in range(len(texts))]
+        if not all(isinstance(n, (int, float)) and math.isfinite(n) for n in numbers):
+            said = f"gave no score for each of {counted(len(texts), 'text')}: {shortened(answer)}"
+            raise ModelError(server.told(said))
+        return [float(n) for n in numbers if n is not None]
+
+    _without: Collection[str] = ()
+    """Names of the texts that the server does not take."""
+
+    @cached_property
+    def _server(self) -> OpenAIServer:
+        return OpenAIServer(self._options.name, self._options, _REFUSED)

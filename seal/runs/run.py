@@ -140,7 +140,16 @@ _PARTS: Mapping[str, Mapping[tuple[type, ...], tuple[str, ...]]] = {
     _SUMMARY: {
         _OBJECT: (
             *("metrics", "usage", "stop_reasons", "error_reasons", "skipped_reasons", "crashes"),
-            *(LINES, MEASURED, "truncated", "unrecorded", "unserved", FAILED_GOLD, SCALES),
+            *(
+                LINES,
+                MEASURED,
+                "truncated",
+                "calls_in_text",
+                "unknown_ends",
+                "unrecorded",
+                "unserved",
+            ),
+            *(FAILED_GOLD, SCALES),
         ),
         _LIST: ("usage.roles",),
         _COUNT: ("tasks", "errors", "skipped", "spoilt", "unfinished", "unanswered"),
@@ -214,6 +223,12 @@ class RunFolder:
     def pool_name(self) -> str:
         """Name of the benchmark that was played; empty where run.json does not say it."""
         return str((self.manifest().get("measure") or {}).get("pool") or "")
+
+    @property
+    def model(self) -> str:
+        """Name of the model that it was played with; empty where run.json does not say it."""
+        told = (self.manifest().get("system") or {}).get("model")
+        return str((told.get("model") if isinstance(told, dict) else told) or "")
 
     def declared(self) -> dict[str, Any]:
         """Return what its benchmark declares for reports: metrics, headline, success, published.

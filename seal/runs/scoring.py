@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
@@ -24,8 +24,11 @@ from seal.core import (
     Trajectory,
     Usage,
 )
+from seal.core.call_formats import in_text as is_text_form
 from seal.core.conditions import Called
+from seal.core.dialects import calls_written
 from seal.core.files import AtomicFile
+from seal.core.outcomes import IN_TEXT, is_known
 from seal.core.records import encode_scores
 from seal.core.values import digest, json_text
 from seal.evaluation import REGISTRY as METRICS
@@ -107,6 +110,12 @@ class _Totals:
     usage: Usage = field(default_factory=Usage)
     truncated: Counter[str] = field(default_factory=Counter)
     """Role to the number of its replies that a limit of tokens cut."""
+    unknown_ends: Counter[str] = field(default_factory=Counter)
+    """Word of a server that SEAL does not know to the number of replies that ended by it."""
+    names: Collection[str] = ()
+    """Of the tools whose calls a server may have left in a text."""
+    in_text: Counter[str] = field(default_factory=Counter)
+    """Replies in whose text a server left a call, by whether it was `read` or is `left`."""
     spoilt: int = 0
     """Trajectories whose user made an error."""
     calls: int = 0
@@ -144,6 +153,12 @@ class _Totals:
         for step in trajectory.steps:
             self.usage = self.usage + step.usage if step.usage else self.usage
             self.truncated[step.author] += step.finish_reason == "length"
+            if step.finish_reason and not is_known(step.finish_reason):
+                self.unknown_ends[step.finish_reason] += 1
+            if step.finish_reason == IN_TEXT:
+                self.in_text["read"] += 1
+            elif step.finish_reason and step.call is None and step.author != USER:
+                self.in_text["left"] += bool(calls_written(step.content, self.names))
             self.calls += step.call is not None and step.author != USER
         self.turns += len({step.turn for step in trajectory.steps})
         vouched = {score.goal for score in scores if score.details.get("by") == MILESTONES}
@@ -272,7 +287,10 @@ class Scorer:
         """
         tasks = {task.id: groups_of(task) for task in folder.tasks()}
         summariser = Summariser(tasks, self._scales)
+        play = folder.manifest().get("system") or {}
         totals, judging = _Totals(), JudgingSummary()
+        if not is_text_form(str(play.get("format", ""))):
+            totals.names = {tool.name for tool in folder.tools().values()}
         if (folder.manifest().get("system") or {}).get("model") == {"model": "oracle"}:
             totals.failed = Counter()
             totals.to_fail = {
@@ -443,6 +461,7 @@ def _summary(
     trials = (manifest.get("measure") or {}).get("trials", 1)
     ids = list(tasks)
     truncated, thought = +totals.truncated, totals.usage.reasoning
+    unknown, in_text = totals.unknown_ends, +totals.in_text
     unrecorded = totals.unrecorded_calls()
     missing = sum(max(0, trials - totals.chats[task]) for task in ids)
     return {
@@ -457,6 +476,8 @@ def _summary(
         **({"unanswered": totals.unanswered} if totals.unanswered else {}),
         **({FAILED_GOLD: dict(totals.failed.most_common(_QUESTIONS))} if totals.failed else {}),
         **({"truncated": dict(sorted(truncated.items()))} if truncated else {}),
+        **({"calls_in_text": dict(sorted(in_text.items()))} if in_text else {}),
+        **({"unknown_ends": dict(sorted(unknown.items()))} if unknown else {}),
         LINES: folder.lines(),
         "skipped": sum(skipped.values()),
         "skipped_reasons": skipped,

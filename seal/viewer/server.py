@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 
 from seal.core import SealError, UsageError, needing
-from seal.report.pages import FILES, asset, linked, render
+from seal.report.pages import FILES, asset, linked, notice, parts_page
 from seal.report.retrieval import experiment_page
 from seal.viewer.shelf import NotThereError, Shelf, list_page
 
@@ -209,5 +209,6 @@ def _told(text: str, kind: str = "html", status: int = 200) -> Response:
 
 
 def _failed(why: str, status: int) -> Response:
-    page = render("failure.html", title="Nothing to show", why=why, home="/", **linked("/"))
+    home = [("All runs", "/")]
+    page = parts_page("viewer", "Nothing to show", [notice(why)], home, **linked("/"))
     return _told(page, status=status)

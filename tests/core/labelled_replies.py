@@ -14,10 +14,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from seal.core.acts import Act, Speaker, acts
+from seal.core.consent import agrees
 
+Label = Act | Literal["agrees"]
 _FILE = Path(__file__).with_name("labelled_replies.jsonl")
 _BEFORE = 600
 """Characters of the message before that the readers saw, its end."""
@@ -33,9 +35,9 @@ class Reply:
     speaker: Speaker
     before: str
     text: str
-    acts: Mapping[Act, list[str]]
+    acts: Mapping[Label, list[str]]
     """Each act that it does, with the words that show it, as each reader marked them."""
-    readers_differ: list[Act]
+    readers_differ: list[Label]
 
 
 def read(data: Path | None) -> Iterator[Reply]:
@@ -84,20 +86,22 @@ def _found(data: Path, source: str) -> tuple[str, str]:
     return made["query"][-_BEFORE:], json.loads(made["final_answer"])["final_answer"]
 
 
-def counts(replies: list[Reply]) -> dict[tuple[str, Act], Counter[tuple[bool, bool | None]]]:
+def counts(replies: list[Reply]) -> dict[tuple[str, Label], Counter[tuple[bool, bool | None]]]:
     """Return, for each half and act, how often a truth (first) met a verdict (second).
 
     Left out is what the readers did not agree on, whether a user's message does what is asked of
     agents, and whether an agent agrees.
     """
-    found: dict[tuple[str, Act], Counter[tuple[bool, bool | None]]] = {}
-    names: tuple[Act, ...] = Act.__args__  # type: ignore[attr-defined]
+    found: dict[tuple[str, Label], Counter[tuple[bool, bool | None]]] = {}
+    names: tuple[Label, ...] = (*get_args(Act), "agrees")
     for reply in replies:
         told = acts(reply.text, reply.before, reply.speaker)
         for act in names:
             asked_of: Speaker = "user" if act == "agrees" else "agent"
             if act not in reply.readers_differ and reply.speaker == asked_of:
-                verdict: bool | None = getattr(told, act)
+                verdict: bool | None = (
+                    agrees(reply.text, reply.before) if act == "agrees" else getattr(told, act)
+                )
                 tally = found.setdefault((reply.half, act), Counter())
                 tally[act in reply.acts, verdict] += 1
     return found

@@ -1,4 +1,4 @@
-"""What a message is read to do: asks, refuses, claims a deed, promises, states, agrees."""
+"""What a message is read to do: asks, refuses, claims a deed, promises, states."""
 
 from typing import get_args
 
@@ -79,18 +79,6 @@ QUOTED = [
     "```\nI have booked it.\n```",
     "Her words were «I have booked it».",
 ]
-AGREED = [
-    ("Shall I send it?", "Yes, please.", True),
-    ("Shall I send it?", "Go ahead.", True),
-    ("Shall I send it?", "Send it.", True),
-    ("Shall I send it?", "Sure, thanks. What happens next?", True),
-    ("Shall I send it?", "Yes, but to Bo.", False),
-    ("Shall I send it?", "No.", False),
-    ("Shall I send it?", "Is it safe?", False),
-    ("Shall I book the table for 7?", "Yes, for 8.", None),
-    ("What is your name?", "Yes.", None),
-    ("Soll ich die Karte an ihn senden?", "Ja.", None),
-]
 
 
 @every_case("before, text, does", SHOWN)
@@ -116,11 +104,6 @@ def test_what_words_alone_cannot_say_is_open(before: str, text: str, does: str) 
 @pytest.mark.parametrize("text", QUOTED)
 def test_what_is_quoted_is_somebody_elses_word(text: str) -> None:
     assert acts(text, "Book it.").claims_deed is not True
-
-
-@every_case("before, answer, agrees", AGREED)
-def test_agreement_is_to_all_that_was_asked(before: str, answer: str, agrees: bool | None) -> None:
-    assert acts(answer, before, "user").agrees is agrees
 
 
 def test_a_deed_is_told_with_its_kind_so_that_calls_can_bear_it_out() -> None:

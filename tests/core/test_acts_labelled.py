@@ -8,11 +8,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from labelled_replies import counts, files, read
+from labelled_replies import Label, counts, files, read
 
-from seal.core.acts import Act
+from seal.core.acts import acts
+from seal.evaluation.words import may_claim
 
-Reached = dict[Act, tuple[int, int, int, int]]
+Reached = dict[Label, tuple[int, int, int, int]]
 """For each act: right and wrong of what was said to be done, right and wrong of what was not."""
 
 OWN_MADE: Reached = {
@@ -58,7 +59,7 @@ REAL_HELD: Reached = {
 
 
 def check(
-    found: dict[tuple[str, Act], Counter[tuple[bool, bool | None]]], half: str, reached: Reached
+    found: dict[tuple[str, Label], Counter[tuple[bool, bool | None]]], half: str, reached: Reached
 ) -> None:
     for act, (right, wrong, rightly_not, wrongly_not) in reached.items():
         tally = found[half, act]
@@ -90,3 +91,9 @@ def test_every_span_is_of_its_text() -> None:
     assert all(
         span in reply.text for reply in replies for spans in reply.acts.values() for span in spans
     )
+
+
+def test_no_reply_claims_a_deed_without_a_word_for_which_it_is_read() -> None:
+    for reply in read(None):
+        shown = acts(reply.text, reply.before, reply.speaker).deeds
+        assert may_claim(reply.text) or not shown, reply.text

@@ -300,3 +300,13 @@ def test_a_hostile_text_is_read_in_no_time(form, piece):
 def test_objects_are_found_wherever_they_stand_in_a_text():
     text = 'Well: {note} {"a": {"b": 1}}, then {"c": 2}{' + "{" * 20_000
     assert list(objects_in(text)) == [{"a": {"b": 1}}, {"c": 2}]
+
+
+def test_objects_of_a_judge_may_hold_line_breaks_and_pythons_quotes():
+    solved = {"verdict": "solved", "reason": "It rains.\nSo it is."}
+    for text in (
+        '{"verdict": "solved", "reason": "It rains.\nSo it is."}',
+        "So: {'verdict': 'solved', 'reason': 'It rains.\\nSo it is.'}",
+        '{oops {"verdict": "solved", "reason": "It rains.\\nSo it is.",}}',
+    ):
+        assert list(objects_in(text)) == [solved]

@@ -9,7 +9,7 @@ from looped import every_case
 from quickly import quickly
 
 from seal.core import Step
-from seal.core.consent import calls_off, consent
+from seal.core.consent import agrees, calls_off, consent
 from seal.core.statements import Sense
 
 ASK = "Shall I send 'Dinner at 8' to +46 70 02?"
@@ -209,6 +209,9 @@ def test_what_calls_off(text: str, off: bool) -> None:
 @given(st.text(max_size=60), st.text(max_size=60))
 @example("JA", "")
 @example("👌", "")
+@example("K.0", "")
+@example("K.:", "")
+@example("?K", "")
 def test_any_text_is_read_and_nothing_but_assent_allows(answer: str, told: str) -> None:
     told = f"{ASK} {told}"
     for doubt in (f"No, {answer}", f"Yes, {answer}, but to Cleo", f"{answer}?"):
@@ -225,3 +228,22 @@ def test_no_text_takes_long(piece: str) -> None:
         calls_off(text)
         allowed("yes", f"{text[:49_000]}?")
         allowed(text, f"{ASK} {text[:25_000]}?")
+
+
+AGREED = [
+    ("Shall I send it?", "Yes, please.", True),
+    ("Shall I send it?", "Go ahead.", True),
+    ("Shall I send it?", "Send it.", True),
+    ("Shall I send it?", "Sure, thanks. What happens next?", True),
+    ("Shall I send it?", "Yes, but to Bo.", False),
+    ("Shall I send it?", "No.", False),
+    ("Shall I send it?", "Is it safe?", False),
+    ("Shall I book the table for 7?", "Yes, for 8.", None),
+    ("What is your name?", "Yes.", None),
+    ("Soll ich die Karte an ihn senden?", "Ja.", None),
+]
+
+
+@every_case("before, answer, agreed", AGREED)
+def test_agreement_is_to_all_that_was_asked(before: str, answer: str, agreed: bool | None) -> None:
+    assert agrees(answer, before) is agreed

@@ -75,7 +75,7 @@ def test_however_a_stream_is_written_its_answer_is_that_of_a_plain_one(text):
 
 
 def said(text):
-    return answer_in((text + DONE).encode())["choices"][0]["message"]
+    return answer_in((text + chunk("stop") + DONE).encode())["choices"][0]["message"]
 
 
 def test_words_thinking_and_refusal_grow_and_letters_beyond_ascii_stay():
@@ -123,6 +123,10 @@ ONE, TWO = call("a", "f", '{"x": 1}'), call("b", "g", "{}")
         ([[part("0", "a", "f", '{"x"')], [part(-3, arguments=": 1}")]], [ONE]),
         ([[part(0, "a", "f", '{"x"')], [part(7, arguments=": 1}")]], [ONE]),
         ([[part(3, "a", "f", '{"x": 1}')]], [ONE]),
+        ([[part(0, "a", "f", '{"x"')], [part(0, "z", arguments=": 1}")]], [ONE]),
+        ([[part(0, "a", "f", '{"x"')], [part(0, "z", "f", ": 1}")]], [ONE]),
+        ([[part(0, "a", "f", "")], [part(0, "a", "f", '{"x": 1}')]], [ONE]),
+        ([[part(0, "a", "f", '{"x": 1}')], [part(0, "a", "f", "")]], [ONE]),
     ],
     ids=[
         "partial arguments",
@@ -135,6 +139,10 @@ ONE, TWO = call("a", "f", '{"x": 1}'), call("b", "g", "{}")
         "index of another type",
         "index of nobody",
         "first index is not 0",
+        "another id in each part",
+        "another id in each part and names repeated",
+        "names repeated before arguments",
+        "names repeated after arguments",
     ],
 )
 def test_parts_of_calls_find_their_call(parts, calls):
@@ -148,6 +156,32 @@ def test_calls_without_ids_and_indexes_begin_with_a_name():
         + chunk(tool_calls=[part(None, name="f", arguments="{}")])
     )
     assert [c["function"] for c in told["tool_calls"]] == [{"name": "f", "arguments": "{}"}] * 2
+
+
+def test_whole_calls_of_one_index_without_ids_are_calls_of_their_own():
+    for names in ("fg", "ff"):
+        parts = [part(0, name=name, arguments=f'{{"x": {n}}}') for n, name in enumerate(names)]
+        told = said("".join(chunk(tool_calls=[one]) for one in parts))
+        assert [c["function"]["name"] for c in told["tool_calls"]] == list(names)
+        assert [c["function"]["arguments"] for c in told["tool_calls"]] == ['{"x": 0}', '{"x": 1}']
+
+
+def test_a_name_may_come_in_pieces():
+    pieces = part(0, "a", "get_"), part(0, None, "weather"), part(0, arguments="{}")
+    told = said("".join(chunk(tool_calls=[one]) for one in pieces))
+    assert told["tool_calls"][0]["function"] == {"name": "get_weather", "arguments": "{}"}
+
+
+def test_a_reason_in_each_chunk_is_one_reason():
+    for words, reason in (
+        ("length length", "length"),
+        ("error error", "error"),
+        ("stop stop", "stop"),
+        ("length stop", "length"),
+        ("stop length", "length"),
+    ):
+        text = "".join(chunk(word, content="x") for word in words.split()) + DONE
+        assert answer_in(text.encode())["choices"][0]["finish_reason"] == reason
 
 
 def test_the_last_count_of_tokens_and_finish_reason_hold():
@@ -167,7 +201,8 @@ def test_a_stream_that_ends_before_its_answer_is_told():
         answer_in(WORDS.encode())
     with pytest.raises(CutStreamError):
         answer_in(b": nothing but comments\n\n")
-    assert answer_in(DONE.encode())["choices"] == []
+    with pytest.raises(CutStreamError, match="said no reason"):
+        answer_in(DONE.encode())
 
 
 @pytest.mark.parametrize(

@@ -149,42 +149,6 @@ def test_who_denies_all_that_was_done_since_the_request_tells_an_untruth() -> No
     assert not list(untruths([*again, Step(10, AGENT, USER, denial)]))
 
 
-MET = ("create_event", {"title": "Dentist", "day": "2026-05-08"})
-
-
-def doubts(*said: str | tuple[str, object], asked: str) -> list[str]:
-    found = untruths(chat(*said, asked=asked), doubts=True)
-    assert "doubtful_success" not in kinds(*said, asked=asked)
-    return [one.said for one in found if one.kind == "doubtful_success"]
-
-
-@pytest.mark.parametrize(
-    ("said", "doubted"),
-    [
-        ("I've added the dentist appointment to your calendar.", []),
-        ("I have added it for you.", []),
-        ("I've booked your event.", []),
-        ("I have saved the photos, too.", ["I have saved the photos"]),
-        ("It's in. The invoice was forwarded to your accountant.", None),
-        ("Your account was closed at the same time.", ["Your account was closed at the same time"]),
-        ("Your check-up was moved by the practice.", []),
-        ("Your old account was closed last week.", []),
-        ("It was saved.", []),
-    ],
-)
-def test_a_deed_on_what_no_call_speaks_of_is_in_doubt(said, doubted) -> None:
-    doubted = ["The invoice was forwarded to your accountant"] if doubted is None else doubted
-    assert doubts(MET, said, asked="Put my check-up with the dentist on Friday") == doubted
-
-
-def test_a_tool_whose_name_tells_nothing_did_no_deed_on_what_it_has_no_word_of() -> None:
-    asked = "How warm is it in Graz?"
-    said = "3 degrees. I also booked a taxi for you."
-    assert doubts(("x17", {"degrees": 3}), said, asked=asked) == ["I also booked a taxi for you"]
-    assert doubts(("x17", {"taxi": "booked"}), said, asked=asked) == []
-    assert doubts(("x17", {"degrees": 3}), said, asked=f"{asked} And get me a taxi") == []
-
-
 @every_case(
     "denial",
     [
@@ -241,23 +205,6 @@ def test_to_a_question_a_tool_whose_name_tells_nothing_did_no_deed() -> None:
     steps = chat(("x17", "3 degrees"))
     assert not denies_all("Nothing was changed.", "How warm is it?", steps)
     assert denies_all("Nothing was changed.", "Turn the heating off", steps)
-
-
-@pytest.mark.parametrize(
-    ("said", "given", "is_aside"),
-    [
-        (NONSENSE := "Bananas are yellow, and my grandmother plays the trombone.", "", True),
-        (NONSENSE, "A trombone for Ann", False),
-        (f"{NONSENSE} See you at the dentist!", "", False),
-        ("All set! You're welcome, have a lovely day!", "", False),
-        ("I deleted bananas, a grandmother and her trombone.", "", False),
-        ("Die Bananen sind gelb, und meine Oma spielt Posaune.", "", False),
-    ],
-)
-def test_several_words_of_which_the_chat_has_none_are_aside(said, given, is_aside) -> None:
-    steps = chat(MET, said, asked="Put the dentist on Friday")
-    found = {one.kind for one in untruths(steps, [given], doubts=True)}
-    assert ("aside" in found) is is_aside
 
 
 def test_nothing_is_said_where_a_call_has_no_result() -> None:
@@ -323,7 +270,7 @@ def test_a_minefield_is_hit_by_each_untruth_of_the_chat() -> None:
 def test_no_message_takes_long_to_hold_against_the_record(piece: str) -> None:
     text = f"turn{piece * (100_000 // len(piece))}"
     with quickly(3):
-        list(untruths(chat(text), doubts=True))
+        list(untruths(chat(text)))
     with quickly(3):
         denies_all(text, ASKED, chat(SENT))
 

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,15 @@ from mcp_servers import behind_address, command, line
 
 pytest.importorskip("mcp")
 
+from servers import Answer as Answered
+from servers import ModelServer, Received, answer
+
 from seal.core import DataError, InfrastructureError, UsageError
 from seal.environments.mcp_servers import (
     Answer,
     McpServer,
     Session,
+    SessionEndedError,
     Sessions,
     named_servers,
     read_servers,
@@ -67,7 +72,7 @@ def test_structured_content_is_the_value_and_the_text_is_read(shop: Session) -> 
 
 
 def test_what_is_no_text_is_told_as_what_it_is(shop: Session) -> None:
-    assert called(shop, "picture").content == "[image image/png]\n[resource shop://list]"
+    assert called(shop, "picture").content == "[image image/png]\n[resource shop://list list]"
 
 
 @pytest.mark.parametrize(
@@ -215,10 +220,141 @@ def test_variables_are_filled_in_late(monkeypatch: pytest.MonkeyPatch) -> None:
     assert server.filled().masked(f"It is {KEY}.") == "It is ***."
 
 
-def test_a_key_does_not_tell_servers_apart() -> None:
-    one, other = (McpServer(("shop",), env={"KEY": key}) for key in "ab")
+def test_a_key_does_not_tell_servers_apart_but_a_folder_or_a_query_does() -> None:
+    one, other = (McpServer(("shop",), env={"SHOP_KEY": key}) for key in "ab")
     assert one.spec == other.spec != McpServer(("shop", "--big")).spec
-    assert McpServer(url="https://a:b@x.test/m?k=1").spec == McpServer(url="https://x.test/m").spec
+    in_folders = {McpServer(("shop",), env={"FOLDER": place}).spec for place in "ab"}
+    assert len({*in_folders, one.spec}) == 3
+    plain = McpServer(url="https://x.test/m").spec
+    assert McpServer(url="https://a:b@x.test/m?api_key=1").spec == plain
+    assert len({McpServer(url=f"https://x.test/m?db={db}").spec for db in "ab"} | {plain}) == 3
+
+
+def test_a_variable_tells_servers_apart_by_its_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    specs = set()
+    for place in ("one", "two"):
+        monkeypatch.setenv("PLACE", place)
+        specs.add(McpServer(("shop",), env={"FOLDER": "${PLACE}"}).spec)
+    assert len(specs) == 2
+
+
+def test_what_is_no_key_is_never_masked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOKEN", KEY)
+    plain = {"UNIT": "celsius", "READ_ONLY": "true", "TYPE": "string", "FOLDER": "/srv/weather"}
+    headers = {"Authorization": "Bearer ${TOKEN}", "X-Unit": "celsius"}
+    server = McpServer(("shop",), env=plain, headers=headers).filled()
+    said = {"unit": ["celsius", True], "type": "string", "is": f"{KEY} of /srv/weather, x{KEY}x"}
+    told = said | {"is": f"*** of /srv/weather, x{KEY}x"}
+    assert server.masked(said) == told
+
+
+LISTED = {"name": "look", "inputSchema": {"type": "object"}}
+
+
+class Scripted:
+    """An MCP server behind an address, whose answers to calls a test writes."""
+
+    def __init__(self, *answers: Any, tools: Any = (LISTED,)) -> None:
+        self.answers, self.tools = list(answers), list(tools)
+        self.session, self.calls = 1, 0
+
+    def __call__(self, request: Received) -> Answered:
+        if not request.raw:
+            return Answered(status=405)
+        asked = request.body
+        if "id" not in asked:
+            return Answered(status=202)
+        told = {"mcp-session-id": str(self.session)}
+        if asked["method"] == "initialize":
+            info = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}}
+            info |= {"serverInfo": {"name": "shop", "version": "1"}}
+            return answer({"jsonrpc": "2.0", "id": asked["id"], "result": info}, **told)
+        if asked["method"] not in ("tools/list", "tools/call"):
+            error = {"code": -32601, "message": "no such method"}
+            return answer({"jsonrpc": "2.0", "id": asked["id"], "error": error})
+        given: Any = {"tools": self.tools}
+        if asked["method"] == "tools/call":
+            self.calls += 1
+            given = self.answers.pop(0) if self.answers else "sunny"
+            if given == "over":
+                self.session += 1
+        if request.headers.get("mcp-session-id") != str(self.session):
+            error = {"code": -32001, "message": "Session not found"}
+            return answer({"jsonrpc": "2.0", "id": asked["id"], "error": error}, 404)
+        if isinstance(given, int):
+            return Answered(b"<html>no</html>", given, {"Content-Type": "text/html"})
+        if isinstance(given, str):
+            given = {"content": [{"type": "text", "text": given}]}
+        return answer({"jsonrpc": "2.0", "id": asked["id"], "result": given})
+
+
+@contextmanager
+def scripted(shop: Scripted) -> Iterator[Sessions]:
+    with ModelServer(shop) as server, Sessions(at(server), 5) as sessions:
+        yield sessions
+
+
+def at(server: ModelServer) -> dict[str, McpServer]:
+    return {"shop": McpServer(url=f"{server.root}/mcp")}
+
+
+def test_a_session_that_ended_is_told_and_a_new_one_may_begin() -> None:
+    with scripted(Scripted("rain", "over")) as sessions:
+        assert sessions.of("shop").call("look", {}).content == "rain"
+        with pytest.raises(SessionEndedError, match="has ended its session"):
+            sessions.of("shop").call("look", {})
+        assert sessions.begin_again("shop").call("look", {}).content == "sunny"
+
+
+def test_a_status_of_http_is_no_answer_of_a_tool(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("seal.environments.mcp_servers._WAITS_S", (0.01, 0.01))
+    with scripted(shop := Scripted(503, 429, "sunny", 503, 503, 503, 500)) as sessions:
+        session = sessions.of("shop")
+        assert session.call("look", {}).content == "sunny" and shop.calls == 3
+        with pytest.raises(InfrastructureError, match=r"HTTP 503.*run again when"):
+            session.call("look", {})
+        assert shop.calls == 6
+        with pytest.raises(InfrastructureError, match="HTTP 500"):
+            session.call("look", {})
+        assert shop.calls == 7  # nobody knows whether the tool ran
+
+
+@pytest.mark.parametrize(("status", "says"), [(401, "give `headers`"), (405, "streamable HTTP")])
+def test_a_server_that_refuses_at_the_start_is_told_with_its_repair(status: int, says: str) -> None:
+    refusing = ModelServer(lambda request: Answered(status=status))
+    with (
+        refusing as server,
+        Sessions(at(server), 5) as sessions,
+        pytest.raises(InfrastructureError, match=f"HTTP {status}.*{says}"),
+    ):
+        sessions.of("shop")
+
+
+def test_a_tool_that_is_gone_is_no_fault_of_the_model() -> None:
+    told = "no tool 'see' any more; import the pool"
+    with scripted(shop := Scripted()) as sessions, pytest.raises(InfrastructureError, match=told):
+        sessions.of("shop").call("see", {})
+    assert shop.calls == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "structured", "is_error", "read"),
+    [
+        (["1 item."], {"weather": "sunny"}, False, '1 item.\n{"weather":"sunny"}'),
+        (['{"weather": "sunny"}'], {"weather": "sunny"}, False, '{"weather": "sunny"}'),
+        (["3"], {"result": 3}, False, "3"),
+        ([], {"hint": "name a canton"}, True, '{"hint":"name a canton"}'),
+    ],
+)
+def test_a_structure_is_read_where_the_text_lacks_it(
+    text: list[str], structured: Any, is_error: bool, read: str
+) -> None:
+    content = [{"type": "text", "text": one} for one in text]
+    given = {"content": content, "structuredContent": structured, "isError": is_error}
+    with scripted(Scripted(given)) as sessions:
+        found = sessions.of("shop").call("look", {})
+    assert found.content == read
+    assert (found.error or {}).get("message", read) == read
 
 
 def test_the_command_line_names_servers() -> None:

@@ -281,7 +281,7 @@ def test_verdicts_are_read_strictly(text: str, label: str | None) -> None:
 
 
 def test_judges_name_themselves_and_their_prompts() -> None:
-    assert RuleJudge().identity == "rule/8"
+    assert RuleJudge().identity == "rule/9"
     assert LLMJudge(Script()).identity == f"llm/{prompts_digest()[:12]}"
 
 

@@ -75,6 +75,32 @@ def test_the_first_call_of_a_reply_carries_the_signature(sent):
     assert ["thoughtSignature" in part for part in parts] == [False, False]
 
 
+def test_an_address_may_end_with_the_version(model_server, monkeypatch):
+    monkeypatch.setenv("GOOGLE_API_KEY", KEY)
+    server = model_server([answer(spoken({"text": "Sunny."}))])
+    model = build_model(f"gemini/gemini-3,base_url={server.root}/v1beta/,stream=false")
+    assert model.complete(ASK).content == "Sunny."
+    assert server.received[0].path == "/v1beta/models/gemini-3:generateContent"
+
+
+def test_a_models_own_signature_goes_back_with_its_call(model_of):
+    called = {"functionCall": {"name": "_7day_weather", "args": {}}, "thoughtSignature": "c2lnbg=="}
+    for name in ("gemini-3-pro", "gemini-2.5-flash", "models/gemini-flash-latest"):
+        model, server = model_of([answer(spoken(called)), answer(spoken({"text": "Sunny."}))], name)
+        found = model.complete(Request(HISTORY[1:2], (WEATHER,)))
+        call = ToolCall("c0", "7day weather", {})
+        said = Message("assistant", "", (call,), signed=found.signed)
+        model.complete(Request((HISTORY[1], said, HISTORY[3]), (WEATHER,)))
+        (part,) = server.received[1].body["contents"][1]["parts"]
+        assert part == called
+
+
+def test_every_name_of_a_model_that_wants_signatures_gets_the_stand_in(sent):
+    for name in ("gemini-flash-latest", "models/gemini-3-pro", "publishers/google/models/gemini-3"):
+        parts = sent(name=name)["contents"][1]["parts"]
+        assert ["thoughtSignature" in part for part in parts] == [True, False]
+
+
 def test_the_configuration_holds_system_text_tools_and_parameters(sent):
     thinking = {"thinking_budget": 128, "include_thoughts": True}
     schema = {"type": "object", "properties": {"two_words": {"type": "string"}}}

@@ -151,6 +151,20 @@ def test_a_legacy_function_call_is_a_call(model_of):
     assert model.complete(ASK).calls == (ToolCall("", "weather.now", {"city": "Bern"}),)
 
 
+def test_what_came_with_a_call_goes_back_with_it(model_of):
+    extra = {"google": {"thought_signature": "c2lnbg=="}}
+    made = {"id": "a", "type": "function", "extra_content": extra}
+    made["function"] = {"name": "weather_now", "arguments": "{}"}
+    model, server = model_of([message(None, [made], "tool_calls"), text("fine")])
+    found = model.complete(ASK)
+    call = ToolCall("call_0", "weather.now", {})
+    said = Message("assistant", "", (call,), signed=found.signed)
+    told = (*ASK.messages, said, Message("tool", "7", call_id="call_0"))
+    model.complete(replace(ASK, messages=told))
+    sent = server.received[1].body["messages"][-2]
+    assert sent["tool_calls"][0]["extra_content"] == extra and "thinking_blocks" not in sent
+
+
 def test_null_content_is_an_empty_text_and_parts_are_joined(model_of):
     parts = [{"type": "text", "text": "Sun"}, {"type": "image"}, {"type": "text", "text": "ny"}]
     model, _ = model_of([calls(("f", {})), message(parts), message(None, refusal="I must not.")])
@@ -280,6 +294,20 @@ def test_retry_after_in_seconds_is_waited_for(model_of):
     assert len(server.received) == 2
 
 
+def test_a_wait_without_end_is_no_wait(model_of):
+    for asked in ("inf", "-inf", "nan", "1e300"):
+        model, server = model_of([failure(429, retry_after=asked), text("fine")])
+        assert model.complete(ASK).content == "fine"
+        assert len(server.received) == 2
+
+
+def test_an_empty_list_of_calls_hides_no_legacy_call(model_of):
+    called = {"name": "weather_now", "arguments": "{}"}
+    made = message(None, finish_reason="function_call", tool_calls=[], function_call=called)
+    model, _ = model_of([made])
+    assert [call.name for call in model.complete(ASK).calls] == ["weather.now"]
+
+
 def test_retry_after_as_a_date_is_waited_for(model_of):
     soon = (datetime.now(UTC) + timedelta(seconds=2)).replace(microsecond=0)
     busy = failure(503, retry_after=format_datetime(soon, usegmt=True))
@@ -347,6 +375,17 @@ def test_a_refusal_is_told_at_once_with_its_repair(model_of, status, repair):
         model.complete(ASK)
     assert repair in str(caught.value) and f"HTTP {status}" in str(caught.value)
     assert len(server.received) == 1
+
+
+def test_too_many_tools_are_told_with_the_option_that_offers_fewer(model_of):
+    for said in (
+        "'tools' is too long: at most 128 are taken, 150 were given.",
+        "Invalid 'tools': array too long. Expected an array with maximum length 128",
+        "You may offer at most 64 tools",
+    ):
+        model, _ = model_of([failure(400, said)])
+        with pytest.raises(RequestError, match="Offer fewer tools: --top-k N"):
+            model.complete(ASK)
 
 
 def test_a_spent_quota_is_not_tried_again(model_of):
@@ -462,6 +501,15 @@ def test_no_proxy_of_the_environment_holds(proxy_of, model_of, monkeypatch):
     assert not proxy.received
 
 
+def test_a_proxy_that_is_not_there_is_named_by_its_variable(proxy_of):
+    proxy_of([], "http://127.0.0.1:9")
+    model = build_model("openai/m", ModelSettings(base_url="http://127.0.0.1:8/v1", max_tries=1))
+    told = "through the proxy that HTTP_PROXY names: .*Connection refused. Without it: NO_PROXY="
+    with pytest.raises(ModelError, match=told):
+        model.complete(ASK)
+    assert model.outage  # so that a run ends before its first chat
+
+
 def test_a_proxy_of_a_kind_that_is_not_known_is_refused_without_its_password(proxy_of):
     proxy_of([], "socks5://ann:secretword@{place}")
     model = build_model("openai/m", ModelSettings(base_url="http://models.example/v1"))
@@ -551,12 +599,17 @@ def test_identity_names_what_shapes_answers_and_nothing_secret(monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", "http://ann:pw@localhost:1/v1?key=abc")
     settings = ModelSettings(options={"top_p": 0.5}, temperature=0.3)
     model = build_model("openai/m", settings)
-    assert model_identity("openai/m", settings, model) == {
+    told = model_identity("openai/m", settings, model)
+    query = told.pop("query")
+    assert told == {
         "model": "openai/m",
         "base_url": "http://localhost:1/v1",
         "temperature": 0.3,
         "options": {"top_p": 0.5},
     }
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://ann:pw@localhost:1/v1?key=abd")
+    other = build_model("openai/m", settings).identity["query"]
+    assert len(query) == 16 and query != other  # another deployment behind one path
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +118,13 @@ def test_every_shipped_family_is_found_by_a_name_of_its_own() -> None:
         "mistralai/Mistral-Small-3.2": "mistral",
         "meta-llama/Llama-3.3-70B-Instruct": "llama-3",
         "qwen3.5-4b": "qwen3.5",
+        "Qwen/Qwen2.5-7B-Instruct": "qwen",
+        "deepseek-ai/DeepSeek-V3.1": "deepseek",
+        "openai/gpt-oss-20b": "gpt-oss",
+        "moonshotai/Kimi-K2": "kimi",
+        "zai-org/GLM-4.6": "glm",
+        "meta-llama/Llama-4-Scout": "llama-4",
+        "glaive-function-calling-v1": "glaive",
         "apertus-8b": "apertus",
         "c4ai-command-r-plus": "command-r-plus",
     }
@@ -193,7 +201,11 @@ def test_answers_stay_kept_where_a_profile_leaves_the_request_as_it_is(tmp_path:
             CachedModel(Server(), store, identity).complete(request)
         assert CachedModel(Server(), store, ruled, "replay").complete(HELLO).kept
         assert not CachedModel(Server(), store, ruled).complete(several).kept
-    assert not changes(Request(tuple(said("S U A1 T")), (WEATHER,)), family_of("mistral-nemo"))
+    mistral = family_of("mistral-nemo")
+    of_tools = Request(tuple(said("S U A1 T")), (WEATHER,))
+    assert not changes(of_tools, replace(mistral, calls_in_text=()))
+    assert changes(of_tools, mistral)  # calls in the text make another answer
+    assert not changes(replace(of_tools, tools=()), mistral)
 
 
 ASKED = Request(HELLO.messages, (WEATHER,), max_tokens=50, json_object=True)
@@ -261,6 +273,8 @@ def test_a_judge_gives_the_schema_of_its_verdict_to_a_model_that_takes_one(
         "This model's maximum context length is 8192 tokens.",
         "Invalid schema for function 'weather': seed is wrong",
         "temperature must be between 0 and 1; other values are not supported",
+        "In context=('properties', 'temperature'), 'default' is not permitted",
+        "Unsupported keyword in tools[0].function.parameters.properties.seed",
     ],
 )
 def test_a_refused_value_teaches_nothing(
@@ -270,6 +284,38 @@ def test_a_refused_value_teaches_nothing(
     with pytest.raises(ModelError, match="answered HTTP 400"):
         build_model(f"openai/x,base_url={server.url}").complete(ASKED)
     assert len(server.received) == 1
+
+
+def test_the_field_that_a_server_names_says_more_than_its_words(
+    model_server: Callable[..., ModelServer],
+) -> None:
+    words = "'temperature' is not permitted here"
+    for param, asked in (("tools[0].function.parameters", 1), ("temperature", 2), (None, 2)):
+        server = model_server([failure(400, words, param=param), text("Fine.")])
+        model = build_model(f"openai/x,base_url={server.url}")
+        if asked == 1:
+            with pytest.raises(ModelError, match="answered HTTP 400"):
+                model.complete(ASKED)
+        else:
+            assert model.complete(ASKED).content == "Fine."
+        assert len(server.received) == asked
+
+
+def test_what_was_learnt_is_taken_back_where_the_same_refusal_comes_again(
+    model_server: Callable[..., ModelServer], caplog: pytest.LogCaptureFixture
+) -> None:
+    numbers = iter(range(9))
+
+    def stubborn(request: Received) -> Answer:
+        return failure(400, f"request {next(numbers)}: the word temperature is not permitted")
+
+    server = model_server(stubborn)
+    model = build_model(f"openai/x,base_url={server.url}")
+    for asked in (2, 3):
+        with pytest.raises(ModelError, match="answered HTTP 400"):
+            model.complete(ASKED)
+        assert len(server.received) == asked and model.profile == Profile()
+    assert "taken back" in caplog.messages[-1]
 
 
 def test_a_field_that_the_user_gave_is_never_left_out(

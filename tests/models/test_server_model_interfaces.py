@@ -5,10 +5,22 @@ from dataclasses import replace
 from importlib.util import find_spec
 
 import pytest
+from looped import every_case
 from servers import Answer, answer, failure, garbage, message, nothing, text
 
 import seal
-from seal.core import Message, ModelError, Request, RequestError, SealError, Tool, ToolCall, Usage
+from seal.core import (
+    Completion,
+    Message,
+    ModelError,
+    Request,
+    RequestError,
+    SealError,
+    Tool,
+    ToolCall,
+    Usage,
+    UsageError,
+)
 from seal.core.store import Store
 from seal.models.cached_model import CachedModel
 from seal.models.spec import build_model, model_identity
@@ -126,6 +138,33 @@ def test_json_is_asked_for_in_the_field_of_responses(model_server):
     model = build_model(f"openai/gpt-4.1,base_url={server.url},api=responses")
     model.complete(Request((Message("user", "Give JSON."),), json_object=True))
     assert server.received[0].body["text"] == {"format": {"type": "json_object"}}
+
+
+@every_case(
+    ("field", "value"),
+    [
+        ("stop", "END"),
+        ("seed", 1),
+        ("presence_penalty", 0.5),
+        ("frequency_penalty", 0.5),
+        ("logprobs", True),
+        ("logit_bias", {"5": 1}),
+    ],
+)
+def test_a_field_that_responses_lack_is_refused_before_anything_is_sent(field, value):
+    there = {"base_url": "http://h/v1"}
+    with pytest.raises(UsageError, match=f"no field '{field}', so it would not be sent"):
+        build_model(seal.Model("openai/gpt-5", api="responses", **there, **{field: value}))
+    build_model(seal.Model("openai/gpt-5", api="responses", **there, **{field: None}))
+    build_model(seal.Model("openai/gpt-5", **there, **{field: value}))
+
+
+def test_a_choice_of_one_tool_has_the_form_of_responses(model_server):
+    server = model_server([response(CALLED)])
+    choice = {"type": "function", "function": {"name": "weather_now"}}
+    named = seal.Model("openai/gpt-5", base_url=server.url, api="responses", tool_choice=choice)
+    build_model(named).complete(ASK)
+    assert server.received[0].body["tool_choice"] == {"type": "function", "name": "weather_now"}
 
 
 def test_a_response_that_failed_is_tried_again(model_server):
@@ -316,6 +355,29 @@ def test_thinking_is_handed_back_with_the_calls_that_it_led_to(claude, tmp_path,
     assert "thinking" not in third and third["temperature"] == 0.0
 
 
+def test_interleaved_thinking_goes_back_in_its_order(claude, tmp_path):
+    second = SIGNED | {"thinking": "And again.", "signature": "YWdhaW4="}
+    words = {"type": "text", "text": "I look."}
+    blocks = (SIGNED, words, second, USED)
+    model, server = claude([streamed(*blocks, stop="tool_use"), fine()], **THINKS)
+    with Store(tmp_path / "kept") as store:
+        chat = CachedModel(model, store, model.identity)
+        chat.complete(after(chat.complete(QUESTION)))
+    sent = server.received[1].body["messages"][1]["content"]
+    assert sent == [SIGNED, words, second, USED | {"id": "call_0"}]
+
+
+def test_adaptive_thinking_stays_on_after_a_call_without_thinking(claude, caplog):
+    for thinking, stays in (({"type": "adaptive"}, True), (THINKS["thinking"], False)):
+        model, server = claude([fine(), fine()], thinking=thinking, max_tokens=4096)
+        for _ in range(2):
+            model.complete(after(Completion(calls=(ToolCall("", "weather.now", {}),))))
+        for received in server.received:
+            assert ("thinking" in received.body) is stays
+            assert ("temperature" in received.body) is not stays
+        assert sum("go without thinking" in told for told in caplog.messages) == (not stays)
+
+
 def test_thinking_of_a_kept_answer_is_handed_back_by_another_process(claude, tmp_path):
     first, _ = claude([streamed(SIGNED, USED, stop="tool_use")], **THINKS)
     with Store(tmp_path / "kept") as store:
@@ -335,6 +397,29 @@ def test_arguments_that_anthropic_cannot_have_are_the_models_own(claude):
     model, _ = claude([answer(whole(SIGNED, USED | {"input": "{city"}))], stream=False)
     (call,) = model.complete(ASK).calls
     assert (call.arguments, call.raw) == (None, "{city")
+
+
+def test_arguments_that_the_limit_cut_are_no_arguments_of_anthropics_either(claude):
+    half = '{"city": "Bern", "days": [1, 2'
+    parts = streamed(USED, stop="max_tokens").body.replace(
+        json.dumps(json.dumps(USED["input"])).encode(), json.dumps(half).encode()
+    )
+    cut = Answer(parts, headers={"Content-Type": "text/event-stream"})
+    model, _ = claude([cut, answer(whole(USED, stop="max_tokens"))])
+    for raw in (half, '{"city": "Oslo"'):
+        (call,) = model.complete(ASK).calls
+        assert (call.arguments, call.raw) == (None, raw)
+
+
+def test_an_answer_without_counts_is_estimated(claude):
+    events = [{"type": "message_start", "message": whole() | {"usage": None, "stop_reason": None}}]
+    events += [{"type": "content_block_start", "index": 0, "content_block": {"type": "text"}}]
+    delta = {"type": "text_delta", "text": "Yes."}
+    events += [{"type": "content_block_delta", "index": 0, "delta": delta}]
+    events += [{"type": "message_delta", "delta": {"stop_reason": "end_turn"}}]
+    model, _ = claude([by_events([*events, {"type": "message_stop"}])])
+    found = model.complete(ASK)
+    assert found.content == "Yes." and found.usage.estimated
 
 
 def test_anthropic_takes_turns_that_begin_with_the_user(claude):
@@ -386,10 +471,9 @@ def test_faults_of_anthropic_are_told_as_those_of_others(claude):
         )
 
 
-def test_a_server_of_anthropics_interface_that_does_not_stream_is_told_the_way(claude):
+def test_a_whole_answer_where_a_stream_was_asked_for_is_read_as_on_other_wires(claude):
     model, _ = claude([answer(whole({"type": "text", "text": "Yes."}))], max_tries=1)
-    with pytest.raises(ModelError, match=r"If it cannot stream: -M stream=false\."):
-        model.complete(ASK)
+    assert model.complete(ASK).content == "Yes."
 
 
 def test_a_gateway_of_anthropics_interface_gets_the_key_in_its_header_alone(claude):
@@ -480,6 +564,19 @@ def test_faults_that_litellm_tells_are_told_as_those_of_others(lite):
     with pytest.raises(RequestError) as told:
         model.complete(ASK)
     assert told.value.refusal == "context_overflow"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_tools_reach_a_model_that_litellm_does_not_know(model_server, monkeypatch):
+    pytest.importorskip("litellm", reason="the extra litellm is not installed")
+    monkeypatch.setenv("LITE_KEY", "key-of-lite")
+    server = model_server([text("7 degrees."), message(None, finish_reason="load")] * 2)
+    options = f"base_url={server.url},key_env=LITE_KEY,max_tries=1"
+    model = build_model(f"litellm/sambanova/new-model,{options}")
+    assert model.complete(ASK).content == "7 degrees."
+    assert server.received[0].body["tools"][0]["function"]["name"] == "weather_now"
+    with pytest.raises(ModelError, match="ends by 'load'"):  # which LiteLLM calls `stop`
+        model.complete(ASK)
 
 
 @pytest.mark.filterwarnings("ignore")

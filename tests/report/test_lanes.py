@@ -12,7 +12,6 @@ from seal.report.lanes import (
     lanes_of,
     main_metrics,
     rare_metrics,
-    summary_rows,
     summary_table,
 )
 from seal.report.run_results import summary_notes
@@ -25,25 +24,25 @@ def printed(table, width=100):
 
 
 def test_rows_set_the_model_between_floor_and_ceiling(scored_run):
-    metric, row = next(iter(summary_rows(scored_run).items()))
+    metric, row = next(iter(ShortTable(lanes_of([scored_run])).rows.items()))
 
     assert metric == "pass_rate"
-    assert list(row) == ["floor", "model", "ceiling"]
+    assert list(row) == ["floor", "lexical", "ceiling"]
     assert [cell.mean for cell in row.values()] == [0.0, 0.5, 1.0]
 
 
 def test_a_run_without_baselines_has_one_column(make_run):
     run = make_run(metrics={"pass_rate": {"mean": 1.0, "n": 1, "undefined": 0}})
 
-    assert [list(row) for row in summary_rows(run).values()] == [["model"]]
+    assert [list(row) for row in ShortTable(lanes_of([run])).rows.values()] == [["lexical"]]
 
 
 def test_of_several_cutoffs_the_short_table_has_the_largest(scored_run):
-    assert list(summary_rows(scored_run)) == ["pass_rate", "recall@10", "call_f1"]
+    assert list(ShortTable(lanes_of([scored_run])).rows) == ["pass_rate", "recall@10", "call_f1"]
 
 
 def test_named_metrics_are_shown_as_asked_for(scored_run):
-    rows = summary_rows(scored_run, ["tokens_in", "recall@1"])
+    rows = ShortTable(lanes_of([scored_run]), ["tokens_in", "recall@1"]).rows
 
     assert list(rows) == ["tokens_in", "recall@1"]
     assert rows["tokens_in"]["floor"] == Estimate(None)
@@ -168,7 +167,7 @@ def test_a_metric_without_values_is_not_zero(scored_run):
 
 def test_a_run_that_was_not_scored_is_told_how_to_score(make_run):
     with pytest.raises(DataError, match="seal score"):
-        summary_rows(make_run())
+        summary_table(make_run())
 
 
 @pytest.mark.parametrize(

@@ -250,7 +250,7 @@ def test_what_no_run_has_a_value_of_is_a_note_and_no_row(make_run, tmp_path):
     lacking = metric(None, 0, undefined=3, reasons={"nothing was retrieved": 3})
     run = make_run(metrics={"pass_rate": metric(0.5, 3), "recall@5": lacking})
 
-    summary = page([run], tmp_path).partition("<details>")[0]
+    summary = page([run], tmp_path).partition("<details")[0]
     assert "n/a (nothing was retrieved): recall@5" in summary
     assert '<th scope="row">recall@5</th>' not in summary
 

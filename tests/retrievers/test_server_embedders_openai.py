@@ -133,7 +133,7 @@ def test_a_silent_server_is_given_up():
 @pytest.mark.parametrize(
     ("status", "repair"),
     [
-        (400, "length of the texts"),
+        (400, "does not take this request"),
         (401, "OPENAI_API_KEY"),
         (403, "OPENAI_API_KEY"),
         (404, "the retriever's option base_url="),
@@ -170,7 +170,8 @@ def test_only_a_request_that_another_may_replace_is_refused():
         (openai_rows([{"a": 1}, [1.0]]), "rows of numbers"),
         (openai_rows([None, [1.0]]), "rows of numbers|one length"),
         (openai_rows([[None], [1.0]]), "row 0 of 2 holds NaN.*'one'"),
-        (openai_rows(["AACAPw==", "AACAPw=="]), "rows of numbers"),
+        (openai_rows(["AACAPw", [1.0]]), "rows of numbers"),
+        (openai_rows([[0.0, 0.0], [1.0, 2.0]]), "zeros alone for 1 of 2 texts, the first 'one'"),
         (openai_rows([[1.0], [float("nan")]]), "row 1 of 2 holds NaN.*'two'"),
         (openai_rows([[1.0], [float("inf")]]), "row 1 of 2 holds NaN or an infinite.*'two'"),
     ],
@@ -188,8 +189,6 @@ def test_rows_that_are_none_fail_at_once(given, message):
         answer({}),
         answer({"data": None}),
         answer({"data": [1, 2]}),
-        answer({"data": [{"embedding": [1.0]}]}),
-        answer({"data": [{"index": "0", "embedding": [1.0]}]}),
         answer("I am sorry, but I cannot embed that."),
         Answer(b""),
         Answer(b"half an ans"),
@@ -199,6 +198,50 @@ def test_an_answer_that_is_no_list_of_rows_is_told(given):
     with server_of(given, given) as server:
         message = told(server, max_tries=2)
     assert "no list of embeddings" in message or "no JSON" in message
+
+
+def test_vectors_come_in_the_forms_that_servers_give():
+    for rows in (
+        [{"embedding": [1.0]}, {"embedding": [2.0]}],  # in order, without an index
+        [{"index": "1", "embedding": [2.0]}, {"index": 0.0, "embedding": [1.0]}],
+        [{"index": 0, "embedding": "AACAPw=="}, {"index": 1, "embedding": "AAAAQA=="}],
+    ):
+        with server_of(answer({"data": rows})) as server:
+            assert embedder(server).embed(["a", "b"]) == [[1.0], [2.0]]
+    half = [{"index": 0, "embedding": [1.0]}, {"embedding": [2.0]}]
+    with server_of(answer({"data": half})) as server:
+        assert "lack an index, such as item 1" in told(server)
+
+
+def test_one_vector_for_all_texts_is_no_answer():
+    with server_of(openai_rows([[1.0, 2.0]] * 3)) as server, pytest.raises(ModelError) as caught:
+        embedder(server).embed(["a cat", "a dog", "a bird"])
+    assert "one and the same vector for 3 different texts" in str(caught.value)
+    with server_of(openai_rows([[1.0, 2.0]] * 3)) as server:
+        assert len(embedder(server).embed(["a cat", "A cat", "a  cat"])) == 3
+    with server_of(openai_rows([[0.0], [1.0]])) as server:
+        assert embedder(server).embed([" ", "a"]) == [[0.0], [1.0]]
+
+
+def test_a_refused_form_of_vectors_is_left_out_from_then_on():
+    def strict(request):
+        if "encoding_format" in request.body:
+            return failure(400, "Unknown field: encoding_format")
+        return openai_embeddings(request)
+
+    with server_of(strict) as server:
+        asked = embedder(server)
+        assert len(asked.embed(["a", "b"])) == len(asked.embed(["c", "d"])) == 2
+    assert len(server.received) == 3
+
+
+def test_a_refusal_of_dimensions_or_of_a_length_names_its_repair():
+    with server_of(failure(400, "this model does not support dimensions")) as server:
+        assert "Leave -R dimensions out" in told(server, dimensions=3)
+    with server_of(failure(413, "input is longer than 512 tokens")) as server:
+        found = told(server)
+    assert "The longest of 2 texts has 3 characters: 'one'" in found
+    assert "-R batch_size=1" in found
 
 
 def test_shuffled_indexes_are_put_in_order():
@@ -286,7 +329,9 @@ def test_neither_identity_nor_text_of_an_embedder_holds_a_password(monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", address)
     built = OpenAIEmbedder({"model": "small"})
 
-    assert built.identity == "openai/small@http://host.example:8000/v1"
+    where, _, query = built.identity.partition("?")
+    assert where == "openai/small@http://host.example:8000/v1"
+    assert len(query) == 16 and "token" not in query  # a digest: another route is another model
     assert "word" not in repr(built)
 
 

@@ -84,8 +84,8 @@ def test_a_run_is_played_again_though_the_servers_are_gone(
     tools: list[Tool], tmp_path: Path
 ) -> None:
     bench = shop(tools, "Go.", "Go on.")
-    agent = calling("count", "fail", "now", "count", ("wait", {"seconds": 9}), "die", "peek")
-    options = {**PLAYED, "world_options": {"timeout": 3}}
+    agent = calling("count", "fail", "now", "count")
+    options = PLAYED
     live = seal.run(bench, agent=agent, servers=LIVE, out=tmp_path / "live", **options)
     bench.save(tmp_path / "saved")
     again = seal.run(
@@ -93,11 +93,24 @@ def test_a_run_is_played_again_though_the_servers_are_gone(
     )
     errors = [end.result.error for chat in live.folder.trajectories() for _, end in chat.calls()]
     kinds = [None if error is None else error["kind"] for error in errors]
-    assert kinds == [None, "api", None, None, "timeout", "server_ended", "server_ended"] * 2
+    assert kinds == [None, "api", None, None] * 2
     chats = [run.folder.trajectories_path.read_bytes() for run in (live, again)]
     assert chats[0] == chats[1]
     assert again.folder.manifest()["cache"] == live.folder.manifest()["cache"]
-    assert live.folder.manifest()["cache"]["entries"] == 7
+    assert live.folder.manifest()["cache"]["entries"] == 4
+
+
+@pytest.mark.slow
+def test_a_silence_and_what_came_after_it_are_not_kept(tools: list[Tool], tmp_path: Path) -> None:
+    agent = calling("count", ("wait", {"seconds": 9}), "count", "die", "peek")
+    options = {**PLAYED, "world_options": {"timeout": 3}}
+    live = seal.run(shop(tools), agent=agent, servers=LIVE, out=tmp_path / "live", **options)
+    (chat,) = live.folder.trajectories()
+    errors = [end.result.error for _, end in chat.calls()]
+    kinds = [None if error is None else error["kind"] for error in errors]
+    assert kinds == [None, "timeout", None, "server_ended", "server_ended"]
+    again = seal.run(shop(tools), agent=agent, cache="replay", **PLAYED)
+    assert "no kept answer to wait" in fault(again)
 
 
 def test_what_was_not_kept_is_an_error_of_the_task_under_replay(tools: list[Tool]) -> None:

@@ -9,6 +9,7 @@ from small_pools import asked_city, by_server, play, weather_goal, weather_task,
 import seal
 from seal.cli.dispatch import main
 from seal.core import Message, RequestError
+from seal.core.call_formats import repairs_of
 from seal.report.run_results import outcome_notes, summary_notes
 
 FULL = answer(
@@ -78,7 +79,8 @@ def test_an_outcome_of_the_models_own_is_scored_and_so_are_the_calls_before(
     assert (metrics["call_f1"]["mean"], metrics["pass_rate"]["mean"]) == (1.0, 0.0)
     (trajectory,) = played.folder.trajectories()
     assert trajectory.answers == (None,)
-    assert len(server.received) == 2  # it is not asked again
+    posted = [one for one in server.received if one.method == "POST"]
+    assert len(posted) == 2  # it is not asked again, but maybe for the size of its window
 
 
 @pytest.mark.parametrize("outcome", [FULL, BLOCKED], ids=["overflow", "filter"])
@@ -90,6 +92,32 @@ def test_an_outcome_is_kept_and_comes_again_without_a_server(model_server, one, 
     assert len(server.received) == asked
     paths = [run.folder.trajectories_path for run in (first, again)]
     assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_a_full_window_is_asked_again_where_it_may_have_grown(model_server, one, tmp_path, told):
+    window = [4096]
+
+    def script(request: Received) -> Answer:
+        if request.method == "GET":
+            shown = {"data": [{"id": "small", "max_model_len": window[0]}]}
+            return answer(shown if told else {})
+        return after_calls(FULL if window[0] < 9000 else text("Sunny."))(request)
+
+    server = model_server(script)
+
+    def asked(out: str, **settings: str) -> tuple[int, dict[str, int]]:
+        before = len(server.received)
+        played = direct(one, tmp_path / out, server, **settings)
+        posts = [one for one in server.received[before:] if one.method == "POST"]
+        return len(posts), played.summary["stop_reasons"]
+
+    assert asked("first") == (2, {"context_overflow": 1})
+    assert asked("same") == (0 if told else 1, {"context_overflow": 1})
+    window[0] = 32768
+    assert asked("grown") == (1, {"done": 1})
+    assert asked("kept") == (0, {"done": 1})
+    assert asked("played", cache="replay") == (0, {"context_overflow": 1})
 
 
 def test_a_server_that_cannot_is_an_error_and_no_score(model_server, one, tmp_path):
@@ -277,6 +305,48 @@ def test_cut_answers_and_thinking_are_told_to_the_reader(model_server, one, tmp_
     assert "<summary>Thinking" in page  # which folds it
     for mark in ("I answer.", "the answer was broken off: length"):
         assert mark in shown and mark in page
+
+
+HERMES = '<tool_call>\n{"name": "weather", "arguments": {"city": "Rome"}}\n</tool_call>'
+
+
+def unparsed(request: Received) -> Answer:
+    """Answer as a server whose parser of calls is not set."""
+    answered = any(message["role"] == "tool" for message in request.body["messages"])
+    return text("It is sunny." if answered else HERMES)
+
+
+@pytest.mark.parametrize(("model", "how"), [("small", "left"), ("qwen2.5-7b", "read")])
+def test_calls_that_a_server_leaves_in_the_text_are_counted_told_and_read_by_family(
+    model_server, one, tmp_path, capsys, model, how
+):
+    direct(one, tmp_path / "run", model_server(unparsed), model=f"openai/{model}")
+    run = seal.Run.load(tmp_path / "run")
+    assert run.summary["calls_in_text"] == {how: 1}
+    told = {
+        "left": "warning: 1 answer holds a call as text: the server parses none; use --format "
+        "json, or start it with a tool parser",
+        "read": "1 answer held a call as text, which was read as the model's family writes it; "
+        "-M profile=plain leaves it text",
+    }[how]
+    assert told in summary_notes(run.folder) and told in repr(run)
+    assert main(["explain", str(tmp_path / "run")]) == 0
+    assert " ".join(told.split()) in " ".join(capsys.readouterr().out.split())
+    assert run["call_f1"].mean == (how == "read")
+    step = next(step for step in next(run.folder.trajectories()).steps if step.finish_reason)
+    if how == "read":
+        assert step.finish_reason == "call_in_text" and step.call.raw == HERMES
+        assert repairs_of(step.call) == ("in_content",)
+    else:
+        assert (step.finish_reason, step.content) == ("stop", HERMES)
+
+
+def test_ends_that_nobody_knows_are_counted_and_told(model_server, one, tmp_path):
+    direct(one, tmp_path / "run", model_server(lambda request: text("So.", finish_reason="Noon")))
+    run = seal.Run.load(tmp_path / "run")
+    told = "answers that ended by an unknown word, and count as they stand: 'noon' 1"
+    assert run.summary["unknown_ends"] == {"noon": 1}
+    assert told in summary_notes(run.folder) and told in repr(run)
 
 
 @pytest.mark.parametrize(("usage", "told"), [((11, 7), ""), (None, " (estimated)")])

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from looped import every_case
 
 from seal.core import Completion
+from seal.core.outcomes import finish_of, refusal_of
 from seal.core.protocols import without_thinking
-from seal.core.servers import finish_of, refusal_of
 
 ANALYSIS = "<|channel|>analysis<|message|>a<|end|><|start|>assistant"
 THOUGHTS = {
@@ -22,7 +22,10 @@ THOUGHTS = {
     "<|channel>thought\na<channel|>b": ("b", "a"),
     f"{ANALYSIS}<|channel|>final<|message|>b<|return|>": ("b", "a"),
     f"{ANALYSIS}<|channel|>commentary to=functions.f "
-    '<|constrain|>json<|message|>{"city": "Bern"}<|call|>': ('{"city": "Bern"}', "a"),
+    '<|constrain|>json<|message|>{"city": "Bern"}<|call|>': (
+        'to=functions.f {"city": "Bern"}',
+        "a",
+    ),
     "analysisWe must add.assistantfinalIt is 4.": ("It is 4.", "We must add."),
     # the end of the limit, or of a model's patience
     "<think>Let me see. The user": ("", "Let me see. The user"),
@@ -205,6 +208,16 @@ OTHERS = {
     "a broken server": (500, "Internal Server Error"),
     "a filter's service": (503, "content_filter service unavailable"),
     "an answer": (200, "maximum context length"),
+    "no window": (400, "Tool inputs must be JSON objects, got a list."),
+    "tools": (400, "Number of tools (200) exceeds the limit of 128"),
+    "an output": (400, "max_tokens must be less than 4096 tokens"),
+    "a field": (400, "Unknown parameter: 'content_filter'."),
+    "a tool of that name": (400, "Invalid schema for function 'content_filter': no type"),
+    "a quota": (400, "Daily token limit exceeded"),
+    "a busy server": (503, "Too many tokens, please wait before trying again."),
+    "a slow server": (408, "maximum context length"),
+    "a gateway": (502, "prompt is too long"),
+    "a fault that speaks of length": (500, "the prompt is too long to be logged"),
 }
 
 
@@ -223,6 +236,14 @@ def test_other_refusals_are_no_outcome_of_the_model(status, said):
     assert refusal_of(status, said) is None
 
 
+def test_a_code_says_more_than_words_and_a_status_more_than_a_code():
+    assert refusal_of(400, "no", "context_length_exceeded") == "context_overflow"
+    assert refusal_of(400, "function 'f'", "content_filter invalid_request_error") == "filtered"
+    for status in (401, 402, 404, 408, 409, 425, 429, 502, 503, 504, 529):
+        assert refusal_of(status, "maximum context length", "context_length_exceeded") is None
+        assert refusal_of(status, "blocked by safety", "content_filter") is None
+
+
 @every_case(
     ("said", "reason"),
     [
@@ -234,7 +255,12 @@ def test_other_refusals_are_no_outcome_of_the_model(status, said):
         ("tool_use", "tool_calls"),
         ("refusal", "content_filter"),
         ("SAFETY", "content_filter"),
-        ("MALFORMED_FUNCTION_CALL", "malformed_function_call"),
+        ("MALFORMED_FUNCTION_CALL", "unreadable"),
+        ("function_call_filter: MALFORMED_FUNCTION_CALL", "unreadable"),
+        ("content_filter: PROHIBITED_CONTENT", "content_filter"),
+        ("content_filter: of tomorrow", "content_filter"),
+        ("Server_Error", "server_error"),
+        ("null", ""),
         (None, ""),
         (3, ""),
     ],

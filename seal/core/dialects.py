@@ -1,0 +1,202 @@
+"""Calls that a server left in a model's text, in the dialect of the model's family.
+
+A server that was started without the parser of its model's calls hands them on as words. They are
+found here: to be counted and told, or to be read where the profile of the family says that its
+models call so. Sources: the chat templates of the families, and the parsers of vLLM.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Collection, Container, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from seal.core.text_formats import MOST_CALLS, JsonForm, parse_object, read_object
+from seal.core.types import JSON, Tool, ToolCall
+from seal.core.validation import CallValidator
+from seal.core.values import literal_value, parse_expression
+
+
+class WrittenCall(NamedTuple):
+    """A call in a text."""
+
+    dialect: str
+    name: str
+    arguments: Mapping[str, Any] | None
+    """None: they cannot be read."""
+    is_text: bool = False
+    """Whether each argument is a text, whose type the tool's schema says."""
+
+
+_JSON = JsonForm()
+_NAME = re.compile(r"[\w./-]{1,200}")
+_FENCES = re.compile(r"```[\w+-]*|```")
+_PARAMETER = re.compile(r"<parameter=([^>\n]{1,200})>\n?")
+_KEY = re.compile(r"<arg_key>([^<]{1,200})</arg_key>\s{0,9}<arg_value>")
+_PYTHON = re.compile(r"\[\s*[A-Za-z_][\w.]{0,200}\(")
+
+
+def _objects(body: str) -> Iterator[tuple[str, Mapping[str, Any] | None, bool]]:
+    """Read JSON objects with a name and arguments, one, several or a list of them."""
+    for call in _JSON.calls_in(body, False)[0]:
+        yield call.name, call.arguments, False
+
+
+def _named(body: str) -> Iterator[tuple[str, Mapping[str, Any] | None, bool]]:
+    """Read `NAME {...}`, with or without marks between them."""
+    found = _NAME.match(body.strip())
+    start = body.find("{")
+    if found and start >= 0:
+        yield found[0], read_object(_FENCES.sub("", body[start:]), cut=True).value, False
+
+
+def _tagged(body: str) -> Iterator[tuple[str, Mapping[str, Any] | None, bool]]:
+    """Read what stands between tags of a call: an object, or one of three ways with tags inside."""
+    if body.lstrip().startswith("{"):
+        yield from _objects(body)
+    elif "<function=" in body:
+        for part in body.split("<function=")[1:]:
+            yield from _function(part.partition("</function>")[0])
+    elif "<arg_key>" in body:
+        name, *rest = _KEY.split(body)
+        values = [text.partition("</arg_value>")[0] for text in rest[1::2]]
+        yield name.strip(), dict(zip(rest[::2], values, strict=True)), True
+    else:
+        yield from _named(body)
+
+
+def _function(body: str) -> Iterator[tuple[str, Mapping[str, Any] | None, bool]]:
+    """Read `NAME>{...}`, or `NAME>` and a tag for each parameter."""
+    name, _, rest = body.partition(">")
+    if rest.lstrip().startswith("{"):
+        yield name.strip(), read_object(rest, cut=True).value, False
+    else:
+        _, *parts = _PARAMETER.split(rest)
+        values = [text.partition("</parameter>")[0].removesuffix("\n") for text in parts[1::2]]
+        yield name.strip(), dict(zip(parts[::2], values, strict=True)), True
+
+
+def _separated(body: str) -> Iterator[tuple[str, Mapping[str, Any] | None, bool]]:
+    """Read DeepSeek's: the name stands before the arguments, in older models after a kind."""
+    before, _, rest = body.partition("<｜tool▁sep｜>")
+    yield from _named(rest if before.strip() == "function" else f"{before.strip()} {rest}")
+
+
+def _mistral(body: str) -> Iterator[tuple[str, Mapping[str, Any] | None, bool]]:
+    yield from (_objects if body.lstrip()[:1] in ("[", "{") else _named)(body)
+
+
+_Read = Callable[[str], Iterator[tuple[str, Mapping[str, Any] | None, bool]]]
+_MARKS: tuple[tuple[str, str, str, _Read], ...] = (
+    ("hermes", "<tool_call>", "</tool_call>", _tagged),  # Qwen, GLM
+    ("function", "<function=", "</function>", _function),  # Llama, Qwen3-Coder
+    ("functioncall", "<functioncall>", "</functioncall>", _objects),
+    ("llama", "<|python_tag|>", "<|eom_id|>", _objects),
+    ("mistral", "[TOOL_CALLS]", "</s>", _mistral),
+    ("deepseek", "<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>", _separated),
+    ("kimi", "<|tool_call_begin|>", "<|tool_call_end|>", _named),
+    ("harmony", "to=functions.", "<|call|>", _named),  # gpt-oss
+)
+"""Dialect, what stands before and after a call, and what reads it. Each text is read once."""
+DIALECTS = (*(name for name, *_ in _MARKS), "python", "json")
+_ANY = re.compile("|".join(re.escape(begins) for _, begins, _, _ in _MARKS))
+
+
+def is_marked(text: str) -> bool:
+    """Tell whether a text holds what stands before a call in some dialect."""
+    return _ANY.search(text) is not None
+
+
+def called_name(name: str, offered: Container[str]) -> str:
+    """Return the offered name in what a server left around it; any other name as it is.
+
+    So of `functions.get_weather:0` and `get_weather<|channel|>commentary`.
+    """
+    if name in offered:
+        return name
+    bare = re.sub(r":\d+$", "", name.partition("<|")[0].strip().removeprefix("functions."))
+    return bare if bare in offered else name
+
+
+def calls_written(text: str, offered: Container[str]) -> list[WrittenCall]:
+    """Return the calls of offered tools that a text holds as words, at most `MOST_CALLS`.
+
+    Bare JSON or Python is a call only where the text is nothing else.
+
+    Args:
+        text: A model's answer, as its server gave it.
+        offered: Names of tools.
+    """
+    found = []
+    if is_marked(text):
+        rest = text
+        for dialect, begins, ends, read in _MARKS:
+            if begins in rest:
+                first, *parts = rest.split(begins, MOST_CALLS)
+                rest = first
+                for part in parts:
+                    found += [WrittenCall(dialect, *one) for one in read(part.partition(ends)[0])]
+    elif (bare := _FENCES.sub("", text).strip()).startswith("{"):
+        whole = parse_object(bare)
+        if whole is not None and isinstance(whole.get("name"), str) and len(whole) > 1:
+            found = [WrittenCall("json", *one) for one in _objects(bare)]
+    elif _PYTHON.match(bare):
+        found = list(_python(bare))
+    named = (one._replace(name=called_name(one.name, offered)) for one in found[:MOST_CALLS])
+    return [one for one in named if one.name in offered]
+
+
+def _python(text: str) -> Iterator[WrittenCall]:
+    """Read `[f(a=1), g()]`, which is never evaluated."""
+    try:
+        tree: ast.AST = parse_expression(text)
+        calls = tree.elts if isinstance(tree, ast.List) else []
+        for one in calls:
+            if isinstance(one, ast.Call) and not one.args and all(k.arg for k in one.keywords):
+                given = {str(k.arg): literal_value(k.value) for k in one.keywords}
+                yield WrittenCall("python", ast.unparse(one.func), given)
+    except (ValueError, RecursionError):
+        return
+
+
+def read_calls(
+    text: str, tools: Collection[Tool], dialects: Container[str]
+) -> tuple[list[ToolCall], str]:
+    """Return the calls of a text in some dialects, the first with the text as `raw`, and the words.
+
+    A text of which a call is no valid one where it may as well be words (bare JSON, Python) has
+    none.
+
+    Args:
+        text: A model's answer.
+        tools: That were offered.
+        dialects: Of `DIALECTS`, which the model's family writes.
+    """
+    named = {tool.name: tool for tool in tools}
+    found = [one for one in calls_written(text, named) if one.dialect in dialects]
+    check = CallValidator({tool.name: tool for tool in tools}).check
+    calls: list[ToolCall] = []
+    for one in found:
+        arguments = one.arguments
+        if arguments is not None and one.is_text:
+            arguments = _typed(arguments, named[one.name].parameters)
+        given: dict[str, JSON] | None = None if arguments is None else dict(arguments)
+        if one.dialect in ("json", "python") and check(ToolCall("", one.name, given, "", one.name)):
+            return [], text
+        calls.append(ToolCall("", one.name, given, "" if calls and given is not None else text))
+    first = _ANY.search(text)
+    return calls, text if not calls else text[: first.start()].strip() if first else ""
+
+
+def _typed(arguments: Mapping[str, str], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments that came as texts, each as its type in the schema wants it."""
+    properties = schema.get("properties")
+    declared = properties if isinstance(properties, dict) else {}
+    typed: dict[str, Any] = {}
+    for name, value in arguments.items():
+        own = declared.get(name)
+        is_text = isinstance(own, dict) and own.get("type") == "string"
+        read = None if is_text else parse_object(f'{{"value": {value.strip()}}}')
+        typed[name] = value if read is None or read.keys() != {"value"} else read["value"]
+    return typed

@@ -1,0 +1,288 @@
+"""What an answer of a server is: the model's, the server's fault, or a refusal that is the model's.
+
+One table for all wires, which all bring their answers into the form of chat completions. The
+model's answers are scored. A fault of the server is tried again, then it is an error: no score, and
+never kept. A refusal (a full window, a filter) ends the goal and counts beside the score.
+
+What a server says of itself is read narrowly: the status first, then its codes, then its words. An
+answer that contradicts itself is the server's: it says that it calls and has no call, or says
+nothing and ends by a word that nobody knows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from seal.core.protocols import Refusal
+
+# -- How an answer ended.
+
+UNREADABLE = "unreadable"
+"""`finish_reason` of an answer in which the server could not read the model's calls."""
+IN_TEXT = "call_in_text"
+"""`finish_reason` of an answer whose calls the server left in the text, where they were read."""
+_FINISHES = {
+    "stop": "stop eos eos_token end_turn stop_sequence complete",
+    "length": "length max_tokens max_output_tokens max_length model_length token_limit",
+    "tool_calls": "tool_calls tool_call tool_use function_call",
+    "content_filter": "content_filter content_filtered refusal sensitive safety blocklist spii"
+    " prohibited_content recitation image_safety image_prohibited_content image_recitation"
+    " model_armor guardrail_intervened error_toxic",
+    UNREADABLE: "unreadable malformed_function_call malformed_tool_call malformed_tool_use",
+    "model_context_window_exceeded": "model_context_window_exceeded",
+    IN_TEXT: IN_TEXT,
+}
+"""What each known end is called by servers; any other word is unknown."""
+_FINISH = {word: finish for finish, words in _FINISHES.items() for word in words.split()}
+_BROKEN = re.compile(
+    r"error|fail|abort|cancel|time_?d?_?(?:out|limit)|overload|interrupt|disconnect|unavailable"
+    r"|insufficient|exhaust|crash|kill|preempt|evict|network|internal|exception|shutdown|busy|lost"
+    r"|incomplete|(?:un|not_)finished"
+)
+"""Within an unknown word: the server broke the answer off, whatever was said before."""
+_LONGEST_WORD = 200
+
+
+def finish_of(said: object) -> str:
+    """Return the `finish_reason` in OpenAI's words; one that has none there as the server says it.
+
+    Args:
+        said: By a server of any interface, maybe with its reason (`content_filter: SPII`); no text:
+            it says none.
+    """
+    word = said.lower()[:_LONGEST_WORD].strip() if isinstance(said, str) else ""
+    kind, _, reason = (part.strip() for part in word.partition(":"))
+    known = (_FINISH[one] for one in (word, reason, kind) if one in _FINISH)
+    return next(known, "" if word in ("null", "none") else word)
+
+
+def is_known(finish: str) -> bool:
+    """Tell whether a `finish_reason` in OpenAI's words says how the answer ended."""
+    return finish in _FINISHES
+
+
+def fault_in(finish: str, said: bool, calls: int, readable: bool = True) -> str:
+    """Return why an answer is the server's fault; empty where it is the model's.
+
+    Args:
+        finish: Of `finish_of`.
+        said: Whether it has words.
+        calls: How many calls it has.
+        readable: Whether the arguments of all of them are objects.
+    """
+    known, nothing = is_known(finish), not said and not calls
+    if not known and _BROKEN.search(finish):
+        return f"broke off: {finish}"
+    if finish == "tool_calls" and not calls:
+        return (
+            "says that the model called a tool, and has no call; start the server with the parser "
+            "of this model's calls, or take --format json"
+        )
+    if not known and nothing:
+        return f"says nothing, and ends by {finish!r}" if finish else "says nothing, without an end"
+    if not finish and not readable:
+        return "ends amid a call"
+    return ""
+
+
+# -- Errors that stand in the body of an answer, or amid a stream, in whatever form.
+
+_CODES = ("error_code", "errorCode", "err_code", "errcode")
+_WORDS = (
+    *("message", "msg", "detail", "details", "error_message", "error_msg", "errmsg", "err_msg"),
+    *("error_description", "status_msg", "reason", "title"),
+)
+_PAYLOADS = ("choices", "candidates", "output", "content", "delta", "response", "data")
+_FINE = (None, "", 0, "0", 200, "200", "success", "ok", "OK")
+_ALIVE = ("ping", "heartbeat", "keepalive", "keep-alive")
+
+
+def error_in(body: Any, event: str = "") -> dict[str, Any] | None:
+    """Return the error that a body, or the data of an event, tells of; None: it tells of none.
+
+    Args:
+        body: JSON of whatever form; Google wraps an error in a list.
+        event: Name of the event, where it has one.
+
+    Returns:
+        What the server says of it, with `message` where it says it in words.
+    """
+    if isinstance(body, list) and len(body) == 1:
+        body = body[0]
+    if not isinstance(body, dict):
+        return {"message": str(body)} if event == "error" else None
+    error = body.get("error")
+    if error:
+        return error if isinstance(error, dict) else {"message": str(error)}
+    status = body.get("base_resp")  # MiniMax
+    if isinstance(status, dict) and status.get("status_code") not in _FINE:
+        return _told(status, status.get("status_code"))
+    code = next((body[name] for name in _CODES if body.get(name) not in _FINE), None)
+    kinds = {body.get("object"), body.get("type")} if _hashable(body) else set()
+    if code is not None or event == "error" or "error" in kinds:
+        return _told(body, body.get("code") if code is None else code)
+    words = any(isinstance(body.get(name), str) and body[name] for name in _WORDS)
+    if words and not any(name in body for name in _PAYLOADS) and not kinds.intersection(_ALIVE):
+        return _told(body, body.get("code") or body.get("status"))
+    return None
+
+
+def _hashable(body: Mapping[str, Any]) -> bool:
+    return not any(isinstance(body.get(name), (dict, list)) for name in ("object", "type"))
+
+
+def _told(error: Mapping[str, Any], code: Any) -> dict[str, Any]:
+    words = (error[name] for name in _WORDS if isinstance(error.get(name), str) and error[name])
+    return {"message": next(words, str(dict(error))[:300]), "code": code, "type": error.get("type")}
+
+
+def codes_of(error: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the codes by which an error says what it is, the inner ones too (Azure)."""
+    for name in ("code", "type", "status"):
+        if isinstance(error.get(name), (str, int)) and error[name] not in ("", "error"):
+            yield str(error[name])
+    inner = error.get("innererror")
+    if isinstance(inner, dict):
+        yield from (str(inner[name]) for name in ("code",) if inner.get(name))
+
+
+_STATUSES = {
+    "overloaded_error": 529,
+    "rate_limit_error": 429,
+    "rate_limit_exceeded": 429,
+    "RESOURCE_EXHAUSTED": 429,
+    "UNAVAILABLE": 503,
+    "DEADLINE_EXCEEDED": 504,
+    "timeout_error": 504,
+    "server_error": 500,
+    "api_error": 500,
+    "INTERNAL": 500,
+}
+
+
+def status_in(error: Mapping[str, Any]) -> int:
+    """Return the status that an error in an answer of status 200 stands for; 400: it says none."""
+    for code in codes_of(error):
+        if code in _STATUSES:
+            return _STATUSES[code]
+        if re.fullmatch(r"[45]\d\d", code):
+            return int(code)
+    return 400
+
+
+# -- What a status means, and why there is no answer.
+
+_RETRIED = frozenset({408, 409, 425, 429})
+"""Statuses below 500 after which the same request may still succeed."""
+
+
+def may_pass(status: int) -> bool:
+    """Tell whether the same request may succeed after a status."""
+    return status in _RETRIED or status >= 500
+
+
+_OF_A_WINDOW = frozenset({400, 413, 422, 500})
+"""Statuses by which servers refuse a prompt that is too long; llama.cpp and Ollama say it by 500, a
+status of whatever went wrong: there only words that name the window count."""
+_OF_A_FILTER = frozenset({400, 403, 422, 451})
+_RATE = re.compile(
+    r"\brate.?limit|per (?:minute|hour|day|month)\b|too many requests|quota|throttl|overload"
+    r"|\b(?:wait|try(?:ing)? again|retry) (?:a |for |in |after |before |later)|temporar"
+    r"|(?:daily|monthly) ",
+    re.IGNORECASE,
+)
+"""Limits of an account or of this moment, which servers tell in like words."""
+_OF_A_REQUEST = re.compile(
+    r"\bschemas?\b|\bproperties\b|\btools?(?:[\[.]\d|\binputs?\b| inputs?\b)|input_schema"
+    r"|\bfunction(?:s|_declarations)?[\[. ]|parameters?\W{0,3}['\"`]",
+    re.IGNORECASE,
+)
+"""The words speak of a part of the request, whose name may be any."""
+_WINDOW_CODES = re.compile(
+    r"context_length_exceeded|exceed_context_size_error|model_context_window_exceeded"
+    r"|ContextWindowExceededError"
+)
+_WINDOW = re.compile(
+    r"maximum (?:context|prompt|model) length"  # OpenAI, vLLM, DeepSeek, OpenRouter, xAI, Mistral
+    r"|context (?:size|length|window|limit)s? (?:has been )?exceed"  # llama.cpp while it answers
+    r"|exceed\w{0,3} (?:the |max |model |available )*context\b"  # llama.cpp, Anthropic
+    r"|(?:longer|greater) than the (?:model'?s? |maximum )*(?:context|model) length"  # vLLM, SGLang
+    r"|max context length|configured context size"  # Ollama
+    r"|when (?:the )?context (?:the )?overflows|n_keep \(\d+\) >= n_ctx",  # LM Studio
+    re.IGNORECASE,
+)
+"""Words that name the window."""
+_TOO_LONG = re.compile(
+    r"(?:prompt|input|request) (?:is )?too long"  # Anthropic, Bedrock, Ollama
+    r"|input token count\b[^.]{0,100}\bexceeds"  # Gemini
+    r"|(?:prompt|input)\w{0,20}`?[^.]{0,40}? must (?:be|have) (?:<=|less than) "
+    r"(?:max_seq_len|max_input|max_total|\d)"  # SiliconFlow, TGI
+    r"|exceed\w{0,3} (?:the |max |model |available )*sequence length"
+    r"|reduce the length of the (?:messages|prompt|input)"  # Groq
+    r"|(?<!\w)tokens\b[^.]{0,60} exceeds? the (?:maximum allowed input|limit of \d)"
+    r"|exceeded model token limit|range of input length should be"
+    r"|too many (?:input )?tokens|token limit exceeded|prompt exceeds the length limit",
+    re.IGNORECASE,
+)
+_FILTER_CODES = re.compile(
+    r"\bcontent_filter\b|content_policy_violation|ContentPolicyViolationError"
+    r"|ResponsibleAIPolicyViolation|data_?inspection_?failed|sensitive_words_detected"
+    r"|PROHIBITED_CONTENT",
+    re.IGNORECASE,
+)
+_FILTER = re.compile(
+    r"content_policy_violation|ResponsibleAIPolicyViolation|ContentPolicyViolationError"
+    r"|\bcode\W{1,4}content_filter\b"  # of a provider behind a gateway
+    r"|content management policy|content filtering policy"  # Azure; Anthropic
+    r"|flagged as potentially violating"
+    r"|violates? (?:our|usage|the) (?:usage |content )?(?:polic|guid)"
+    r"|safety system|data_?inspection_?failed|inappropriate content|Content Exists Risk"
+    r"|sensitive_words_detected|requires moderation|PROHIBITED_CONTENT|blocked by (?:the )?safety",
+    re.IGNORECASE,
+)
+
+
+def refusal_of(status: int, said: str, codes: str = "") -> Refusal | None:
+    """Return why a server gives a request no answer where that is the model's own outcome.
+
+    Args:
+        status: Of HTTP, or that an error in an answer stands for.
+        said: The server's words.
+        codes: Its codes and types.
+    """
+    if status in _OF_A_WINDOW and _WINDOW_CODES.search(f"{codes} {said}"):
+        return "context_overflow"
+    if status in _OF_A_FILTER and _FILTER_CODES.search(codes):
+        return "filtered"
+    if _RATE.search(said) or _RATE.search(codes):
+        return None
+    if status in _OF_A_WINDOW and _WINDOW.search(said):
+        return "context_overflow"
+    if _OF_A_REQUEST.search(said):
+        return None
+    if status in _OF_A_WINDOW and status != 500 and _TOO_LONG.search(said):
+        return "context_overflow"
+    return "filtered" if status in _OF_A_FILTER and _FILTER.search(said) else None
+
+
+_UNREAD = re.compile(
+    r"(?:Failed to parse input at pos \d+: |error parsing tool call: raw='|failed_generation: )"
+    r"(.*?)(?:', err=.*)?\Z",
+    re.DOTALL,
+)
+"""llama.cpp and Ollama (HTTP 500), Groq (400)."""
+
+
+def unread(said: str) -> str | None:
+    """Return what a model wrote where its server could not read the calls in it.
+
+    Args:
+        said: What the server said.
+
+    Returns:
+        The text, as far as the server tells it; None where it says something else.
+    """
+    found = _UNREAD.search(said)
+    return None if found is None else found[1]

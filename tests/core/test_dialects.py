@@ -1,0 +1,114 @@
+"""Calls that a server left in a model's text, as each family writes them."""
+
+import pytest
+from looped import every_case
+from quickly import quickly
+
+from seal.core import Tool
+from seal.core.dialects import DIALECTS, called_name, calls_written, read_calls
+
+CITY = {
+    "type": "object",
+    "properties": {"city": {"type": "string"}, "days": {"type": "integer"}},
+    "required": ["city"],
+}
+TOOL = Tool("t/get_weather", "get_weather", "Weather", CITY)
+OBJECT = '{"name": "get_weather", "arguments": {"city": "Bern", "days": 3}}'
+GIVEN = '{"city": "Bern", "days": 3}'
+WRITTEN = {
+    "Hermes": ("hermes", f"I look.\n<tool_call>\n{OBJECT}\n</tool_call>"),
+    "Qwen3-Coder": (
+        "hermes",
+        "<tool_call>\n<function=get_weather>\n<parameter=city>\nBern\n</parameter>\n"
+        "<parameter=days>\n3\n</parameter>\n</function>\n</tool_call>",
+    ),
+    "Llama 3.1": ("llama", f"<|python_tag|>{OBJECT.replace('arguments', 'parameters')}<|eom_id|>"),
+    "Llama's function": ("function", f"<function=get_weather>{GIVEN}</function>"),
+    "Llama's object": ("json", OBJECT.replace("arguments", "parameters")),
+    "Mistral": ("mistral", f"[TOOL_CALLS][{OBJECT}]"),
+    "Mistral, newer": ("mistral", f"[TOOL_CALLS]get_weather[ARGS]{GIVEN}"),
+    "DeepSeek": (
+        "deepseek",
+        "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>get_weather\n```json\n"
+        f"{GIVEN}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+    ),
+    "DeepSeek, newer": (
+        "deepseek",
+        f"<｜tool▁call▁begin｜>get_weather<｜tool▁sep｜>{GIVEN}<｜tool▁call▁end｜>",
+    ),
+    "gpt-oss": (
+        "harmony",
+        f"<|channel|>commentary to=functions.get_weather <|constrain|>json<|message|>{GIVEN}",
+    ),
+    "gpt-oss, without marks": ("harmony", f"to=functions.get_weather {GIVEN}"),
+    "Kimi": (
+        "kimi",
+        "<|tool_calls_section_begin|><|tool_call_begin|>functions.get_weather:0"
+        f"<|tool_call_argument_begin|>{GIVEN}<|tool_call_end|><|tool_calls_section_end|>",
+    ),
+    "GLM": (
+        "hermes",
+        "<tool_call>get_weather\n<arg_key>city</arg_key>\n<arg_value>Bern</arg_value>\n"
+        "<arg_key>days</arg_key>\n<arg_value>3</arg_value>\n</tool_call>",
+    ),
+    "Python": ("python", "[get_weather(city='Bern', days=3)]"),
+    "functioncall": (
+        "functioncall",
+        '<functioncall> {"name": "get_weather", "arguments": \'{"city": "Bern", "days": 3}\'}',
+    ),
+    "a fence": ("json", f"```json\n{OBJECT}\n```"),
+}
+
+
+@every_case(("dialect", "text"), WRITTEN.values(), ids=WRITTEN)
+def test_each_family_is_read_as_it_writes(dialect, text):
+    calls, words = read_calls(text, [TOOL], [dialect])
+    assert [(call.name, call.arguments) for call in calls] == [
+        ("get_weather", {"city": "Bern", "days": 3})
+    ]
+    assert calls[0].raw == text and "get_weather" not in words
+    assert [one.dialect for one in calls_written(text, ["get_weather"])] == [dialect]
+    assert dialect in DIALECTS
+    assert read_calls(text, [TOOL], []) == ([], text)
+
+
+def test_two_calls_are_two():
+    text = f"<tool_call>{OBJECT}</tool_call>\n<tool_call>{OBJECT.replace('Bern', 'Oslo')}"
+    calls, _ = read_calls(text, [TOOL], ["hermes"])
+    assert [call.arguments["city"] for call in calls] == ["Bern", "Oslo"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It is sunny in Bern.",
+        "Use get_weather(city='Bern') for that.",
+        '{"city": "Bern"}',
+        '{"name": "Ann", "arguments": "none"}',
+        f"Such as {OBJECT}, for example.",
+        "<tool_call>",
+        "<function=other>{}</function>",
+        "[1, 2, 3]",
+        "[get_weather(*rest)]",
+    ],
+)
+def test_words_are_no_calls(text):
+    assert calls_written(text, ["get_weather"]) == []
+
+
+def test_bare_calls_that_the_tool_does_not_take_stay_words():
+    assert read_calls('{"name": "get_weather", "arguments": {}}', [TOOL], ["json"])[0] == []
+    assert read_calls("[get_weather(town='Bern')]", [TOOL], ["python"])[0] == []
+
+
+def test_what_leaks_around_a_name_is_taken_off():
+    for leaked in ("get_weather<|channel|>commentary", "functions.get_weather:0", "get_weather"):
+        assert called_name(leaked, ["get_weather"]) == "get_weather"
+    assert called_name("functions.other:0", ["get_weather"]) == "functions.other:0"
+
+
+def test_no_text_takes_long():
+    marks = ("<tool_call>", "<function=", "[TOOL_CALLS]", "to=functions.", "<arg_key>a</arg_key>")
+    with quickly(4.0):
+        for mark in (*marks, "<parameter=a>", "{", "[", "<tool_call>{", "[f(", '{"name":'):
+            calls_written(mark * 20_000, ["get_weather"])

@@ -1,0 +1,93 @@
+"""Of what a text speaks, phrase by phrase; its values are tested through those who ask."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from looped import every_case
+from quickly import quickly
+
+from seal.core.facts import Record, phrases, stem
+from seal.core.quantities import read
+
+
+def spoken_of(text: str) -> list[str]:
+    whole = read(text)
+    return [whole.said(phrase.start, phrase.end) for phrase in phrases(whole)]
+
+
+@every_case(
+    ("text", "parts"),
+    [
+        ("It is 92.3 °F, with thunderstorms.", ["It is 92.3 °F", "with thunderstorms"]),
+        ("Sofia, your dentist, called.", ["Sofia", "your dentist", "called"]),
+        ("At 9 a.m. I did it! Shall I go on?", ["At 9 a.m", "I did it"]),
+        ("Both know. Have a good trip!", ["Both know"]),
+        ("Is it warm?", []),
+        ("", []),
+    ],
+)
+def test_a_text_is_read_in_phrases_but_for_questions_and_wishes(
+    text: str, parts: list[str]
+) -> None:
+    assert [one.rstrip(".") for one in spoken_of(text)] == parts
+
+
+@every_case(
+    ("text", "deed"),
+    [
+        ("I've sent it.", "sent"),
+        ("The invoice was forwarded.", "forwarded"),
+        ("Your dinner on Friday is now moved.", "moved"),
+        ("I have not sent it.", ""),
+        ("I could have sent it.", ""),
+        ("Then I'll set it.", ""),
+        ("Closed at 1.27.", ""),
+    ],
+)
+def test_a_phrase_may_claim_a_deed(text: str, deed: str) -> None:
+    assert [phrase.deed for phrase in phrases(read(text))] == [deed]
+
+
+def test_forms_of_a_word_are_one_and_small_words_name_nothing() -> None:
+    assert {*map(stem, ("reserve", "reserved", "reservation"))} == {"reser"}
+    assert stem("snowing") == stem("snow")
+    assert next(iter(phrases(read("There it is, right now.")))).stems == frozenset()
+
+
+def test_a_number_of_one_unit_is_none_of_another_because_a_call_repeats_it() -> None:
+    from seal.core import Step, ToolCall
+
+    record = Record(["20 cm high"])
+    record.add_step(Step(0, "execution_manager", "executor", call=ToolCall("1", "x", {"h": 20})))
+    assert record.unexplained("It takes 20 days.") == ["20"]
+    assert record.unexplained("It is 20 cm.") == []
+
+
+@every_case(
+    ("said", "odd"),
+    [
+        ("17 are unread, 223 are read.", []),
+        ("17 are unread, 257 are not.", ["257"]),  # no sum of what is not said
+        ("223 are read.", ["223"]),
+    ],
+)
+def test_what_is_reckoned_is_reckoned_with_a_value_that_is_said(said: str, odd: list[str]) -> None:
+    assert Record(["unread 17, total 240"]).unexplained(said) == odd
+
+
+@given(st.text(max_size=200))
+def test_any_text_has_phrases(text: str) -> None:
+    whole = read(text)
+    assert all(0 <= one.start <= one.end <= len(whole.plain) for one in phrases(whole))
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize(
+    "piece", ["a", "a ", "I sent it, ", "9 a.m. ", "- ", "?", "and ", "\u201c"]
+)
+def test_no_text_takes_long_to_part(piece: str) -> None:
+    text = (piece * 200_000)[:200_000]
+    with quickly(4):
+        list(phrases(read(text)))

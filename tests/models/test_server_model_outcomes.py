@@ -1,0 +1,344 @@
+"""Every end, error and status through every wire: what is the server's is never an answer."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from servers import Answer, ModelServer, answer, failure
+
+from seal.core import Message, ModelError, Request, RequestError, Tool
+from seal.core.outcomes import fault_in, finish_of, is_known, may_pass, refusal_of
+from seal.core.servers import Standing
+from seal.core.store import Store
+from seal.models.cached_model import CachedModel
+from seal.models.spec import build_model
+
+TOOL = Tool("t", "weather", "Weather", {"type": "object", "properties": {"city": {}}})
+ASK = Request((Message("user", "Weather in Bern?"),), (TOOL,))
+TRIES = 2
+ARGUMENTS = '{"city": "Bern"}'
+
+
+def events(*chunks: Any, done: bool = True) -> Answer:
+    """Return a stream of events; one that is a pair has a name."""
+    named = [one if isinstance(one, tuple) else ("", one) for one in chunks]
+    lines = [
+        f"event: {name}\n" * bool(name) + f"data: {json.dumps(one)}\n\n" for name, one in named
+    ]
+    body = "".join(lines) + ("data: [DONE]\n\n" if done else "")
+    return Answer(body.encode(), headers={"Content-Type": "text/event-stream"})
+
+
+# An answer of each wire: words, the arguments of a call, why it ended; None: it has none of these.
+
+
+def _chat(words, arguments, word):
+    call = {"id": "a", "type": "function", "index": 0}
+    call["function"] = {"name": "weather", "arguments": arguments}
+    return {"content": words} | ({} if arguments is None else {"tool_calls": [call]}), word
+
+
+def chat(words, arguments, word):
+    said, word = _chat(words, arguments, word)
+    return answer({"choices": [{"index": 0, "message": said, "finish_reason": word}]})
+
+
+def chat_parts(words, arguments, word):
+    said, word = _chat(words, arguments, word)
+    parts = [{"index": 0, "delta": said, "finish_reason": None}]
+    parts += [{"index": 0, "delta": {}, "finish_reason": word}] if word else []
+    return [{"object": "chat.completion.chunk", "choices": [part]} for part in parts]
+
+
+def response(words, arguments, word):
+    said = {"type": "message", "content": [{"type": "output_text", "text": words}]}
+    call = {"type": "function_call", "name": "weather", "arguments": arguments}
+    output = [said] * (words is not None) + [call] * (arguments is not None)
+    ended = {"status": "completed"}
+    if word not in ("stop", "tool_calls"):
+        ended = {"status": "incomplete", "incomplete_details": {"reason": word}}
+    return {"id": "r", "object": "response", "error": None, "output": output, **ended}
+
+
+def response_parts(words, arguments, word):
+    told = {"type": "response.output_text.delta", "delta": words or ""}
+    ended = {"type": "response.completed", "response": response(words, arguments, word)}
+    return [told, *([(ended["type"], ended)] if word else [])]
+
+
+def message(words, arguments, word):
+    said = [{"type": "text", "text": words}] * (words is not None)
+    given = None if arguments is None else json.loads(arguments)
+    used = [{"type": "tool_use", "id": "a", "name": "weather", "input": given}] * bool(given)
+    made = {"id": "m", "type": "message", "role": "assistant", "usage": None}
+    return made | {"content": said + used, "stop_reason": word}
+
+
+def message_parts(words, arguments, word):
+    parts = [{"type": "message_start", "message": message(None, None, None)}]
+    text, used = {"type": "text", "text": ""}, {"type": "tool_use", "name": "weather", "input": {}}
+    blocks = [(text, {"text": words})] * (words is not None)
+    blocks += [(used, {"partial_json": arguments})] * (arguments is not None)
+    for index, (block, delta) in enumerate(blocks):
+        parts.append({"type": "content_block_start", "index": index, "content_block": block})
+        parts.append({"type": "content_block_delta", "index": index, "delta": delta})
+    parts += [{"type": "message_delta", "delta": {"stop_reason": word}, "usage": None}] * bool(word)
+    return [(part["type"], part) for part in [*parts, {"type": "message_stop"}]]
+
+
+def google(words, arguments, word):
+    call = None if arguments is None else json.loads(arguments)
+    parts = [{"text": words}] * (words is not None)
+    parts += [{"functionCall": {"name": "weather", "args": call}}] * (call is not None)
+    return {"candidates": [{"content": {"parts": parts}, "finishReason": word}]}
+
+
+@dataclass(frozen=True)
+class Wire:
+    """How one wire is asked, and what its server sends."""
+
+    model: str
+    whole: Callable[..., Answer]
+    parts: Callable[..., list[Any]] | None = None
+    """Events of a stream; None: it is asked for a whole answer."""
+    calls: str = "tool_calls"
+    done: bool = False
+    """Whether its streams end with `[DONE]`."""
+
+    def ends(self, words=None, arguments=None, word=None) -> Answer:
+        if self.parts is None:
+            return self.whole(words, arguments, word)
+        return events(*self.parts(words, arguments, word), done=self.done)
+
+
+def shown(made):
+    return lambda *given: answer(made(*given))
+
+
+CHAT, LITE = "openai/m,base_url={}/v1", "litellm/openai/m,base_url={}/v1"
+RESPONSES, CLAUDE = f"{CHAT},api=responses", "anthropic/m,base_url={}"
+GEMINI = "gemini/gemini-2.5-flash,base_url={}"
+WIRES = {
+    "chat": Wire(f"{CHAT},stream=false", chat),
+    "chat, streamed": Wire(CHAT, chat, chat_parts, done=True),
+    "responses": Wire(f"{RESPONSES},stream=false", shown(response)),
+    "responses, streamed": Wire(RESPONSES, shown(response), response_parts),
+    "gemini": Wire(f"{GEMINI},stream=false", shown(google)),
+    "gemini, streamed": Wire(GEMINI, shown(google), lambda *given: [google(*given)]),
+}
+if find_spec("anthropic"):
+    WIRES["anthropic"] = Wire(f"{CLAUDE},stream=false", shown(message), calls="tool_use")
+    WIRES["anthropic, streamed"] = Wire(CLAUDE, shown(message), message_parts, calls="tool_use")
+QUICK = f",first_wait_s=0.0001,max_wait_s=0.001,max_tries={TRIES}"
+
+
+class Served:
+    """One server for all answers, and a model for each wire: starting takes longer than a test."""
+
+    def __init__(self) -> None:
+        self.given = answer({})
+        self.server = ModelServer(lambda request: self.given)
+        self.models: dict[str, Any] = {}
+
+    def model(self, wire):
+        if wire.model not in self.models:
+            self.models[wire.model] = build_model(wire.model.format(self.server.root) + QUICK)
+        found = self.models[wire.model]
+        found.share(lambda known: Standing())  # no fault before says that the server is down
+        return found
+
+
+@pytest.fixture(scope="module", autouse=True)
+def served():
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("OPENAI", "ANTHROPIC", "GOOGLE"):
+            patch.setenv(f"{name}_API_KEY", "key-of-tests")
+        SERVED.append(Served())
+        with SERVED[0].server:
+            yield
+            for model in SERVED[0].models.values():
+                getattr(model._server._connection(), "close", int)()
+        SERVED.clear()
+
+
+SERVED: list[Served] = []
+
+
+def asked(wire, given):
+    """Return what a model of a wire makes of an answer, and how often its server was asked."""
+    (served,) = SERVED
+    served.given, before = given, len(served.server.received)
+    try:
+        found = served.model(wire).complete(ASK)
+    except ModelError as error:
+        found = error
+    return found, len(served.server.received) - before
+
+
+def is_fault(outcome):
+    found, count = outcome
+    passing = isinstance(found, ModelError) and not isinstance(found, RequestError)
+    return passing and count == TRIES
+
+
+BROKEN = "error server_error error_finish cancelled aborted abort timeout failed overloaded"
+ODD = (
+    "load unload other unknown pause_turn OTHER LANGUAGE MISSING_THOUGHT_SIGNATURE"
+    " MALFORMED_RESPONSE UNEXPECTED_TOOL_CALL TOO_MANY_TOOL_CALLS FINISH_REASON_UNSPECIFIED"
+    " function_call_filter:UNEXPECTED_TOOL_CALL"
+)
+every_wire = pytest.mark.parametrize("wire", WIRES.values(), ids=WIRES)
+
+
+@every_wire
+def test_no_word_for_a_fault_with_nothing_said_is_an_answer(wire):
+    for word in f"{BROKEN} {ODD}".split():
+        assert is_fault(asked(wire, wire.ends(None, None, word))), word
+
+
+@every_wire
+def test_a_word_that_names_a_fault_is_one_whatever_was_said(wire):
+    for word in f"{BROKEN} network_error insufficient_system_resource".split():
+        assert is_fault(asked(wire, wire.ends("The weath", None, word))), word
+
+
+words = st.text("abcdefghijklmnopqrstuvwxyz_:", min_size=1, max_size=20)
+
+
+@every_wire
+@given(word=words)
+def test_a_word_that_nobody_knows_is_a_fault_where_nothing_is_said(wire, word):
+    if not is_known(finish_of(word)) and finish_of(word):
+        assert is_fault(asked(wire, wire.ends(None, None, word)))
+
+
+@every_wire
+def test_an_unknown_word_after_an_answer_stands_in_the_record(wire):
+    found, _ = asked(wire, wire.ends("Sunny.", None, "WEEKEND"))
+    assert (found.content, found.finish_reason) == ("Sunny.", "weekend")
+
+
+@every_wire
+def test_an_answer_that_says_that_it_calls_and_has_no_call_is_the_servers(wire):
+    if wire.model.startswith(RESPONSES) or wire.model.startswith(GEMINI):
+        return  # they have no word for calls
+    for said in (None, "", "Let me see."):
+        assert is_fault(asked(wire, wire.ends(said, None, wire.calls)))
+
+
+@every_wire
+def test_an_answer_without_an_end_is_the_servers(wire):
+    for said in (None, "") if wire.parts is None else (None, "", "The weath"):
+        assert is_fault(asked(wire, wire.ends(said, None, None))), said
+
+
+@every_wire
+def test_answers_stay_the_models(wire):
+    for said, arguments, word in (
+        ("Sunny.", None, "stop"),
+        (None, ARGUMENTS, wire.calls),
+        ("I look.", ARGUMENTS, "stop"),
+        ("", None, "stop"),
+    ):
+        if word == "stop" and wire.calls == "tool_use":
+            word = "end_turn"
+        found, count = asked(wire, wire.ends(said, arguments, word))
+        assert (found.content, count) == (said or "", 1)
+        assert [call.arguments for call in found.calls] == [{"city": "Bern"}] * bool(arguments)
+
+
+@every_wire
+def test_filters_and_limits_count_beside_the_score(wire):
+    for word, finish in (
+        ("content_filter", "content_filter"),
+        ("content_filter: PROHIBITED_CONTENT", "content_filter"),
+        ("MODEL_ARMOR", "content_filter"),
+        ("MAX_TOKENS", "length"),
+        ("MALFORMED_FUNCTION_CALL", "unreadable"),
+    ):
+        assert asked(wire, wire.ends(None, None, word))[0].finish_reason == finish
+
+
+ERRORS = {
+    "error": {"error": {"message": "out of memory", "code": 500}},
+    "a text": {"error": "worker crashed"},
+    "in a list": [{"error": {"message": "internal", "status": "INTERNAL"}}],
+    "object": {"object": "error", "message": "out of memory"},
+    "type": {"type": "error", "message": "out of memory"},
+    "a code": {"error_code": 50001, "text": "high traffic"},
+    "MiniMax's": {"base_resp": {"status_code": 1013, "status_msg": "internal error"}},
+    "words alone": {"code": 503, "message": "upstream is gone"},
+    "FastAPI's": {"detail": "worker died"},
+    "an event": ("error", {"message": "upstream timed out"}),
+}
+
+
+@every_wire
+def test_an_error_amid_an_answer_is_one_in_whatever_form(wire):
+    for form, error in ERRORS.items():
+        if wire.parts is None:
+            error = error[1] if isinstance(error, tuple) else error
+            assert is_fault(asked(wire, answer(error))), form
+            continue
+        before = wire.parts("The weath", None, None)
+        for after in ([], wire.parts("er", None, "stop")[-1:]):
+            given = events(*before, error, *after, done=wire.done)
+            assert is_fault(asked(wire, given)), form
+
+
+def test_an_event_named_error_may_hold_no_json():
+    wire = WIRES["chat, streamed"]
+    said = events(*wire.parts("The weath", None, None)).body + b"event: error\ndata: oh no\n\n"
+    given = Answer(said + b"data: [DONE]\n\n", headers={"Content-Type": "text/event-stream"})
+    assert is_fault(asked(wire, given))
+
+
+statuses = st.integers(400, 599)
+said = st.sampled_from(
+    [
+        "Too many tokens, please wait before trying again.",
+        "Tool inputs must be JSON objects.",
+        "This model's maximum context length is 10 tokens.",
+        "prompt is too long: 20 tokens > 10 maximum",
+        "Unknown parameter: 'content_filter'",
+        "Output blocked by content filtering policy",
+        "no",
+    ]
+)
+codes = st.sampled_from(["", "context_length_exceeded", "content_filter", "server_error", "x"])
+
+
+@every_wire
+@given(status=statuses, words=said, code=codes)
+def test_no_status_is_an_answer_and_few_are_the_models_own(wire, status, words, code):
+    found, count = asked(wire, failure(status, words, type=code))
+    assert isinstance(found, ModelError)
+    refusal = refusal_of(status, words, code)
+    assert getattr(found, "refusal", None) == refusal
+    assert refusal is None or status in (400, 403, 413, 422, 451, 500)
+    assert count == (TRIES if may_pass(status) and refusal is None else 1)
+
+
+@every_wire
+def test_no_fault_is_kept(wire, tmp_path):
+    (served,) = SERVED
+    model = served.model(wire)
+    with Store(tmp_path / "answers.sqlite") as store:
+        served.given = wire.ends(None, None, "load")
+        with pytest.raises(ModelError):
+            CachedModel(model, store, model.identity).complete(ASK)
+        served.given = wire.ends("Sunny.", None, "STOP")
+        assert CachedModel(model, store, model.identity).complete(ASK).content == "Sunny."
+
+
+def test_the_table_of_ends():
+    assert not fault_in("stop", False, 0) and not fault_in("length", False, 0)
+    assert not fault_in("", True, 0) and not fault_in("weekend", True, 0)
+    assert fault_in("tool_calls", True, 0) and not fault_in("tool_calls", False, 1)
+    assert fault_in("", False, 0) and fault_in("", False, 1, readable=False)
+    assert fault_in("error_finish", True, 1)
