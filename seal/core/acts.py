@@ -313,6 +313,8 @@ _PAIRS = {
 _OTHERS = frozenset(["you", "he", "she", "they", "who", "that", "which", "someone", "somebody"])
 _FULL = (("out",), ("solid",), ("up",), ("until",), ("till",), ("since",))
 """After a participle: what is booked until Friday may have been so before."""
+_SUBJECT = 3
+"""Words of a subject, at most."""
 _NO_OBJECT = (("no",), ("nothing",), ("none",), ("nobody",), ("neither",))
 _TO = (("to",), ("for",), ("at",), ("on",))
 _Claim = Literal["claims", "denies", "may", ""]
@@ -403,7 +405,7 @@ def _does(message: _Message, sentence: Sentence, clause: Clause, one: Predicate)
     if after in (("by",), ("from",)) or one.is_first or others:
         return "may" if wanted else ""
     if group & {"been", "was", "were", "is", "are"}:
-        return _is_done(message, one, after)
+        return _is_done(message, one, after, words[: one.begin])
     if one.negated:
         return "denies" if not one.begin and wanted and len(words) < 4 else ""
     if not one.begin and "successfully" in group:
@@ -424,11 +426,14 @@ def _does(message: _Message, sentence: Sentence, clause: Clause, one: Predicate)
     return "may" if len(sentence.words) < 9 else ""
 
 
-def _is_done(message: _Message, one: Predicate, after: tuple[str, ...]) -> _Claim:
-    """Return whether a passive claims a deed; what follows its verb is after."""
+def _is_done(
+    message: _Message, one: Predicate, after: tuple[str, ...], before: Sequence[str]
+) -> _Claim:
+    """Return whether a passive claims a deed; its verb stands between what is after and before."""
     group, wanted = one.group, message.request == "deed"
     perfect = "been" in group and bool(group & {"has", "have", "is"})
     nothing = group & {"nothing", "none", "nobody"} or one.subject in ("nothing", "none")
+    nothing = nothing or "no" in before[-_SUBJECT:]  # "no reminder has been set"
     if one.negated or nothing:
         return "denies" if perfect or nothing else "may"
     if one.verb == "saved" and perfect and after == ("to",):

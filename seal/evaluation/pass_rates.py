@@ -279,7 +279,7 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
     if verdict.label == "unsolved" or not goal.answer or is_talk(goal.goal):
         return None
     from seal.core.telling import wrong_weekday
-    from seal.evaluation.words import doubtful, findings_of, known_to, may_claim, spoken
+    from seal.evaluation.words import doubtful, findings_of, known_to, may_claim, misstated, spoken
 
     if any(map(may_claim, spoken(goal))) and (claimed := _claimed_falsely(goal)):
         told = f"the answer claims what was not done: {claimed!r}"
@@ -287,6 +287,9 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
     record = goal.chat.once(known_to, goal)
     if day := wrong_weekday(goal.answer, record):
         told = f"the answer says {day!r}, which is another day of the week"
+        return value_of(0.0, replace(verdict, label="unsolved", reason=told))
+    if switch := misstated(goal):
+        told = f"the answer says what is not so at the end: {switch!r}"
         return value_of(0.0, replace(verdict, label="unsolved", reason=told))
     if verdict.label == "unsure":
         return None

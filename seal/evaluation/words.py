@@ -17,11 +17,11 @@ from zoneinfo import ZoneInfo
 from seal.core import Goal, Step, Task, Verdict
 from seal.core.conditions import USER, Replied, parts, party, tells_user
 from seal.core.facts import Phrase, Record, phrases, stem
-from seal.core.quantities import WEEKDAYS, is_foreign, read
+from seal.core.quantities import WEEKDAYS, is_foreign, normalise, read
 from seal.core.slots import Slot, says_something
 from seal.core.statements import listed_values
 from seal.core.telling import Finding, find, outcome
-from seal.core.text import deed_forms, role, words
+from seal.core.text import deed_forms, role, sentences, words
 from seal.core.values import json_text
 from seal.evaluation.goals import made_calls
 
@@ -184,6 +184,39 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
             if best and asked and not any(stem(word) in known.stems for word in best):
                 return said
     return ""
+
+
+def misstated(goal: GoalChat) -> str:
+    """Return where an answer says of a switch of the world what it is not at the end; empty: never.
+
+    A switch is a yes or no in a table of one row, such as `wifi` of a phone's settings. Only what
+    stands in the present is read: "wifi is on", "cellular service is still off".
+    """
+    played = (step for step in goal.trajectory.steps if step.goal <= goal.position)
+    shown = [step.state for step in played if step.state is not None]
+    tables = {name: rows for state in shown for name, rows in state.items()}
+    switches = {
+        words(name)[0]: value
+        for rows in tables.values()
+        if len(rows) == 1
+        for name, value in rows[0].items()
+        if isinstance(value, bool) and words(name)
+    }
+    for sentence in sentences(goal.answer or "") if switches else ():
+        told = _IS_SWITCHED.search(normalise(sentence))
+        if told is None or sentence.rstrip().endswith("?"):
+            continue
+        named = [switches[word] for word in words(told[1]) if word in switches]
+        if named and (told[2] == "on") not in named and _CONDITIONS.isdisjoint(words(told[1])):
+            return sentence.strip()
+    return ""
+
+
+_IS_SWITCHED = re.compile(
+    r"\b(\w+(?: \w+){0,4}) (?:is|are)(?: still| now| currently| already)? (on|off)"
+    r"(?! (?!now\b|again\b|already\b)\w)"
+)
+_CONDITIONS = frozenset(["if", "when", "once", "while", "whether", "until", "unless", "that", "as"])
 
 
 def spoken(goal: GoalChat) -> list[str]:
