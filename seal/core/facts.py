@@ -484,7 +484,7 @@ def phrases(whole: Text) -> Iterator[Phrase]:
 def _phrase(whole: Text, tokens: Sequence[Token], first: bool) -> Phrase:
     """Return some tokens as a phrase; first: the phrase before it is of the speaker."""
     named = [t for t in tokens if type(t.value) is str and not _has_digit(t.value)]
-    said = tuple(w for t in named for w in words(whole.plain[t.start : t.end]) if w.isalpha())
+    said = tuple(w for t in named for w in words(whole.said(t.start, t.end)) if w.isalpha())
     past = deed_forms().past
     at = next((n for n, word in enumerate(said) if word in past), len(said))
     before = said[max(at - _NEAR, 0) : at]

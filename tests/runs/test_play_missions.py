@@ -24,7 +24,7 @@ from small_pools import play
 import seal
 from seal.core import Completion, Message, Request, ToolCall, Trajectory
 from seal.pools.imports import import_benchmark
-from seal.report.lanes import summary_rows
+from seal.report.lanes import summary_table
 from seal.report.run_results import summary_notes
 from seal.runs.finished import rescore
 from seal.runs.run import RunFolder
@@ -191,7 +191,7 @@ def test_what_the_replay_does_not_hold_is_answered_as_asked_for_counted_and_told
         "answered": {how: 1},
         "questions": {'getTide({"at":"Oslo"})': 1},
     }
-    assert f"unrecorded ({how})" in summary_rows(run)
+    assert f"unrecorded ({how})" in [row[0] for row in summary_table(run).rows]
     assert "asked what no recording holds" in "".join(summary_notes(run))
 
 
