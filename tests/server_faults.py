@@ -210,7 +210,8 @@ FAULTS: dict[str, tuple[Fault, str]] = {
     "an event of null": (sends(stream_head(), WORDS, b"data: null\n\n", REST), "done"),
     "an event of a list": (sends(stream_head(), WORDS, b"data: [1]\n\n", REST), "done"),
     "choices of a number in a stream": (sends(stream_head(), events({"choices": 7})), "error"),
-    "a delta of null": (sends(stream_head(), events({"choices": [{"delta": None}]})), "done"),
+    # It says nothing and gives no reason why it ended.
+    "a delta of null": (sends(stream_head(), events({"choices": [{"delta": None}]})), "error"),
     "usage of texts": (
         sends(stream_head(), WORDS, REST.replace(b": 3,", b': "three",')),
         "done",

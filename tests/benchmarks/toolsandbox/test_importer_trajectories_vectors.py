@@ -363,9 +363,13 @@ def test_pass_rate_takes_words_by_their_values_and_nothing_else_on_trust(seal_da
         (score,) = PassRate().of(TaskChat(task, trajectory, {}))
         variant = records[trajectory.task_id]["variant"]
         found = {1.0: "solved", 0.0: "failed", None: "undecided"}[score.value]
+        asks = any(plan.milestones for plan in task.goals[0].plans or ())
+        variant += "" if asks or variant != "unhelpful" else " and right"
         counts.setdefault(variant, Counter())[found] += 1
     for variant in ("missing_step", "early_stop", "unhelpful", "minefield_hit"):
         assert not counts[variant]["solved"], variant
+    # Where information lacks, upstream too takes "I cannot assist with that" for right.
+    assert counts["unhelpful and right"] == {"solved": 18}
     # Upstream's own gold of days till a holiday is worth .8 there: a result that no call brings.
     assert counts["oracle"] == {"solved": 88, "failed": 3}
     assert counts["chatty"] == {"solved": 51, "failed": 3}
