@@ -531,7 +531,7 @@ _IDLE = frozenset(["t", "unable", "afraid", "ll", "will", "can", "could", "would
 _MAY = frozenset(["may", "might", "could", "would", "should"])
 _OPENS = frozenset(
     [
-        *("if", "when", "once", "until", "unless", "as", "whether", "tell", "ask", "let", "send"),
+        *("if", "when", "once", "until", "unless", "whether", "tell", "ask", "let", "send"),
         *("try", "feel", "take", "good", "give", "check", "keep", "say"),
     ]
 )

@@ -198,3 +198,8 @@ def test_a_switch_is_as_the_world_has_it_at_the_end(answer: str, wrong: str) -> 
     chat = TaskChat(task, Trajectory(task.id, 0, tuple(steps), answers=(answer,)), {})
     assert misstated(chat.goals[0]).startswith(wrong)
     assert bool(misstated(chat.goals[0])) is bool(wrong)
+
+
+def test_what_somebody_unknown_is_said_to_have_told_is_in_doubt() -> None:
+    assert doubt(LOOKED, "It is 92.3 °F in Graz, as your notary told me.")
+    assert not doubt(LOOKED, "It is 92.3 °F in Graz, as the crow flies.")
