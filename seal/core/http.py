@@ -15,7 +15,7 @@ from urllib.request import getproxies, proxy_bypass
 from seal.core.concurrency import seconds_left, within
 from seal.core.errors import InfrastructureError, ModelError, OverdueError, UsageError, shortened
 from seal.core.outcomes import codes_of, error_in, finish_of
-from seal.core.secrets import ServerSettings, public_url
+from seal.core.secrets import ServerSettings, public_url, secrets_of
 from seal.core.servers import Server, sentences, server_url
 from seal.core.values import json_bytes
 
@@ -67,11 +67,13 @@ class HttpServer(Server):
     ) -> None:
         self.url = url = server_url(settings.base_url, settings.address_from, variables[0])
         parts = urlsplit(url or own)
+        self._address = parts._replace(netloc=parts.netloc.rpartition("@")[2], fragment="")
         query = [value for _, value in parse_qsl(parts.query) if len(value) >= 8]
-        super().__init__(who, variables[1], settings, [parts.password, *query])
+        proxy = _proxy(self._address) if self.may_be_proxied else None
+        secrets = [*secrets_of(url or own), *query, *secrets_of(proxy.geturl() if proxy else "")]
+        super().__init__(who, variables[1], settings, secrets)
         if url and not settings.base_url:
             self.setting = variables[0]
-        self._address = parts._replace(netloc=parts.netloc.rpartition("@")[2], fragment="")
         self._login = _login(parts)
         self._headers = dict(_HEADERS)
 

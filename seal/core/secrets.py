@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, unquote, urlsplit, urlunsplit
 
 from seal.core.errors import OptionError, UsageError
 from seal.core.text import counted, words
@@ -48,10 +51,23 @@ _KEY_VARIABLES = {
 }
 """Variables whose values are never written: usual ones, and those that this process has read a key
 from. As the environment is, it is the process's: any writer must know what any reader was given."""
+_ADDRESS_VARIABLES = {
+    *(OPENAI_URL, ANTHROPIC_URL, GEMINI_URL),
+    *("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"),
+}
+"""Variables with an address, whose password and keys are never written: those of servers and
+proxies, and those from which this process has read an address."""
 SHORTEST_KEY = 4
 """Shorter values are no keys: whoever stars each x out of a message protects nothing."""
 SHORTEST_IN_FILES = 8
 """Shorter values are placeholders, such as `none` for a local server, or words of a file's own."""
+IN_PLACE = "***key***"
+"""Stands in files where a key or password stood; no server or model writes it by itself."""
+_LONGEST_WORD = 15
+"""Letters in a row; more of them are no word, so that a key may consist of letters alone."""
+_LONGEST_NUMBER = 15
+"""Digits of a number that is a placeholder, such as `12345678`."""
+_RUN_OF_LETTERS = re.compile(r"[^\W\d_]+")
 
 
 def is_secret(name: str, value: Any = "") -> bool:
@@ -109,20 +125,85 @@ def _leaves(name: str, value: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
 
 
 def without_keys(line: bytes) -> bytes:
-    """Return a line of a file with the services' keys that this process knows as `***`.
+    """Return a line of a file with `IN_PLACE` in place of the secrets that this process knows.
 
-    What a server or a plug-in says may repeat the key that it was given; a file never does.
+    What a server, a proxy or a plug-in says may repeat the key or the password that it was given; a
+    file never does, be it plain, in quotes, URL-encoded, or in base64 as a login's header has it.
+    Words and small numbers are no secrets: whoever runs a server without keys gives `anything`, and
+    a model's words are scored as it said them.
     """
-    for variable in tuple(_KEY_VARIABLES):
-        key = os.environ.get(variable, "").strip().encode()
-        if len(key) >= SHORTEST_IN_FILES and key in line:
-            line = line.replace(key, b"***")
+    for spelling in _in_files(_secrets()):
+        if spelling in line:
+            line = line.replace(spelling, IN_PLACE.encode())
     return line
+
+
+def _secrets() -> tuple[str, ...]:
+    """Return the keys and passwords in the environment, without placeholders."""
+    held = {os.environ.get(variable, "").strip() for variable in tuple(_KEY_VARIABLES)}
+    for variable in tuple(_ADDRESS_VARIABLES):
+        held.update(secrets_of(os.environ.get(variable, "")))
+    return tuple(sorted(key for key in held if not _is_placeholder(key)))
+
+
+@lru_cache(maxsize=16)
+def _in_files(secrets: tuple[str, ...]) -> tuple[bytes, ...]:
+    return tuple(spelling.encode() for spelling in spellings(secrets))
+
+
+def _is_placeholder(key: str) -> bool:
+    """Tell whether a value is no key, but words or a number: `anything`, `sk-no-key-required`."""
+    if len(key) < SHORTEST_IN_FILES:
+        return True
+    letters = _RUN_OF_LETTERS.findall(key)
+    if not letters:
+        return len(key) <= _LONGEST_NUMBER
+    return not re.search(r"\d", key) and max(map(len, letters)) <= _LONGEST_WORD
+
+
+def secrets_of(url: str) -> list[str]:
+    """Return the password and the keys that an address holds, as they are and decoded."""
+    if "@" not in url and "?" not in url:
+        return []
+    try:
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        password = parts.password or ""
+    except ValueError:
+        return []
+    asked = [value for name, value in parse_qsl(parts.query) if is_secret(name, value)]
+    return [each for each in (password, unquote(password), *asked) if each]
+
+
+def spellings(secrets: Iterable[str]) -> list[str]:
+    """Return how secrets may stand in a text, longest first: plain, in JSON, in URLs, in base64.
+
+    JSON may stand in a text of JSON, as a call's arguments do in a record. In base64 a secret has
+    one of three forms, by where it begins in what was encoded, such as `user:password`. Its first
+    and last letters there may stand for parts of its neighbours, and are left out.
+    """
+    found = set()
+    for secret in secrets:
+        in_json = {secret, *(json.dumps(secret, ensure_ascii=each)[1:-1] for each in (True, False))}
+        found |= {quote(secret, safe=""), *in_json}
+        found |= {
+            json.dumps(text, ensure_ascii=each)[1:-1] for text in in_json for each in (True, False)
+        }
+        raw = secret.encode("utf-8", "surrogateescape")
+        for before in range(3 if len(raw) >= SHORTEST_IN_FILES else 0):
+            whole = base64.b64encode(bytes(before) + raw).decode()
+            inner = whole[-(-8 * before // 6) : (before + len(raw)) * 8 // 6]
+            found |= {inner, inner.translate(str.maketrans("+/", "-_"))}
+    return sorted(found, key=len, reverse=True)
 
 
 def note_keys(*variables: str) -> None:
     """Let no file of this process hold what these variables of the environment hold."""
     _KEY_VARIABLES.update(variables)
+
+
+def note_addresses(*variables: str) -> None:
+    """Let no file of this process hold the passwords in the addresses of these variables."""
+    _ADDRESS_VARIABLES.update(variables)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

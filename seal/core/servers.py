@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import errno
 import logging
 import math
@@ -18,7 +17,6 @@ from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
-from urllib.parse import quote
 
 from seal.core.concurrency import seconds_left, within
 from seal.core.errors import InfrastructureError, ModelError, OverdueError, RequestError, UsageError
@@ -29,9 +27,11 @@ from seal.core.secrets import (
     ServerSettings,
     check_url,
     is_secret,
+    note_addresses,
     note_keys,
     public_url,
     read_key,
+    spellings,
 )
 from seal.core.text import counted
 
@@ -72,6 +72,7 @@ def server_url(given: str | None, setting: str, variable: str) -> str | None:
     Raises:
         UsageError: It is no address.
     """
+    note_addresses(variable)
     url = given or os.environ.get(variable, "").strip() or None
     return check_url(url, setting if given else variable) if url else None
 
@@ -215,7 +216,8 @@ class Server(ABC):
         """What gives its address, for messages."""
         self._key_variable = settings.api_key_env or key_variable
         self._key = read_key(self._key_variable)
-        self._secrets = _spellings([self._key, *secrets])
+        known = (key for key in (self._key, *secrets) if key and len(key) >= SHORTEST_KEY)
+        self._secrets = spellings(known)
         self._lock = threading.Lock()
         self._built: tuple[int, Any] | None = None
         self.standing = Standing()
@@ -386,14 +388,6 @@ class Server(ABC):
         if is_this_one:
             return RequestError(told, status=status, said=self._clean(message))
         return ModelError(told, self._clean(message))
-
-
-def _spellings(secrets: Iterable[str | None]) -> list[str]:
-    """Return how secrets may stand in a text, longest first; what is short is no secret."""
-    plain = {secret for secret in secrets if secret and len(secret) >= SHORTEST_KEY}
-    quoted = {quote(secret, safe="") for secret in plain}
-    encoded = {base64.b64encode(secret.encode()).decode() for secret in plain}
-    return sorted(plain | quoted | encoded, key=len, reverse=True)
 
 
 def _pause(

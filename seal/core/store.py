@@ -19,7 +19,7 @@ import orjson
 
 from seal.core.errors import DataError, InfrastructureError, UsageError
 from seal.core.files import cache_folder
-from seal.core.secrets import without_keys, without_password
+from seal.core.secrets import note_addresses, without_keys, without_password
 
 # -- What a database must do for the answer store: keep rows, each written once.
 
@@ -289,6 +289,7 @@ def open_store(folder: Path | str | None = None) -> Store:
         SealError: As `Store` raises.
     """
     place = cache_folder(folder).absolute()
+    note_addresses(URL_VARIABLE)
     return Store(os.environ.get(URL_VARIABLE) or place / FILE_NAME, folder=place)
 
 

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from seal.core.secrets import IN_PLACE
 from seal.core.text import counted, one_line, printable
 from seal.evaluation.goals import INFRASTRUCTURE
 from seal.evaluation.scoring import INSTRUCTION
@@ -114,6 +115,11 @@ def outcome_notes(summary: Mapping[str, Any]) -> Iterator[str]:
     if unrecorded := summary.get("unrecorded"):
         yield unrecorded_note(unrecorded)
     yield from _taken_as_made(summary)
+    if starred := summary.get("starred"):
+        yield (
+            f"warning: a service's key or password stood in {counted(starred, 'chat')}, and is "
+            f"{IN_PLACE} there; if it is a word of the benchmark, give the server another key"
+        )
     if spoilt := summary.get("spoilt"):
         repair = (
             "out of the scores"

@@ -152,7 +152,7 @@ _PARTS: Mapping[str, Mapping[tuple[type, ...], tuple[str, ...]]] = {
             *(FAILED_GOLD, SCALES),
         ),
         _LIST: ("usage.roles",),
-        _COUNT: ("tasks", "errors", "skipped", "spoilt", "unfinished", "unanswered"),
+        _COUNT: ("tasks", "errors", "skipped", "spoilt", "starred", "unfinished", "unanswered"),
         _NUMBER: ("usage.tokens_in", "usage.tokens_out"),
     },
 }

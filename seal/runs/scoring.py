@@ -30,6 +30,7 @@ from seal.core.dialects import calls_written
 from seal.core.files import AtomicFile
 from seal.core.outcomes import IN_TEXT, is_known
 from seal.core.records import encode_scores
+from seal.core.secrets import IN_PLACE
 from seal.core.values import digest, json_text
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.goals import INFRASTRUCTURE, USER, Rules, failed, rules_named
@@ -118,6 +119,8 @@ class _Totals:
     """Replies in whose text a server left a call, by whether it was `read` or is `left`."""
     spoilt: int = 0
     """Trajectories whose user made an error."""
+    starred: int = 0
+    """Trajectories in which a service's key stood."""
     calls: int = 0
     turns: int = 0
     unrecorded: Counter[str] = field(default_factory=Counter)
@@ -143,6 +146,10 @@ class _Totals:
         }
         self.errors += trajectory.failed or bool(failures)
         self.spoilt += is_spoilt(scores)
+        self.starred += any(
+            IN_PLACE in step.content or (step.call and IN_PLACE in str(step.call.arguments))
+            for step in trajectory.steps
+        )
         if any(score.value is not None and score.metric not in USER_ERRORS for score in scores):
             self.measured.add(trajectory.task_id)
         self.reasons.update(failures)
@@ -471,6 +478,7 @@ def _summary(
         **({"crashes": dict(sorted(totals.crashes.items()))} if totals.crashes else {}),
         **({"own_models": totals.own_models} if totals.own_models else {}),
         **({"spoilt": totals.spoilt} if totals.spoilt else {}),
+        **({"starred": totals.starred} if totals.starred else {}),
         **({"unrecorded": unrecorded} if unrecorded else {}),
         **({"unserved": dict(sorted(totals.unserved.items()))} if totals.unserved else {}),
         **({"unanswered": totals.unanswered} if totals.unanswered else {}),

@@ -1,12 +1,19 @@
 """Keys of services are known by name or look, wherever they stand, and refused unseen."""
 
+import base64
+import json
+from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from looped import every_case
 
 from seal.core import UsageError
 from seal.core.secrets import (
+    IN_PLACE,
     is_secret,
     read_key,
     refuse_secret,
@@ -14,6 +21,7 @@ from seal.core.secrets import (
     without_password,
 )
 from seal.core.servers import held_keys
+from seal.core.values import json_bytes, json_text
 
 KEY = "sk-0123456789abcdefghij"
 
@@ -110,14 +118,78 @@ def test_no_file_holds_a_key_that_this_process_has_read(monkeypatch: pytest.Monk
     line = b'{"said": "no such key: ' + KEY.encode() + b'"}'
     assert without_keys(line) == line  # it may be anything
     assert read_key("MY_OWN_LAB") == KEY
-    assert without_keys(line) == b'{"said": "no such key: ***"}'
+    assert without_keys(line) == b'{"said": "no such key: ***key***"}'
 
 
 def test_no_file_holds_a_key_that_a_library_may_find(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GROQ_API_KEY", "gsk-of-a-provider")
-    monkeypatch.setenv("GROQ_PLACE", "a-place-of-theirs")
-    assert "gsk-of-a-provider" in held_keys()
-    assert without_keys(b"gsk-of-a-provider at a-place-of-theirs") == b"*** at a-place-of-theirs"
+    monkeypatch.setenv("GROQ_API_KEY", "gsk-of-a-provider-7")
+    monkeypatch.setenv("GROQ_PLACE", "a-place-of-theirs-7")
+    assert "gsk-of-a-provider-7" in held_keys()
+    told = without_keys(b"gsk-of-a-provider-7 at a-place-of-theirs-7")
+    assert told == b"***key*** at a-place-of-theirs-7"
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "anything",
+        "whatever",
+        "localhost",
+        "password",
+        "lm-studio",
+        "sk-no-key-required",
+        "not needed",
+        "12345678",
+        "kein-Schlüssel",
+    ],
+)
+def test_a_placeholder_stays_in_what_a_model_said(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    line = f'{{"said": "Is there {key} else?"}}'.encode()
+    assert without_keys(line) == line
+
+
+def _of_user(user: str) -> Callable[[str], str]:
+    return lambda key: base64.b64encode(f"{user}:{key}".encode()).decode()
+
+
+FORMS: list[Callable[[str], str]] = [
+    lambda key: key,
+    lambda key: quote(key, safe=""),
+    json.dumps,
+    lambda key: base64.b64encode(key.encode()).decode(),
+    lambda key: base64.urlsafe_b64encode(key.encode()).decode(),
+    *map(_of_user, ("", "a", "me", "you", "they")),
+]
+
+
+@given(
+    key=st.text("abcXYZ-_+/=~&\"'\\ü0189", min_size=8, max_size=40).map(lambda key: f"k3y{key}"),
+    form=st.sampled_from(FORMS),
+    around=st.tuples(st.text(max_size=5), st.text(max_size=5)),
+)
+def test_a_key_in_any_form_is_in_no_file(
+    key: str, form: Callable[[str], str], around: tuple[str, str]
+) -> None:
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("OPENAI_API_KEY", key)
+        told = without_keys(json_bytes({"said": f"{around[0]} {form(key)} {around[1]}"})).decode()
+    assert IN_PLACE in told
+    assert json_text(key)[1:-1] not in told
+    # Of base64 only letters at an edge stay, which may stand for parts of the neighbours.
+    assert len(json.loads(told)["said"]) <= len(f"{around[0]} {IN_PLACE} {around[1]}") + 12
+
+
+def test_passwords_and_keys_in_addresses_are_in_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://me:pass%2Fword77@host/v1?api_key=QUERYkey99")
+    monkeypatch.setenv("https_proxy", "proxy-user:proxyWord5@proxy:3128")
+    login = base64.b64encode(b"me:pass/word77").decode()
+    line = f"pass%2Fword77 pass/word77 QUERYkey99 proxyWord5 host v1 {login}".encode()
+    told = without_keys(line).decode()
+    assert told.startswith(" ".join([IN_PLACE] * 4 + ["host v1 "]))
+    assert login[6:-4] not in told
 
 
 @every_case(

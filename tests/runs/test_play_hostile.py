@@ -35,6 +35,7 @@ from seal.core import (
 )
 from seal.models.given_answers import ScriptedModel
 from seal.report.run_pages import write_report
+from seal.report.run_results import summary_notes
 from seal.runs.play import RunResult
 
 QUICK = {"max_tries": 3, "first_wait_s": 0.01}
@@ -350,8 +351,23 @@ def test_a_key_of_ones_own_variable_that_a_server_repeats_reaches_no_file(
     result = play(pool, tmp_path / "run", model=model, limit=1)
 
     assert server.received[0].headers["authorization"] == f"Bearer {KEY}"
-    assert "You sent ***." in result.folder.path.joinpath("trajectories.jsonl").read_text()
+    assert "You sent ***key***." in result.folder.path.joinpath("trajectories.jsonl").read_text()
     assert holders(tmp_path, KEY) == []
+    assert result.summary["starred"] == 1
+    notes = " ".join(summary_notes(result.folder))
+    assert "a service's key or password stood in 1 chat, and is ***key*** there" in notes
+
+
+def test_a_placeholder_for_a_key_changes_no_score(model_server, pool, tmp_path, monkeypatch):
+    server = model_server(lambda request: text("Is there anything else?"))
+    scores = []
+    for key in ("", "anything"):
+        monkeypatch.setenv("OPENAI_API_KEY", key)
+        model = f"openai/x,base_url={server.url}"
+        result = play(pool, tmp_path / f"run{key}", model=model, limit=1, cache="off")
+        scores.append((result.folder.path / "scores.jsonl").read_bytes())
+        assert "starred" not in result.summary
+    assert scores[0] == scores[1]
 
 
 def test_a_key_that_a_judge_repeats_reaches_no_score(model_server, pool, tmp_path, monkeypatch):
@@ -360,7 +376,7 @@ def test_a_key_that_a_judge_repeats_reaches_no_score(model_server, pool, tmp_pat
     judge = f"openai/j,base_url={server.url},key_env=LAB_ACCESS"
     play(pool, tmp_path / "run", role_models={"judge": judge}, cache="off", judge="llm", limit=1)
 
-    assert '"reason":"***"' in (tmp_path / "run" / "scores.jsonl").read_text()
+    assert '"reason":"***key***"' in (tmp_path / "run" / "scores.jsonl").read_text()
     assert not [f for f in tmp_path.rglob("*") if f.is_file() and KEY.encode() in f.read_bytes()]
 
 

@@ -105,14 +105,14 @@ def test_a_score_that_was_taken_twice_is_named_by_its_lines(written):
 
 
 def test_no_key_stands_in_the_columns(tmp_path, monkeypatch):
-    monkeypatch.setenv("A_SERVICE_KEY", "secret-key-of-a-service")
+    monkeypatch.setenv("A_SERVICE_KEY", "secret-key-of-a-service-1")
     note_keys("A_SERVICE_KEY")
     columns, path = Columns(), tmp_path / "scores.jsonl"
     scores = [
-        Score(f"task {number}", 0, 0, METRICS[0], None, reason="refused secret-key-of-a-service")
+        Score(f"task {number}", 0, 0, METRICS[0], None, reason="refused secret-key-of-a-service-1")
         for number in range(LARGE)
     ]
     path.write_bytes(encode_scores(scores))
     columns.take(scores, encode_scores(scores))
     write_columns(path, columns)
-    assert read_scores(path).reasons[1:] == ("refused ***",)
+    assert read_scores(path).reasons[1:] == ("refused ***key***",)
