@@ -13,7 +13,7 @@ from seal.cli.output import Output, output, progress
 from seal.cli.words import choice, new_file, pairs, typed_pairs
 from seal.core import UnknownNameError, UsageError
 from seal.core.records import to_plain
-from seal.core.text import field_lines
+from seal.core.text import field_lines, one_line
 from seal.experiments.export import TRIPLETS, forms
 from seal.experiments.series import write_json
 from seal.pools.benchmark import FUNCTION, Benchmark
@@ -232,6 +232,8 @@ def _next(report: Mapping[str, Any], out: Path) -> str:
 # -- Make a benchmark of your own tools and questions.
 
 _SHOWN = 3
+_LONGEST_CELL = 200
+"""Characters of a cell of the first tasks."""
 """Tasks of the preview."""
 _FAULTS = 5
 """Rows left out that are shown."""
@@ -300,7 +302,14 @@ def _show(bench: Benchmark, notes: Notes, out: Path, result: Output) -> None:
         }
     )
     shown = [
-        [task.goals[0].text, gold_of(task.goals[0]), ", ".join(task.goals[0].told) or "-"]
+        [
+            one_line(cell, _LONGEST_CELL)
+            for cell in (
+                task.goals[0].text,
+                gold_of(task.goals[0]),
+                ", ".join(task.goals[0].told) or "-",
+            )
+        ]
         for task in tasks[:_SHOWN]
     ]
     values = [[one.metrics, f"{one.tasks} of {len(tasks)}", one.why] for one in said]

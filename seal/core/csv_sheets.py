@@ -57,6 +57,10 @@ class CsvRows:
             try:
                 row = next(self._table, None)
             except csv.Error as error:
+                if "limit" in str(error):  # what follows is the rest of this field
+                    most = f"{csv.field_size_limit():,} characters"
+                    yield f"{where}: a quote is never closed, or a field has more than {most}"
+                    return
                 yield f"{where}: malformed: {error}"
                 continue
             if row is None:

@@ -25,6 +25,7 @@ got, expected and the repair.
 
 from __future__ import annotations
 
+import re
 import reprlib
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
@@ -56,6 +57,19 @@ _SHORT.maxstring = _SHORT.maxother = _SHORT.maxlong = 100
 _SHORT.maxdict = _SHORT.maxlist = 10
 
 
+_LONGEST_WORD = 1000
+_LONGEST_TEXT = 20_000
+_LONG_WORD = re.compile(rf"\S{{{_LONGEST_WORD},}}")
+
+
+def _of_usual_length(text: str) -> str:
+    """Return a message with the starts of words that are longer than any path."""
+    if len(text) < _LONGEST_WORD:
+        return text
+    text = _LONG_WORD.sub(lambda found: f"{found[0][:100]}...", text)
+    return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}..."
+
+
 class SealError(Exception):
     """Base of every error raised on purpose; its text is meant for the user.
 
@@ -67,6 +81,10 @@ class SealError(Exception):
         ...     print(error)
         top_k: expected a whole number, got 'ten' (str); give that, or leave top_k out
     """
+
+    def __init__(self, *said: object) -> None:
+        # A file's cell, a model's call or a server's answer may be quoted, and be of any length.
+        super().__init__(*(_of_usual_length(one) if isinstance(one, str) else one for one in said))
 
 
 class UsageError(SealError):

@@ -9,6 +9,7 @@ from operator import getitem
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seal.core.errors import shortened
+from seal.core.patterns import is_pattern
 from seal.core.schemas import (
     MAX_SCHEMA_DEPTH,
     TYPES,
@@ -55,7 +56,7 @@ def schema_faults(schema: Mapping[str, JSON]) -> Iterator[SchemaFault]:
         yield SchemaFault("", f"it is nested deeper than {MAX_SCHEMA_DEPTH} levels; flatten it")
         return
     if not is_sound(schema):
-        for fault in sorted(_meta_validator().iter_errors(schema), key=lambda f: f.json_path):
+        for fault in sorted(meta_validator().iter_errors(schema), key=lambda f: f.json_path):
             place = [str(part) for part in fault.absolute_path]
             is_schema = fault.validator_value == ["object", "boolean"]
             wanted = "a schema" if is_schema else _WANTED.get(place[-1] if place else "")
@@ -124,7 +125,7 @@ def _schemas(
 def mend(schema: dict[str, Any]) -> None:
     """Take out of a schema what `usable_schema` leaves out."""
     _drop_useless(schema)
-    while faults := list(_meta_validator().iter_errors(schema)):  # each round takes something out
+    while faults := list(meta_validator().iter_errors(schema)):  # each round takes something out
         schemas = {
             tuple(f.absolute_path): f.validator_value == ["object", "boolean"] for f in faults
         }
@@ -137,12 +138,13 @@ def mend(schema: dict[str, Any]) -> None:
 
 
 @cache
-def _meta_validator() -> Validator:
-    from jsonschema import Draft202012Validator
+def meta_validator() -> Validator:
+    """Return the validator of schemas themselves; of formats it knows regular expressions."""
+    from jsonschema import Draft202012Validator, FormatChecker
 
-    return Draft202012Validator(
-        Draft202012Validator.META_SCHEMA, format_checker=Draft202012Validator.FORMAT_CHECKER
-    )
+    formats = FormatChecker(formats=())
+    formats.checks("regex")(lambda value: not isinstance(value, str) or is_pattern(value))
+    return Draft202012Validator(Draft202012Validator.META_SCHEMA, format_checker=formats)
 
 
 def _rank(part: str | int) -> tuple[int, str]:
@@ -151,8 +153,15 @@ def _rank(part: str | int) -> tuple[int, str]:
 
 
 def _drop_useless(root: dict[str, Any]) -> None:
-    """Take out what the standard allows but no value can meet, or what would ask for a document."""
-    for _, schema in _maps(root):
+    """Take out what no value can meet, what would ask for a document, and what may hang.
+
+    By `unevaluatedProperties` jsonschema asks patterns of names in its own way.
+    """
+    maps = [schema for _, schema in _maps(root)]
+    if any("patternProperties" in schema for schema in maps):
+        for schema in maps:
+            schema.pop("unevaluatedProperties", None)
+    for schema in maps:
         if schema.get("enum") == []:
             del schema["enum"]
         for name in ("$id", "$schema", "$dynamicRef"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -48,11 +49,34 @@ def schema_validator(schema: Mapping[str, JSON]) -> Validator:
     It raises for no JSON value of ordinary depth. Under a schema that refers to itself, a value of
     some hundred levels runs into Python's recursion limit.
     """
-    from jsonschema import Draft202012Validator
+    return validator_of(usable_schema(schema))
+
+
+def validator_of(schema: JSON) -> Validator:
+    """Return a validator of a schema as it is.
+
+    Patterns are asked in bounded time (`seal.core.patterns`), and nothing is fetched: the default
+    registry asks the network.
+    """
     from referencing import Registry
 
-    # The default registry asks the network.
-    return Draft202012Validator(usable_schema(schema), registry=Registry())
+    return _validator_class()(schema, registry=Registry())
+
+
+@cache
+def _validator_class() -> Callable[..., Validator]:
+    from jsonschema import Draft202012Validator
+    from jsonschema.validators import extend
+
+    from seal.core import patterns
+
+    keywords = {
+        "pattern": patterns.pattern_keyword,
+        "patternProperties": patterns.pattern_properties_keyword,
+        "additionalProperties": patterns.additional_properties_keyword,
+    }
+    made: Callable[..., Validator] = extend(Draft202012Validator, keywords)  # type: ignore[no-untyped-call]
+    return made
 
 
 def usable_schema(schema: Mapping[str, JSON]) -> dict[str, JSON]:
@@ -122,10 +146,9 @@ def _is_count(value: Any) -> bool:
 
 
 def _is_pattern(value: Any) -> bool:
-    try:
-        return isinstance(value, str) and bool(re.compile(value))
-    except re.error:
-        return False
+    from seal.core.patterns import is_pattern
+
+    return is_pattern(value)
 
 
 _SOUND: dict[str, Callable[[Any], bool]] = {

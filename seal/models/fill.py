@@ -21,7 +21,7 @@ import orjson
 
 from seal.core import JSON, Tool, ToolCall
 from seal.core.quantities import MONTHS, NUMBER_WORDS, Day, read
-from seal.core.schemas import is_sound, meets, required_names
+from seal.core.schemas import is_sound, meets, required_names, validator_of
 from seal.core.text import words
 from seal.core.values import derive_seed, json_bytes, json_text
 
@@ -409,29 +409,22 @@ def _cue(name: str, schema: Mapping[str, Any], span: Span, text: str) -> float:
 
 
 def _valid(value: JSON, schema: Mapping[str, Any]) -> bool:
-    """Tell whether a value is valid; where `$ref` or a bad pattern hides that, it is not."""
+    """Tell whether a value is valid; where `$ref` hides that, it is not."""
     if meets(schema, value):
         return True
-    from jsonschema import Draft202012Validator
-    from referencing import Registry
     from referencing.exceptions import Unresolvable
 
-    try:  # the default registry asks the network
-        return bool(Draft202012Validator(schema, registry=Registry()).is_valid(value))
-    except (Unresolvable, re.error):
+    try:
+        return validator_of(dict(schema)).is_valid(value)
+    except Unresolvable:
         return False
 
 
 @lru_cache(maxsize=4096)
 def _is_schema(text: bytes) -> bool:
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import SchemaError
+    from seal.core.schema_faults import meta_validator
 
-    try:
-        Draft202012Validator.check_schema(orjson.loads(text))
-    except SchemaError:
-        return False
-    return True
+    return meta_validator().is_valid(orjson.loads(text))
 
 
 # -- Slips: right calls made wrong by chance, and answers that say what is wrong with them.

@@ -577,8 +577,8 @@ def _goal(task: Task, goal: Goal, own: OwnTools) -> Goal:
             close = nearest(tool, names)
             empty = tool.casefold() in ("none", "null", "no", "nothing", "n/a", "-")
             raise UsageError(
-                f"task {task.id!r} names the tool {tool!r}, which the benchmark does not have; it "
-                f"has: {', '.join(names[:FEW_TOOLS])}"
+                f"task {task.id!r} names the tool {shortened(tool)}, which the benchmark does not "
+                f"have; it has: {', '.join(names[:FEW_TOOLS])}"
                 + (f". Did you mean {close!r}?" if close else "")
                 + (". Write [] where no call is right" if empty else "")
             )

@@ -7,6 +7,7 @@ import inspect
 import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -471,10 +472,17 @@ def _several(value: Any) -> list[Any]:
 
 def _statements(text: str) -> list[str]:
     """Return what semicolons and line breaks part, but for those within a quoted argument."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
     try:
-        return [ast.get_source_segment(text, one) or "" for one in parse_module(text).body]
+        body = parse_module(text).body
     except ValueError:
         return text.replace(";", "\n").splitlines()
+    # Not by ast.get_source_segment, which splits the whole text once a statement.
+    raw = text.encode()
+    begins = [0, *accumulate(len(line) + 1 for line in raw.split(b"\n"))]
+    ends = [begins[(one.end_lineno or 1) - 1] + (one.end_col_offset or 0) for one in body]
+    starts = [begins[one.lineno - 1] + one.col_offset for one in body]
+    return [raw[start:end].decode() for start, end in zip(starts, ends, strict=True)]
 
 
 def _answers(value: Any) -> Sequence[str | float]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from markupsafe import Markup, escape
 
 from seal.core.files import AtomicFile
-from seal.core.text import counted, one_line, printable
+from seal.core.text import counted, folded, one_line, printable
 from seal.evaluation.goals import UNDECIDED
 
 if TYPE_CHECKING:
@@ -193,6 +193,8 @@ _WORDS = re.compile(r"\[[^]\n]*\]|\S+")
 """Words that are not broken; an interval is one: `[0.250, 1.000]`."""
 _PROSE = 30
 """Characters of a first line that is no figure but a text, which is read from the left."""
+_LONGEST_CELL = 1000
+"""Characters of a cell that a terminal shows: laying a text of 20 MB out takes minutes."""
 _COMPACT: Any = {"padding": (0, 0, 0, 1), "pad_edge": False}
 
 
@@ -208,7 +210,7 @@ def fitted_tables(grid: Grid, width: int) -> Iterator[Table]:
         width: Characters of a line; a word that takes more than three quarters of it may be broken.
     """
     narrow = grid.narrow
-    rows = [list(map(printable, row)) for row in grid.rows]
+    rows = [[_shown(cell) for cell in row] for row in grid.rows]
     title, columns = printable(grid.title), list(map(printable, grid.columns))
     grid = grid._replace(title=title, columns=columns, rows=rows)
     least = _least(grid, width)
@@ -230,6 +232,11 @@ def fitted_tables(grid: Grid, width: int) -> Iterator[Table]:
         needed = [least[place] for place in places]
         part = grid._replace(title=title, columns=heads, rows=cells, names=names)
         yield _table(part, needed, width - 2 * len(places), **_COMPACT)
+
+
+def _shown(cell: str) -> str:
+    text, left_out = folded(cell, _LONGEST_CELL)
+    return f"{text}…" if left_out else text
 
 
 def _first(grid: Grid, least: Sequence[int], width: int) -> list[int]:

@@ -95,16 +95,14 @@ def _looks_like_schema(value: dict[str, JSON]) -> bool:
 
 
 def _is_usable(schema: dict[str, JSON]) -> bool:
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import SchemaError
+    from seal.core.schema_faults import meta_validator
 
     try:
-        Draft202012Validator.check_schema(schema)
         for reference in _references(schema):
             resolve(reference, schema)
-    except (SchemaError, LookupError):
+    except LookupError:
         return False
-    return True
+    return meta_validator().is_valid(schema)
 
 
 def _references(value: JSON) -> Iterator[str]:

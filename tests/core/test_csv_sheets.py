@@ -56,3 +56,10 @@ def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
         rows_of(tmp_path / "t.csv", b"\xff\xfe")
     with pytest.raises(DataError, match="give a file of ratings"):
         CsvRows(tmp_path, "ratings")
+
+
+def test_a_quote_that_is_never_closed_is_told_once(tmp_path: Path) -> None:
+    path = tmp_path / "asked.csv"
+    path.write_text('query,calls\n"When,clock\n' + "a,b\n" * 50_000)
+    (fault,) = CsvRows(path, "questions")
+    assert str(fault).startswith("asked.csv, line 2: a quote is never closed, or a field has more")

@@ -14,6 +14,7 @@ from seal.core import (
     MissingExtraError,
     SealError,
     UnknownNameError,
+    UsageError,
     check_name,
     errors,
     first_fault,
@@ -152,3 +153,10 @@ def test_a_name_is_checked_against_those_that_there_are():
     check_name("set", "a", ("a", "b"))
     with pytest.raises(UnknownNameError, match=r"no set 'c'; known: a, b"):
         check_name("set", "c", ("a", "b"))
+
+
+def test_a_message_of_any_length_is_shown_short():
+    told = str(DataError(f"line 1: {'[' * 200_000} is no {'word ' * 50_000}"))
+    assert told.startswith(f"line 1: {'[' * 100}... is no word word")
+    assert len(told) < 25_000
+    assert str(UsageError("a/path/" * 100)) == "a/path/" * 100

@@ -275,3 +275,22 @@ def test_an_import_tells_the_defaults_that_are_refused(tmp_path: Path) -> None:
     assert report.facts["defaults_refused"] == 7 and len(report.remarks) == 5
     assert "own/f: the default at properties.n0.default is refused" in report.remarks[0]
     assert json.loads((tmp_path / "pool/import.json").read_bytes())["defaults_refused"] == 7
+
+
+STATEMENTS = ["clock()", "clock(zone='é; \\n')", "clock", "clock(\n  zone='x')"]
+
+
+@pytest.mark.parametrize("between", [";", "\n", "\r\n", "\r", " ; "])
+def test_a_cell_lists_calls_whatever_parts_them(between: str, tmp_path: Path) -> None:
+    (task,) = tasks_of("rows", [between.join(STATEMENTS)], tmp_path)
+    (plan,) = task.goals[0].plans or ()
+    zones = [call.canonical_arguments().get("zone") for call in plan.calls()]
+    assert zones == [None, "é; \n", None, "x"]
+
+
+def test_four_thousand_calls_and_long_texts_are_read(tmp_path: Path) -> None:
+    (task,) = tasks_of("csv", ["clock(zone='x');" * 4000], tmp_path)
+    assert len((task.goals[0].plans or ())[0].milestones) == 4000
+    with pytest.raises(DataError) as told:
+        tasks_of("rows", ["[" * 100_000 + "]" * 100_000], tmp_path)
+    assert len(str(told.value)) < 400
