@@ -287,7 +287,7 @@ class Benchmark(_Parts):
         made, notes = benchmark_of(name, tools, tasks, columns)
         if notes.malformed:
             count = len(notes.malformed)
-            _log.warning("rows of tasks left out: %s; the first: %s", count, notes.malformed[0])
+            _log.warning("tools and tasks left out: %s; the first: %s", count, notes.malformed[0])
         return made
 
     @classmethod

@@ -35,6 +35,7 @@ from seal.environments.gold_play import MOST_ENDS
 from seal.evaluation.goals import IN_ORDER, TALK
 from seal.pools.benchmark import FEW_TOOLS, FUNCTION, OwnTool, OwnTools
 from seal.pools.reading.files import refuse_deep
+from seal.pools.reading.schema_dialects import standard_schema
 
 # -- Tools and tasks as people have them.
 #
@@ -173,7 +174,8 @@ def _of_schema(benchmark: str, schema: Mapping[str, Any]) -> Tool:
             f"got {shortened(found)}"
         )
     try:
-        parameters = {"type": "object", "properties": {}, **exact_json(dict(found))}
+        standard = standard_schema(exact_json(dict(found)))
+        parameters = {"type": "object", "properties": {}, **standard}
     except (TypeError, ValueError) as error:
         raise UsageError(
             f"benchmark {benchmark!r}: parameters of {name!r}: {error}; write a JSON Schema"

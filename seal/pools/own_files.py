@@ -28,7 +28,7 @@ from seal.core.registry import is_module, load_dotted
 from seal.core.values import exact_json, json_text, parse_module
 from seal.pools.benchmark import Benchmark, OwnTool, OwnTools
 from seal.pools.importer import TASKS, TOOLS, Notes
-from seal.pools.own_benchmark import ask, called, check_gold, own_tasks
+from seal.pools.own_benchmark import ask, called, check_gold, own_tasks, own_tools
 from seal.pools.pool_writer import write_pool
 from seal.pools.reading.files import (
     Reader,
@@ -96,9 +96,9 @@ def benchmark_of(
     for part in given:
         if part not in COLUMNS:
             raise UsageError(f"--map {part}: expected one of {', '.join(COLUMNS)}")
-    own = list(tools_of(tools) if isinstance(tools, str | Path) else tools)
-    bench = Benchmark(name, tools=own)
     notes = Notes(places=math.inf)
+    own = list(_sound(name, tools, notes) if isinstance(tools, str | Path) else tools)
+    bench = Benchmark(name, tools=own)
     reader = _Rows(bench._own, given)
     path, records = _table(tasks)
     read = list(usable(path, reader.task, notes, records))
@@ -106,6 +106,24 @@ def benchmark_of(
         raise DataError(f"{path} holds no row; give a table with a column 'query'")
     reader.check_columns(path)
     return Benchmark(name, tools=own, tasks=read), notes
+
+
+def _sound(name: str, source: str | Path, notes: Notes) -> Iterator[OwnTool]:
+    """Yield the tools of a file; those whose schema says nothing sound are left out and counted."""
+    first: UsageError | None = None
+    any_sound = False
+    for tool in tools_of(source):
+        try:
+            if isinstance(tool, Mapping):
+                own_tools(name, [tool])
+        except UsageError as error:
+            first = first or error
+            notes.leave_out("malformed_tool", str(error).removeprefix(f"benchmark {name!r}: "))
+        else:
+            any_sound = True
+            yield tool
+    if first and not any_sound:
+        raise first
 
 
 def save(bench: Benchmark, read: Notes, folder: Path) -> None:

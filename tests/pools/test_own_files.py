@@ -313,7 +313,7 @@ def test_rows_that_are_left_out_in_python_are_warned_of(caplog: pytest.LogCaptur
     seal.Benchmark.of("shop", [GET], [{"query": "Go."}, {"query": ""}, "no row"])
 
     (told,) = caplog.messages
-    assert told.startswith("rows of tasks left out: 2; the first: tasks, record 1: no text in")
+    assert told.startswith("tools and tasks left out: 2; the first: tasks, record 1: no text in")
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from seal.environments.mcp import Origin
 from seal.environments.mcp_servers import TIMEOUT, McpListing, McpServer, Sessions, read_servers
 from seal.pools.importer import Notes
 from seal.pools.own_benchmark import says_it_writes
+from seal.pools.reading.schema_dialects import standard_schema
 
 
 def import_mcp(
@@ -68,12 +69,13 @@ def _tool(name: str, server: McpServer, document: dict[str, JSON], prefix: str) 
         writes = says_it_writes(document)
     except UsageError as error:
         raise DataError(f"{name}: {named}: {error}") from error
+    schema = standard_schema(document["inputSchema"])
     origin = Origin(name, named, server.spec, server.is_reset, document.get("annotations") or {})
     return Tool(
         f"{name}/{named}",
         prefix + named,
         document.get("description") or document.get("title") or "",
-        {**document["inputSchema"], "type": "object", **_properties(document["inputSchema"])},
+        {**schema, "type": "object", **_properties(schema)},
         name,
         document.get("outputSchema"),
         origin.told(),
