@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import seal
-from seal.core import ToolCall
+from seal.core import ToolCall, UsageError
 from seal.core.schema_faults import schema_faults
 from seal.core.schemas import validator_of
 from seal.core.validation import CallValidator
@@ -109,7 +108,7 @@ def test_one_tool_with_a_faulty_schema_is_left_out_with_its_reason(tmp_path: Pat
         "tool 'broken': parameters.required: 'zz' is no property; declare it, or leave it out"
     )
     path.write_text(json.dumps(tools[:1]))
-    with pytest.raises(seal.UsageError, match="'zz' is no property"):
+    with pytest.raises(UsageError, match="'zz' is no property"):
         benchmark_of("own", path, asked)
 
 
