@@ -107,7 +107,9 @@ class Desk:
         answer = original(wrapper, **config)
         for model, (asked, said) in _tokens(wrapper).items():
             asked_before, said_before = before.get(model, (0, 0))
-            self.chat.count(model, Usage(asked - asked_before, said - said_before))
+            used = (asked - asked_before, said - said_before)
+            if Usage.admits(*used):
+                self.chat.count(model, Usage(*used))
         return answer
 
     def call_of(self, call: Mapping[str, Any]) -> ToolCall:

@@ -39,6 +39,7 @@ from seal.core import (
     ToolCall,
     ToolResult,
     Usage,
+    UsageError,
     Verdict,
     fault,
 )
@@ -348,7 +349,15 @@ class View:
             return chat.offers.add(tool for tool, _ in found[:k])
 
     def count(self, model: str, usage: Usage) -> None:
-        """Count tokens of a model that the role asked by itself; the record names the model."""
+        """Count tokens of a model that the role asked by itself; the record names the model.
+
+        Raises:
+            UsageError: A count is below 0 or beyond any model's.
+        """
+        if not Usage.admits(usage.tokens_in, usage.tokens_out, usage.reasoning):
+            raise UsageError(
+                f"{usage}: expected whole numbers of tokens from 0 to 1,000,000,000 for one call"
+            )
         with self._alone() as chat:
             self.asked = self.asked + Stamp(usage)
             chat.own_models[self.role] = model

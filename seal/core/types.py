@@ -193,6 +193,14 @@ class Usage(_Sparse):
     reasoning: int = 0
     """Those of `tokens_out` that are thinking."""
 
+    @staticmethod
+    def admits(*counts: object) -> bool:
+        """Tell whether values that come from outside can be the tokens of one model call.
+
+        No file could hold the sum of larger ones.
+        """
+        return all(type(count) is int and 0 <= count <= 10**9 for count in counts)
+
     def __add__(self, other: Usage) -> Usage:
         return Usage(
             self.tokens_in + other.tokens_in,

@@ -407,7 +407,7 @@ class _Chat:
         else:
             used = self._usage.get(turn)
             told: dict[str, Any] = {"turn": turn, "reasoning": _thought(message)}
-            if used is not None:
+            if used and Usage.admits(used.input_tokens, used.output_tokens):
                 told["usage"] = Usage(used.input_tokens, used.output_tokens)
             if not _calls(message):
                 yield Step(index, MANAGER, USER, message.text, **told)

@@ -272,7 +272,12 @@ def as_completion(answer: Answer, request: Request | None = None) -> Completion:
         )
     names = {tool.id: tool.name for tool in request.tools} if request else {}
     calls = tuple(_call(call, names) for call in answer.get("calls", ()))
-    usage = Usage(*answer["usage"]) if "usage" in answer else Usage()
+    counts = answer.get("usage", ())
+    if not Usage.admits(*counts):
+        raise UsageError(
+            f"script answer {answer!r}: usage: expected the tokens asked and said, such as [120, 8]"
+        )
+    usage = Usage(*counts)
     return Completion(answer.get("content") or "", calls, usage)
 
 

@@ -291,10 +291,10 @@ def _usage(usage: Any) -> Usage | None:
     if not isinstance(usage, dict):
         return None
     counts = usage.get("prompt_tokens"), usage.get("completion_tokens")
-    if not all(isinstance(count, int) and count >= 0 for count in counts):
+    if not Usage.admits(*counts):
         return None
-    thought = object_of(usage.get("completion_tokens_details")).get("reasoning_tokens")
-    thought = thought if isinstance(thought, int) and thought > 0 else 0
+    told = object_of(usage.get("completion_tokens_details")).get("reasoning_tokens")
+    thought = cast("int", told) if Usage.admits(told) else 0
     asked, said = cast("tuple[int, int]", counts)
     if usage.get("total_tokens") == asked + said + thought:  # xAI counts thinking apart
         said += thought

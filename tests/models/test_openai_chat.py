@@ -97,7 +97,20 @@ def test_usage_is_the_servers(model_of):
     assert model.complete(ASK).usage == Usage(120, 8)
 
 
-@pytest.mark.parametrize("usage", [None, {"prompt_tokens": "many"}, {"prompt_tokens": 3}, []])
+@pytest.mark.parametrize(
+    "usage",
+    [
+        None,
+        {"prompt_tokens": "many"},
+        {"prompt_tokens": 3},
+        [],
+        {"prompt_tokens": 2**64, "completion_tokens": 1},
+        {"prompt_tokens": 10**300, "completion_tokens": 1},
+        {"prompt_tokens": 3, "completion_tokens": -1},
+        {"prompt_tokens": True, "completion_tokens": 1},
+        {"prompt_tokens": 3.0, "completion_tokens": 1},
+    ],
+)
 def test_usage_that_the_server_does_not_give_is_estimated(model_of, usage):
     scripted = json.loads(text("Sunny, twenty degrees.").body)
     scripted["usage"] = usage

@@ -36,6 +36,7 @@ from seal.core import (
 from seal.models.given_answers import ScriptedModel
 from seal.report.run_pages import write_report
 from seal.report.run_results import summary_notes
+from seal.runs.finished import rescore
 from seal.runs.play import RunResult
 
 QUICK = {"max_tries": 3, "first_wait_s": 0.01}
@@ -356,6 +357,17 @@ def test_a_key_of_ones_own_variable_that_a_server_repeats_reaches_no_file(
     assert result.summary["starred"] == 1
     notes = " ".join(summary_notes(result.folder))
     assert "a service's key or password stood in 1 chat, and is ***key*** there" in notes
+
+
+def test_a_count_that_no_file_could_hold_loses_no_run(model_server, pool, tmp_path):
+    server = model_server(lambda request: text("Hello.", usage=(2**64, 1)))
+    model = f"openai/x,base_url={server.url}"
+    result = play(pool, tmp_path / "run", model=model, limit=1)
+    assert result.exit_code == 0
+    rescore(tmp_path / "run")
+    steps = [step for chat in result.folder.trajectories() for step in chat.steps if step.usage]
+    assert steps
+    assert all(step.usage.estimated for step in steps)
 
 
 def test_a_placeholder_for_a_key_changes_no_score(model_server, pool, tmp_path, monkeypatch):
