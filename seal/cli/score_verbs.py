@@ -579,7 +579,7 @@ def cache_merge(
 def cache_verify(
     *,
     pool: str = argument("Pool whose tools the answers must fit.", metavar="NAME|DIR"),
-    repair: bool = flag("Remove damaged entries."),
+    repair: bool = flag("Remove damaged entries; of a file with a damaged page save all others."),
     answers: Kept,
 ) -> int:
     """Find damaged entries, and answers of a wrong shape.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import codecs
+import errno
 import json
 import os
 import re
@@ -34,6 +36,9 @@ _LONGEST_END_S = 1.0
 """After the last event of a stream."""
 _LARGEST = 64 * 2**20
 """Bytes of an answer; a server that sends more sends no answer."""
+_UTF8 = codecs.lookup("utf-8-sig")
+"""Found before any stream comes: where no file can be opened, Python finds no codec, and keeps that
+for good."""
 _HEADERS = {
     "Accept": "application/json",
     "Accept-Encoding": "gzip, deflate",
@@ -131,6 +136,9 @@ class HttpServer(Server):
         from urllib3.exceptions import MaxRetryError, NewConnectionError, SSLError, TimeoutError
 
         root = error.reason if isinstance(error, MaxRetryError) and error.reason else error
+        if any(getattr(one, "errno", 0) in (errno.EMFILE, errno.ENFILE) for one in _causes(root)):
+            said = "was not asked, for too many files are open: give fewer --workers, or raise"
+            return self.transient(f"{said} `ulimit -n`", status=0)
         through = isinstance(root, of_urllib3.ProxyError)
         if isinstance(root, of_urllib3.ProxyError):
             told = str(root.original_error)
@@ -224,6 +232,12 @@ def _read(answer: BaseHTTPResponse, text: bytearray, form: Streamed) -> None:
             with within(_LONGEST_END_S):  # the connection serves on if its own end follows at once
                 answer.drain_conn()
             return
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 def _login(parts: SplitResult) -> str | None:
@@ -363,7 +377,7 @@ def _chunks(text: bytes | bytearray) -> Iterator[tuple[str, Any]]:
     Raises:
         ValueError: An event is no JSON.
     """
-    for event, data in _events(text.decode("utf-8-sig")):
+    for event, data in _events(_UTF8.decode(text)[0]):
         try:
             chunk = _json(data)
         except ValueError:

@@ -70,6 +70,7 @@ class PostgresAnswers:
     def __init__(self, url: str, timeout: float) -> None:
         self.location = without_password(url)
         self.outage = ""
+        self.reads_only = False
         self._timeout = timeout
         self._closed = False
         self._pools: dict[int, psycopg_pool.ConnectionPool[Connection]] = {}
@@ -124,6 +125,10 @@ class PostgresAnswers:
         """Return the bytes of the table and its index."""
         query = "SELECT pg_total_relation_size('seal_answers')"
         return int(self._asked(lambda c: c.execute(query).fetchall())[0][0])
+
+    def salvage(self) -> int:
+        """See `AnswerTable`."""
+        raise UsageError(f"{self.location}: a damaged database is mended by its server's own tools")
 
     def close(self) -> None:
         """See `AnswerTable`."""

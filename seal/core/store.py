@@ -1,19 +1,15 @@
-"""The store of answers: each entry is kept once, in SQLite."""
+"""The store of answers: each entry is kept once, in SQLite or PostgreSQL."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import os
-import sqlite3
-import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self
 
 import orjson
 
@@ -44,6 +40,8 @@ class AnswerTable(Protocol):
     """What users know it by; holds no password."""
     outage: str
     """Why the database takes no request any more, for whoever ends a run; empty: it does."""
+    reads_only: bool
+    """True where nothing can be written, such as a file that is mounted for reading."""
 
     def select(self, keys: Sequence[str]) -> list[Row]:
         """Return the rows of at most `PAGE` keys, in any order."""
@@ -67,6 +65,16 @@ class AnswerTable(Protocol):
 
     def size(self) -> int:
         """Return the bytes that the table takes."""
+
+    def salvage(self) -> int:
+        """Put a sound table in the place of a damaged one, with all rows that can be read.
+
+        Returns:
+            The number of these rows.
+
+        Raises:
+            UsageError: The database mends itself.
+        """
 
     def close(self) -> None:
         """Close all connections; closing twice is fine."""
@@ -257,6 +265,23 @@ class Store:
         by_kind = {_text(kind): count for kind, count in sorted(self._table.counts())}
         return StoreStats(by_kind, self._table.size())
 
+    @property
+    def reads_only(self) -> bool:
+        """True where nothing can be written."""
+        return self._table.reads_only
+
+    def salvage(self) -> int:
+        """Save the entries of a damaged file that can be read, and return their number.
+
+        They stand in a new file in its place; the damaged one stays beside it, with `.damaged`
+        after its name. Nobody else may use the store meanwhile.
+
+        Raises:
+            InfrastructureError: Others use it, or the new file cannot be written.
+            UsageError: It is a database that mends itself.
+        """
+        return self._table.salvage()
+
     def discard_damaged(self) -> list[str]:
         """Remove the entries that do not match their checksum, and return their keys."""
         damaged = [row[0] for row in self._rows(None) if _decode(row) is None]
@@ -279,18 +304,26 @@ class Store:
         return value
 
 
-def open_store(folder: Path | str | None = None) -> Store:
+def open_store(folder: Path | str | None = None, writes: bool = False) -> Store:
     """Return the store that a run uses: the database of SEAL_CACHE_URL, else a file in a folder.
 
     Args:
         folder: The cache folder; None: SEAL_CACHE_DIR, else the user's own.
+        writes: Whether answers will be kept there, so that one which can only be read is refused.
 
     Raises:
         SealError: As `Store` raises.
     """
     place = cache_folder(folder).absolute()
     note_addresses(URL_VARIABLE)
-    return Store(os.environ.get(URL_VARIABLE) or place / FILE_NAME, folder=place)
+    store = Store(os.environ.get(URL_VARIABLE) or place / FILE_NAME, folder=place)
+    if writes and store.reads_only:
+        store.close()
+        raise UsageError(
+            f"{store.location} can only be read: play with --cache replay or --cache off, or give "
+            "another --cache-dir"
+        )
+    return store
 
 
 def url_elsewhere() -> str:
@@ -321,6 +354,8 @@ def _table_at(place: Path | str, timeout: float) -> tuple[AnswerTable, Path | No
             f"SEAL_CACHE_URL begins with {place.partition('://')[0]}://: expected"
             " postgresql://USER@HOST:PORT/DATABASE, or sqlite:///FILE"
         )
+    from seal.core.sqlite_store import SqliteAnswers
+
     return SqliteAnswers(path, timeout), path.parent
 
 
@@ -378,202 +413,3 @@ def _value_of(text: bytes) -> dict[str, Any]:
     read = json.loads if text.startswith(_FOREIGN) else orjson.loads
     value: dict[str, Any] = read(text)
     return value
-
-
-# -- Rows of the answer store in one SQLite file, in WAL mode.
-#
-# A commit is a single write to the log, so a killed process loses at most the answer it was about
-# to write; after a power cut the last answers may be gone, the file is sound.
-
-_APPLICATION = 0x5EA1  # the file's `application_id`: tells our files from other SQLite files
-_CREATE = """
-CREATE TABLE IF NOT EXISTS entries (
-    key TEXT PRIMARY KEY,
-    kind TEXT NOT NULL,
-    value TEXT NOT NULL,
-    created TEXT NOT NULL,
-    checksum TEXT NOT NULL
-)
-"""
-_INSERT = (
-    "INSERT INTO entries VALUES (CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT),"
-    " CAST(? AS TEXT), CAST(? AS TEXT)) ON CONFLICT (key) DO NOTHING"
-)
-_SELECT = "SELECT key, kind, value, created, checksum FROM entries "
-_ONE = f"{_SELECT}WHERE key = ?"
-_NEXT = (
-    f"{_SELECT}WHERE key > CAST(? AS TEXT) AND kind = coalesce(?, kind) ORDER BY key LIMIT {PAGE}"
-)
-
-
-_Result = TypeVar("_Result")
-
-
-class SqliteAnswers:
-    """An `AnswerTable` in a file.
-
-    Args:
-        path: The file; it and its folder are made where they do not exist.
-        timeout: Seconds to wait for other writers.
-
-    Raises:
-        UsageError: The file or its folder cannot be made or opened.
-        DataError: The file is no store, or of another version.
-        InfrastructureError: The file cannot be read now, as others hold it.
-    """
-
-    outage = ""
-
-    def __init__(self, path: Path, timeout: float) -> None:
-        self.location = str(path)
-        self._path = path
-        self._timeout = timeout
-        self._idle: deque[sqlite3.Connection] = deque()
-        self._inherited: list[sqlite3.Connection] = []
-        self._process = os.getpid()
-        self._closed = False
-        self._prepare()
-
-    def select(self, keys: Sequence[str]) -> list[Row]:
-        """See `AnswerTable`."""
-        where = _ONE if len(keys) == 1 else f"{_SELECT}WHERE key IN ({','.join('?' * len(keys))})"
-        return self._asked(lambda connection: connection.execute(where, keys).fetchall())
-
-    def page(self, after: bytes, kind: str | None) -> list[Row]:
-        """See `AnswerTable`; no transaction stays open between two pages."""
-        return self._asked(lambda c: c.execute(_NEXT, (after, kind)).fetchall())
-
-    def insert(self, rows: Sequence[Row]) -> int:
-        """See `AnswerTable`."""
-
-        def insert(connection: sqlite3.Connection) -> int:
-            if len(rows) == 1:  # commits by itself
-                return connection.execute(_INSERT, rows[0]).rowcount
-            with connection:  # commits all of it, or nothing
-                connection.execute("BEGIN IMMEDIATE")
-                return connection.executemany(_INSERT, rows).rowcount
-
-        return self._asked(insert)
-
-    def delete(self, keys: Sequence[bytes]) -> None:
-        """See `AnswerTable`."""
-        delete = "DELETE FROM entries WHERE key = CAST(? AS TEXT)"
-        self._asked(lambda c: c.executemany(delete, [(key,) for key in keys]))
-
-    def counts(self) -> list[tuple[bytes, int]]:
-        """See `AnswerTable`."""
-        query = "SELECT kind, count(*) FROM entries GROUP BY kind"
-        return self._asked(lambda c: c.execute(query).fetchall())
-
-    def size(self) -> int:
-        """Return the bytes of the file and its log."""
-        files = [self._path, self._path.with_name(self._path.name + "-wal")]
-        return sum(file.stat().st_size for file in files if file.is_file())
-
-    def close(self) -> None:
-        """See `AnswerTable`."""
-        self._closed = True
-        self._drop_inherited()
-        self._close_idle()
-
-    def _asked(self, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
-        """Return what a connection gives that no other thread uses meanwhile."""
-        if self._closed:
-            raise InfrastructureError(f"{self.location}: the store is closed")
-        self._drop_inherited()
-        connection = None
-        try:
-            try:
-                connection = self._idle.pop()
-            except IndexError:  # all are lent
-                connection = self._connect()
-            return work(connection)
-        except sqlite3.Error as error:
-            raise InfrastructureError(f"{self.location}: {error}") from error
-        finally:
-            if connection is not None:
-                self._idle.append(connection)
-            if self._closed:  # while it was lent: `close` did not see it
-                self._close_idle()
-
-    def _close_idle(self) -> None:
-        while True:
-            try:
-                connection = self._idle.pop()
-            except IndexError:  # empty: several threads may do this at once
-                return
-            connection.close()
-
-    def _drop_inherited(self) -> None:
-        # A forked child must not even close its parent's connections: that would drop the locks.
-        if self._process != os.getpid():
-            self._inherited.extend(self._idle)
-            self._idle.clear()
-            self._process = os.getpid()
-
-    def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(
-            self._path, self._timeout, isolation_level=None, check_same_thread=False
-        )
-        connection.text_factory = bytes
-        try:
-            connection.execute("PRAGMA synchronous = NORMAL")
-        except sqlite3.Error:
-            connection.close()
-            raise
-        return connection
-
-    def _prepare(self) -> None:
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with closing(self._connect()) as connection:
-                if not self._is_ours(connection):
-                    _create(connection, self._timeout)
-        except OSError as error:
-            raise self._unusable(error.strerror or str(error)) from error
-        except ValueError as error:  # a character that no path can have
-            raise self._unusable(str(error)) from error
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
-                raise self._unusable(str(error)) from error
-            raise InfrastructureError(f"{self.location} cannot be opened: {error}") from error
-        except sqlite3.DatabaseError as error:
-            raise foreign(self.location, str(error)) from error
-
-    def _is_ours(self, connection: sqlite3.Connection) -> bool:
-        """Return False for an empty file, and raise for one that we cannot use."""
-        with connection:  # one transaction: meanwhile another process may make the tables
-            connection.execute("BEGIN")
-            application = connection.execute("PRAGMA application_id").fetchone()[0]
-            version = connection.execute("PRAGMA user_version").fetchone()[0]
-            tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-        if application == _APPLICATION:
-            check_version(self.location, version)
-            return True
-        if tables:
-            raise foreign(self.location, "it holds other tables")
-        return False
-
-    def _unusable(self, reason: str) -> UsageError:
-        return UsageError(
-            f"{self.location} cannot be opened: {reason}; give another --cache-dir or"
-            " SEAL_CACHE_DIR, a folder that can be made and written"
-        )
-
-
-def _create(connection: sqlite3.Connection, timeout: float) -> None:
-    """Make the tables in a file in WAL mode; several processes may do so at once."""
-    end = time.monotonic() + timeout
-    while True:  # SQLite's own busy timeout does not cover every step of the change to WAL mode
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            break
-        except sqlite3.OperationalError as error:
-            if "locked" not in str(error) or time.monotonic() > end:
-                raise
-            time.sleep(0.01)
-    with connection:
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute(_CREATE)
-        connection.execute(f"PRAGMA user_version = {VERSION}")
-        connection.execute(f"PRAGMA application_id = {_APPLICATION}")

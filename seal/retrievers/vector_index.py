@@ -8,6 +8,7 @@ holds a second copy of the vectors.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import logging
@@ -341,7 +342,8 @@ def kept_index(
     store of another make holds is its own, and not kept here.
 
     Args:
-        folder: Where indexes are kept; made where it is missing.
+        folder: Where indexes are kept; made where it is missing. Nothing is kept in one that can
+            only be read.
         identity: JSON value of everything that shapes the index.
         count: Number of vectors that the index must have.
         kind: Of the index.
@@ -351,17 +353,32 @@ def kept_index(
         return build()
     key = digest(identity)
     path = folder / f"{key}.index"
-    folder.mkdir(parents=True, exist_ok=True)
-    with path.with_suffix(".lock").open("ab") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # it ends with the process that holds it
+    with _alone(path) as may_write:
         if path.is_file():
             try:
                 return read_index(path, key, count, kind)
             except DataError as error:
                 _log.warning("%s; it is built again", error)
         index = build()
-        write_index(path, key, index)
+        if may_write:
+            write_index(path, key, index)
         return index
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[bool]:
+    """Let one process at a time make a file; yield whether it can be written at all."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = path.with_suffix(".lock").open("ab")
+    except OSError as error:
+        if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise
+        yield False
+        return
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # it ends with the process that holds it
+        yield True
 
 
 def write_index(path: Path, key: str, index: VectorIndex) -> None:

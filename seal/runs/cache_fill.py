@@ -79,7 +79,7 @@ class Answerer:
     def __init__(self, settings: RunSettings) -> None:
         self.pool = open_pool(settings.pool)
         self.tools = {tool.id: tool for tool in self.pool.tools()}
-        self._store = open_store(settings.cache_dir)
+        self._store = open_store(settings.cache_dir, writes=True)
         cast = Cast(settings, self._store, self.pool)
         self._simulator = SimulatorSource(
             settings=settings, tools=self.tools, pool=self.pool, store=self._store, cast=cast

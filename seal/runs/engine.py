@@ -66,6 +66,7 @@ from seal.runs.role_models import Cast, RunModel, find_recording, is_player, own
 from seal.runs.run import RunFolder
 from seal.runs.scoring import Scorer
 from seal.runs.settings import RunSettings
+from seal.runs.workers import check_open_files
 
 if TYPE_CHECKING:
     from seal.runs.one_shot import Examples
@@ -113,8 +114,10 @@ class Engine:
             settings, role_models={**team.models, **settings.role_models}, world_options=of_worlds
         )
         self.settings = settings
+        check_open_files(settings.workers)
         _check_roles(settings, self.team)
-        self.store = open_store(settings.cache_dir) if store is None else store
+        writes = settings.cache == "record"
+        self.store = open_store(settings.cache_dir, writes) if store is None else store
         self.cast = Cast(settings, self.store, pool)
         self.meter = self.cast.meter
         """Counts what models are asked, in chats and beside them."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import resource
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -23,6 +24,7 @@ from seal.core import (
     StopReason,
     Task,
     Trajectory,
+    UsageError,
     fault,
 )
 from seal.core.concurrency import within
@@ -122,6 +124,24 @@ def lost(
         job.task.id, job.trial, steps, job.rankings, stops=stops, answers=(None,) * len(stops)
     )
     return trajectory, encode(trajectory)
+
+
+_FILES = 32
+"""Open files of a process beside those of its workers, of which each has a connection."""
+
+
+def check_open_files(workers: int) -> None:
+    """Make sure that this process may open as many files as its workers need.
+
+    Raises:
+        UsageError: It may not.
+    """
+    most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if most != resource.RLIM_INFINITY and workers + _FILES > most:
+        raise UsageError(
+            f"--workers {workers}: they need about {workers + _FILES} open files, and this process "
+            f"may open {most}; give fewer --workers, or raise `ulimit -n`"
+        )
 
 
 @dataclass(frozen=True, slots=True)

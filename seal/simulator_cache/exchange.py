@@ -256,11 +256,13 @@ class VerifyReport:
     """Answers to another version of their tool's document."""
     unchecked: int = 0
     """Answers of tools without a response shape, and errors, which no shape describes."""
+    saved: int | None = None
+    """Entries that could be saved from a damaged file; None: the file was sound."""
 
     @property
     def sound(self) -> bool:
         """True: nothing is damaged, malformed or misshapen."""
-        return not (self.damaged or self.malformed or self.misshapen)
+        return self.saved is None and not (self.damaged or self.malformed or self.misshapen)
 
 
 def verify(store: Store, tools: Mapping[str, Tool], repair: bool = False) -> VerifyReport:
@@ -269,9 +271,14 @@ def verify(store: Store, tools: Mapping[str, Tool], repair: bool = False) -> Ver
     Args:
         store: The store; entries of models are only checked for damage.
         tools: The pool by id.
-        repair: Remove the damaged entries.
+        repair: Remove the damaged entries; of a file with a damaged page save the others.
+
+    Raises:
+        DamagedStoreError: A page of the file is damaged, and it is not to be repaired.
     """
     report = VerifyReport()
+    if repair:
+        report.saved = _saved(store)
     shapes = OfTool(lambda tool: _shapes(tool, store))
     for entry in store.entries():
         report.checked += 1
@@ -288,6 +295,18 @@ def verify(store: Store, tools: Mapping[str, Tool], repair: bool = False) -> Ver
     if repair:
         store.discard_damaged()
     return report
+
+
+def _saved(store: Store) -> int | None:
+    """Return how many entries of a file with a damaged page were saved; None: it has none."""
+    from seal.core.sqlite_store import DamagedStoreError
+
+    try:
+        for _ in store.entries():
+            pass
+    except DamagedStoreError:
+        return store.salvage()
+    return None
 
 
 def _shapes(tool: Tool, store: Store) -> dict[str, Validator | None]:

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from postgres_server import PostgresServer
 
 from seal.core import DataError, InfrastructureError, Response, Tool, UsageError
-from seal.core.store import SqliteAnswers, Store, digest_of_entries
+from seal.core.sqlite_store import SqliteAnswers
+from seal.core.store import Store, digest_of_entries
 from seal.core.values import digest
 from seal.simulator_cache.answer_cache import KIND, answer_entry, document_digest, entry_key
 from seal.simulator_cache.exchange import export_entries, import_entries, merge, verify

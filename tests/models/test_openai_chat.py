@@ -781,3 +781,38 @@ def test_what_is_no_json_is_shown_without_any_part_of_the_key(model_of):
     with pytest.raises(ModelError, match=r"Is --base-url right\? It sent '<html>xx") as told:
         model.complete(ASK)
     assert KEY[:4] not in str(told.value)
+
+
+FULL = """
+import resource, sys
+from seal.core import Message, ModelError, Request
+from seal.models.spec import ModelSettings, build_model
+
+ask, address = Request((Message("user", "Hi"),)), sys.argv[1]
+settings = ModelSettings(base_url=address, max_tries=2, first_wait_s=0.001)
+build_model("openai/x", settings).complete(ask)
+other = build_model("openai/y", settings)
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+files = []
+try:
+    while True:
+        files.append(open("/dev/null"))
+except OSError:
+    pass
+try:
+    other.complete(ask)
+except ModelError as error:
+    print(error)
+files.clear()
+print(other.complete(ask).content)
+"""
+
+
+def test_too_many_open_files_are_no_fault_of_the_server(model_server):
+    server = model_server(lambda request: text("Hi."))
+    command = [sys.executable, "-c", FULL, server.url]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    told, answered = done.stdout.splitlines()
+    assert "too many files are open: give fewer --workers, or raise `ulimit -n`" in told
+    assert "Is it running" not in told
+    assert answered == "Hi."

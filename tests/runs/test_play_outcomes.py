@@ -1,5 +1,7 @@
 """What a model's answers come to in a run: scored where it is the model's, an error elsewhere."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -500,3 +502,12 @@ def test_calls_that_the_server_cannot_read_are_the_models_words(
     assert trajectory.answers == (WROTE,)
     assert trajectory.steps[-1].finish_reason == "unreadable"
     assert played.summary["metrics"]["call_recall"]["mean"] == 0.0
+
+
+@pytest.mark.parametrize("workers", [1, 60])
+def test_workers_that_need_more_open_files_than_there_may_be_are_refused(workers, tmp_path):
+    command = f"ulimit -n 64; exec {sys.executable} -m seal run sample --first 1 --no-baselines"
+    command += f" --workers {workers} --out {tmp_path / 'run'}"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+    refusal = "they need about 92 open files, and this process may open 64; give fewer --workers"
+    assert (refusal in done.stderr, done.returncode) == ((True, 2) if workers > 1 else (False, 0))

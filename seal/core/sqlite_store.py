@@ -1,0 +1,310 @@
+"""Rows of the answer store in one SQLite file, in WAL mode.
+
+A commit is a single write to the log, so a killed process loses at most the answer it was about to
+write; after a power cut the last answers may be gone, the file is sound. A file that cannot be
+written is read, and of a file with a damaged page all other pages can be saved.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TypeVar
+
+from seal.core.errors import InfrastructureError, UsageError
+from seal.core.store import PAGE, VERSION, Row, check_version, foreign
+
+_APPLICATION = 0x5EA1  # the file's `application_id`: tells our files from other SQLite files
+_CREATE = """
+CREATE TABLE IF NOT EXISTS entries (
+    key TEXT PRIMARY KEY,
+    kind TEXT NOT NULL,
+    value TEXT NOT NULL,
+    created TEXT NOT NULL,
+    checksum TEXT NOT NULL
+)
+"""
+_INSERT = (
+    "INSERT INTO entries VALUES (CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT),"
+    " CAST(? AS TEXT), CAST(? AS TEXT)) ON CONFLICT (key) DO NOTHING"
+)
+_SELECT = "SELECT key, kind, value, created, checksum FROM entries "
+_ONE = f"{_SELECT}WHERE key = ?"
+_NEXT = (
+    f"{_SELECT}WHERE key > CAST(? AS TEXT) AND kind = coalesce(?, kind) ORDER BY key LIMIT {PAGE}"
+)
+
+
+_BETWEEN = f"{_SELECT}WHERE rowid BETWEEN ? AND ?"
+_LEAST_ROW = 64
+"""Bytes that a row takes at least: its checksum and time alone are as many."""
+_DAMAGED = "stop its runs; `seal cache verify POOL --repair` then saves what can be read"
+_REPAIRS = {
+    sqlite3.SQLITE_CORRUPT: _DAMAGED,
+    sqlite3.SQLITE_NOTADB: _DAMAGED,
+    sqlite3.SQLITE_FULL: "free some space there",
+    sqlite3.SQLITE_READONLY: "let its folder be written, or give another --cache-dir",
+    sqlite3.SQLITE_IOERR: "see whether its disk is sound and mounted",
+    sqlite3.SQLITE_CANTOPEN: "give fewer --workers or raise `ulimit -n`, if many files are open",
+}
+"""What SQLite says to what helps."""
+_LASTING = _REPAIRS.keys() - {sqlite3.SQLITE_CANTOPEN}
+"""After these no request is worth its price, for its answer cannot be kept."""
+
+
+_Result = TypeVar("_Result")
+
+
+class DamagedStoreError(InfrastructureError):
+    """A page of the file is damaged; what lies on others can be saved."""
+
+
+class SqliteAnswers:
+    """An `AnswerTable` in a file.
+
+    Args:
+        path: The file; it and its folder are made where they do not exist.
+        timeout: Seconds to wait for other writers.
+
+    Raises:
+        UsageError: The file or its folder cannot be made or opened.
+        DataError: The file is no store, or of another version.
+        InfrastructureError: The file cannot be read now, as others hold it.
+    """
+
+    def __init__(self, path: Path, timeout: float) -> None:
+        self.location = str(path)
+        self.outage = ""
+        self.reads_only = False
+        self._how = ""
+        self._path = path
+        self._timeout = timeout
+        self._idle: deque[sqlite3.Connection] = deque()
+        self._inherited: list[sqlite3.Connection] = []
+        self._process = os.getpid()
+        self._closed = False
+        self._prepare()
+
+    def select(self, keys: Sequence[str]) -> list[Row]:
+        """See `AnswerTable`."""
+        where = _ONE if len(keys) == 1 else f"{_SELECT}WHERE key IN ({','.join('?' * len(keys))})"
+        return self._asked(lambda connection: connection.execute(where, keys).fetchall())
+
+    def page(self, after: bytes, kind: str | None) -> list[Row]:
+        """See `AnswerTable`; no transaction stays open between two pages."""
+        return self._asked(lambda c: c.execute(_NEXT, (after, kind)).fetchall())
+
+    def insert(self, rows: Sequence[Row]) -> int:
+        """See `AnswerTable`."""
+        if self.reads_only:
+            raise InfrastructureError(
+                f"{self.location} can only be read; give another --cache-dir to keep answers"
+            )
+
+        def insert(connection: sqlite3.Connection) -> int:
+            if len(rows) == 1:  # commits by itself
+                return connection.execute(_INSERT, rows[0]).rowcount
+            with connection:  # commits all of it, or nothing
+                connection.execute("BEGIN IMMEDIATE")
+                return connection.executemany(_INSERT, rows).rowcount
+
+        return self._asked(insert)
+
+    def delete(self, keys: Sequence[bytes]) -> None:
+        """See `AnswerTable`."""
+        delete = "DELETE FROM entries WHERE key = CAST(? AS TEXT)"
+        self._asked(lambda c: c.executemany(delete, [(key,) for key in keys]))
+
+    def counts(self) -> list[tuple[bytes, int]]:
+        """See `AnswerTable`."""
+        query = "SELECT kind, count(*) FROM entries GROUP BY kind"
+        return self._asked(lambda c: c.execute(query).fetchall())
+
+    def size(self) -> int:
+        """Return the bytes of the file and its log."""
+        files = [self._path, self._path.with_name(self._path.name + "-wal")]
+        return sum(file.stat().st_size for file in files if file.is_file())
+
+    def close(self) -> None:
+        """See `AnswerTable`."""
+        self._closed = True
+        self._drop_inherited()
+        self._close_idle()
+
+    def _asked(self, work: Callable[[sqlite3.Connection], _Result]) -> _Result:
+        """Return what a connection gives that no other thread uses meanwhile."""
+        if self._closed:
+            raise InfrastructureError(f"{self.location}: the store is closed")
+        self._drop_inherited()
+        connection = None
+        try:
+            try:
+                connection = self._idle.pop()
+            except IndexError:  # all are lent
+                connection = self._connect()
+            return work(connection)
+        except sqlite3.Error as error:
+            raise self._told(error) from error
+        finally:
+            if connection is not None:
+                self._idle.append(connection)
+            if self._closed:  # while it was lent: `close` did not see it
+                self._close_idle()
+
+    def _told(self, error: sqlite3.Error) -> InfrastructureError:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        repair = _REPAIRS.get(code, "")
+        text = f"{self.location}: {error}{repair and '; '}{repair}"
+        if code in _LASTING:
+            self.outage = text
+        return (DamagedStoreError if repair == _DAMAGED else InfrastructureError)(text)
+
+    def salvage(self) -> int:
+        """See `AnswerTable`; the damaged file gets the suffix `.damaged`."""
+        self._close_idle()
+        made = self._path.with_name(self._path.name + ".new")
+        made.unlink(missing_ok=True)
+        saved = 0
+        with closing(SqliteAnswers(made, self._timeout)) as sound, closing(self._connect()) as old:
+            try:
+                old.execute("BEGIN EXCLUSIVE")
+            except sqlite3.OperationalError as error:
+                raise InfrastructureError(
+                    f"{self.location} is in use: {error}; stop its runs first"
+                ) from error
+            for rows in _readable(old, self._path.stat().st_size // _LEAST_ROW):
+                saved += sound.insert(rows)
+        for part in ("", "-wal", "-shm"):
+            damaged = self._path.with_name(self._path.name + part)
+            if damaged.exists():
+                damaged.replace(self._path.with_name(f"{self._path.name}.damaged{part}"))
+        made.replace(self._path)
+        self.outage = ""
+        return saved
+
+    def _close_idle(self) -> None:
+        while True:
+            try:
+                connection = self._idle.pop()
+            except IndexError:  # empty: several threads may do this at once
+                return
+            connection.close()
+
+    def _drop_inherited(self) -> None:
+        # A forked child must not even close its parent's connections: that would drop the locks.
+        if self._process != os.getpid():
+            self._inherited.extend(self._idle)
+            self._idle.clear()
+            self._process = os.getpid()
+
+    def _connect(self) -> sqlite3.Connection:
+        place = f"{self._path.absolute().as_uri()}?{self._how}" if self._how else self._path
+        connection = sqlite3.connect(
+            place, self._timeout, isolation_level=None, check_same_thread=False, uri=bool(self._how)
+        )
+        connection.text_factory = bytes
+        try:
+            connection.execute("PRAGMA synchronous = NORMAL")
+        except sqlite3.Error:
+            connection.close()
+            raise
+        return connection
+
+    def _prepare(self) -> None:
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            with closing(self._connect()) as connection:
+                if not self._is_ours(connection):
+                    _create(connection, self._timeout)
+        except OSError as error:
+            raise self._unusable(error.strerror or str(error)) from error
+        except ValueError as error:  # a character that no path can have
+            raise self._unusable(str(error)) from error
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
+                if self._opens_for_reading():
+                    return
+                raise self._unusable(str(error)) from error
+            raise InfrastructureError(f"{self.location} cannot be opened: {error}") from error
+        except sqlite3.DatabaseError as error:
+            raise foreign(self.location, str(error)) from error
+
+    def _opens_for_reading(self) -> bool:
+        """Open a file that cannot be written; what its log holds must be readable, too."""
+        log = self._path.with_name(self._path.name + "-wal")
+        is_whole = not log.exists() or not log.stat().st_size
+        for how in ("mode=ro", *(["mode=ro&immutable=1"] if is_whole else [])):
+            self._how = how
+            try:
+                with closing(self._connect()) as connection:
+                    self.reads_only = self._is_ours(connection)
+            except sqlite3.OperationalError:
+                continue
+            return self.reads_only
+        self._how = ""
+        return False
+
+    def _is_ours(self, connection: sqlite3.Connection) -> bool:
+        """Return False for an empty file, and raise for one that we cannot use."""
+        with connection:  # one transaction: meanwhile another process may make the tables
+            connection.execute("BEGIN")
+            application = connection.execute("PRAGMA application_id").fetchone()[0]
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if application == _APPLICATION:
+            check_version(self.location, version)
+            return True
+        if tables:
+            raise foreign(self.location, "it holds other tables")
+        return False
+
+    def _unusable(self, reason: str) -> UsageError:
+        return UsageError(
+            f"{self.location} cannot be opened: {reason}; give another --cache-dir or"
+            " SEAL_CACHE_DIR, a folder that can be made and written"
+        )
+
+
+def _create(connection: sqlite3.Connection, timeout: float) -> None:
+    """Make the tables in a file in WAL mode; several processes may do so at once."""
+    end = time.monotonic() + timeout
+    while True:  # SQLite's own busy timeout does not cover every step of the change to WAL mode
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            break
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > end:
+                raise
+            time.sleep(0.01)
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute(_CREATE)
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+
+
+def _readable(connection: sqlite3.Connection, most: int) -> Iterator[list[Row]]:
+    """Yield the rows of a table, some at a time, without those on pages that are damaged.
+
+    Args:
+        connection: To the file.
+        most: The largest number that a row can have.
+    """
+    for start in range(1, most + 1, PAGE):
+        parts = [(start, min(start + PAGE - 1, most))]
+        while parts:
+            first, last = parts.pop()
+            try:
+                found = connection.execute(_BETWEEN, (first, last)).fetchall()
+            except sqlite3.DatabaseError:
+                if first < last:
+                    middle = (first + last) // 2
+                    parts += [(middle + 1, last), (first, middle)]
+                continue
+            if found:
+                yield found

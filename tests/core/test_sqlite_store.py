@@ -1,0 +1,125 @@
+"""A file of answers that is damaged, full or only readable keeps what it holds, and says so."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from seal.core import InfrastructureError, UsageError
+from seal.core.sqlite_store import DamagedStoreError, SqliteAnswers
+from seal.core.store import Store, open_store
+from seal.simulator_cache.exchange import verify
+
+PAGE_BYTES = 4096
+READER = """
+import sys
+from seal.core import UsageError
+from seal.core.store import open_store
+with open_store(sys.argv[1]) as store:
+    print(store.reads_only, store.get("key 7"))
+    try:
+        store.put("new", {"a": 1})
+    except Exception as error:
+        print(error)
+try:
+    open_store(sys.argv[1], writes=True)
+except UsageError as error:
+    print(error)
+"""
+
+
+def filled(folder: Path, entries: int = 200) -> Path:
+    with open_store(folder) as store:
+        store.put_each({f"key {n}": {"text": f"{n} " * 100} for n in range(entries)})
+    return folder / "answers.sqlite"
+
+
+def damage(path: Path, page: int) -> None:
+    with path.open("r+b") as file:
+        file.seek(page * PAGE_BYTES)
+        file.write(b"\xff" * PAGE_BYTES)
+
+
+@pytest.mark.parametrize("page", [3, 10, 20])
+def test_what_lies_on_sound_pages_is_saved(page: int, tmp_path: Path) -> None:
+    path = filled(tmp_path)
+    damage(path, page)
+    with open_store(tmp_path) as store:
+        with pytest.raises(DamagedStoreError, match="cache verify POOL --repair` then saves"):
+            verify(store, {})
+        assert "malformed" in store.outage
+        report = verify(store, {}, repair=True)
+        assert report.saved is not None
+        assert 100 < report.saved < 200
+        assert report.checked == report.saved
+        assert (report.damaged, report.sound, store.outage) == ([], False, "")
+        kept = {entry.key: entry.value for entry in store.entries()}
+        assert all(kept[key] == {"text": f"{key[4:]} " * 100} for key in kept)
+        assert store.put("new", {"a": 1}) == {"a": 1}
+    assert path.with_name("answers.sqlite.damaged").is_file()
+    with open_store(tmp_path) as store:
+        assert verify(store, {}, repair=True).saved is None
+
+
+def test_a_file_that_others_use_is_not_salvaged(tmp_path: Path) -> None:
+    path = filled(tmp_path)
+    with Store(path, timeout=0.1) as store, Store(path) as other:
+        other._table._asked(lambda c: c.execute("BEGIN IMMEDIATE"))  # type: ignore[attr-defined]
+        with pytest.raises(InfrastructureError, match=r"is in use: .* stop its runs first"):
+            store.salvage()
+    assert not path.with_name("answers.sqlite.damaged").exists()
+
+
+class Full(SqliteAnswers):
+    """A file that may not grow, as on a full disk: SQLite's own error."""
+
+    def _connect(self):
+        connection = super()._connect()
+        connection.execute("PRAGMA max_page_count = 8")
+        return connection
+
+
+def test_a_full_disk_ends_a_run_at_once(tmp_path: Path) -> None:
+    table = Full(tmp_path / "answers.sqlite", 1)
+    rows = [(b"%d" % n, b"model", b"x" * 1000, b"now", b"sum") for n in range(100)]
+    with pytest.raises(InfrastructureError, match="disk is full; free some space there"):
+        table.insert(rows)
+    assert "disk is full" in table.outage
+    table.close()
+
+
+def as_reader() -> list[str]:
+    """Return what begins a command that obeys the modes of files, also as root."""
+    if os.getuid():
+        return []
+    if shutil.which("setpriv") is None:
+        pytest.skip("root may write everywhere, and there is no setpriv")
+    return ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
+
+
+def test_a_file_that_can_only_be_read_is_read(tmp_path: Path) -> None:
+    path = filled(tmp_path / "cache")
+    for each in (path, path.parent):
+        each.chmod(0o555)
+    try:
+        command = [*as_reader(), sys.executable, "-c", READER, str(path.parent)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    finally:
+        path.parent.chmod(0o755)
+    found, kept, refused = done.stdout.splitlines()
+    assert found == f"True { ({'text': '7 ' * 100}) }"
+    assert "can only be read; give another --cache-dir to keep answers" in kept
+    assert "play with --cache replay or --cache off" in refused
+
+
+def test_a_database_of_a_server_is_not_salvaged_here() -> None:
+    pytest.importorskip("psycopg")
+    from seal.core.postgres_store import PostgresAnswers
+
+    table = PostgresAnswers.__new__(PostgresAnswers)
+    table.location = "postgresql://host/answers"
+    with pytest.raises(UsageError, match="its server's own tools"):
+        table.salvage()
