@@ -62,7 +62,7 @@ from seal.runs.identity import SCRIPTED, measure_of
 from seal.runs.journal import LiveFile
 from seal.runs.judges import Judges
 from seal.runs.resolve import played, team_part
-from seal.runs.role_models import Cast, RunModel, find_recording, is_player, own_prompts
+from seal.runs.role_models import Cast, RunModel, find_recording, is_player
 from seal.runs.run import RunFolder
 from seal.runs.scoring import Scorer
 from seal.runs.settings import RunSettings
@@ -123,8 +123,12 @@ class Engine:
         checked = CHECKER in self.team.roles
         self.judges = Judges(self.cast, settings.judge, settings.votes, checked=checked)
         """Of every chat."""
-        self.prompts = own_prompts(settings, self.team, self.judges.prompts, pool)
+        self.prompts: Mapping[str, str] = {}
         """Of roles, judges and the simulator, those that the run has instead of ours."""
+        if settings.prompts:
+            from seal.runs.prompts import own_prompts
+
+            self.prompts = own_prompts(settings, self.team, self.judges.prompts, pool)
         self.environments = EnvironmentSource(
             SimulatorSource(
                 settings=settings, tools=self.tools, pool=pool, store=self.store, cast=self.cast
