@@ -177,8 +177,6 @@ class Source:
     tools: tuple[Tool, ...]
     tasks: tuple[Task, ...]
     """Those that are asked."""
-    all_tasks: tuple[Task, ...] = ()
-    """All of the pool; empty where no retriever learns from them."""
 
     def to_json(self) -> dict[str, Any]:
         """Return {pool, pool_digest, tools, tasks} for results.json."""
@@ -231,15 +229,12 @@ class Ranked:
         return self.size == "all"
 
 
-def open_sources(
-    pools: Sequence[Bench], settings: RetrievalSettings, learns: bool = False
-) -> list[Source]:
+def open_sources(pools: Sequence[Bench], settings: RetrievalSettings) -> list[Source]:
     """Return the pools, read and labelled.
 
     Args:
         pools: Names or folders.
         settings: Which tasks are asked.
-        learns: Whether a retriever needs all tasks.
 
     Raises:
         UnknownNameError: No such pool.
@@ -250,8 +245,8 @@ def open_sources(
     labels = distinct(_names(pools, opened))
     found = []
     for pool, label in zip(opened, labels, strict=True):
-        tasks, every = tuple(pool.chosen(settings)), tuple(pool.tasks()) if learns else ()
-        found.append(Source(label, pool.name, pool.digest, pool.tools(), tasks, every))
+        tasks = tuple(pool.chosen(settings))
+        found.append(Source(label, pool.name, pool.digest, pool.tools(), tasks))
     return found
 
 
@@ -686,7 +681,6 @@ def perturbed(source: Source, rule: Perturbation, seed: int) -> Source:
         digest=digest([source.digest, "perturbed", rule, seed]),
         tools=tools,
         tasks=tuple(map(anew, source.tasks)),
-        all_tasks=tuple(map(anew, source.all_tasks)),
     )
 
 

@@ -41,7 +41,6 @@ from seal.experiments.retrieval_figures import cell_of, comparisons_of, correcte
 from seal.experiments.series import FIGURES, ExperimentFile, LongForm, figures_of, write_json
 from seal.experiments.settings import RetrievalSettings
 from seal.pools.lookup import Bench
-from seal.retrievers.build import learns
 from seal.runs.costs import Meter
 from seal.runs.engine import search_pool
 from seal.runs.identity import versions
@@ -90,8 +89,7 @@ def retrieve(
     if not pools or not retrievers:
         raise UsageError("retrieval needs a pool and a retriever, such as: seal retrieve sample")
     entered = contenders(retrievers, settings.options)
-    learning = any(learns(one.what, one.options) for one in entered)
-    sources = open_sources(pools, settings, learning)
+    sources = open_sources(pools, settings)
     if settings.held_out is not None:
         sources = held_out(sources, settings.held_out)
     sources = [
@@ -204,7 +202,7 @@ class _Experiment:
         pool = search_pool(
             self.store,
             part.tools,
-            part.source.all_tasks if learns(contender.what, contender.options) else part.tasks,
+            part.tasks,
             seed=self.settings.seed,
             options=contender.options,
             cache=self.settings.cache,

@@ -53,7 +53,7 @@ from seal.core.registry import name_of
 from seal.core.store import Store, open_store
 from seal.models.spec import Flagged
 from seal.pools.pool import StoredPool
-from seal.retrievers.build import build_retriever, learns, rank, reads_gold
+from seal.retrievers.build import build_retriever, rank, reads_gold
 from seal.runs.chats import history_of, limits_of, merge_goals
 from seal.runs.costs import Ledger, Meter
 from seal.runs.environments import EnvironmentSource, SimulatorSource
@@ -422,8 +422,6 @@ class Engine:
             s, named = self.settings, self.settings.finder
             options = {**({"base_url": s.base_url} if s.base_url else {}), **s.retriever_options}
             tasks: Iterable[Task] = self.pool.chosen(s) if reads_gold(named, options) else ()
-            if learns(named, options):  # from all: what one task gets must not depend on the others
-                tasks = self.pool.tasks()
             pool = search_pool(
                 self.store,
                 tuple(self.tools.values()),
