@@ -32,7 +32,6 @@ from seal.experiments.draws import (
     left_out,
     measure,
     open_sources,
-    perturbed,
     repeated,
     without_distractors,
 )
@@ -92,11 +91,6 @@ def retrieve(
     sources = open_sources(pools, settings)
     if settings.held_out is not None:
         sources = held_out(sources, settings.held_out)
-    sources = [
-        each
-        for source in sources
-        for each in (source, *(perturbed(source, it, settings.seed) for it in settings.perturb))
-    ]
     parts = [part for source in sources for part in draw(source, settings)]
     drawn = [part.distractors for part in parts if not part.whole]
     notes = [
