@@ -25,8 +25,9 @@ from seal.report.comparison import (
 )
 from seal.report.figures import interval_figure
 from seal.report.frames import framed
-from seal.report.grids import DIFFERENCE, Glance, Grid, figure, grid_of
+from seal.report.grids import Grid
 from seal.report.lanes import all_metrics
+from seal.report.table_forms import DIFFERENCE, Glance, figure, grid_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -15,7 +15,8 @@ from seal.pools.lint import LintReport
 from seal.pools.lint_findings import KINDS
 from seal.pools.pool import StoredPool
 from seal.report.frames import framed, json_cell
-from seal.report.grids import Glance, Grid, counts_of
+from seal.report.grids import Grid, counts_of
+from seal.report.table_forms import Glance
 
 if TYPE_CHECKING:
     from pandas import DataFrame

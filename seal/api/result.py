@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from seal.core import DataError, UnknownKeyError, UsageError, shortened
 from seal.core.settings import checked_names
-from seal.report.grids import Estimate, Glance, glance_html, glance_text, terminal_text
+from seal.report.grids import Estimate
+from seal.report.table_forms import Glance, glance_html, glance_text, terminal_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -18,10 +18,11 @@ from seal.core.text import counted
 from seal.experiments.comparison import named_runs
 from seal.report.figures import interval_figure
 from seal.report.frames import runs_frame
-from seal.report.grids import Glance, Grid, number
+from seal.report.grids import Grid, number
 from seal.report.lanes import ShortTable, lanes_of, model_name
 from seal.report.pages import BarGroup
 from seal.report.run_results import error_notes, gold_notes, outcome_notes, result_tables
+from seal.report.table_forms import Glance
 from seal.runs.run import RunFolder, exit_code_of
 
 if TYPE_CHECKING:

@@ -18,7 +18,6 @@ from seal.core.call_formats import Format
 from seal.core.settings import checked
 from seal.experiments.settings import (
     Distractors,
-    Perturbation,
     QueriesIn,
     RetrievalSettings,
     Size,
@@ -462,7 +461,6 @@ class RetrievalOptions(DrawingOptions, total=False):
     limit: int | None
     first: int | None
     held_out: str | Path | None
-    perturb: tuple[Perturbation, ...]
     prices: str | Path | None
     cache: CacheMode
     cache_dir: str | Path | None

@@ -346,7 +346,7 @@ class Called(OfATool):
         and in the call. So are members of maps within arguments. The schema is no part of the
         record: it is not written or compared.
         """
-        from seal.core.schemas import has_defaults
+        from seal.core.schema_faults import has_defaults
 
         if self.arguments is None or self.tool not in tools:
             return self
@@ -390,7 +390,7 @@ class Called(OfATool):
         if not found or schema is None:
             return found
 
-        from seal.core.schemas import with_defaults
+        from seal.core.schema_faults import with_defaults
 
         given = with_defaults(schema, arguments)
 

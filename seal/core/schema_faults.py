@@ -1,22 +1,24 @@
-"""What JSON Schema does not allow in a schema: each fault by its place, and its repair."""
+"""What JSON Schema does not allow in a schema, with its repair; what calls leave to defaults."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache, reduce
 from itertools import islice
 from operator import getitem
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import unquote
 
 from seal.core.errors import shortened
 from seal.core.patterns import is_pattern
 from seal.core.schemas import (
+    MAX_DEPTH,
     MAX_SCHEMA_DEPTH,
     TYPES,
     is_open,
     is_sound,
     meets,
-    referred,
     required_names,
     schema_validator,
 )
@@ -217,3 +219,123 @@ def _for_the_same_value(schema: Any) -> list[Any]:
         found += branches if isinstance(branches, list) else []
     dependent = schema.get("dependentSchemas")
     return found + (list(dependent.values()) if isinstance(dependent, dict) else [])
+
+
+# -- What a call says that leaves something out: the defaults of its tool.
+
+_MOST_DEFAULTS = 10_000
+"""Defaults that are filled in; references that fork at each step could name millions."""
+
+
+_LOCAL = re.compile(r"#(?:/(?:\$defs|definitions|properties)/[^/]+)*")
+
+
+def with_defaults(schema: Mapping[str, JSON], arguments: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Return arguments with the defaults of what they leave out, also in the maps within them.
+
+    A name that a schema requires has no default: a call that leaves it out is refused. Where
+    schemas are alternatives, those of the only one that is not null count. A schema that refers to
+    itself has no defaults within its own.
+
+    Args:
+        schema: Of the argument map, sound or not.
+        arguments: As in a call; they stay as they are.
+    """
+    filled = _Filling(schema).of(schema, dict(arguments), ())
+    return filled if isinstance(filled, dict) else dict(arguments)
+
+
+def has_defaults(schema: Mapping[str, JSON]) -> bool:
+    """Tell whether a schema says `default` anywhere, be it of an argument or not."""
+    waiting: list[JSON] = [schema]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            if "default" in one:
+                return True
+            waiting += one.values()
+        elif isinstance(one, list):
+            waiting += one
+    return False
+
+
+class _Filling:
+    """Fills defaults in.
+
+    Args:
+        root: The schema that references lead into.
+    """
+
+    def __init__(self, root: Mapping[str, JSON]) -> None:
+        self._root = root
+        self._left = _MOST_DEFAULTS
+
+    def of(self, schema: JSON, value: JSON, within: tuple[int, ...]) -> JSON:
+        """Return a value with the defaults that its schema names for parts of it.
+
+        Args:
+            schema: What it is meant to meet.
+            value: Stays as it is.
+            within: Identities of the schemas of all that it lies in.
+        """
+        if not isinstance(value, (dict, list)) or len(within) > MAX_DEPTH:
+            return value
+        parts = self._applied(schema)
+        within = (*within, *map(id, parts))
+        for part in parts:
+            if isinstance(value, dict):
+                value = self._map(part, value, within)
+            elif isinstance(items := part.get("items"), dict):
+                value = [self.of(items, item, within) for item in value]
+        return value
+
+    def _map(
+        self, schema: Mapping[str, JSON], value: dict[str, JSON], within: tuple[int, ...]
+    ) -> dict[str, JSON]:
+        properties, others = schema.get("properties"), schema.get("additionalProperties")
+        known = properties if isinstance(properties, dict) else {}
+        filled = {
+            name: self.of(known.get(name, others), item, within) for name, item in value.items()
+        }
+        needed = set(required_names(schema))
+        for name in [one for one in known if one not in filled and one not in needed]:
+            parts = self._applied(known[name])
+            told = [part["default"] for part in parts if "default" in part]
+            if told and self._left and set(within).isdisjoint(map(id, parts)):
+                self._left -= 1
+                filled[name] = self.of(known[name], told[0], within)
+        return filled
+
+    def _applied(self, schema: JSON) -> list[dict[str, JSON]]:
+        """Return the schemas that a value of a schema has to meet, each once, itself first."""
+        found: dict[int, dict[str, JSON]] = {}
+        waiting = [schema]
+        while waiting:
+            one = waiting.pop()
+            if not isinstance(one, dict) or id(one) in found:
+                continue
+            found[id(one)] = one
+            if isinstance(reference := one.get("$ref"), str):
+                waiting.append(referred(reference, self._root))
+            if isinstance(every := one.get("allOf"), list):
+                waiting += reversed(every)
+            for keyword in ("anyOf", "oneOf"):
+                choices = one.get(keyword)
+                told = [c for c in choices if not _is_null(c)] if isinstance(choices, list) else []
+                waiting += told if len(told) == 1 else []
+        return list(found.values())
+
+
+def _is_null(schema: JSON) -> bool:
+    return isinstance(schema, dict) and schema.get("type") == "null"
+
+
+def referred(reference: str, root: Mapping[str, JSON]) -> JSON:
+    """Return the schema that a reference within a document names; None: there is none."""
+    if not _LOCAL.fullmatch(reference):
+        return None
+    found: JSON = root
+    for part in reference.split("/")[1:]:
+        name = unquote(part).replace("~1", "/").replace("~0", "~")
+        found = found.get(name) if isinstance(found, dict) else None
+    return found

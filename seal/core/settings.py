@@ -51,6 +51,7 @@ _FORMER = {
     "force_simulator": "Gold calls are answered by what was recorded",
     "history_policy": "A goal ends when its prompt does not fit",
     "on": 'Write processes="ray"',
+    "perturb": "seal.augment scrambles tools; a pool of your own asks in other words",
     "planner": 'Write roles={"planner": ...}',
     "speaker_selection": 'Write world_options={"selection": "auto"}',
     "style": 'Write roles={"execution_manager": "react"}',

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from seal.core import UnknownNameError
 from seal.core.conditions import Called
@@ -34,12 +34,21 @@ ArgumentError = Literal[
 the gold call has; have one that the tool does not; a value of another type; a value for an argument
 that the gold call leaves out; another value. Of several, the first tells most."""
 
+_ARGUMENT_ERRORS: tuple[ArgumentError, ...] = get_args(ArgumentError)
+"""Those that come first tell more."""
+
+
 SCORERS = Registry(
     "scorer",
     "seal.argument_scorers",
     {"exact": "seal.evaluation.argument_pairs:EXACT"},
 )
 """Scorers of arguments by name: each a `Scorer`."""
+
+
+def argument_error(errors: Collection[ArgumentError]) -> ArgumentError:
+    """Return the error that counts, of those of one call."""
+    return next((e for e in _ARGUMENT_ERRORS if e in errors), "param value error")
 
 
 @dataclass(frozen=True, slots=True)

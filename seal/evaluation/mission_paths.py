@@ -6,9 +6,12 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from seal.evaluation.argument_pairs import Pairing
 from seal.evaluation.mission_gold import ANSWER, ASK, PSEUDO, Call, Graph, Turn, bits, mask_of
+
+if TYPE_CHECKING:
+    from seal.evaluation.argument_pairs import Pairing
 
 # -- A model's turns along the paths of a mission, without listing the paths.
 #
@@ -50,7 +53,7 @@ class Walk:
 
     Args:
         graph: The gold calls, as of `Graph.closed`.
-        pairing: Of calls with the gold calls.
+        pairing: Of calls with the gold calls; None: gold has none.
         known: For each of the first turns the nodes that its calls can stand for, where that is
             known beforehand. This way is followed whatever else is.
         alone: Nothing else is.
@@ -59,7 +62,7 @@ class Walk:
     def __init__(
         self,
         graph: Graph,
-        pairing: Pairing,
+        pairing: Pairing | None,
         known: Sequence[tuple[int, ...]] = (),
         alone: bool = False,
     ) -> None:
@@ -131,7 +134,7 @@ class Walk:
 
     def _led(self, turn: Turn) -> list[_Branch]:
         """Return where the known way leads, if it is known so far."""
-        if self.taken >= len(self._known):
+        if self.taken >= len(self._known) or self._pairing is None:
             return []
         nodes = self._known[self.taken]
         pairs = zip(turn.calls, nodes, strict=False)  # a text is no call and has a node
@@ -183,7 +186,7 @@ class Walk:
             call: Of a turn.
             free: Nodes that are ready, and that no other call of the turn has.
         """
-        if call.name in PSEUDO:
+        if call.name in PSEUDO or self._pairing is None:
             return ()
         nodes = [node for node in self._pairing.nodes(call.name) if free >> node & 1]
         worths = [(node, self._pairing.likely_worth(call, node)) for node in nodes]

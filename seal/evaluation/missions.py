@@ -6,18 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any, ClassVar, Literal, Protocol, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from seal.core import JSON, Plan, Scale, Score, Step, Tool, ToolCall
 from seal.core.conditions import AGENT, Asked, Called, party
-from seal.evaluation.argument_pairs import (
-    ArgumentError,
-    Pair,
-    Pairing,
-    Scorer,
-    best_pairs,
-    scorer_named,
-)
 from seal.evaluation.calls import align, in_vain
 from seal.evaluation.goals import (
     MISSION,
@@ -43,6 +35,9 @@ from seal.evaluation.mission_gold import (
     mask_of,
 )
 from seal.evaluation.mission_paths import Walk
+
+if TYPE_CHECKING:
+    from seal.evaluation.argument_pairs import ArgumentError, Pair, Scorer
 
 # -- Missions done right, done in the fewest steps, and how far the others came.
 #
@@ -312,9 +307,6 @@ MissionKind = Literal["combine", "serial", "cs"]
 NOT_OFFERED = "not_in_list"
 """Where it is not told which tools were offered, the name of one that was not; any other was."""
 
-_ARGUMENT_ERRORS: tuple[ArgumentError, ...] = get_args(ArgumentError)
-"""Those that come first tell more."""
-
 
 def action_error(
     graph: Graph, turns: Sequence[Turn], offered: Collection[str] | None
@@ -347,11 +339,6 @@ def action_error(
     if Counter(done) - Counter(gold):
         return "redundant tool calling" if set(done) <= set(gold) else "call the wrong function"
     return "early stop"
-
-
-def argument_error(errors: Collection[ArgumentError]) -> ArgumentError:
-    """Return the error that counts, of those of one call."""
-    return next((e for e in _ARGUMENT_ERRORS if e in errors), "param value error")
 
 
 def mission_kind(graph: Graph) -> MissionKind | None:
@@ -453,17 +440,33 @@ def verdict_on(
         scorer: Name of what compares arguments (`SCORERS`).
 
     Raises:
-        UnknownNameError: No such scorer.
+        UnknownNameError: No such scorer, and gold has calls.
         MissingExtraError: Two texts differ and jieba, which cuts them into words, is absent.
     """
+    turns = [*turns, Turn()]
+    if rules is CLEAN and PSEUDO.issuperset(graph.names) and len(graph) == len(set(graph.names)):
+        return _judge_without_calls(graph.closed(), turns, tools)
+    # Of gold calls alone: other runs do not load how arguments are compared.
+    from seal.evaluation.argument_pairs import scorer_named
+
     compared = scorer_named(str(scorer))
-    verdict = rules.judge(graph, [*turns, Turn()], tools, compared)
+    verdict = rules.judge(graph, turns, tools, compared)
     if compared.decides_optimal and verdict.param_label == "error":
         return replace(verdict, is_optimal=False)
     return verdict
 
 
+def _judge_without_calls(graph: Graph, turns: Sequence[Turn], offered: Tools) -> Verdict:
+    """Return what `_judge_clean` does where gold has no call: there is nothing to compare."""
+    walk = Walk(graph, None)
+    seen = taken(walk, turns)
+    verdict = verdict_at(graph, walk, seen, offered, walk.finished)
+    return verdict if walk.finished else replace(verdict, completed=walk.completed)
+
+
 def _judge_clean(graph: Graph, turns: Sequence[Turn], offered: Tools, scorer: Scorer) -> Verdict:
+    from seal.evaluation.argument_pairs import Pairing, argument_error, best_pairs
+
     graph = graph.closed()
     pairing = Pairing(graph, offered, scorer)
     meant, _ = _way(graph, turns, pairing.meant)

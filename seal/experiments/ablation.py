@@ -623,7 +623,7 @@ class Irrelevant:
 #
 # An environment is a category of tools; a goal belongs to that of its gold tools, else of its
 # offered ones, where it is a single one. J_avg in both variants is of all its tools
-# (`seal.evaluation.name_similarity`).
+# (`seal.pools.counts`).
 #
 # An error rate is 1 less the mean score of a pattern over the goals of the environment, so that its
 # denominators are those of `seal.evaluation.pattern_scores`; `any` is the share of goals with at

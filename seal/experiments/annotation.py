@@ -26,13 +26,13 @@ from typing import Any, Generic, Literal, TypeVar
 
 from seal.core import JSON, DataError, OptionError, Step, needing, shortened
 from seal.core.conditions import SYSTEM
-from seal.core.csv_sheets import CsvRows, escaped, unescaped, write_csv
 from seal.core.values import derive_seed, digest
 from seal.evaluation.agreement import Case
 from seal.evaluation.goals import USER, answer_of, goal_steps, made_calls
 from seal.evaluation.panel import majority
 from seal.evaluation.pass_rates import METRICS
 from seal.pools.benchmark import part_of
+from seal.pools.reading.tables import CsvRows, escaped, unescaped, write_csv
 from seal.runs.run import HUMAN, Ratings, RunFolder, human_summary, read_human
 
 # -- The sheet that people fill in: a row has an item, a question, a rater and the rater's value.

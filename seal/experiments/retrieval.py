@@ -32,7 +32,6 @@ from seal.experiments.draws import (
     left_out,
     measure,
     open_sources,
-    perturbed,
     repeated,
     without_distractors,
 )
@@ -41,7 +40,6 @@ from seal.experiments.retrieval_figures import cell_of, comparisons_of, correcte
 from seal.experiments.series import FIGURES, ExperimentFile, LongForm, figures_of, write_json
 from seal.experiments.settings import RetrievalSettings
 from seal.pools.lookup import Bench
-from seal.retrievers.build import learns
 from seal.runs.costs import Meter
 from seal.runs.engine import search_pool
 from seal.runs.identity import versions
@@ -90,15 +88,9 @@ def retrieve(
     if not pools or not retrievers:
         raise UsageError("retrieval needs a pool and a retriever, such as: seal retrieve sample")
     entered = contenders(retrievers, settings.options)
-    learning = any(learns(one.what, one.options) for one in entered)
-    sources = open_sources(pools, settings, learning)
+    sources = open_sources(pools, settings)
     if settings.held_out is not None:
         sources = held_out(sources, settings.held_out)
-    sources = [
-        each
-        for source in sources
-        for each in (source, *(perturbed(source, it, settings.seed) for it in settings.perturb))
-    ]
     parts = [part for source in sources for part in draw(source, settings)]
     drawn = [part.distractors for part in parts if not part.whole]
     notes = [
@@ -204,7 +196,7 @@ class _Experiment:
         pool = search_pool(
             self.store,
             part.tools,
-            part.source.all_tasks if learns(contender.what, contender.options) else part.tasks,
+            part.tasks,
             seed=self.settings.seed,
             options=contender.options,
             cache=self.settings.cache,

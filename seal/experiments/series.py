@@ -138,7 +138,8 @@ class ExperimentFile:
                 grown = key in self.growing and (
                     new is None or (isinstance(old, int) and new >= old)
                 )
-                if old != new and not grown:
+                is_former = new is None and old == []  # of an earlier version, left empty
+                if old != new and not grown and not is_former:
                     differing.append(f"{part}.{key}: was {old!r}, is {new!r}")
         if differing:
             raise UsageError(

@@ -66,11 +66,6 @@ class Drawing(DrawnGroup):
 
 # -- The settings of an experiment in retrieval.
 
-Perturbation: TypeAlias = Literal[
-    "typos", "paraphrase", "german", "spanish", "renamed", "undescribed"
-]
-"""A rule of `seal.experiments.draws`."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class RetrieverGroup:
@@ -106,9 +101,6 @@ class TaskGroup:
     held_out: str | Path | None = None
     """Folder of seal.split, or of a model with its training.json: of the pool that was split, ask
     only what was held out."""
-    perturb: tuple[Perturbation, ...] = ()
-    """Measure each pool with changed words too: typos, paraphrase, german, spanish, renamed,
-    undescribed; repeatable."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,9 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, get_type_hints
 
-from seal.core import DataError, Task, Tool, UsageError, shortened
-from seal.core.conditions import Called
-from seal.core.records import decode, encode
+from seal.core import Task, Tool, UsageError, shortened
 from seal.core.registry import load_dotted, name_of
 from seal.core.settings import check_types, checked, checked_names
 from seal.core.text import THEIRS, counted
@@ -396,12 +394,12 @@ class Benchmark(_Parts):
 
     def _check(self) -> None:
         from seal.environments.world import Worlds
-        from seal.pools.own_benchmark import check_gold
+        from seal.pools.own_benchmark import check_conditions, check_gold
 
         check_gold(self._tasks, self._own.by_id)
         # What is no `Worlds`, such as a function, would have to be called to tell its tables.
         known = self.worlds() if isinstance(self.environment, Worlds) else {}
-        _check_conditions(self._tasks, known)
+        check_conditions(self._tasks, known)
 
 
 def part_of(benchmark: Benchmark | None, part: str) -> Any:
@@ -420,35 +418,6 @@ def benchmark_options(benchmark: Benchmark | None) -> Mapping[str, str]:
 def loaded(code: Any) -> Any:
     """Return a part that a benchmark declares; what a text names is imported."""
     return load_dotted(code) if isinstance(code, str) else code
-
-
-def _check_conditions(tasks: Sequence[Task], worlds: Mapping[str, Any]) -> None:
-    """Make sure that gold other than calls can be measured.
-
-    Args:
-        tasks: With gold of any kind.
-        worlds: That tasks may name, besides those that are installed.
-
-    Raises:
-        UsageError: A condition has a field that cannot be, or names a table or column that the
-            world of its task does not have; names the task and the condition.
-    """
-    check = None
-    for task in tasks:
-        plans = (plan for goal in task.goals for plan in goal.plans or ())
-        nodes = (node for plan in plans for node in (*plan.milestones, *plan.minefields))
-        if all(isinstance(node.condition, Called) for node in nodes):
-            continue
-        if check is None:
-            from seal.pools.lint import PlanCheck  # most benchmarks need none of it
-
-            check = PlanCheck((), worlds.get)  # it builds each world once
-        try:
-            read = decode(encode(task), Task)
-        except DataError as error:
-            raise UsageError(f"task {task.id!r}: {error}") from error
-        for finding in check.findings(read):
-            raise UsageError(finding.message)
 
 
 def _is_name(name: str) -> bool:

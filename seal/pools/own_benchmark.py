@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from seal.core import (
     JSON,
+    DataError,
     Goal,
     Milestone,
     Plan,
@@ -23,6 +24,7 @@ from seal.core import (
     shortened,
 )
 from seal.core.conditions import ANY, AnyArguments, Argument, Called, Condition
+from seal.core.records import decode, encode
 from seal.core.registry import name_of
 from seal.core.schema_faults import default_faults, schema_faults
 from seal.core.schemas import meets, required_names, schema_validator, surely_accepts
@@ -557,6 +559,35 @@ def check_gold(tasks: Iterable[Task], tools: Mapping[str, Tool]) -> None:
                     f"task {task.id!r}: its gold call cannot be made: {refused.error.message}"
                     + anything * f" Where any arguments are right, {_ANYTHING}."
                 )
+
+
+def check_conditions(tasks: Sequence[Task], worlds: Mapping[str, Any]) -> None:
+    """Make sure that gold other than calls can be measured.
+
+    Args:
+        tasks: With gold of any kind.
+        worlds: That tasks may name, besides those that are installed.
+
+    Raises:
+        UsageError: A condition has a field that cannot be, or names a table or column that the
+            world of its task does not have; names the task and the condition.
+    """
+    check = None
+    for task in tasks:
+        plans = (plan for goal in task.goals for plan in goal.plans or ())
+        nodes = (node for plan in plans for node in (*plan.milestones, *plan.minefields))
+        if all(isinstance(node.condition, Called) for node in nodes):
+            continue
+        if check is None:
+            from seal.pools.lint import PlanCheck  # most benchmarks need none of it
+
+            check = PlanCheck((), worlds.get)  # it builds each world once
+        try:
+            read = decode(encode(task), Task)
+        except DataError as error:
+            raise UsageError(f"task {task.id!r}: {error}") from error
+        for finding in check.findings(read):
+            raise UsageError(finding.message)
 
 
 def default_arguments(tool: Tool) -> dict[str, Argument]:

@@ -23,29 +23,7 @@ from seal.experiments.comparison import named_runs, study
 from seal.experiments.series import check_results_folder, write_json
 from seal.experiments.settings import CompareSettings
 from seal.report.figures import Mark, Series, curves, whisker
-from seal.report.grids import (
-    DIFFERENCE,
-    Cell,
-    Columns,
-    Estimate,
-    Grid,
-    chance,
-    counts_of,
-    escape_markdown,
-    figure,
-    frequent,
-    grid_of,
-    grouped,
-    interval,
-    latex,
-    latex_comment,
-    listed,
-    markdown,
-    number,
-    signed,
-    with_interval,
-    write_paragraphs,
-)
+from seal.report.grids import Estimate, Grid, counts_of, frequent, grouped, interval, listed, number
 from seal.report.lanes import (
     Lane,
     RunFacts,
@@ -69,6 +47,21 @@ from seal.report.pages import (
     paragraphs,
     parts_page,
     task_link,
+)
+from seal.report.table_forms import (
+    DIFFERENCE,
+    Cell,
+    Columns,
+    chance,
+    escape_markdown,
+    figure,
+    grid_of,
+    latex,
+    latex_comment,
+    markdown,
+    signed,
+    with_interval,
+    write_paragraphs,
 )
 from seal.runs.journal import LineTail
 from seal.runs.run import RunFolder, kept_scales, scales_of

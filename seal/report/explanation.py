@@ -1,4 +1,4 @@
-"""Why goals failed: the table, the waterfall as bars, the section of the report."""
+"""Why goals failed, and which errors each role caught and caused: sections of the report."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from seal.core.text import counted, one_line, printable
 from seal.experiments.explanation import explain_run
+from seal.experiments.role_work import OUTCOMES, Outcome, Work, work_of
 from seal.report.grids import Grid, grouped, listed
 from seal.report.lanes import Lane
 from seal.report.pages import (
@@ -31,7 +32,7 @@ CAUSES = 3
 MISSING = 5
 """Tasks, and trials, that a run lacks that are named."""
 LINKED = 100
-"""Most goals of a stage that are linked; `seal explain --json` has all."""
+"""Most goals of a stage, and steps of one role and outcome, that are linked."""
 LONGEST = 160
 """Characters of a task's id, and of a line of an example."""
 _TEXT = 300
@@ -219,3 +220,52 @@ def example_lines(example: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         f"{example['verdict']}: {example['reason']}" if example["reason"] else example["verdict"]
     )
     yield example["metric"] or "verdict", judge
+
+
+# -- The report's part about roles: who spoke, what it took, which errors each caught and caused.
+
+_TITLE = (
+    "Who spoke, what it took, and the errors that each role caught and caused, by rule with the "
+    "gold"
+)
+MEANINGS: dict[Outcome, str] = {
+    "caught": "sent back what was wrong",
+    "caused": "sent back what was right, or planned an idle sub-step",
+    "missed": "let pass what was wrong",
+    "passed": "let pass what was right",
+}
+
+
+def role_section(lanes: Sequence[Lane]) -> Markup | None:
+    """Return the table with links to the steps of planners, verifiers and checkers.
+
+    None if no such role did something in any run.
+    """
+    rows, lists = [], []
+    for place, lane in enumerate(lanes):
+        for role, work in sorted(_work(lane).items()):
+            steps = [_steps(lane, place, role, work, outcome) for outcome in OUTCOMES]
+            figures = (work.replies, len(work.goals), work.tokens_in, work.tokens_out)
+            counts = (each.counted for each in steps)
+            rows.append((lane.label, role, *(f"{figure:,}" for figure in figures), *counts))
+            lists += [each for each in steps if each.total]
+    if not lists:
+        return None
+    heads = (Markup('<span title="{}">{}</span>').format(MEANINGS[each], each) for each in OUTCOMES)
+    columns = ("run", "role", "replies", "goals", "tokens in", "tokens out", *heads)
+    meanings = "; ".join(f"{outcome}: {meaning}" for outcome, meaning in MEANINGS.items())
+    shown = table(Grid(_TITLE, columns, rows, names=2), "What each role did")
+    return paragraphs((shown, meanings, *lists))
+
+
+def _work(lane: Lane) -> Mapping[str, Work]:
+    files = (lane.run.path / "tasks.jsonl", lane.run.trajectories_path)
+    played = lane.kind == "run" and all(file.is_file() for file in files)
+    return work_of(lane.run) if played else {}
+
+
+def _steps(lane: Lane, lane_place: int, role: str, work: Work, outcome: Outcome) -> Fold:
+    places = work.places[outcome]
+    title = f"{role} of {lane.label}: {MEANINGS[outcome]}: {len(places)}"
+    links = [place_link(place._asdict(), lane_place) for place in places[:LINKED]]
+    return Fold(title, links, len(places), "the run", f"role-{lane_place}-{role}-{outcome}")

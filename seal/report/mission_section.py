@@ -20,9 +20,9 @@ from seal.evaluation.goals import INFRASTRUCTURE, is_dialogue
 from seal.evaluation.mission_gold import TYPES
 from seal.evaluation.missions import ActionError
 from seal.pools.counts import count_missions
-from seal.report.grids import RunTable, Share
 from seal.report.lanes import Lane, scores_so_far
 from seal.report.pages import render
+from seal.report.table_forms import RunTable, Share
 
 if TYPE_CHECKING:
     from markupsafe import Markup

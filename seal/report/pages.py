@@ -17,7 +17,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from seal.core.text import one_line, printable
-from seal.report.grids import Estimate, Figure, Grid, Share, number
+from seal.report.grids import Estimate, Grid, number
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -62,11 +62,6 @@ class Fold(NamedTuple):
     def counted(self) -> Markup:
         """The number of items, which links to their list unless it is 0."""
         return cell(f"{self.total}", href=f"#{self.anchor}" if self.total else "")
-
-
-def page_cell(figure: Figure | Share) -> Markup:
-    """Return a figure for a page, with what stands below it."""
-    return cell(figure.text, small=figure.small)
 
 
 Part = Markup | Grid | Fold | str

@@ -13,9 +13,10 @@ from seal.core import SealError, UsageError, fault, shortened
 from seal.evaluation.goals import RATE
 from seal.pools.benchmark import Benchmark, loaded
 from seal.pools.declarations import PublishedTable, Source
-from seal.report.grids import Estimate, Grid, latex, latex_comment, number, terminal_text
+from seal.report.grids import Estimate, Grid, number
 from seal.report.lanes import RUN_COLOURS, Lane, model_name
 from seal.report.pages import Bar, BarGroup, bar_chart, inline, parts_page, render, table
+from seal.report.table_forms import latex, latex_comment, terminal_text
 from seal.runs.run import RunFolder
 
 # -- A paper's tables with ours: each published row, each run's below it, and what they differ by.

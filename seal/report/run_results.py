@@ -52,7 +52,7 @@ def result_tables(run: RunFolder) -> list[Any]:
     means, summary = summary_table(run), run.summary()
     tables: list[Any] = [means] if means.rows else []  # the notes tell of what has no mean
     if summary.get("audit"):
-        from seal.report.role_sections import judge_tables
+        from seal.report.judge_sections import judge_tables
 
         tables += judge_tables(summary)
     return [*tables, *summary_notes(run)]
@@ -227,7 +227,7 @@ def _counts(summary: Mapping[str, Any]) -> str:
 def _users(run: RunFolder, summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield what the simulated users did wrong, where there were any."""
     if INSTRUCTION in (summary.get("metrics") or ()):
-        from seal.report.role_sections import user_notes
+        from seal.report.judge_sections import user_notes
 
         yield from user_notes(run)
 
@@ -235,7 +235,7 @@ def _users(run: RunFolder, summary: Mapping[str, Any]) -> Iterator[str]:
 def _judged(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield what judges agreed on, where there were any."""
     if summary.get("judging") or summary.get("audit"):
-        from seal.report.role_sections import judging_notes
+        from seal.report.judge_sections import judging_notes
 
         yield from judging_notes(summary)
 

@@ -22,6 +22,7 @@ from seal.evaluation.goals import (
     ranking,
     state_of,
 )
+from seal.evaluation.pattern_scores import PATTERNS
 from seal.evaluation.scoring import INSTRUCTION
 from seal.pools.benchmark import Benchmark, part_of
 from seal.report.chat_pages import json_text
@@ -112,6 +113,11 @@ def some_failed(lanes: Sequence[Lane]) -> bool:
             if failed:
                 return True
     return False
+
+
+def patterns_counted(lanes: Sequence[Lane]) -> bool:
+    """Tell whether a run has a value of an error pattern: a call was made, or missing."""
+    return any(lane.kind == "run" and lane.estimate(name).n for lane in lanes for name in PATTERNS)
 
 
 def helpers_spoke(lanes: Sequence[Lane]) -> bool:
@@ -224,13 +230,15 @@ OURS = {
     "errata": OwnSection("Corrected gold", "sections:errata_section"),
     "published": OwnSection("Published figures", "paper:section", applies=has_paper),
     "comparison": OwnSection("Comparison", "comparison:section", runs=2),
-    "roles": OwnSection("What each role did", "role_sections:role_section", applies=helpers_spoke),
+    "roles": OwnSection("What each role did", "explanation:role_section", applies=helpers_spoke),
     "explanation": OwnSection("Why goals failed", "explanation:section", applies=some_failed),
     "breakdown": OwnSection("By category and augmentation", "sections:breakdown_section"),
-    "judges": OwnSection("Judges", "role_sections:judge_section", applies=audited),
+    "judges": OwnSection("Judges", "judge_sections:judge_section", applies=audited),
     "missions": OwnSection("Missions", "mission_section:section", applies=missions_typed),
-    "error_patterns": OwnSection("Error patterns", "pattern_section:section", "ife"),
-    "users": OwnSection("Users", "role_sections:user_section", INSTRUCTION),
+    "error_patterns": OwnSection(
+        "Error patterns", "pattern_section:section", applies=patterns_counted
+    ),
+    "users": OwnSection("Users", "judge_sections:user_section", INSTRUCTION),
     "charts": OwnSection("Charts", "sections:chart_section"),
     "ceiling": OwnSection("Where the ceiling is below 1.000", "sections:ceiling_section"),
 }

@@ -37,11 +37,10 @@ REGISTRY = Registry(
     "seal.retrievers",
     {
         "bm25": "seal.retrievers.lexical:Bm25",
-        "co_use": "seal.retrievers.grouped:CoUse",
         "dense": "seal.retrievers.dense:Dense",
         "expand": "seal.retrievers.rerankers:expand",
         "given": "seal.retrievers.references:Given",
-        "hierarchy": "seal.retrievers.grouped:Hierarchy",
+        "hierarchy": "seal.retrievers.rerankers:Hierarchy",
         "hybrid": "seal.retrievers.hybrid:hybrid",
         "listwise": "seal.retrievers.rerankers:Listwise",
         "oracle": "seal.retrievers.references:Oracle",
@@ -164,11 +163,6 @@ def layers(what: Any, options: Mapping[str, Any] | None = None) -> Iterator[Retr
 def reads_gold(what: Any, options: Mapping[str, Any] | None = None) -> bool:
     """Tell whether a retriever reads the pool's tasks, by its `reads_gold` or that of a layer."""
     return any(getattr(plugin, "reads_gold", False) for plugin, _ in _plugins(what, options))
-
-
-def learns(what: Any, options: Mapping[str, Any] | None = None) -> bool:
-    """Tell whether a retriever needs all tasks of the pool, not those asked alone (`learns`)."""
-    return any(getattr(plugin, "learns", False) for plugin, _ in _plugins(what, options))
 
 
 def _plugins(

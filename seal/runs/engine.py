@@ -53,7 +53,7 @@ from seal.core.registry import name_of
 from seal.core.store import Store, open_store
 from seal.models.spec import Flagged
 from seal.pools.pool import StoredPool
-from seal.retrievers.build import build_retriever, learns, rank, reads_gold
+from seal.retrievers.build import build_retriever, rank, reads_gold
 from seal.runs.chats import history_of, limits_of, merge_goals
 from seal.runs.costs import Ledger, Meter
 from seal.runs.environments import EnvironmentSource, SimulatorSource
@@ -62,7 +62,7 @@ from seal.runs.identity import SCRIPTED, measure_of
 from seal.runs.journal import LiveFile
 from seal.runs.judges import Judges
 from seal.runs.resolve import played, team_part
-from seal.runs.role_models import Cast, RunModel, find_recording, is_player, own_prompts
+from seal.runs.role_models import Cast, RunModel, find_recording, is_player
 from seal.runs.run import RunFolder
 from seal.runs.scoring import Scorer
 from seal.runs.settings import RunSettings
@@ -126,8 +126,12 @@ class Engine:
         checked = CHECKER in self.team.roles
         self.judges = Judges(self.cast, settings.judge, settings.votes, checked=checked)
         """Of every chat."""
-        self.prompts = own_prompts(settings, self.team, self.judges.prompts, pool)
+        self.prompts: Mapping[str, str] = {}
         """Of roles, judges and the simulator, those that the run has instead of ours."""
+        if settings.prompts:
+            from seal.runs.prompts import own_prompts
+
+            self.prompts = own_prompts(settings, self.team, self.judges.prompts, pool)
         self.environments = EnvironmentSource(
             SimulatorSource(
                 settings=settings, tools=self.tools, pool=pool, store=self.store, cast=self.cast
@@ -421,8 +425,6 @@ class Engine:
             s, named = self.settings, self.settings.finder
             options = {**({"base_url": s.base_url} if s.base_url else {}), **s.retriever_options}
             tasks: Iterable[Task] = self.pool.chosen(s) if reads_gold(named, options) else ()
-            if learns(named, options):  # from all: what one task gets must not depend on the others
-                tasks = self.pool.tasks()
             pool = search_pool(
                 self.store,
                 tuple(self.tools.values()),

@@ -18,7 +18,6 @@ from seal.pools.lookup import open_pool, with_functions
 from seal.pools.pool import StoredPool
 from seal.retrievers import build
 from seal.runs.judges import JudgeChoice
-from seal.runs.role_models import hears_system, prompts_of
 from seal.runs.run import BASELINES, RunFolder
 from seal.runs.settings import (
     SIMULATOR,
@@ -160,6 +159,8 @@ def completed(
     retriever = _by_default(whole, folder) if whole.gives_tools else whole.retriever
     team = build_team(whole.team, whole.roles, team_part(whole)[0])
     if own.get("prompt") == THEIRS:
+        from seal.runs.prompts import hears_system, prompts_of
+
         hearing = hears_system(team) & prompts_of(team).keys()
         whole = replace(whole, prompts={**dict.fromkeys(sorted(hearing), THEIRS), **whole.prompts})
     has_judge = bool({**team.models, **whole.role_models}.get("judge"))

@@ -26,9 +26,7 @@ from seal.core import (
 )
 from seal.core.call_formats import in_text as is_text_form
 from seal.core.conditions import Called
-from seal.core.dialects import calls_written
 from seal.core.files import AtomicFile
-from seal.core.outcomes import IN_TEXT, is_known
 from seal.core.records import encode_scores
 from seal.core.secrets import IN_PLACE
 from seal.core.values import digest, json_text
@@ -160,12 +158,8 @@ class _Totals:
         for step in trajectory.steps:
             self.usage = self.usage + step.usage if step.usage else self.usage
             self.truncated[step.author] += step.finish_reason == "length"
-            if step.finish_reason and not is_known(step.finish_reason):
-                self.unknown_ends[step.finish_reason] += 1
-            if step.finish_reason == IN_TEXT:
-                self.in_text["read"] += 1
-            elif step.finish_reason and step.call is None and step.author != USER:
-                self.in_text["left"] += bool(calls_written(step.content, self.names))
+            if step.finish_reason:
+                self._end(step, step.finish_reason)
             self.calls += step.call is not None and step.author != USER
         self.turns += len({step.turn for step in trajectory.steps})
         vouched = {score.goal for score in scores if score.details.get("by") == MILESTONES}
@@ -182,6 +176,19 @@ class _Totals:
                 if asked.call is not None and any(_is_of(gold, asked.call) for gold in marked):
                     continue
                 self.failed.update(_failure(trajectory.task_id, asked, answer))
+
+    def _end(self, step: Step, finish: str) -> None:
+        """Count what a server said of the end of a reply, and calls that it left in the text."""
+        # Of servers alone: other runs do not load what their words mean.
+        from seal.core.dialects import calls_written
+        from seal.core.outcomes import IN_TEXT, is_known
+
+        if not is_known(finish):
+            self.unknown_ends[finish] += 1
+        if finish == IN_TEXT:
+            self.in_text["read"] += 1
+        elif step.call is None and step.author != USER:
+            self.in_text["left"] += bool(calls_written(step.content, self.names))
 
     def unrecorded_calls(self) -> dict[str, Any]:
         """Return how many calls asked what no recording holds, their share, and what they asked."""

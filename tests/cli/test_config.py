@@ -156,6 +156,7 @@ def test_an_unknown_variable_is_warned_of_with_the_closest(seal) -> None:
         ("config", "--server FILE"),
         ("baselines-alike", "is gone"),
         ("force-simulator", "is gone"),
+        ("perturb", "is gone: `seal augment`"),
         ("history-policy", "is gone"),
         ("on", "--processes ray"),
         ("planner", "--role planner=AGENT"),

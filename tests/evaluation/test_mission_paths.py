@@ -33,6 +33,9 @@ from plain_missions import judge, read_graph
 
 from seal.benchmarks.mmtb.published_rules import groups
 from seal.core import DataError, UnknownNameError
+from seal.evaluation import mission_gold as gold
+from seal.evaluation import missions as missions_of
+from seal.evaluation.argument_pairs import EXACT
 from seal.evaluation.hindsight import Placed, place_all
 
 TOY = [
@@ -517,3 +520,38 @@ def test_forty_nodes_are_decided(names: int) -> None:
     wrong = judge(nodes, [*turns[:20], *turns[30:], SAID])
     assert wrong.label == "error"
     assert wrong.legal_next
+
+
+# -- gold without calls
+
+
+def test_gold_without_calls_is_judged_alike_without_a_look_at_arguments() -> None:
+    chance = random.Random(1)
+    called = ("a", "b", gold.ASK, gold.ANSWER, missions_of.NOT_OFFERED)
+    orders: list[tuple[list[str], list[list[int]]]] = [
+        ([gold.ANSWER], [[]]),
+        ([gold.ASK], [[]]),
+        ([gold.ASK, gold.ANSWER], [[], [0]]),
+        ([gold.ASK, gold.ANSWER], [[], []]),
+    ]
+
+    def drawn() -> gold.Turn:
+        if chance.random() < 0.4:
+            return gold.Turn(text=chance.choice(["", "Which one?"]))
+        calls = (
+            gold.Call(chance.choice(called), chance.choice([{}, {"x": 1}, "bad"]))
+            for _ in range(chance.randint(1, 3))
+        )
+        return gold.Turn(tuple(calls))
+
+    labels: Counter[Any] = Counter()
+    for _ in range(3000):
+        names, deps = chance.choice(orders)
+        graph = gold.checked_graph(names, [{} for _ in names], deps, [None] * len(names))
+        turns = [drawn() for _ in range(chance.randint(0, 4))]
+        offered = chance.choice([None, {}, {"a": {}}])
+        found = missions_of.verdict_on(graph, turns, missions_of.CLEAN, offered, "exact")
+        whole = missions_of.CLEAN.judge(graph, [*turns, gold.Turn()], offered, EXACT)
+        assert found == whole
+        labels[found.error_type] += 1
+    assert len(labels) > 4

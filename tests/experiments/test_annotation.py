@@ -8,10 +8,10 @@ import pytest
 
 import seal
 from seal.core import DataError, Goal, OptionError, Step, Stop, Task, Trajectory
-from seal.core.csv_sheets import escaped
 from seal.core.records import encode
 from seal.experiments import annotation
 from seal.experiments.annotation import COLUMNS, RATING, import_sheets
+from seal.pools.reading.tables import escaped
 from seal.runs.run import Ratings, RunFolder, read_human
 
 ROLE = {"name": "clerk", "mbti": "ISTJ", "language": "Short.", "features": {"max_words": 3}}

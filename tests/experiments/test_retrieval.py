@@ -711,3 +711,30 @@ def test_one_query_is_an_integer_and_told_in_the_singular(tmp_path: Path):
 
 def test_whole_pools_need_no_distractors(tmp_path: Path):
     assert seal.retrieve(large_pool(tmp_path / "pool"), "tfidf").content["notes"] == []
+
+
+def test_precision_and_tokens_follow_from_the_ranking() -> None:
+    found = seal.retrieve("sample", ["oracle", "tfidf,tokens=400"], (1, 20))
+    oracle, budget = found.results
+    assert oracle["precision@1"].mean == oracle["mrr@1"].mean == 1.0
+    assert 0 < budget["tokens@20"].mean <= 400
+    assert budget["precision@20"].mean > budget["recall@20"].mean / 20
+
+
+def test_what_an_earlier_version_began_without_a_setting_that_is_gone_goes_on(
+    pool: Path, tmp_path: Path
+) -> None:
+    asked = {"pools": pool, "retrievers": "bm25", "k": 1, "out": tmp_path / "out"}
+    seal.retrieve(**asked)
+    file = tmp_path / "out" / "results.json"
+
+    def began(perturb: list[str]) -> None:
+        content = orjson.loads(file.read_bytes())
+        content["protocol"]["perturb"] = perturb
+        file.write_bytes(orjson.dumps(content))
+
+    began([])
+    assert seal.retrieve(**asked, resume=True).results
+    began(["typos"])
+    with pytest.raises(UsageError, match="perturb: was"):
+        seal.retrieve(**asked, resume=True)

@@ -63,6 +63,26 @@ def test_a_run_that_was_written_is_scored_as_the_retriever_was(
     assert read.content["results"][0]["metrics"] == found.content["results"][0]["metrics"]
 
 
+def test_a_run_file_that_changed_makes_another_experiment_and_run(
+    measured: tuple[Retrieval, Path], tmp_path: Path
+) -> None:
+    _, folder = measured
+    what = f"trec,file={folder / 'run.trec'}"
+    asked = {"retrievers": what, "k": 5, "first": 1, "out": tmp_path / "again"}
+    before = seal.retrieve("sample", **asked)
+    played = {"retriever": what, "first": 1, "out": tmp_path / "run", "baselines": False}
+    seal.run("sample", **played)
+    assert seal.retrieve("sample", **asked, resume=True).content == before.content
+
+    lines = (folder / "run.trec").read_text().splitlines(keepends=True)
+    (folder / "run.trec").write_text("".join(lines[:-1]))
+
+    with pytest.raises(UsageError, match="files_digest"):
+        seal.retrieve("sample", **asked, resume=True)
+    with pytest.raises(UsageError, match="retriever_files"):
+        seal.run("sample", **played, resume=True)
+
+
 def _lines(path: Path) -> list[dict[str, str]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 

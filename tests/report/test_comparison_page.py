@@ -14,8 +14,9 @@ from report_runs import chat, metric, task, verdict
 from seal.core import DataError, Score, Step, UsageError, write_records
 from seal.experiments.settings import CompareSettings
 from seal.report.comparison import Parting, compare, comparison_tables, partings, write_markdown
-from seal.report.grids import Grid, escape_latex, escape_markdown, latex, markdown
+from seal.report.grids import Grid
 from seal.report.run_pages import write_report
+from seal.report.table_forms import escape_latex, escape_markdown, latex, markdown
 
 HOSTILE = (
     "<script>document.title='owned'</script>",

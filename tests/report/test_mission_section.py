@@ -11,9 +11,9 @@ from seal.core import Goal, Milestone, Plan, Score, Task
 from seal.core.conditions import Called
 from seal.pools.counts import count_missions
 from seal.pools.imports import import_benchmark
-from seal.report.grids import RunTable, Share
 from seal.report.mission_section import Mission, mission_tables, missions_of, pyramid
 from seal.report.run_pages import write_report
+from seal.report.table_forms import RunTable, Share
 from seal.runs.play import run
 from seal.runs.run import RunFolder
 from seal.runs.settings import RunSettings

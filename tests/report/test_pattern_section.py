@@ -208,3 +208,12 @@ def test_a_pattern_that_was_not_looked_for_has_no_count_of_errors(tmp_path):
     assert run["iac"].n == 0 < run["iav"].n
     page = re.sub(r"(?:<[^>]*>|\s)+", " ", run.report().read_text(encoding="utf-8"))
     assert "goals n/a calls 1.000, goals 1.000 0 errors" in page
+
+
+def test_errors_of_the_floor_alone_are_no_section_of_a_run(tmp_path: Path) -> None:
+    # The task that is drawn asks for no call: the floor makes one, the model none.
+    settings = RunSettings(limit=1, retriever="bm25", cache_dir=tmp_path / "cache")
+    floor, model, _ = lanes_of([run(settings, tmp_path / "run").folder])
+
+    assert floor.estimate("ife").n and not model.estimate("ife").n
+    assert SECTIONS.resolve("error_patterns").render([floor, model]) is None

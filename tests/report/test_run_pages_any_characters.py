@@ -46,8 +46,8 @@ from seal.core.values import well_formed
 from seal.experiments.settings import CompareSettings
 from seal.report.comparison import compare
 from seal.report.experiments import explain, explanation_tables
-from seal.report.grids import terminal_text
 from seal.report.run_pages import Pieces, data_block, write_report
+from seal.report.table_forms import terminal_text
 from seal.report.transcript import view
 from seal.runs.run import RunFolder
 

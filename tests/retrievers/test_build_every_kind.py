@@ -51,7 +51,6 @@ SPECS = (
     ("rewrite,of=bm25", {"model": Parrot()}),
     ("expand,of=tfidf", {}),
     ("expand,of=bm25", {"model": Parrot()}),
-    ("co_use,of=tfidf", {}),
     ("hierarchy,of=tfidf,groups=1", {}),
     ('rerank,of="rewrite,of=tfidf"', {}),
 )

@@ -13,7 +13,7 @@ from seal.benchmarks.toolbench.trajectories import read_preferences, read_verdic
 from seal.core import DataError, OutageError, UsageError
 from seal.experiments.judging import audit_run, win_rate
 from seal.experiments.settings import PreferenceSettings
-from seal.report.role_sections import judging_notes
+from seal.report.judge_sections import judging_notes
 from seal.runs.finished import rescore
 from seal.runs.run import RunFolder
 from seal.runs.settings import ScoreSettings

@@ -12,8 +12,8 @@ from servers import calls, text
 from small_pools import Weatherman, contents, play, weather_goal, weather_task, write_pool
 
 from seal.core import Completion, Goal, Reply, Task, UsageError
+from seal.report.judge_sections import user_rows
 from seal.report.lanes import lanes_of
-from seal.report.role_sections import user_rows
 from seal.report.run_pages import write_report
 from seal.runs.finished import rescore
 from seal.runs.settings import RunSettings

@@ -17,11 +17,12 @@ from seal.core.text import counted, one_line
 from seal.evaluation.statistics import mean_interval
 from seal.pools.declarations import PublishedTable, shipped_rows
 from seal.pools.pool import StoredPool
-from seal.report.grids import Figure, Grid, RunTable, Share
+from seal.report.grids import Grid
 from seal.report.lanes import Lane, scores_so_far
-from seal.report.pages import Bar, BarGroup, bar_chart, page_cell, render, table
+from seal.report.pages import Bar, BarGroup, bar_chart, render, table
 from seal.report.paper import Figures
 from seal.report.sections import lane_bar
+from seal.report.table_forms import Figure, RunTable, Share, page_cell
 from seal.runs.run import read_human
 
 # -- A tool's life in dialogue: the report's part about it, and its tables for the terminal.

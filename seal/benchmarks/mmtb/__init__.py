@@ -10,10 +10,10 @@ from seal.pools.benchmark import Benchmark
 from seal.pools.counts import count_missions
 from seal.pools.declarations import Generator, PublishedTable, SourceFlag
 from seal.pools.pool import StoredPool
-from seal.report.grids import Share
 from seal.report.lanes import Lane
 from seal.report.mission_section import mission_tables, pyramid, runs_of
 from seal.report.paper import Figures
+from seal.report.table_forms import Share
 
 # -- Multi-Mission Tool Bench (MMTB): its tool lists, and its test records as tasks of missions.
 

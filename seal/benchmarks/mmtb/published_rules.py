@@ -13,7 +13,14 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from seal.core import needing
-from seal.evaluation.argument_pairs import ArgumentError, ArgumentMatch, Pair, Pairing, Scorer
+from seal.evaluation.argument_pairs import (
+    ArgumentError,
+    ArgumentMatch,
+    Pair,
+    Pairing,
+    Scorer,
+    argument_error,
+)
 from seal.evaluation.goals import Rules
 from seal.evaluation.mission_gold import ANSWER, ASK, PSEUDO, Call, Graph, Turn, bits, mask_of
 from seal.evaluation.missions import (
@@ -21,7 +28,6 @@ from seal.evaluation.missions import (
     Tools,
     Verdict,
     action_error,
-    argument_error,
     taken,
     verdict_at,
 )

@@ -17,9 +17,9 @@ from seal.evaluation.scoring import HALLUCINATION, INSTRUCTION
 from seal.pools.augmentation import TAG, UNCHANGED
 from seal.pools.declarations import PublishedTable, shipped_rows
 from seal.pools.pool import StoredPool
+from seal.report.judge_sections import user_rows
 from seal.report.lanes import Lane
 from seal.report.paper import Figures
-from seal.report.role_sections import user_rows
 from seal.report.sections import AUGMENTATION, AUGMENTATIONS, CATEGORY_GROUPS
 
 # -- What scenarios are made of: categories, tools, calls, turns, and milestones by what they ask.

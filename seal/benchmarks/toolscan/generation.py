@@ -54,7 +54,6 @@ from seal.core import (
     shortened,
 )
 from seal.core.conditions import Called
-from seal.core.csv_sheets import CsvRows, escaped, unescaped, write_csv
 from seal.core.files import AtomicFile
 from seal.core.records import to_plain
 from seal.core.settings import checked
@@ -79,6 +78,7 @@ from seal.pools.counts import PSEUDO_ACTIONS
 from seal.pools.declarations import Told, written
 from seal.pools.lookup import Bench, open_pool, world_files_of
 from seal.pools.pool import StoredPool
+from seal.pools.reading.tables import CsvRows, escaped, unescaped, write_csv
 
 # -- A pool of harder queries made of a pool, in a folder that a killed generation goes on with.
 #

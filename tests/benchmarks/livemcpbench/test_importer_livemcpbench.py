@@ -13,8 +13,8 @@ from seal.core import FIND_TOOLS, DataError, UnknownNameError, UsageError
 from seal.experiments.judging import audit_run
 from seal.pools.imports import import_benchmark
 from seal.pools.pool import load_pool
+from seal.report.judge_sections import judge_section
 from seal.report.lanes import lanes_of
-from seal.report.role_sections import judge_section
 from seal.runs.finished import import_run, rescore
 from seal.runs.run import RunFolder
 from seal.runs.settings import ScoreSettings

@@ -15,9 +15,9 @@ from seal.benchmarks.toolscan.generation_seeds import (
     likeness,
     shingles,
 )
-from seal.core.csv_sheets import escaped, unescaped
 from seal.core.quantities import days, read
 from seal.core.statements import Sense, states
+from seal.pools.reading.tables import escaped, unescaped
 
 WORDS = st.lists(st.sampled_from(["boat", "port", "ferry", "noon", "dog"]), min_size=1, max_size=9)
 TEXTS = WORDS.map(" ".join)

@@ -3,8 +3,8 @@
 from report_runs import metric, task
 
 from seal.evaluation.scoring import HALLUCINATION, INSTRUCTION
+from seal.report.judge_sections import user_rows
 from seal.report.lanes import lanes_of
-from seal.report.role_sections import user_rows
 from seal.report.run_pages import write_report
 
 RATES = {HALLUCINATION: metric(0.25, 4), INSTRUCTION: metric(0.5, 4)}

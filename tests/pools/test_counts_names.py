@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seal.evaluation.name_similarity import jaccard, name_similarity, words_of_name
+from seal.pools.counts import jaccard, name_similarity, words_of_name
 
 STRICT = {
     "data": 0.181,

@@ -1,4 +1,4 @@
-"""The report's sections on roles, judges and simulated users."""
+"""Judges and simulated users of runs: sections of the report, and lines for the terminal."""
 
 from __future__ import annotations
 
@@ -10,72 +10,11 @@ from markupsafe import Markup
 
 from seal.core.text import counted
 from seal.evaluation.scoring import HALLUCINATION, INSTRUCTION
-from seal.experiments.role_work import OUTCOMES, Outcome, Work, work_of
-from seal.report.grids import (
-    Columns,
-    Estimate,
-    Grid,
-    chance,
-    figure,
-    grid_of,
-    interval,
-    listed,
-    with_interval,
-)
+from seal.report.grids import Estimate, Grid, interval, listed
 from seal.report.lanes import Lane, lanes_of
-from seal.report.pages import Fold, paragraphs, place_link, table
+from seal.report.pages import paragraphs, table
+from seal.report.table_forms import Columns, chance, figure, grid_of, with_interval
 from seal.runs.run import RunFolder
-
-# -- The report's part about roles: who spoke, what it took, which errors each caught and caused.
-
-LINKED = 100
-"""Most steps of one role and outcome that are linked."""
-_TITLE = (
-    "Who spoke, what it took, and the errors that each role caught and caused, by rule with the "
-    "gold"
-)
-MEANINGS: dict[Outcome, str] = {
-    "caught": "sent back what was wrong",
-    "caused": "sent back what was right, or planned an idle sub-step",
-    "missed": "let pass what was wrong",
-    "passed": "let pass what was right",
-}
-
-
-def role_section(lanes: Sequence[Lane]) -> Markup | None:
-    """Return the table with links to the steps of planners, verifiers and checkers.
-
-    None if no such role did something in any run.
-    """
-    rows, lists = [], []
-    for place, lane in enumerate(lanes):
-        for role, work in sorted(_work(lane).items()):
-            steps = [_steps(lane, place, role, work, outcome) for outcome in OUTCOMES]
-            figures = (work.replies, len(work.goals), work.tokens_in, work.tokens_out)
-            counts = (each.counted for each in steps)
-            rows.append((lane.label, role, *(f"{figure:,}" for figure in figures), *counts))
-            lists += [each for each in steps if each.total]
-    if not lists:
-        return None
-    heads = (Markup('<span title="{}">{}</span>').format(MEANINGS[each], each) for each in OUTCOMES)
-    columns = ("run", "role", "replies", "goals", "tokens in", "tokens out", *heads)
-    meanings = "; ".join(f"{outcome}: {meaning}" for outcome, meaning in MEANINGS.items())
-    shown = table(Grid(_TITLE, columns, rows, names=2), "What each role did")
-    return paragraphs((shown, meanings, *lists))
-
-
-def _work(lane: Lane) -> Mapping[str, Work]:
-    files = (lane.run.path / "tasks.jsonl", lane.run.trajectories_path)
-    played = lane.kind == "run" and all(file.is_file() for file in files)
-    return work_of(lane.run) if played else {}
-
-
-def _steps(lane: Lane, lane_place: int, role: str, work: Work, outcome: Outcome) -> Fold:
-    places = work.places[outcome]
-    title = f"{role} of {lane.label}: {MEANINGS[outcome]}: {len(places)}"
-    links = [place_link(place._asdict(), lane_place) for place in places[:LINKED]]
-    return Fold(title, links, len(places), "the run", f"role-{lane_place}-{role}-{outcome}")
-
 
 # -- What the judges of a run agreed on, in plain lines and tables.
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core import DataError
-from seal.core.csv_sheets import CsvRows
+from seal.pools.reading.tables import CsvRows
 
 CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r"), max_size=8)
 

@@ -1,8 +1,8 @@
-"""What else is known of tools: which are wanted together, and to which group each belongs."""
+"""Layers of retrievers: who reads gold, which models are asked, and groups of tools first."""
 
 import pytest
 
-from seal.core import DataError, Goal, OptionError, Pool, Query, Task, Tool, write_records
+from seal.core import DataError, Goal, OptionError, Pool, Query, Task, Tool
 from seal.retrievers.base import RetrieverSpec
 from seal.retrievers.build import build_retriever, models_of, rank, reads_gold
 
@@ -24,74 +24,22 @@ def found(what, text, pool, k=2, task_id="", **options):
     return [tool for tool, score in ranking.hits if score > 0]
 
 
-def test_a_tool_is_found_that_gold_wants_with_one_that_was_found():
-    pool = Pool(TRIP, tuple(task(n, FLY, SLEEP) for n in range(20)))
-
-    assert found("bm25", "a flight to Rome", pool) == [FLY]
-    assert found("co_use", "a flight to Rome", pool, of="bm25") == [FLY, SLEEP]
-    assert found("co_use", "feed them", pool, of="bm25") == [FEED]
-
-
-def test_nothing_is_learnt_of_a_query_from_its_own_gold():
-    pool = Pool(TRIP, (task(1, FLY, SLEEP),))
-
-    assert found("co_use", "a flight", pool, of="bm25", task_id="t1") == [FLY]
-    assert found("co_use", "a flight", pool, of="bm25", task_id="another", share=1) in (
-        [FLY],
-        [FLY, SLEEP],  # another part of the tasks
-    )
-
-
-@pytest.mark.parametrize("text", ["a flight", "find  A Flight"])
-def test_nothing_is_learnt_from_the_same_request_under_another_id(text, tmp_path):
-    own = Task("t", "toy", (Goal("Find a flight", relevant=(FLY, SLEEP)),))
-    copies = [task(n, FLY, SLEEP, text="find a flight") for n in range(20)]
-    write_records(tmp_path / "tasks.jsonl", copies)
-    options = {"of": "bm25", "train": str(tmp_path)}
-
-    assert found("co_use", text, Pool(TRIP, (own,)), task_id="t", **options) == [FLY]
-    assert found("co_use", "a flight", Pool(TRIP), **options) == [FLY, SLEEP]
-
-
-def test_what_is_often_wanted_together_counts_for_more():
-    tasks = [
-        *(task(n, FLY, SLEEP) for n in range(20)),
-        *(task(n, FLY, FEED) for n in range(20, 24)),
-    ]
-
-    assert found("co_use", "a flight", Pool(TRIP, tuple(tasks)), 3, of="bm25") == [FLY, SLEEP, FEED]
-
-
-def test_it_learns_from_the_tasks_of_a_folder(tmp_path):
-    write_records(tmp_path / "tasks.jsonl", [task(n, FLY, SLEEP) for n in range(20)])
-
-    assert found("co_use", "a flight", Pool(TRIP), of="bm25", train=str(tmp_path)) == [FLY, SLEEP]
-    with pytest.raises(DataError, match=r"no tasks\.jsonl there"):
-        found("co_use", "a flight", Pool(TRIP), of="bm25", train=str(tmp_path / "none"))
-
-
-def test_without_tasks_there_is_nothing_to_learn():
-    with pytest.raises(DataError, match="the pool has none: give train=FOLDER"):
-        found("co_use", "a flight", Pool(TRIP), of="bm25")
-
-
 def test_only_what_says_so_is_given_gold():
-    assert [name for name in ("tfidf", "co_use", "oracle", "given") if reads_gold(name)] == [
-        "co_use",
+    assert [name for name in ("tfidf", "oracle", "given") if reads_gold(name)] == [
         "oracle",
         "given",
     ]
-    assert reads_gold('rerank,of="rewrite,of=co_use"')
+    assert reads_gold('rerank,of="rewrite,of=oracle"')
     assert not reads_gold("rerank,of=bm25")
 
 
 @pytest.mark.parametrize(
     ("what", "options"),
     [
-        ("hybrid,parts=bm25+co_use,fusion=rrf", {}),
-        ("hybrid", {"parts": "bm25+co_use", "fusion": "rrf", "sentences": True}),
+        ("hybrid,parts=bm25+oracle,fusion=rrf", {}),
+        ("hybrid", {"parts": "bm25+oracle", "fusion": "rrf"}),
         ("hybrid,parts=bm25+rerank,fusion=rrf", {"2.of": "oracle"}),
-        ("rerank", {"of": "co_use"}),
+        ("rerank", {"of": "oracle"}),
     ],
 )
 def test_gold_is_read_whoever_asks_for_it(what, options):

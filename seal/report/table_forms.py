@@ -1,0 +1,345 @@
+"""Forms of tables: Markdown, LaTeX, at a glance; a row for each entry, and one for each run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from markupsafe import Markup, escape
+
+from seal.core.files import AtomicFile
+from seal.core.text import one_line, printable
+from seal.report.grids import Grid, interval, number, told
+from seal.report.pages import cell, table
+
+# -- Tables as Markdown and as LaTeX.
+
+_MARKDOWN = re.compile(r"[\\`*|~$]|\](?=\s*[(\[:])")
+"""What would leave a cell, or begin code, a link or a formula; an interval stays as it is."""
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"{\char34}",
+    "[": "{[}",
+    "]": "{]}",
+}
+"""Brackets are wrapped: after `\\\\` one would be read as a distance. A quote has no command in
+OT1, the encoding of a document that names none."""
+
+
+def markdown(part: Grid | str) -> str:
+    """Return a table with its title as Markdown, or a line as an item of a list."""
+    if isinstance(part, str):
+        return f"- {escape_markdown(part)}"
+    rows = (part.columns, ("---",) * len(part.columns), *part.rows)
+    lines = ["| " + " | ".join(map(escape_markdown, row)) + " |" for row in rows]
+    return "\n".join((f"## {escape_markdown(part.title)}\n", *lines))
+
+
+def write_paragraphs(path: Path, *parts: str) -> Path:
+    """Write parts of a text with an empty line between each two, and return the file."""
+    with AtomicFile(path) as file:
+        file.write(("\n\n".join(parts) + "\n").encode())
+    return path
+
+
+def is_text(grid: Grid, place: int) -> bool:
+    """Tell whether a column has words rather than figures."""
+    return any(" " in row[place] for row in grid.rows)
+
+
+def latex(
+    grid: Grid,
+    label: str = "",
+    rules: tuple[str, str, str] = (r"\toprule", r"\midrule", r"\bottomrule"),
+    texts: bool = False,
+) -> str:
+    """Return the table as LaTeX; with the usual rules it needs the package booktabs.
+
+    Args:
+        grid: The table; its title becomes the caption.
+        label: By which the text refers to it; empty: it has none.
+        rules: Above the head, below it, and below the table.
+        texts: Give columns of words as many lines as they need.
+    """
+    head, *body = (" & ".join(map(escape_latex, row)) for row in (grid.columns, *grid.rows))
+    figures = range(grid.names, len(grid.columns))
+    kinds = ["p{6cm}" if texts and is_text(grid, place) else "r" for place in figures]
+    above, below, last = rules
+    return "\n".join(
+        (
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{escape_latex(grid.title)}}}",
+            *([rf"\label{{{label}}}"] if label else ()),
+            rf"\begin{{tabular}}{{{'l' * grid.names}{''.join(kinds)}}}",
+            above,
+            rf"{head} \\",
+            below,
+            *(rf"{row} \\" for row in body),
+            last,
+            r"\end{tabular}",
+            r"\end{table}",
+        )
+    )
+
+
+def latex_comment(text: str) -> str:
+    """Return a line that LaTeX does not print."""
+    return f"% {escape_latex(text)}"
+
+
+def escape_markdown(text: str) -> str:
+    """Return a text that cannot leave its cell nor be read as HTML, a link, code or a formula."""
+    line = " ".join(printable(text).split()).replace("&", "&amp;").replace("<", "&lt;")
+    return _MARKDOWN.sub(lambda found: f"\\{found.group()}", line)
+
+
+def escape_latex(text: str) -> str:
+    """Return a text on one line in which no character commands LaTeX."""
+    line = " ".join(printable(text).split())
+    return "".join(_LATEX.get(character, character) for character in line)
+
+
+# -- A result at a glance: a table with a few lines, as text and as HTML.
+
+LINES = 15
+"""Of a text, at most."""
+_ROWS = 50
+"""Of a table in a notebook, at most."""
+_CELL = 44
+"""Characters of a cell of a text."""
+_LINE = 120
+"""Characters of a line above or below the table of a text."""
+_WIDTH = 120
+"""Columns of a table as the terminal has it."""
+
+
+class Glance(NamedTuple):
+    """What is shown of a result."""
+
+    grid: Grid
+    """Its title stands first."""
+    foot: Sequence[str] = ()
+    """Lines below the table."""
+
+
+def glance_text(glance: Glance) -> str:
+    """Return at most `LINES` lines: the title, as many rows as there is room for, the foot."""
+    head = [one_line(line, _LINE) for line in glance.grid.title.splitlines()]
+    foot = [one_line(line, _LINE) for line in glance.foot]
+    room = LINES - len(head) - len(foot) - 1
+    rows = glance.grid.rows
+    if len(rows) > room:
+        rows, foot = rows[: room - 1], [_more(len(rows) - room + 1), *foot]
+    return "\n".join((*head, *(_aligned(glance.grid.columns, rows) if rows else ()), *foot))
+
+
+def glance_html(glance: Glance) -> str:
+    """Return the table with its title and foot as HTML; every text in it is escaped."""
+    grid = glance.grid
+    rows, foot = grid.rows[:_ROWS], list(glance.foot)
+    if len(grid.rows) > _ROWS:
+        foot.insert(0, _more(len(grid.rows) - _ROWS))
+    body = Markup("").join(Markup("<tr>{}</tr>").format(_cells(row, "td")) for row in rows)
+    table = Markup("<table><thead><tr>{}</tr></thead><tbody>{}</tbody></table>")
+    parts = (
+        _lines(grid.title.splitlines()),
+        table.format(_cells(grid.columns, "th"), body) if rows else Markup(""),
+        _lines(foot),
+    )
+    return str(Markup("<div>{}{}{}</div>").format(*parts))
+
+
+def terminal_text(renderables: Iterable[Any]) -> str:
+    """Return tables and lines as a terminal shows them, without colours."""
+    from rich.console import Console
+
+    out = StringIO()
+    console = Console(
+        file=out, width=_WIDTH, highlight=False, markup=False, emoji=False, color_system=None
+    )
+    for each in told(renderables):
+        console.print(each, soft_wrap=isinstance(each, str))
+    return "\n".join(line.rstrip() for line in out.getvalue().splitlines())
+
+
+def _more(count: int) -> str:
+    return f"... and {count:,} more"
+
+
+def _aligned(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """Return a header and rows in columns of equal width: names to the left, figures right."""
+    lines = [[one_line(cell, _CELL) for cell in row] for row in (columns, *rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return [
+        "  ".join(
+            cell.rjust(width) if place else cell.ljust(width)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    ]
+
+
+def _cells(row: Iterable[str], tag: str) -> Markup:
+    return Markup("").join(Markup(f"<{tag}>{escape(printable(cell))}</{tag}>") for cell in row)
+
+
+def _lines(lines: Iterable[str]) -> Markup:
+    return Markup("").join(Markup("<div>{}</div>").format(printable(line)) for line in lines)
+
+
+# -- Columns of tables of results, their cells as texts.
+
+Cell = Callable[[Any], str]
+"""Gives the text of a cell from what the row is about."""
+Columns = Sequence[tuple[str, "str | Cell"]]
+"""Head of a column, and what gives its cells, or the field that they show."""
+
+
+def grid_of(title: str, columns: Columns, entries: Iterable[Any], names: int = 1) -> Grid:
+    """Return a table with a row for each entry.
+
+    Args:
+        title: Of the table.
+        columns: Those of names stand first.
+        entries: What the rows are about.
+        names: How many of them are columns of names.
+    """
+    cells = [figure(cell, str) if isinstance(cell, str) else cell for _, cell in columns]
+    rows = [tuple(cell(entry) for cell in cells) for entry in entries]
+    return Grid(title, [head for head, _ in columns], rows, names)
+
+
+def spread(found: Mapping[str, Any]) -> str:
+    """Return mean ± deviation of an entry; `n/a` without a mean, NA without a deviation."""
+    if found.get("mean") is None:
+        return "n/a"
+    deviation = "NA" if found["deviation"] is None else f"{found['deviation']:.3f}"
+    return f"{found['mean']:.3f} ± {deviation}"
+
+
+def chance(p: float | None) -> str:
+    """Return a probability, which is never 0; `n/a` where there is no test."""
+    return "<0.001" if p is not None and p < 0.0005 else number(p)
+
+
+def holm_chance(entry: Mapping[str, Any]) -> str:
+    """Return the corrected p of an entry; empty if its metric is outside the family."""
+    return "" if entry["p"] is not None and entry["p_holm"] is None else chance(entry["p_holm"])
+
+
+def signed(value: float | None) -> str:
+    """Return a difference with its sign."""
+    return number(value) if not value or value < 0 else f"+{number(value)}"
+
+
+def with_interval(mean: float | None, entry: Mapping[str, Any]) -> str:
+    """Return a mean with the interval of its entry behind it."""
+    return f"{number(mean)} {interval(entry)}".rstrip()
+
+
+def figure(name: str, shown: Callable[[Any], str] = number) -> Cell:
+    """Return what shows a field of an entry."""
+    return lambda entry: shown(entry[name])
+
+
+def paired(pair: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what two retrievers differ by, with the interval below it, and the corrected p."""
+    ends = "" if pair["low"] is None else f"\n[{pair['low']:+.3f}, {pair['high']:+.3f}]"
+    p = "n/a" if pair["p_holm"] is None else f"{pair['p_holm']:.4f}"
+    return f"{pair['difference']:+.3f}{ends}", p
+
+
+UNTESTED: Columns = (
+    ("difference", figure("difference", signed)),
+    ("95 % interval", interval),
+    ("pairs", "n"),
+)
+"""What a comparison tells of a metric that no test compares, beside both means."""
+DIFFERENCE: Columns = (
+    *UNTESTED[:-1],
+    ("p", figure("p", chance)),
+    ("p (Holm)", holm_chance),
+    *UNTESTED[-1:],
+)
+"""Likewise, of a metric that is tested."""
+
+
+# -- Tables with a row for each run, whose cells are figures with what stands below them.
+
+
+class Figure(NamedTuple):
+    """A number as a table shows it."""
+
+    text: str
+    small: str = ""
+    """What stands below it: an interval, or how many it is of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A part of a whole."""
+
+    part: float = 0.0
+    whole: float = 0.0
+
+    @property
+    def value(self) -> float | None:
+        """The share in [0, 1]; None where there is no whole."""
+        return self.part / self.whole if self.whole else None
+
+    @property
+    def per_cent(self) -> float | None:
+        """The share in per cent; None where there is no whole."""
+        return None if self.value is None else 100 * self.value
+
+    @property
+    def text(self) -> str:
+        """The share in per cent with one decimal; `-` where there is no whole."""
+        return "-" if self.per_cent is None else f"{self.per_cent:.1f}"
+
+    @property
+    def small(self) -> str:
+        """Of how many it is; empty where there is no whole."""
+        return f"of {self.whole:.0f}" if self.whole else ""
+
+
+def page_cell(figure: Figure | Share) -> Markup:
+    """Return a figure for a page, with what stands below it."""
+    return cell(figure.text, small=figure.small)
+
+
+F = TypeVar("F", bound=Figure | Share)
+
+
+@dataclass(frozen=True, slots=True)
+class RunTable(Generic[F]):
+    """A table with a row for each run."""
+
+    title: str
+    rows: Mapping[str, Mapping[str, F]]
+    """Label of a run to column to figure; all rows have the same columns."""
+
+    def page(self) -> Markup:
+        """Return the table for a page."""
+        columns = next(iter(self.rows.values()), {})
+        rows = [(label, *map(page_cell, found.values())) for label, found in self.rows.items()]
+        return table(Grid(self.title, ("run", *columns), rows), wrapping=True)
