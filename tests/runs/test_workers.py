@@ -214,7 +214,7 @@ def test_what_is_known_of_a_server_outlives_the_processes_that_shared_it(pool, t
         assert list(workers.outcomes(iter([]))) == []
 
         (after,) = cast.share(lambda own: own)
-        assert after.counts == Counts(3.0, outage="it is down", was_heard=True)
+        assert after.counts == Counts(most=3.0, outage="it is down", was_heard=True)
         assert after.down.is_set()
 
 
