@@ -55,7 +55,7 @@ class Cell:
     """Retriever's label to the reason."""
     facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Retriever's label to what its results say besides: {dollars_a_query?, calibration?,
-    uncalibrated?}."""
+    uncalibrated?, longer?}."""
 
 
 def cell_of(
@@ -124,6 +124,9 @@ def _facts(ranked: Sequence[Ranked], measured: Sequence[Measured]) -> dict[str, 
             facts["calibration"] = told
         else:
             facts["uncalibrated"] = UNCALIBRATED
+    longer = sorted((one for each in measured for one in each.longer), key=lambda one: one.longer)
+    if most := {one.kind: one for one in longer}:  # of several samples that with the most
+        facts["longer"] = [most[kind]._asdict() for kind in sorted(most)]
     return facts
 
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 from seal.core import DataError, OptionError, Tool, UnknownNameError, UsageError
 from seal.core.registry import Notation, Registry, label_of
 from seal.core.secrets import refuse_secret
+from seal.core.text import BYTES_PER_TOKEN, count_by_bytes
 
 # -- What every retriever keeps to: cut-off, order, options as a text.
 
@@ -255,6 +256,14 @@ def shortened_document(text: str, limit: int) -> str:
     blank = max(head.rfind(" "), head.rfind("\n"))
     # Chinese and Japanese have no blanks: a cut far before the limit would lose the text.
     return head[:blank] if blank > limit // 2 else head[:limit]
+
+
+def cut_at_tokens(text: str, most: int) -> str:
+    """Return the text, cut where it has more tokens by the measure of `count_by_bytes`."""
+    if count_by_bytes(text) <= most:
+        return text
+    head = text.encode("utf-8", "surrogatepass")[: most * BYTES_PER_TOKEN]
+    return shortened_document(text, len(head.decode("utf-8", "ignore")))
 
 
 def names(tool: Tool) -> Names:

@@ -132,6 +132,8 @@ class ServerEmbedder(ABC):
     """
 
     OPTIONS: ClassVar[frozenset[str]] = OPTIONS
+    is_served: ClassVar[bool] = True
+    """Its name may stand for another model later."""
     provider: ClassVar[str]
     most: ClassVar[int]
     """Texts in one request where `batch_size` does not say."""
