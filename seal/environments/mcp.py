@@ -65,6 +65,9 @@ class Origin:
     """Of the server that it was imported from (`Server.spec`)."""
     is_reset: bool
     annotations: Mapping[str, JSON]
+    schema: str = ""
+    """Digest of its arguments' schema at the server (`schema_digest`); empty: an earlier version
+    imported it."""
 
     @classmethod
     def of(cls, tool: Tool) -> Origin | None:
@@ -77,6 +80,8 @@ class Origin:
         if told is None:
             return None
         kinds = {"server": str, "tool": str, "spec": str, "is_reset": bool, "annotations": dict}
+        if isinstance(told, dict) and "schema" in told:
+            kinds["schema"] = str
         named = isinstance(told, dict) and told.keys() == kinds.keys()
         if not named or not all(isinstance(told[name], kind) for name, kind in kinds.items()):
             raise DataError(
@@ -289,6 +294,7 @@ class McpChat(Stateless):
         origin = self._world.origin(call.tool)
         begins = origin.server not in self._sessions
         session = self._sessions.of(origin.server)
+        session.check(origin.tool, origin.schema)
         earlier = self._past.of(origin.server) if self._world.server_of(origin).is_reset else ()
         for made in earlier if begins else ():
             if session.call(self._world.origin(made.tool).tool, made.sent) != made.answer:
@@ -301,4 +307,6 @@ class McpChat(Stateless):
             return session.call(origin.tool, call.sent)
         except SessionEndedError:
             self._unsure.add(origin.server)
-            return self._sessions.begin_again(origin.server).call(origin.tool, call.sent)
+            session = self._sessions.begin_again(origin.server)
+            session.check(origin.tool, origin.schema)
+            return session.call(origin.tool, call.sent)

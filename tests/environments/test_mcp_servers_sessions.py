@@ -25,6 +25,7 @@ from seal.environments.mcp_servers import (
     Sessions,
     named_servers,
     read_servers,
+    schema_digest,
 )
 
 TIMEOUT = 1.5
@@ -285,6 +286,8 @@ class Scripted:
             return Answered(b"<html>no</html>", given, {"Content-Type": "text/html"})
         if isinstance(given, str):
             given = {"content": [{"type": "text", "text": given}]}
+        if "error" in given:
+            return answer({"jsonrpc": "2.0", "id": asked["id"], **given})
         return answer({"jsonrpc": "2.0", "id": asked["id"], "result": given})
 
 
@@ -335,6 +338,36 @@ def test_a_tool_that_is_gone_is_no_fault_of_the_model() -> None:
     with scripted(shop := Scripted()) as sessions, pytest.raises(InfrastructureError, match=told):
         sessions.of("shop").call("see", {})
     assert shop.calls == 0
+
+
+def test_a_tool_whose_schema_is_another_is_no_fault_of_the_model() -> None:
+    shop = Scripted()
+    with scripted(shop) as sessions:
+        session = sessions.of("shop")
+        session.check("look", schema_digest(LISTED))
+        session.check("look")  # imported by an earlier version
+        with pytest.raises(InfrastructureError, match=r"other arguments.*import the pool again"):
+            session.check("look", schema_digest({"inputSchema": {"type": "object", "x": 1}}))
+
+
+@pytest.mark.parametrize("said", ["Unknown tool: look", "Tool look not found", "no such tool look"])
+@pytest.mark.parametrize("is_error", [True, False])
+def test_a_tool_that_is_listed_and_unknown_is_no_fault_of_the_model(
+    said: str, is_error: bool
+) -> None:
+    given: Any = {"content": [{"type": "text", "text": said}], "isError": True}
+    if not is_error:
+        given = {"error": {"code": -32602, "message": said}}
+    told = f"lists 'look' and says: {said}"
+    with scripted(Scripted(given)) as sessions, pytest.raises(InfrastructureError, match=told):
+        sessions.of("shop").call("look", {})
+
+
+@pytest.mark.parametrize("said", ["Unknown tool: hammer", "the shop has no such tool as look"])
+def test_an_error_about_another_tool_is_the_tools_own(said: str) -> None:
+    given = {"content": [{"type": "text", "text": said}], "isError": True}
+    with scripted(Scripted(given)) as sessions:
+        assert sessions.of("shop").call("look", {}).error == {"kind": "api", "message": said}
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -232,6 +233,18 @@ def test_a_document_that_names_its_server_wrongly_is_refused(source: Any) -> Non
     bench = shop([Tool("shop/count", "count", source={"mcp": source})])
     with pytest.raises(seal.SealError, match="tool 'shop/count': source"):
         seal.run(bench, agent=calling("count"), servers=LIVE, **PLAYED)
+
+
+def test_a_tool_that_the_server_has_changed_since_the_import_is_an_error(
+    tools: list[Tool], tmp_path: Path
+) -> None:
+    count = next(tool for tool in tools if tool.name == "count")
+    before = {**count.source["mcp"], "schema": "0123456789abcdef"}
+    bench = shop([replace(count, source={"mcp": before})])
+    options = {"cache": "off", "out": tmp_path / "run", **PLAYED}
+    run = seal.run(bench, agent=calling("count"), servers=LIVE, **options)
+    assert "takes other arguments than when it was imported" in fault(run)
+    assert run.exit_code == 1
 
 
 @pytest.mark.parametrize("options", [{"timeout": 0}, {"timeout": "long"}, {"time": 1}])
