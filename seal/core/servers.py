@@ -59,6 +59,19 @@ _MANY_TOOLS = re.compile(
     r"|\b(?:too many|at most \d+|more than \d+|maximum(?: number)? of \d*) ?(?:tools|functions)\b",
     re.IGNORECASE,
 )
+_OF_A_TOOL = re.compile(
+    r"\bschema (?:for|of) (?:the )?(?:function|tool)|\b(?:tools|functions)(?:\[|\.)\d"
+    r"|\binput_schema\b|\bfunction_declarations\b"
+    r"|\b(?:tool|function)s?\W{0,3} ?(?:name|parameters|schema)\b",
+    re.IGNORECASE,
+)
+_OF_A_MESSAGE = re.compile(r"\bmessages(?:\[|\.)\d")
+_REPAIRS = {
+    _MANY_TOOLS: "Offer fewer tools: --top-k N.",
+    _OF_A_TOOL: "Mend the tool that it names in the pool, or send tools as text: --format json.",
+    _OF_A_MESSAGE: "It takes no message such as this one of the chat.",
+}
+"""Words of a refused request to what helps; else a field of it may be left out."""
 _MISSES = 3
 """Requests in a row that are given up before a server counts as down."""
 LONGEST_OUTAGE = 999
@@ -513,8 +526,8 @@ class Server(ABC):
             return TransientError(self.told(said), wait_s, status, said=words)
         repair = self._repair(status, said)
         is_this_one = repair is self.refused
-        if is_this_one and _MANY_TOOLS.search(said):
-            repair = "Offer fewer tools: --top-k N."
+        if is_this_one:
+            repair = next((_REPAIRS[words] for words in _REPAIRS if words.search(said)), repair)
         told = sentences(self.told(said), repair)
         if is_this_one:
             return RequestError(told, status=status, said=self._clean(message))

@@ -14,6 +14,8 @@ fails: its agent was told of another world.
 
 from __future__ import annotations
 
+import logging
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -48,6 +50,8 @@ from seal.environments.mcp_servers import (
     read_servers,
 )
 from seal.environments.world import WorldSetup, check_options
+
+_log = logging.getLogger(__name__)
 
 NAME = "mcp"
 KIND = "mcp"
@@ -227,6 +231,19 @@ class Past:
         return self._calls[server]
 
 
+def _is_a_fault(entry: Mapping[str, JSON]) -> bool:
+    """Tell whether a kept answer is a failure of the server, as earlier versions kept them."""
+    error = entry.get("error")
+    if not isinstance(error, dict):
+        return False
+    said = str(error.get("message"))
+    return not Answer("", None, error).is_the_tools or _OF_THE_SDK.match(said) is not None
+
+
+_OF_THE_SDK = re.compile(r"Server returned an error response|Session (?:terminated|not found)")
+"""What the SDK says in the place of a server that refuses by a status of HTTP."""
+
+
 class McpChat(Stateless):
     """The servers of one chat.
 
@@ -271,6 +288,15 @@ class McpChat(Stateless):
             return self._asked(call)
         key = self._past.key(call)
         entry = store.get(key)
+        if entry is not None and _is_a_fault(entry):
+            if store.is_new("faults of MCP servers"):
+                _log.warning(
+                    "an earlier version kept failures of MCP servers as answers; they are asked "
+                    "for again, and stay where they are. The first: %s",
+                    call.tool.id,
+                )
+            key = digest([key, {"instead_of": "a fault"}])
+            entry = store.get(key)
         if entry is None:
             if not self._world.asks:
                 missing = (

@@ -376,7 +376,7 @@ class CachedEmbedder:
         self.mode = mode
         self.identity = str(getattr(inner, "identity", ""))
         self._store = store
-        self._is_known = not getattr(inner, "is_served", False)
+        self._is_known = self._is_local = not getattr(inner, "is_served", False)
         self._seen: tuple[Purpose, str, Vectors] | None = None
         """A text whose vector was kept, for those that were kept without a probe's."""
 
@@ -440,6 +440,11 @@ class CachedEmbedder:
                 continue
             try:
                 row = _decoded(entry)
+                if not self._is_local and not row.any() and texts[position].strip():
+                    raise ModelError(
+                        f"embedder {self.identity}: an earlier version kept a vector of zeros, a "
+                        "fault of the server"
+                    )
                 self._seen = self._seen or (purpose, texts[position], row)
                 matrix.expect(row)[position] = row
             except ModelError as error:

@@ -93,3 +93,12 @@ def test_a_server_is_probed_whatever_provider(store, monkeypatch):
         )
         with pytest.raises(ModelError, match="another model"):
             build_embedder("openai/m", options, store).embed_queries(["what?"])
+
+
+def test_a_vector_of_zeros_that_an_earlier_version_kept_is_told(store):
+    before = Served()
+    before.is_served = False
+    before.embed = lambda texts: [[0.0, 0.0, 0.0]] * len(texts)
+    CachedEmbedder(before, store).embed(["a tool"])
+    with pytest.raises(ModelError, match=r"vector of zeros.*--cache-dir"):
+        CachedEmbedder(Served(), store).embed(["a tool"])
