@@ -91,16 +91,17 @@ class MiniLM:
             return rows
 
     def is_longer(self, text: str) -> bool:
-        """Tell whether a text has more word pieces than are read.
+        """Tell whether a text has more word pieces than are read; False where they are not here.
 
-        Raises:
-            UsageError: The vocabulary is not here and cannot be fetched.
-            DataError: It is not the one that was pinned.
+        Kept vectors need no model: none is fetched for this.
         """
         if len(text) <= _LONGEST_TEXT - 2:  # each piece has a character
             return False
         if self._counter is None:
-            self._counter = WordPieces(_vocabulary(_files()[1]), _LONGEST_TEXT + 1)
+            file = PACKED[NAME].files[1].path
+            if not file.is_file():
+                return False
+            self._counter = WordPieces(_vocabulary(file), _LONGEST_TEXT + 1)
         return len(self._counter.numbers(text)) > _LONGEST_TEXT
 
     _counter: WordPieces | None = None
