@@ -171,7 +171,7 @@ def _mcp(work: Path, script: Sequence[Any]) -> str:
     if not failed and brought != ["sunny", "sunny"]:
         return f"scored: the calls brought {brought}"
     if failed and run["call_f1"].mean is not None:
-        return f"scored: {run['call_f1'].value}, after {chat.stops[0].error}"
+        return f"scored: {run['call_f1'].mean}, after {chat.stops[0].error}"
     return ""
 
 
