@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, count, islice
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from seal.core import (
     InfrastructureError,
@@ -622,12 +622,11 @@ def measure(
 
 def _summed(told: Sequence[Longer]) -> Iterator[Longer]:
     """Yield documents, and the queries of all batches, of which some are longer than is read."""
-    kinds: tuple[Literal["document", "query"], ...] = ("document", "query")
-    for kind in kinds:
-        if mine := [one for one in told if one.kind == kind]:
-            longer, count = sum(one.longer for one in mine), sum(one.total for one in mine)
-            if longer:
-                yield Longer(kind, longer, count, mine[0].longest)
+    for kind, longest in dict.fromkeys((one.kind, one.longest) for one in told):
+        mine = [one for one in told if (one.kind, one.longest) == (kind, longest)]
+        longer, total = sum(one.longer for one in mine), sum(one.total for one in mine)
+        if longer:
+            yield Longer(kind, longer, total, longest)
 
 
 def _calibration(ranked: Ranked, rankings: Sequence[Ranking]) -> Calibration | None:

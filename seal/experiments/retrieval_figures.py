@@ -125,8 +125,9 @@ def _facts(ranked: Sequence[Ranked], measured: Sequence[Measured]) -> dict[str, 
         else:
             facts["uncalibrated"] = UNCALIBRATED
     longer = sorted((one for each in measured for one in each.longer), key=lambda one: one.longer)
-    if most := {one.kind: one for one in longer}:  # of several samples that with the most
-        facts["longer"] = [most[kind]._asdict() for kind in sorted(most)]
+    # Of several samples that with the most.
+    if most := {(one.kind, one.longest): one for one in longer}:
+        facts["longer"] = [most[texts]._asdict() for texts in sorted(most)]
     return facts
 
 

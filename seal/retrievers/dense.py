@@ -16,7 +16,7 @@ from seal.retrievers.base import (
     DEFAULT,
     Hits,
     check_k,
-    cut_at_tokens,
+    cut_texts,
     documents,
     in_order,
     template_name,
@@ -74,8 +74,7 @@ class Dense:
         model = options.get("model") or DEFAULT_MODEL
         self._embedder = build_embedder(model, options, pool.answers, pool.cache)
         self._ids = [tool.id for tool in tools]
-        self._cut = whole_option({"cut": None, **pool.options}, "cut", 0, 0)
-        self._tell = pool.longer
+        self._cut, self._pool = whole_option(pool.options, "cut", 0, 0), pool
         texts = self._read("document", documents(tools, template))
         self.identity = f"dense/{name_of(self._embedder)}/{template_name(template)}"
         if self._cut:
@@ -115,21 +114,13 @@ class Dense:
         read = self._read("query", texts)
         return embed_queries(self._embedder, read, self._index.dimension)
 
-    def _read(self, kind: Purpose, texts: Sequence[str]) -> Sequence[str]:
+    def _read(self, kind: Purpose, texts: Sequence[str]) -> list[str]:
         """Return what the embedder gets of texts, and tell how many are longer than it reads."""
         inner: Any = getattr(self._embedder, "inner", self._embedder)
-        longest = self._cut or getattr(inner, "longest", 0)
-        if not longest:
-            return texts
-        if self._cut:
-            read = [cut_at_tokens(text, longest) for text in texts]
-            longer = sum(len(a) < len(b) for a, b in zip(read, texts, strict=True))
-        else:
-            read = list(texts)
-            longer = sum(map(inner.is_longer, texts)) if self._tell else 0
-        if self._tell:
-            self._tell(Longer(kind, longer, len(texts), longest))
-        return read
+        longest, tell = getattr(inner, "longest", 0), self._pool.longer
+        if tell and longest and not self._cut:
+            tell(Longer(kind, sum(map(inner.is_longer, texts)), len(texts), longest))
+        return cut_texts(kind, texts, self._cut, self._pool)
 
     def _kept(
         self, kind: IndexKind, texts: Sequence[str], template: str, pool: Pool

@@ -49,6 +49,21 @@ def test_documents_and_queries_are_cut_where_that_is_asked():
     assert retriever.identity.endswith("/cut=50")
 
 
+def test_a_reranker_reads_so_many_tokens_of_query_and_tool():
+    seen, told = [], []
+
+    def score(pairs):
+        seen.extend(text for pair in pairs for text in pair)
+        return [float(len(tool)) for _, tool in pairs]
+
+    options = {"of": "bm25", "model": score, "cut": 50}
+    reranker = build_retriever("rerank", Pool(TOOLS, options=options, longer=told.append))
+    reranker.retrieve([Query(LONG)], 2)
+    assert seen and max(map(count_by_bytes, seen)) <= 50
+    assert told == [Longer("document", 2, 3, 50), Longer("query", 1, 1, 50)]
+    assert reranker.identity.endswith("/cut=50")
+
+
 def test_nothing_is_cut_where_nobody_asks():
     embedder = Recorder()
     retriever, told = build(embedder)
