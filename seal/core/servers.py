@@ -206,14 +206,16 @@ class Standing:
                     while counts.taken >= counts.most:
                         left = seconds_left()
                         if not left:
-                            raise ModelError("the time was up while the server was busy")
+                            raise ModelError(
+                                "the time was up while the server was busy with others"
+                            )
                         self.free.wait(min(left, threading.TIMEOUT_MAX))
             counts.taken += 1
-        began, busy = time.monotonic(), False
+        began, busy = math.inf, False  # it is not sent yet
         try:
             if limits is not None:
                 self._pace(limits, tokens)
-                began = time.monotonic()
+            began = time.monotonic()
             yield
         except TransientError as error:
             busy = error.status in _BUSY
@@ -221,7 +223,8 @@ class Standing:
         finally:
             with self.free:
                 counts.taken -= 1
-                self._count(busy, began >= counts.cut_at)
+                if began < math.inf:
+                    self._count(busy, began >= counts.cut_at)
                 self.free.notify_all()
 
     @contextmanager

@@ -169,7 +169,7 @@ def test_who_has_no_time_left_is_told_that_the_limit_held_it():
         pass
     with within(0.05), pytest.raises(ModelError, match="limits of a minute"), standing.place(how):
         pass
-    assert standing.counts.taken == 0
+    assert standing.counts.taken == 0 and standing.counts.heard == 1  # it was never sent
 
 
 def test_what_waits_is_counted(requests):
