@@ -56,7 +56,7 @@ def behind_address() -> Iterator[str]:
         process.wait()
 
 
-LISTED = {"name": "look", "inputSchema": {"type": "object"}}
+LISTED: dict[str, Any] = {"name": "look", "inputSchema": {"type": "object"}}
 
 
 class Scripted:
@@ -76,7 +76,7 @@ class Scripted:
         if asked["method"] == "initialize":
             info = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}}
             info |= {"serverInfo": {"name": "shop", "version": "1"}}
-            return answer({"jsonrpc": "2.0", "id": asked["id"], "result": info}, **told)
+            return answer({"jsonrpc": "2.0", "id": asked["id"], "result": info}, 200, **told)
         if asked["method"] not in ("tools/list", "tools/call"):
             error = {"code": -32601, "message": "no such method"}
             return answer({"jsonrpc": "2.0", "id": asked["id"], "error": error})
