@@ -4,7 +4,8 @@
 
 A command survives that ends with one of its exit codes, no traceback and, where it fails, words
 that say why. One that was killed survives where the same command goes on and leaves the files of
-one that was not: `lost` are those that do not. Each core breaks a share of all; the seconds of
+one that was not: `lost` are those that do not. `scored` are faults of a server that were taken for
+a model's answer, or kept. Each core breaks a share of all; the seconds of
 the table are those of all cores. A full run writes results/hostile.md; `--minutes 30` begins
 nothing later than that. The exit code is 1 where anything did not survive.
 """
@@ -36,6 +37,7 @@ from typing import Any
 from cache import WRITERS, measure_writers
 from hostile_lab import Lab, Tried, broken_by, digests, ended, here
 from hostile_plug_ins import ANSWERS, distributions, plug_ins
+from hostile_servers import mcp_sessions, vectors, words_of_models
 from mutants import SOURCES, apigen, mutant, outcome
 from raw_servers import RawServer
 from server_faults import FAULTS, by_fault, one_chat
@@ -44,7 +46,7 @@ from small_pools import weather_task, write_pool
 from seal.pools.lookup import open_pool
 
 PAGE = Path(__file__).resolve().parents[1] / "results" / "hostile.md"
-KINDS = ("lost", "unhandled", "hung")
+KINDS = ("lost", "unhandled", "hung", "scored")
 RUN = "run sample --model lexical --limit 6 --out OUT"
 SWEEP = "sweep sample --model lexical --limit 3 --pool-sizes 20,all --no-baselines --out OUT"
 WRITER = "query_writer:QueryWriter"
@@ -331,6 +333,9 @@ Attack = Callable[[Lab, Random, int], Iterator[Tried]]
 ATTACKS: Mapping[str, tuple[Attack, int, int, int]] = {
     "kills": (kills, 2, 25, 20),
     "faults of a server": (server_faults, 5, 1, len(FAULTS)),
+    "words of models' servers": (words_of_models, 15, 20, 50),
+    "sessions of MCP servers": (mcp_sessions, 4, 10, 20),
+    "vectors of servers": (vectors, 10, 5, 20),
     "mutants of runs": (run_mutants, 40, 120, 250),
     "mutants of pools": (pool_mutants, 15, 40, 250),
     "mutants of sources": (source_mutants, 200, 60, 1_000),

@@ -1,4 +1,4 @@
-"""Real MCP servers for tests: a command, and a process behind an address."""
+"""MCP servers for tests: a command, a process, and one whose answers are written."""
 
 import os
 import socket
@@ -9,6 +9,12 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+from servers import Answer as Answered
+from servers import ModelServer, Received, answer
+
+from seal.environments.mcp_servers import McpServer, Sessions
 
 FIXTURES = Path(__file__).parent / "fixtures"
 OWNER = os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
@@ -48,3 +54,55 @@ def behind_address() -> Iterator[str]:
     finally:
         process.terminate()
         process.wait()
+
+
+LISTED: dict[str, Any] = {"name": "look", "inputSchema": {"type": "object"}}
+
+
+class Scripted:
+    """An MCP server behind an address, whose answers to calls a test writes."""
+
+    def __init__(self, *answers: Any, tools: Any = (LISTED,)) -> None:
+        self.answers, self.tools = list(answers), list(tools)
+        self.session, self.calls = 1, 0
+
+    def __call__(self, request: Received) -> Answered:
+        if not request.raw:
+            return Answered(status=405)
+        asked = request.body
+        if "id" not in asked:
+            return Answered(status=202)
+        told = {"mcp-session-id": str(self.session)}
+        if asked["method"] == "initialize":
+            info = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}}
+            info |= {"serverInfo": {"name": "shop", "version": "1"}}
+            return answer({"jsonrpc": "2.0", "id": asked["id"], "result": info}, 200, **told)
+        if asked["method"] not in ("tools/list", "tools/call"):
+            error = {"code": -32601, "message": "no such method"}
+            return answer({"jsonrpc": "2.0", "id": asked["id"], "error": error})
+        given: Any = {"tools": self.tools}
+        if asked["method"] == "tools/call":
+            self.calls += 1
+            given = self.answers.pop(0) if self.answers else "sunny"
+            if given == "over":
+                self.session += 1
+        if request.headers.get("mcp-session-id") != str(self.session):
+            error = {"code": -32001, "message": "Session not found"}
+            return answer({"jsonrpc": "2.0", "id": asked["id"], "error": error}, 404)
+        if isinstance(given, int):
+            return Answered(b"<html>no</html>", given, {"Content-Type": "text/html"})
+        if isinstance(given, str):
+            given = {"content": [{"type": "text", "text": given}]}
+        if "error" in given:
+            return answer({"jsonrpc": "2.0", "id": asked["id"], **given})
+        return answer({"jsonrpc": "2.0", "id": asked["id"], "result": given})
+
+
+@contextmanager
+def scripted(shop: Scripted) -> Iterator[Sessions]:
+    with ModelServer(shop) as server, Sessions(at(server), 5) as sessions:
+        yield sessions
+
+
+def at(server: ModelServer) -> dict[str, McpServer]:
+    return {"shop": McpServer(url=f"{server.root}/mcp")}

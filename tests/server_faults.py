@@ -105,6 +105,16 @@ GOOD = sends(stream_head(), WORDS, REST)
 SPLIT = [(WORDS + REST)[n : n + 3] for n in range(0, len(WORDS + REST), 3)]
 UNKNOWN = "request (4390 tokens) exceeds the available context size (4096 tokens)"
 LOOP = response(b"", 307, Location="/v1/chat/completions")
+HALF_CALL = delta(tool_calls=[{**CALL, "function": {"name": "weather", "arguments": '{"ci'}}])
+CALL_AS_TEXT = '<tool_call>{"name": "weather", "arguments": {"city": "Rome"}}</tool_call>'
+ERRORS: dict[str, dict[str, Any]] = {
+    "a code": {"error_code": 336100, "error_msg": "try again"},
+    "an object": {"object": "error", "message": "the worker has died", "code": 500},
+    "a detail": {"detail": "internal error"},
+    "a status": {"base_resp": {"status_code": 1002, "status_msg": "rate limit"}},
+    "a type": {"type": "error", "message": "overloaded"},
+}
+"""By what a server tells that it is one."""
 OVER = {"error": {"message": "CUDA out of memory", "code": 500}}
 FAULTS: dict[str, tuple[Fault, str]] = {
     # connections
@@ -248,6 +258,39 @@ FAULTS: dict[str, tuple[Fault, str]] = {
     "a filter amid the answer": (sends(response(plain("It", "content_filter"))), "filtered"),
     "an answer that was cut": (sends(response(plain(finish="length"))), "done"),
     "an answer broken by an error": (sends(response(plain(finish="error"))), "error"),
+    **{
+        f"{word} with nothing said": (sends(response(plain("", word))), "error")
+        for word in ("server_error", "load", "cancelled", "OTHER", "tool_calls", "errorerror", "")
+    },
+    "half a sentence, then a fault": (sends(stream_head(), WORDS, events(delta("abort"))), "error"),
+    "an unknown word after an answer": (sends(response(plain(finish="odd"))), "done"),
+    # errors in other forms
+    **{
+        f"an error as {name} amid a stream": (
+            sends(stream_head(), WORDS, events(form, {"choices": []})),
+            "error",
+        )
+        for name, form in ERRORS.items()
+    },
+    "an error in a list under 200": (
+        sends(response(b'[{"error": {"code": 503, "message": "The model is overloaded."}}]')),
+        "error",
+    ),
+    "an event named error": (
+        sends(stream_head(), WORDS, b"event: error\ndata: out of memory\n\n", REST),
+        "error",
+    ),
+    "[DONE] amid a call": (once(sends(stream_head(), events(HALF_CALL))), "done"),
+    # a server without a parser of calls
+    "a call as text": (sends(response(plain(CALL_AS_TEXT))), "done"),
+    "too many requests under 200": (
+        sends(response(b'{"error": {"message": "slow down", "code": "rate_limit_exceeded"}}')),
+        "error",
+    ),
+    "a full window that is a queue": (
+        refused(503, "Too many tokens, please wait before trying again."),
+        "error",
+    ),
 }  # fmt: skip
 
 
@@ -265,6 +308,7 @@ def one_chat(pool: Path, out: Path, url: str, **options: Any) -> RunResult:
         model="openai/small",
         base_url=url,
         team="direct",
+        retriever="bm25",
         model_options=told,
         max_seconds=MOST_S,
         workers=1,

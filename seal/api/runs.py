@@ -27,7 +27,7 @@ from seal.pools.benchmark import Benchmark, OwnTool
 from seal.pools.lookup import Bench, bench_of, known_benchmark, open_pool
 from seal.retrievers import build
 from seal.runs.hooks import HooksChoice
-from seal.runs.role_models import check_address_used
+from seal.runs.role_models import check_flags_used
 from seal.runs.run import RunFolder
 from seal.runs.settings import (
     AgentChoice,
@@ -110,7 +110,7 @@ def run(
     from seal.runs.play import run as play
 
     asked = settings_of(bench, options, agent, tools)
-    check_address_used(asked)
+    check_flags_used(asked)
     played = play(asked, None if out is None else Path(out), resume, progress)
     own = bench if isinstance(bench, Benchmark) and not known_benchmark(bench.name) else None
     return Run(played.folder, played.summary, played.exit_code, own)
@@ -362,6 +362,8 @@ class PlayOptions(TypedDict, total=False):
     role_models: Mapping[str, ModelChoice | Sequence[ModelChoice]]
     model_options: Mapping[str, Any]
     base_url: str | None
+    requests_per_minute: float | None
+    tokens_per_minute: float | None
     roles: Mapping[str, AgentChoice | None]
     prompts: Mapping[str, str | Path]
     user_brief: Brief

@@ -43,7 +43,7 @@ def run_command(
     """Play a benchmark's tasks and score them; without arguments the shipped sample, offline."""
     if into.resume and into.out is None:
         raise UsageError("--resume needs the folder of the run to go on with: give --out RUN")
-    from seal.runs.role_models import check_address_used
+    from seal.runs.role_models import check_flags_used
 
     settings = play.settings(
         context,
@@ -53,7 +53,7 @@ def run_command(
         shard=into.shard,
         hooks=into.hooks,
     )
-    check_address_used(settings)
+    check_flags_used(settings)
     if into.dry_run:
         if into.shard:
             raise UsageError("--shard plays a part of a run; leave out --dry-run")

@@ -29,7 +29,7 @@ from seal.experiments.settings import (
 from seal.pools.lookup import open_pool
 from seal.runs.mcp_tasks import PATIENT, Patience, serve_http, serve_stdio
 from seal.runs.play import free_folder
-from seal.runs.role_models import check_address_used
+from seal.runs.role_models import check_flags_used
 from seal.runs.run import RunFolder, exit_code_of
 from seal.runs.settings import JudgeGroup, RunSettings, ScoreGroup, ScoreSettings
 
@@ -84,7 +84,7 @@ def sweep_command(
     settings = play.settings(
         context, pool, retriever=retriever.retriever, top_k=ks[0], hooks=into.hooks
     )
-    check_address_used(settings)
+    check_flags_used(settings)
     varied = SweepSettings(top_k=ks, **settings_of(pools))
     from seal.experiments.sweep import SWEEP, sweep
     from seal.report.experiments import sweep_tables, write_sweep

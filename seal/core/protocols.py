@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
 from seal.core.settings import checked_names
 from seal.core.types import (
@@ -157,6 +157,25 @@ class OpenedPerChat(Protocol):
         """
 
 
+class Longer(NamedTuple):
+    """Texts of which an embedder reads the beginning alone."""
+
+    kind: Literal["document", "query"]
+    longer: int
+    """How many are longer."""
+    total: int
+    """How many there are."""
+    longest: int
+    """Tokens that it reads of a text."""
+
+    def __str__(self) -> str:
+        several = "documents" if self.kind == "document" else "texts of queries"
+        return (
+            f"{self.longer:,} of {self.total:,} {several} are longer than the {self.longest:,} "
+            "tokens that are read of each"
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Pool:
     """Tools to choose from, with what a retriever may need besides."""
@@ -177,6 +196,8 @@ class Pool:
     """Opens a language model by its name, its answers kept; None: only objects can be asked."""
     progress: Callable[[int, int], None] | None = None
     """Told how many tools are embedded and how many are to be, where that takes several batches."""
+    longer: Callable[[Longer], None] | None = None
+    """Told of documents and queries where an embedder does not read all of each."""
 
 
 class Retriever(Protocol):

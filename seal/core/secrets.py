@@ -228,6 +228,10 @@ class ServerSettings:
     """Seconds before the second try; doubles with every try, plus up to as much again by chance."""
     max_wait_s: float = 60.0
     """Longest wait between two tries, whatever the server's Retry-After asks for."""
+    requests_per_minute: float | None = None
+    """Most requests a minute, tries included; None: as many as are asked."""
+    tokens_per_minute: float | None = None
+    """Most tokens a minute, of requests and answers; None: as many as are asked."""
     address_from: str = field(default=BASE_URL, repr=False, compare=False)
     """Where the address is given, for messages."""
 

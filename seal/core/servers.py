@@ -12,7 +12,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -45,7 +45,11 @@ _LONG_S = 2.0
 _UNABLE = frozenset({429, 502, 503, 504, 529})
 """Statuses of a server that takes no request at all, whatever it holds."""
 _BUSY = frozenset({429, 529})
-"""Statuses after which fewer requests are sent at once; the second is Anthropic's."""
+"""Statuses of a server that has too many requests; the second is Anthropic's."""
+_BY_CHANCE = 0.05
+"""Share of requests that may be refused as too many while no fewer are sent at once."""
+_FEWEST = 8
+"""Requests over which the share is taken at least."""
 _UNPAID = re.compile(r"credit balance is too low")
 """How Anthropic says so, by 400."""
 _LONGEST_WAIT_S = 10.0**9
@@ -55,6 +59,19 @@ _MANY_TOOLS = re.compile(
     r"|\b(?:too many|at most \d+|more than \d+|maximum(?: number)? of \d*) ?(?:tools|functions)\b",
     re.IGNORECASE,
 )
+_OF_A_TOOL = re.compile(
+    r"\bschema (?:for|of) (?:the )?(?:function|tool)|\b(?:tools|functions)(?:\[|\.)\d"
+    r"|\binput_schema\b|\bfunction_declarations\b"
+    r"|\b(?:tool|function)s?\W{0,3} ?(?:name|parameters|schema)\b",
+    re.IGNORECASE,
+)
+_OF_A_MESSAGE = re.compile(r"\bmessages(?:\[|\.)\d")
+_REPAIRS = {
+    _MANY_TOOLS: "Offer fewer tools: --top-k N.",
+    _OF_A_TOOL: "Mend the tool that it names in the pool, or send tools as text: --format json.",
+    _OF_A_MESSAGE: "It takes no message such as this one of the chat.",
+}
+"""Words of a refused request to what helps; else a field of it may be left out."""
 _MISSES = 3
 """Requests in a row that are given up before a server counts as down."""
 LONGEST_OUTAGE = 999
@@ -116,14 +133,32 @@ class TransientError(ModelError):
 
 @dataclass(slots=True)
 class Counts:
-    """How a server does, in numbers."""
+    """How a server does, in numbers. Moments are on the monotonic clock."""
 
     most: float = math.inf
     """Requests at once; infinity: as many as are asked."""
+    good: float = 1.0
+    """The largest number at once of which few were refused."""
     taken: int = 0
     """Requests at this moment."""
+    held: int = 0
+    """Requests that wait as the server has too many."""
+    refused: float = 0.0
+    """How many of the latest were refused as too many; older ones count less and less."""
+    heard: float = 0.0
+    """How many of the latest were not."""
     cut_at: float = -math.inf
-    """When `most` was cut last, on the monotonic clock."""
+    """When `most` was cut last."""
+    is_cut: bool = False
+    """Whether no request has been taken that was sent after that."""
+    is_lower: bool = False
+    """Whether since then there were never as many as `good`."""
+    next_request_at: float = -math.inf
+    """When the limit of requests a minute allows the next one."""
+    next_tokens_at: float = -math.inf
+    """When the limit of tokens a minute allows the next request."""
+    answer_tokens: float = 500.0
+    """Tokens of an answer beyond what is known before: a mean, in which the latest count most."""
     misses: int = 0
     """Requests in a row that were given up."""
     was_heard: bool = False
@@ -135,8 +170,9 @@ class Counts:
 class Standing:
     """How a server does, as all know who ask it: threads, or processes that share these parts.
 
-    It gets all requests at once, but fewer after it said that it is busy: half as many after each
-    such answer, one more for each round of good ones.
+    It gets all requests at once. Where it refuses more than a few as too many, it gets as many as
+    are under way then. Each good answer lets one more be sent, so that the number doubles in a
+    round, until it is as large as once was good; from there it grows by one a round.
     """
 
     counts: Counts = field(default_factory=Counts)
@@ -147,42 +183,131 @@ class Standing:
     def alone(self) -> Standing:
         """Return what is known here for this process alone: no process that has ended holds it."""
         known = {part.name: getattr(self.counts, part.name) for part in fields(Counts)}
-        own = Standing(Counts(**{**known, "taken": 0}))
+        own = Standing(Counts(**{**known, "taken": 0, "held": 0}))
         if own.counts.outage:
             own.down.set()
         return own
 
     @contextmanager
-    def place(self) -> Iterator[None]:
-        """Wait for a place, and hold it in the block.
+    def place(self, limits: ServerSettings | None = None, tokens: float = 0.0) -> Iterator[None]:
+        """Wait for a place, and for the limits of a minute, and hold the place in the block.
+
+        Args:
+            limits: Of requests and tokens a minute; None: there are none.
+            tokens: Of the request and its answer, as far as is known.
 
         Raises:
-            ModelError: None came free in time.
+            ModelError: The time was up before.
         """
         counts = self.counts
         with self.free:
-            while counts.taken >= counts.most:
-                left = seconds_left()
-                if not left:
-                    raise ModelError("the time was up while the server was busy with others")
-                self.free.wait(min(left, threading.TIMEOUT_MAX))
+            if counts.taken >= counts.most:
+                with self.held():
+                    while counts.taken >= counts.most:
+                        left = seconds_left()
+                        if not left:
+                            raise ModelError(
+                                "the time was up while the server was busy with others"
+                            )
+                        self.free.wait(min(left, threading.TIMEOUT_MAX))
             counts.taken += 1
-        began = time.monotonic()
-        busy = False
+        began, busy = math.inf, False  # it is not sent yet
         try:
+            if limits is not None:
+                self._pace(limits, tokens)
+            began = time.monotonic()
             yield
         except TransientError as error:
             busy = error.status in _BUSY
             raise
         finally:
             with self.free:
-                if busy and began >= counts.cut_at:  # else one of those that were sent before
-                    counts.most = max(1, min(counts.most, counts.taken) // 2)
-                    counts.cut_at = time.monotonic()
-                elif not busy:
-                    counts.most += 1 / counts.most
                 counts.taken -= 1
+                if began < math.inf:
+                    self._count(busy, began >= counts.cut_at)
                 self.free.notify_all()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Count a request in the block as one that waits as the server has too many."""
+        with self.free:
+            self.counts.held += 1
+        try:
+            yield
+        finally:
+            with self.free:
+                self.counts.held -= 1
+
+    def _count(self, busy: bool, is_later: bool) -> None:
+        """Count a request that has ended, and change how many there may be at once.
+
+        Args:
+            busy: Whether it was refused as one too many.
+            is_later: Whether it was sent after the last cut.
+        """
+        counts = self.counts
+        counts.refused += busy
+        counts.heard += not busy
+        if counts.refused + counts.heard > 2 * max(counts.taken, counts.good, _FEWEST):
+            counts.refused, counts.heard = counts.refused / 2, counts.heard / 2
+        known = counts.refused + counts.heard + counts.taken
+        few = counts.refused <= _BY_CHANCE * known
+        if not busy:
+            if few and counts.taken + 1 >= counts.good:
+                counts.good, counts.is_lower = counts.taken + 1, False
+            if is_later:
+                counts.is_cut = False
+                counts.most += 1 if counts.most + 1 <= counts.good else 1 / counts.most
+        elif not few:
+            if is_later:
+                if counts.is_lower and not counts.is_cut:  # what was good is too much now
+                    counts.good = max(1.0, counts.good / 2)
+                counts.cut_at, counts.is_cut, counts.is_lower = time.monotonic(), True, True
+            counts.most = max(1, min(counts.most, counts.taken))
+
+    def _pace(self, limits: ServerSettings, tokens: float) -> None:
+        """Wait until the limits of a minute allow a request: it is spread, none comes in a burst.
+
+        Raises:
+            ModelError: The time was up before.
+        """
+        with self.free:
+            wait_s = self.reserve(limits, tokens, time.monotonic())
+        left = seconds_left()
+        if wait_s > 0:
+            self.down.wait(min(wait_s, left, threading.TIMEOUT_MAX))
+        if wait_s > left:
+            raise ModelError("the time was up before the limits of a minute allowed the request")
+
+    def reserve(self, limits: ServerSettings, tokens: float, now: float) -> float:
+        """Return the seconds until the next moment that the limits of a minute allow, and take it.
+
+        Args:
+            limits: Of requests and tokens a minute.
+            tokens: Of the request and its answer, as far as is known.
+            now: On the monotonic clock.
+        """
+        counts = self.counts
+        at = max(now, counts.next_request_at, counts.next_tokens_at)
+        if limits.requests_per_minute:
+            counts.next_request_at = at + 60 / limits.requests_per_minute
+        if limits.tokens_per_minute:
+            counts.next_tokens_at = at + 60 * tokens / limits.tokens_per_minute
+        return at - now
+
+    def settle(self, limits: ServerSettings, reserved: float, known: float, took: float) -> None:
+        """Correct what an answer was thought to take.
+
+        Args:
+            limits: Of tokens a minute.
+            reserved: The tokens for which it waited.
+            known: Those of its request, as they were estimated.
+            took: Those of the request and the answer.
+        """
+        counts = self.counts
+        with self.free:
+            counts.next_tokens_at += 60 * (took - reserved) / (limits.tokens_per_minute or math.inf)
+            counts.answer_tokens += (took - known - counts.answer_tokens) / 8
 
 
 class Server(ABC):
@@ -225,12 +350,19 @@ class Server(ABC):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._who!r})"
 
-    def answer(self, ask: Callable[[], Answer]) -> Answer:
+    def answer(
+        self, ask: Callable[[], Answer], tokens: Callable[[Answer | None], int] = lambda _: 0
+    ) -> Answer:
         """Return what `ask` returns, tried again after each `TransientError`.
 
         The wait is what the server asked for, else doubles with every try and has a random part; at
         most `max_wait_s`. A warning is logged where more than 2 seconds pass between two requests.
         No try begins, and no wait ends, after the time that is left here (`seal.core.concurrency`).
+
+        Args:
+            ask: Sends one request.
+            tokens: Returns the tokens of an answer and its request; of None, those of the request.
+                It is asked where there is a limit of tokens a minute.
 
         Raises:
             ModelError: A failure that does not pass, or the last of `max_tries`.
@@ -243,8 +375,7 @@ class Server(ABC):
         for number in range(1, tries.max_tries + 1):
             began = time.monotonic()
             try:
-                with self.standing.place(), within(tries.max_answer_s):
-                    return self._heard(ask())
+                return self._tried(ask, tokens)
             except TransientError as error:
                 failed = error
             except OverdueError as error:
@@ -258,8 +389,10 @@ class Server(ABC):
             hopeless = not (failed.found or counts.was_heard) and number > 1
             slow = time.monotonic() - began >= tries.max_answer_s
             last = number == tries.max_tries or hopeless or slow or counts.outage
-            if last or not _pause(failed, number, began, tries, self.standing.down):
-                break
+            busy = self.standing.held() if failed.status in _BUSY else nullcontext()
+            with busy:
+                if last or not _pause(failed, number, began, tries, self.standing.down):
+                    break
         count = "once" if number == 1 else f"{counted(number, 'time')}"
         self._noted(failed)
         told, asked_s = f"{failed} (tried {count})", failed.wait_s or 0.0
@@ -267,6 +400,20 @@ class Server(ABC):
             told = sentences(told, f"It asked for a wait of {asked_s:.0f} s; {_longer(asked_s)}.")
         # Raised outside the handler: the failures before it would only repeat the text.
         raise ModelError(told)
+
+    def _tried(self, ask: Callable[[], Answer], tokens: Callable[[Answer | None], int]) -> Answer:
+        """Return what `ask` returns, sent when there is a place for it."""
+        how, standing = self._settings, self.standing
+        if not (how.requests_per_minute or how.tokens_per_minute):
+            with standing.place(), within(how.max_answer_s):
+                return self._heard(ask())
+        known = tokens(None) if how.tokens_per_minute else 0
+        reserved = known + standing.counts.answer_tokens
+        with standing.place(how, reserved), within(how.max_answer_s):
+            answer = self._heard(ask())
+        if how.tokens_per_minute:
+            standing.settle(how, reserved, known, tokens(answer))
+        return answer
 
     def _heard(self, answer: Answer) -> Answer:
         """Note that the server takes requests."""
@@ -382,8 +529,8 @@ class Server(ABC):
             return TransientError(self.told(said), wait_s, status, said=words)
         repair = self._repair(status, said)
         is_this_one = repair is self.refused
-        if is_this_one and _MANY_TOOLS.search(said):
-            repair = "Offer fewer tools: --top-k N."
+        if is_this_one:
+            repair = next((_REPAIRS[words] for words in _REPAIRS if words.search(said)), repair)
         told = sentences(self.told(said), repair)
         if is_this_one:
             return RequestError(told, status=status, said=self._clean(message))

@@ -161,6 +161,7 @@ class Store:
         self, place: Path | str, timeout: float = 60.0, folder: Path | None = None
     ) -> None:
         self._opened = (place, timeout, folder)
+        self._said: set[str] = set()
         self._table, beside = _table_at(place, timeout)
         self.location = self._table.location
         """What users know the place by; holds no password."""
@@ -183,6 +184,12 @@ class Store:
     def outage(self) -> str:
         """Why the database takes no request any more, for whoever ends a run; empty: it does."""
         return self._table.outage
+
+    def is_new(self, word: str) -> bool:
+        """Tell whether nobody has said a word of entries before, so that users read it once."""
+        known = word in self._said
+        self._said.add(word)
+        return not known
 
     def get(self, key: str) -> dict[str, Any] | None:
         """Return the entry stored under a key, or None.

@@ -14,6 +14,8 @@ fails: its agent was told of another world.
 
 from __future__ import annotations
 
+import logging
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -49,6 +51,8 @@ from seal.environments.mcp_servers import (
 )
 from seal.environments.world import WorldSetup, check_options
 
+_log = logging.getLogger(__name__)
+
 NAME = "mcp"
 KIND = "mcp"
 """Kind of our entries in the store."""
@@ -65,6 +69,9 @@ class Origin:
     """Of the server that it was imported from (`Server.spec`)."""
     is_reset: bool
     annotations: Mapping[str, JSON]
+    schema: str = ""
+    """Digest of its arguments' schema at the server (`schema_digest`); empty: an earlier version
+    imported it."""
 
     @classmethod
     def of(cls, tool: Tool) -> Origin | None:
@@ -77,6 +84,8 @@ class Origin:
         if told is None:
             return None
         kinds = {"server": str, "tool": str, "spec": str, "is_reset": bool, "annotations": dict}
+        if isinstance(told, dict) and "schema" in told:
+            kinds["schema"] = str
         named = isinstance(told, dict) and told.keys() == kinds.keys()
         if not named or not all(isinstance(told[name], kind) for name, kind in kinds.items()):
             raise DataError(
@@ -222,6 +231,19 @@ class Past:
         return self._calls[server]
 
 
+def _is_a_fault(entry: Mapping[str, JSON]) -> bool:
+    """Tell whether a kept answer is a failure of the server, as earlier versions kept them."""
+    error = entry.get("error")
+    if not isinstance(error, dict):
+        return False
+    said = str(error.get("message"))
+    return not Answer("", None, error).is_the_tools or _OF_THE_SDK.match(said) is not None
+
+
+_OF_THE_SDK = re.compile(r"Server returned an error response|Session (?:terminated|not found)")
+"""What the SDK says in the place of a server that refuses by a status of HTTP."""
+
+
 class McpChat(Stateless):
     """The servers of one chat.
 
@@ -266,6 +288,15 @@ class McpChat(Stateless):
             return self._asked(call)
         key = self._past.key(call)
         entry = store.get(key)
+        if entry is not None and _is_a_fault(entry):
+            if store.is_new("faults of MCP servers"):
+                _log.warning(
+                    "an earlier version kept failures of MCP servers as answers; they are asked "
+                    "for again, and stay where they are. The first: %s",
+                    call.tool.id,
+                )
+            key = digest([key, {"instead_of": "a fault"}])
+            entry = store.get(key)
         if entry is None:
             if not self._world.asks:
                 missing = (
@@ -289,6 +320,7 @@ class McpChat(Stateless):
         origin = self._world.origin(call.tool)
         begins = origin.server not in self._sessions
         session = self._sessions.of(origin.server)
+        session.check(origin.tool, origin.schema)
         earlier = self._past.of(origin.server) if self._world.server_of(origin).is_reset else ()
         for made in earlier if begins else ():
             if session.call(self._world.origin(made.tool).tool, made.sent) != made.answer:
@@ -301,4 +333,6 @@ class McpChat(Stateless):
             return session.call(origin.tool, call.sent)
         except SessionEndedError:
             self._unsure.add(origin.server)
-            return self._sessions.begin_again(origin.server).call(origin.tool, call.sent)
+            session = self._sessions.begin_again(origin.server)
+            session.check(origin.tool, origin.schema)
+            return session.call(origin.tool, call.sent)

@@ -282,6 +282,11 @@ _WAITS_S = (0.5, 2.0)
 """Seconds before the further tries."""
 _TOLD = 500
 """Characters of a server's last words that a message repeats."""
+_UNKNOWN = re.compile(
+    r"\A\W*(?:MCP error -?\d+: )?(?:unknown|no such) tool\b|\A\W*tool\b.{0,80}\bnot found\b",
+    re.IGNORECASE,
+)
+"""How SDKs of servers say that they have no such tool."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -398,6 +403,11 @@ class Sessions:
         return Session(name, server, client, self._portal, self._timeout, statuses)
 
 
+def schema_digest(listed: Mapping[str, JSON]) -> str:
+    """Return 16 hexadecimal digits of the arguments' schema of a tool that a server lists."""
+    return digest(listed.get("inputSchema"))[:16]
+
+
 class SessionEndedError(InfrastructureError):
     """A server behind an address has ended a session, as the protocol lets it: a new one may do."""
 
@@ -437,10 +447,7 @@ class Session:
             InfrastructureError: It refuses by a status of HTTP, or does not have the tool.
         """
         label = self._server.label(self._name)
-        if tool not in self._named:
-            raise InfrastructureError(
-                f"{label} has no tool {shortened(tool)} any more; import the pool again"
-            )
+        self.check(tool)
         from mcp import MCPError
         from mcp_types import CONNECTION_CLOSED
 
@@ -466,10 +473,43 @@ class Session:
                         f"{self._server.masked(said)}; {_repair([status])}"
                     ) from error
                 if isinstance(error, MCPError) and error.code != CONNECTION_CLOSED:
+                    self._check_known(tool, error.message)
                     return self._told(Answer.failed("api", error.message))
                 return Answer.failed("server_ended", f"The connection to {self._name} has ended.")
-            return self._told(_answer(tool, result))
+            answer = _answer(tool, result)
+            self._check_known(tool, answer.content if answer.error else "")
+            return self._told(answer)
         raise AssertionError("the last try ends")
+
+    def _check_known(self, tool: str, said: str) -> None:
+        """Raise InfrastructureError where an error says that the server lacks what it listed."""
+        if tool in said and _UNKNOWN.search(said[:_TOLD]):
+            said = self._server.masked(said[:_TOLD])
+            raise InfrastructureError(
+                f"{self._server.label(self._name)} lists {shortened(tool)} and says: {said}; check "
+                "its version and what its account may use, or import the pool again"
+            )
+
+    def check(self, tool: str, schema: str = "") -> None:
+        """Make sure that the server has a tool as it was imported.
+
+        Args:
+            tool: Its name at the server.
+            schema: Digest of the schema that it had then; empty: not known.
+
+        Raises:
+            InfrastructureError: It has it no more, or takes other arguments.
+        """
+        label, listed = self._server.label(self._name), self._named.get(tool)
+        if listed is None:
+            raise InfrastructureError(
+                f"{label} has no tool {shortened(tool)} any more; import the pool again"
+            )
+        if schema and schema != schema_digest(listed):
+            raise InfrastructureError(
+                f"{label}: the tool {shortened(tool)} takes other arguments than when it was "
+                "imported; import the pool again"
+            )
 
     def listing(self) -> McpListing:
         """Return all that the server offers.

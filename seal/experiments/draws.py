@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from seal.core import (
     InfrastructureError,
+    Longer,
     OptionError,
     Pool,
     Query,
@@ -542,6 +543,8 @@ class Measured:
     """False: only the order of scores has meaning; they cannot be compared between queries."""
     dollars: float | None = None
     """US dollars a query for language models; None: it asks none, or no price is known."""
+    longer: tuple[Longer, ...] = ()
+    """Texts of which an embedder read the beginning alone: documents, queries."""
 
 
 class Measurement(NamedTuple):
@@ -583,7 +586,8 @@ def measure(
     """
     begun = perf_counter()
     try:
-        retriever = build_retriever(contender.what, pool)
+        told: list[Longer] = []
+        retriever = build_retriever(contender.what, replace(pool, longer=told.append))
         built = perf_counter()
         if costs is not None:
             costs.meter.take_all()  # of tools, which are asked for once
@@ -611,8 +615,18 @@ def measure(
         _calibration(ranked, rankings),
         bool(getattr(retriever, "measures", True)),
         None if costs is None else costs.a_query(len(rankings)),
+        tuple(_summed(told)),
     )
     return Measurement(measured, rankings, timing)
+
+
+def _summed(told: Sequence[Longer]) -> Iterator[Longer]:
+    """Yield documents, and the queries of all batches, of which some are longer than is read."""
+    for kind, longest in dict.fromkeys((one.kind, one.longest) for one in told):
+        mine = [one for one in told if (one.kind, one.longest) == (kind, longest)]
+        longer, total = sum(one.longer for one in mine), sum(one.total for one in mine)
+        if longer:
+            yield Longer(kind, longer, total, longest)
 
 
 def _calibration(ranked: Ranked, rankings: Sequence[Ranking]) -> Calibration | None:

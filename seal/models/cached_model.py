@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -24,11 +25,14 @@ from seal.core import (
     Usage,
     UsageError,
 )
+from seal.core.outcomes import fault_in, finish_of
 from seal.core.store import Store
 from seal.core.text import counted
 from seal.core.values import digest
 from seal.models.profiles import of_fields
 from seal.models.wire import changes
+
+_log = logging.getLogger(__name__)
 
 KEY_VERSION = 1
 """Part of every key; grows when keys are made in another way."""
@@ -98,6 +102,16 @@ class CachedModel:
             return self.inner.complete(self._with_signed(request))
         key, number = self._key(request)
         entry, is_told = self._store.get(key), True
+        if entry is not None and (fault := self._fault(entry)):
+            if self._store.is_new("faults of models"):
+                _log.warning(
+                    "an earlier version kept answers that are faults of the server; they are asked "
+                    "for again, and stay where they are. The first: %s %s",
+                    self._identity.get("model"),
+                    fault,
+                )
+            key = digest([key, {"instead_of": "a fault"}])
+            entry = self._store.get(key)
         if entry is not None and self.mode == "record" and _is_full(entry):
             window = self._window()
             is_told = window is not None
@@ -112,6 +126,20 @@ class CachedModel:
                 return decode_completion(answer)
             return decode_completion(self._store.put(key, answer))
         return replace(decode_completion(entry), kept=True)
+
+    def _fault(self, entry: Mapping[str, Any]) -> str:
+        """Return why a kept answer is no answer of the model; empty where it is one.
+
+        Earlier versions kept some: what is kept is judged as an answer that comes now.
+        """
+        if "base_url" not in self._identity or "finish_reason" not in entry:
+            return ""
+        content, calls = entry.get("content"), entry.get("calls")
+        if not isinstance(content, str) or not isinstance(calls, list):
+            return ""  # it is damaged, and told as such
+        readable = all(isinstance(one, dict) and one.get("arguments") is not None for one in calls)
+        finish = finish_of(entry["finish_reason"])
+        return fault_in(finish, bool(content.strip()), len(calls), readable)
 
     def _window(self) -> int | None:
         """Return the tokens that prompt and answer may have; None: the server does not say."""
@@ -244,7 +272,7 @@ def decode_completion(entry: Mapping[str, Any]) -> Completion:
             ),
             Usage(**entry["usage"]),
             entry["truncated"],
-            finish_reason=entry.get("finish_reason", ""),
+            finish_reason=finish_of(entry.get("finish_reason")),
             reasoning=entry.get("reasoning", ""),
             signed=tuple(entry.get("signed", ())),
         )

@@ -33,7 +33,7 @@ from seal.core.concurrency import given_up, seconds_left
 from seal.core.dialects import read_calls
 from seal.core.outcomes import IN_TEXT, UNREADABLE, codes_of, refusal_of, status_in, unread
 from seal.core.secrets import ServerSettings, public_url
-from seal.core.servers import Server, Standing
+from seal.core.servers import Counts, Server, Standing
 from seal.core.text import count_by_bytes
 from seal.core.values import digest, json_text
 from seal.models.profiles import Profile, after_refusal, differences, find_profile, save, saved_at
@@ -152,9 +152,14 @@ class ServerModel(ABC):
         return own | self.settings.fields.keys()
 
     @property
+    def counts(self) -> Counts:
+        """How its server does."""
+        return self._server.standing.counts
+
+    @property
     def outage(self) -> str:
         """Why its server counts as down; empty while it does not."""
-        return self._server.standing.counts.outage
+        return self.counts.outage
 
     @property
     def learnt(self) -> str:
@@ -228,7 +233,12 @@ class ServerModel(ABC):
                 return estimate_usage(request, completion, self.counted_as)
             raise self._server.transient(f"{self.unusable}: {problem}{self._asked_about}")
 
-        return self._server.answer(ask)
+        def tokens(answer: Completion | None) -> int:
+            if answer is None:
+                answer = estimate_usage(request, Completion(""), self.counted_as)
+            return answer.usage.tokens_in + answer.usage.tokens_out
+
+        return self._server.answer(ask, tokens)
 
     @property
     def _asked_about(self) -> str:

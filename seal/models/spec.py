@@ -5,6 +5,7 @@ Its name, options, endpoint, settings, registry, identity and account.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import tomllib
@@ -379,6 +380,9 @@ class ModelSettings(ServerSettings):
         for name in ("timeout_s", "max_answer_s"):
             if getattr(self, name) <= 0:
                 raise UsageError(f"{name} {getattr(self, name)}: it must be more than 0 seconds")
+        for name in ("requests_per_minute", "tokens_per_minute"):
+            if not (getattr(self, name) is None or 0 < getattr(self, name) < math.inf):
+                raise UsageError(f"{name} {getattr(self, name)}: expected a number above 0")
         for name in ("first_wait_s", "max_wait_s"):
             if getattr(self, name) < 0:
                 raise UsageError(f"{name} {getattr(self, name)}: it must be at least 0 seconds")
@@ -458,7 +462,8 @@ def _by_name(names: Mapping[str, str]) -> dict[str, str]:
 SETTINGS: Mapping[str, str] = _by_name(
     {
         "a text": "base_url key_env key_header",
-        "a number": "timeout_s max_answer_s first_wait_s max_wait_s temperature",
+        "a number": "timeout_s max_answer_s first_wait_s max_wait_s temperature"
+        " requests_per_minute tokens_per_minute",
         "a whole number": "max_tries",
         "true or false": "stream",
     }

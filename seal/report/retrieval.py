@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from seal.core import DataError, Ranking
+from seal.core import DataError, Longer, Ranking
 from seal.core.records import query_id, trec_word
 from seal.core.text import counted, printable
 from seal.experiments.retrieval import RETRIEVAL, ranking_folders
@@ -177,6 +177,9 @@ def _calibrations(entries: Entries, names: Mapping[str, str]) -> Iterator[Grid |
     for entry in entries:
         if "uncalibrated" in entry:
             yield f"{names[entry['retriever']]}: no AUROC, because {entry['uncalibrated']}"
+        told = [str(Longer(**one)) for one in entry.get("longer", ())]
+        if told:
+            yield f"{names[entry['retriever']]}: {' and '.join(told)}"
 
 
 def _dollars(entry: Mapping[str, Any]) -> str:

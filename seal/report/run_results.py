@@ -281,13 +281,15 @@ def _failed_chat(run: RunFolder) -> tuple[str, int] | None:
 
 
 def spent_words(state: Progress) -> Iterator[str]:
-    """Yield errors, tokens and dollars of a run in progress, as far as there are any."""
+    """Yield errors, tokens, dollars and waits of a run in progress, as far as there are any."""
     if state.errors:
         yield counted(state.errors, "error")
     if state.tokens:
         yield counted(state.tokens, "token")
     if state.dollars is not None:
         yield f"${state.dollars:.2f}"
+    if state.waits:
+        yield state.waits
 
 
 def spent_lines(folder: RunFolder, budget: Budget) -> Iterator[str]:

@@ -8,11 +8,12 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
-from seal.core import DataError, OptionError, Tool, UnknownNameError, UsageError
+from seal.core import DataError, Longer, OptionError, Pool, Tool, UnknownNameError, UsageError
 from seal.core.registry import Notation, Registry, label_of
 from seal.core.secrets import refuse_secret
+from seal.core.text import BYTES_PER_TOKEN, count_by_bytes
 
 # -- What every retriever keeps to: cut-off, order, options as a text.
 
@@ -255,6 +256,34 @@ def shortened_document(text: str, limit: int) -> str:
     blank = max(head.rfind(" "), head.rfind("\n"))
     # Chinese and Japanese have no blanks: a cut far before the limit would lose the text.
     return head[:blank] if blank > limit // 2 else head[:limit]
+
+
+def cut_texts(
+    kind: Literal["document", "query"], texts: Sequence[str], most: int, pool: Pool
+) -> list[str]:
+    """Return texts, each cut at a number of tokens, and tell the pool how many were longer.
+
+    Args:
+        kind: What they are.
+        texts: Whole.
+        most: Tokens, as `cut_at_tokens` counts them; 0: nothing is cut.
+        pool: Is told, where anything may be cut.
+    """
+    if not most:
+        return list(texts)
+    cut = [cut_at_tokens(text, most) for text in texts]
+    if pool.longer:
+        longer = sum(len(a) < len(b) for a, b in zip(cut, texts, strict=True))
+        pool.longer(Longer(kind, longer, len(texts), most))
+    return cut
+
+
+def cut_at_tokens(text: str, most: int) -> str:
+    """Return the text, cut where it has more tokens by the measure of `count_by_bytes`."""
+    if count_by_bytes(text) <= most:
+        return text
+    head = text.encode("utf-8", "surrogatepass")[: most * BYTES_PER_TOKEN]
+    return shortened_document(text, len(head.decode("utf-8", "ignore")))
 
 
 def names(tool: Tool) -> Names:

@@ -10,11 +10,21 @@ from typing import Any, ClassVar, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from seal.core import Pool, Query
+from seal.core import Longer, Pool, Query
 from seal.core.values import canonical_json
-from seal.retrievers.base import DEFAULT, Hits, check_k, documents, in_order, template_name
+from seal.retrievers.base import (
+    DEFAULT,
+    Hits,
+    check_k,
+    cut_texts,
+    documents,
+    in_order,
+    template_name,
+    whole_option,
+)
 from seal.retrievers.embedders import (
     DEFAULT_MODEL,
+    Purpose,
     Vectors,
     build_embedder,
     embed_documents,
@@ -42,6 +52,7 @@ class Dense:
 
     Args:
         pool: Options: `model` (see `seal.retrievers.embedders.build_embedder`), `template`,
+            `cut` (tokens that are embedded of a document or query, a quarter of its bytes each),
             `index` with its parameters (see `seal.retrievers.index_kinds`), and those of the
             embedder, such as `base_url` and `batch_size`. The index is kept in `pool.cache_dir`
             where the embedder has an `identity`.
@@ -51,19 +62,23 @@ class Dense:
         UsageError: No such embedder or index, or more lists than tools.
     """
 
-    SURE_OPTIONS: ClassVar[frozenset[str]] = frozenset({"model", "template", *INDEX_OPTIONS})
+    SURE_OPTIONS: ClassVar[frozenset[str]] = frozenset({"model", "template", "cut", *INDEX_OPTIONS})
     """Options of its own; others are the embedder's."""
 
     def __init__(self, pool: Pool) -> None:
         kind = index_kind(pool.options)
         tools = in_order(pool.tools)
         template = pool.options.get("template") or DEFAULT
-        options = {k: v for k, v in pool.options.items() if k not in INDEX_OPTIONS}
+        own = {"cut", *INDEX_OPTIONS}
+        options = {name: value for name, value in pool.options.items() if name not in own}
         model = options.get("model") or DEFAULT_MODEL
         self._embedder = build_embedder(model, options, pool.answers, pool.cache)
         self._ids = [tool.id for tool in tools]
-        texts = documents(tools, template)
+        self._cut, self._pool = whole_option(pool.options, "cut", 0, 0), pool
+        texts = self._read("document", documents(tools, template))
         self.identity = f"dense/{name_of(self._embedder)}/{template_name(template)}"
+        if self._cut:
+            self.identity += f"/cut={self._cut}"
         if not isinstance(kind, Flat):
             self.identity += f"/{index_name(kind)}"
         self._index = self._kept(kind, texts, template_name(template), pool)
@@ -96,7 +111,16 @@ class Dense:
         Raises:
             ModelError: The embedder's server failed, or its vectors are none.
         """
-        return embed_queries(self._embedder, texts, self._index.dimension)
+        read = self._read("query", texts)
+        return embed_queries(self._embedder, read, self._index.dimension)
+
+    def _read(self, kind: Purpose, texts: Sequence[str]) -> list[str]:
+        """Return what the embedder gets of texts, and tell how many are longer than it reads."""
+        inner: Any = getattr(self._embedder, "inner", self._embedder)
+        longest, tell = getattr(inner, "longest", 0), self._pool.longer
+        if tell and longest and not self._cut:
+            tell(Longer(kind, sum(map(inner.is_longer, texts)), len(texts), longest))
+        return cut_texts(kind, texts, self._cut, self._pool)
 
     def _kept(
         self, kind: IndexKind, texts: Sequence[str], template: str, pool: Pool

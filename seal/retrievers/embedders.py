@@ -201,9 +201,10 @@ _ROWS = 4096
 class Embedder(Protocol):
     """Turns texts into vectors.
 
-    Three attributes are optional: `identity`, a text that names the weights (without it nothing is
+    Some attributes are optional: `identity`, a text that names the weights (without it nothing is
     kept on disk); `embed_queries(texts)` for models that read queries otherwise than documents;
-    `batch_size`, the number of texts that are handed over at once (256 where it is missing).
+    `batch_size`, the number of texts that are handed over at once (256 where it is missing);
+    `longest`, the tokens that are read of a text, with `is_longer(text)`.
     """
 
     def embed(self, texts: Sequence[str]) -> Any:
@@ -347,6 +348,10 @@ KEY_VERSION = 1
 """Part of every key; grows when keys are made in another way."""
 
 _NUMBERS = np.dtype("<f4")
+_PROBE = "Tell me the weather in Bern, and book a table for two on Friday at half past seven."
+"""A text by whose vector a model behind a name is known again."""
+_SAME = 0.99
+"""Cosine of two vectors that one model gives for one text, at least: batches change last digits."""
 
 
 class CachedEmbedder:
@@ -356,6 +361,9 @@ class CachedEmbedder:
     (document or query) and the text. Vectors are kept batch by batch, as float32 as they came; of
     two writers the first wins, and both use its vector. The last digits may depend on the rest of a
     batch; so they are the same in every run. Rows that are not as they must be are never kept.
+
+    A server may have another model under the same name later. So one that `is_served` is asked for
+    the vector of a probe text before the first text, and it must be the one that is kept.
 
     Args:
         inner: The embedder; it has an `identity`. Nothing is asked of it for texts that are kept.
@@ -368,6 +376,9 @@ class CachedEmbedder:
         self.mode = mode
         self.identity = str(getattr(inner, "identity", ""))
         self._store = store
+        self._is_known = self._is_local = not getattr(inner, "is_served", False)
+        self._seen: tuple[Purpose, str, Vectors] | None = None
+        """A text whose vector was kept, for those that were kept without a probe's."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return the rows of documents, as `vectors` does."""
@@ -402,11 +413,14 @@ class CachedEmbedder:
         missing = self._look_up(purpose, texts, matrix)
         if missing and self.mode == "replay":
             raise CacheMissError(self._miss(purpose, list(missing)))
+        if missing and not self._is_known:
+            self._check_model()
+            self._is_known = True
         asked = ask_in_batches(self.inner, purpose, list(missing), self.identity, progress)
         for batch, rows in asked:
             matrix.expect(rows, "queries" if purpose == "query" else "documents")
             entries = {
-                self._key(purpose, text): {"embedder": self.identity, "vector": _encoded(row)}
+                self._key(purpose, text): self._entry(row)
                 for text, row in zip(batch, rows, strict=True)
             }
             kept = map(_decoded, self._store.put_each(entries, KIND))
@@ -426,6 +440,12 @@ class CachedEmbedder:
                 continue
             try:
                 row = _decoded(entry)
+                if not self._is_local and not row.any() and texts[position].strip():
+                    raise ModelError(
+                        f"embedder {self.identity}: an earlier version kept a vector of zeros, a "
+                        "fault of the server"
+                    )
+                self._seen = self._seen or (purpose, texts[position], row)
                 matrix.expect(row)[position] = row
             except ModelError as error:
                 raise ModelError(
@@ -433,6 +453,30 @@ class CachedEmbedder:
                     "--cache-dir, or --cache off"
                 ) from None
         return missing
+
+    def _check_model(self) -> None:
+        """Make sure that the model is the one whose vectors are kept.
+
+        Raises:
+            ModelError: It gives another vector for a text than is kept.
+        """
+        (entry,) = self._store.get_each([self._key("document", _PROBE)])
+        known = self._seen if entry is None else ("document", _PROBE, _decoded(entry))
+        purpose: Purpose = known[0] if known else "document"
+        text, kept = known[1:] if known else (_PROBE, None)
+        ((_, rows),) = ask_in_batches(self.inner, purpose, [text], self.identity)
+        if kept is not None and not _are_one(kept, rows[0]):
+            raise ModelError(
+                f"embedder {self.identity}: another model answers under this name now than the one "
+                f"whose vectors are kept: they differ for {shortened(text)}. Choose another "
+                "--cache-dir, or --cache off"
+            )
+        if kept is None:
+            entries = {self._key("document", _PROBE): self._entry(rows[0])}
+            list(self._store.put_each(entries, KIND))
+
+    def _entry(self, row: Vectors) -> dict[str, Any]:
+        return {"embedder": self.identity, "vector": _encoded(row)}
 
     def _key(self, purpose: Purpose, text: str) -> str:
         return digest([KEY_VERSION, self.identity, purpose, text])
@@ -443,6 +487,14 @@ class CachedEmbedder:
             f"no kept vector by {self.identity} of the {purpose} {shortened(missing[0])}{more}: "
             "embed it once with --cache record"
         )
+
+
+def _are_one(first: Vectors, second: Vectors) -> bool:
+    """Tell whether two vectors of one text come of one model."""
+    if first.shape != second.shape:
+        return False
+    a, b = first.astype(np.float64), second.astype(np.float64)
+    return bool(a @ b >= _SAME * np.sqrt((a @ a) * (b @ b)))
 
 
 def _encoded(row: Vectors) -> str:

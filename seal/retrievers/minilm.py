@@ -59,6 +59,7 @@ class MiniLM:
 
     OPTIONS: ClassVar[frozenset[str]] = frozenset()
     batch_size: ClassVar[int] = 512
+    longest: ClassVar[int] = _LONGEST_TEXT
     _lock: ClassVar[threading.Lock] = threading.Lock()
     """One for all, as they share the threads of BLAS."""
 
@@ -89,10 +90,30 @@ class MiniLM:
                 list(threads.map(embed, _of_one_length(numbers)))
             return rows
 
+    def is_longer(self, text: str) -> bool:
+        """Tell whether a text has more word pieces than are read; False where they are not here.
+
+        Kept vectors need no model: none is fetched for this.
+        """
+        if len(text) <= _LONGEST_TEXT - 2:  # each piece has a character
+            return False
+        if self._counter is None:
+            file = PACKED[NAME].files[1].path
+            if not file.is_file():
+                return False
+            self._counter = WordPieces(_vocabulary(file), _LONGEST_TEXT + 1)
+        return len(self._counter.numbers(text)) > _LONGEST_TEXT
+
+    _counter: WordPieces | None = None
+
+
+def _vocabulary(file: Path) -> list[str]:
+    return file.read_text(encoding="utf-8").splitlines()
+
 
 def _loaded() -> tuple[WordPieces, _Bert, ThreadpoolController]:
     weights, vocabulary = _files()
-    words = vocabulary.read_text(encoding="utf-8").splitlines()
+    words = _vocabulary(vocabulary)
     return WordPieces(words, _LONGEST_TEXT), _Bert(_tensors(weights)), ThreadpoolController()
 
 

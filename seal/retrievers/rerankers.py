@@ -38,6 +38,7 @@ from seal.retrievers.base import (
     by_place,
     by_score,
     check_k,
+    cut_texts,
     documents,
     finite,
     full,
@@ -125,8 +126,9 @@ class Rerank(_Reordering):
     Args:
         pool: Options: those of every reranker (depth 50), and `model`: a cross-encoder of
             sentence-transformers by name or folder, `openai/NAME` behind a server (`base_url`), a
-            dotted path, or a function of pairs of texts. None: `WordOverlap`, the floor. `device`,
-            `batch_size` and `revision` are the cross-encoder's.
+            dotted path, or a function of pairs of texts. None: `WordOverlap`, the floor. `cut`:
+            tokens that it reads of a query and of a tool, as of `dense`. `device`, `batch_size` and
+            `revision` are the cross-encoder's.
 
     Raises:
         MissingExtraError: A cross-encoder needs the extra `embeddings`.
@@ -134,18 +136,24 @@ class Rerank(_Reordering):
     """
 
     OPTIONS: ClassVar[frozenset[str]] = frozenset(
-        {"of", "depth", "template", "model", "device", "batch_size", "revision"}
+        {"of", "depth", "template", "cut", "model", "device", "batch_size", "revision"}
     ) | (SERVED - {"dimensions"})
 
     def __init__(self, pool: Pool) -> None:
         super().__init__(pool, "rerank", 50)
+        self._cut, self._pool = whole_option(pool.options, "cut", 0, 0), pool
+        cut = cut_texts("document", list(self._texts.values()), self._cut, pool)
+        self._texts = dict(zip(self._texts, cut, strict=True))
         self._scorer = _scorer(pool.options, list(self._texts.values()))
         self.identity += f"({self._scorer.identity})"
+        if self._cut:
+            self.identity += f"/cut={self._cut}"
 
     def _ordered(self, queries: Sequence[str], heads: Heads) -> Heads:
+        read = cut_texts("query", queries, self._cut, self._pool)
         pairs = [
             (shortened_document(query, DOCUMENT_LIMIT), self._texts[tool])
-            for query, head in zip(queries, heads, strict=True)
+            for query, head in zip(read, heads, strict=True)
             for tool in head
         ]
         scores = list(self._scorer.scores(pairs)) if pairs else []

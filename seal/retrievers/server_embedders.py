@@ -7,7 +7,7 @@ import math
 import re
 from abc import ABC, abstractmethod
 from base64 import b64decode
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
@@ -21,7 +21,7 @@ from seal.core import ModelError, OptionError, RequestError, shortened
 from seal.core.providers import GeminiServer, OpenAIServer
 from seal.core.secrets import OPENAI_URL, ServerSettings, check_address, public_url
 from seal.core.servers import sentences, server_url
-from seal.core.text import counted, words
+from seal.core.text import count_by_bytes, counted, words
 from seal.core.values import digest, well_formed
 from seal.retrievers.base import above_zero
 from seal.retrievers.embedders import Purpose
@@ -29,6 +29,7 @@ from seal.retrievers.embedders import Purpose
 _NUMBERS: Mapping[str, type[int | float]] = {
     **dict.fromkeys(("batch_size", "dimensions", "max_tries"), int),
     **dict.fromkeys(("first_wait_s", "max_wait_s", "timeout_s"), float),
+    **dict.fromkeys(("requests_per_minute", "tokens_per_minute"), float),
 }
 OPTIONS = frozenset({"api_key_env", "base_url", *_NUMBERS})
 
@@ -112,6 +113,11 @@ def requests_of(texts: Sequence[str], size: int) -> Iterator[list[str]]:
         yield request
 
 
+def _tokens_of(texts: Sequence[str]) -> Callable[[object], int]:
+    """Return what estimates the tokens of a request: its answer has none."""
+    return lambda _: sum(map(count_by_bytes, texts))
+
+
 class ServerEmbedder(ABC):
     """Embeds texts on a server.
 
@@ -126,6 +132,8 @@ class ServerEmbedder(ABC):
     """
 
     OPTIONS: ClassVar[frozenset[str]] = OPTIONS
+    is_served: ClassVar[bool] = True
+    """Its name may stand for another model later."""
     provider: ClassVar[str]
     most: ClassVar[int]
     """Texts in one request where `batch_size` does not say."""
@@ -226,7 +234,7 @@ class OpenAIEmbedder(ServerEmbedder):
             return items
 
         try:
-            rows, problem = _rows_in(server.answer(ask), len(texts))
+            rows, problem = _rows_in(server.answer(ask, _tokens_of(texts)), len(texts))
         except RequestError as error:
             if "encoding_format" in error.said and self._form:
                 self._form = {}
@@ -326,7 +334,7 @@ class GeminiEmbedder(ServerEmbedder):
                 raise server.transient("answered what is no list of embeddings")
             return [embedding.get("values") for embedding in found]
 
-        rows = server.answer(ask)
+        rows = server.answer(ask, _tokens_of(texts))
         if len(rows) != len(texts):
             said = (
                 f"answered with {counted(len(rows), 'embedding')} for "
@@ -388,14 +396,15 @@ class ServerReranker:
         def ask() -> Any:
             return server.post("/rerank", {n: v for n, v in body.items() if n not in self._without})
 
+        tokens = _tokens_of([asked, *texts])
         try:
-            answer = server.answer(ask)
+            answer = server.answer(ask, tokens)
         except RequestError as error:  # most servers know one of the two names of the texts
             named = next((n for n in ("texts", "documents") if n in error.said), None)
             if named is None or self._without:
                 raise
             self._without = {named}
-            answer = server.answer(ask)
+            answer = server.answer(ask, tokens)
         items = answer
         if isinstance(answer, dict):
             items = answer.get("results") or answer.get("data")

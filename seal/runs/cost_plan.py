@@ -308,7 +308,7 @@ def _acted(settings: RunSettings, cache: Path, benchmark: Benchmark | None) -> R
         asks = flagged.spec == "human" or not is_offline(flagged.spec)
         return Rehearsed(flagged, how, benchmark) if asks else flagged.spec
 
-    main = Flagged(settings.model, settings.base_url, settings.model_options)
+    main = settings.main
     if not settings.gives_tools:
         check_known(settings.retriever, settings.retriever_options)
     build_metrics(settings.metrics, METRICS)
@@ -338,6 +338,8 @@ def _acted(settings: RunSettings, cache: Path, benchmark: Benchmark | None) -> R
         retriever_options=settings.retriever_options if offline else {},
         format="native",
         model_options={},
+        requests_per_minute=None,
+        tokens_per_minute=None,
         cache="record",
         cache_dir=cache,
         metrics=(),

@@ -32,6 +32,7 @@ from seal.core import (
     CacheMode,
     ChatModel,
     InfrastructureError,
+    Longer,
     Metric,
     ModelError,
     Pool,
@@ -434,7 +435,15 @@ class Engine:
                 cache=s.cache,
                 models=self.cast.of_retriever,
             )
-            self._built_retriever = build_retriever(named, replace(pool, progress=self.progress))
+            told: set[str] = set()
+
+            def tell(longer: Longer) -> None:
+                if longer.longer and longer.kind not in told:
+                    told.add(longer.kind)
+                    _LOG.warning("retriever: %s", longer)
+
+            pool = replace(pool, progress=self.progress, longer=tell)
+            self._built_retriever = build_retriever(named, pool)
             return self._built_retriever
 
     def _options(self, task: Task, trial: int, team: Team) -> ChatOptions:

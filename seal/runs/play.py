@@ -67,6 +67,8 @@ class Progress:
     """Spent by all models so far."""
     dollars: float | None = None
     """What they cost; None: nothing, or a model has no price."""
+    waits: str = ""
+    """How many requests wait as a server had too many, in words; empty where none does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -459,7 +461,7 @@ class _Chats:
         if outcome.line is None:
             self.skipped["no recording to play"] += 1
         cost = self.budget.dollars(self.budget.ledger) if self.budget.tokens else None
-        told = self.errors, self.budget.tokens, cost or None
+        told = self.errors, self.budget.tokens, cost or None, self.engine.cast.waits
         self.report(Progress("play", self.done, self.total, *told))
 
     def _outcomes(self, done: Set[Pair], wanted: Set[Pair]) -> Generator[JobOutcome, None, None]:

@@ -244,8 +244,17 @@ class _SharedCounts(ctypes.Structure):
 
     _fields_: ClassVar = [
         ("most", ctypes.c_double),
+        ("good", ctypes.c_double),
         ("taken", ctypes.c_int),
+        ("held", ctypes.c_int),
+        ("refused", ctypes.c_double),
+        ("heard", ctypes.c_double),
         ("cut_at", ctypes.c_double),
+        ("is_cut", ctypes.c_bool),
+        ("is_lower", ctypes.c_bool),
+        ("next_request_at", ctypes.c_double),
+        ("next_tokens_at", ctypes.c_double),
+        ("answer_tokens", ctypes.c_double),
         ("misses", ctypes.c_int),
         ("was_heard", ctypes.c_bool),
         ("outage", ctypes.c_wchar * (LONGEST_OUTAGE + 1)),

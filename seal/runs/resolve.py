@@ -11,7 +11,7 @@ from seal.agents.teams import REGISTRY as TEAMS
 from seal.agents.teams import USER, build_team, team_options
 from seal.core import DataError, Task, UsageError
 from seal.core.text import THEIRS, counted
-from seal.models.spec import Flagged, bare_name
+from seal.models.spec import bare_name
 from seal.pools.benchmark import PLAY, part_of
 from seal.pools.declarations import NeededWorld
 from seal.pools.lookup import open_pool, with_functions
@@ -20,6 +20,7 @@ from seal.retrievers import build
 from seal.runs.judges import JudgeChoice
 from seal.runs.run import BASELINES, RunFolder
 from seal.runs.settings import (
+    LIMITS,
     SIMULATOR,
     GivenElse,
     Origin,
@@ -238,6 +239,7 @@ def baselines_of(
             trials=1,
             baselines=False,
             model_options={},
+            **dict.fromkeys(LIMITS),
             hooks=(),
         )
         for name in BASELINES
@@ -267,7 +269,7 @@ def _measuring(settings: RunSettings, alike: bool) -> dict[str, Any]:
             simulator = "+".join(dict.fromkeys(parts))
         rule = ",".join((*judge.published, "rule"))
         return {"role_models": models, "judge": rule, "votes": None, "simulator": simulator}
-    main = Flagged(settings.model, settings.base_url, settings.model_options)
+    main = settings.main
     if judge.source == "llm":
         models.setdefault("judge", main)
     if simulator == "llm":

@@ -58,7 +58,7 @@ from seal.pools.pool import StoredPool
 from seal.retrievers.build import models_of
 from seal.runs.costs import Admitted, Meter, Metered
 from seal.runs.run import RunFolder
-from seal.runs.settings import RunSettings
+from seal.runs.settings import LIMITS, RunSettings
 
 if TYPE_CHECKING:
     from seal.core.servers import Standing
@@ -272,7 +272,7 @@ class Cast:
         """Counts what every model is asked."""
         self._how = Presentation(settings.play.format)
         self._models: list[tuple[Flagged, RunModel]] = []
-        main = Flagged(settings.model, settings.base_url, settings.model_options)
+        main = settings.main
         _check_options(main, settings.role_models)
         self._main = self._built(main)
         """Plays every role that has no model of its own."""
@@ -319,6 +319,14 @@ class Cast:
         return next((outage for outage in told if isinstance(outage, str) and outage), "")
 
     @property
+    def waits(self) -> str:
+        """How many requests wait as a server had too many; empty where none does."""
+        counts = [one.model.counts for _, one in self._models if hasattr(one.model, "counts")]
+        held = sum(count.held for count in counts)
+        told = held + sum(count.taken for count in counts)
+        return f"{held} of {told} wait: answered 429" if held else ""
+
+    @property
     def refused(self) -> dict[str, str]:
         """Model to what was changed in its requests, as its server had refused them."""
         told = {model.account: getattr(model.model, "learnt", "") for _, model in self._models}
@@ -359,7 +367,7 @@ class Cast:
     def _overruled(self) -> list[str]:
         asked = self._settings
         flags = {"base_url": asked.base_url} if asked.base_url else {}
-        flags |= asked.model_options
+        flags |= asked.main.options
         own = Model(asked.model).options if isinstance(asked.model, str) else {}
         names = [name for name, value in flags.items() if own.get(name, value) != value]
         told = f"the text of --model goes before the flags: its own {', '.join(names)} holds"
@@ -507,12 +515,20 @@ def _check_options(main: Flagged, roles: Mapping[str, Any]) -> None:
     raise UnknownNameError(f"option -M of {name}", unknown, known)
 
 
-def check_address_used(settings: RunSettings) -> None:
-    """Raise UsageError where `--base-url` is nobody's.
+def check_flags_used(settings: RunSettings) -> None:
+    """Raise UsageError where `--base-url`, or a limit of a minute, is nobody's.
 
     Requests of a role's model would go to its provider, and whoever gave the address may mean them
-    to stay. Where no role's model lacks one, an address that holds for many runs is left alone.
+    to stay. Where no role's model lacks one, an address that holds for many runs is left alone, as
+    are limits.
     """
+    for limit in LIMITS if is_offline(settings.model) else ():
+        if settings.origins.get(limit) in ("flag", "call"):
+            raise UsageError(
+                f"--{limit.replace('_', '-')} holds for --model, and {settings.model} asks no "
+                "server; write it into the model of a role that asks one: --role-model "
+                f"ROLE=openai/NAME,{limit}=N"
+            )
     if not (settings.base_url and is_offline(settings.model) and asks_no_server(settings)):
         return
     for role, spec in _own_texts(settings.role_models):

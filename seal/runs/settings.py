@@ -27,7 +27,7 @@ from seal.core.call_formats import Format
 from seal.core.registry import check_modules
 from seal.core.secrets import refuse_secret
 from seal.core.settings import Count, Within, check_fields, with_field_docs
-from seal.models.spec import REGISTRY, Flagged, Model, split_name
+from seal.models.spec import REGISTRY, Flagged, Model, is_offline, split_name
 from seal.pools.benchmark import Benchmark
 from seal.retrievers.base import RetrieverSpec
 from seal.runs.hooks import HooksChoice
@@ -98,6 +98,8 @@ _Positive = Annotated[float, Within(above=0)]
 _ON_RAY = re.compile(r"ray(:[1-9]\d*)?")
 GROWING = ("limit", "first", "trials", "order")
 """Parts of the measure that a resumed run may raise, or leave out."""
+LIMITS = ("requests_per_minute", "tokens_per_minute")
+"""Settings that are options of the model too."""
 SIMULATOR = "simulator"
 """Environment in which no task is played in a world."""
 
@@ -130,6 +132,11 @@ class ModelGroup:
 
     An embedder of the retriever is asked there too. None: the provider's own.
     """
+    requests_per_minute: _Positive | None = None
+    """Most requests a minute to --model, also for roles without a model of their own. Other models
+    take it in their name: MODEL,requests_per_minute=N."""
+    tokens_per_minute: _Positive | None = None
+    """Most tokens a minute to and from --model, likewise."""
     temperature: Annotated[float, Within(least=0)] = 0.0
     """Temperature of every model."""
     format: Format | None = None
@@ -380,6 +387,13 @@ class RunSettings(
         check_seed(self.seed)
         if self.shard is not None:
             shard_of(self.shard)
+
+    @property
+    def main(self) -> Flagged:
+        """The model, with the flags that hold for it."""
+        limits = {name: getattr(self, name) for name in LIMITS}
+        told = {n: v for n, v in limits.items() if v is not None and not is_offline(self.model)}
+        return Flagged(self.model, self.base_url, {**told, **self.model_options})
 
     @property
     def on_ray(self) -> bool:

@@ -3,18 +3,17 @@
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from looped import every_case
-from mcp_servers import behind_address, command, line
+from mcp_servers import LISTED, Scripted, at, behind_address, command, line, scripted
 
 pytest.importorskip("mcp")
 
 from servers import Answer as Answered
-from servers import ModelServer, Received, answer
+from servers import ModelServer
 
 from seal.core import DataError, InfrastructureError, UsageError
 from seal.environments.mcp_servers import (
@@ -25,6 +24,7 @@ from seal.environments.mcp_servers import (
     Sessions,
     named_servers,
     read_servers,
+    schema_digest,
 )
 
 TIMEOUT = 1.5
@@ -248,56 +248,6 @@ def test_what_is_no_key_is_never_masked(monkeypatch: pytest.MonkeyPatch) -> None
     assert server.masked(said) == told
 
 
-LISTED = {"name": "look", "inputSchema": {"type": "object"}}
-
-
-class Scripted:
-    """An MCP server behind an address, whose answers to calls a test writes."""
-
-    def __init__(self, *answers: Any, tools: Any = (LISTED,)) -> None:
-        self.answers, self.tools = list(answers), list(tools)
-        self.session, self.calls = 1, 0
-
-    def __call__(self, request: Received) -> Answered:
-        if not request.raw:
-            return Answered(status=405)
-        asked = request.body
-        if "id" not in asked:
-            return Answered(status=202)
-        told = {"mcp-session-id": str(self.session)}
-        if asked["method"] == "initialize":
-            info = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}}
-            info |= {"serverInfo": {"name": "shop", "version": "1"}}
-            return answer({"jsonrpc": "2.0", "id": asked["id"], "result": info}, **told)
-        if asked["method"] not in ("tools/list", "tools/call"):
-            error = {"code": -32601, "message": "no such method"}
-            return answer({"jsonrpc": "2.0", "id": asked["id"], "error": error})
-        given: Any = {"tools": self.tools}
-        if asked["method"] == "tools/call":
-            self.calls += 1
-            given = self.answers.pop(0) if self.answers else "sunny"
-            if given == "over":
-                self.session += 1
-        if request.headers.get("mcp-session-id") != str(self.session):
-            error = {"code": -32001, "message": "Session not found"}
-            return answer({"jsonrpc": "2.0", "id": asked["id"], "error": error}, 404)
-        if isinstance(given, int):
-            return Answered(b"<html>no</html>", given, {"Content-Type": "text/html"})
-        if isinstance(given, str):
-            given = {"content": [{"type": "text", "text": given}]}
-        return answer({"jsonrpc": "2.0", "id": asked["id"], "result": given})
-
-
-@contextmanager
-def scripted(shop: Scripted) -> Iterator[Sessions]:
-    with ModelServer(shop) as server, Sessions(at(server), 5) as sessions:
-        yield sessions
-
-
-def at(server: ModelServer) -> dict[str, McpServer]:
-    return {"shop": McpServer(url=f"{server.root}/mcp")}
-
-
 def test_a_session_that_ended_is_told_and_a_new_one_may_begin() -> None:
     with scripted(Scripted("rain", "over")) as sessions:
         assert sessions.of("shop").call("look", {}).content == "rain"
@@ -335,6 +285,36 @@ def test_a_tool_that_is_gone_is_no_fault_of_the_model() -> None:
     with scripted(shop := Scripted()) as sessions, pytest.raises(InfrastructureError, match=told):
         sessions.of("shop").call("see", {})
     assert shop.calls == 0
+
+
+def test_a_tool_whose_schema_is_another_is_no_fault_of_the_model() -> None:
+    shop = Scripted()
+    with scripted(shop) as sessions:
+        session = sessions.of("shop")
+        session.check("look", schema_digest(LISTED))
+        session.check("look")  # imported by an earlier version
+        with pytest.raises(InfrastructureError, match=r"other arguments.*import the pool again"):
+            session.check("look", schema_digest({"inputSchema": {"type": "object", "x": 1}}))
+
+
+@pytest.mark.parametrize("said", ["Unknown tool: look", "Tool look not found", "no such tool look"])
+@pytest.mark.parametrize("is_error", [True, False])
+def test_a_tool_that_is_listed_and_unknown_is_no_fault_of_the_model(
+    said: str, is_error: bool
+) -> None:
+    given: Any = {"content": [{"type": "text", "text": said}], "isError": True}
+    if not is_error:
+        given = {"error": {"code": -32602, "message": said}}
+    told = f"lists 'look' and says: {said}"
+    with scripted(Scripted(given)) as sessions, pytest.raises(InfrastructureError, match=told):
+        sessions.of("shop").call("look", {})
+
+
+@pytest.mark.parametrize("said", ["Unknown tool: hammer", "the shop has no such tool as look"])
+def test_an_error_about_another_tool_is_the_tools_own(said: str) -> None:
+    given = {"content": [{"type": "text", "text": said}], "isError": True}
+    with scripted(Scripted(given)) as sessions:
+        assert sessions.of("shop").call("look", {}).error == {"kind": "api", "message": said}
 
 
 @pytest.mark.parametrize(

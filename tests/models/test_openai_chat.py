@@ -401,6 +401,26 @@ def test_too_many_tools_are_told_with_the_option_that_offers_fewer(model_of):
             model.complete(ASK)
 
 
+@pytest.mark.parametrize(
+    ("said", "repair"),
+    [
+        (
+            "Invalid schema for function 'look': 'oops' is not valid.",
+            "send tools as text: --format",
+        ),
+        ("Invalid 'tools[0].function.name': string does not match pattern.", "--format json"),
+        ("tools.3.custom.input_schema: JSON schema is invalid.", "--format json"),
+        ("Invalid 'messages[1].content': string too long.", "takes no message such as this"),
+        ("Unsupported parameter: 'temperature' with this model.", "-M FIELD=null"),
+    ],
+)
+def test_a_repair_is_one_that_can_help(model_of, said, repair):
+    model, _ = model_of([failure(400, said)], temperature=0.5)
+    with pytest.raises(RequestError) as caught:
+        model.complete(ASK)
+    assert repair in str(caught.value)
+
+
 def test_a_spent_quota_is_not_tried_again(model_of):
     model, server = model_of([failure(429, "no money", code="insufficient_quota")])
     with pytest.raises(ModelError, match="no quota left"):

@@ -383,6 +383,33 @@ def test_a_server_that_is_busy_gets_fewer_requests_at_once(raw_model):
     assert most[0] <= 8 and model._server.standing.counts.most < 16
 
 
+def test_a_few_refusals_by_chance_send_no_fewer_requests_at_once(raw_model):
+    def sometimes_busy(wire):
+        busy = wire.number % 40 == 39
+        wire.wait(0.005)
+        wire.send(response(b"{}", 429, Retry_After="0") if busy else stream_head() + SUNNY)
+
+    model, server = raw_model(sometimes_busy, max_tries=50)
+    asking = [
+        threading.Thread(target=lambda: [model.complete(ASK) for _ in range(6)]) for _ in range(32)
+    ]
+    [thread.start() for thread in asking]
+    [thread.join() for thread in asking]
+    assert len(server.received) >= 32 * 6 + 4  # some were refused
+    assert model._server.standing.counts.most >= 24 and not model.counts.held
+
+
+@pytest.mark.parametrize("limit", [{"requests_per_minute": 1200}, {"tokens_per_minute": 9000}])
+def test_a_model_is_asked_no_more_often_than_a_minute_allows(raw_model, limit):
+    model, server = raw_model(lambda wire: wire.send(stream_head() + SUNNY), **limit)
+    began = time.monotonic()
+    for _ in range(4):
+        model.complete(ASK)
+    # 3 of 1,200 a minute; or 5 tokens each of 9,000, and before the first answer 500 are thought
+    assert time.monotonic() - began >= (0.15 if "requests_per_minute" in limit else 0.1)
+    assert len(server.received) == 4
+
+
 def test_a_server_that_is_not_there_counts_as_down_until_it_answers(raw_model):
     model, _ = raw_model(lambda wire: wire.send(stream_head() + SUNNY))
     address = ModelSettings(base_url="http://127.0.0.1:9/v1", first_wait_s=0.001)

@@ -224,8 +224,8 @@ def test_a_killed_process_goes_on_where_it_stopped(tmp_path):
     path = tmp_path / "answers.sqlite"
     third_asked = threading.Event()
 
-    def slow_from_the_third(request):
-        if len(server.received) == 3:
+    def slow_from_the_third(request):  # before the first batch a process asks for the probe
+        if len(server.received) == 4:
             third_asked.set()
             process.wait(30)
         return openai_embeddings(request)
@@ -238,7 +238,9 @@ def test_a_killed_process_goes_on_where_it_stopped(tmp_path):
         again = start(server, path)
         out, err = again.communicate(timeout=300)
         assert out.split("\n")[:2] == ["(10, 4)", "True"], err
-        sent = [text for request in server.received[3:] for text in request.body["input"]]
+        ((probe,), *batches) = (request.body["input"] for request in server.received[4:])
+        assert [probe] == server.received[0].body["input"]
+        sent = [text for batch in batches for text in batch]
     replayed = start(server, path, "replay")
     out, err = replayed.communicate(timeout=300)
 

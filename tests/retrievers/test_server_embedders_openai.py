@@ -1,6 +1,7 @@
 import json
 import logging
 import re
+import time
 
 import pytest
 from failing_embedders import QUICK, failing
@@ -43,6 +44,17 @@ def embedder(server, **options):
 
 def told(server, **options):
     return failing(embedder(server, **options), KEY, "openai.")
+
+
+@pytest.mark.parametrize(
+    ("limit", "seconds"), [({"requests_per_minute": 1200}, 0.1), ({"tokens_per_minute": 1200}, 0.1)]
+)
+def test_batches_keep_to_the_limits_of_a_minute(limit, seconds):
+    with server_of() as server:
+        began = time.monotonic()
+        embedder(server, batch_size=1, **limit).embed(["e", "ee", "eee"])
+    assert time.monotonic() - began >= seconds  # 2 of 1,200, requests or tokens
+    assert len(server.received) == 3
 
 
 def test_texts_go_out_in_batches_and_rows_come_back_in_order():
@@ -311,7 +323,9 @@ def test_a_name_without_model_is_refused(with_options):
 
 
 @pytest.mark.parametrize("value", ["many", 0, -3, "nan", [1]])
-@pytest.mark.parametrize("name", ["batch_size", "dimensions", "max_tries", "timeout_s"])
+@pytest.mark.parametrize(
+    "name", ["batch_size", "dimensions", "max_tries", "timeout_s", "requests_per_minute"]
+)
 def test_an_option_that_is_no_number_is_refused(name, value):
     with pytest.raises(UsageError, match=f"-R {name}=.*a number above 0"):
         build_embedder("openai/small", {name: value})

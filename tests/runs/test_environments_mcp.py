@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,9 @@ pytest.importorskip("mcp")
 import seal
 from seal.core import Tool, Trajectory
 from seal.core.records import read_records
+from seal.core.store import open_store
+from seal.environments.mcp import KIND, McpCall, McpWorld, Past
+from seal.environments.mcp_servers import read_servers
 
 KEY = "hush-hush-1234"
 LIVE = {"shop": line()}
@@ -232,6 +237,41 @@ def test_a_document_that_names_its_server_wrongly_is_refused(source: Any) -> Non
     bench = shop([Tool("shop/count", "count", source={"mcp": source})])
     with pytest.raises(seal.SealError, match="tool 'shop/count': source"):
         seal.run(bench, agent=calling("count"), servers=LIVE, **PLAYED)
+
+
+def test_a_tool_that_the_server_has_changed_since_the_import_is_an_error(
+    tools: list[Tool], tmp_path: Path
+) -> None:
+    count = next(tool for tool in tools if tool.name == "count")
+    before = {**count.source["mcp"], "schema": "0123456789abcdef"}
+    bench = shop([replace(count, source={"mcp": before})])
+    options = {"cache": "off", "out": tmp_path / "run", **PLAYED}
+    run = seal.run(bench, agent=calling("count"), servers=LIVE, **options)
+    assert "takes other arguments than when it was imported" in fault(run)
+    assert run.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"kind": "timeout", "message": "shop gave no answer for 60 s."},
+        {"kind": "api", "message": "Server returned an error response"},
+    ],
+)
+def test_a_failure_that_an_earlier_version_kept_is_asked_for_again(
+    tools: list[Tool], tmp_path: Path, error: dict[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    count = next(tool for tool in tools if tool.name == "count")
+    entry = {"tool": count.id, "arguments": {}, "content": "", "value": None, "error": error}
+    with closing(open_store(tmp_path)) as store:
+        world = McpWorld({count.id: count}, read_servers(LIVE), store, asks=True)
+        store.put(Past(world).key(McpCall(count, {})), entry, KIND)
+    options = {"cache_dir": tmp_path, **PLAYED}
+    for name in ("first", "second"):
+        out = tmp_path / name
+        run = seal.run(shop([count]), agent=calling("count"), servers=LIVE, out=out, **options)
+        assert results(run) == [{"total": 1}]
+    assert sum("kept failures of MCP servers" in line for line in caplog.messages) == 2  # 2 runs
 
 
 @pytest.mark.parametrize("options", [{"timeout": 0}, {"timeout": "long"}, {"time": 1}])

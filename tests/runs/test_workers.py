@@ -4,6 +4,7 @@ import threading
 import time
 from concurrent.futures import Future
 from contextlib import closing
+from dataclasses import fields
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,7 +17,7 @@ from seal.core.servers import Counts
 from seal.core.store import Store
 from seal.models.given_answers import ScriptedModel
 from seal.runs.costs import Meter
-from seal.runs.processes import ProcessWorkers
+from seal.runs.processes import ProcessWorkers, _SharedCounts
 from seal.runs.role_models import Cast
 from seal.runs.run import RunFolder
 from seal.runs.settings import RunSettings
@@ -214,8 +215,13 @@ def test_what_is_known_of_a_server_outlives_the_processes_that_shared_it(pool, t
         assert list(workers.outcomes(iter([]))) == []
 
         (after,) = cast.share(lambda own: own)
-        assert after.counts == Counts(3.0, outage="it is down", was_heard=True)
+        assert after.counts == Counts(most=3.0, outage="it is down", was_heard=True)
         assert after.down.is_set()
+
+
+def test_processes_share_all_that_is_known_of_a_server():
+    shared = {name for name, _ in _SharedCounts._fields_}
+    assert shared == {part.name for part in fields(Counts)}
 
 
 @pytest.mark.slow

@@ -9,7 +9,14 @@ from typing import Any
 
 from seal.core import JSON, DataError, Tool, UsageError
 from seal.environments.mcp import Origin
-from seal.environments.mcp_servers import TIMEOUT, McpListing, McpServer, Sessions, read_servers
+from seal.environments.mcp_servers import (
+    TIMEOUT,
+    McpListing,
+    McpServer,
+    Sessions,
+    read_servers,
+    schema_digest,
+)
 from seal.pools.importer import Notes
 from seal.pools.own_benchmark import says_it_writes
 from seal.pools.reading.schema_dialects import standard_schema
@@ -69,8 +76,8 @@ def _tool(name: str, server: McpServer, document: dict[str, JSON], prefix: str) 
         writes = says_it_writes(document)
     except UsageError as error:
         raise DataError(f"{name}: {named}: {error}") from error
-    schema = standard_schema(document["inputSchema"])
-    origin = Origin(name, named, server.spec, server.is_reset, document.get("annotations") or {})
+    schema, hints = standard_schema(document["inputSchema"]), document.get("annotations") or {}
+    origin = Origin(name, named, server.spec, server.is_reset, hints, schema_digest(document))
     return Tool(
         f"{name}/{named}",
         prefix + named,

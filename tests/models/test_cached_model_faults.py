@@ -1,0 +1,104 @@
+"""Faults that earlier versions kept: they are judged as answers of now, and not given."""
+
+import logging
+
+import pytest
+
+from seal.core import CacheMissError, Completion, Message, Request, ToolCall, Usage
+from seal.core.store import Store
+from seal.models.cached_model import CachedModel, encode_completion
+
+IDENTITY = {"model": "openai/m", "base_url": "http://localhost:8000/v1"}
+ASK = Request((Message("user", "Weather?"),))
+SUNNY = Completion("Sunny.", usage=Usage(3, 2), finish_reason="stop")
+
+
+class Model:
+    def __init__(self):
+        self.asked = 0
+
+    def complete(self, request):
+        self.asked += 1
+        return SUNNY
+
+
+@pytest.fixture
+def store(tmp_path):
+    with Store(tmp_path / "answers.sqlite") as opened:
+        yield opened
+
+
+def answer(finish, content="", calls=(), **fields):
+    return {**encode_completion(Completion(content, calls, finish_reason=finish)), **fields}
+
+
+def after(store, kept, identity=IDENTITY):
+    """Keep an answer as an earlier version did, then ask; return what came, and the model."""
+
+    class Before:
+        def complete(self, request):
+            raise AssertionError("it is kept")
+
+    key, _ = CachedModel(Before(), store, identity)._key(ASK)
+    store.put(key, kept)
+    model = Model()
+    return CachedModel(model, store, identity).complete(ASK), model
+
+
+@pytest.mark.parametrize(
+    ("finish", "content", "calls"),
+    [
+        ("server_error", "", ()),
+        ("error_finish", "The weather in", ()),
+        ("errorerror", "", ()),
+        ("load", "", ()),
+        ("tool_calls", "", ()),
+        ("", "", ()),
+        ("", "", (ToolCall("", "look", None, '{"a": '),)),
+    ],
+)
+def test_a_kept_fault_is_asked_for_again_and_the_answer_is_kept(store, finish, content, calls):
+    found, model = after(store, answer(finish, content, calls))
+    assert found == SUNNY and model.asked == 1
+    again = CachedModel(model, store, IDENTITY).complete(ASK)
+    assert again.content == "Sunny." and again.kept and model.asked == 1
+    assert CachedModel(model, store, IDENTITY, "replay").complete(ASK).content == "Sunny."
+
+
+def test_replay_has_no_answer_where_a_fault_is_kept(store):
+    key, _ = CachedModel(Model(), store, IDENTITY)._key(ASK)
+    store.put(key, answer("server_error"))
+    with pytest.raises(CacheMissError, match="no kept answer"):
+        CachedModel(Model(), store, IDENTITY, "replay").complete(ASK)
+
+
+@pytest.mark.parametrize(
+    ("finish", "content", "calls"),
+    [
+        ("stop", "", ()),
+        ("length", "The wea", ()),
+        ("tool_calls", "", (ToolCall("", "look", {"a": 1}),)),
+        ("odd_word", "Sunny.", ()),
+    ],
+)
+def test_answers_of_the_model_are_given_as_they_are(store, finish, content, calls):
+    found, model = after(store, answer(finish, content, calls))
+    assert (found.content, len(found.calls), model.asked) == (content, len(calls), 0)
+
+
+def test_a_filter_with_its_reason_is_a_filter_now(store):
+    found, model = after(store, answer("content_filter: SPII", "No."))
+    assert found.finish_reason == "content_filter" and model.asked == 0
+
+
+def test_models_that_no_server_plays_say_nothing_where_they_like(store):
+    found, model = after(store, answer("", ""), {"model": "my_lab:Silent"})
+    assert found.content == "" and model.asked == 0
+
+
+def test_it_is_said_once(store, caplog):
+    caplog.set_level(logging.WARNING)
+    for n in range(3):
+        after(store, answer("server_error"), {**IDENTITY, "temperature": n})
+    told = [line for line in caplog.messages if "an earlier version kept answers" in line]
+    assert len(told) == 1 and "openai/m" in told[0] and "server_error" in told[0]
