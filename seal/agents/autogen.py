@@ -17,6 +17,7 @@ from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any
 
 from seal.agents.conversation import Conversation
+from seal.agents.messages import in_words
 from seal.agents.replies import NoPersonError
 from seal.core import InfrastructureError, UsageError
 from seal.core.values import one_line
@@ -130,15 +131,6 @@ class _Absent:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 
-def _calls(message: Mapping[str, Any]) -> Sequence[Any]:
-    return message.get("tool_calls") or ()
-
-
-def _called(call: Mapping[str, Any]) -> str:
-    function = call.get("function") or {}
-    return f"called {function.get('name')}({function.get('arguments')})"
-
-
 _ASKING = threading.Lock()
 """Held while a person is asked: chats at once share one terminal."""
 
@@ -179,8 +171,7 @@ class Terminal:
         with _ASKING, Terminal.alone():
             said = list(self._messages())
             for message in said[self._shown :]:
-                told = [str(message.get("content") or ""), *map(_called, _calls(message))]
-                line = one_line(" ".join(filter(None, told)))
+                line = one_line(in_words(message)["content"])
                 print(f"{message.get('name')}: {line}", file=sys.stderr)
             self._shown = len(said)
             print(one_line(prompt), end="", file=sys.stderr, flush=True)
@@ -206,9 +197,7 @@ class Groups:
         from seal.agents.seats import Group
 
         free = self._free.setdefault(tuple(conversation.seats), [])
-        alone = conversation.options.speaker_selection == "auto" or any(
-            getattr(one, "agent", None) is not None for one in conversation.seats.values()
-        )
+        alone = any(getattr(one, "agent", None) for one in conversation.seats.values())
         try:
             group = Group(conversation) if alone else free.pop()
             group.begin(conversation)

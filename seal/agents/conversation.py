@@ -232,9 +232,8 @@ class Conversation:
     history: Sequence[Step] = ()
     on_step: Callable[[Step], None] | None = None
     next_role: str | None = USER
-    choose: Callable[[View, str, Sequence[str]], str] | None = None
-    """(chat as seen by who spoke, its text, roles) to the role that speaks next; None: as the team
-    says."""
+    open_choice: bool = False
+    """Whether what was said last is a text that names nobody: anybody may follow."""
     rankings: list[Ranking] = field(default_factory=list)
     steps: list[Step] = field(init=False)
     answers: list[str | None] = field(default_factory=list)
@@ -324,7 +323,9 @@ class Conversation:
             self.printed.append({"step": first, "role": role, "text": view.printed})
         self._spent.replies += 1
         calls = tuple(self._renumber(role, call) for call in reply.calls)
-        follower = None if view.left else self._follower(role, reply, view)
+        follower = None if view.left else self._follower(role, reply)
+        names_nobody = not (reply.next or reply.calls or reply.results)
+        self.open_choice = names_nobody and follower is not None
         thought = follower == role
         self._spent.turns += role == MANAGER and not thought
         listener = self.team.lead if role == USER else USER
@@ -366,6 +367,14 @@ class Conversation:
         limit = self._spent.reached(self.limits, role == MANAGER, self.usage, self._seconds)
         if limit is not None:
             self._end(limit)
+
+    def charge(self, usage: Usage) -> None:
+        """Count tokens that the choice of the next speaker took, as those of what was said last."""
+        self.usage = self.usage + usage
+        last = self.steps[-1]
+        first = next(n for n, step in enumerate(self.steps) if step.turn == last.turn)
+        spent = (self.steps[first].usage or Usage()) + usage
+        self.steps[first] = replace(self.steps[first], usage=spent if spent != Usage() else None)
 
     def enter_calls(self, role: str, calls: Sequence[ToolCall], asked: Stamp) -> list[ToolCall]:
         """Record calls that a role makes within its reply.
@@ -463,19 +472,13 @@ class Conversation:
             },
         )
 
-    def _follower(self, role: str, reply: Reply, view: View) -> str | None:
+    def _follower(self, role: str, reply: Reply) -> str | None:
         if self.team.one_reply and role == self.team.lead and reply.next != role:
             return None
         if self._answered(reply) == USER:
             left = any(result.error is None for result in reply.results)
             return None if left else USER
         follower = self.team.next(role, reply, self.caller, self.seats.keys(), self.conversing)
-        open_choice = not (reply.next or reply.calls or reply.results or follower is None)
-        if self.choose is not None and open_choice:
-            among = [name for name in self.seats if name not in (role, EXECUTOR)]
-            follower = self.choose(view, reply.content, among)
-            if follower == USER and not self.conversing:  # it has the final response
-                return None
         if follower is not None and follower not in self.seats:
             raise UsageError(
                 f"role {role!r} hands on to {follower!r}, which is not seated; "

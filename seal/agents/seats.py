@@ -12,12 +12,22 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import groupby
 from typing import Any
 
 from seal.agents.autogen import Terminal, check_replies, library
 from seal.agents.conversation import Conversation
-from seal.agents.guest_models import arguments_text, as_message, call_in, called_text, text_of
+from seal.agents.messages import (
+    arguments_text,
+    as_message,
+    call_in,
+    heard_steps,
+    in_words,
+    message_of,
+    message_said,
+    parts_of,
+    results_in,
+    said_together,
+)
 from seal.agents.replies import FAULTS, PluginError, crash, is_outage
 from seal.agents.roles import Prompt
 from seal.agents.teams import DESCRIPTIONS, EXECUTOR, MANAGER, SPEAKER_SELECTION, USER
@@ -33,8 +43,6 @@ from seal.core import (
     UsageError,
     fault,
 )
-from seal.core.call_formats import call_of
-from seal.core.values import one_line
 
 _AUTOGEN = library()
 _ROUNDS = 1_000_000
@@ -152,7 +160,7 @@ class ExecutorSeat(Seat):
 
     def take_calls(self, names: Sequence[str]) -> None:
         """Have calls of tools run by the environment."""
-        ours = {_function_name(name): _Run(self._group.run, self, name) for name in names}
+        ours = {_ODD.sub("_", name)[:64]: _Run(self._group.run, self, name) for name in names}
         left = {name: None for name, f in self.function_map.items() if not _is_own(f)}
         super().register_function({**left, **ours}, silent_override=True)
 
@@ -166,6 +174,14 @@ class ExecutorSeat(Seat):
 def _is_own(function: Any) -> bool:
     """Tell whether a function of the executor is one that somebody has registered."""
     return not isinstance(function, _Run)
+
+
+def _named(agent: Any, role: str) -> Any:
+    """Return an agent that has the name of its role."""
+    if agent.name == role:
+        return agent
+    told = DESCRIPTIONS.get(role, role)
+    return _AUTOGEN.ConversableAgent(role, llm_config=False, description=told)
 
 
 def _taken(name: str) -> str:
@@ -288,10 +304,6 @@ class Group:
         for guest in conversation.seats.values():
             if getattr(guest, "agent", None) is not None:
                 guest.desk.listener = self.manager
-        if conversation.options.speaker_selection == "auto":
-            from seal.agents.guests import SpeakerChoice
-
-            conversation.choose = SpeakerChoice(self.chat, self.agents)
         self.begin(conversation)
 
     # -- Who sits.
@@ -379,11 +391,33 @@ class Group:
 
     def _follow(self, last: Any, chat: Any) -> Any:
         """Return the agent whose turn it is by the team, within the graph of transitions."""
-        role = self.conversation.next_role
+        talk = self.conversation
+        if talk.open_choice and talk.options.speaker_selection == "auto":
+            return self._choose(last)
+        role = talk.next_role
         agent = None if role is None else self.agents.get(role)
         if role is not None and agent not in self.chat.agents:  # somebody else has its place
             agent = self.chat.agent_by_name(role)
         return agent if agent is None or self._allows(last, agent) else "round_robin"
+
+    def _choose(self, last: Any) -> Any:
+        """Return the agent that AutoGen chooses by a model to follow on a text."""
+        talk, speaker = self.conversation, self._role(last)
+        among = [role for role in self.agents if role not in (speaker, EXECUTOR)]
+        named = {role: _named(self.agents[role], role) for role in (speaker, *among)}
+        chosen = among[0]
+        if len(among) > 1:
+            chat = _AUTOGEN.GroupChat(
+                agents=[named[role] for role in among],
+                messages=self.chat.messages,
+                speaker_selection_method="auto",
+            )
+            with self._model_chooses() as asked:
+                chosen = chat.select_speaker(named[speaker], asked).name
+        if chosen == USER and not talk.conversing:  # it has the final response
+            talk.hand_on(USER)
+            return None
+        return self.agents[chosen]
 
     def _allows(self, last: Any, agent: Any) -> bool:
         """Tell whether an agent, or whoever had its place before, may follow another."""
@@ -398,7 +432,8 @@ class Group:
             if self._free:
                 self._take_calls()  # by these AutoGen tells who may run calls
             try:
-                with self._choosing(selector) as asked:
+                by_model = self._free and not self._has_chooser(selector)
+                with self._model_chooses() if by_model else nullcontext(selector) as asked:
                     chosen = select(last, asked)
             except _AUTOGEN.NoEligibleSpeakerError:
                 chosen = None
@@ -412,7 +447,7 @@ class Group:
             if chosen is not None and by_graph and not self._allows(last, chosen):
                 chosen = None  # AutoGen lets everybody speak where nobody may
             role = None if chosen is None else self._role(chosen)
-            if role is None or role != talk.next_role:
+            if len(talk.stops) == ended and (role is None or role != talk.next_role):
                 talk.hand_on(role)
             if len(talk.stops) == ended:
                 return chosen
@@ -420,21 +455,22 @@ class Group:
             raise _AUTOGEN.NoEligibleSpeakerError("the chat has ended")
         return self.agents[USER]
 
-    @contextmanager
-    def _choosing(self, selector: Any) -> Iterator[Any]:
-        """Yield whom AutoGen asks who speaks next: by the run's model where no other is named."""
+    def _has_chooser(self, selector: Any) -> bool:
+        """Tell whether AutoGen selects without a model, or by one that somebody has named."""
         config = selector.llm_config or self.chat.select_speaker_auto_llm_config
-        by_model = self._free and self.chat.speaker_selection_method not in _WITHOUT_MODEL
-        if config or not by_model:
-            yield selector
-            return
+        return bool(config) or self.chat.speaker_selection_method in _WITHOUT_MODEL
+
+    @contextmanager
+    def _model_chooses(self) -> Iterator[Any]:
+        """Yield whom AutoGen asks who speaks next: the run's model."""
         from seal.agents.guests import choosing
 
-        talk = self.conversation
-        asking = View(talk, SPEAKER_SELECTION)
-        with choosing(asking) as asked:
-            yield asked
-        talk.usage = talk.usage + asking.asked.usage
+        asking = View(self.conversation, SPEAKER_SELECTION)
+        try:
+            with choosing(asking) as asked:
+                yield asked
+        finally:
+            self.conversation.charge(asking.asked.usage)
 
     def turn(
         self, agent: Any, messages: Any, sender: Any, exclude: Any, generate: Callable[..., Any]
@@ -465,7 +501,7 @@ class Group:
         if said is None:  # the person ends the chat, or whoever replies has no word for it
             said, turn.reply = "", Reply(done=True)
         elif turn.said is not said:
-            turn.reply = _reply(said, turn.reply, None, role, talk)
+            turn.reply = self._read(turn, said)
             if not talk.own_seconds_left:
                 turn.view.stop = Stop("max_seconds")
         turn.said = deepcopy(said) if agent.hook_lists[_SENDING] else said
@@ -499,16 +535,16 @@ class Group:
         guest = self.conversation.seats.get(role)
         if getattr(guest, "agent", None) is agent:
             return _Turn(agent, view, [], [], guest=guest)
-        seen = [list(said) for _, said in groupby(view.steps, key=_message_key)]
+        seen = said_together(view.steps)
         shown = [self._message(said, role) for said in seen]
         made = [one["function"]["name"] for one in shown[-1].get("tool_calls", ())] if shown else []
         if made and role != EXECUTOR and not agent.can_execute_function(made):
-            shown[-1] = _in_words(shown[-1])  # AutoGen would answer that there is no such function
+            shown[-1] = in_words(shown[-1])  # AutoGen would answer that there is no such function
         return _Turn(agent, view, seen, shown)
 
     def _message(self, steps: list[Step], role: str) -> dict[str, Any]:
         """Return the steps of one message as a role gets them from AutoGen."""
-        key = _message_key(steps[0])
+        key = steps[0].turn, steps[0].author
         if key not in self._messages:
             self._messages[key] = message_of(steps)
         message = self._messages[key]
@@ -521,9 +557,9 @@ class Group:
         if turn is None or turn.agent is not agent:  # within the reply of another
             turn = self._opened(agent, self._role(agent))
         if messages != turn.shown:
-            turn.view.heard = _heard(messages, turn.seen, turn.shown, turn.view.role)
+            turn.view.heard = heard_steps(messages, turn.seen, turn.shown, turn.view.role)
         turn.reply = talk.reply(turn.view)
-        turn.said = _said(turn.reply, talk.calls_made)
+        turn.said = message_said(turn.reply, talk.calls_made)
         return turn.said
 
     # -- Calls, and tools that somebody registers.
@@ -616,18 +652,29 @@ class Group:
         self._turn = None
         reply = turn.reply
         if turn.guest is not None:
-            turn.guest.sent(message)
+            turn.guest.sent(message, turn.view.first)
         if turn.guest is not None and message != turn.said:
             reply = turn.guest.read(message, turn.view.role)
         elif reply is None or message != turn.said:
-            reply = _reply(message, reply, turn.said, turn.view.role, talk)
+            reply = self._read(turn, message)
         in_ours = recipient.groupchat is self.chat
         steps = talk.enter(turn.view, reply, open_end=in_ours and self._free)
-        *earlier, sent = messages_of(steps)
+        *earlier, sent = map(message_of, said_together(steps))
         recipient.groupchat.messages += earlier
         if not isinstance(message, dict) and not (sent.keys() & {"tool_calls", "tool_responses"}):
             return message if isinstance(message, str) else sent["content"]
         return {**message, **sent} if isinstance(message, dict) else sent
+
+    def _read(self, turn: _Turn, message: Any) -> Reply:
+        """Return what a message says, whoever made it and whatever hooks have done to it."""
+        known, role = turn.reply or Reply(), turn.view.role
+        message, pending = as_message(message, role), self.conversation.pending
+        text, calls = parts_of(message)
+        if role == EXECUTOR and pending:
+            return replace(known, results=results_in(message, known.results, pending))
+        _, rendered = parts_of(turn.said)
+        made = {one["id"]: call for one, call in zip(rendered, known.calls, strict=False)}
+        return replace(known, content=text, calls=tuple(call_in(call, made) for call in calls))
 
     # -- The whole chat.
 
@@ -658,180 +705,3 @@ class Group:
                 begun = True
                 if len(talk.stops) == ended:  # AutoGen has ended it
                     talk.break_off(len(self.chat.messages) >= self.chat.max_round)
-
-
-# -- Steps as messages of AutoGen, and messages as what a role says or hears.
-
-
-def messages_of(steps: list[Step]) -> list[dict[str, Any]]:
-    """Return what one role's turn to speak brought as messages of AutoGen, the reply last."""
-    return [message_of(list(said)) for _, said in groupby(steps, key=lambda step: step.turn)]
-
-
-def _message_key(step: Step) -> tuple[int, str]:
-    """Return what the steps of one message share."""
-    return step.turn, step.author
-
-
-def message_of(steps: list[Step]) -> dict[str, Any]:
-    """Return the steps of one message as a message of AutoGen; its content is never null."""
-    calls = [step.call for step in steps if step.call is not None]
-    results = [step.result for step in steps if step.result is not None]
-    message: dict[str, Any] = {
-        "content": "\n".join(
-            one_line(step.content) if step.result else step.content
-            for step in steps
-            if step.content
-        ),
-        "role": "assistant" if calls else "tool" if results else "user",
-        "name": steps[0].author,
-    }
-    if calls:
-        message["tool_calls"] = [_call(call, call.id) for call in calls]
-    if results:
-        message["tool_responses"] = [
-            {"tool_call_id": result.call_id, "role": "tool", "content": result.content}
-            for result in results
-        ]
-    return message
-
-
-def _in_words(message: dict[str, Any]) -> dict[str, Any]:
-    """Return a message with calls as one that tells of them."""
-    called = [f"called {called_text(call)}" for call in message["tool_calls"]]
-    told = {name: part for name, part in message.items() if name != "tool_calls"}
-    return {
-        **told,
-        "role": "user",
-        "content": "\n".join([*filter(None, [told["content"]]), *called]),
-    }
-
-
-def _call(call: ToolCall, call_id: str) -> dict[str, Any]:
-    return call_of(call_id, call.name, arguments_text(call))
-
-
-def _function_name(name: str) -> str:
-    """Return a tool's name as AutoGen's functions may be named."""
-    return _ODD.sub("_", name)[:64]
-
-
-def _said(reply: Reply, first: int) -> Any:
-    """Return a reply as a message that AutoGen sends; `first` is the number of its first call."""
-    if reply.results and not reply.calls:
-        responses = [
-            {"tool_call_id": one.call_id, "role": "tool", "content": one.content}
-            for one in reply.results
-        ]
-        content = "\n\n".join(one.content for one in reply.results)
-        return {"role": "tool", "tool_responses": responses, "content": content}
-    if not reply.calls:
-        return reply.content
-    calls = [_call(call, f"call_{first + n}") for n, call in enumerate(reply.calls)]
-    return {"content": reply.content, "tool_calls": calls}
-
-
-def _reply(said: Any, known: Reply | None, was: Any, role: str, talk: Conversation) -> Reply:
-    """Return what a message says, whoever made it.
-
-    Args:
-        said: The message.
-        known: What was said before somebody changed it; None: nothing is known.
-        was: `known` as a message; None: unlike `said` it has no other form.
-        role: Who says it.
-        talk: Where it is said.
-    """
-    said = as_message(said, role)
-    message = said if isinstance(said, dict) else {"content": said}
-    before = was if isinstance(was, dict) else {"content": was}
-    text = text_of(message.get("content"))
-    if role == EXECUTOR and talk.pending:
-        return replace(known or Reply(), results=_results(message, known, before, talk.pending))
-    calls = []
-    rendered = before.get("tool_calls") or ()
-    made = dict(zip((one["id"] for one in rendered), known.calls if known else (), strict=False))
-    for place, one in enumerate(message.get("tool_calls") or ()):
-        unchanged = place < len(rendered) and rendered[place] == one
-        calls.append(made[one["id"]] if unchanged else call_in(one))
-    return replace(known or Reply(), content=text, calls=tuple(calls))
-
-
-def _results(
-    message: Mapping[str, Any],
-    known: Reply | None,
-    before: Mapping[str, Any],
-    pending: Sequence[ToolCall],
-) -> tuple[ToolResult, ...]:
-    """Return the results that a message of the executor brings; words answer every call."""
-    ran = {result.call_id: result for result in (known.results if known else ())}
-    told = message.get("tool_responses") if message.get("role") == "tool" else None
-    text = text_of(message.get("content"))
-    if not told:
-        return tuple(ToolResult(call.id, text, value=text) for call in pending)
-    same = told == before.get("tool_responses")
-    if same and len(told) == 1 and text != text_of(before.get("content")):
-        told = [{**told[0], "content": text}]
-    contents = {str(one.get("tool_call_id")): text_of(one.get("content")) for one in told}
-    order = known.results if known else [ToolResult(call.id, "") for call in pending]
-    return tuple(
-        ran[one.call_id]
-        if one.call_id in ran and ran[one.call_id].content == contents.get(one.call_id)
-        else replace(ran.get(one.call_id, one), content=contents.get(one.call_id, ""))
-        for one in order
-    )
-
-
-def _heard(
-    messages: Sequence[Mapping[str, Any]],
-    seen: Sequence[Sequence[Step]],
-    shown: Sequence[Mapping[str, Any]],
-    role: str,
-) -> list[Step]:
-    """Return the steps that messages stand for, after hooks have changed, dropped or added some.
-
-    Args:
-        messages: As they are after hooks.
-        seen: The steps of each message as it was.
-        shown: These messages.
-        role: Who hears them.
-    """
-    heard: list[Step] = []
-    aligned = len(messages) == len(shown)
-    next_place = 0
-    for number, message in enumerate(messages):
-        places = [number] if aligned else range(next_place, len(shown))
-        place = next((n for n in places if shown[n] == message), None)
-        if place is not None:
-            next_place = place + 1
-            heard += seen[place]
-        elif aligned:
-            renamed = message.get("name") != shown[number].get("name")
-            heard += _changed(seen[number], message, role if renamed else "")
-        else:
-            turn = -2 - number  # of a message that nobody in the chat has sent
-            author = str(message.get("name") or message.get("role") or "system")
-            heard.append(Step(0, author, role, text_of(message.get("content")), turn=turn))
-    return heard
-
-
-def _changed(steps: Sequence[Step], message: Mapping[str, Any], hearer: str) -> list[Step]:
-    """Return the steps of a message with the text that it has now.
-
-    Args:
-        steps: Of the message as it was.
-        message: As it is.
-        hearer: Who hears it from somebody else than before; empty: it is from the same.
-    """
-    told = message.get("tool_responses") or ()
-    contents = {str(one.get("tool_call_id")): text_of(one.get("content")) for one in told}
-    text = text_of(message.get("content"))
-    changed = []
-    for number, step in enumerate(steps):
-        content = text if number == 0 else ""
-        if step.result is not None and len(steps) > 1:
-            content = contents.get(step.result.call_id, step.content)
-        changed.append(replace(step, content=content))
-    if hearer:
-        author = str(message.get("name") or message.get("role"))
-        changed = [replace(step, author=author, recipient=hearer) for step in changed]
-    return changed

@@ -11,6 +11,8 @@ autogen = library()
 NAMES = {
     "Agent": (),
     "ConversableAgent": (
+        "_generate_code_execution_reply_using_executor",
+        "_run_async_in_thread",
         "a_execute_function",
         "a_generate_reply",
         "can_execute_function",
@@ -19,6 +21,7 @@ NAMES = {
         "description",
         "execute_function",
         "function_map",
+        "generate_code_execution_reply",
         "generate_reply",
         "generate_tool_calls_reply",
         "initiate_chat",
