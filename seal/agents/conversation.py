@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -416,33 +417,15 @@ class Conversation:
         Raises:
             PluginError: What failed is none of the agent's roles, or a server that it asked.
         """
-        role, agent = view.role, self.seats[view.role]
-        try:
+        role, reply = view.role, _NO_REPLY
+        with self.guarding(view):
             try:
-                with within(self.seconds_left):
-                    reply = agent.reply(view)
+                said = self.seats[role].reply(view)
             finally:
                 view.close()
-        except OverdueError:
-            if self.own_seconds_left:  # it is the run's time that is up
-                raise
-            view.stop = Stop("max_seconds")
-            return _NO_REPLY
-        except BaseException as error:  # a plug-in's fault costs its task alone, whatever it is
-            if is_interrupt(error):
-                raise
-            refused = view.refused
-            if refused is not None and refused.refusal and role != USER:  # whatever became of it
-                view.stop = Stop(refused.refusal, str(refused))
-                return _NO_REPLY
-            if isinstance(error, SealError) and (not is_own(agent) or is_of_the_chat(error)):
-                raise
-            if view.spent:  # it may have wrapped our CallsSpentError, or broken on a refused call
-                return _NO_REPLY
-            if role in (USER, EXECUTOR) or not is_own(agent) or is_outage(error):
-                raise PluginError(f"role {role!r}: {fault(error)}") from error
-            view.stop = Stop("crashed", f"role {role!r}: {crash(error)}")
-            return _NO_REPLY
+            reply = said
+        if reply is _NO_REPLY:
+            return reply
         checked = checked_reply(role, reply)
         ended = ENDED.get(view.asked.finish_reason)
         if ended and role == USER:  # it says nothing about the model that is evaluated
@@ -450,6 +433,36 @@ class Conversation:
             raise PluginError(f"{told}. Another model may not: --role-model {role}=MODEL")
         view.stop = Stop(ended) if ended else None
         return checked_results(role, checked, view.executed, view.recorded)
+
+    @contextmanager
+    def guarding(self, view: View) -> Iterator[None]:
+        """Let a failure of a role's code within the block end the chat: `view.stop` says why.
+
+        Raises:
+            PluginError: What failed is none of the agent's roles, or a server that it asked.
+        """
+        role, agent = view.role, self.seats[view.role]
+        try:
+            with within(self.seconds_left):
+                yield
+        except OverdueError:
+            if self.own_seconds_left:  # it is the run's time that is up
+                raise
+            view.stop = Stop("max_seconds")
+        except BaseException as error:  # a plug-in's fault costs its task alone, whatever it is
+            if is_interrupt(error):
+                raise
+            refused = view.refused
+            if refused is not None and refused.refusal and role != USER:  # whatever became of it
+                view.stop = Stop(refused.refusal, str(refused))
+            elif isinstance(error, SealError) and (not is_own(agent) or is_of_the_chat(error)):
+                raise
+            elif view.spent:  # it wraps our CallsSpentError, or broke on a refused call
+                return
+            elif role in (USER, EXECUTOR) or not is_own(agent) or is_outage(error):
+                raise PluginError(f"role {role!r}: {fault(error)}") from error
+            else:
+                view.stop = Stop("crashed", f"role {role!r}: {crash(error)}")
 
     def fail(self, error: str) -> None:
         """End everything: the infrastructure failed."""

@@ -6,8 +6,7 @@ import asyncio
 import inspect
 import keyword
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from typing import Any
 
 from seal.agents import PlayedAnew
@@ -100,7 +99,7 @@ class FunctionAgent(OwnAgent):
 
     def for_chat(self) -> FunctionRole:
         """Return what plays the role in one chat."""
-        return FunctionRole(self)
+        return FunctionRole(self, self.function)
 
 
 class OwnRole(ABC):
@@ -125,26 +124,24 @@ class OwnRole(ABC):
             TypeError: It says no text.
             ValueError: The text is longer than `LONGEST`.
         """
-        with self.heeded(chat):
-            said = self.said(chat)
-        if isinstance(said, str):
-            if len(said) > LONGEST:
-                raise ValueError(
-                    f"the agent returned {len(said):,} characters; at most {LONGEST:,} are taken"
-                )
-            return Reply(said)
-        if isinstance(said, Reply):
-            return said
-        raise TypeError(f"the agent {self.did(said)}")
-
-    @contextmanager
-    def heeded(self, chat: Chat) -> Iterator[None]:
-        """Run the code within the block, and keep what it prints."""
         with self.code.watched() as printed:
             try:
-                yield
+                said = self.said(chat)
             finally:
                 chat.note(printed.getvalue())
+        return self.replied(said)
+
+    def replied(self, said: Any) -> Reply:
+        """Return what the code has said as a reply."""
+        if isinstance(said, Reply):
+            return said
+        if not isinstance(said, str):
+            raise TypeError(f"the agent {self.did(said)}")
+        if len(said) > LONGEST:
+            raise ValueError(
+                f"the agent returned {len(said):,} characters; at most {LONGEST:,} are taken"
+            )
+        return Reply(said)
 
     def did(self, said: Any) -> str:
         """Return how the code gave what is no text, and what was expected."""
@@ -166,12 +163,14 @@ class FunctionRole(OwnRole):
     """A function in the place of a role, in one chat.
 
     Args:
-        agent: The function, and where it runs.
+        agent: Where it runs, and what it is given.
+        function: Is called for each reply.
     """
 
-    def __init__(self, agent: FunctionAgent) -> None:
+    def __init__(self, agent: OwnAgent, function: Callable[..., Any]) -> None:
         super().__init__(agent.code)
-        self._agent = agent
+        self._agent: Any = agent
+        self._function = function
         self._now = _Now()
         self._paused: Any = None
         """The generator that waits for what the user says next."""
@@ -186,7 +185,7 @@ class FunctionRole(OwnRole):
         """Return how the function gave what is no text, and what was expected."""
         if self._paused is not None:
             return f"yielded {_typed(said)}; expected a text for the user"
-        if inspect.isasyncgenfunction(self._agent.function):
+        if inspect.isasyncgenfunction(self._function):
             return "ended before it yielded; expected that it yields its answer last"
         return super().did(said)
 
@@ -201,7 +200,7 @@ class FunctionRole(OwnRole):
             if not ended or said is not None:
                 return said
         given = self._given(chat, request)
-        value = self._called(lambda: self._agent.function(*given))
+        value = self._called(lambda: self._function(*given))
         if inspect.isgenerator(value) or inspect.isasyncgen(value):
             self._paused = value
             return self._resumed(None)[1]
@@ -220,11 +219,11 @@ class FunctionRole(OwnRole):
             if hasattr(paused, "asend"):
                 said = self._awaited(paused.asend(heard))
             else:
-                said = self._called(lambda: _sent(paused, heard))
+                said = self._called(lambda: paused.send(heard))
         except StopAsyncIteration:
             return True, None
-        except _EndedError as error:
-            return True, error.said
+        except StopIteration as end:
+            return True, end.value
         self._paused = paused
         return False, said
 
@@ -232,13 +231,13 @@ class FunctionRole(OwnRole):
         now: Any = self._now
         if self._agent.takes_chat:
             return request, now
-        tools = Together(now, now.hand_over).tools() if self._is_async() else plain_tools(now)
+        tools = Together(now).tools() if self._is_async() else plain_tools(now)
         if self._agent.wanted < 3:  # it hears nothing else
             return told_of(chat), tools
         return request, tools, earlier_of(chat)
 
     def _is_async(self) -> bool:
-        function = self._agent.function
+        function = self._function
         called = getattr(function, "__call__", None)  # noqa: B004 - an object's method
         return any(
             inspect.iscoroutinefunction(one) or inspect.isasyncgenfunction(one)
@@ -268,37 +267,22 @@ class ObjectAgent(OwnAgent):
 
     def for_chat(self) -> ObjectRole:
         """Return what plays the role in one chat."""
-        return ObjectRole(self.code, self.made())
+        return ObjectRole(self, self.made().reply)
 
     def made(self) -> Agent:
         """Return the object, of a class a new one."""
         return self._role() if isinstance(self._role, type) else self._role
 
 
-class ObjectRole(OwnRole):
-    """An object with `reply(chat)`, plain or async, in one chat.
+class ObjectRole(FunctionRole):
+    """The `reply(chat)` of an object, plain or async, in one chat."""
 
-    Args:
-        code: Where it runs.
-        role: The object.
-    """
-
-    def __init__(self, code: OwnCode, role: Agent) -> None:
-        super().__init__(code)
-        self._role = role
-
-    def reply(self, chat: Chat) -> Reply:
+    def replied(self, said: Any) -> Any:
         """Return what the object replies, of whatever type: the chat refuses what is no reply."""
-        with self.heeded(chat):
-            said: Reply = self.said(chat)
         return said
 
-    def said(self, chat: Chat) -> Any:
-        """Return what the object replies."""
-        said = self.code.call(lambda: self._role.reply(chat), chat.seconds_left)
-        if inspect.isawaitable(said):
-            said = self.code.wait(said, chat.seconds_left, Inbox(chat.role, self.code.pace))
-        return said
+    def _given(self, chat: Chat, request: str) -> tuple[Any, ...]:
+        return (chat,)
 
 
 class _Now:
@@ -307,28 +291,9 @@ class _Now:
     chat: Chat
     work: Inbox
 
-    def hand_over(self, work: Callable[[], Any], then: Callable[[Any], None]) -> None:
-        """Let the chat do something, and then the event loop what is to follow."""
-        self.work.put(work, then)
-
     def __getattr__(self, name: str) -> Any:
         """Return what the chat has."""
         return getattr(self.chat, name)
-
-
-class _EndedError(Exception):
-    """A generator has ended; a `StopIteration` could not cross to another thread's future."""
-
-    def __init__(self, said: Any) -> None:
-        super().__init__()
-        self.said = said
-
-
-def _sent(generator: Any, heard: str | None) -> Any:
-    try:
-        return generator.send(heard)
-    except StopIteration as end:
-        raise _EndedError(end.value) from None
 
 
 def _texts(chat: Chat) -> list[Step]:
@@ -450,16 +415,10 @@ class Together:
 
     Args:
         chat: Where they are made.
-        hand_over: Lets the chat do something, and then the event loop what is to follow on it.
     """
 
-    def __init__(
-        self,
-        chat: Chat,
-        hand_over: Callable[[Callable[[], Outcome], Callable[[Outcome], None]], None],
-    ) -> None:
+    def __init__(self, chat: _Now) -> None:
         self._chat = chat
-        self._hand_over = hand_over
         self._waiting: list[tuple[ToolCall, asyncio.Future[ToolResult]]] = []
         self._over = False
         """Whether the budget of calls is spent: nothing is answered any more."""
@@ -509,7 +468,7 @@ class Together:
                     answered.set_exception(error)
 
         try:
-            self._hand_over(made, settle)
+            self._chat.work.put(made, settle)
         except PluginError as error:  # the reply has ended
             loop.call_later(_PAUSE, settle, ((), error))
 

@@ -28,12 +28,10 @@ from seal.agents.messages import (
     results_in,
     said_together,
 )
-from seal.agents.replies import FAULTS, PluginError, crash, is_outage
 from seal.agents.roles import Prompt
 from seal.agents.teams import DESCRIPTIONS, EXECUTOR, MANAGER, SPEAKER_SELECTION, USER
 from seal.agents.view import View
 from seal.core import (
-    OverdueError,
     Reply,
     Step,
     Stop,
@@ -41,7 +39,6 @@ from seal.core import (
     ToolCall,
     ToolResult,
     UsageError,
-    fault,
 )
 
 _AUTOGEN = library()
@@ -621,21 +618,14 @@ class Group:
         change = partial(hook, sender=sender, **sent)
         if self._speaking or turn is None or turn.guest is None or turn.agent is not sender:
             return change()
-        role, view = turn.view.role, turn.view
-        try:
-            with turn.guest.code.watched() as printed:
-                changed = turn.guest.code.call(change, talk.seconds_left)
-            view.printed += printed.getvalue()
-            return as_message(changed, role)
-        except OverdueError:
-            if talk.own_seconds_left:  # it is the run's time that is up
-                raise
-            view.stop = Stop("max_seconds")
-        except FAULTS as error:
-            if role == USER or is_outage(error):
-                raise PluginError(f"role {role!r}: {fault(error)}") from error
-            view.stop = Stop("crashed", f"role {role!r}: {crash(error)}")
-        return ""
+        view, code = turn.view, turn.guest.code
+        changed: Any = ""
+        with talk.guarding(view), code.watched() as printed:
+            try:
+                changed = as_message(code.call(change, talk.seconds_left), view.role)
+            finally:
+                view.printed += printed.getvalue()
+        return changed
 
     def _hear(self, sender: Any, message: Any, recipient: Any, silent: bool) -> Any:
         talk, turn = self.conversation, self._turn
