@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import copy
 import logging
-import math
 import threading
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +16,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from seal.agents import is_guest, makes_guest
-from seal.agents.autogen import Terminal, library
+from seal.agents.autogen import Terminal, library, run_in_context
 from seal.agents.messages import (
     answers,
     as_message,
@@ -39,7 +37,6 @@ from seal.agents.teams import MANAGER, USER
 from seal.agents.users import brief
 from seal.agents.view import Stamp, View
 from seal.core import JSON, Chat, Message, Reply, Step, Tool, ToolCall, Usage, UsageError, fault
-from seal.core.concurrency import given_up
 from seal.core.registry import name_of
 from seal.core.values import digest
 
@@ -203,6 +200,7 @@ class _Stream(Terminal):
         Raises:
             PermissionError: It is not allowed.
         """
+        super().send(message)
         runs = type(message).__name__ in (
             "ExecuteCodeBlockEvent",
             "GenerateCodeExecutionReplyEvent",
@@ -450,7 +448,7 @@ class GroupGuest(Guest):
     def _managed(self) -> Any:
         """Return a manager for a group chat that has none."""
         # By any other method AutoGen may ask a model who speaks next.
-        asks = self._group.speaker_selection_method not in ("manual", "random", "round_robin")
+        asks = self._group.speaker_selection_method not in ("random", "round_robin")
         return self.autogen.GroupChatManager(
             groupchat=self._group,
             llm_config={"config_list": [{**OUR_CONFIG}]} if asks else False,
@@ -770,7 +768,7 @@ def routed() -> Iterator[None]:
         (agent, "generate_reply"): _generate_reply,
         (agent, "a_generate_reply"): _a_generate_reply,
         (agent, "can_execute_function"): _can_execute_function,
-        (agent, "_run_async_in_thread"): _run_async_in_thread,
+        (agent, "_run_async_in_thread"): run_in_context,
     }
     with _ROUTING:
         _routed += 1
@@ -820,11 +818,6 @@ def _can_execute_function(agent: Any, name: Any) -> bool:
         offered = {tool.name for tool in desk.chat.tools}
         names = [one for one in names if one not in offered]
     return bool(_USUAL["can_execute_function"](agent, names))
-
-
-def _run_async_in_thread(agent: Any, work: Any) -> Any:
-    """Run a coroutine in a thread that has the context of this one: AutoGen's own has none."""
-    return given_up(lambda: asyncio.run(work), math.inf)
 
 
 def _generate_reply(

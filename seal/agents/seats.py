@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from seal.agents.autogen import Terminal, check_replies, library
+from seal.agents.autogen import Terminal, library, plain_replies, run_in_context
 from seal.agents.conversation import Conversation
 from seal.agents.messages import (
     arguments_text,
@@ -32,6 +32,7 @@ from seal.agents.roles import Prompt
 from seal.agents.teams import DESCRIPTIONS, EXECUTOR, MANAGER, SPEAKER_SELECTION, USER
 from seal.agents.view import View
 from seal.core import (
+    OverdueError,
     Reply,
     Step,
     Stop,
@@ -40,13 +41,14 @@ from seal.core import (
     ToolResult,
     UsageError,
 )
+from seal.core.concurrency import given_up
 
 _AUTOGEN = library()
 _ROUNDS = 1_000_000
 """More than any chat has: the limits of the run end it."""
 _ODD = re.compile("[^A-Za-z0-9_-]")
 """What no name of a function of AutoGen may have."""
-_WITHOUT_MODEL = ("manual", "random", "round_robin")
+_WITHOUT_MODEL = ("random", "round_robin")
 """How AutoGen selects speakers without asking a model."""
 _SENDING = "process_message_before_send"
 OWN = "autogen/own/"
@@ -86,6 +88,8 @@ class Seat(_AUTOGEN.ConversableAgent):  # type: ignore[misc, name-defined]
         self._group = group
         self.register_reply(_Everyone, Seat.speak, position=len(self._reply_func_list))
         self._replies_at_first = len(self._reply_func_list)
+
+    _run_async_in_thread = run_in_context
 
     def register_reply(self, trigger: Any, *given: Any, **named: Any) -> None:
         """Register a reply function, as on any agent."""
@@ -489,8 +493,8 @@ class Group:
         self._speaking = True
         try:
             if messages:
-                with self._nested(turn):
-                    said = generate(messages=messages, sender=sender, exclude=exclude)
+                given = {"messages": messages, "sender": sender, "exclude": exclude}
+                said = self._generated(turn, partial(generate, **given))
             else:  # nothing to reply to: AutoGen's functions want a last message
                 said = self.let_speak(agent, messages)
         finally:
@@ -504,13 +508,29 @@ class Group:
         turn.said = deepcopy(said) if agent.hook_lists[_SENDING] else said
         return said
 
-    def _nested(self, turn: _Turn) -> AbstractContextManager[None]:
-        """Let the agents of nested chats of a seat ask the role's model within the block."""
-        if not turn.agent.has_own_replies:
-            return nullcontext()
+    def _generated(self, turn: _Turn, generate: Callable[[], Any]) -> Any:
+        """Return what a seat's reply functions give; those of others in the time that is left."""
+        agent = turn.agent
+        if not agent.has_own_replies:
+            return self._in_time(turn, generate) if any(agent.hook_lists.values()) else generate()
         from seal.agents.guests import nested
 
-        return nested(turn.view, self.manager)
+        with nested(turn.view, self.manager):
+            return self._in_time(turn, generate)
+
+    def _in_time(self, turn: _Turn, function: Callable[[], Any]) -> Any:
+        """Return what functions of others give a seat, in the time that is left for it."""
+        talk = self.conversation
+        if talk.seconds_left is None or turn.agent.human_input_mode != "NEVER":
+            return function()
+        try:
+            return given_up(function, talk.seconds_left)
+        except OverdueError:
+            if talk.own_seconds_left:  # it is the run's time that is up
+                raise
+            turn.view.stop = Stop("max_seconds")
+            turn.view.close()
+            return ""
 
     def _guest_reply(self, turn: _Turn) -> Any:
         self._speaking = True
@@ -616,8 +636,10 @@ class Group:
         """Return a message as a hook changes it; where the hook is a guest's, as its own code."""
         talk, turn = self.conversation, self._turn
         change = partial(hook, sender=sender, **sent)
-        if self._speaking or turn is None or turn.guest is None or turn.agent is not sender:
+        if self._speaking or turn is None or turn.agent is not sender:
             return change()
+        if turn.guest is None:
+            return self._in_time(turn, change)
         view, code = turn.view, turn.guest.code
         changed: Any = ""
         with talk.guarding(view), code.watched() as printed:
@@ -678,14 +700,16 @@ class Group:
 
         Raises:
             InfrastructureError: A model or the environment failed.
-            UsageError: A person is to speak, and there is no terminal; or a reply function is
-                async; or the chat is closed.
+            UsageError: A person is to speak, and there is no terminal; or the chat is closed.
         """
         if self._closed:
             raise UsageError("this chat is closed; hold it within `with seal.groupchat(...)`")
         talk, begun = self.conversation, False
-        check_replies(self.chat.agents)
-        with _AUTOGEN.io.IOStream.set_default(Terminal(lambda: self.chat.messages)):
+        stream = Terminal(lambda: self.chat.messages)
+        with (
+            _AUTOGEN.io.IOStream.set_default(stream),
+            plain_replies(self.chat.agents, lambda: talk.seconds_left),
+        ):
             while not talk.finished:
                 ended = len(talk.stops)
                 opening = self.open()
