@@ -109,6 +109,11 @@ class Seat(_AUTOGEN.ConversableAgent):  # type: ignore[misc, name-defined]
         """Reply as any agent does, from what the role may see of the chat."""
         return self._group.turn(self, messages, sender, exclude, super().generate_reply)
 
+    def _process_message_before_send(self, message: Any, recipient: Any, silent: bool) -> Any:
+        """Return what is sent, after hooks; the chat hears of it."""
+        hooks = super()._process_message_before_send
+        return self._group.sent(self, partial(hooks, message, recipient, silent), recipient)
+
     async def a_generate_reply(
         self, messages: Any = None, sender: Any = None, exclude: Any = ()
     ) -> Any:
@@ -237,19 +242,6 @@ class _Turn:
     """Id to the result of each call that has been run."""
 
 
-class _Last(list[Any]):
-    """Hooks of an agent, after which ours comes, whenever they were registered."""
-
-    def __init__(self, hooks: Sequence[Any], run: Callable[..., Any], ours: Any) -> None:
-        super().__init__(hooks)
-        self._run = run
-        self._ours = ours
-
-    def __iter__(self) -> Iterator[Any]:
-        yield from (partial(self._run, hook) for hook in super().__iter__())
-        yield self._ours
-
-
 class _Run(partial[str]):
     """Runs a tool of the chat in the environment: what the executor has for each."""
 
@@ -272,7 +264,7 @@ class Group:
         self._added: list[Any] = []
         """What lets agents speak that sit in the chat since it was made."""
         self._others: list[Any] = []
-        """Agents that others have made, which hear of the chat by our hook."""
+        """Agents that others have made, whose replies and messages go through us meanwhile."""
         self._roles: dict[int, str] = {}
         self._usual: dict[str, str] = {}
         self._messages: dict[tuple[int, str], dict[str, Any]] = {}
@@ -313,7 +305,7 @@ class Group:
         guest = self.conversation.seats[role]
         if role == EXECUTOR or getattr(guest, "agent", None) is None:
             agent = (ExecutorSeat if role == EXECUTOR else Seat)(role, self)
-            self._know(agent, role)
+            self._roles[id(agent)] = role
             return agent
         return self._guest(guest, role)
 
@@ -321,31 +313,31 @@ class Group:
         """Let an agent that somebody else has made sit in the chat itself."""
         agent = guest.agent
         guest.desk.listener = self.manager
-        agent.generate_reply = partial(self._guest_turn, agent)
-        self._know(agent, role)
-        return agent
+        kind = type(agent)
 
-    def _guest_turn(
-        self, agent: Any, messages: Any = None, sender: Any = None, exclude: Any = ()
-    ) -> Any:
-        usual = partial(type(agent).generate_reply, agent)
-        return self.turn(agent, messages, sender, exclude, usual)
+        def reply(messages: Any = None, sender: Any = None, exclude: Any = ()) -> Any:
+            usual = partial(kind.generate_reply, agent)
+            return self.turn(agent, messages, sender, exclude, usual)
+
+        def send(message: Any, recipient: Any, silent: bool) -> Any:
+            hooks = partial(kind._process_message_before_send, agent, message, recipient, silent)
+            return self.sent(agent, hooks, recipient)
+
+        agent.generate_reply, agent._process_message_before_send = reply, send
+        self._others.append(agent)
+        self._roles[id(agent)] = role
+        return agent
 
     def close(self) -> None:
         """Leave the agents of others as they were."""
         self._closed = True
         for agent in self._others:
-            agent.hook_lists[_SENDING] = list.copy(agent.hook_lists[_SENDING])
-            vars(agent).pop("generate_reply", None)
+            for name in ("generate_reply", "_process_message_before_send"):
+                vars(agent).pop(name, None)
             if self.manager is not None:
                 agent.stop_reply_at_receive(self.manager)
         while self._added:
             self._added.pop().close()
-
-    def _know(self, agent: Any, role: str) -> None:
-        self._roles[id(agent)] = role
-        agent.hook_lists[_SENDING] = _Last(agent.hook_lists[_SENDING], self._hook, self._hear)
-        self._others += [] if isinstance(agent, Seat) else [agent]
 
     def begin(self, conversation: Conversation) -> None:
         """Take up a conversation: another one than before, where the group is used again."""
@@ -632,25 +624,18 @@ class Group:
 
     # -- What is recorded: what an agent sends to the group, after all hooks.
 
-    def _hook(self, hook: Callable[..., Any], sender: Any, **sent: Any) -> Any:
-        """Return a message as a hook changes it; where the hook is a guest's, as its own code."""
-        talk, turn = self.conversation, self._turn
-        change = partial(hook, sender=sender, **sent)
-        if self._speaking or turn is None or turn.agent is not sender:
-            return change()
-        if turn.guest is None:
-            return self._in_time(turn, change)
-        view, code = turn.view, turn.guest.code
-        changed: Any = ""
-        with talk.guarding(view), code.watched() as printed:
-            try:
-                changed = as_message(code.call(change, talk.seconds_left), view.role)
-            finally:
-                view.printed += printed.getvalue()
-        return changed
+    def sent(self, sender: Any, hooks: Callable[[], Any], recipient: Any) -> Any:
+        """Return what an agent sends, after its hooks; what goes to the group is recorded.
 
-    def _hear(self, sender: Any, message: Any, recipient: Any, silent: bool) -> Any:
+        Args:
+            sender: The agent.
+            hooks: Returns the message as they change it.
+            recipient: Who gets it.
+        """
         talk, turn = self.conversation, self._turn
+        in_turn = not self._speaking and turn is not None and turn.agent is sender
+        has_hooks = in_turn and sender.hook_lists[_SENDING]
+        message = self._changed(turn, hooks) if turn and has_hooks else hooks()
         in_group = isinstance(recipient, _AUTOGEN.GroupChatManager)
         if self._speaking or not in_group or talk.finished:
             return message
@@ -687,6 +672,19 @@ class Group:
         _, rendered = parts_of(turn.said)
         made = {one["id"]: call for one, call in zip(rendered, known.calls, strict=False)}
         return replace(known, content=text, calls=tuple(call_in(call, made) for call in calls))
+
+    def _changed(self, turn: _Turn, hooks: Callable[[], Any]) -> Any:
+        """Return a message as hooks change it; where they are a guest's, as its own code."""
+        talk, view = self.conversation, turn.view
+        if turn.guest is None:
+            return self._in_time(turn, hooks)
+        changed: Any = ""
+        with talk.guarding(view), turn.guest.code.watched() as printed:
+            try:
+                changed = as_message(turn.guest.code.call(hooks, talk.seconds_left), view.role)
+            finally:
+                view.printed += printed.getvalue()
+        return changed
 
     # -- The whole chat.
 

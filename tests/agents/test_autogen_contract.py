@@ -12,6 +12,7 @@ NAMES = {
     "Agent": (),
     "ConversableAgent": (
         "_generate_code_execution_reply_using_executor",
+        "_process_message_before_send",
         "_run_async_in_thread",
         "a_execute_function",
         "a_generate_reply",
