@@ -68,6 +68,18 @@ def library() -> Any:
     return autogen
 
 
+def plain_agent(name: str, description: str | None = None) -> Any:
+    """Return an agent that asks nobody, runs nothing and ends no chat."""
+    return library().ConversableAgent(
+        name,
+        llm_config=False,
+        human_input_mode="NEVER",
+        code_execution_config=False,
+        is_termination_msg=lambda message: False,
+        description=description,
+    )
+
+
 @contextmanager
 def plain_replies(agents: Sequence[Any], seconds: Callable[[], float | None]) -> Iterator[None]:
     """Let a chat ask the async reply functions of agents, which AutoGen refuses, as plain ones.

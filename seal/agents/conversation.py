@@ -371,11 +371,10 @@ class Conversation:
 
     def charge(self, usage: Usage) -> None:
         """Count tokens that the choice of the next speaker took, as those of what was said last."""
-        self.usage = self.usage + usage
-        last = self.steps[-1]
-        first = next(n for n, step in enumerate(self.steps) if step.turn == last.turn)
-        spent = (self.steps[first].usage or Usage()) + usage
-        self.steps[first] = replace(self.steps[first], usage=spent if spent != Usage() else None)
+        if usage != Usage():
+            self.usage = self.usage + usage
+            last = self.steps[-1]
+            self.steps[-1] = replace(last, usage=(last.usage or Usage()) + usage)
 
     def enter_calls(self, role: str, calls: Sequence[ToolCall], asked: Stamp) -> list[ToolCall]:
         """Record calls that a role makes within its reply.

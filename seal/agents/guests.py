@@ -6,17 +6,17 @@ import copy
 import logging
 import threading
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from inspect import signature
 from types import SimpleNamespace
 from typing import Any
 
 from seal.agents import is_guest, makes_guest
-from seal.agents.autogen import Terminal, library, run_in_context
+from seal.agents.autogen import Terminal, library, plain_agent, run_in_context
 from seal.agents.messages import (
     answers,
     as_message,
@@ -29,14 +29,15 @@ from seal.agents.messages import (
     response,
     said_together,
     text_of,
+    tool_of,
 )
-from seal.agents.own import OwnAgent, OwnRole, asked_of, told_of
+from seal.agents.own import ObjectRole, OwnAgent, OwnRole, asked_of, told_of
 from seal.agents.own_code import OwnCode
 from seal.agents.roles import first_words
 from seal.agents.teams import MANAGER, USER
 from seal.agents.users import brief
 from seal.agents.view import Stamp, View
-from seal.core import JSON, Chat, Message, Reply, Step, Tool, ToolCall, Usage, UsageError, fault
+from seal.core import JSON, Chat, Message, Reply, Step, ToolCall, Usage, UsageError, fault
 from seal.core.registry import name_of
 from seal.core.values import digest
 
@@ -86,8 +87,8 @@ class GuestAgent(OwnAgent):
                 held.enter_context(_ONE_AT_A_TIME)
             try:
                 role = self._seated(self.made(), held)
-            except UsageError as error:
-                return Unmade(self.code, error)
+            except UsageError as error:  # it crashes where it would speak
+                return ObjectRole(self, partial(_refuse, error))
             role.held = held.pop_all()
             return role
 
@@ -104,6 +105,10 @@ class GuestAgent(OwnAgent):
             return GroupGuest(self.code, *_prepared(guest, held))
         kind = GroupGuest if is_group(guest) else GuestRole
         return kind(self.code, guest)
+
+
+def _refuse(error: UsageError, chat: Chat) -> None:
+    raise error
 
 
 def is_group(guest: Any) -> bool:
@@ -218,26 +223,18 @@ class Guest(OwnRole):
     Args:
         code: Where it runs.
         agents: All of them that are known.
+        group: Returns the group chat whose messages a person who sits here is shown.
     """
 
-    def __init__(self, code: OwnCode, agents: Sequence[Any]) -> None:
+    def __init__(self, code: OwnCode, agents: Sequence[Any], group: Callable[[], Any]) -> None:
         super().__init__(code)
         self.autogen = library()
         self.held = ExitStack()
         """What ends with the chat."""
         self.desk = Desk([one for one in agents if isinstance(one, self.autogen.ConversableAgent)])
-        self.stream = _Stream(self.said_so_far)
+        self.stream = _Stream(lambda: group().messages)
         self._routing = ExitStack()
         self._routing.enter_context(self.desk.open())
-
-    @property
-    def others(self) -> Any:
-        """The agent that stands for the rest of the chat."""
-        return self.desk.listener
-
-    def said_so_far(self) -> Sequence[Mapping[str, Any]]:
-        """Return the messages that a person who sits here is shown."""
-        return ()
 
     def said(self, chat: Chat) -> Any:
         """Return what the guest says, in the time that is left."""
@@ -259,31 +256,14 @@ class Guest(OwnRole):
         """Forget the chat."""
         self._routing.close()
         for one in self.desk.agents:
-            if self.others is not None:
-                _forget(one, self.others)
+            if self.desk.listener is not None:
+                _forget(one, self.desk.listener)
         self.held.close()
 
 
 def _forget(agent: Any, other: Any) -> None:
     agent.clear_history(other)
     agent.reset_consecutive_auto_reply_counter(other)
-
-
-class Unmade(OwnRole):
-    """An agent that could not be made for one chat: it crashes where it would speak.
-
-    Args:
-        code: Where it would run.
-        error: Why there is none.
-    """
-
-    def __init__(self, code: OwnCode, error: UsageError) -> None:
-        super().__init__(code)
-        self._error = error
-
-    def said(self, chat: Chat) -> Any:
-        """Raise the error."""
-        raise self._error
 
 
 class GuestRole(Guest):
@@ -295,7 +275,7 @@ class GuestRole(Guest):
     """
 
     def __init__(self, code: OwnCode, agent: Any) -> None:
-        super().__init__(code, [agent])
+        super().__init__(code, [agent], lambda: self.desk.listener.groupchat)
         self.agent = agent
         self.message: Any = ""
         """Its last reply as a message of AutoGen, before hooks."""
@@ -308,10 +288,6 @@ class GuestRole(Guest):
         """Id to what an own tool answered to a call of the message."""
         self._offered: set[str] = set()
         """Names of the tools of the chat."""
-
-    def said_so_far(self) -> Sequence[Mapping[str, Any]]:
-        """Return the messages of the group."""
-        return self.others.groupchat.messages if self.others is not None else ()
 
     def answer(self, chat: Chat) -> Any:
         """Return what the agent replies to what it has heard."""
@@ -328,8 +304,8 @@ class GuestRole(Guest):
                 return Reply(words)
         heard = self._heard(chat)
         for _ in range(_OWN_CALLS):
-            self.agent.chat_messages[self.others][:] = copy.deepcopy([*heard, *self._made])
-            said = type(self.agent).generate_reply(self.agent, sender=self.others)
+            self.agent.chat_messages[self.desk.listener][:] = copy.deepcopy([*heard, *self._made])
+            said = type(self.agent).generate_reply(self.agent, sender=self.desk.listener)
             if said is None:
                 self.message = ""
                 return Reply(done=chat.role == USER)
@@ -424,26 +400,12 @@ class GroupGuest(Guest):
 
     def __init__(self, code: OwnCode, guest: Any, user: Any = None) -> None:
         self._group = group_of(guest)
-        super().__init__(code, self._group.nested_agents())
+        super().__init__(code, self._group.nested_agents(), lambda: self._group)
         self.desk.offers = self.desk.runs_calls = True
         self.desk.user = user
-        self.desk.listener = user or self._asker()
+        self.desk.listener = user or plain_agent(USER)
         self._manager = guest if guest is not self._group else self._managed()
         self._begun = False
-
-    def _asker(self) -> Any:
-        """Return the agent that asks the group in the user's place."""
-        return self.autogen.ConversableAgent(
-            USER,
-            llm_config=False,
-            human_input_mode="NEVER",
-            code_execution_config=False,
-            is_termination_msg=lambda message: False,
-        )
-
-    def said_so_far(self) -> Sequence[Mapping[str, Any]]:
-        """Return the messages of the group that is the agent."""
-        return self._group.messages  # type: ignore[no-any-return]
 
     def _managed(self) -> Any:
         """Return a manager for a group chat that has none."""
@@ -460,7 +422,7 @@ class GroupGuest(Guest):
         """Return the last words of the group about what it is asked."""
         first = len(self._group.messages) if self._begun else 0
         message = asked_of(chat) if self._begun else told_of(chat)
-        self.others.initiate_chat(
+        self.desk.listener.initiate_chat(
             self._manager, message=message, clear_history=not self._begun, silent=True
         )
         self._begun = True
@@ -678,9 +640,10 @@ class SealClient:
         desk = self._desk
         offered = list(desk.chat.tools) if self._offers else []
         taken = {tool.name for tool in offered}
-        own = [tool for tool in map(_own_tool, params.get("tools") or ()) if tool.name not in taken]
+        own = [tool_of(schema["function"]) for schema in params.get("tools") or ()]
+        offered += [tool for tool in own if tool.name not in taken]
         messages = [_message(desk, message) for message in params["messages"]]
-        answer = desk.chat.complete(messages, [*offered, *own], "response_format" in params)
+        answer = desk.chat.complete(messages, offered, "response_format" in params)
         calls = []
         for call in answer.calls:
             call_id = f"{desk.chat.role}_{len(desk.made)}"
@@ -715,13 +678,6 @@ class SealClient:
             "cost": 0.0,
             "model": response.model,
         }
-
-
-def _own_tool(schema: Mapping[str, Any]) -> Tool:
-    function = schema["function"]
-    parameters = function.get("parameters") or {"type": "object", "properties": {}}
-    name = function["name"]
-    return Tool(f"autogen/own/{name}", name, function.get("description") or "", parameters)
 
 
 def _message(desk: Desk, message: Mapping[str, Any]) -> Message:

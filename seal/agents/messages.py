@@ -7,9 +7,12 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
-from seal.core import Reply, Step, ToolCall, ToolResult, UsageError, shortened
+from seal.core import Reply, Step, Tool, ToolCall, ToolResult, UsageError, shortened
 from seal.core.call_formats import call_of, parse_call
 from seal.core.values import json_text, one_line
+
+OWN = "autogen/own/"
+"""Begins the id of a tool that somebody has registered on an agent."""
 
 # -- Steps and replies as messages.
 
@@ -73,6 +76,13 @@ def arguments_text(call: ToolCall) -> str:
 def called_text(call: Mapping[str, Any]) -> str:
     """Return a call of a message in words."""
     return f"{call['function'].get('name')}({call['function'].get('arguments')})"
+
+
+def tool_of(function: Mapping[str, Any]) -> Tool:
+    """Return the tool that OpenAI's schema of a function describes."""
+    parameters = function.get("parameters") or {"type": "object", "properties": {}}
+    name = function["name"]
+    return Tool(OWN + name, name, function.get("description") or "", parameters)
 
 
 def in_words(message: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from seal.agents.autogen import Terminal, library, plain_replies, run_in_context
+from seal.agents.autogen import Terminal, library, plain_agent, plain_replies, run_in_context
 from seal.agents.conversation import Conversation
 from seal.agents.messages import (
+    OWN,
     arguments_text,
     as_message,
     call_in,
@@ -27,6 +28,7 @@ from seal.agents.messages import (
     parts_of,
     results_in,
     said_together,
+    tool_of,
 )
 from seal.agents.roles import Prompt
 from seal.agents.teams import DESCRIPTIONS, EXECUTOR, MANAGER, SPEAKER_SELECTION, USER
@@ -36,7 +38,6 @@ from seal.core import (
     Reply,
     Step,
     Stop,
-    Tool,
     ToolCall,
     ToolResult,
     UsageError,
@@ -51,8 +52,6 @@ _ODD = re.compile("[^A-Za-z0-9_-]")
 _WITHOUT_MODEL = ("random", "round_robin")
 """How AutoGen selects speakers without asking a model."""
 _SENDING = "process_message_before_send"
-OWN = "autogen/own/"
-"""Begins the id of a tool that somebody has registered on a seat."""
 
 
 class _Anybody(type):
@@ -180,14 +179,6 @@ class ExecutorSeat(Seat):
 def _is_own(function: Any) -> bool:
     """Tell whether a function of the executor is one that somebody has registered."""
     return not isinstance(function, _Run)
-
-
-def _named(agent: Any, role: str) -> Any:
-    """Return an agent that has the name of its role."""
-    if agent.name == role:
-        return agent
-    told = DESCRIPTIONS.get(role, role)
-    return _AUTOGEN.ConversableAgent(role, llm_config=False, description=told)
 
 
 def _taken(name: str) -> str:
@@ -397,7 +388,10 @@ class Group:
         """Return the agent that AutoGen chooses by a model to follow on a text."""
         talk, speaker = self.conversation, self._role(last)
         among = [role for role in self.agents if role not in (speaker, EXECUTOR)]
-        named = {role: _named(self.agents[role], role) for role in (speaker, *among)}
+        named = {
+            role: agent if agent.name == role else plain_agent(role, DESCRIPTIONS.get(role, role))
+            for role, agent in self.agents.items()
+        }
         chosen = among[0]
         if len(among) > 1:
             chat = _AUTOGEN.GroupChat(
@@ -599,8 +593,7 @@ class Group:
             )
         if name in offers.names:
             raise UsageError(_taken(name))
-        parameters = function.get("parameters") or {"type": "object", "properties": {}}
-        offers.add([Tool(OWN + name, name, function.get("description") or "", parameters)])
+        offers.add([tool_of(function)])
 
     def result(self, agent: Any, call_id: Any) -> tuple[bool, str]:
         """Return whether a call of the last message succeeded, and what it brought."""
