@@ -465,23 +465,18 @@ class Group:
         """Return what an agent replies, and remember what it stands for until it is sent."""
         if self._speaking:  # it is asked within the reply of another, as in a nested chat
             return generate(messages=messages, sender=sender, exclude=exclude)
-        talk, role = self.conversation, self._role(agent)
-        in_chat = isinstance(sender, _AUTOGEN.GroupChatManager)
-        if in_chat and not talk.finished and role != talk.next_role:
-            talk.hand_on(role)
-        if talk.finished or (in_chat and role != talk.next_role):
+        talk = self.conversation
+        turn = self._turn = self._next_turn(agent, isinstance(sender, _AUTOGEN.GroupChatManager))
+        if turn is None:
             return None  # a limit has ended the chat
-        turn = self._turn = self._opened(agent, role)
-        if turn.guest is not None:
-            return self._guest_reply(turn)
         if messages is None or (sender is not None and messages is agent.chat_messages[sender]):
             messages = deepcopy(turn.shown) if any(agent.hook_lists.values()) else [*turn.shown]
         self._speaking = True
         try:
-            if messages:
+            if messages and turn.guest is None:
                 given = {"messages": messages, "sender": sender, "exclude": exclude}
                 said = self._generated(turn, partial(generate, **given))
-            else:  # nothing to reply to: AutoGen's functions want a last message
+            else:  # where there is nothing to reply to, AutoGen's functions want a last message
                 said = self.let_speak(agent, messages)
         finally:
             self._speaking = False
@@ -518,14 +513,18 @@ class Group:
             turn.view.close()
             return ""
 
-    def _guest_reply(self, turn: _Turn) -> Any:
-        self._speaking = True
-        try:
-            turn.reply = self.conversation.reply(turn.view)
-        finally:
-            self._speaking = False
-        turn.said = "" if turn.view.stop or turn.view.spent else turn.guest.message
-        return deepcopy(turn.said)
+    def _next_turn(self, agent: Any, in_chat: bool) -> _Turn | None:
+        """Return what an agent says next; None: the chat has ended, perhaps by that.
+
+        Args:
+            agent: Who speaks.
+            in_chat: Whether it speaks to the group, so that it must be its turn.
+        """
+        talk, role = self.conversation, self._role(agent)
+        if in_chat and not talk.finished and role != talk.next_role:
+            talk.hand_on(role)
+        ended = talk.finished or (in_chat and role != talk.next_role)
+        return None if ended else self._opened(agent, role)
 
     def _opened(self, agent: Any, role: str) -> _Turn:
         view = self.conversation.open(role)
@@ -559,10 +558,13 @@ class Group:
         talk, turn = self.conversation, self._turn
         if turn is None or turn.agent is not agent:  # within the reply of another
             turn = self._opened(agent, self._role(agent))
-        if messages != turn.shown:
+        if turn.guest is None and messages != turn.shown:
             turn.view.heard = heard_steps(messages, turn.seen, turn.shown, turn.view.role)
         turn.reply = talk.reply(turn.view)
-        turn.said = message_said(turn.reply, talk.calls_made)
+        if turn.guest is None:
+            turn.said = message_said(turn.reply, talk.calls_made)
+        else:
+            turn.said = "" if turn.view.stop or turn.view.spent else turn.guest.message
         return turn.said
 
     # -- Calls, and tools that somebody registers.
@@ -633,20 +635,13 @@ class Group:
         if self._speaking or not in_group or talk.finished:
             return message
         if turn is None or turn.agent is not sender:  # nobody has asked it
-            role = self._role(sender)
-            if role != talk.next_role:
-                talk.hand_on(role)
-            if talk.finished:
-                return message
-            turn = self._opened(sender, role)
+            turn = self._next_turn(sender, in_chat=True)
         self._turn = None
-        reply = turn.reply
+        if turn is None:
+            return message
         if turn.guest is not None:
             turn.guest.sent(message, turn.view.first)
-        if turn.guest is not None and message != turn.said:
-            reply = turn.guest.read(message, turn.view.role)
-        elif reply is None or message != turn.said:
-            reply = self._read(turn, message)
+        reply = turn.reply if turn.reply and message == turn.said else self._read(turn, message)
         in_ours = recipient.groupchat is self.chat
         steps = talk.enter(turn.view, reply, open_end=in_ours and self._free)
         *earlier, sent = map(message_of, said_together(steps))
@@ -659,6 +654,9 @@ class Group:
         """Return what a message says, whoever made it and whatever hooks have done to it."""
         known, role = turn.reply or Reply(), turn.view.role
         message, pending = as_message(message, role), self.conversation.pending
+        if turn.guest is not None:
+            theirs: Reply = turn.guest.read(message, role)
+            return theirs
         text, calls = parts_of(message)
         if role == EXECUTOR and pending:
             return replace(known, results=results_in(message, known.results, pending))
