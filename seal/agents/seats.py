@@ -32,7 +32,7 @@ from seal.agents.messages import (
 )
 from seal.agents.roles import Prompt
 from seal.agents.teams import DESCRIPTIONS, EXECUTOR, MANAGER, SPEAKER_SELECTION, USER
-from seal.agents.view import View
+from seal.agents.view import Stamp, View
 from seal.core import (
     OverdueError,
     Reply,
@@ -555,12 +555,17 @@ class Group:
 
     def let_speak(self, agent: Any, messages: Sequence[dict[str, Any]]) -> Any:
         """Return what a role says to messages, as a message."""
-        talk, turn = self.conversation, self._turn
-        if turn is None or turn.agent is not agent:  # within the reply of another
+        talk, outer = self.conversation, self._turn
+        turn = outer
+        if (
+            turn is None or turn.agent is not agent or turn.reply
+        ):  # within a reply, as a nested chat
             turn = self._opened(agent, self._role(agent))
         if turn.guest is None and messages != turn.shown:
             turn.view.heard = heard_steps(messages, turn.seen, turn.shown, turn.view.role)
         turn.reply = talk.reply(turn.view)
+        if outer is not None and turn is not outer:
+            outer.view.asked = outer.view.asked + Stamp(turn.view.asked.usage)
         if turn.guest is None:
             turn.said = message_said(turn.reply, talk.calls_made)
         else:

@@ -337,7 +337,7 @@ class Says(Script):
         return Completion("Monday.", usage=Usage(10, 5))
 
 
-@pytest.mark.parametrize("turns", [1, 2])
+@pytest.mark.parametrize("turns", [1, 2, 3])
 @pytest.mark.parametrize("has_config", [True, False])
 def test_agents_of_a_nested_chat_of_a_seat_ask_the_models_of_the_run(turns, has_config):
     nowhere = {"model": "any", "api_key": "none", "base_url": "http://127.0.0.1:9"}
