@@ -31,7 +31,7 @@ from seal.agents.messages import (
     text_of,
     tool_of,
 )
-from seal.agents.own import ObjectRole, OwnAgent, OwnRole, asked_of, told_of
+from seal.agents.own import FunctionRole, OwnAgent, OwnRole, asked_of, told_of
 from seal.agents.own_code import OwnCode
 from seal.agents.roles import first_words
 from seal.agents.teams import MANAGER, USER
@@ -88,7 +88,7 @@ class GuestAgent(OwnAgent):
             try:
                 role = self._seated(self.made(), held)
             except UsageError as error:  # it crashes where it would speak
-                return ObjectRole(self, partial(_refuse, error))
+                return FunctionRole(self.code, partial(_refuse, error))
             role.held = held.pop_all()
             return role
 

@@ -7,7 +7,7 @@ import inspect
 import keyword
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from seal.agents import PlayedAnew
 from seal.agents.own_code import Inbox, OwnCode
@@ -15,7 +15,6 @@ from seal.agents.replies import CallsSpentError, PluginError
 from seal.agents.teams import EXECUTOR, MANAGER, USER
 from seal.core import (
     JSON,
-    Agent,
     Chat,
     Completion,
     Reply,
@@ -67,39 +66,60 @@ class OwnAgent(PlayedAnew):
         self.code.close()
 
 
-class FunctionAgent(OwnAgent):
-    """A function in the place of a role, for all chats of a run.
+class CodeAgent(OwnAgent):
+    """A function, or an object with `reply(chat)`, in the place of a role, for all chats of a run.
 
     Args:
-        function: Of (request, tools), (request, tools, messages) or (request, chat); it returns
-            what it says as a text, or a `seal.Reply`.
+        what: A function of (request, tools), (request, tools, messages) or (request, chat), which
+            returns what it says as a text, or a `seal.Reply`. An object serves every chat, a class
+            of such is made for each.
         role: Whose place it takes, which decides what an unusual second name gets.
 
     Raises:
         UsageError: It takes other arguments.
     """
 
-    def __init__(self, function: Callable[..., Any], role: str = MANAGER) -> None:
+    def __init__(self, what: Any, role: str = MANAGER) -> None:
         super().__init__()
-        self.function = function
-        given = list(inspect.signature(function).parameters.values())
-        second = given[1].name if len(given) > 1 else ""
-        third = given[2] if len(given) > 2 and given[2].kind in _BY_PLACE else None
-        hears = third is not None and (third.name == "messages" or third.default is third.empty)
-        self.takes_chat = second == "chat" or (role != MANAGER and second != "tools" and not hears)
-        has_own = third is not None and not hears
-        counts = (2,) if self.takes_chat or has_own else (3, 2)
-        wanted = places_of(function, *counts)
-        if wanted is None:
-            raise UsageError(
-                f"{name_of(function)}{inspect.signature(function)} is no agent; expected a "
-                "function of (request, tools), (request, tools, messages) or (request, chat)"
-            )
-        self.wanted = wanted
+        self.identity = str(name_of(what))
+        self._what = what
+        self._given = _given_to(what, role)
 
     def for_chat(self) -> FunctionRole:
         """Return what plays the role in one chat."""
-        return FunctionRole(self, self.function)
+        made = self.made()
+        return FunctionRole(self.code, getattr(made, "reply", made), self._given)
+
+    def made(self) -> Any:
+        """Return the function or the object, of a class a new one."""
+        return self._what() if isinstance(self._what, type) else self._what
+
+
+_REPLY = ("chat",)
+"""What `reply` of an object is given."""
+
+
+def _given_to(what: Any, role: str) -> Sequence[str]:
+    """Return what a function in the place of a role is given, or `reply` of an object."""
+    if hasattr(what, "reply"):
+        is_class = isinstance(what, type)
+        has_self = is_class and inspect.isfunction(inspect.getattr_static(what, "reply"))
+        if not takes(what.reply, 1 + has_self):
+            raise UsageError(f"{name_of(what)} is no agent; expected a method reply(chat)")
+        return _REPLY
+    given = list(inspect.signature(what).parameters.values())
+    second = given[1].name if len(given) > 1 else ""
+    third = given[2] if len(given) > 2 and given[2].kind in _BY_PLACE else None
+    hears = third is not None and (third.name == "messages" or third.default is third.empty)
+    takes_chat = second == "chat" or (role != MANAGER and second != "tools" and not hears)
+    has_own = third is not None and not hears
+    wanted = places_of(what, *((2,) if takes_chat or has_own else (3, 2)))
+    if wanted is None:
+        raise UsageError(
+            f"{name_of(what)}{inspect.signature(what)} is no agent; expected a "
+            "function of (request, tools), (request, tools, messages) or (request, chat)"
+        )
+    return ("request", "chat") if takes_chat else ("request", "tools", "messages")[:wanted]
 
 
 class OwnRole(ABC):
@@ -160,20 +180,27 @@ def _typed(said: Any) -> str:
 
 
 class FunctionRole(OwnRole):
-    """A function in the place of a role, in one chat.
+    """A function, or the `reply(chat)` of an object, in the place of a role, in one chat.
 
     Args:
-        agent: Where it runs, and what it is given.
+        code: Where it runs.
         function: Is called for each reply.
+        given: What it is given.
     """
 
-    def __init__(self, agent: OwnAgent, function: Callable[..., Any]) -> None:
-        super().__init__(agent.code)
-        self._agent: Any = agent
+    def __init__(
+        self, code: OwnCode, function: Callable[..., Any], given: Sequence[str] = _REPLY
+    ) -> None:
+        super().__init__(code)
         self._function = function
+        self._names = given
         self._now = _Now()
         self._paused: Any = None
         """The generator that waits for what the user says next."""
+
+    def replied(self, said: Any) -> Reply:
+        """Return what was said as a reply; the chat refuses what an object replies otherwise."""
+        return cast(Reply, said) if self._names == _REPLY else super().replied(said)
 
     def close(self) -> None:
         """Leave a generator that waits."""
@@ -229,10 +256,12 @@ class FunctionRole(OwnRole):
 
     def _given(self, chat: Chat, request: str) -> tuple[Any, ...]:
         now: Any = self._now
-        if self._agent.takes_chat:
+        if self._names == _REPLY:
+            return (chat,)
+        if "chat" in self._names:
             return request, now
         tools = Together(now).tools() if self._is_async() else plain_tools(now)
-        if self._agent.wanted < 3:  # it hears nothing else
+        if "messages" not in self._names:  # it hears nothing else
             return told_of(chat), tools
         return request, tools, earlier_of(chat)
 
@@ -243,46 +272,6 @@ class FunctionRole(OwnRole):
             inspect.iscoroutinefunction(one) or inspect.isasyncgenfunction(one)
             for one in (function, called)
         )
-
-
-class ObjectAgent(OwnAgent):
-    """An object with `reply(chat)`, or a class of such, in the place of a role of a run.
-
-    Args:
-        role: The object serves every chat; a class is made for each.
-
-    Raises:
-        UsageError: Its `reply` takes other arguments.
-    """
-
-    def __init__(self, role: Agent | type) -> None:
-        super().__init__()
-        self.identity = str(name_of(role))
-        self._role = role
-        reply: Any = getattr(role, "reply", None)
-        is_class = isinstance(role, type)
-        has_self = is_class and inspect.isfunction(inspect.getattr_static(role, "reply", None))
-        if not takes(reply, 1 + has_self):
-            raise UsageError(f"{self.identity} is no agent; expected a method reply(chat)")
-
-    def for_chat(self) -> ObjectRole:
-        """Return what plays the role in one chat."""
-        return ObjectRole(self, self.made().reply)
-
-    def made(self) -> Agent:
-        """Return the object, of a class a new one."""
-        return self._role() if isinstance(self._role, type) else self._role
-
-
-class ObjectRole(FunctionRole):
-    """The `reply(chat)` of an object, plain or async, in one chat."""
-
-    def replied(self, said: Any) -> Any:
-        """Return what the object replies, of whatever type: the chat refuses what is no reply."""
-        return said
-
-    def _given(self, chat: Chat, request: str) -> tuple[Any, ...]:
-        return (chat,)
 
 
 class _Now:

@@ -284,10 +284,6 @@ class Group:
             silent=True,
             is_termination_msg=lambda message: False,
         )
-        guest: Any
-        for guest in conversation.seats.values():
-            if getattr(guest, "agent", None) is not None:
-                guest.desk.listener = self.manager
         self.begin(conversation)
 
     # -- Who sits.
@@ -303,7 +299,6 @@ class Group:
     def _guest(self, guest: Any, role: str) -> Any:
         """Let an agent that somebody else has made sit in the chat itself."""
         agent = guest.agent
-        guest.desk.listener = self.manager
         kind = type(agent)
 
         def reply(messages: Any = None, sender: Any = None, exclude: Any = ()) -> Any:
@@ -534,8 +529,9 @@ class Group:
         told = str(agent.system_message)
         if isinstance(agent, Seat) and told != self._usual.get(role, told):
             view.instructions = self._usual[role], told
-        guest = self.conversation.seats.get(role)
+        guest: Any = self.conversation.seats.get(role)
         if getattr(guest, "agent", None) is agent:
+            guest.desk.listener = self.manager
             return _Turn(agent, view, [], [], guest=guest)
         seen = said_together(view.steps)
         shown = [self._message(said, role) for said in seen]
