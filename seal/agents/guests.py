@@ -86,9 +86,12 @@ class GuestAgent(OwnAgent):
             if not self._makes:
                 held.enter_context(_ONE_AT_A_TIME)
             try:
-                role = self._seated(self.made(), held)
+                made = self.made()
+                with making():
+                    role = self._seated(made, held)
             except UsageError as error:  # it crashes where it would speak
                 return FunctionRole(self.code, partial(_refuse, error))
+            held.enter_context(role.desk.open())
             role.held = held.pop_all()
             return role
 
@@ -233,8 +236,6 @@ class Guest(OwnRole):
         """What ends with the chat."""
         self.desk = Desk([one for one in agents if isinstance(one, self.autogen.ConversableAgent)])
         self.stream = _Stream(lambda: group().messages)
-        self._routing = ExitStack()
-        self._routing.enter_context(self.desk.open())
 
     def said(self, chat: Chat) -> Any:
         """Return what the guest says, in the time that is left."""
@@ -254,7 +255,6 @@ class Guest(OwnRole):
 
     def close(self) -> None:
         """Forget the chat."""
-        self._routing.close()
         for one in self.desk.agents:
             if self.desk.listener is not None:
                 _forget(one, self.desk.listener)
