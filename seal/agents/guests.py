@@ -296,7 +296,7 @@ class GuestRole(Guest):
         self._made = []
         spoken = any(s.author == chat.role and s.goal == chat.goal for s in chat.steps)
         if chat.role == USER and not spoken:
-            if not self._kept and chat.persona is not None:
+            if chat.persona is not None:
                 self._made.append({"role": "user", "content": brief(chat), "name": "system"})
             words = first_words(chat)
             if words is not None:
@@ -504,15 +504,20 @@ class Desk:
 
     @contextmanager
     def open(self) -> Iterator[Desk]:
-        """Be there for agents within the block; what was lent is taken back."""
+        """Be there for agents within the block; afterwards they are as they were."""
         with routed():
             for agent in self.agents:
                 self.lend(agent)
+                if self.runs_calls:
+                    agent.register_reply([library().Agent, None], _reply_here, position=0)
             try:
                 yield self
             finally:
                 for agent in self._lent:
                     agent.client = None
+                for agent in self.agents:
+                    replies = agent._reply_func_list
+                    replies[:] = [one for one in replies if one["reply_func"] is not _reply_here]
 
     @contextmanager
     def asking(self, chat: Any) -> Iterator[None]:
@@ -538,19 +543,17 @@ class Desk:
             agent.client = our_wrapper()
             self._lent.append(agent)
 
-    def replied(self, agent: Any, messages: Any, sender: Any) -> tuple[bool, Any]:
+    def replied(self, agent: Any, messages: Sequence[Any]) -> tuple[bool, Any]:
         """Return whether a reply is made here in an agent's place, and that reply."""
-        self.lend(agent)
         if agent is self.user:
             return True, None
-        messages = agent.chat_messages[sender] if messages is None else messages
-        if not (self.runs_calls and messages and messages[-1].get("tool_calls")):
+        if not messages or not messages[-1].get("tool_calls"):
             return False, None
         _, made = parts_of(as_message(messages[-1], agent.name))
         offered = {tool.name for tool in self.chat.tools}
         calls = {call["id"]: call_in(call, self.made) for call in made}
         ours = {call_id: call for call_id, call in calls.items() if call.name in offered}
-        if not ours or not self.knows(agent):
+        if not ours:
             return False, None
         ran = dict(zip(ours, self.chat.execute([*ours.values()]), strict=True))
         return True, answers(
@@ -724,6 +727,7 @@ def routed() -> Iterator[None]:
         (agent, "generate_reply"): _generate_reply,
         (agent, "a_generate_reply"): _a_generate_reply,
         (agent, "can_execute_function"): _can_execute_function,
+        (agent, "function_map"): property(_function_map),
         (agent, "_run_async_in_thread"): run_in_context,
     }
     with _ROUTING:
@@ -767,13 +771,25 @@ def _create(wrapper: Any, **config: Any) -> Any:
     return original(wrapper, **config) if desk is None else desk.create(original, wrapper, config)
 
 
+def _function_map(agent: Any) -> dict[str, Any]:
+    """Return the functions of an agent; a member of a group that speaks has the offered tools."""
+    own, desk = _USUAL["function_map"].fget(agent), SPEAKING.get()
+    if desk is None or not (desk.runs_calls and desk.knows(agent)):
+        return own  # type: ignore[no-any-return]
+    return {**dict.fromkeys(tool.name for tool in desk.chat.tools), **own}
+
+
 def _can_execute_function(agent: Any, name: Any) -> bool:
-    desk = SPEAKING.get()
     names = name if isinstance(name, list) else [name]
-    if desk is not None and desk.runs_calls and desk.knows(agent):
-        offered = {tool.name for tool in desk.chat.tools}
-        names = [one for one in names if one not in offered]
-    return bool(_USUAL["can_execute_function"](agent, names))
+    return all(one in agent.function_map for one in names)
+
+
+def _reply_here(
+    agent: Any, messages: Any = None, sender: Any = None, config: Any = None
+) -> tuple[bool, Any]:
+    """Reply in the place of a member of a group that speaks (`Desk.replied`)."""
+    desk = SPEAKING.get()
+    return (False, None) if desk is None else desk.replied(agent, messages or ())
 
 
 def _generate_reply(
@@ -782,9 +798,8 @@ def _generate_reply(
     usual, desk = _USUAL["generate_reply"], SPEAKING.get()
     if desk is None:
         return usual(agent, messages, sender, exclude)
-    is_done, said = desk.replied(agent, messages, sender)
-    if not is_done:
-        said = usual(agent, messages, sender, (*exclude, *desk.excluded(agent)))
+    desk.lend(agent)
+    said = usual(agent, messages, sender, (*exclude, *desk.excluded(agent)))
     return desk.overheard(agent, sender, said)
 
 
@@ -794,13 +809,12 @@ async def _a_generate_reply(
     usual, desk = _USUAL["a_generate_reply"], SPEAKING.get()
     if desk is None:
         return await usual(agent, messages, sender, exclude)
-    is_done, said = desk.replied(agent, messages, sender)
-    if not is_done:
-        setattr(agent, _SEATED_AT, desk)
-        try:
-            said = await usual(agent, messages, sender, (*exclude, *desk.excluded(agent)))
-        finally:
-            delattr(agent, _SEATED_AT)
+    desk.lend(agent)
+    setattr(agent, _SEATED_AT, desk)
+    try:
+        said = await usual(agent, messages, sender, (*exclude, *desk.excluded(agent)))
+    finally:
+        delattr(agent, _SEATED_AT)
     return desk.overheard(agent, sender, said)
 
 

@@ -391,7 +391,7 @@ class Group:
         if len(among) > 1:
             chat = _AUTOGEN.GroupChat(
                 agents=[named[role] for role in among],
-                messages=self.chat.messages,
+                messages=[*self.chat.messages[:-1], {**self.chat.messages[-1], "name": speaker}],
                 speaker_selection_method="auto",
             )
             with self._model_chooses() as asked:
