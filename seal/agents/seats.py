@@ -231,6 +231,8 @@ class _Turn:
     """Where the agent is somebody else's: what lets it speak."""
     results: dict[str, ToolResult] | None = None
     """Id to the result of each call that has been run."""
+    is_late: bool = False
+    """Whether a function of others has not ended in time, so that nothing is said."""
 
 
 class _Run(partial[str]):
@@ -488,7 +490,8 @@ class Group:
         """Return what a seat's reply functions give; those of others in the time that is left."""
         agent = turn.agent
         if not agent.has_own_replies:
-            return self._in_time(turn, generate) if any(agent.hook_lists.values()) else generate()
+            is_ours = not (any(agent.hook_lists.values()) or turn.view.functions)
+            return generate() if is_ours else self._in_time(turn, generate)
         from seal.agents.guests import nested
 
         with nested(turn.view, self.manager):
@@ -504,8 +507,9 @@ class Group:
         except OverdueError:
             if talk.own_seconds_left:  # it is the run's time that is up
                 raise
-            turn.view.stop = Stop("max_seconds")
-            turn.view.close()
+            turn.view.stop, turn.is_late = Stop("max_seconds"), True
+            if not turn.view.functions:  # one that still runs calls holds the view
+                turn.view.close()
             return ""
 
     def _next_turn(self, agent: Any, in_chat: bool) -> _Turn | None:
@@ -653,6 +657,8 @@ class Group:
 
     def _read(self, turn: _Turn, message: Any) -> Reply:
         """Return what a message says, whoever made it and whatever hooks have done to it."""
+        if turn.is_late:
+            return Reply()
         known, role = turn.reply or Reply(), turn.view.role
         message, pending = as_message(message, role), self.conversation.pending
         if turn.guest is not None:

@@ -207,6 +207,24 @@ def test_a_seat_whose_functions_never_end_ends_by_the_time_of_the_chat(register)
         assert steps(group)[1:] == [(MANAGER, "user_simulator", "")]
 
 
+@pytest.mark.parametrize("is_tool", [True, False])
+def test_an_executor_that_does_not_end_in_time_brings_no_results(is_tool):
+    with live(Script(ToolCall("", "slow", {})), team="direct", max_seconds=0.5) as group:
+        manager, executor = group.agents[MANAGER], group.agents["executor"]
+
+        def slow() -> str:
+            return str(sleeps() if is_tool else "now")
+
+        autogen.register_function(
+            slow, caller=manager, executor=executor, name="slow", description="Wait."
+        )
+        if not is_tool:
+            executor.register_hook("process_message_before_send", sleeps)
+        group.hold()
+        assert stops(group) == ["max_seconds"]
+        assert [step.result for step in group.conversation.steps if step.result] == []
+
+
 @pytest.mark.parametrize("method", [None, "round_robin"])
 def test_a_graph_in_which_nobody_may_follow_ends_the_chat(method):
     with live(team="direct") as group:
