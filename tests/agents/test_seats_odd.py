@@ -200,7 +200,7 @@ async def sleeps_too(*given: Any, **named: Any) -> Any:
     ids=["reply", "async reply", "hook on hearing", "hook on sending"],
 )
 def test_a_seat_whose_functions_never_end_ends_by_the_time_of_the_chat(register):
-    with live(team="direct", max_seconds=0.5) as group:
+    with live(team="direct", max_seconds=1.5) as group:
         register(group.agents[MANAGER])
         group.hold()
         assert stops(group) == ["max_seconds"]
@@ -209,7 +209,7 @@ def test_a_seat_whose_functions_never_end_ends_by_the_time_of_the_chat(register)
 
 @pytest.mark.parametrize("is_tool", [True, False])
 def test_an_executor_that_does_not_end_in_time_brings_no_results(is_tool):
-    with live(Script(ToolCall("", "slow", {})), team="direct", max_seconds=0.5) as group:
+    with live(Script(ToolCall("", "slow", {})), team="direct", max_seconds=1.5) as group:
         manager, executor = group.agents[MANAGER], group.agents["executor"]
 
         def slow() -> str:
