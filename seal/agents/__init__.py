@@ -79,9 +79,9 @@ def build_agent(what: Any, role: str = "execution_manager") -> Agent:
     if callable(getattr(agent, "reply", None)):
         return agent  # type: ignore[no-any-return]
     if callable(agent):
-        from seal.agents.own import FunctionAgent
+        from seal.agents.own import CodeAgent
 
-        return FunctionAgent(agent, role)
+        return CodeAgent(agent, role)
     raise UsageError(
         f"{what!r} is no agent: expected a class or object with reply(chat) -> Reply, or a "
         f"function of (request, chat), got {type(agent).__name__}"
@@ -102,9 +102,9 @@ def seat_of(what: Any, role: str) -> Agent | type:
     one = what if isinstance(what, type) and not is_guest(what) else build_agent(what, role)
     if isinstance(one, PlayedAnew) or not is_own(one):
         return one
-    from seal.agents.own import ObjectAgent
+    from seal.agents.own import CodeAgent
 
-    return ObjectAgent(one)
+    return CodeAgent(one)
 
 
 def is_own(agent: Any) -> bool:

@@ -6,19 +6,22 @@ model clients are never used there: they cost a TLS set-up an agent.
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import cache
+from functools import cache, wraps
 from importlib.metadata import PackageNotFoundError, version
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any
 
 from seal.agents.conversation import Conversation
+from seal.agents.messages import in_words
 from seal.agents.replies import NoPersonError
 from seal.core import InfrastructureError, UsageError
+from seal.core.concurrency import given_up, seconds_left
 from seal.core.values import one_line
 
 if TYPE_CHECKING:
@@ -65,21 +68,58 @@ def library() -> Any:
     return autogen
 
 
-def check_replies(agents: Sequence[Any]) -> None:
-    """Make sure that a chat can ask the reply functions of agents: it asks none that are async.
+def plain_agent(name: str, description: str | None = None) -> Any:
+    """Return an agent that asks nobody, runs nothing and ends no chat."""
+    return library().ConversableAgent(
+        name,
+        llm_config=False,
+        human_input_mode="NEVER",
+        code_execution_config=False,
+        is_termination_msg=lambda message: False,
+        description=description,
+    )
+
+
+@contextmanager
+def plain_replies(agents: Sequence[Any], seconds: Callable[[], float | None]) -> Iterator[None]:
+    """Let a chat ask the async reply functions of agents, which AutoGen refuses, as plain ones.
+
+    They run in the event loop that async functions share.
+
+    Args:
+        agents: Their functions are as before after the block.
+        seconds: Returns how long they may take; None: for ever.
+    """
+    every = [one for agent in agents for one in getattr(agent, "_reply_func_list", ())]
+    found = [one for one in every if not one["ignore_async_in_sync_chat"]]
+    found = [one for one in found if iscoroutinefunction(one["reply_func"])]
+    for one in found:
+        one["reply_func"] = _plain(one["reply_func"], seconds)
+    try:
+        yield
+    finally:
+        for one in found:
+            one["reply_func"] = one["reply_func"].__wrapped__
+
+
+def run_in_context(agent: Any, work: Coroutine[Any, Any, Any]) -> Any:
+    """Run the coroutine of a tool in a thread that has the context of this one: AutoGen's has none.
 
     Raises:
-        UsageError: One is, and is not to be left out.
+        OverdueError: It takes longer than the chat may last.
     """
-    for agent in agents:
-        for one in getattr(agent, "_reply_func_list", ()):
-            function = one["reply_func"]
-            if iscoroutinefunction(function) and not one["ignore_async_in_sync_chat"]:
-                raise UsageError(
-                    f"the reply function {function.__name__} of {agent.name} is async, which "
-                    "this chat cannot ask; register a plain one that runs it (asyncio.run), "
-                    "or leave it out of this chat (ignore_async_in_sync_chat=True)"
-                )
+    return given_up(lambda: asyncio.run(work), seconds_left())
+
+
+def _plain(function: Callable[..., Any], seconds: Callable[[], float | None]) -> Any:
+    from seal.agents.own_code import Inbox, OwnCode
+
+    @wraps(function)
+    def ask(*given: Any, **named: Any) -> Any:
+        code = OwnCode()
+        return code.wait(function(*given, **named), seconds(), Inbox("", code.pace))
+
+    return ask
 
 
 def distribution(of: str | None = None) -> tuple[str, str] | None:
@@ -130,17 +170,15 @@ class _Absent:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 
-def _calls(message: Mapping[str, Any]) -> Sequence[Any]:
-    return message.get("tool_calls") or ()
-
-
-def _called(call: Mapping[str, Any]) -> str:
-    function = call.get("function") or {}
-    return f"called {function.get('name')}({function.get('arguments')})"
-
-
 _ASKING = threading.Lock()
 """Held while a person is asked: chats at once share one terminal."""
+
+
+_SPEAKS = "an agent asks a person (human_input_mode)", 'set human_input_mode="NEVER"'
+_CHOOSES = (
+    'the group chat asks a person who speaks next (speaker_selection_method="manual")',
+    'set speaker_selection_method="auto", "round_robin" or a function of yours',
+)
 
 
 class Terminal:
@@ -158,12 +196,15 @@ class Terminal:
     def __init__(self, messages: Callable[[], Sequence[Mapping[str, Any]]] = tuple) -> None:
         self._messages = messages
         self._shown = 0
+        self._choices: list[str] = []
 
     def print(self, *objects: Any, sep: str = " ", end: str = "\n", flush: bool = False) -> None:
         """Show nothing."""
 
     def send(self, message: Any) -> None:
-        """Show nothing."""
+        """Keep whom a person may choose to speak next; show nothing."""
+        if type(message).__name__ == "SelectSpeakerEvent":
+            self._choices = list(message.content.agents or ())
 
     def input(self, prompt: str = "", *, password: bool = False) -> str:
         """Return what a person types.
@@ -171,18 +212,20 @@ class Terminal:
         Raises:
             NoPersonError: There is no terminal.
         """
+        choices, self._choices = self._choices, []
         if not (sys.stdin and sys.stdin.isatty()):
+            asks, repair = _CHOOSES if choices else _SPEAKS
             raise NoPersonError(
-                "an agent asks a person (human_input_mode), and standard input is no terminal; "
-                'run in a terminal, or set human_input_mode="NEVER"'
+                f"{asks}, and standard input is no terminal; run in a terminal, or {repair}"
             )
         with _ASKING, Terminal.alone():
             said = list(self._messages())
             for message in said[self._shown :]:
-                told = [str(message.get("content") or ""), *map(_called, _calls(message))]
-                line = one_line(" ".join(filter(None, told)))
+                line = one_line(in_words(message)["content"])
                 print(f"{message.get('name')}: {line}", file=sys.stderr)
             self._shown = len(said)
+            for number, name in enumerate(choices, 1):
+                print(f"{number} {one_line(name)}", file=sys.stderr)
             print(one_line(prompt), end="", file=sys.stderr, flush=True)
             line = sys.stdin.readline()
         return line.rstrip("\r\n") if line else "exit"
@@ -206,9 +249,7 @@ class Groups:
         from seal.agents.seats import Group
 
         free = self._free.setdefault(tuple(conversation.seats), [])
-        alone = conversation.options.speaker_selection == "auto" or any(
-            getattr(one, "agent", None) is not None for one in conversation.seats.values()
-        )
+        alone = any(getattr(one, "agent", None) for one in conversation.seats.values())
         try:
             group = Group(conversation) if alone else free.pop()
             group.begin(conversation)

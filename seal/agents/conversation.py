@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -232,9 +233,8 @@ class Conversation:
     history: Sequence[Step] = ()
     on_step: Callable[[Step], None] | None = None
     next_role: str | None = USER
-    choose: Callable[[View, str, Sequence[str]], str] | None = None
-    """(chat as seen by who spoke, its text, roles) to the role that speaks next; None: as the team
-    says."""
+    open_choice: bool = False
+    """Whether what was said last is a text that names nobody: anybody may follow."""
     rankings: list[Ranking] = field(default_factory=list)
     steps: list[Step] = field(init=False)
     answers: list[str | None] = field(default_factory=list)
@@ -324,7 +324,9 @@ class Conversation:
             self.printed.append({"step": first, "role": role, "text": view.printed})
         self._spent.replies += 1
         calls = tuple(self._renumber(role, call) for call in reply.calls)
-        follower = None if view.left else self._follower(role, reply, view)
+        follower = None if view.left else self._follower(role, reply)
+        names_nobody = not (reply.next or reply.calls or reply.results)
+        self.open_choice = names_nobody and follower is not None
         thought = follower == role
         self._spent.turns += role == MANAGER and not thought
         listener = self.team.lead if role == USER else USER
@@ -367,6 +369,13 @@ class Conversation:
         if limit is not None:
             self._end(limit)
 
+    def charge(self, usage: Usage) -> None:
+        """Count tokens that the choice of the next speaker took, as those of what was said last."""
+        if usage != Usage():
+            self.usage = self.usage + usage
+            last = self.steps[-1]
+            self.steps[-1] = replace(last, usage=(last.usage or Usage()) + usage)
+
     def enter_calls(self, role: str, calls: Sequence[ToolCall], asked: Stamp) -> list[ToolCall]:
         """Record calls that a role makes within its reply.
 
@@ -407,33 +416,15 @@ class Conversation:
         Raises:
             PluginError: What failed is none of the agent's roles, or a server that it asked.
         """
-        role, agent = view.role, self.seats[view.role]
-        try:
+        role, reply = view.role, _NO_REPLY
+        with self.guarding(view):
             try:
-                with within(self.seconds_left):
-                    reply = agent.reply(view)
+                said = self.seats[role].reply(view)
             finally:
                 view.close()
-        except OverdueError:
-            if self.own_seconds_left:  # it is the run's time that is up
-                raise
-            view.stop = Stop("max_seconds")
-            return _NO_REPLY
-        except BaseException as error:  # a plug-in's fault costs its task alone, whatever it is
-            if is_interrupt(error):
-                raise
-            refused = view.refused
-            if refused is not None and refused.refusal and role != USER:  # whatever became of it
-                view.stop = Stop(refused.refusal, str(refused))
-                return _NO_REPLY
-            if isinstance(error, SealError) and (not is_own(agent) or is_of_the_chat(error)):
-                raise
-            if view.spent:  # it may have wrapped our CallsSpentError, or broken on a refused call
-                return _NO_REPLY
-            if role in (USER, EXECUTOR) or not is_own(agent) or is_outage(error):
-                raise PluginError(f"role {role!r}: {fault(error)}") from error
-            view.stop = Stop("crashed", f"role {role!r}: {crash(error)}")
-            return _NO_REPLY
+            reply = said
+        if reply is _NO_REPLY:
+            return reply
         checked = checked_reply(role, reply)
         ended = ENDED.get(view.asked.finish_reason)
         if ended and role == USER:  # it says nothing about the model that is evaluated
@@ -441,6 +432,36 @@ class Conversation:
             raise PluginError(f"{told}. Another model may not: --role-model {role}=MODEL")
         view.stop = Stop(ended) if ended else None
         return checked_results(role, checked, view.executed, view.recorded)
+
+    @contextmanager
+    def guarding(self, view: View) -> Iterator[None]:
+        """Let a failure of a role's code within the block end the chat: `view.stop` says why.
+
+        Raises:
+            PluginError: What failed is none of the agent's roles, or a server that it asked.
+        """
+        role, agent = view.role, self.seats[view.role]
+        try:
+            with within(self.seconds_left):
+                yield
+        except OverdueError:
+            if self.own_seconds_left:  # it is the run's time that is up
+                raise
+            view.stop = Stop("max_seconds")
+        except BaseException as error:  # a plug-in's fault costs its task alone, whatever it is
+            if is_interrupt(error):
+                raise
+            refused = view.refused
+            if refused is not None and refused.refusal and role != USER:  # whatever became of it
+                view.stop = Stop(refused.refusal, str(refused))
+            elif isinstance(error, SealError) and (not is_own(agent) or is_of_the_chat(error)):
+                raise
+            elif view.spent:  # it wraps our CallsSpentError, or broke on a refused call
+                return
+            elif role in (USER, EXECUTOR) or not is_own(agent) or is_outage(error):
+                raise PluginError(f"role {role!r}: {fault(error)}") from error
+            else:
+                view.stop = Stop("crashed", f"role {role!r}: {crash(error)}")
 
     def fail(self, error: str) -> None:
         """End everything: the infrastructure failed."""
@@ -463,19 +484,13 @@ class Conversation:
             },
         )
 
-    def _follower(self, role: str, reply: Reply, view: View) -> str | None:
+    def _follower(self, role: str, reply: Reply) -> str | None:
         if self.team.one_reply and role == self.team.lead and reply.next != role:
             return None
         if self._answered(reply) == USER:
             left = any(result.error is None for result in reply.results)
             return None if left else USER
         follower = self.team.next(role, reply, self.caller, self.seats.keys(), self.conversing)
-        open_choice = not (reply.next or reply.calls or reply.results or follower is None)
-        if self.choose is not None and open_choice:
-            among = [name for name in self.seats if name not in (role, EXECUTOR)]
-            follower = self.choose(view, reply.content, among)
-            if follower == USER and not self.conversing:  # it has the final response
-                return None
         if follower is not None and follower not in self.seats:
             raise UsageError(
                 f"role {role!r} hands on to {follower!r}, which is not seated; "

@@ -1,40 +1,45 @@
-"""AutoGen's agents and groups of others, as roles and as agents."""
+"""AutoGen's agents and groups of others, as roles and as agents, and whose models they ask."""
 
 from __future__ import annotations
 
+import copy
+import logging
 import threading
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from copy import deepcopy
+from contextvars import ContextVar
+from dataclasses import replace
+from functools import cache, partial
 from inspect import signature
-from itertools import groupby
+from types import SimpleNamespace
 from typing import Any
 
 from seal.agents import is_guest, makes_guest
-from seal.agents.autogen import Terminal, library
-from seal.agents.guest_models import (
-    OUR_CONFIG,
-    SPEAKING,
-    Desk,
-    arguments_text,
+from seal.agents.autogen import Terminal, library, plain_agent, run_in_context
+from seal.agents.messages import (
+    answers,
     as_message,
+    call_in,
+    call_message,
     called_text,
-    making,
-    route,
+    in_words,
+    message_of,
+    parts_of,
+    response,
+    said_together,
     text_of,
-    unroute,
+    tool_of,
 )
-from seal.agents.own import OwnAgent, OwnRole, asked_of, told_of
+from seal.agents.own import FunctionRole, OwnAgent, OwnRole, asked_of, told_of
 from seal.agents.own_code import OwnCode
 from seal.agents.roles import first_words
-from seal.agents.teams import DESCRIPTIONS, MANAGER, SPEAKER_SELECTION, USER
+from seal.agents.teams import MANAGER, USER
 from seal.agents.users import brief
 from seal.agents.view import Stamp, View
-from seal.core import JSON, Chat, Reply, Step, ToolCall, UsageError, fault
-from seal.core.call_formats import call_of
+from seal.core import JSON, Chat, Message, Reply, Step, ToolCall, Usage, UsageError, fault
 from seal.core.registry import name_of
-from seal.core.values import digest, one_line
+from seal.core.values import digest
 
 # -- AutoGen's own agents in the seats of a team, and a group chat of one's own as the agent.
 #
@@ -52,6 +57,7 @@ ALLOWED = "autogen"
 """The module that a user allows (`allow_code`) to let agents run code that a model wrote."""
 _OWN_CALLS = 50
 """Times in a row that an agent may call its own tools in one reply."""
+_NOT_RUN = "Not run."
 _PATTERN_ROUNDS = 100
 """Messages of a pattern's group in one reply."""
 _ONE_AT_A_TIME = threading.RLock()
@@ -76,18 +82,17 @@ class GuestAgent(OwnAgent):
 
     def for_chat(self) -> OwnRole:
         """Return what plays the role in one chat; an object of the user plays one at a time."""
-        kept = ExitStack()
         with ExitStack() as held:
             if not self._makes:
                 held.enter_context(_ONE_AT_A_TIME)
             try:
                 made = self.made()
-                kind: Any = GroupGuest if is_group(made) else GuestRole
-                kind = PatternGuest if is_pattern(made) else kind
-                role: OwnRole = kind(self.code, made, lambda: kept.close())
-            except UsageError as error:
-                return Unmade(self.code, error)
-            kept.enter_context(held.pop_all())
+                with making():
+                    role = self._seated(made, held)
+            except UsageError as error:  # it crashes where it would speak
+                return FunctionRole(self.code, partial(_refuse, error))
+            held.enter_context(role.desk.open())
+            role.held = held.pop_all()
             return role
 
     def made(self) -> Any:
@@ -97,6 +102,16 @@ class GuestAgent(OwnAgent):
             UsageError: The class or function raises, or makes something else.
         """
         return _made(self.guest) if self._makes else self.guest
+
+    def _seated(self, guest: Any, held: ExitStack) -> Guest:
+        if is_pattern(guest):
+            return GroupGuest(self.code, *_prepared(guest, held))
+        kind = GroupGuest if is_group(guest) else GuestRole
+        return kind(self.code, guest)
+
+
+def _refuse(error: UsageError, chat: Chat) -> None:
+    raise error
 
 
 def is_group(guest: Any) -> bool:
@@ -161,6 +176,27 @@ def _made(make: Any) -> Any:
     return made
 
 
+def _prepared(pattern: Any, held: ExitStack) -> tuple[Any, Any]:
+    """Return the manager of a pattern's group, and its user.
+
+    Args:
+        pattern: As `initiate_group_chat` takes it.
+        held: At its end the context variables are as they were.
+
+    Raises:
+        UsageError: AutoGen cannot make the group.
+    """
+    held.callback(setattr, pattern.context_variables, "data", {**pattern.context_variables.data})
+    try:
+        prepared = pattern.prepare_group_chat(max_rounds=_PATTERN_ROUNDS, messages="-")
+    except Exception as error:  # whatever AutoGen raises
+        raise UsageError(
+            f"{name_of(type(pattern))} cannot be prepared: {fault(error)}; its agents, and "
+            "the manager of an AutoPattern, need an llm_config: any will do"
+        ) from error
+    return prepared[8], prepared[10]
+
+
 class _Stream(Terminal):
     """AutoGen's stream in a chat with guests, in which no code is run unless it is allowed."""
 
@@ -172,6 +208,7 @@ class _Stream(Terminal):
         Raises:
             PermissionError: It is not allowed.
         """
+        super().send(message)
         runs = type(message).__name__ in (
             "ExecuteCodeBlockEvent",
             "GenerateCodeExecutionReplyEvent",
@@ -189,80 +226,44 @@ class Guest(OwnRole):
     Args:
         code: Where it runs.
         agents: All of them that are known.
-        left: Called when the chat ends.
+        group: Returns the group chat whose messages a person who sits here is shown.
     """
 
-    def __init__(self, code: OwnCode, agents: Sequence[Any], left: Callable[[], None]) -> None:
+    def __init__(self, code: OwnCode, agents: Sequence[Any], group: Callable[[], Any]) -> None:
         super().__init__(code)
         self.autogen = library()
-        route()
-        self.desk = Desk(lambda agent: any(agent is one for one in agents))
-        self.stream = _Stream(self.said_so_far)
-        self._left = left
-        self._agents = [one for one in agents if isinstance(one, self.autogen.ConversableAgent)]
-        self._before = [(one, one._code_execution_config) for one in self._agents]
-        for one in self._agents:
-            self.desk.lend(one)
-
-    @property
-    def others(self) -> Any:
-        """The agent that stands for the rest of the chat."""
-        return self.desk.listener
-
-    def said_so_far(self) -> Sequence[Mapping[str, Any]]:
-        """Return the messages that a person who sits here is shown."""
-        return ()
-
-    @contextmanager
-    def speaking(self, chat: Chat) -> Iterator[None]:
-        """Let the agents ask the chat's model within the block, and none of them run code."""
-        allowed = ALLOWED in chat.options.get("allow_code", ())
-        self.desk.chat = chat
-        for one, config in self._before:
-            one._code_execution_config = config if allowed else False
-        token = SPEAKING.set(self.desk)
-        try:
-            self.stream.allowed = allowed
-            with self.autogen.io.IOStream.set_default(self.stream):
-                yield
-        finally:
-            SPEAKING.reset(token)
+        self.held = ExitStack()
+        """What ends with the chat."""
+        self.desk = Desk([one for one in agents if isinstance(one, self.autogen.ConversableAgent)])
+        self.stream = _Stream(lambda: group().messages)
 
     def said(self, chat: Chat) -> Any:
         """Return what the guest says, in the time that is left."""
-        return self.code.call(lambda: self.answer(chat), chat.seconds_left)
+
+        def answer() -> Any:
+            allowed = ALLOWED in chat.options.get("allow_code", ())
+            self.stream.allowed = self.desk.may_run_code = allowed
+            stream = self.autogen.io.IOStream.set_default(self.stream)
+            with self.desk.asking(chat), stream:
+                return self.answer(chat)
+
+        return self.code.call(answer, chat.seconds_left)
 
     @abstractmethod
     def answer(self, chat: Chat) -> Any:
         """Return what the guest says."""
 
     def close(self) -> None:
-        """Forget the chat, and leave the agents as they were."""
-        self.desk.close()
-        unroute()
-        for one, config in self._before:
-            one._code_execution_config = config
-            if self.others is not None:
-                one.clear_history(self.others)
-                one.reset_consecutive_auto_reply_counter(self.others)
-        self._left()
+        """Forget the chat."""
+        for one in self.desk.agents:
+            if self.desk.listener is not None:
+                _forget(one, self.desk.listener)
+        self.held.close()
 
 
-class Unmade(OwnRole):
-    """An agent that could not be made for one chat: it crashes where it would speak.
-
-    Args:
-        code: Where it would run.
-        error: Why there is none.
-    """
-
-    def __init__(self, code: OwnCode, error: UsageError) -> None:
-        super().__init__(code)
-        self._error = error
-
-    def said(self, chat: Chat) -> Any:
-        """Raise the error."""
-        raise self._error
+def _forget(agent: Any, other: Any) -> None:
+    agent.clear_history(other)
+    agent.reset_consecutive_auto_reply_counter(other)
 
 
 class GuestRole(Guest):
@@ -271,157 +272,115 @@ class GuestRole(Guest):
     Args:
         code: Where it runs.
         agent: Any `ConversableAgent`.
-        left: Called when the chat ends.
     """
 
-    def __init__(self, code: OwnCode, agent: Any, left: Callable[[], None]) -> None:
-        super().__init__(code, [agent], left)
+    def __init__(self, code: OwnCode, agent: Any) -> None:
+        super().__init__(code, [agent], lambda: self.desk.listener.groupchat)
         self.agent = agent
         self.message: Any = ""
         """Its last reply as a message of AutoGen, before hooks."""
-        self._told: list[dict[str, Any]] = []
-        """What it has heard and said."""
-        self._heard = 0
-        """Steps of the chat that the agent knows of."""
-        self._replied = False
-        """Whether the next own message in the record is a reply that the agent knows of."""
-        self._waiting: list[str] = []
-        """Ids of the calls of its last message, as it knows them."""
-        self._ids: dict[str, str] = {}
-        """Id of a call in the record to its id for the agent."""
-        self._answered: list[dict[str, Any]] = []
-        """What its own tools answered to some of them."""
+        self._kept: dict[int, tuple[list[dict[str, Any]], dict[str, dict[str, Any]]]] = {}
+        """Index of the first step of a reply to what the agent itself knows of it: the calls of its
+        own tools and the message, and what its own tools answered to calls of that."""
+        self._made: list[dict[str, Any]] = []
+        """Of the reply that is being made, what stands before the message."""
+        self._answered: dict[str, dict[str, Any]] = {}
+        """Id to what an own tool answered to a call of the message."""
         self._offered: set[str] = set()
         """Names of the tools of the chat."""
 
-    def said_so_far(self) -> Sequence[Mapping[str, Any]]:
-        """Return the messages of the group."""
-        return self.others.groupchat.messages if self.others is not None else ()
-
     def answer(self, chat: Chat) -> Any:
-        """Return what the agent replies to what it has not heard yet."""
-        with self.speaking(chat):
-            self.desk._offers = lambda agent: chat.role == MANAGER and agent is self.agent
-            self._offered = {tool.name for tool in chat.tools}
-            first = self._heard == 0
-            self._hear(chat)
-            spoken = any(s.author == chat.role and s.goal == chat.goal for s in chat.steps)
-            if chat.role == USER and not spoken:
-                if first and chat.persona is not None:
-                    self._tell({"content": brief(chat), "name": "system"})
-                words = first_words(chat)
-                if words is not None:
-                    self.message = words
-                    return Reply(words)
-            return self._reply(chat)
-
-    def _reply(self, chat: Chat) -> Reply:
+        """Return what the agent replies to what it has heard."""
+        self.desk.offers = chat.role == MANAGER
+        self._offered = {tool.name for tool in chat.tools}
+        self._made = []
+        spoken = any(s.author == chat.role and s.goal == chat.goal for s in chat.steps)
+        if chat.role == USER and not spoken:
+            if chat.persona is not None:
+                self._made.append({"role": "user", "content": brief(chat), "name": "system"})
+            words = first_words(chat)
+            if words is not None:
+                self.message = words
+                return Reply(words)
+        heard = self._heard(chat)
         for _ in range(_OWN_CALLS):
-            self.agent.chat_messages[self.others][:] = deepcopy(self._told)
-            said = type(self.agent).generate_reply(self.agent, sender=self.others)
+            self.agent.chat_messages[self.desk.listener][:] = copy.deepcopy([*heard, *self._made])
+            said = type(self.agent).generate_reply(self.agent, sender=self.desk.listener)
             if said is None:
                 self.message = ""
                 return Reply(done=chat.role == USER)
-            message = as_message(said, chat.role)
-            reply = self.read(message, chat.role)
-            calls = message.get("tool_calls") or [] if isinstance(message, dict) else []
-            self._answered = [self._run(call, chat) for call in calls if self._is_own(call)]
+            self.message = as_message(said, chat.role)
+            reply = self.read(self.message, chat.role)
+            _, calls = parts_of(self.message)
+            own = [call for call in calls if self._is_own(call)]
+            self._answered = {call["id"]: self._run(call, chat) for call in own}
             if reply.calls or not calls:
-                self.message = message
                 return reply
-            self.sent(message)
-            self._tell_results([])
+            self._made += [self._own(self.message), _brought([*self._answered.values()])]
         raise RuntimeError(f"called its own tools {_OWN_CALLS} times in a row in one reply")
 
     def read(self, message: Any, role: str) -> Reply:
         """Return what a message of the agent says, without the calls of its own tools."""
-        message = message if isinstance(message, dict) else {"content": message}
-        text, calls = text_of(message.get("content")), message.get("tool_calls") or []
-        theirs = [call for call in calls if not self._is_own(call)]
-        done = role == USER and not calls and not text.strip()
-        return Reply(text, tuple(map(self.desk.call_of, theirs)), done=done)
+        text, calls = parts_of(message)
+        theirs = [call_in(call, self.desk.made) for call in calls if not self._is_own(call)]
+        return Reply(text, tuple(theirs), done=role == USER and not calls and not text.strip())
 
-    def sent(self, message: Any) -> None:
-        """Note a message of the agent as its hooks let it go out."""
-        message = message if isinstance(message, dict) else {"content": message}
-        self._waiting = [call.get("id", "") for call in message.get("tool_calls") or []]
-        self._told.append({**message, "role": "assistant", "name": self.agent.name})
-        self._replied = True
+    def sent(self, message: Any, first: int) -> None:
+        """Keep a message of the agent as its hooks let it go out.
+
+        Args:
+            message: As it was sent.
+            first: Index of its first step.
+        """
+        self._kept[first] = [*self._made, self._own(message)], self._answered
+        self._made, self._answered = [], {}
+
+    def _own(self, message: Any) -> dict[str, Any]:
+        told = message if isinstance(message, dict) else {"content": message}
+        return {**told, "role": "assistant", "name": self.agent.name}
 
     def _is_own(self, call: Mapping[str, Any]) -> bool:
-        name = self.desk.call_of(call).name
+        name = call["function"].get("name")
         return name not in self._offered and bool(self.agent.can_execute_function(name))
 
     def _run(self, call: dict[str, Any], chat: Chat) -> dict[str, Any]:
         """Return what one of the agent's own tools answers; the record keeps a note of it."""
-        response = _own_answer(self.agent, call)
-        chat.note(f"own tool {called_text(call)}: {response['content']}\n")
-        return response
+        answer = _own_answer(self.agent, call)
+        chat.note(f"own tool {called_text(call)}: {answer['content']}\n")
+        return answer
 
-    def _tell(self, message: dict[str, Any]) -> None:
-        self._told.append({"role": "user", "name": USER, **message})
-
-    def _tell_results(self, results: Sequence[dict[str, Any]]) -> None:
-        """Tell the agent what all calls of its last message brought."""
-        given = {one["tool_call_id"]: one for one in (*self._answered, *results)}
-        missing = {"role": "tool", "content": "Not run."}
-        told = [given.get(call, {"tool_call_id": call, **missing}) for call in self._waiting]
-        self._waiting, self._answered = [], []
-        content = "\n\n".join(one["content"] for one in told)
-        self._tell({"role": "tool", "tool_responses": told, "content": content})
-
-    def _hear(self, chat: Chat) -> None:
-        """Tell the agent what was said since its last reply."""
-        steps = list(chat.steps)
-        for _, several in groupby(steps[self._heard :], key=lambda step: step.turn):
-            said = list(several)
+    def _heard(self, chat: Chat) -> list[dict[str, Any]]:
+        """Return what was said and done, as the agent knows it: of others in words."""
+        results = [step.result for step in chat.steps if step.result is not None]
+        brought = {result.call_id: result.content for result in results}
+        heard: list[dict[str, Any]] = []
+        mine: set[str] = set()
+        for said in said_together(chat.steps):
             if said[0].author == chat.role:
-                self._hear_own(said)
-            else:
-                self._hear_others(said)
-        self._heard = len(steps)
+                made = [step.call for step in said if step.call is not None]
+                mine.update(call.id for call in made)
+                heard += self._heard_own(said, [brought.get(call.id, _NOT_RUN) for call in made])
+            elif not any(step.result and step.result.call_id in mine for step in said):
+                told = in_words(message_of(said))
+                heard += [told] if told["content"].strip() else []
+        return heard
 
-    def _hear_own(self, said: Sequence[Step]) -> None:
-        calls = [step.call for step in said if step.call is not None]
-        if self._replied:
-            self._replied = False
-            answered = {one["tool_call_id"] for one in self._answered}
-            known = (call for call in self._waiting if call not in answered)
-            self._ids.update(zip((call.id for call in calls), known, strict=False))
-            return
-        message: dict[str, Any] = {"content": said[0].content}
-        if calls:  # said before the chat
-            self._ids.update((call.id, call.id) for call in calls)
-            self.desk.made.update((call.id, call) for call in calls)
-            message["tool_calls"] = [
-                call_of(call.id, call.name, arguments_text(call)) for call in calls
-            ]
-        self.sent(message)
-        self._replied = False
-
-    def _hear_others(self, said: Sequence[Step]) -> None:
-        results = [
-            {"tool_call_id": self._ids[result.call_id], "role": "tool", "content": result.content}
-            for result in (step.result for step in said)
-            if result is not None and self._ids.get(result.call_id) in self._waiting
-        ]
-        if results:
-            self._tell_results(results)
-        elif any(_words(step).strip() for step in said):
-            if self._waiting:
-                self._tell_results([])
-            content = "\n".join(map(_words, said))
-            self._tell({"content": content, "name": said[0].author})
+    def _heard_own(self, said: Sequence[Step], brought: Sequence[str]) -> list[dict[str, Any]]:
+        """Return a message of the agent, and what all calls of it brought."""
+        made = {step.call.id: step.call for step in said if step.call is not None}
+        kept, answered = self._kept.get(said[0].index, ([], {}))
+        if not kept:  # said before the chat
+            self.desk.made.update(made)
+            kept = [self._own(message_of(said))]
+        ids = [call["id"] for call in kept[-1].get("tool_calls") or ()]
+        theirs = zip((one for one in ids if one not in answered), brought, strict=False)
+        told = answered | {call_id: response(call_id, content) for call_id, content in theirs}
+        responses = [told.get(call_id, response(call_id, _NOT_RUN)) for call_id in ids]
+        return [*kept, *([_brought(responses)] if responses else [])]
 
 
-def _words(step: Step) -> str:
-    """Return what somebody else said or did, in words."""
-    if step.result is not None:
-        return one_line(step.content)
-    if step.call is None:
-        return step.content
-    called = f"called {step.call.name}({arguments_text(step.call)})"
-    return f"{step.content}\n{called}" if step.content else called
+def _brought(responses: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    return {"name": USER, **answers(responses)}
 
 
 # -- A group chat of AutoGen, of the user's own, as the agent: what it says last is the answer.
@@ -436,37 +395,22 @@ class GroupGuest(Guest):
     Args:
         code: Where it runs.
         guest: A `GroupChat`, or a manager of one.
-        left: Called when the chat ends.
+        user: Its member that gives the word back to the chat; None: none does.
     """
 
-    def __init__(self, code: OwnCode, guest: Any, left: Callable[[], None]) -> None:
+    def __init__(self, code: OwnCode, guest: Any, user: Any = None) -> None:
         self._group = group_of(guest)
-        super().__init__(code, self._group.nested_agents(), left)
-        self.desk.listener = self._asker()
+        super().__init__(code, self._group.nested_agents(), lambda: self._group)
+        self.desk.offers = self.desk.runs_calls = True
+        self.desk.user = user
+        self.desk.listener = user or plain_agent(USER)
         self._manager = guest if guest is not self._group else self._managed()
-        self._functions: list[tuple[Any, dict[str, Any]]] = []
         self._begun = False
-        for one in self._agents:
-            one.register_reply([self.autogen.Agent, None], _run_together, position=0)
-
-    def _asker(self) -> Any:
-        """Return the agent that asks the group in the user's place."""
-        return self.autogen.ConversableAgent(
-            USER,
-            llm_config=False,
-            human_input_mode="NEVER",
-            code_execution_config=False,
-            is_termination_msg=lambda message: False,
-        )
-
-    def said_so_far(self) -> Sequence[Mapping[str, Any]]:
-        """Return the messages of the group that is the agent."""
-        return self._group.messages  # type: ignore[no-any-return]
 
     def _managed(self) -> Any:
         """Return a manager for a group chat that has none."""
         # By any other method AutoGen may ask a model who speaks next.
-        asks = self._group.speaker_selection_method not in ("manual", "random", "round_robin")
+        asks = self._group.speaker_selection_method not in ("random", "round_robin")
         return self.autogen.GroupChatManager(
             groupchat=self._group,
             llm_config={"config_list": [{**OUR_CONFIG}]} if asks else False,
@@ -476,77 +420,21 @@ class GroupGuest(Guest):
 
     def answer(self, chat: Chat) -> Any:
         """Return the last words of the group about what it is asked."""
-        with self.speaking(chat):
-            self._offer(chat)
-            first = len(self._group.messages) if self._begun else 0
-            message = asked_of(chat) if self._begun else told_of(chat)
-            self.others.initiate_chat(
-                self._manager, message=message, clear_history=not self._begun, silent=True
-            )
-            self._begun = True
-            said = self._group.messages[first + 1 :]
-            return next((t for t in map(_answer, reversed(said)) if t), "")
-
-    def _offer(self, chat: Chat) -> None:
-        """Let every member call and run the tools of the chat; the calls are the chat's."""
-        for one in self._agents:
-            known = {tool.name: one.function_map.get(tool.name) for tool in chat.tools}
-            self._functions.append((one, known))
-            one.register_function(
-                {tool.name: _runner(self.desk, tool.name) for tool in chat.tools},
-                silent_override=True,
-            )
+        first = len(self._group.messages) if self._begun else 0
+        message = asked_of(chat) if self._begun else told_of(chat)
+        self.desk.listener.initiate_chat(
+            self._manager, message=message, clear_history=not self._begun, silent=True
+        )
+        self._begun = True
+        said = self._group.messages[first + 1 :]
+        return next((t for t in map(_answer, reversed(said)) if t), "")
 
     def close(self) -> None:
         """Forget the chat, and leave the group as it was."""
-        for one, known in reversed(self._functions):
-            one.register_function(known, silent_override=True)
         self._group.reset()
-        for one in self._agents:
-            replies = one._reply_func_list
-            replies[:] = [each for each in replies if each["reply_func"] is not _run_together]
-            one.clear_history(self._manager)
-            one.reset_consecutive_auto_reply_counter(self._manager)
+        for one in self.desk.agents:
+            _forget(one, self._manager)
         super().close()
-
-
-class PatternGuest(GroupGuest):
-    """A pattern of AG2's as the agent, in one chat; whoever is its user gives the word back.
-
-    Args:
-        code: Where it runs.
-        pattern: As `initiate_group_chat` takes it.
-        left: Called when the chat ends.
-    """
-
-    def __init__(self, code: OwnCode, pattern: Any, left: Callable[[], None]) -> None:
-        self._pattern = pattern
-        self._known = dict(pattern.context_variables.data)
-        try:
-            prepared = pattern.prepare_group_chat(max_rounds=_PATTERN_ROUNDS, messages="-")
-        except Exception as error:  # whatever AutoGen raises
-            raise UsageError(
-                f"{name_of(type(pattern))} cannot be prepared: {fault(error)}; its agents, and "
-                "the manager of an AutoPattern, need an llm_config: any will do"
-            ) from error
-        manager, self._user = prepared[8], prepared[10]
-        super().__init__(code, manager, left)
-        self._user.register_reply([self.autogen.Agent, None], _give_back, position=0)
-
-    def _asker(self) -> Any:
-        return self._user
-
-    def close(self) -> None:
-        """Forget the chat: the context variables are as before."""
-        super().close()
-        self._pattern.context_variables.data = self._known
-        replies = self._user._reply_func_list
-        replies[:] = [each for each in replies if each["reply_func"] is not _give_back]
-
-
-def _give_back(agent: Any, messages: Any = None, sender: Any = None, config: Any = None) -> Any:
-    """End a group chat where its user would speak."""
-    return True, None
 
 
 def _answer(message: Mapping[str, Any]) -> str:
@@ -561,44 +449,373 @@ def _is_last(message: Mapping[str, Any]) -> bool:
     return text_of(message.get("content")).rstrip().endswith("TERMINATE")
 
 
-def _runner(desk: Desk, name: str) -> Callable[..., Any]:
-    def run(**arguments: Any) -> str:
-        (result,) = desk.chat.execute([ToolCall("", name, arguments)])
-        return str(result.content)
-
-    return run
-
-
-def _run_together(
-    agent: Any, messages: Any = None, sender: Any = None, config: Any = None
-) -> tuple[bool, Any]:
-    """Run all calls of the last message that are calls of offered tools together, in a guest."""
-    desk = SPEAKING.get()
-    if desk is None or not messages or not messages[-1].get("tool_calls"):
-        return False, None
-    made = as_message(messages[-1], agent.name)["tool_calls"]
-    offered = {tool.name for tool in desk.chat.tools}
-    calls = {call["id"]: desk.call_of(call) for call in made}
-    ours = [(name, call) for name, call in calls.items() if call.name in offered]
-    if not ours:
-        return False, None
-    results = desk.chat.execute([call for _, call in ours])
-    told = {name: result for (name, _), result in zip(ours, results, strict=True)}
-    responses = [
-        {"tool_call_id": call["id"], "role": "tool", "content": told[call["id"]].content}
-        if call["id"] in told
-        else _own_answer(agent, call)
-        for call in made
-    ]
-    content = "\n\n".join(one["content"] for one in responses)
-    return True, {"role": "tool", "tool_responses": responses, "content": content}
-
-
 def _own_answer(agent: Any, call: dict[str, Any]) -> dict[str, Any]:
     """Return what one of an agent's own tools answers to a call of a message."""
     _, found = agent.generate_tool_calls_reply(messages=[{"tool_calls": [call]}])
-    response: dict[str, Any] = found["tool_responses"][0]
-    return response
+    answer: dict[str, Any] = found["tool_responses"][0]
+    return answer
+
+
+# -- Whose models are asked while a guest speaks: each request goes to the model of the seat.
+#
+# `Desk` stands in for what an `OpenAIWrapper` asks; `SealClient` is the `ModelClient` that it asks
+# by. The wrapper itself does its usual work before and after: it adds the agent's own tools, fills
+# templates and counts usage. The desk also lends a model to every agent that replies without one,
+# runs calls of offered tools for the members of a group, and notes what agents say among
+# themselves.
+
+OURS = "SealClient"
+"""What the configuration of an agent names as its client where the user names none."""
+OUR_CONFIG = {"model": "seal", "model_client_cls": OURS}
+_CHOOSERS = ("checking_agent", "speaker_selection_agent")
+"""Agents of AutoGen's own, which choose who speaks in a group chat."""
+SPEAKING: ContextVar[Desk | None] = ContextVar("speaking", default=None)
+"""Where models are asked in the context of a guest that speaks."""
+_SEATED_AT = "_seated_at"
+"""Attribute with the desk of an agent that replies in an event loop: AutoGen asks its model in a
+thread that lacks the context."""
+
+
+class Desk:
+    """Where a guest's models are asked while it speaks.
+
+    Args:
+        agents: All that are known.
+        listener: The agent that stands for the rest of the chat; what it is told is on the record.
+    """
+
+    def __init__(self, agents: Sequence[Any] = (), listener: Any = None) -> None:
+        self.agents = agents
+        self.listener = listener
+        self.offers = False
+        """Whether the known agents are offered the tools of the chat."""
+        self.runs_calls = False
+        """Whether they run calls of these themselves."""
+        self.may_run_code = True
+        """Whether they may run code that a model wrote."""
+        self.user: Any = None
+        """The agent whose turn ends a group's chat; None: no agent's does."""
+        self.chat: Any = None
+        self.made: dict[str, ToolCall] = {}
+        """Id to each call that a model made, as it made it."""
+        self._lent: list[Any] = []
+        self._own_calls: dict[str, str] = {}
+        """Id to each call among the agents of a tool that the chat does not offer, in words."""
+
+    @contextmanager
+    def open(self) -> Iterator[Desk]:
+        """Be there for agents within the block; afterwards they are as they were."""
+        with routed():
+            for agent in self.agents:
+                self.lend(agent)
+                if self.runs_calls:
+                    agent.register_reply([library().Agent, None], _reply_here, position=0)
+            try:
+                yield self
+            finally:
+                for agent in self._lent:
+                    agent.client = None
+                for agent in self.agents:
+                    replies = agent._reply_func_list
+                    replies[:] = [one for one in replies if one["reply_func"] is not _reply_here]
+
+    @contextmanager
+    def asking(self, chat: Any) -> Iterator[None]:
+        """Let every agent that is asked within the block ask the model of a role in a chat."""
+        self.chat = chat
+        token = SPEAKING.set(self)
+        try:
+            yield
+        finally:
+            SPEAKING.reset(token)
+
+    def knows(self, agent: Any) -> bool:
+        """Tell whether an agent is one of those that are known."""
+        return any(agent is one for one in self.agents)
+
+    def lend(self, agent: Any) -> None:
+        """Give a model to an agent that has none and no other reply, until the chat ends."""
+        autogen = library()
+        none = (autogen.UserProxyAgent, autogen.GroupChatManager)
+        replies = agent._default_auto_reply or hasattr(agent, "has_own_replies")  # a seat of ours
+        wants = agent.client is None and not replies
+        if wants and agent is not self.listener and not isinstance(agent, none):
+            agent.client = our_wrapper()
+            self._lent.append(agent)
+
+    def replied(self, agent: Any, messages: Sequence[Any]) -> tuple[bool, Any]:
+        """Return whether a reply is made here in an agent's place, and that reply."""
+        if agent is self.user:
+            return True, None
+        if not messages or not messages[-1].get("tool_calls"):
+            return False, None
+        _, made = parts_of(as_message(messages[-1], agent.name))
+        offered = {tool.name for tool in self.chat.tools}
+        calls = {call["id"]: call_in(call, self.made) for call in made}
+        ours = {call_id: call for call_id, call in calls.items() if call.name in offered}
+        if not ours:
+            return False, None
+        ran = dict(zip(ours, self.chat.execute([*ours.values()]), strict=True))
+        return True, answers(
+            [
+                response(call["id"], ran[call["id"]].content)
+                if call["id"] in ran
+                else _own_answer(agent, call)
+                for call in made
+            ]
+        )
+
+    def excluded(self, agent: Any) -> tuple[Any, ...]:
+        """Return the reply functions of an agent that are not asked: those that run code."""
+        kind = library().ConversableAgent
+        runs = (
+            kind.generate_code_execution_reply,
+            kind._generate_code_execution_reply_using_executor,
+        )
+        return () if self.may_run_code or not self.knows(agent) else runs
+
+    def overheard(self, agent: Any, hearer: Any, reply: Any) -> Any:
+        """Return what an agent says to another; it is noted, as what tools of their own answer."""
+        if hearer is self.listener or agent.name in _CHOOSERS:
+            return reply
+        message = reply if isinstance(reply, dict) else {"content": reply}
+        offered = {tool.name for tool in self.chat.tools}
+        for call in message.get("tool_calls") or ():
+            if call["function"].get("name") not in offered:
+                self._own_calls[call.get("id", "")] = called_text(call)
+        told = message.get("tool_responses")
+        for one in told or ():
+            called = self._own_calls.get(one.get("tool_call_id", ""))
+            if called is not None:
+                self.chat.note(f"{agent.name}: own tool {called}: {one['content']}\n")
+        text = text_of(message.get("content"))
+        if not told and text.strip():
+            self.chat.note(f"{agent.name}: {text}\n")
+        return reply
+
+    def create(self, original: Any, wrapper: Any, config: dict[str, Any]) -> Any:
+        """Return the answer to a request, of the seat's model or of a client of the user's own."""
+        if any(one.get("model_client_cls") not in (None, OURS) for one in wrapper._config_list):
+            return self._counted(original, wrapper, config)
+        asking = copy.copy(wrapper)
+        asking._clients = [SealClient(self, self.offers and self.knows(config.get("agent")))]
+        kept = ("cache_seed", "cache", "filter_func")
+        asking._config_list = [{k: v for k, v in wrapper._config_list[0].items() if k not in kept}]
+        answer = original(asking, **{**config, "cache": None})
+        wrapper.actual_usage_summary = asking.actual_usage_summary
+        wrapper.total_usage_summary = asking.total_usage_summary
+        return answer
+
+    def _counted(self, original: Any, wrapper: Any, config: dict[str, Any]) -> Any:
+        before = _tokens(wrapper)
+        answer = original(wrapper, **config)
+        for model, (asked, said) in _tokens(wrapper).items():
+            asked_before, said_before = before.get(model, (0, 0))
+            used = (asked - asked_before, said - said_before)
+            if Usage.admits(*used):
+                self.chat.count(model, Usage(*used))
+        return answer
+
+
+def _tokens(wrapper: Any) -> dict[str, tuple[int, int]]:
+    summary = wrapper.actual_usage_summary or {}
+    return {
+        model: (used["prompt_tokens"], used["completion_tokens"])
+        for model, used in summary.items()
+        if isinstance(used, dict)
+    }
+
+
+class SealClient:
+    """A `ModelClient` of AutoGen that asks the model of a seat.
+
+    Args:
+        desk: Of the guest that speaks.
+        offers: Whether the tools of the chat are offered beside the agent's own.
+    """
+
+    def __init__(self, desk: Desk, offers: bool) -> None:
+        self._desk = desk
+        self._offers = offers
+
+    def create(self, params: Mapping[str, Any]) -> Any:
+        """Return what the model says, as a response of OpenAI's with one choice."""
+        desk = self._desk
+        offered = list(desk.chat.tools) if self._offers else []
+        taken = {tool.name for tool in offered}
+        own = [tool_of(schema["function"]) for schema in params.get("tools") or ()]
+        offered += [tool for tool in own if tool.name not in taken]
+        messages = [_message(desk, message) for message in params["messages"]]
+        answer = desk.chat.complete(messages, offered, "response_format" in params)
+        calls = []
+        for call in answer.calls:
+            call_id = f"{desk.chat.role}_{len(desk.made)}"
+            desk.made[call_id] = call
+            calls.append(call_message(call, call_id))
+        said: dict[str, Any] = {"role": "assistant", "content": answer.content}
+        return SimpleNamespace(
+            choices=[SimpleNamespace(message=said | ({"tool_calls": calls} if calls else {}))],
+            model=str(params.get("model", "")),
+            usage=answer.usage,
+            cost=0.0,
+            message_retrieval_function=None,
+        )
+
+    def message_retrieval(self, response: Any) -> list[Any]:
+        """Return the text of a response, or its message where it makes calls."""
+        messages = [choice.message for choice in response.choices]
+        return [one if one.get("tool_calls") else one["content"] for one in messages]
+
+    def cost(self, response: Any) -> float:
+        """Return 0: what models cost is counted by the run."""
+        return 0.0
+
+    @staticmethod
+    def get_usage(response: Any) -> dict[str, Any]:
+        """Return the tokens of a response."""
+        asked, said = response.usage.tokens_in, response.usage.tokens_out
+        return {
+            "prompt_tokens": asked,
+            "completion_tokens": said,
+            "total_tokens": asked + said,
+            "cost": 0.0,
+            "model": response.model,
+        }
+
+
+def _message(desk: Desk, message: Mapping[str, Any]) -> Message:
+    """Return a message of AutoGen as one of ours; whoever is not the user is named in the text."""
+    role, text = message.get("role"), text_of(message.get("content"))
+    if role == "system":
+        return Message("system", text)
+    if role == "tool":
+        return Message("tool", text, call_id=message.get("tool_call_id", ""))
+    if role == "assistant":
+        made = message.get("tool_calls") or ()
+        calls = (replace(call_in(call, desk.made), id=call.get("id", "")) for call in made)
+        return Message("assistant", text, tuple(calls))
+    name = message.get("name")
+    return Message("user", f"[{name}] {text}" if name not in (None, "", USER) else text)
+
+
+@cache
+def our_wrapper() -> Any:
+    """Return what an agent asks that has no model of its own; it takes a while to make."""
+    return library().OpenAIWrapper(config_list=[{**OUR_CONFIG}])
+
+
+_LOG = logging.getLogger("autogen.oai.client")
+_MAKING: ContextVar[bool] = ContextVar("making", default=False)
+"""Whether agents are being made for a chat, whose own clients answer nothing there."""
+_ROUTING = threading.Lock()
+_routed = 0
+"""How many chats in progress have guests."""
+_USUAL: dict[str, Any] = {}
+"""Name to what AutoGen's classes have when no guest speaks."""
+
+
+@contextmanager
+def routed() -> Iterator[None]:
+    """Let agents ask the seat's model, and note what they say, in the context of a guest.
+
+    AutoGen's classes are changed until the last such block ends.
+    """
+    global _routed
+    agent, wrapper = library().ConversableAgent, library().OpenAIWrapper
+    ours = {
+        (wrapper, "create"): _create,
+        (agent, "generate_reply"): _generate_reply,
+        (agent, "a_generate_reply"): _a_generate_reply,
+        (agent, "can_execute_function"): _can_execute_function,
+        (agent, "function_map"): property(_function_map),
+        (agent, "_run_async_in_thread"): run_in_context,
+    }
+    with _ROUTING:
+        _routed += 1
+        if _routed == 1:
+            for (kind, name), one in ours.items():
+                _USUAL[name] = getattr(kind, name)
+                setattr(kind, name, one)
+            _LOG.addFilter(_untold)
+    try:
+        yield
+    finally:
+        with _ROUTING:
+            _routed -= 1
+            if _routed == 0:
+                for kind, name in ours:
+                    setattr(kind, name, _USUAL[name])
+                _LOG.removeFilter(_untold)
+
+
+@contextmanager
+def making() -> Iterator[None]:
+    """Make agents for a chat within the block, without what AutoGen logs of their clients."""
+    with routed():
+        token = _MAKING.set(True)
+        try:
+            yield
+        finally:
+            _MAKING.reset(token)
+
+
+def _untold(record: logging.LogRecord) -> bool:
+    """Keep to itself what AutoGen logs of clients of ours, and while a guest speaks."""
+    ours = SPEAKING.get() or _MAKING.get() or OURS in record.getMessage()
+    return record.levelno >= logging.ERROR or not ours
+
+
+def _create(wrapper: Any, **config: Any) -> Any:
+    original = _USUAL["create"]
+    desk = SPEAKING.get() or getattr(config.get("agent"), _SEATED_AT, None)
+    return original(wrapper, **config) if desk is None else desk.create(original, wrapper, config)
+
+
+def _function_map(agent: Any) -> dict[str, Any]:
+    """Return the functions of an agent; a member of a group that speaks has the offered tools."""
+    own, desk = _USUAL["function_map"].fget(agent), SPEAKING.get()
+    if desk is None or not (desk.runs_calls and desk.knows(agent)):
+        return own  # type: ignore[no-any-return]
+    return {**dict.fromkeys(tool.name for tool in desk.chat.tools), **own}
+
+
+def _can_execute_function(agent: Any, name: Any) -> bool:
+    names = name if isinstance(name, list) else [name]
+    return all(one in agent.function_map for one in names)
+
+
+def _reply_here(
+    agent: Any, messages: Any = None, sender: Any = None, config: Any = None
+) -> tuple[bool, Any]:
+    """Reply in the place of a member of a group that speaks (`Desk.replied`)."""
+    desk = SPEAKING.get()
+    return (False, None) if desk is None else desk.replied(agent, messages or ())
+
+
+def _generate_reply(
+    agent: Any, messages: Any = None, sender: Any = None, exclude: Sequence[Any] = ()
+) -> Any:
+    usual, desk = _USUAL["generate_reply"], SPEAKING.get()
+    if desk is None:
+        return usual(agent, messages, sender, exclude)
+    desk.lend(agent)
+    said = usual(agent, messages, sender, (*exclude, *desk.excluded(agent)))
+    return desk.overheard(agent, sender, said)
+
+
+async def _a_generate_reply(
+    agent: Any, messages: Any = None, sender: Any = None, exclude: Sequence[Any] = ()
+) -> Any:
+    usual, desk = _USUAL["a_generate_reply"], SPEAKING.get()
+    if desk is None:
+        return await usual(agent, messages, sender, exclude)
+    desk.lend(agent)
+    setattr(agent, _SEATED_AT, desk)
+    try:
+        said = await usual(agent, messages, sender, (*exclude, *desk.excluded(agent)))
+    finally:
+        delattr(agent, _SEATED_AT)
+    return desk.overheard(agent, sender, said)
 
 
 # -- Lets AutoGen choose who speaks next in a chat of ours, by the model of a role of its own.
@@ -608,31 +825,12 @@ def _own_answer(agent: Any, call: dict[str, Any]) -> dict[str, Any]:
 def choosing(asking: View) -> Iterator[Any]:
     """Yield a manager of AutoGen's that asks the model of `asking` who speaks next."""
     autogen = library()
-    nobody = autogen.GroupChat(agents=[])
-    with answering(asking):
+    with Desk().open() as desk, desk.asking(asking):
         yield autogen.GroupChatManager(
-            groupchat=nobody, llm_config={"config_list": [{**OUR_CONFIG}]}, silent=True
+            groupchat=autogen.GroupChat(agents=[]),
+            llm_config={"config_list": [{**OUR_CONFIG}]},
+            silent=True,
         )
-
-
-@contextmanager
-def answering(asking: View, listener: Any = None) -> Iterator[None]:
-    """Let every agent that is asked within the block ask the model of `asking`.
-
-    Args:
-        asking: The chat as a role sees it.
-        listener: The agent that stands for the rest of the chat.
-    """
-    desk = Desk(lambda agent: False, listener)
-    desk.chat = asking
-    route()
-    token = SPEAKING.set(desk)
-    try:
-        yield
-    finally:
-        SPEAKING.reset(token)
-        unroute()
-        desk.close()
 
 
 @contextmanager
@@ -645,53 +843,8 @@ def nested(view: View, listener: Any) -> Iterator[None]:
     """
     asking = view.as_seen_by(view.role)
     try:
-        with answering(asking, listener):
+        with Desk(listener=listener).open() as desk, desk.asking(asking):
             yield
     finally:
         view.asked = view.asked + Stamp(asking.asked.usage)
         view.printed += asking.printed
-
-
-class SpeakerChoice:
-    """Asks a model who speaks after a text, as AutoGen's `auto` does.
-
-    Args:
-        chat: What was said so far.
-        agents: Role to its agent.
-    """
-
-    def __init__(self, chat: Any, agents: dict[str, Any]) -> None:
-        self._chat = chat
-        self._agents = {
-            role: agent if agent.name == role else _named(role) for role, agent in agents.items()
-        }
-
-    def __call__(self, view: View, said: str, among: Sequence[str]) -> str:
-        """Return the role that speaks next; tokens count for who spoke last.
-
-        Args:
-            view: The chat as the role sees it that spoke.
-            said: Its text.
-            among: Roles that may speak.
-        """
-        if len(among) < 2:
-            return among[0]
-        asking = view.as_seen_by(SPEAKER_SELECTION)
-        last = {"role": "user", "name": view.role, "content": said}
-        chat = library().GroupChat(
-            agents=[self._agents[role] for role in among],
-            messages=[*self._chat.messages, last],
-            speaker_selection_method="auto",
-        )
-        try:
-            with choosing(asking) as manager:
-                chosen = chat.select_speaker(self._agents[view.role], manager)
-        finally:
-            view.asked = view.asked + Stamp(asking.asked.usage)
-        return str(chosen.name)
-
-
-def _named(role: str) -> Any:
-    """Return an agent that has the name of a role, for one whose own is another."""
-    description = DESCRIPTIONS.get(role, role)
-    return library().ConversableAgent(role, llm_config=False, description=description)

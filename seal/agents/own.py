@@ -6,9 +6,8 @@ import asyncio
 import inspect
 import keyword
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from typing import Any, cast
 
 from seal.agents import PlayedAnew
 from seal.agents.own_code import Inbox, OwnCode
@@ -16,7 +15,6 @@ from seal.agents.replies import CallsSpentError, PluginError
 from seal.agents.teams import EXECUTOR, MANAGER, USER
 from seal.core import (
     JSON,
-    Agent,
     Chat,
     Completion,
     Reply,
@@ -68,39 +66,60 @@ class OwnAgent(PlayedAnew):
         self.code.close()
 
 
-class FunctionAgent(OwnAgent):
-    """A function in the place of a role, for all chats of a run.
+class CodeAgent(OwnAgent):
+    """A function, or an object with `reply(chat)`, in the place of a role, for all chats of a run.
 
     Args:
-        function: Of (request, tools), (request, tools, messages) or (request, chat); it returns
-            what it says as a text, or a `seal.Reply`.
+        what: A function of (request, tools), (request, tools, messages) or (request, chat), which
+            returns what it says as a text, or a `seal.Reply`. An object serves every chat, a class
+            of such is made for each.
         role: Whose place it takes, which decides what an unusual second name gets.
 
     Raises:
         UsageError: It takes other arguments.
     """
 
-    def __init__(self, function: Callable[..., Any], role: str = MANAGER) -> None:
+    def __init__(self, what: Any, role: str = MANAGER) -> None:
         super().__init__()
-        self.function = function
-        given = list(inspect.signature(function).parameters.values())
-        second = given[1].name if len(given) > 1 else ""
-        third = given[2] if len(given) > 2 and given[2].kind in _BY_PLACE else None
-        hears = third is not None and (third.name == "messages" or third.default is third.empty)
-        self.takes_chat = second == "chat" or (role != MANAGER and second != "tools" and not hears)
-        has_own = third is not None and not hears
-        counts = (2,) if self.takes_chat or has_own else (3, 2)
-        wanted = places_of(function, *counts)
-        if wanted is None:
-            raise UsageError(
-                f"{name_of(function)}{inspect.signature(function)} is no agent; expected a "
-                "function of (request, tools), (request, tools, messages) or (request, chat)"
-            )
-        self.wanted = wanted
+        self.identity = str(name_of(what))
+        self._what = what
+        self._given = _given_to(what, role)
 
     def for_chat(self) -> FunctionRole:
         """Return what plays the role in one chat."""
-        return FunctionRole(self)
+        made = self.made()
+        return FunctionRole(self.code, getattr(made, "reply", made), self._given)
+
+    def made(self) -> Any:
+        """Return the function or the object, of a class a new one."""
+        return self._what() if isinstance(self._what, type) else self._what
+
+
+_REPLY = ("chat",)
+"""What `reply` of an object is given."""
+
+
+def _given_to(what: Any, role: str) -> Sequence[str]:
+    """Return what a function in the place of a role is given, or `reply` of an object."""
+    if hasattr(what, "reply"):
+        is_class = isinstance(what, type)
+        has_self = is_class and inspect.isfunction(inspect.getattr_static(what, "reply"))
+        if not takes(what.reply, 1 + has_self):
+            raise UsageError(f"{name_of(what)} is no agent; expected a method reply(chat)")
+        return _REPLY
+    given = list(inspect.signature(what).parameters.values())
+    second = given[1].name if len(given) > 1 else ""
+    third = given[2] if len(given) > 2 and given[2].kind in _BY_PLACE else None
+    hears = third is not None and (third.name == "messages" or third.default is third.empty)
+    takes_chat = second == "chat" or (role != MANAGER and second != "tools" and not hears)
+    has_own = third is not None and not hears
+    wanted = places_of(what, *((2,) if takes_chat or has_own else (3, 2)))
+    if wanted is None:
+        raise UsageError(
+            f"{name_of(what)}{inspect.signature(what)} is no agent; expected a "
+            "function of (request, tools), (request, tools, messages) or (request, chat)"
+        )
+    return ("request", "chat") if takes_chat else ("request", "tools", "messages")[:wanted]
 
 
 class OwnRole(ABC):
@@ -125,26 +144,24 @@ class OwnRole(ABC):
             TypeError: It says no text.
             ValueError: The text is longer than `LONGEST`.
         """
-        with self.heeded(chat):
-            said = self.said(chat)
-        if isinstance(said, str):
-            if len(said) > LONGEST:
-                raise ValueError(
-                    f"the agent returned {len(said):,} characters; at most {LONGEST:,} are taken"
-                )
-            return Reply(said)
-        if isinstance(said, Reply):
-            return said
-        raise TypeError(f"the agent {self.did(said)}")
-
-    @contextmanager
-    def heeded(self, chat: Chat) -> Iterator[None]:
-        """Run the code within the block, and keep what it prints."""
         with self.code.watched() as printed:
             try:
-                yield
+                said = self.said(chat)
             finally:
                 chat.note(printed.getvalue())
+        return self.replied(said)
+
+    def replied(self, said: Any) -> Reply:
+        """Return what the code has said as a reply."""
+        if isinstance(said, Reply):
+            return said
+        if not isinstance(said, str):
+            raise TypeError(f"the agent {self.did(said)}")
+        if len(said) > LONGEST:
+            raise ValueError(
+                f"the agent returned {len(said):,} characters; at most {LONGEST:,} are taken"
+            )
+        return Reply(said)
 
     def did(self, said: Any) -> str:
         """Return how the code gave what is no text, and what was expected."""
@@ -163,18 +180,27 @@ def _typed(said: Any) -> str:
 
 
 class FunctionRole(OwnRole):
-    """A function in the place of a role, in one chat.
+    """A function, or the `reply(chat)` of an object, in the place of a role, in one chat.
 
     Args:
-        agent: The function, and where it runs.
+        code: Where it runs.
+        function: Is called for each reply.
+        given: What it is given.
     """
 
-    def __init__(self, agent: FunctionAgent) -> None:
-        super().__init__(agent.code)
-        self._agent = agent
+    def __init__(
+        self, code: OwnCode, function: Callable[..., Any], given: Sequence[str] = _REPLY
+    ) -> None:
+        super().__init__(code)
+        self._function = function
+        self._names = given
         self._now = _Now()
         self._paused: Any = None
         """The generator that waits for what the user says next."""
+
+    def replied(self, said: Any) -> Reply:
+        """Return what was said as a reply; the chat refuses what an object replies otherwise."""
+        return cast(Reply, said) if self._names == _REPLY else super().replied(said)
 
     def close(self) -> None:
         """Leave a generator that waits."""
@@ -186,7 +212,7 @@ class FunctionRole(OwnRole):
         """Return how the function gave what is no text, and what was expected."""
         if self._paused is not None:
             return f"yielded {_typed(said)}; expected a text for the user"
-        if inspect.isasyncgenfunction(self._agent.function):
+        if inspect.isasyncgenfunction(self._function):
             return "ended before it yielded; expected that it yields its answer last"
         return super().did(said)
 
@@ -201,7 +227,7 @@ class FunctionRole(OwnRole):
             if not ended or said is not None:
                 return said
         given = self._given(chat, request)
-        value = self._called(lambda: self._agent.function(*given))
+        value = self._called(lambda: self._function(*given))
         if inspect.isgenerator(value) or inspect.isasyncgen(value):
             self._paused = value
             return self._resumed(None)[1]
@@ -220,85 +246,32 @@ class FunctionRole(OwnRole):
             if hasattr(paused, "asend"):
                 said = self._awaited(paused.asend(heard))
             else:
-                said = self._called(lambda: _sent(paused, heard))
+                said = self._called(lambda: paused.send(heard))
         except StopAsyncIteration:
             return True, None
-        except _EndedError as error:
-            return True, error.said
+        except StopIteration as end:
+            return True, end.value
         self._paused = paused
         return False, said
 
     def _given(self, chat: Chat, request: str) -> tuple[Any, ...]:
         now: Any = self._now
-        if self._agent.takes_chat:
+        if self._names == _REPLY:
+            return (chat,)
+        if "chat" in self._names:
             return request, now
-        tools = Together(now, now.hand_over).tools() if self._is_async() else plain_tools(now)
-        if self._agent.wanted < 3:  # it hears nothing else
+        tools = Together(now).tools() if self._is_async() else plain_tools(now)
+        if "messages" not in self._names:  # it hears nothing else
             return told_of(chat), tools
         return request, tools, earlier_of(chat)
 
     def _is_async(self) -> bool:
-        function = self._agent.function
+        function = self._function
         called = getattr(function, "__call__", None)  # noqa: B004 - an object's method
         return any(
             inspect.iscoroutinefunction(one) or inspect.isasyncgenfunction(one)
             for one in (function, called)
         )
-
-
-class ObjectAgent(OwnAgent):
-    """An object with `reply(chat)`, or a class of such, in the place of a role of a run.
-
-    Args:
-        role: The object serves every chat; a class is made for each.
-
-    Raises:
-        UsageError: Its `reply` takes other arguments.
-    """
-
-    def __init__(self, role: Agent | type) -> None:
-        super().__init__()
-        self.identity = str(name_of(role))
-        self._role = role
-        reply: Any = getattr(role, "reply", None)
-        is_class = isinstance(role, type)
-        has_self = is_class and inspect.isfunction(inspect.getattr_static(role, "reply", None))
-        if not takes(reply, 1 + has_self):
-            raise UsageError(f"{self.identity} is no agent; expected a method reply(chat)")
-
-    def for_chat(self) -> ObjectRole:
-        """Return what plays the role in one chat."""
-        return ObjectRole(self.code, self.made())
-
-    def made(self) -> Agent:
-        """Return the object, of a class a new one."""
-        return self._role() if isinstance(self._role, type) else self._role
-
-
-class ObjectRole(OwnRole):
-    """An object with `reply(chat)`, plain or async, in one chat.
-
-    Args:
-        code: Where it runs.
-        role: The object.
-    """
-
-    def __init__(self, code: OwnCode, role: Agent) -> None:
-        super().__init__(code)
-        self._role = role
-
-    def reply(self, chat: Chat) -> Reply:
-        """Return what the object replies, of whatever type: the chat refuses what is no reply."""
-        with self.heeded(chat):
-            said: Reply = self.said(chat)
-        return said
-
-    def said(self, chat: Chat) -> Any:
-        """Return what the object replies."""
-        said = self.code.call(lambda: self._role.reply(chat), chat.seconds_left)
-        if inspect.isawaitable(said):
-            said = self.code.wait(said, chat.seconds_left, Inbox(chat.role, self.code.pace))
-        return said
 
 
 class _Now:
@@ -307,28 +280,9 @@ class _Now:
     chat: Chat
     work: Inbox
 
-    def hand_over(self, work: Callable[[], Any], then: Callable[[Any], None]) -> None:
-        """Let the chat do something, and then the event loop what is to follow."""
-        self.work.put(work, then)
-
     def __getattr__(self, name: str) -> Any:
         """Return what the chat has."""
         return getattr(self.chat, name)
-
-
-class _EndedError(Exception):
-    """A generator has ended; a `StopIteration` could not cross to another thread's future."""
-
-    def __init__(self, said: Any) -> None:
-        super().__init__()
-        self.said = said
-
-
-def _sent(generator: Any, heard: str | None) -> Any:
-    try:
-        return generator.send(heard)
-    except StopIteration as end:
-        raise _EndedError(end.value) from None
 
 
 def _texts(chat: Chat) -> list[Step]:
@@ -450,16 +404,10 @@ class Together:
 
     Args:
         chat: Where they are made.
-        hand_over: Lets the chat do something, and then the event loop what is to follow on it.
     """
 
-    def __init__(
-        self,
-        chat: Chat,
-        hand_over: Callable[[Callable[[], Outcome], Callable[[Outcome], None]], None],
-    ) -> None:
+    def __init__(self, chat: _Now) -> None:
         self._chat = chat
-        self._hand_over = hand_over
         self._waiting: list[tuple[ToolCall, asyncio.Future[ToolResult]]] = []
         self._over = False
         """Whether the budget of calls is spent: nothing is answered any more."""
@@ -509,7 +457,7 @@ class Together:
                     answered.set_exception(error)
 
         try:
-            self._hand_over(made, settle)
+            self._chat.work.put(made, settle)
         except PluginError as error:  # the reply has ended
             loop.call_later(_PAUSE, settle, ((), error))
 

@@ -8,44 +8,50 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import groupby
 from typing import Any
 
-from seal.agents.autogen import Terminal, check_replies, library
+from seal.agents.autogen import Terminal, library, plain_agent, plain_replies, run_in_context
 from seal.agents.conversation import Conversation
-from seal.agents.guest_models import arguments_text, as_message, call_in, called_text, text_of
-from seal.agents.replies import FAULTS, PluginError, crash, is_outage
+from seal.agents.messages import (
+    OWN,
+    arguments_text,
+    as_message,
+    call_in,
+    heard_steps,
+    in_words,
+    message_of,
+    message_said,
+    parts_of,
+    results_in,
+    said_together,
+    tool_of,
+)
 from seal.agents.roles import Prompt
 from seal.agents.teams import DESCRIPTIONS, EXECUTOR, MANAGER, SPEAKER_SELECTION, USER
-from seal.agents.view import View
+from seal.agents.view import Stamp, View
 from seal.core import (
     OverdueError,
     Reply,
     Step,
     Stop,
-    Tool,
     ToolCall,
     ToolResult,
     UsageError,
-    fault,
 )
-from seal.core.call_formats import call_of
-from seal.core.values import one_line
+from seal.core.concurrency import given_up
 
 _AUTOGEN = library()
 _ROUNDS = 1_000_000
 """More than any chat has: the limits of the run end it."""
 _ODD = re.compile("[^A-Za-z0-9_-]")
 """What no name of a function of AutoGen may have."""
-_WITHOUT_MODEL = ("manual", "random", "round_robin")
+_WITHOUT_MODEL = ("random", "round_robin")
 """How AutoGen selects speakers without asking a model."""
 _SENDING = "process_message_before_send"
-OWN = "autogen/own/"
-"""Begins the id of a tool that somebody has registered on a seat."""
 
 
 class _Anybody(type):
@@ -82,6 +88,8 @@ class Seat(_AUTOGEN.ConversableAgent):  # type: ignore[misc, name-defined]
         self.register_reply(_Everyone, Seat.speak, position=len(self._reply_func_list))
         self._replies_at_first = len(self._reply_func_list)
 
+    _run_async_in_thread = run_in_context
+
     def register_reply(self, trigger: Any, *given: Any, **named: Any) -> None:
         """Register a reply function, as on any agent."""
         everyone = isinstance(trigger, list) and trigger == [_AUTOGEN.Agent, None]
@@ -99,6 +107,11 @@ class Seat(_AUTOGEN.ConversableAgent):  # type: ignore[misc, name-defined]
     def generate_reply(self, messages: Any = None, sender: Any = None, exclude: Any = ()) -> Any:
         """Reply as any agent does, from what the role may see of the chat."""
         return self._group.turn(self, messages, sender, exclude, super().generate_reply)
+
+    def _process_message_before_send(self, message: Any, recipient: Any, silent: bool) -> Any:
+        """Return what is sent, after hooks; the chat hears of it."""
+        hooks = super()._process_message_before_send
+        return self._group.sent(self, partial(hooks, message, recipient, silent), recipient)
 
     async def a_generate_reply(
         self, messages: Any = None, sender: Any = None, exclude: Any = ()
@@ -152,7 +165,7 @@ class ExecutorSeat(Seat):
 
     def take_calls(self, names: Sequence[str]) -> None:
         """Have calls of tools run by the environment."""
-        ours = {_function_name(name): _Run(self._group.run, self, name) for name in names}
+        ours = {_ODD.sub("_", name)[:64]: _Run(self._group.run, self, name) for name in names}
         left = {name: None for name, f in self.function_map.items() if not _is_own(f)}
         super().register_function({**left, **ours}, silent_override=True)
 
@@ -218,19 +231,8 @@ class _Turn:
     """Where the agent is somebody else's: what lets it speak."""
     results: dict[str, ToolResult] | None = None
     """Id to the result of each call that has been run."""
-
-
-class _Last(list[Any]):
-    """Hooks of an agent, after which ours comes, whenever they were registered."""
-
-    def __init__(self, hooks: Sequence[Any], run: Callable[..., Any], ours: Any) -> None:
-        super().__init__(hooks)
-        self._run = run
-        self._ours = ours
-
-    def __iter__(self) -> Iterator[Any]:
-        yield from (partial(self._run, hook) for hook in super().__iter__())
-        yield self._ours
+    is_late: bool = False
+    """Whether a function of others has not ended in time, so that nothing is said."""
 
 
 class _Run(partial[str]):
@@ -255,7 +257,7 @@ class Group:
         self._added: list[Any] = []
         """What lets agents speak that sit in the chat since it was made."""
         self._others: list[Any] = []
-        """Agents that others have made, which hear of the chat by our hook."""
+        """Agents that others have made, whose replies and messages go through us meanwhile."""
         self._roles: dict[int, str] = {}
         self._usual: dict[str, str] = {}
         self._messages: dict[tuple[int, str], dict[str, Any]] = {}
@@ -284,14 +286,6 @@ class Group:
             silent=True,
             is_termination_msg=lambda message: False,
         )
-        guest: Any
-        for guest in conversation.seats.values():
-            if getattr(guest, "agent", None) is not None:
-                guest.desk.listener = self.manager
-        if conversation.options.speaker_selection == "auto":
-            from seal.agents.guests import SpeakerChoice
-
-            conversation.choose = SpeakerChoice(self.chat, self.agents)
         self.begin(conversation)
 
     # -- Who sits.
@@ -300,39 +294,38 @@ class Group:
         guest = self.conversation.seats[role]
         if role == EXECUTOR or getattr(guest, "agent", None) is None:
             agent = (ExecutorSeat if role == EXECUTOR else Seat)(role, self)
-            self._know(agent, role)
+            self._roles[id(agent)] = role
             return agent
         return self._guest(guest, role)
 
     def _guest(self, guest: Any, role: str) -> Any:
         """Let an agent that somebody else has made sit in the chat itself."""
         agent = guest.agent
-        guest.desk.listener = self.manager
-        agent.generate_reply = partial(self._guest_turn, agent)
-        self._know(agent, role)
-        return agent
+        kind = type(agent)
 
-    def _guest_turn(
-        self, agent: Any, messages: Any = None, sender: Any = None, exclude: Any = ()
-    ) -> Any:
-        usual = partial(type(agent).generate_reply, agent)
-        return self.turn(agent, messages, sender, exclude, usual)
+        def reply(messages: Any = None, sender: Any = None, exclude: Any = ()) -> Any:
+            usual = partial(kind.generate_reply, agent)
+            return self.turn(agent, messages, sender, exclude, usual)
+
+        def send(message: Any, recipient: Any, silent: bool) -> Any:
+            hooks = partial(kind._process_message_before_send, agent, message, recipient, silent)
+            return self.sent(agent, hooks, recipient)
+
+        agent.generate_reply, agent._process_message_before_send = reply, send
+        self._others.append(agent)
+        self._roles[id(agent)] = role
+        return agent
 
     def close(self) -> None:
         """Leave the agents of others as they were."""
         self._closed = True
         for agent in self._others:
-            agent.hook_lists[_SENDING] = list.copy(agent.hook_lists[_SENDING])
-            vars(agent).pop("generate_reply", None)
+            for name in ("generate_reply", "_process_message_before_send"):
+                vars(agent).pop(name, None)
             if self.manager is not None:
                 agent.stop_reply_at_receive(self.manager)
         while self._added:
             self._added.pop().close()
-
-    def _know(self, agent: Any, role: str) -> None:
-        self._roles[id(agent)] = role
-        agent.hook_lists[_SENDING] = _Last(agent.hook_lists[_SENDING], self._hook, self._hear)
-        self._others += [] if isinstance(agent, Seat) else [agent]
 
     def begin(self, conversation: Conversation) -> None:
         """Take up a conversation: another one than before, where the group is used again."""
@@ -379,11 +372,36 @@ class Group:
 
     def _follow(self, last: Any, chat: Any) -> Any:
         """Return the agent whose turn it is by the team, within the graph of transitions."""
-        role = self.conversation.next_role
+        talk = self.conversation
+        if talk.open_choice and talk.options.speaker_selection == "auto":
+            return self._choose(last)
+        role = talk.next_role
         agent = None if role is None else self.agents.get(role)
         if role is not None and agent not in self.chat.agents:  # somebody else has its place
             agent = self.chat.agent_by_name(role)
         return agent if agent is None or self._allows(last, agent) else "round_robin"
+
+    def _choose(self, last: Any) -> Any:
+        """Return the agent that AutoGen chooses by a model to follow on a text."""
+        talk, speaker = self.conversation, self._role(last)
+        among = [role for role in self.agents if role not in (speaker, EXECUTOR)]
+        named = {
+            role: agent if agent.name == role else plain_agent(role, DESCRIPTIONS.get(role, role))
+            for role, agent in self.agents.items()
+        }
+        chosen = among[0]
+        if len(among) > 1:
+            chat = _AUTOGEN.GroupChat(
+                agents=[named[role] for role in among],
+                messages=[*self.chat.messages[:-1], {**self.chat.messages[-1], "name": speaker}],
+                speaker_selection_method="auto",
+            )
+            with self._model_chooses() as asked:
+                chosen = chat.select_speaker(named[speaker], asked).name
+        if chosen == USER and not talk.conversing:  # it has the final response
+            talk.hand_on(USER)
+            return None
+        return self.agents[chosen]
 
     def _allows(self, last: Any, agent: Any) -> bool:
         """Tell whether an agent, or whoever had its place before, may follow another."""
@@ -398,7 +416,8 @@ class Group:
             if self._free:
                 self._take_calls()  # by these AutoGen tells who may run calls
             try:
-                with self._choosing(selector) as asked:
+                by_model = self._free and not self._has_chooser(selector)
+                with self._model_chooses() if by_model else nullcontext(selector) as asked:
                     chosen = select(last, asked)
             except _AUTOGEN.NoEligibleSpeakerError:
                 chosen = None
@@ -412,7 +431,7 @@ class Group:
             if chosen is not None and by_graph and not self._allows(last, chosen):
                 chosen = None  # AutoGen lets everybody speak where nobody may
             role = None if chosen is None else self._role(chosen)
-            if role is None or role != talk.next_role:
+            if len(talk.stops) == ended and (role is None or role != talk.next_role):
                 talk.hand_on(role)
             if len(talk.stops) == ended:
                 return chosen
@@ -420,21 +439,22 @@ class Group:
             raise _AUTOGEN.NoEligibleSpeakerError("the chat has ended")
         return self.agents[USER]
 
-    @contextmanager
-    def _choosing(self, selector: Any) -> Iterator[Any]:
-        """Yield whom AutoGen asks who speaks next: by the run's model where no other is named."""
+    def _has_chooser(self, selector: Any) -> bool:
+        """Tell whether AutoGen selects without a model, or by one that somebody has named."""
         config = selector.llm_config or self.chat.select_speaker_auto_llm_config
-        by_model = self._free and self.chat.speaker_selection_method not in _WITHOUT_MODEL
-        if config or not by_model:
-            yield selector
-            return
+        return bool(config) or self.chat.speaker_selection_method in _WITHOUT_MODEL
+
+    @contextmanager
+    def _model_chooses(self) -> Iterator[Any]:
+        """Yield whom AutoGen asks who speaks next: the run's model."""
         from seal.agents.guests import choosing
 
-        talk = self.conversation
-        asking = View(talk, SPEAKER_SELECTION)
-        with choosing(asking) as asked:
-            yield asked
-        talk.usage = talk.usage + asking.asked.usage
+        asking = View(self.conversation, SPEAKER_SELECTION)
+        try:
+            with choosing(asking) as asked:
+                yield asked
+        finally:
+            self.conversation.charge(asking.asked.usage)
 
     def turn(
         self, agent: Any, messages: Any, sender: Any, exclude: Any, generate: Callable[..., Any]
@@ -442,51 +462,68 @@ class Group:
         """Return what an agent replies, and remember what it stands for until it is sent."""
         if self._speaking:  # it is asked within the reply of another, as in a nested chat
             return generate(messages=messages, sender=sender, exclude=exclude)
-        talk, role = self.conversation, self._role(agent)
-        in_chat = isinstance(sender, _AUTOGEN.GroupChatManager)
-        if in_chat and not talk.finished and role != talk.next_role:
-            talk.hand_on(role)
-        if talk.finished or (in_chat and role != talk.next_role):
+        talk = self.conversation
+        turn = self._turn = self._next_turn(agent, isinstance(sender, _AUTOGEN.GroupChatManager))
+        if turn is None:
             return None  # a limit has ended the chat
-        turn = self._turn = self._opened(agent, role)
-        if turn.guest is not None:
-            return self._guest_reply(turn)
         if messages is None or (sender is not None and messages is agent.chat_messages[sender]):
             messages = deepcopy(turn.shown) if any(agent.hook_lists.values()) else [*turn.shown]
         self._speaking = True
         try:
-            if messages:
-                with self._nested(turn):
-                    said = generate(messages=messages, sender=sender, exclude=exclude)
-            else:  # nothing to reply to: AutoGen's functions want a last message
+            if messages and turn.guest is None:
+                given = {"messages": messages, "sender": sender, "exclude": exclude}
+                said = self._generated(turn, partial(generate, **given))
+            else:  # where there is nothing to reply to, AutoGen's functions want a last message
                 said = self.let_speak(agent, messages)
         finally:
             self._speaking = False
         if said is None:  # the person ends the chat, or whoever replies has no word for it
             said, turn.reply = "", Reply(done=True)
         elif turn.said is not said:
-            turn.reply = _reply(said, turn.reply, None, role, talk)
+            turn.reply = self._read(turn, said)
             if not talk.own_seconds_left:
                 turn.view.stop = Stop("max_seconds")
         turn.said = deepcopy(said) if agent.hook_lists[_SENDING] else said
         return said
 
-    def _nested(self, turn: _Turn) -> AbstractContextManager[None]:
-        """Let the agents of nested chats of a seat ask the role's model within the block."""
-        if not turn.agent.has_own_replies:
-            return nullcontext()
+    def _generated(self, turn: _Turn, generate: Callable[[], Any]) -> Any:
+        """Return what a seat's reply functions give; those of others in the time that is left."""
+        agent = turn.agent
+        if not agent.has_own_replies:
+            is_ours = not (any(agent.hook_lists.values()) or turn.view.functions)
+            return generate() if is_ours else self._in_time(turn, generate)
         from seal.agents.guests import nested
 
-        return nested(turn.view, self.manager)
+        with nested(turn.view, self.manager):
+            return self._in_time(turn, generate)
 
-    def _guest_reply(self, turn: _Turn) -> Any:
-        self._speaking = True
+    def _in_time(self, turn: _Turn, function: Callable[[], Any]) -> Any:
+        """Return what functions of others give a seat, in the time that is left for it."""
+        talk = self.conversation
+        if talk.seconds_left is None or turn.agent.human_input_mode != "NEVER":
+            return function()
         try:
-            turn.reply = self.conversation.reply(turn.view)
-        finally:
-            self._speaking = False
-        turn.said = "" if turn.view.stop or turn.view.spent else turn.guest.message
-        return deepcopy(turn.said)
+            return given_up(function, talk.seconds_left)
+        except OverdueError:
+            if talk.own_seconds_left:  # it is the run's time that is up
+                raise
+            turn.view.stop, turn.is_late = Stop("max_seconds"), True
+            if not turn.view.functions:  # one that still runs calls holds the view
+                turn.view.close()
+            return ""
+
+    def _next_turn(self, agent: Any, in_chat: bool) -> _Turn | None:
+        """Return what an agent says next; None: the chat has ended, perhaps by that.
+
+        Args:
+            agent: Who speaks.
+            in_chat: Whether it speaks to the group, so that it must be its turn.
+        """
+        talk, role = self.conversation, self._role(agent)
+        if in_chat and not talk.finished and role != talk.next_role:
+            talk.hand_on(role)
+        ended = talk.finished or (in_chat and role != talk.next_role)
+        return None if ended else self._opened(agent, role)
 
     def _opened(self, agent: Any, role: str) -> _Turn:
         view = self.conversation.open(role)
@@ -496,19 +533,20 @@ class Group:
         told = str(agent.system_message)
         if isinstance(agent, Seat) and told != self._usual.get(role, told):
             view.instructions = self._usual[role], told
-        guest = self.conversation.seats.get(role)
+        guest: Any = self.conversation.seats.get(role)
         if getattr(guest, "agent", None) is agent:
+            guest.desk.listener = self.manager
             return _Turn(agent, view, [], [], guest=guest)
-        seen = [list(said) for _, said in groupby(view.steps, key=_message_key)]
+        seen = said_together(view.steps)
         shown = [self._message(said, role) for said in seen]
         made = [one["function"]["name"] for one in shown[-1].get("tool_calls", ())] if shown else []
         if made and role != EXECUTOR and not agent.can_execute_function(made):
-            shown[-1] = _in_words(shown[-1])  # AutoGen would answer that there is no such function
+            shown[-1] = in_words(shown[-1])  # AutoGen would answer that there is no such function
         return _Turn(agent, view, seen, shown)
 
     def _message(self, steps: list[Step], role: str) -> dict[str, Any]:
         """Return the steps of one message as a role gets them from AutoGen."""
-        key = _message_key(steps[0])
+        key = steps[0].turn, steps[0].author
         if key not in self._messages:
             self._messages[key] = message_of(steps)
         message = self._messages[key]
@@ -517,13 +555,21 @@ class Group:
 
     def let_speak(self, agent: Any, messages: Sequence[dict[str, Any]]) -> Any:
         """Return what a role says to messages, as a message."""
-        talk, turn = self.conversation, self._turn
-        if turn is None or turn.agent is not agent:  # within the reply of another
+        talk, outer = self.conversation, self._turn
+        turn = outer
+        if (
+            turn is None or turn.agent is not agent or turn.reply
+        ):  # within a reply, as a nested chat
             turn = self._opened(agent, self._role(agent))
-        if messages != turn.shown:
-            turn.view.heard = _heard(messages, turn.seen, turn.shown, turn.view.role)
+        if turn.guest is None and messages != turn.shown:
+            turn.view.heard = heard_steps(messages, turn.seen, turn.shown, turn.view.role)
         turn.reply = talk.reply(turn.view)
-        turn.said = _said(turn.reply, talk.calls_made)
+        if outer is not None and turn is not outer:
+            outer.view.asked = outer.view.asked + Stamp(turn.view.asked.usage)
+        if turn.guest is None:
+            turn.said = message_said(turn.reply, talk.calls_made)
+        else:
+            turn.said = "" if turn.view.stop or turn.view.spent else turn.guest.message
         return turn.said
 
     # -- Calls, and tools that somebody registers.
@@ -554,8 +600,7 @@ class Group:
             )
         if name in offers.names:
             raise UsageError(_taken(name))
-        parameters = function.get("parameters") or {"type": "object", "properties": {}}
-        offers.add([Tool(OWN + name, name, function.get("description") or "", parameters)])
+        offers.add([tool_of(function)])
 
     def result(self, agent: Any, call_id: Any) -> tuple[bool, str]:
         """Return whether a call of the last message succeeded, and what it brought."""
@@ -579,55 +624,65 @@ class Group:
 
     # -- What is recorded: what an agent sends to the group, after all hooks.
 
-    def _hook(self, hook: Callable[..., Any], sender: Any, **sent: Any) -> Any:
-        """Return a message as a hook changes it; where the hook is a guest's, as its own code."""
-        talk, turn = self.conversation, self._turn
-        change = partial(hook, sender=sender, **sent)
-        if self._speaking or turn is None or turn.guest is None or turn.agent is not sender:
-            return change()
-        role, view = turn.view.role, turn.view
-        try:
-            with turn.guest.code.watched() as printed:
-                changed = turn.guest.code.call(change, talk.seconds_left)
-            view.printed += printed.getvalue()
-            return as_message(changed, role)
-        except OverdueError:
-            if talk.own_seconds_left:  # it is the run's time that is up
-                raise
-            view.stop = Stop("max_seconds")
-        except FAULTS as error:
-            if role == USER or is_outage(error):
-                raise PluginError(f"role {role!r}: {fault(error)}") from error
-            view.stop = Stop("crashed", f"role {role!r}: {crash(error)}")
-        return ""
+    def sent(self, sender: Any, hooks: Callable[[], Any], recipient: Any) -> Any:
+        """Return what an agent sends, after its hooks; what goes to the group is recorded.
 
-    def _hear(self, sender: Any, message: Any, recipient: Any, silent: bool) -> Any:
+        Args:
+            sender: The agent.
+            hooks: Returns the message as they change it.
+            recipient: Who gets it.
+        """
         talk, turn = self.conversation, self._turn
+        in_turn = not self._speaking and turn is not None and turn.agent is sender
+        has_hooks = in_turn and sender.hook_lists[_SENDING]
+        message = self._changed(turn, hooks) if turn and has_hooks else hooks()
         in_group = isinstance(recipient, _AUTOGEN.GroupChatManager)
         if self._speaking or not in_group or talk.finished:
             return message
         if turn is None or turn.agent is not sender:  # nobody has asked it
-            role = self._role(sender)
-            if role != talk.next_role:
-                talk.hand_on(role)
-            if talk.finished:
-                return message
-            turn = self._opened(sender, role)
+            turn = self._next_turn(sender, in_chat=True)
         self._turn = None
-        reply = turn.reply
+        if turn is None:
+            return message
         if turn.guest is not None:
-            turn.guest.sent(message)
-        if turn.guest is not None and message != turn.said:
-            reply = turn.guest.read(message, turn.view.role)
-        elif reply is None or message != turn.said:
-            reply = _reply(message, reply, turn.said, turn.view.role, talk)
+            turn.guest.sent(message, turn.view.first)
+        reply = turn.reply if turn.reply and message == turn.said else self._read(turn, message)
         in_ours = recipient.groupchat is self.chat
         steps = talk.enter(turn.view, reply, open_end=in_ours and self._free)
-        *earlier, sent = messages_of(steps)
+        *earlier, sent = map(message_of, said_together(steps))
         recipient.groupchat.messages += earlier
         if not isinstance(message, dict) and not (sent.keys() & {"tool_calls", "tool_responses"}):
             return message if isinstance(message, str) else sent["content"]
         return {**message, **sent} if isinstance(message, dict) else sent
+
+    def _read(self, turn: _Turn, message: Any) -> Reply:
+        """Return what a message says, whoever made it and whatever hooks have done to it."""
+        if turn.is_late:
+            return Reply()
+        known, role = turn.reply or Reply(), turn.view.role
+        message, pending = as_message(message, role), self.conversation.pending
+        if turn.guest is not None:
+            theirs: Reply = turn.guest.read(message, role)
+            return theirs
+        text, calls = parts_of(message)
+        if role == EXECUTOR and pending:
+            return replace(known, results=results_in(message, known.results, pending))
+        _, rendered = parts_of(turn.said)
+        made = {one["id"]: call for one, call in zip(rendered, known.calls, strict=False)}
+        return replace(known, content=text, calls=tuple(call_in(call, made) for call in calls))
+
+    def _changed(self, turn: _Turn, hooks: Callable[[], Any]) -> Any:
+        """Return a message as hooks change it; where they are a guest's, as its own code."""
+        talk, view = self.conversation, turn.view
+        if turn.guest is None:
+            return self._in_time(turn, hooks)
+        changed: Any = ""
+        with talk.guarding(view), turn.guest.code.watched() as printed:
+            try:
+                changed = as_message(turn.guest.code.call(hooks, talk.seconds_left), view.role)
+            finally:
+                view.printed += printed.getvalue()
+        return changed
 
     # -- The whole chat.
 
@@ -641,14 +696,16 @@ class Group:
 
         Raises:
             InfrastructureError: A model or the environment failed.
-            UsageError: A person is to speak, and there is no terminal; or a reply function is
-                async; or the chat is closed.
+            UsageError: A person is to speak, and there is no terminal; or the chat is closed.
         """
         if self._closed:
             raise UsageError("this chat is closed; hold it within `with seal.groupchat(...)`")
         talk, begun = self.conversation, False
-        check_replies(self.chat.agents)
-        with _AUTOGEN.io.IOStream.set_default(Terminal(lambda: self.chat.messages)):
+        stream = Terminal(lambda: self.chat.messages)
+        with (
+            _AUTOGEN.io.IOStream.set_default(stream),
+            plain_replies(self.chat.agents, lambda: talk.seconds_left),
+        ):
             while not talk.finished:
                 ended = len(talk.stops)
                 opening = self.open()
@@ -658,180 +715,3 @@ class Group:
                 begun = True
                 if len(talk.stops) == ended:  # AutoGen has ended it
                     talk.break_off(len(self.chat.messages) >= self.chat.max_round)
-
-
-# -- Steps as messages of AutoGen, and messages as what a role says or hears.
-
-
-def messages_of(steps: list[Step]) -> list[dict[str, Any]]:
-    """Return what one role's turn to speak brought as messages of AutoGen, the reply last."""
-    return [message_of(list(said)) for _, said in groupby(steps, key=lambda step: step.turn)]
-
-
-def _message_key(step: Step) -> tuple[int, str]:
-    """Return what the steps of one message share."""
-    return step.turn, step.author
-
-
-def message_of(steps: list[Step]) -> dict[str, Any]:
-    """Return the steps of one message as a message of AutoGen; its content is never null."""
-    calls = [step.call for step in steps if step.call is not None]
-    results = [step.result for step in steps if step.result is not None]
-    message: dict[str, Any] = {
-        "content": "\n".join(
-            one_line(step.content) if step.result else step.content
-            for step in steps
-            if step.content
-        ),
-        "role": "assistant" if calls else "tool" if results else "user",
-        "name": steps[0].author,
-    }
-    if calls:
-        message["tool_calls"] = [_call(call, call.id) for call in calls]
-    if results:
-        message["tool_responses"] = [
-            {"tool_call_id": result.call_id, "role": "tool", "content": result.content}
-            for result in results
-        ]
-    return message
-
-
-def _in_words(message: dict[str, Any]) -> dict[str, Any]:
-    """Return a message with calls as one that tells of them."""
-    called = [f"called {called_text(call)}" for call in message["tool_calls"]]
-    told = {name: part for name, part in message.items() if name != "tool_calls"}
-    return {
-        **told,
-        "role": "user",
-        "content": "\n".join([*filter(None, [told["content"]]), *called]),
-    }
-
-
-def _call(call: ToolCall, call_id: str) -> dict[str, Any]:
-    return call_of(call_id, call.name, arguments_text(call))
-
-
-def _function_name(name: str) -> str:
-    """Return a tool's name as AutoGen's functions may be named."""
-    return _ODD.sub("_", name)[:64]
-
-
-def _said(reply: Reply, first: int) -> Any:
-    """Return a reply as a message that AutoGen sends; `first` is the number of its first call."""
-    if reply.results and not reply.calls:
-        responses = [
-            {"tool_call_id": one.call_id, "role": "tool", "content": one.content}
-            for one in reply.results
-        ]
-        content = "\n\n".join(one.content for one in reply.results)
-        return {"role": "tool", "tool_responses": responses, "content": content}
-    if not reply.calls:
-        return reply.content
-    calls = [_call(call, f"call_{first + n}") for n, call in enumerate(reply.calls)]
-    return {"content": reply.content, "tool_calls": calls}
-
-
-def _reply(said: Any, known: Reply | None, was: Any, role: str, talk: Conversation) -> Reply:
-    """Return what a message says, whoever made it.
-
-    Args:
-        said: The message.
-        known: What was said before somebody changed it; None: nothing is known.
-        was: `known` as a message; None: unlike `said` it has no other form.
-        role: Who says it.
-        talk: Where it is said.
-    """
-    said = as_message(said, role)
-    message = said if isinstance(said, dict) else {"content": said}
-    before = was if isinstance(was, dict) else {"content": was}
-    text = text_of(message.get("content"))
-    if role == EXECUTOR and talk.pending:
-        return replace(known or Reply(), results=_results(message, known, before, talk.pending))
-    calls = []
-    rendered = before.get("tool_calls") or ()
-    made = dict(zip((one["id"] for one in rendered), known.calls if known else (), strict=False))
-    for place, one in enumerate(message.get("tool_calls") or ()):
-        unchanged = place < len(rendered) and rendered[place] == one
-        calls.append(made[one["id"]] if unchanged else call_in(one))
-    return replace(known or Reply(), content=text, calls=tuple(calls))
-
-
-def _results(
-    message: Mapping[str, Any],
-    known: Reply | None,
-    before: Mapping[str, Any],
-    pending: Sequence[ToolCall],
-) -> tuple[ToolResult, ...]:
-    """Return the results that a message of the executor brings; words answer every call."""
-    ran = {result.call_id: result for result in (known.results if known else ())}
-    told = message.get("tool_responses") if message.get("role") == "tool" else None
-    text = text_of(message.get("content"))
-    if not told:
-        return tuple(ToolResult(call.id, text, value=text) for call in pending)
-    same = told == before.get("tool_responses")
-    if same and len(told) == 1 and text != text_of(before.get("content")):
-        told = [{**told[0], "content": text}]
-    contents = {str(one.get("tool_call_id")): text_of(one.get("content")) for one in told}
-    order = known.results if known else [ToolResult(call.id, "") for call in pending]
-    return tuple(
-        ran[one.call_id]
-        if one.call_id in ran and ran[one.call_id].content == contents.get(one.call_id)
-        else replace(ran.get(one.call_id, one), content=contents.get(one.call_id, ""))
-        for one in order
-    )
-
-
-def _heard(
-    messages: Sequence[Mapping[str, Any]],
-    seen: Sequence[Sequence[Step]],
-    shown: Sequence[Mapping[str, Any]],
-    role: str,
-) -> list[Step]:
-    """Return the steps that messages stand for, after hooks have changed, dropped or added some.
-
-    Args:
-        messages: As they are after hooks.
-        seen: The steps of each message as it was.
-        shown: These messages.
-        role: Who hears them.
-    """
-    heard: list[Step] = []
-    aligned = len(messages) == len(shown)
-    next_place = 0
-    for number, message in enumerate(messages):
-        places = [number] if aligned else range(next_place, len(shown))
-        place = next((n for n in places if shown[n] == message), None)
-        if place is not None:
-            next_place = place + 1
-            heard += seen[place]
-        elif aligned:
-            renamed = message.get("name") != shown[number].get("name")
-            heard += _changed(seen[number], message, role if renamed else "")
-        else:
-            turn = -2 - number  # of a message that nobody in the chat has sent
-            author = str(message.get("name") or message.get("role") or "system")
-            heard.append(Step(0, author, role, text_of(message.get("content")), turn=turn))
-    return heard
-
-
-def _changed(steps: Sequence[Step], message: Mapping[str, Any], hearer: str) -> list[Step]:
-    """Return the steps of a message with the text that it has now.
-
-    Args:
-        steps: Of the message as it was.
-        message: As it is.
-        hearer: Who hears it from somebody else than before; empty: it is from the same.
-    """
-    told = message.get("tool_responses") or ()
-    contents = {str(one.get("tool_call_id")): text_of(one.get("content")) for one in told}
-    text = text_of(message.get("content"))
-    changed = []
-    for number, step in enumerate(steps):
-        content = text if number == 0 else ""
-        if step.result is not None and len(steps) > 1:
-            content = contents.get(step.result.call_id, step.content)
-        changed.append(replace(step, content=content))
-    if hearer:
-        author = str(message.get("name") or message.get("role"))
-        changed = [replace(step, author=author, recipient=hearer) for step in changed]
-    return changed

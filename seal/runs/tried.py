@@ -69,13 +69,13 @@ def settings_of(agent: Any) -> dict[str, Any]:
         return {"team": agent}
     if not isinstance(agent, type) and (hasattr(agent, "complete") or hasattr(agent, "open")):
         return {"model": agent}
-    from seal.agents.own import FunctionAgent, OwnModel
+    from seal.agents.own import CodeAgent, OwnModel
 
     is_role = callable(getattr(agent, "reply", None)) or isinstance(agent, PlayedAnew)
     if not (is_role or is_guest(agent) or makes_guest(agent)):
         if isinstance(agent, type) or not callable(agent):
             raise UsageError(f"{shortened(agent)} is no agent; expected {_KINDS}")
-        FunctionAgent(agent)  # raises where it takes other arguments
+        CodeAgent(agent)  # raises where it takes other arguments
     return {"model": OwnModel(agent_name(agent)), "team": "direct", "roles": {_CALLER: agent}}
 
 

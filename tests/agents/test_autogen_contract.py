@@ -11,6 +11,9 @@ autogen = library()
 NAMES = {
     "Agent": (),
     "ConversableAgent": (
+        "_generate_code_execution_reply_using_executor",
+        "_process_message_before_send",
+        "_run_async_in_thread",
         "a_execute_function",
         "a_generate_reply",
         "can_execute_function",
@@ -19,6 +22,7 @@ NAMES = {
         "description",
         "execute_function",
         "function_map",
+        "generate_code_execution_reply",
         "generate_reply",
         "generate_tool_calls_reply",
         "initiate_chat",
@@ -101,6 +105,7 @@ def test_an_agent_has_the_attributes_that_we_set_and_put_back():
     assert agent._code_execution_config is False
     assert agent._default_auto_reply == ""
     assert agent.hook_lists["process_message_before_send"] == []
+    assert isinstance(autogen.ConversableAgent.function_map, property)
     assert all("reply_func" in each for each in agent._reply_func_list)
     wrapper = autogen.OpenAIWrapper(config_list=[{"model": "m", "model_client_cls": "Mine"}])
     assert wrapper._config_list == [{"model": "m", "model_client_cls": "Mine"}]

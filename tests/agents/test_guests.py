@@ -204,6 +204,20 @@ def test_an_agent_plays_the_user(tmp_path):
     ]
 
 
+def test_an_agent_that_plays_the_user_is_told_each_goal(tmp_path):
+    goals = tuple(seal.Goal(text, offered=("shop/get_order",)) for text in ("Order 7?", "Order 8?"))
+    talk = seal.Task("talk", "shop", goals, persona={"facts": {"order": "7"}})
+    bench = seal.Benchmark("shop", tools=[get_order], tasks=[talk])
+    model = Script("Which?", "That one.", "Monday", "", "Which?", "")
+    user = autogen.AssistantAgent("user")
+    played(tmp_path, model, bench, roles={"user_simulator": user}, team="direct")
+
+    told = " ".join(text for _, text in model.texts())
+    assert model.asked[-1].role == "user_simulator"
+    assert "Your goal: Order 7?" in told
+    assert "Your goal: Order 8?" in told
+
+
 def test_a_person_in_a_users_seat_is_asked_on_the_terminal(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", Terminal("7 and 8\nexit\n"))
     user = autogen.UserProxyAgent("user", code_execution_config=False)

@@ -175,6 +175,35 @@ def test_a_group_goes_on_where_the_user_goes_on_and_forgets_other_chats(tmp_path
     assert (chat.agents[0].function_map, chat.agents[0]._reply_func_list) == before
 
 
+class CallsNobody(Script):
+    """A model that calls a tool that there is not, and then answers."""
+
+    def complete(self, request: Request) -> Completion:
+        self.asked.append(request)
+        if len(self.asked) == 1:
+            return Completion(calls=(ToolCall("", "nope", {}),))
+        return Completion(f"by {request.messages[0].content}")
+
+
+@pytest.mark.parametrize("has_function", [False, True])
+def test_a_call_of_no_tool_is_answered_by_whose_turn_it_is_and_hooks_hear_of_it(
+    has_function, tmp_path
+):
+    heard = []
+    members = [clerk(name, llm_config=CONFIG) for name in ("one", "two", "three")]
+    members[1].register_hook("process_last_received_message", lambda text: heard.append(1) or text)
+    if has_function:
+        members[2].register_function({"add": lambda a, b: a + b})
+    model = CallsNobody()
+    run = played(tmp_path, model, group(*members, max_round=4))
+
+    assert run.summary["stop_reasons"] == {"done": 1}
+    assert answers(run) == ["by You are the three."]
+    assert "Function nope not found" in model.asked[1].messages[-1].content
+    assert heard == [1]
+    assert [one.function_map.keys() for one in members[:2]] == [set()] * 2
+
+
 def test_calls_beyond_the_budget_end_a_group(tmp_path):
     run = played(tmp_path, Script(*[["7"]] * 20), group(clerk(), proxy()), max_calls=2)
     assert run.summary["stop_reasons"] == {"max_calls": 1}

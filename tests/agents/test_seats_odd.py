@@ -1,5 +1,6 @@
 """Odd messages, hooks, graphs and agents in a chat: an outcome on the record, or a clear error."""
 
+import asyncio
 import time
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from test_seats import SHOP, Person, Script, always, live, steps, stops
 
 import seal
 from seal.agents.autogen import library
-from seal.core import Completion, Request, Usage, UsageError
+from seal.core import Completion, Request, ToolCall, Usage, UsageError
 
 autogen = library()
 MANAGER = "execution_manager"
@@ -177,15 +178,51 @@ def test_hooks_and_replies_end_at_the_time_limit(tmp_path):
     run = played(tmp_path, agent, max_seconds=0.5)
     assert run.summary["stop_reasons"] == {"max_seconds": 1}
 
-    def slowly(*given: Any, **named: Any) -> Any:
-        time.sleep(0.6)
-        return True, "Monday"
 
-    with live(team="direct", max_seconds=0.5) as group:
-        group.agents[MANAGER].register_reply([autogen.Agent, None], slowly, 0)
+def sleeps(*given: Any, **named: Any) -> Any:
+    time.sleep(60)
+    return True, "Monday"
+
+
+async def sleeps_too(*given: Any, **named: Any) -> Any:
+    await asyncio.sleep(60)
+    return True, "Monday"
+
+
+@pytest.mark.parametrize(
+    "register",
+    [
+        lambda seat: seat.register_reply([autogen.Agent, None], sleeps, 0),
+        lambda seat: seat.register_reply([autogen.Agent, None], sleeps_too, 0),
+        lambda seat: seat.register_hook("update_agent_state", sleeps),
+        lambda seat: seat.register_hook("process_message_before_send", sleeps),
+    ],
+    ids=["reply", "async reply", "hook on hearing", "hook on sending"],
+)
+def test_a_seat_whose_functions_never_end_ends_by_the_time_of_the_chat(register):
+    with live(team="direct", max_seconds=1.5) as group:
+        register(group.agents[MANAGER])
         group.hold()
         assert stops(group) == ["max_seconds"]
-        assert ("execution_manager", "user_simulator", "Monday") in steps(group)
+        assert steps(group)[1:] == [(MANAGER, "user_simulator", "")]
+
+
+@pytest.mark.parametrize("is_tool", [True, False])
+def test_an_executor_that_does_not_end_in_time_brings_no_results(is_tool):
+    with live(Script(ToolCall("", "slow", {})), team="direct", max_seconds=1.5) as group:
+        manager, executor = group.agents[MANAGER], group.agents["executor"]
+
+        def slow() -> str:
+            return str(sleeps() if is_tool else "now")
+
+        autogen.register_function(
+            slow, caller=manager, executor=executor, name="slow", description="Wait."
+        )
+        if not is_tool:
+            executor.register_hook("process_message_before_send", sleeps)
+        group.hold()
+        assert stops(group) == ["max_seconds"]
+        assert [step.result for step in group.conversation.steps if step.result] == []
 
 
 @pytest.mark.parametrize("method", [None, "round_robin"])
@@ -219,19 +256,69 @@ def test_a_second_agent_of_a_name_that_is_to_speak_is_refused_with_the_repair():
             group.hold()
 
 
-def test_an_async_reply_function_is_refused_with_the_repair(tmp_path):
-    async def reply(*given: Any, **named: Any) -> Any:
-        return True, "never asked"
+def test_an_async_reply_function_replies_in_a_seat_and_in_an_agent_and_stays_as_it_was(tmp_path):
+    loops = set()
+
+    async def reply(agent: Any, messages: Any, sender: Any, config: Any) -> Any:
+        loops.add(asyncio.get_running_loop())
+        await asyncio.sleep(0)
+        return True, f"Monday, after {messages[-1]['content']}"
 
     with live(team="direct") as group:
-        group.agents[MANAGER].register_reply([autogen.Agent, None], reply, 0)
-        with pytest.raises(UsageError, match=r"async.*register a plain one .*asyncio\.run"):
-            group.hold()
+        for role in (MANAGER, "user_simulator"):
+            group.agents[role].register_reply([autogen.Agent, None], reply, 0)
+        group.hold()
+        assert steps(group)[-1][2] == "Monday, after When does order 7 ship?"
 
-    agent = caller("Monday")
+    agent = autogen.ConversableAgent("a", llm_config=False, human_input_mode="NEVER")
     agent.register_reply([autogen.Agent, None], reply, position=0)
-    with pytest.raises(UsageError, match="the reply function reply of caller is async"):
-        played(tmp_path, agent)
+    run = played(tmp_path, agent)
+    assert list(run.tasks["answer"]) == ["Monday, after When does order 7 ship?"]
+    assert agent._reply_func_list[0]["reply_func"] is reply
+    assert len(loops) == 1  # a client that the function holds serves all chats
+
+
+@pytest.mark.parametrize("inner", [False, True])
+def test_a_person_who_is_to_choose_is_asked_by_names_and_needs_a_terminal(
+    inner, tmp_path, monkeypatch, capsys
+):
+    def hold() -> Any:
+        if inner:
+            agents = [autogen.ConversableAgent(name, human_input_mode="NEVER") for name in "ab"]
+            return played(tmp_path, autogen.GroupChat(agents, speaker_selection_method="manual"))
+        with live(team="direct") as group:
+            group.chat.speaker_selection_method = "manual"
+            group.hold()
+            return steps(group)
+
+    with pytest.raises(UsageError, match=r"who speaks next .*manual.*no terminal.*\"round_robin\""):
+        hold()
+    monkeypatch.setattr("sys.stdin", Person("2\nq\n"))
+    if not inner:
+        assert hold()[1][0] == MANAGER
+        assert "2 execution_manager\n" in capsys.readouterr().err
+
+
+def test_an_async_tool_of_a_seat_or_an_agent_prints_nothing(tmp_path, capfd):
+    async def slow(a: int) -> str:
+        """Double."""
+        return str(a * 2)
+
+    model = Script(ToolCall("", "slow", {"a": 3}))
+    with live(model, team="direct") as group:
+        manager, executor = group.agents[MANAGER], group.agents["executor"]
+        autogen.register_function(slow, caller=manager, executor=executor, description="Double.")
+        group.hold()
+        assert [step.result.content for step in group.conversation.steps if step.result] == ["6"]
+
+    agent = autogen.AssistantAgent(
+        "a", llm_config={"config_list": [{"model": "any", "api_key": "none"}]}
+    )
+    autogen.register_function(slow, caller=agent, executor=agent, description="Double.")
+    model = Script(ToolCall("", "slow", {"a": 3}))
+    run = seal.run(SHOP, agent=agent, model=model, baselines=False, out=tmp_path / "run")
+    assert "own tool slow" in str(next(run.folder.trajectories()).provenance)
+    assert capfd.readouterr().out == ""
 
 
 def test_a_class_makes_its_agents_with_or_without_a_name(tmp_path):
@@ -268,7 +355,7 @@ class Says(Script):
         return Completion("Monday.", usage=Usage(10, 5))
 
 
-@pytest.mark.parametrize("turns", [1, 2])
+@pytest.mark.parametrize("turns", [1, 2, 3])
 @pytest.mark.parametrize("has_config", [True, False])
 def test_agents_of_a_nested_chat_of_a_seat_ask_the_models_of_the_run(turns, has_config):
     nowhere = {"model": "any", "api_key": "none", "base_url": "http://127.0.0.1:9"}
