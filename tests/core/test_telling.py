@@ -10,7 +10,7 @@ from quickly import quickly
 
 from seal.core.facts import Record
 from seal.core.slots import Slot, slots_of
-from seal.core.telling import find, is_alike, wrong_weekday
+from seal.core.telling import find, is_alike, wrong_day
 
 PLACE = Slot("1420 Larkspur Street", type="place")
 LACK = Slot(["number", "contacts"], type="lack")
@@ -155,7 +155,7 @@ def test_every_message_counts(messages: list[str], expected: str) -> None:
     ],
 )
 def test_a_day_has_its_weekday(text: str, wrong: str) -> None:
-    assert wrong_weekday(text, Record(["2026-12-01"])) == wrong
+    assert wrong_day(text, Record(["2026-12-01"])) == wrong
 
 
 def test_the_oracle_tells_what_it_is_to_tell() -> None:
