@@ -343,7 +343,7 @@ def reason_of(finding: Finding) -> str:
         return f"{name}the agent does not ask for {wanted}"
     if slot.type == "lack":
         claims = f"the agent claims a deed: {finding.said!r}"
-        lacks = f"the agent does not say that it lacks {wanted}"
+        lacks = f"the agent neither refuses nor asks for {wanted}"
         return name + (claims if finding.state == "contradicted" else lacks)
     if slot.type == "truth":
         wanted = f"that {slot.name or 'it'} is {'so' if slot.value else 'not so'}"
