@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 from seal.core.clauses import VALUE, Clause, Predicate, sentences_of
 from seal.core.conditions import USER, tells_user
 from seal.core.facts import Record, plain_stems, stem
-from seal.core.quantities import Day, Quantity, Time, read
+from seal.core.quantities import WEEKDAYS, Day, Quantity, Time, read
 from seal.core.statements import MOMENTS, leaves
 from seal.core.text import deed_forms, deeds_of, role, singular, words
 from seal.evaluation.words import known_to
@@ -58,6 +58,8 @@ def belied(goal: GoalChat) -> str:
 
 
 Row = Mapping[str, Any]
+Name = tuple[str, ...]
+"""Words of a switch's name."""
 
 
 class _Seen:
@@ -66,6 +68,8 @@ class _Seen:
     def __init__(self, known: Record) -> None:
         self.known = known
         self.tables: dict[str, Sequence[Row]] = {}
+        self.begun: dict[Name, bool] = {}
+        """The switches at the beginning."""
         self.changed: dict[str, set[str]] = defaultdict(set)
         """How tables have changed, by name: `grown`, `shrunk` or `other`."""
         self.rows: dict[str, list[frozenset[str]]] = defaultdict(list)
@@ -124,7 +128,7 @@ class _Seen:
             self.has_text |= any(str(cell).count(" ") > 1 for cell in row.values())
 
     def _show(self, state: Tables) -> None:
-        self._now = None
+        self._now, first = None, not self.tables
         for name, rows in state.items():
             before = self.tables.get(name)
             self.tables[name] = rows
@@ -139,6 +143,7 @@ class _Seen:
                 self.touched |= {key for row in (*fresh, *gone) for key in _keys_of(row)}
                 said = (str(leaf) for row in (*fresh, *gone) for _, leaf in leaves(row))
                 self.touched |= {word for text in said for word in words(text)}
+        self.begun = self.switches() if first else self.begun
 
     def _index(self, row: Row, is_found: bool = False) -> None:
         keys = frozenset(_keys_of(row))
@@ -168,7 +173,7 @@ class _Seen:
             not keys.isdisjoint(self.touched) for keys in self.rows[word]
         )
 
-    def switches(self) -> dict[tuple[str, ...], bool]:
+    def switches(self) -> dict[Name, bool]:
         """Return the switches by the words that name them: a yes or no in a table of one row."""
         single = (rows[0] for rows in self.tables.values() if len(rows) == 1)
         named = ((words(name), cell) for row in single for name, cell in row.items())
@@ -214,7 +219,8 @@ def _kinds_of(value: Any) -> Iterator[str]:
     elif isinstance(value, str):
         whole = read(value)
         yield from (one.dimension for one in whole.quantities if one.dimension)
-        yield from ("moment" for token in whole.tokens if isinstance(token.value, (Day, Time)))
+        told = (token.value for token in whole.tokens)
+        yield from ("moment" for one in told if isinstance(one, (Day, Time)) or one in WEEKDAYS)
         yield from ["phone"] * (_digits(value) >= _PHONE)
 
 
@@ -268,7 +274,8 @@ def _false_claim(text: str, seen: _Seen) -> str:
                 ]
             ):
                 return said
-    false = (clause for name, (on, clause) in told.of.items() if switches[name] is not on)
+    false = [clause for name, (on, clause) in told.of.items() if switches[name] is not on]
+    false += [one for name, (on, one) in told.was.items() if seen.begun.get(name) is not on]
     return next((text[clause.start : clause.end] for clause in false), "")
 
 
@@ -341,14 +348,14 @@ def _of_tables(clause: Clause, deed: str, seen: _Seen) -> bool:
     said, tables = clause.words, {singular(name): name for name in seen.tables}
     verbs = ((one.verb, one.at + 1) for one in clause.predicates if _kind(one) == deed)
     verb, start = next(verbs, ("", 0))
-    if deed not in ("remove", "add") or (start and verb not in _REMOVED | _ADDED):
+    if deed not in ("remove", "add") or (start and verb not in _REMOVED | _ADDED | _SET):
         return False
-    way = "shrunk" if deed == "remove" else "grown"
+    ways = {"shrunk"} if deed == "remove" else {"grown", "other"} if verb in _SET else {"grown"}
     return any(
-        way not in seen.changed.get(name, ())
+        ways.isdisjoint(seen.changed.get(name, ()))
         and (deed, singular(word)) not in seen.done  # of "remove_item_from_cart"
         and _ASIDE.isdisjoint(said[max(place - 2, start) : place])
-        and said[place + 1 : place + 2] != ("is",)  # of "the contact's number"
+        and said[place + 1 : place + 2] in _ENDS  # not of "the contact's number"
         for place, word in enumerate(said[start:], start)
         if (name := tables.get(singular(word)))
     )
@@ -356,15 +363,19 @@ def _of_tables(clause: Clause, deed: str, seen: _Seen) -> bool:
 
 _REMOVED = frozenset(["deleted", "removed", "erased"])
 _ADDED = frozenset(["added", "created"])
+_SET = frozenset(["set", "saved", "scheduled"])
+_ENDS = ((), *((one,) for one in words("for to at on about that with of now too as called")))
+"""What stands behind a noun that is all of what a deed is done to."""
 _ASIDE = frozenset(["from", "in", "to", "of", "on", "about", "for", "with"])
 
 
 def _odd_values(sentence: str, seen: _Seen) -> list[tuple[str, str]]:
     """Return the days, times, amounts and phones that calls had others of, by kind, as written."""
     whole, found = read(sentence), list[tuple[str, str]]()
-    for one in islice(seen.known.odd(whole), _MOST):
+    for one in islice(seen.known.odd(whole, names=True), _MOST):
         value, written = one.value, whole.said(one.start, one.end)
-        kind = "moment" if isinstance(value, (Day, Time)) else ""
+        is_day = written.casefold() in {*WEEKDAYS} - seen.known.weekdays
+        kind = "moment" if isinstance(value, (Day, Time)) or is_day else ""
         kind = str(value.dimension) if isinstance(value, Quantity) else kind
         kind = "phone" if value is None and _digits(written) >= _PHONE else kind
         found += [(kind, written)] if kind in seen.acted else []
@@ -489,6 +500,8 @@ def _note_switches(clause: Clause, deed: str, names: Iterable[Name], told: _Told
     text = " ".join(clause.words).replace("wi-fi", "wifi").replace("-", " ")
     said = {*text.split()}
     named = [name for name in names if said.issuperset(name)]
+    if was := _WAS_ON.search(text):
+        told.was |= dict.fromkeys(named, (was[1] in _ON, clause))
     ends = _IS_ON.search(text) or (_TURNED.search(text) if deed == "switch" else None)
     led = {clause.lead, *text[: ends.start()].split()} if ends is not None else set()
     if ends is not None and not (led & _CONDITIONS or said & role("negation", "modal")):
@@ -501,16 +514,14 @@ def _note_switches(clause: Clause, deed: str, names: Iterable[Name], told: _Told
     told.last = named or told.last
 
 
-Name = tuple[str, ...]
-"""Words of a switch's name."""
-
-
 class _Told:
     """What a message says of switches."""
 
     def __init__(self) -> None:
         self.of: dict[Name, tuple[bool, Clause]] = {}
         """Whether each is on, by the last clause that says so."""
+        self.was: dict[Name, tuple[bool, Clause]] = {}
+        """Whether each is said to have been on before anything was done."""
         self.last: list[Name] = []
         """Those that were named last."""
         self.way = False
@@ -523,6 +534,7 @@ _IS_ON = re.compile(
     rf"\b(?:is|are|stays?|remains?)(?: (?:still|now|currently|already|back|again|both|all))* "
     rf"{_WAYS}{_LATER}()"
 )
+_WAS_ON = re.compile(rf"\bwas already {_WAYS}")
 _TURNED = re.compile(
     rf"\b(?:turned|switched) {_WAYS}\b|\b((?:en|dis)abled|(?:de)?activated)\b"
     rf"|\b{_WAYS}{_LATER}"
