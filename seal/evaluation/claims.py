@@ -26,7 +26,7 @@ from seal.core.facts import Record, plain_stems, stem
 from seal.core.quantities import WEEKDAYS, Day, Quantity, Time, read
 from seal.core.statements import MOMENTS, leaves
 from seal.core.text import deed_forms, deeds_of, role, singular, words
-from seal.evaluation.words import known_to
+from seal.evaluation.words import known_to, spoken
 
 if TYPE_CHECKING:
     from seal.core import Step, Tables
@@ -39,22 +39,15 @@ def belied(goal: GoalChat) -> str:
     Args:
         goal: With its answer.
     """
-    seen = _Seen(goal.chat.once(known_to, goal))
-    givers = {step.author for step in goal.steps if step.content == goal.answer}
-    heard = False
-    for step in goal.trajectory.steps:
-        if step.goal > goal.position:
-            break
+    seen, left = _Seen(goal.chat.once(known_to, goal)), dict.fromkeys(spoken(goal))
+    for step in (step for step in goal.trajectory.steps if step.goal <= goal.position):
         seen.add(step)
-        if (
-            step.goal == goal.position
-            and tells_user(step)
-            and (not givers or step.author in givers)
-        ):
-            heard = heard or step.content == goal.answer
-            if said := _false_claim(step.content, seen):
-                return said
-    return "" if heard or not goal.answer else _false_claim(goal.answer, seen)
+        is_told = step.goal == goal.position and tells_user(step) and step.content in left
+        if is_told and (said := _false_claim(step.content, seen)):
+            return said
+        if is_told:
+            del left[step.content]
+    return next(filter(None, (_false_claim(text, seen) for text in left)), "")
 
 
 Row = Mapping[str, Any]

@@ -355,5 +355,9 @@ def reason_of(finding: Finding) -> str:
 
 
 def _listed(findings: Sequence[Finding]) -> str:
-    shown = ", ".join(" or ".join(map(repr, one.slot.texts)) for one in findings[:3])
+    wanted = ((one.slot.type == "lack", one.slot.texts) for one in findings[:3])
+    shown = ", ".join(
+        "a refusal or a question" if lack else " or ".join(map(repr, texts))
+        for lack, texts in wanted
+    )
     return f"{shown} and {len(findings) - 3} more" if len(findings) > 3 else shown
