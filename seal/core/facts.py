@@ -121,6 +121,8 @@ class Record:
             if (written := text.plain[token.start : token.end]).isdecimal():
                 self._learn_phone(written)
             for value in (token.value, *token.others):
+                if isinstance(value, Day) and value.year is not None:
+                    self._points.add(datetime.combine(value.calendar, time()))
                 if isinstance(value, (Day, Time)):
                     self._learn(value)
                 elif isinstance(value, str):
@@ -194,7 +196,6 @@ class Record:
         else:
             year, month, day = value
             if year is not None:
-                self._points.add(datetime.combine(value.calendar, time()))
                 self.weekdays.add(WEEKDAYS[value.calendar.weekday()])
             self._numbers |= {Decimal(year): {None}} if year else {}
             self._moments |= {value, (None, month, day), (None, None, day)}
@@ -348,8 +349,10 @@ class Record:
     def _is_told(self, one: Quantity, is_about: bool) -> bool:
         """Tell whether a quantity was told: as it is, converted, scaled or rounded."""
         scaled = [one.number, one.number * 1000, one.number / 1000]
+        if one.dimension != "temperature":
+            scaled.append(-one.number)  # so much less
         if one.unit == "%":
-            scaled += [one.number / 100, 100 - one.number, -one.number]  # so much is left, or less
+            scaled += [one.number / 100, 100 - one.number]  # so much is left
         if one.unit == "m":
             scaled.append(one.number * 100)  # as "height_cm" has it
         if one.dimension == "time" and not _clocks(one).isdisjoint(self._moments):

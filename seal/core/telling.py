@@ -40,6 +40,7 @@ from seal.core.quantities import (
 from seal.core.slots import WORDS, Slot, times_of
 from seal.core.statements import (
     DENIED,
+    DOUBTFUL,
     STATED,
     TRUTH,
     Place,
@@ -169,6 +170,11 @@ def _in_message(
     said = {one.start: one[:2] for one in whole.quantities} if own else {}
     spoken = [one for one in spoken if not one.right or said.get(one.start) not in own]
     right = [judged(whole, one.start, one.end) for one in spoken if one.right]
+    if slot.type in (
+        "text",
+        "term",
+    ):  # "'Renew the books': shall I delete it?" tells what is quoted
+        right = [_as_quoted(whole.plain, place) for place in right]
     if slot.type not in _AMOUNTS:
         right = [place for place in right if not _is_left_aside(whole.plain, place)]
     guesses = _GUESS.search(whole.plain) is not None
@@ -209,6 +215,16 @@ def _in_message(
         return None
     denied = all(p.strength == DENIED or _is_negated(whole.plain, p.start) for p in open_ones)
     return "contradicted" if denied else "undecided", open_ones[0].start, open_ones[0].end, False
+
+
+def _as_quoted(plain: str, place: Place) -> Place:
+    """Return a place as one that is stated, where it stands in quotation marks in a question."""
+    marks = plain[max(place.start - 1, 0) : place.start], plain[place.end : place.end + 1]
+    is_quoted = _QUOTES.issuperset(marks) and place.strength == DOUBTFUL
+    return place._replace(strength=STATED) if is_quoted else place
+
+
+_QUOTES = frozenset("\"'\u201c\u201d")
 
 
 def _is_left_aside(plain: str, place: Place) -> bool:
@@ -630,7 +646,7 @@ def _truths(slot: Slot, whole: Text) -> Iterator[_Spoken]:
         behind = [so for start, so in found if start > name] or [so for _, so in found][-1:]
         if behind and not _EITHER.search(text.plain):
             start = max(whole.plain.find(text.plain.strip()), 0)
-            end = min(start + len(sentence), len(whole.plain))
+            end = min(start + len(sentence.rstrip(".!? ")), len(whole.plain))
             yield _Spoken(behind[0] is slot.value, start, end)
 
 
@@ -661,7 +677,9 @@ def _of_acts(slot: Slot, messages: Sequence[Text], request: str) -> Finding:
         if slot.type == "lack":
             if told.claims_deed:
                 return Finding(slot, "contradicted", _shown(whole), message=number)
-            may = may or told.declines or told.reading == "refuses" or _lacks(whole.source, named)
+            own = {"i", "we"} | role("apology")
+            refuses = told.reading == "refuses" and not own.isdisjoint(words(whole.plain))
+            may = may or told.declines or refuses or _lacks(whole.source, named)
         if may is False:
             continue
         if may and (named or slot.type == "lack"):

@@ -80,7 +80,7 @@ class _Seen:
         self.gone: dict[str, set[str]] = defaultdict(set)
         """By table the keys of rows that were changed or removed, as they were."""
         self.acted: set[str] = set()
-        """What values calls with an effect hold: `moment`, `phone`, dimensions of quantities."""
+        """What values calls with an effect hold: moment, phone, code, dimensions of quantities."""
         self.done: set[tuple[str | None, str]] = set()
         """Kinds of deeds with a word of the tool that is named by one."""
         self.tools: set[str] = set()
@@ -213,7 +213,11 @@ def _kinds_of(value: Any) -> Iterator[str]:
         whole = read(value)
         yield from (one.dimension for one in whole.quantities if one.dimension)
         told = (token.value for token in whole.tokens)
-        yield from ("moment" for one in told if isinstance(one, (Day, Time)) or one in WEEKDAYS)
+        for one in told:
+            if isinstance(one, (Day, Time)) or one in WEEKDAYS:
+                yield "moment"
+            elif isinstance(one, str) and _digits(one):
+                yield "code"
         yield from ["phone"] * (_digits(value) >= _PHONE)
 
 
@@ -363,13 +367,14 @@ _ASIDE = frozenset(["from", "in", "to", "of", "on", "about", "for", "with"])
 
 
 def _odd_values(sentence: str, seen: _Seen) -> list[tuple[str, str]]:
-    """Return the days, times, amounts and phones that calls had others of, by kind, as written."""
+    """Return the values of a sentence that calls had others of, by kind, as written."""
     whole, found = read(sentence), list[tuple[str, str]]()
     for one in islice(seen.known.odd(whole, names=True), _MOST):
         value, written = one.value, whole.said(one.start, one.end)
         is_day = written.casefold() in {*WEEKDAYS} - seen.known.weekdays
         kind = "moment" if isinstance(value, (Day, Time)) or is_day else ""
         kind = str(value.dimension) if isinstance(value, Quantity) else kind
+        kind = "code" if isinstance(value, str) else kind
         kind = "phone" if value is None and _digits(written) >= _PHONE else kind
         found += [(kind, written)] if kind in seen.acted else []
     return found

@@ -26,7 +26,7 @@ BEGUN: Tables = {
 }
 FOUND = ("search_contacts", {"is": "sister"}, [ANN], {})
 SENT = {"to": "p-17", "phone": "+13035550101", "text": "late"}
-TEXTED = ("send_message", {"phone": ANN["phone"], "text": "late"}, None, {"messages": [SENT]})
+TEXTED = ("send_message", {"phone": ANN["phone"], "text": "late, B12"}, None, {"messages": [SENT]})
 WIFI_OFF = (
     "set_wifi",
     {"on": False},
@@ -105,6 +105,7 @@ def test_a_switch_is_as_the_world_has_it_when_it_is_said(answer: str, wrong: str
         ("I texted Ann and added a reminder for it.", "added a reminder"),
         ("I texted Ann and set a reminder for it.", "set a reminder"),
         ("I texted +13035550199.", "I texted +13035550199"),
+        ("I texted Ann that you wait at gate B21.", "I texted Ann that you wait at gate B21"),
         ("Shall I text Carla, too?", "Shall"),
     ],
 )
