@@ -505,10 +505,12 @@ def _note_switches(clause: Clause, deed: str, names: Iterable[Name], told: _Told
     if ends is not None and not (led & _CONDITIONS or said & role("negation", "modal")):
         of = named or (told.last if said & _MEANT or len(said) < _BRIEF else [])
         told.way = next(filter(None, ends.groups())) in _ON
-        for name in of:
-            told.of[name] = (told.way, clause)
+        goes_on = clause.lead in ("and", ",") and "turned" not in said
+        told.of |= dict.fromkeys([*of, *(told.open if goes_on else ())], (told.way, clause))
+        told.open = []
     elif ends is None and deed == "switch" and told.last and clause.lead in ("and", ","):
         told.of |= dict.fromkeys(named, (told.way, clause))  # "turned off wifi and cellular"
+        told.open = named  # "turned low battery mode off, and wifi and cellular on"
     told.last = named or told.last
 
 
@@ -522,6 +524,8 @@ class _Told:
         """Whether each is said to have been on before anything was done."""
         self.last: list[Name] = []
         """Those that were named last."""
+        self.open: list[Name] = []
+        """Those that were named after a deed, and a later clause may say which way."""
         self.way = False
         """Whether the last one was said to be on."""
 

@@ -19,7 +19,7 @@ ANN = {"id": "p-17", "name": "Ann Lee", "phone": "+13035550101", "is": "sister"}
 CARLA = {"id": "p-23", "name": "Carla Brandt", "phone": "+13035550102", "is": "dentist"}
 DUE = {"id": "r-9", "text": "Water the plants", "at": 1763490600}  # 18 November 2025, 18:30 UTC
 BEGUN: Tables = {
-    "settings": [{"wifi": True, "low_battery_mode": False}],
+    "settings": [{"wifi": True, "low_battery_mode": False, "location": True}],
     "contacts": [ANN, CARLA],
     "messages": [],
     "reminders": [DUE],
@@ -74,6 +74,8 @@ def check(answer: str, wrong: str, *calls: Any, **asked: str) -> None:
         ("I turned wifi off. I turned it back on afterwards.", "I turned it back on"),
         ("I turned wifi off and low battery mode on.", "low battery mode on"),
         ("I turned off wifi and low battery mode.", ""),
+        ("I turned location on, and low battery mode and wifi on, to look.", "wifi on"),
+        ("I turned location on, and low battery mode and wifi off, to look.", ""),
         ("Wifi was already off.", "Wifi was already off"),
         ("Low battery mode was already off.", ""),
         ("Tell me when wifi is on again.", ""),
