@@ -26,6 +26,7 @@ from seal.core.facts import Record, plain_stems, stem
 from seal.core.quantities import WEEKDAYS, Day, Quantity, Time, read
 from seal.core.statements import MOMENTS, leaves
 from seal.core.text import deed_forms, deeds_of, role, singular, words
+from seal.core.values import json_text
 from seal.evaluation.words import known_to, spoken
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class _Seen:
         """The switches at the beginning."""
         self.changed: dict[str, set[str]] = defaultdict(set)
         """How tables have changed, by name: `grown`, `shrunk` or `other`."""
-        self.rows: dict[str, list[frozenset[str]]] = defaultdict(list)
+        self.rows: dict[str, set[frozenset[str]]] = defaultdict(set)
         """Word of a name, or of what somebody is, to the keys of the rows that have it."""
         self.found: set[frozenset[str]] = set()
         """Keys of the rows that results have."""
@@ -123,26 +124,27 @@ class _Seen:
     def _show(self, state: Tables) -> None:
         self._now, first = None, not self.tables
         for name, rows in state.items():
-            before = self.tables.get(name)
-            self.tables[name] = rows
-            fresh = rows if before is None else [row for row in rows if row not in before]
-            for row in fresh:
-                self._index(row)
-            if before is not None:
-                sizes = len(rows) - len(before)
-                self.changed[name].add("grown" if sizes > 0 else "shrunk" if sizes else "other")
-                gone = [row for row in before if row not in rows]
-                self.gone[name] |= {key for row in gone for key in _keys_of(row)}
-                self.touched |= {key for row in (*fresh, *gone) for key in _keys_of(row)}
-                said = (str(leaf) for row in (*fresh, *gone) for _, leaf in leaves(row))
-                self.touched |= {word for text in said for word in words(text)}
+            before, self.tables[name] = self.tables.get(name), rows
+            if before is None:
+                for row in rows if len(rows) <= _LARGE else ():
+                    self._index(row)
+                continue
+            sizes = len(rows) - len(before)
+            self.changed[name].add("grown" if sizes > 0 else "shrunk" if sizes else "other")
+            now, then = ({json_text(row): row for row in held} for held in (rows, before))
+            fresh = [now[key] for key in now.keys() - then.keys()]
+            gone = [then[key] for key in then.keys() - now.keys()]
+            self.gone[name] |= {key for row in gone for key in _keys_of(row)}
+            for one in (*fresh, *gone):
+                self._index(one)
+                self.touched |= _keys_of(one)
+                self.touched |= {word for _, leaf in leaves(one) for word in words(str(leaf))}
         self.begun = self.switches() if first else self.begun
 
     def _index(self, row: Row, is_found: bool = False) -> None:
         keys = frozenset(_keys_of(row))
         for word in _named_by(row):
-            if keys not in self.rows[word]:
-                self.rows[word].append(keys)
+            self.rows[word].add(keys)
         if is_found:
             self.found.add(keys)
 
@@ -177,6 +179,8 @@ class _Seen:
         }
 
 
+_LARGE = 500
+"""Rows of a table whose names are looked at, at most."""
 _OF_SWITCHES = frozenset(["service", "mode", "status", "enabled", "is"])
 
 
