@@ -218,13 +218,12 @@ def _in_message(
 
 
 def _as_quoted(plain: str, place: Place) -> Place:
-    """Return a place as one that is stated, where it stands in quotation marks in a question."""
-    marks = plain[max(place.start - 1, 0) : place.start], plain[place.end : place.end + 1]
-    is_quoted = _QUOTES.issuperset(marks) and place.strength == DOUBTFUL
-    return place._replace(strength=STATED) if is_quoted else place
+    """Return a place as one that is stated, where it is quoted and a question follows a mark."""
+    is_quoted = _QUOTED.match(plain, place.end) and plain[max(place.start - 1, 0)] in "\"'\u201c"
+    return place._replace(strength=STATED) if is_quoted and place.strength == DOUBTFUL else place
 
 
-_QUOTES = frozenset("\"'\u201c\u201d")
+_QUOTED = re.compile(r"[\"'\u201d]\s*(?:[-:;,]|\s\u2014)")
 
 
 def _is_left_aside(plain: str, place: Place) -> bool:

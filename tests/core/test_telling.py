@@ -116,6 +116,7 @@ LEFT_OUT: list[tuple[Any, list[str]]] = [
     ({"wifi": True}, ["Your wifi may be on or off.", "Bluetooth is on."]),
     (LACK, ["She will be glad.", "Your text to her is on its way.", "I've let her know."]),
     (DELETE, ["It says 'Renew'."]),
+    (Slot("Copper Rain"), ["Is 'Copper Rain' the longest?"]),
 ]
 UNDECIDED: list[tuple[Any, list[str]]] = [
     ("36.50 EUR", ["Das kostet 36,50 Euro, und der Kurs ist gut."]),
