@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from functools import cache
-from itertools import combinations, combinations_with_replacement, pairwise
+from itertools import combinations, combinations_with_replacement, pairwise, zip_longest
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -64,6 +64,7 @@ class Record:
         self.now, self.today = now, None if now is None else now.date()
         self._points: set[datetime] = set()
         """Moments that are told, in the zone of the clock; of days their beginning."""
+        self._passed: list[float] | None = None
         self._timed: dict[tuple[int, int], set[date]] = {}
         """Times of moments, and their days."""
         self._loose: set[tuple[int, int]] = set()
@@ -99,6 +100,7 @@ class Record:
             bare: Whether a number without a unit may be of any, though it was told of one.
         """
         self._explained.clear()
+        self._passed = None
         self.stems |= {*map(stem, {*words(said)})}
         text = read(said)
         for phone, *_ in _phones_at(text.plain):
@@ -276,12 +278,12 @@ class Record:
         pairs = ((one, other) for one in own for other in few if one != other)
         reckoned = sorted(n for pair in pairs for n in [*_joined(*pair)][1 if reckon else 2 :])
         also = {token.start: token.others for token in whole.tokens if token.others}
-        for one in said:
+        for one, after in zip_longest(said, said[1:]):
             if any(map(self.tells, also.get(one.start, ()))):
                 continue  # 19.45 is a time
             explained = self._explains(one, plain) or beside.explains(one, reckon)
             if not explained and reckoned and not _MONTH_BEHIND.match(plain, one.end):
-                explained = _is_among(_rate(one, said, plain), reckoned)
+                explained = _is_among(_rate(one, after, plain), reckoned)
             if not explained:
                 yield _Said(one.start, one.end, one)
         for before, token in pairwise([None, *whole.tokens]):
@@ -334,7 +336,9 @@ class Record:
             return False  # a day that is none
         if plain[one.start].isalpha() and (one.unit is None or one.number == 1):
             return True  # "two of them", "one rule that beats ten others"
-        if str(one.number) in ("10", "100", "1000") and _PER.search(plain, 0, one.start):
+        if str(one.number) in ("10", "100", "1000") and _PER.search(
+            plain, max(one.start - 12, 0), one.start
+        ):
             return True
         if one.number in self.counts or self._knows_word(plain[one.start : one.end]):
             return True
@@ -378,18 +382,20 @@ class Record:
         unit = float(one._replace(number=Decimal(1)).amount)
         unit *= _MONTH if one.dimension == "months" else 1
         last = unit / 2 if one.number % 1 * 2 == 1 else unit * 10.0 ** min(int(exponent), 0)
-        said, now = float(one.number) * unit, () if self.now is None else (self.now,)
-        begins = [moment.replace(tzinfo=None) for moment in now]
-        begins += self._points if len(self._points) <= _FEW else ()
-        passed = {
-            gap
-            for begin in begins
-            for point in self._points
-            for gap in (abs(begin - point), abs(begin.date() - point.date()))
-        }
-        told = [other.amount for other in self._quantities.get("time", ())]
-        gaps = [*(gap.total_seconds() for gap in passed), *map(float, told)]
-        return any(said > 0 and said - last / 2 <= gap < said + last for gap in gaps)
+        said, gaps = float(one.number) * unit, self._gaps()
+        near = bisect_left(gaps, said - last / 2)
+        return said > 0 and near < len(gaps) and gaps[near] < said + last
+
+    def _gaps(self) -> list[float]:
+        """Return the times that are told, or lie between moments, in seconds, sorted."""
+        if self._passed is None:
+            begins = [] if self.now is None else [self.now.replace(tzinfo=None)]
+            begins += self._points if len(self._points) <= _FEW else ()
+            pairs = [(begin, point) for begin in begins for point in self._points]
+            passed = [gap for a, b in pairs for gap in (abs(a - b), abs(a.date() - b.date()))]
+            told = [float(other.amount) for other in self._quantities.get("time", ())]
+            self._passed = sorted([*(gap.total_seconds() for gap in passed), *told])
+        return self._passed
 
 
 _MONTH = 2_629_746
@@ -408,9 +414,8 @@ def _joined(one: Decimal, other: Decimal) -> Iterator[Decimal]:
         yield from (one / other, other / one)
 
 
-def _rate(one: Quantity, said: Sequence[Quantity], plain: str) -> Quantity:
+def _rate(one: Quantity, after: Quantity | None, plain: str) -> Quantity:
     """Return a quantity, of "16,000 per 100" what it is per one."""
-    after = next((other for other in said if other.start >= one.end), None)
     if after is None or not after.number or not _PER.search(plain, one.end, after.start):
         return one
     return one._replace(number=one.number / after.number)

@@ -506,9 +506,11 @@ def wrong_day(text: str, record: Record) -> str:
             if is_beside and fit and name not in fit:
                 return whole.said(min(start, first), max(end, last))
     near = days(whole, record.today) if record.today is not None else []
+    starts = [start for _, start, _ in near]
     for token in whole.tokens if near else ():
         known = record.days_of(token.value) if isinstance(token.value, Time) else set()
-        for day, start, end in near if known else ():
+        first = bisect_left(starts, token.start - _NEAR_NOT)
+        for day, start, end in near[first : first + _DAYS_BESIDE] if known else ():
             gap = whole.plain[min(end, token.end) : max(start, token.start)]
             if len(gap) > _NEAR_DAY or _BESIDE_TIME.fullmatch(gap) is None:
                 continue
@@ -522,6 +524,8 @@ def wrong_day(text: str, record: Record) -> str:
     return ""
 
 
+_DAYS_BESIDE = 9
+"""Days around a time that are read, at most."""
 _BESIDE_TIME = re.compile(r" ?,? ?(?:at|on|on the|by|from)? ?")
 _COMMA = 3
 """Characters between a weekday and its day, at most."""

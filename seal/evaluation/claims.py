@@ -391,7 +391,8 @@ _MOST = 20
 def _names_strangers(said: str, seen: _Seen) -> bool:
     """Tell whether words have a name of the world that no request, call or result tells."""
     named = (one for name in _CAPITAL.findall(said) for one in words(name) if one in seen.rows)
-    return any(stem(one) not in seen.known.stems | plain_stems() for one in named)
+    usual = plain_stems()
+    return any((kin := stem(one)) not in seen.known.stems and kin not in usual for one in named)
 
 
 _CAPITAL = re.compile(r"\b[A-Z][^\W\d_]{2,}")

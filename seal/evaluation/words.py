@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime
 from functools import cache
 from itertools import pairwise
@@ -170,6 +171,7 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
         for form, kind in deed_forms().base.items()
         if any(kind in deed_forms().tools.get(word, ()) for word in tools)
     }
+    usual = plain_stems() | {*map(stem, tools)} | role("mental", "finish")
     asked_for = None if slots_for(goal.goal) else _asked_or_done(goal)
     for text in spoken(goal):
         whole = read(text)
@@ -178,7 +180,7 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
             return names[0]
         for phrase in () if is_foreign(whole.plain) else phrases(whole):
             said = whole.said(phrase.start, phrase.end)
-            if _is_odd_deed(phrase, tools):
+            if _is_odd_deed(phrase, usual):
                 return said
             if not phrase.deed and any(one in said for one in told if one):
                 continue
@@ -266,10 +268,15 @@ def _asked_of(goal: GoalChat) -> _Asked:
 _TOLD = ("me", "us")
 
 
-def _is_odd_deed(phrase: Phrase, tools: Iterable[str]) -> bool:
-    """Tell whether a phrase says that the speaker did what no tool is called by: "I collected"."""
-    said = [word for word in phrase.words if word not in role("adverb", "auxiliary") | {"ve"}]
-    usual = plain_stems() | {stem(word) for word in tools} | role("mental", "finish")
+def _is_odd_deed(phrase: Phrase, usual: AbstractSet[str]) -> bool:
+    """Tell whether a phrase says that the speaker did what no tool is called by: "I collected".
+
+    Args:
+        phrase: Of a message.
+        usual: Stems of words that name nothing, and of the names of tools.
+    """
+    small = role("adverb", "auxiliary")
+    said = [word for word in phrase.words if word not in small and word != "ve"]
     return any(
         before in ("i", "we")
         and (verb.endswith("ed") or verb in role("irregular"))
