@@ -443,7 +443,7 @@ def _called(clause: Clause, before: str, seen: _Seen) -> bool:
         and (one.is_first or (before and not one.at and clause.lead in ("and", ",")))
         and not one.negated
         and one.group.isdisjoint(role("modal", "being"))
-        and said[one.at + 1 : one.at + 2] not in ((), ("it",))
+        and said[one.at + 1 : one.at + 2] not in _NO_CALL
         for one in clause.predicates
     )
 
@@ -451,6 +451,8 @@ def _called(clause: Clause, before: str, seen: _Seen) -> bool:
 _CALLS, _MAILS = frozenset(["call", "dial", "ring"]), frozenset(["mail", "email"])
 _BY = {**dict.fromkeys(["called", "phoned", "rang"], _CALLS), "emailed": _MAILS, "mailed": _MAILS}
 """What is done by a tool of one of some names."""
+_NO_CALL = ((), ("it",), ("off",), ("for",), ("out",), ("in",), ("upon",))
+"""What follows "called" where nobody is: "called off"."""
 _MAILED = ("emailed", "mailed")
 _TEXTS = frozenset(["sms", "text", "phone"])
 """Words of tools that send no mail, however they are named else."""
@@ -474,9 +476,7 @@ _THEY = frozenset(["he", "she", "they"])
 
 def _is_still_there(clause: Clause, seen: _Seen) -> bool:
     """Tell whether a clause says of a row that it is still there, and a call has removed it."""
-    if "still" not in clause.said and clause.said.isdisjoint(("remains", "stays")):
-        return False
-    if not clause.said.isdisjoint(role("negation")):
+    if "still" not in clause.said or not clause.said.isdisjoint(role("negation")):
         return False
     named, (there, gone) = clause.said & seen.rows.keys(), seen.now
     said = "".join(map(_key, clause.words[:_LONGEST]))

@@ -99,6 +99,7 @@ def test_a_switch_is_as_the_world_has_it_when_it_is_said(answer: str, wrong: str
         ("I texted both your sister and your dentist that you are late.", "your dentist"),
         ("I've called your sister and told her.", "I've called your sister"),
         ("I called send_message for that.", ""),
+        ("I've called off the dinner with Ann.", ""),
         ("I texted Ann, and she replied that it is fine.", "she replied"),
         ("I couldn't reach Ann.", "I couldn't reach Ann"),
         ("I couldn't find your sister.", "I couldn't find your sister"),
