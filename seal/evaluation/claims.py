@@ -321,12 +321,10 @@ def _of_others(clause: Clause, deed: str, seen: _Seen) -> bool:
     if deed not in _LEADS or deed not in seen.kinds or (deed == "add" and clause.lead != "as"):
         return False
     said = clause.words
-    verbs = [one for one in clause.predicates if _kind(one) == deed]
-    first = next((one.at + 1 for one in verbs), 0)
+    first = next((one.at + 1 for one in clause.predicates if _kind(one) == deed), 0)
     behind = enumerate(said[first:], first + 1)
     starts = [first, *(place for place, word in behind if word in _LEADS[deed])]
     named = [word for start in starts for word in _objects(said, start, seen)]
-    named += [one.subject for one in verbs if "been" in one.group and one.subject in seen.rows]
     return any(not seen.is_touched(word) for word in named)
 
 
