@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from functools import cache
-from itertools import combinations, combinations_with_replacement, pairwise
+from itertools import combinations, combinations_with_replacement, pairwise, zip_longest
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -57,11 +57,20 @@ class Record:
 
     Args:
         texts: In any order; JSON is a text.
-        today: When the answer is said; None: unknown.
+        now: When the answer is said, in the zone of its clock; None: unknown.
     """
 
-    def __init__(self, texts: Iterable[str] = (), today: date | None = None) -> None:
-        self.today = today
+    def __init__(self, texts: Iterable[str] = (), now: datetime | None = None) -> None:
+        self.now, self.today = now, None if now is None else now.date()
+        self._points: set[datetime] = set()
+        """Moments that are told, in the zone of the clock; of days their beginning."""
+        self._passed: list[float] | None = None
+        self._timed: dict[tuple[int, int], set[date]] = {}
+        """Times of moments, and their days."""
+        self._loose: set[tuple[int, int]] = set()
+        """Times that are told without a moment, by their half of the day."""
+        self._called: set[tuple[int, int]] = set()
+        """Likewise, of the moments in arguments of calls."""
         self.counts: set[int] = set()
         """Lengths of lists."""
         self._numbers: dict[Decimal, set[str | None]] = {}
@@ -77,8 +86,8 @@ class Record:
         """Of the words that are told, and of the names of called tools."""
         self._explained: dict[tuple[Decimal, str | None, bool], bool] = {}
         """Quantities that were asked of, and whether they were told."""
-        near = () if today is None else (-1, 0, 1)
-        self.weekdays = {WEEKDAYS[(today.weekday() + days) % 7] for days in near if today}
+        near = [] if self.today is None else [self.today + timedelta(n) for n in (-1, 0, 1)]
+        self.weekdays = {WEEKDAYS[day.weekday()] for day in near}
         """Of the days that are told with their year, and of yesterday, today and tomorrow."""
         for text in texts:
             self.add(text)
@@ -91,6 +100,7 @@ class Record:
             bare: Whether a number without a unit may be of any, though it was told of one.
         """
         self._explained.clear()
+        self._passed = None
         self.stems |= {*map(stem, {*words(said)})}
         text = read(said)
         for phone, *_ in _phones_at(text.plain):
@@ -104,14 +114,17 @@ class Record:
             self._quantities.setdefault(one.dimension, []).append(one)
             if one.dimension == "time":
                 self._lasting |= _clocks(one)
-            if MOMENTS[0] <= one.number <= MOMENTS[1]:
-                moment = datetime.fromtimestamp(float(one.number), UTC)
+            if (moment := self._moment(one.number)) is not None:
+                self._points.add(moment)
+                self._timed.setdefault((moment.hour, moment.minute), set()).add(moment.date())
                 self._learn(Day(moment.year, moment.month, moment.day))
                 self._learn(Time(moment.hour, moment.minute))
         for token in text.tokens:
             if (written := text.plain[token.start : token.end]).isdecimal():
                 self._learn_phone(written)
             for value in (token.value, *token.others):
+                if isinstance(value, Day) and value.year is not None:
+                    self._points.add(datetime.combine(value.calendar, time()))
                 if isinstance(value, (Day, Time)):
                     self._learn(value)
                 elif isinstance(value, str):
@@ -123,17 +136,42 @@ class Record:
                         *(p[-4:] for p in parts if p[-4:].isdigit()),
                     }
 
+    def _moment(self, number: Decimal) -> datetime | None:
+        """Return the moment that POSIX seconds are, in the zone of the clock; None: none."""
+        zone = UTC if self.now is None else self.now.tzinfo
+        is_moment = MOMENTS[0] <= number <= MOMENTS[1]
+        moment = datetime.fromtimestamp(float(number), zone) if is_moment else None
+        return moment and moment.replace(tzinfo=None)
+
     def add_step(self, step: Step) -> None:
         """Take in what a step of a chat tells that is no message of the agent."""
         if step.call is not None:
             self.stems |= {*map(stem, words(step.call.tool or step.call.name))}
             self.add(json_text(step.call.arguments), bare=False)  # what was asked, once more
+            said = read(json_text(step.call.arguments)).quantities
+            moments = [m for one in said if (m := self._moment(one.number)) is not None]
+            self._called |= {(moment.hour % 12, moment.minute) for moment in moments}
         elif step.result is not None:
             for text in {step.content, json_text(step.result.value)}:
                 self.add(text)
+                self._loosen(text)
             self.counts |= {*_lengths(step.result.value)}
         elif party(step.author) != AGENT:
             self.add(step.content)
+            self._loosen(step.content)
+
+    def _loosen(self, text: str) -> None:
+        """Note the times that a user or result tells as times of day, which are of any day."""
+        values = (one for token in read(text).tokens for one in (token.value, *token.others))
+        times = (one for one in values if isinstance(one, Time))
+        self._loose |= {(one.hour % 12, one.minute) for one in times}
+
+    def days_of(self, time: Time) -> set[date]:
+        """Return the days of a time that moments alone tell; none: others tell it, or nothing."""
+        if (time.hour % 12, time.minute) in self._loose - self._called:
+            return set()
+        hours = (time.hour,) if time.sure else (time.hour % 12, time.hour % 12 + 12)
+        return {day for hour in hours for day in self._timed.get((hour, time.minute), ())}
 
     def _learn_phone(self, written: str) -> None:
         whole, local = _phone(written)
@@ -240,12 +278,12 @@ class Record:
         pairs = ((one, other) for one in own for other in few if one != other)
         reckoned = sorted(n for pair in pairs for n in [*_joined(*pair)][1 if reckon else 2 :])
         also = {token.start: token.others for token in whole.tokens if token.others}
-        for one in said:
+        for one, after in zip_longest(said, said[1:]):
             if any(map(self.tells, also.get(one.start, ()))):
                 continue  # 19.45 is a time
             explained = self._explains(one, plain) or beside.explains(one, reckon)
             if not explained and reckoned and not _MONTH_BEHIND.match(plain, one.end):
-                explained = _is_among(one, reckoned)
+                explained = _is_among(_rate(one, after, plain), reckoned)
             if not explained:
                 yield _Said(one.start, one.end, one)
         for before, token in pairwise([None, *whole.tokens]):
@@ -255,9 +293,9 @@ class Record:
                 if not any(map(self.tells, (token.value, *token.others))):
                     yield _Said(token.start, token.end, token.value)
             elif names and token.value not in self._words:
-                if not _is_name(whole, before, token):
-                    continue
-                yield _Said(token.start, token.end, None)
+                is_kin = stem(str(token.value)) in self.stems  # Lisbon is Lisboa
+                if not is_kin and _is_name(whole, before, token):
+                    yield _Said(token.start, token.end, None)
 
     def unsupported(self, whole: Text) -> Iterator[str]:
         """Yield the words of the values that a text says and nothing explains or may lead to.
@@ -298,6 +336,10 @@ class Record:
             return False  # a day that is none
         if plain[one.start].isalpha() and (one.unit is None or one.number == 1):
             return True  # "two of them", "one rule that beats ten others"
+        if str(one.number) in ("10", "100", "1000") and _PER.search(
+            plain, max(one.start - 12, 0), one.start
+        ):
+            return True
         if one.number in self.counts or self._knows_word(plain[one.start : one.end]):
             return True
         if _SCALE.search(plain, max(one.start - 8, 0), one.end):
@@ -311,8 +353,10 @@ class Record:
     def _is_told(self, one: Quantity, is_about: bool) -> bool:
         """Tell whether a quantity was told: as it is, converted, scaled or rounded."""
         scaled = [one.number, one.number * 1000, one.number / 1000]
+        if one.dimension != "temperature":
+            scaled.append(-one.number)  # so much less
         if one.unit == "%":
-            scaled += [one.number / 100, 100 - one.number, -one.number]  # so much is left, or less
+            scaled += [one.number / 100, 100 - one.number]  # so much is left
         if one.unit == "m":
             scaled.append(one.number * 100)  # as "height_cm" has it
         if one.dimension == "time" and not _clocks(one).isdisjoint(self._moments):
@@ -330,9 +374,32 @@ class Record:
             near = known[max(place - 1, 0) : place + 1]
             if any(is_same(one, other, is_about) for other in near):
                 return True
-        return False
+        return one.dimension in ("time", "months") and self._lasts(one)
+
+    def _lasts(self, one: Quantity) -> bool:
+        """Tell whether as much time lies between now and a moment, or between two of few."""
+        exponent = one.number.as_tuple().exponent
+        unit = float(one._replace(number=Decimal(1)).amount)
+        unit *= _MONTH if one.dimension == "months" else 1
+        last = unit / 2 if one.number % 1 * 2 == 1 else unit * 10.0 ** min(int(exponent), 0)
+        said, gaps = float(one.number) * unit, self._gaps()
+        near = bisect_left(gaps, said - last / 2)
+        return said > 0 and near < len(gaps) and gaps[near] < said + last
+
+    def _gaps(self) -> list[float]:
+        """Return the times that are told, or lie between moments, in seconds, sorted."""
+        if self._passed is None:
+            begins = [] if self.now is None else [self.now.replace(tzinfo=None)]
+            begins += self._points if len(self._points) <= _FEW else ()
+            pairs = [(begin, point) for begin in begins for point in self._points]
+            passed = [gap for a, b in pairs for gap in (abs(a - b), abs(a.date() - b.date()))]
+            told = [float(other.amount) for other in self._quantities.get("time", ())]
+            self._passed = sorted([*(gap.total_seconds() for gap in passed), *told])
+        return self._passed
 
 
+_MONTH = 2_629_746
+"""Seconds of a month, on average."""
 _DEGREES = {"f": "c", "c": "f"}
 
 
@@ -345,6 +412,16 @@ def _joined(one: Decimal, other: Decimal) -> Iterator[Decimal]:
     yield from (one + other, abs(one - other), one * other)
     if one and other:
         yield from (one / other, other / one)
+
+
+def _rate(one: Quantity, after: Quantity | None, plain: str) -> Quantity:
+    """Return a quantity, of "16,000 per 100" what it is per one."""
+    if after is None or not after.number or not _PER.search(plain, one.end, after.start):
+        return one
+    return one._replace(number=one.number / after.number)
+
+
+_PER = re.compile(r"\b(?:per|for every|for each)\W*$")
 
 
 def _is_among(said: Quantity, numbers: Sequence[Decimal]) -> bool:
@@ -450,12 +527,12 @@ class Phrase(NamedTuple):
         """
         if self.deed:
             return False
-        first = self.words[0] if self.words else ""
-        may_be = first in _OPENS or not _MAY.isdisjoint(self.words)
-        if not self.has_value and (may_be or self.words[:2] == ("you", "can")):
+        said = self.words[1:] if self.words[:1] == ("just",) else self.words
+        may_be = not _OPENS.isdisjoint(said[:1]) or not _MAY.isdisjoint(said)
+        if not self.has_value and (may_be or said[:2] == ("you", "can")):
             return True
         idle = role("negation") | _IDLE
-        speaks = not _SPEAKER.isdisjoint(self.words) or self.words[:2] == ("let", "me")
+        speaks = not _SPEAKER.isdisjoint(said) or said[:2] == ("let", "me")
         return speaks and not idle.isdisjoint(self.words)
 
 
@@ -489,7 +566,7 @@ def _phrase(whole: Text, tokens: Sequence[Token], first: bool) -> Phrase:
     at = next((n for n, word in enumerate(said) if word in past), len(said))
     before = said[max(at - _NEAR, 0) : at]
     claims = not _CLAIM.isdisjoint(before) or (first and before in ((), ("and",)))  # "I went and"
-    claims = claims and "ll" not in before and role("negation", "modal").isdisjoint(before)
+    claims = claims and _NOT_NOW.isdisjoint(before) and role("negation", "modal").isdisjoint(before)
     stems = frozenset(stem(word) for word in said if len(word) > 2 and word not in past)
     found = (
         stems - plain_stems(),
@@ -523,7 +600,7 @@ _JOINTS = frozenset(
         *("though", "plus", "including"),
     ]
 )
-_WISHES = frozenset(["have", "enjoy", "please", "remember", "happy"])
+_WISHES = frozenset(["have", "safe", "enjoy", "please", "remember", "happy"])
 """What a phrase begins with that states nothing: "have a good trip"."""
 _SPEAKER = frozenset(["i", "we"])
 _IDLE = frozenset(["t", "unable", "afraid", "ll", "will", "can", "could", "would", "let"])
@@ -538,19 +615,21 @@ _OPENS = frozenset(
 """What a condition, a wish, or what the other can or is to do begins with."""
 _NEAR = 4
 """Words before the verb of a claim that are read."""
+_NOT_NOW = frozenset(["ll", "t"])
+"""Of "I'll" and "I haven't"."""
 _CLAIM = frozenset(["i", "we", "been", "was", "were", "has", "have", "now"])
 """What stands before the past form of a verb that claims a deed."""
 
 # -- Phone numbers, addresses and names.
 
 _PHONE = re.compile(
-    r"(?<![\w+.:/-])(?:\+|00|\()\d[\d().-]{0,4}(?:[ .()-]{0,2}\d{1,5}){1,6}(?![\w:])"
-    r"|(?<![\w+.:/-])(?:1[ .-]?)?(?:\d{3}[ .-]|\(\d{3}\)[ .-]?)\d{3}[ .-]?\d{4}(?![\w:])"
-    r"|(?<![\w+.:/-])0(?!\d-\d\d-\d{4})\d{1,4}(?:[ -]\d{2,4}){2,4}(?![\w:])"
+    r"(?<![\w+.:/-])(?:\+|00|\()\d[\d().-]{0,4}(?:[ .()-]{0,2}\d{1,5}){1,6}(?!\w|:\d)"
+    r"|(?<![\w+.:/-])(?:1[ .-]?)?(?:\d{3}[ .-]|\(\d{3}\)[ .-]?)\d{3}[ .-]?\d{4}(?!\w|:\d)"
+    r"|(?<![\w+.:/-])0(?!\d-\d\d-\d{4})\d{1,4}(?:[ -]\d{2,4}){2,4}(?!\w|:\d)"
 )
 """A phone number as people write it: with a country's code, with gaps as in North America, or with
 the zero that is dialled at home."""
-_BARE_PHONE = re.compile(r"(?<![\w+.:/-])\d{3} \d{3} \d{3}(?![\w:])")
+_BARE_PHONE = re.compile(r"(?<![\w+.:/-])\d{3} \d{3} \d{3}(?!\w|:\d)")
 """One without code and zero, which may be a number as well."""
 _PHONE_DIGITS = range(7, 16)
 """Digits of a phone number; E.164 allows 15, its country's code among them."""
@@ -572,8 +651,10 @@ def _phones_at(text: str) -> Iterator[tuple[str, int, int]]:
     """Yield the phone numbers of a text, with their places."""
     for match in _PHONE.finditer(text):
         is_whole = match[0].count("(") == match[0].count(")")
-        if is_whole and sum(map(str.isdigit, match[0])) in _PHONE_DIGITS:
-            yield match[0], *match.span()
+        written = match[0] if is_whole else match[0].removeprefix("(")
+        is_whole = is_whole or "(" not in written
+        if is_whole and sum(map(str.isdigit, written)) in _PHONE_DIGITS:
+            yield written, match.end() - len(written), match.end()
 
 
 class _Phones(NamedTuple):

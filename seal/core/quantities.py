@@ -273,7 +273,7 @@ _TIME = re.compile(
     rf"|(?:five|ten|twenty(?:-five)?|\d\d?) past {_HOUR}\b"
     rf"|(?:five|ten|twenty(?:-five)?) to {_HOUR}\b{_ENDS}"
     rf")(?:{_PART}|{_HALF})?"
-    rf"|\d\d?:\d\d(?::\d\d)?(?:{_HALF}|{_PART}|h\b)?(?![:\w])|\d\d?\.\d\d{_HALF}|\d\d?h\d\d\b"
+    rf"|\d\d?:\d\d(?::\d\d)?(?:{_HALF}|{_PART}|h\b)?(?!\w|:\d)|\d\d?\.\d\d{_HALF}|\d\d?h\d\d\b"
     rf"|{_HOUR_WORD}[ -]{_MINUTES}\b(?:{_HALF}|{_PART})"
     rf"|(?:(?<=\bat )|(?<=\bby )){_HOUR_WORD}[ -]{_MINUTES}\b(?! {_SCALE})"
     rf"|{_HOUR}(?:{_HALF}| ?o'? ?clock\b(?:{_PART})?|{_PART})"

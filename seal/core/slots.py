@@ -71,7 +71,7 @@ class Slot:
     - term: by its words in their order, which must be said as they stand
     - text: likewise, but in other words it is undecided
     - question: the agent asks the user, and the question has one of some words
-    - lack: the agent refuses or asks, claims no deed, and names what it lacks by one of some words
+    - lack: the agent refuses or asks, and claims no deed; one of some words names what it lacks
 
     Example:
         >>> Slot("36.50 EUR").type, Slot(92.3, unit="F").type

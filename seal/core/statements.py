@@ -26,7 +26,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from functools import lru_cache
 from itertools import accumulate, zip_longest
 from typing import Any, Literal, NamedTuple
@@ -419,7 +419,7 @@ def _is_rounded(said: Decimal, wanted: Decimal, figures: int = 2) -> bool:
     step = Decimal(1).scaleb(places)
     if abs(said) < step * 10 ** (figures - 1) or wanted.adjusted() - places > _LONGEST:
         return False
-    return said == wanted.quantize(step, ROUND_HALF_UP)
+    return any(said == wanted.quantize(step, way) for way in (ROUND_HALF_UP, ROUND_HALF_EVEN))
 
 
 _LONGEST = 20

@@ -40,6 +40,7 @@ from seal.core.quantities import (
 from seal.core.slots import WORDS, Slot, times_of
 from seal.core.statements import (
     DENIED,
+    DOUBTFUL,
     STATED,
     TRUTH,
     Place,
@@ -49,7 +50,7 @@ from seal.core.statements import (
     only_quantity,
     places_of,
 )
-from seal.core.text import sentences, word_list, words
+from seal.core.text import role, sentences, word_list, words
 from seal.core.types import JSON
 from seal.core.values import alike
 
@@ -139,6 +140,8 @@ def _found(slot: Slot, messages: Sequence[Text], record: Record, request: str) -
         if found is None:
             continue
         state, start, end, is_odd = found
+        if slot.optional and state == "contradicted" and not is_odd and whole is not messages[-1]:
+            continue  # it may have been so then
         denied = state == "contradicted" and judged(whole, start, end).strength == DENIED
         finding = Finding(slot, state, whole.said(start, end), denied, number)
         # Who tells it as it was before, and right later, has told it; no invented value is mended.
@@ -167,6 +170,11 @@ def _in_message(
     said = {one.start: one[:2] for one in whole.quantities} if own else {}
     spoken = [one for one in spoken if not one.right or said.get(one.start) not in own]
     right = [judged(whole, one.start, one.end) for one in spoken if one.right]
+    if slot.type in (
+        "text",
+        "term",
+    ):  # "'Renew the books': shall I delete it?" tells what is quoted
+        right = [_as_quoted(whole.plain, place) for place in right]
     if slot.type not in _AMOUNTS:
         right = [place for place in right if not _is_left_aside(whole.plain, place)]
     guesses = _GUESS.search(whole.plain) is not None
@@ -188,7 +196,8 @@ def _in_message(
         is_odd = bisect_left(odd, one.end) > bisect_left(odd, one.start)
         if slot.type == "weekday":
             is_odd = not record.tells(whole.plain[one.start : one.end])
-        named = bool(stated) and not one.bare and _is_named(slot, whole, one, stated[0])
+        named = bool(stated) and not one.bare and one.start not in left
+        named = named and _is_named(slot, whole, one, stated[0])
         # Beside the right value, what request and results tell is told of something else.
         sure = slot.type in _SURE and not one.bare and one.start not in left
         if (is_odd and sure) or named or _hedges(whole.plain, one, stated):
@@ -206,6 +215,15 @@ def _in_message(
         return None
     denied = all(p.strength == DENIED or _is_negated(whole.plain, p.start) for p in open_ones)
     return "contradicted" if denied else "undecided", open_ones[0].start, open_ones[0].end, False
+
+
+def _as_quoted(plain: str, place: Place) -> Place:
+    """Return a place as one that is stated, where it is quoted and a question follows a mark."""
+    is_quoted = _QUOTED.match(plain, place.end) and plain[max(place.start - 1, 0)] in "\"'\u201c"
+    return place._replace(strength=STATED) if is_quoted and place.strength == DOUBTFUL else place
+
+
+_QUOTED = re.compile(r"[\"'\u201d]\s*(?:[-:;,]|\s\u2014)")
 
 
 def _is_left_aside(plain: str, place: Place) -> bool:
@@ -325,8 +343,9 @@ def _spoken(slot: Slot, whole: Text, today: date | None, request: str) -> Iterat
             said = [one for one in (token.value, *token.others) if isinstance(one, Time)]
             if said:
                 right = any(one.may_be(time) for one in said for time in times)
-                # A number may be no time at all: "at 8" is one only where it is right.
-                if right or isinstance(token.value, Time):
+                # "At 8" is a time where it is right, or nothing follows that it may be of.
+                is_time = isinstance(token.value, Time) or _AT.match(whole.plain, token.end)
+                if right or is_time:
                     yield _Spoken(right, token.start, token.end)
     elif slot.type in ("date", "weekday"):
         yield from _spoken_days(slot, whole, today)
@@ -354,6 +373,10 @@ def _spoken(slot: Slot, whole: Text, today: date | None, request: str) -> Iterat
     else:
         for text in slot.texts:
             yield from (_Spoken(True, *place[1:]) for place in places_of(whole, text))
+
+
+_AT = re.compile(r"(?=\W*$| ?[.,;!?\n]| (?:and|but|today|tonight|tomorrow|on|instead)\b)")
+"""What follows the number of "at 8" that is a time."""
 
 
 def _other_names(slot: Slot, whole: Text, request: str) -> Iterator[_Spoken]:
@@ -467,10 +490,11 @@ def _spoken_days(slot: Slot, whole: Text, today: date | None) -> Iterator[_Spoke
             yield _Spoken(right, start, end)
 
 
-def wrong_weekday(text: str, record: Record) -> str:
-    """Return the words of a day that a text gives a weekday which it does not have; empty: none.
+def wrong_day(text: str, record: Record) -> str:
+    """Return the words of a day that has another weekday, or time, than a text gives it.
 
     A year that is not told is that of the record, or of today; without either nothing is known.
+    What is no time of the day is that of moments of the record, which are of other days.
     """
     whole = read(text)
     named = [*_weekdays(whole)]
@@ -481,9 +505,28 @@ def wrong_weekday(text: str, record: Record) -> str:
             is_beside = 0 <= start - last <= _COMMA or 0 <= first - end <= _COMMA
             if is_beside and fit and name not in fit:
                 return whole.said(min(start, first), max(end, last))
+    near = days(whole, record.today) if record.today is not None else []
+    starts = [start for _, start, _ in near]
+    for token in whole.tokens if near else ():
+        known = record.days_of(token.value) if isinstance(token.value, Time) else set()
+        first = bisect_left(starts, token.start - _NEAR_NOT)
+        for day, start, end in near[first : first + _DAYS_BESIDE] if known else ():
+            gap = whole.plain[min(end, token.end) : max(start, token.start)]
+            if len(gap) > _NEAR_DAY or _BESIDE_TIME.fullmatch(gap) is None:
+                continue
+            if whole.plain[start:end] in WEEKDAYS:
+                fits = any(one.weekday() == day.calendar.weekday() for one in known)
+            else:
+                told = [(part, at) for at, part in enumerate(day) if part is not None]
+                fits = any(all(one.timetuple()[at] == part for part, at in told) for one in known)
+            if not fits:
+                return whole.said(min(start, token.start), max(end, token.end))
     return ""
 
 
+_DAYS_BESIDE = 9
+"""Days around a time that are read, at most."""
+_BESIDE_TIME = re.compile(r" ?,? ?(?:at|on|on the|by|from)? ?")
 _COMMA = 3
 """Characters between a weekday and its day, at most."""
 _SHORT_DATE = re.compile(r"(?<![\w/.-])(\d\d?)/(\d\d?)(?![\w/-])")
@@ -606,7 +649,7 @@ def _truths(slot: Slot, whole: Text) -> Iterator[_Spoken]:
         behind = [so for start, so in found if start > name] or [so for _, so in found][-1:]
         if behind and not _EITHER.search(text.plain):
             start = max(whole.plain.find(text.plain.strip()), 0)
-            end = min(start + len(sentence), len(whole.plain))
+            end = min(start + len(sentence.rstrip(".!? ")), len(whole.plain))
             yield _Spoken(behind[0] is slot.value, start, end)
 
 
@@ -623,31 +666,48 @@ _SHORT_TRUTH = re.compile(
 
 
 def _of_acts(slot: Slot, messages: Sequence[Text], request: str) -> Finding:
-    """Return whether the agent asked, or refused for want of something."""
+    """Return whether the agent asked, or refused and claims no deed."""
     from seal.core.acts import acts
 
     best = Finding(slot, "left out")
     wanted = {" ".join(words(text)) for text in slot.texts}
     for number, whole in enumerate(messages):
         told = acts(whole.source, request)
-        named = next((w for w in wanted if f" {w} " in f" {' '.join(words(whole.plain))} "), "")
+        named = any(f" {w} " in f" {' '.join(words(whole.plain))} " for w in wanted)
         questions = [one for one in sentences(whole.source) if one.endswith("?")]
-        asks = told.asks or any(acts(one, request).asks for one in questions[:_QUESTIONS])
-        if slot.type == "question":
-            may = asks or told.asks
-        else:
-            may = True if asks or told.declines else told.declines
+        asks = any(acts(one, request).asks for one in questions[:_QUESTIONS])
+        may = True if asks else told.asks
+        if slot.type == "lack":
             if told.claims_deed:
                 return Finding(slot, "contradicted", _shown(whole), message=number)
+            own = {"i", "we"} | role("apology")
+            refuses = told.reading == "refuses" and not own.isdisjoint(words(whole.plain))
+            may = may or told.declines or refuses or _lacks(whole.source, named)
         if may is False:
             continue
-        own = {*words(whole.plain)} - {*words(request)} - word_list("english_small")
-        is_bare = not own - word_list("refusing")
-        if named and may:
+        if may and (named or slot.type == "lack"):
             best = Finding(slot, "told", _shown(whole), message=number)
-        elif best.state != "told" and (named or not is_bare):
+        elif best.state != "told":
             best = Finding(slot, "undecided", _shown(whole), message=number)
     return best
+
+
+def _lacks(text: str, is_named: bool) -> bool | None:
+    """Tell whether a message that shows no refusal may be one; so it is where it begins with a no.
+
+    Args:
+        text: The message.
+        is_named: Whether it names what is lacking.
+    """
+    from seal.core.clauses import sentences_of
+
+    clauses = [clause.said for one in sentences_of(text) for clause in one.clauses]
+    if is_named and clauses and clauses[0] & role("negation", "failing"):
+        return True
+    if is_named and any("please" in said for said in clauses):
+        return True
+    signs = role("negation", "apology", "failing", "restricting", "limiting", "subordinate")
+    return None if any(said & signs or "need" in said for said in clauses) else False
 
 
 _QUESTIONS = 9

@@ -171,6 +171,8 @@ def denies_all(text: str, asked: str, steps: Sequence[Step]) -> bool:
 def _denies(clause: Clause, one: Predicate, tools: AbstractSet[str]) -> bool:
     """Tell whether a predicate denies, of all or of something unnamed, what some tools do."""
     words, group = clause.words, one.group
+    if one.verb in ("left", "kept") and one.is_first:  # "so I left them as they were"
+        return bool(clause.said & _AS_IT_WAS) and clause.said.isdisjoint(_REST)
     did = "do" in group and not group.isdisjoint(
         ("did", "could", "able", "unable", "failed")
     )  # "did not do it"
@@ -183,9 +185,11 @@ def _denies(clause: Clause, one: Predicate, tools: AbstractSet[str]) -> bool:
         return False
     none = not group.isdisjoint(("nothing", "none"))
     lead = words[max(one.begin - 2, 0)]
+    if lead == "neither" and one.verb in role("effect"):
+        return True
     none = none or lead == "no" or (lead == "before" and one.subject == "anything")
     negated = one.negated or none or not group.isdisjoint(("unable", "failed"))
-    if one.subject in role("whole") or (none and not one.subject):
+    if one.subject in role("whole") or (none and one.subject in ("", "there")):
         return negated or {"still", "to", "be"} <= group
     behind = words[one.at + (not did) : one.at + 4]
     thing = next((word for word in behind if word not in role("passed")), "")
@@ -200,6 +204,8 @@ def _claims(one: Predicate) -> bool:
     return done and not one.negated and one.group.isdisjoint(role("modal"))
 
 
+_AS_IT_WAS = frozenset(["alone", "unchanged", "untouched"])
+_REST = frozenset(["rest", "remaining", "others"]) | role("more")
 _GOT = frozenset(["got", "received"])
 _NOT_YET = frozenset(["do", "does", "will", "would", "should", "may", "might", "must"])
 _LOOKED = frozenset(["checked", "looked", "searched"])

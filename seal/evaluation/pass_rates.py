@@ -263,8 +263,8 @@ def _says_undone(chat: GoalChat) -> bool:
 
 _LONG = 300
 _MAY_REFUSE = re.compile(
-    r"\b(?:not|no|never|none|nothing|unable|before|to be|cannot|fail\w*|sorry|unfortunately"
-    r"|regret\w*)\b|n['\u2019]t\b",
+    r"\b(?:not|no|never|none|nothing|neither|alone|un(?:touched|changed|able)|before|to be|cannot"
+    r"|fail\w*|sorry|unfortunately|regret\w*)\b|n['\u2019]t\b",
     re.IGNORECASE,
 )
 
@@ -278,18 +278,19 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
     """
     if verdict.label == "unsolved" or not goal.answer or is_talk(goal.goal):
         return None
-    from seal.core.telling import wrong_weekday
-    from seal.evaluation.words import doubtful, findings_of, known_to, may_claim, misstated, spoken
+    from seal.core.telling import wrong_day
+    from seal.evaluation.claims import belied
+    from seal.evaluation.words import doubtful, findings_of, known_to, may_claim, spoken
 
     if any(map(may_claim, spoken(goal))) and (claimed := _claimed_falsely(goal)):
         told = f"the answer claims what was not done: {claimed!r}"
         return value_of(0.0, replace(verdict, label="unsolved", reason=told))
     record = goal.chat.once(known_to, goal)
-    if day := wrong_weekday(goal.answer, record):
-        told = f"the answer says {day!r}, which is another day of the week"
+    if day := wrong_day(goal.answer, record):
+        told = f"the answer says {day!r}, and the day or its weekday is another"
         return value_of(0.0, replace(verdict, label="unsolved", reason=told))
-    if switch := misstated(goal):
-        told = f"the answer says what is not so at the end: {switch!r}"
+    if claimed := belied(goal):
+        told = f"the answer says what is not so: {claimed!r}"
         return value_of(0.0, replace(verdict, label="unsolved", reason=told))
     if verdict.label == "unsure":
         return None

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import date, datetime
+from collections.abc import Set as AbstractSet
+from datetime import datetime
 from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,12 +17,12 @@ from zoneinfo import ZoneInfo
 
 from seal.core import Goal, Step, Task, Verdict
 from seal.core.conditions import USER, Replied, parts, party, tells_user
-from seal.core.facts import Phrase, Record, phrases, stem
-from seal.core.quantities import WEEKDAYS, is_foreign, normalise, read
+from seal.core.facts import Phrase, Record, phrases, plain_stems, stem
+from seal.core.quantities import WEEKDAYS, is_foreign, read
 from seal.core.slots import Slot, says_something
 from seal.core.statements import listed_values
 from seal.core.telling import Finding, find, outcome
-from seal.core.text import deed_forms, role, sentences, words
+from seal.core.text import deed_forms, role, words
 from seal.core.values import json_text
 from seal.evaluation.goals import made_calls
 
@@ -54,9 +55,9 @@ def _slots_in(text: str) -> Iterator[Slot]:
     yield from map(Slot, next(iter(listed_values(text)), [text]))
 
 
-def record_of(texts: Iterable[str], steps: Iterable[Step], today: date | None = None) -> Record:
+def record_of(texts: Iterable[str], steps: Iterable[Step], now: datetime | None = None) -> Record:
     """Return what some texts, a user, calls and their results tell."""
-    record = Record(texts, today)
+    record = Record(texts, now)
     for step in steps:
         record.add_step(step)
     return record
@@ -73,7 +74,7 @@ def findings_of(goal: GoalChat) -> list[Finding]:
 def known_to(goal: GoalChat) -> Record:
     """Return what anyone but the agent told up to the end of a goal, and what gold tells."""
     steps = (step for step in goal.trajectory.steps if step.goal <= goal.position)
-    return record_of(gold_texts(goal), steps, _today(goal.task))
+    return record_of(gold_texts(goal), steps, _start(goal.task))
 
 
 def gold_texts(goal: GoalChat) -> list[str]:
@@ -96,13 +97,13 @@ def gold_sentences(goal: Goal) -> list[str]:
     return [text for row in rows if isinstance(text := row.get("content"), str)]
 
 
-def _today(task: Task) -> date | None:
-    """Return the day on which the clock of a task's world begins; None: it has no such clock."""
+def _start(task: Task) -> datetime | None:
+    """Return when the clock of a task's world begins; None: it has no such clock."""
     clock = task.metadata.get("clock")
     start = clock.get("start") if isinstance(clock, dict) else None
     if not isinstance(start, (int, float)) or not isinstance(clock, dict):
         return None
-    return datetime.fromtimestamp(start, ZoneInfo(str(clock.get("zone", "UTC")))).date()
+    return datetime.fromtimestamp(start, ZoneInfo(str(clock.get("zone", "UTC"))))
 
 
 def judge_words(
@@ -164,6 +165,13 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
     """
     known = goal.chat.once(known_to, goal)
     asked = any(map(_is_superlative, words(goal.goal.text)))
+    tools = goal.chat.once(_asked_of, goal).tools
+    done = {
+        stem(form)
+        for form, kind in deed_forms().base.items()
+        if any(kind in deed_forms().tools.get(word, ()) for word in tools)
+    }
+    usual = plain_stems() | {*map(stem, tools)} | role("mental", "finish")
     asked_for = None if slots_for(goal.goal) else _asked_or_done(goal)
     for text in spoken(goal):
         whole = read(text)
@@ -172,9 +180,11 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
             return names[0]
         for phrase in () if is_foreign(whole.plain) else phrases(whole):
             said = whole.said(phrase.start, phrase.end)
-            if any(one in said for one in told if one):
+            if _is_odd_deed(phrase, usual):
+                return said
+            if not phrase.deed and any(one in said for one in told if one):
                 continue
-            unknown = phrase.stems - known.stems
+            unknown = phrase.stems - known.stems - done
             bare = bool(unknown) and unknown == phrase.stems and not phrase.is_idle
             if bare and (not phrase.has_value or len(unknown) > 1):
                 return said
@@ -184,39 +194,6 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
             if best and asked and not any(stem(word) in known.stems for word in best):
                 return said
     return ""
-
-
-def misstated(goal: GoalChat) -> str:
-    """Return where an answer says of a switch of the world what it is not at the end; empty: never.
-
-    A switch is a yes or no in a table of one row, such as `wifi` of a phone's settings. Only what
-    stands in the present is read: "wifi is on", "cellular service is still off".
-    """
-    played = (step for step in goal.trajectory.steps if step.goal <= goal.position)
-    shown = [step.state for step in played if step.state is not None]
-    tables = {name: rows for state in shown for name, rows in state.items()}
-    switches = {
-        words(name)[0]: value
-        for rows in tables.values()
-        if len(rows) == 1
-        for name, value in rows[0].items()
-        if isinstance(value, bool) and words(name)
-    }
-    for sentence in sentences(goal.answer or "") if switches else ():
-        told = _IS_SWITCHED.search(normalise(sentence))
-        if told is None or sentence.rstrip().endswith("?"):
-            continue
-        named = [switches[word] for word in words(told[1]) if word in switches]
-        if named and (told[2] == "on") not in named and _CONDITIONS.isdisjoint(words(told[1])):
-            return sentence.strip()
-    return ""
-
-
-_IS_SWITCHED = re.compile(
-    r"\b(\w+(?: \w+){0,4}) (?:is|are)(?: still| now| currently| already)? (on|off)"
-    r"(?! (?!now\b|again\b|already\b)\w)"
-)
-_CONDITIONS = frozenset(["if", "when", "once", "while", "whether", "until", "unless", "that", "as"])
 
 
 def spoken(goal: GoalChat) -> list[str]:
@@ -291,14 +268,37 @@ def _asked_of(goal: GoalChat) -> _Asked:
 _TOLD = ("me", "us")
 
 
+def _is_odd_deed(phrase: Phrase, usual: AbstractSet[str]) -> bool:
+    """Tell whether a phrase says that the speaker did what no tool is called by: "I collected".
+
+    Args:
+        phrase: Of a message.
+        usual: Stems of words that name nothing, and of the names of tools.
+    """
+    small = role("adverb", "auxiliary")
+    said = [word for word in phrase.words if word not in small and word != "ve"]
+    return any(
+        before in ("i", "we")
+        and (verb.endswith("ed") or verb in role("irregular"))
+        and not {verb, stem(verb)} & usual
+        for before, verb in pairwise(said)
+        if verb not in deed_forms().past
+    )
+
+
 def _is_unasked(phrase: Phrase, goal: GoalChat) -> bool:
     """Tell whether a phrase claims a deed of which a goal and its calls know nothing."""
     asked = goal.chat.once(_asked_of, goal)
-    kind, _ = deed_forms().past[phrase.deed]
+    kind, base = deed_forms().past[phrase.deed]
+    if kind == "switch" and base not in _ON_OFF:  # "and blocked the number"
+        return base not in asked.tools | asked.told
     if phrase.words in asked.said or any(_means(form, kind) for form in asked.tools):
         return False
     is_asked = phrase.deed in asked.told or any(_means(form, kind) for form in asked.forms)
     return not is_asked or not phrase.stems <= asked.stems
+
+
+_ON_OFF = frozenset(["turn", "switch", "enable", "disable", "activate", "deactivate"])
 
 
 def _means(form: str, kind: str) -> bool:
@@ -350,7 +350,7 @@ def reason_of(finding: Finding) -> str:
         return f"{name}the agent does not ask for {wanted}"
     if slot.type == "lack":
         claims = f"the agent claims a deed: {finding.said!r}"
-        lacks = f"the agent does not say that it lacks {wanted}"
+        lacks = f"the agent neither refuses nor asks for {wanted}"
         return name + (claims if finding.state == "contradicted" else lacks)
     if slot.type == "truth":
         wanted = f"that {slot.name or 'it'} is {'so' if slot.value else 'not so'}"
@@ -362,5 +362,9 @@ def reason_of(finding: Finding) -> str:
 
 
 def _listed(findings: Sequence[Finding]) -> str:
-    shown = ", ".join(" or ".join(map(repr, one.slot.texts)) for one in findings[:3])
+    wanted = ((one.slot.type == "lack", one.slot.texts) for one in findings[:3])
+    shown = ", ".join(
+        "a refusal or a question" if lack else " or ".join(map(repr, texts))
+        for lack, texts in wanted
+    )
     return f"{shown} and {len(findings) - 3} more" if len(findings) > 3 else shown

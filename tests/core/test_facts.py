@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -75,6 +77,34 @@ def test_a_number_of_one_unit_is_none_of_another_because_a_call_repeats_it() -> 
 )
 def test_what_is_reckoned_is_reckoned_with_a_value_that_is_said(said: str, odd: list[str]) -> None:
     assert Record(["unread 17, total 240"]).unexplained(said) == odd
+
+
+@every_case(
+    ("said", "odd"),
+    [
+        ("It was eight days overdue.", []),
+        ("It was nine days overdue.", ["nine"]),
+        ("It rings in nine hours, over a week later.", []),
+        ("It rings in 540 minutes.", []),
+        ("It rings in seven hours.", ["seven"]),
+        ("Christmas is in five weeks.", []),
+        ("Christmas is in about 1.2 months.", []),
+        ("Christmas is in four months.", ["four"]),
+    ],
+)
+def test_time_passes_between_moments_and_the_clock(said: str, odd: list[str]) -> None:
+    now = datetime(2025, 11, 18, 10, 30, tzinfo=UTC)
+    moments = [datetime(2025, 11, 10, 9, tzinfo=UTC), datetime(2025, 11, 18, 19, 30, tzinfo=UTC)]
+    told = [*(str(int(one.timestamp())) for one in moments), "Christmas: 2025-12-25"]
+    assert Record(told, now).unexplained(said) == odd
+
+
+def test_a_rate_is_explained_by_what_is_told_and_a_place_by_its_stem() -> None:
+    record = Record(["250 EUR are 40000 JPY in Lisboa"])
+    assert record.unexplained("You get 40,000 yen, so 16,000 yen per 100 euros.") == []
+    assert record.unexplained("You get 40,000 yen, so 17,000 yen per 100 euros.") == ["17,000"]
+    assert record.unexplained("You get 40,000 yen in Lisbon.", names=True) == []
+    assert record.unexplained("You get 40,000 yen in Porto.", names=True) == ["Porto"]
 
 
 @given(st.text(max_size=200))

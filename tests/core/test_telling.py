@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from looped import every_case
 from quickly import quickly
 
+from seal.core import Step, ToolCall
 from seal.core.facts import Record
 from seal.core.slots import Slot, slots_of
-from seal.core.telling import find, is_alike, wrong_weekday
+from seal.core.telling import find, is_alike, wrong_day
 
 PLACE = Slot("1420 Larkspur Street", type="place")
 LACK = Slot(["number", "contacts"], type="lack")
@@ -44,14 +46,29 @@ TOLD: list[tuple[Any, list[str]]] = [
     ("+351 936 118 240", ["+351936118240", "It is 936 118 240.", "Call 936-118-240."]),
     ("B12", ["Gate B12.", "At gate B 12.", "Your gate is b12."]),
     (5, ["There are five.", "5 of them.", "There are 5 of 12."]),
-    (LACK, ["I have no number for her, so I can't text her.", "What is her number?"]),
+    (
+        LACK,
+        [
+            "I have no number for her, so I can't text her.",
+            "What is her number?",
+            "I'm afraid I can't do that here.",
+            "Nobody in your contacts is called so.",
+            "She has no number here. Please look it up.",
+        ],
+    ),
     (DELETE, ["It says 'Renew'. Shall I delete it?"]),
-    ("Renew the library books", ["It reads: Renew the library books."]),
+    (
+        "Renew the library books",
+        ["It reads: Renew the library books.", "'Renew the library books': may I delete it?"],
+    ),
     ("Tuesday", ["It is on Tuesdays.", "Tue, 9 to 11."]),
     ("2 h 43 min", ["2h43m.", "Two hours forty-three.", "2h 43m", "163 minutes"]),
     ("-4.5 °C", ["It is 4.5 degrees below zero."]),
     ("4.2 kg", ["About 4 kg.", "About 9.3 pounds."]),
     ("37.5 %", ["37.5% is spent, so 62.5% is left."]),
+    ({"chance of rain": "80 %"}, ["The rain is 80% likely, so a 20% chance that it's dry."]),
+    ("42.165 km", ["It is 42.16 km.", "It is 42.17 km."]),
+    ({"wifi is on": True}, ["Wifi is on. Shall I turn it off?"]),
     (Slot("14 Canal Street, Ghent", type="place"), ["On Canal Street, number 14.", "14 Canal St."]),
     (Slot("Kraków", type="place"), ["In Krakow."]),
     (Slot("Dr. Wenke Albrecht"), ["Doctor Albrecht does.", "It's Wenke."]),
@@ -97,8 +114,9 @@ LEFT_OUT: list[tuple[Any, list[str]]] = [
     ),
     (Slot("Dr. Wenke Albrecht"), ["Dr. Wenke Albrecht takes no new patients."]),
     ({"wifi": True}, ["Your wifi may be on or off.", "Bluetooth is on."]),
-    (LACK, ["She will be glad."]),
+    (LACK, ["She will be glad.", "Your text to her is on its way.", "I've let her know."]),
     (DELETE, ["It says 'Renew'."]),
+    (Slot("Copper Rain"), ["Is 'Copper Rain' the longest?"]),
 ]
 UNDECIDED: list[tuple[Any, list[str]]] = [
     ("36.50 EUR", ["Das kostet 36,50 Euro, und der Kurs ist gut."]),
@@ -155,7 +173,26 @@ def test_every_message_counts(messages: list[str], expected: str) -> None:
     ],
 )
 def test_a_day_has_its_weekday(text: str, wrong: str) -> None:
-    assert wrong_weekday(text, Record(["2026-12-01"])) == wrong
+    assert wrong_day(text, Record(["2026-12-01"])) == wrong
+
+
+@every_case(
+    ("text", "wrong"),
+    [
+        ("It is set for today at 19:30.", ""),
+        ("It is set for tomorrow at 19:30.", "tomorrow at 19:30"),
+        ("It is set for 7:30 pm on 18 November.", ""),
+        ("It is set for 7:30 pm on 19 November.", "7:30 pm on 19 November"),
+        ("It is at 19:30 on Tuesday.", ""),
+        ("It is at 19:30 on Friday.", "19:30 on Friday"),
+        ("The shop opens tomorrow at 9:15.", ""),
+    ],
+)
+def test_a_moment_of_a_call_has_its_day(text: str, wrong: str) -> None:
+    record = Record(now=datetime(2025, 11, 18, 10, 30, tzinfo=UTC))
+    moment = {"at": datetime(2025, 11, 18, 19, 30, tzinfo=UTC).timestamp()}
+    record.add_step(Step(0, "agent", "executor", call=ToolCall("c", "add_reminder", moment)))
+    assert wrong_day(text, record) == wrong
 
 
 def test_the_oracle_tells_what_it_is_to_tell() -> None:

@@ -17,7 +17,7 @@ from seal.core.text import deed_forms, role
 from seal.core.untruths import untruths
 from seal.evaluation.goals import TaskChat
 from seal.evaluation.rule_judge import RuleJudge
-from seal.evaluation.words import doubtful, may_claim, misstated
+from seal.evaluation.words import doubtful, may_claim
 
 AGENT = "execution_manager"
 
@@ -170,34 +170,6 @@ def test_no_message_takes_long_to_doubt(piece: str) -> None:
     text = "".join(piece.replace("{n}", str(n)) for n in range(50_000 // len(piece)))
     with quickly(8):
         doubt(("send", {"to": "Ann"}, "a " * 9000), text, asked="Tell Ann about a " * 900)
-
-
-@every_case(
-    ("answer", "wrong"),
-    [
-        ("Your wifi is on now. Have a good flight!", "Your wifi is on now."),
-        ("Both wifi and cellular service are still on.", "Both wifi and cellular"),
-        ("Wifi was on, so I switched it off.", ""),
-        ("Wifi is off now.", ""),
-        ("Tell me when wifi is on again.", ""),
-        ("Is your wifi on?", ""),
-        ("The wifi is on the second floor.", ""),
-        ("The light is on.", ""),
-    ],
-)
-def test_a_switch_is_as_the_world_has_it_at_the_end(answer: str, wrong: str) -> None:
-    begun = {"settings": [{"wifi": True, "cellular": False}]}
-    ended = {"settings": [{"wifi": False, "cellular": False}]}
-    steps = [
-        Step(0, USER, AGENT, "Wifi off, please.", state=begun),
-        Step(1, AGENT, EXECUTOR, call=ToolCall("c", "set_wifi", {"on": False})),
-        Step(2, EXECUTOR, AGENT, result=ToolResult("c", "null"), state=ended),
-        Step(3, AGENT, USER, answer),
-    ]
-    task = seal.ask("Wifi off, please.", seal.called("set_wifi", on=False))
-    chat = TaskChat(task, Trajectory(task.id, 0, tuple(steps), answers=(answer,)), {})
-    assert misstated(chat.goals[0]).startswith(wrong)
-    assert bool(misstated(chat.goals[0])) is bool(wrong)
 
 
 def test_what_somebody_unknown_is_said_to_have_told_is_in_doubt() -> None:

@@ -1,0 +1,174 @@
+"""What an agent says of its deeds and of the world, held against calls, results and tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from looped import every_case
+from quickly import quickly
+
+import seal
+from seal.core import Step, Tables, ToolCall, ToolResult, Trajectory
+from seal.core.conditions import EXECUTOR, USER
+from seal.evaluation.claims import belied
+from seal.evaluation.goals import TaskChat
+
+AGENT = "execution_manager"
+ANN = {"id": "p-17", "name": "Ann Lee", "phone": "+13035550101", "is": "sister"}
+CARLA = {"id": "p-23", "name": "Carla Brandt", "phone": "+13035550102", "is": "dentist"}
+DUE = {"id": "r-9", "text": "Water the plants", "at": 1763490600}  # 18 November 2025, 18:30 UTC
+BEGUN: Tables = {
+    "settings": [{"wifi": True, "low_battery_mode": False, "location": True}],
+    "contacts": [ANN, CARLA],
+    "messages": [],
+    "reminders": [DUE],
+}
+FOUND = ("search_contacts", {"is": "sister"}, [ANN], {})
+SENT = {"to": "p-17", "phone": "+13035550101", "text": "late"}
+TEXTED = ("send_message", {"phone": ANN["phone"], "text": "late, B12"}, None, {"messages": [SENT]})
+WIFI_OFF = (
+    "set_wifi",
+    {"on": False},
+    None,
+    {"settings": [{**BEGUN["settings"][0], "wifi": False}]},
+)
+REMOVED = ("remove_contact", {"id": "p-17"}, None, {"contacts": [CARLA]})
+MOVED = ("modify_contact", {"id": "p-17", "phone": "+13035550109"}, None)
+MOVED = (*MOVED, {"contacts": [{**ANN, "phone": "+13035550109"}, CARLA]})
+REMINDED = ("add_reminder", {"text": "Pay", "at": 1763490600}, None)
+REMINDED = (*REMINDED, {"reminders": [DUE, {**DUE, "id": "r-10", "text": "Pay"}]})
+
+
+def said_falsely(answer: str, *calls: Any, asked: str = "Text my sister that I am late") -> str:
+    """Return the false claim of an answer after calls: tool, arguments, value, state."""
+    steps = [Step(0, USER, AGENT, asked, state=BEGUN)]
+    for tool, arguments, value, state in calls:
+        at = len(steps)
+        steps.append(Step(at, AGENT, EXECUTOR, call=ToolCall(f"c{at}", tool, arguments)))
+        result = ToolResult(f"c{at}", str(value), None, value)
+        steps.append(Step(at + 1, EXECUTOR, AGENT, str(value), result=result, state=state or None))
+    steps.append(Step(len(steps), AGENT, USER, answer))
+    task = seal.ask(asked, seal.called("send_message"))
+    clock: Any = {"start": 1763461800, "zone": "UTC"}
+    task = seal.Task(task.id, task.benchmark, task.goals, metadata={"clock": clock})
+    chat = TaskChat(task, Trajectory(task.id, 0, tuple(steps), answers=(answer,)), {})
+    return belied(chat.goals[0])
+
+
+def check(answer: str, wrong: str, *calls: Any, **asked: str) -> None:
+    """Make sure that the words of an answer that are false begin so; empty: none are."""
+    found = said_falsely(answer, *calls, **asked)
+    assert found.startswith(wrong), (answer, found)
+    assert bool(found) is bool(wrong), (answer, found)
+
+
+@every_case(
+    ("answer", "wrong"),
+    [
+        ("Your wifi is on now. Have a good flight!", "Your wifi is on now"),
+        ("Both wifi and low battery mode are still on.", "low battery mode"),
+        ("Wifi was on, so I switched it off.", ""),
+        ("Wi-fi is off now.", ""),
+        ("I turned wifi off for that, and then on again.", "then on again"),
+        ("I turned wifi off. I turned it back on afterwards.", "I turned it back on"),
+        ("I turned wifi off and low battery mode on.", "low battery mode on"),
+        ("I turned off wifi and low battery mode.", ""),
+        ("I turned location on, and low battery mode and wifi on, to look.", "wifi on"),
+        ("I turned location on, and low battery mode and wifi off, to look.", ""),
+        ("Wifi was already off.", "Wifi was already off"),
+        ("Low battery mode was already off.", ""),
+        ("Tell me when wifi is on again.", ""),
+        ("Is your wifi on?", ""),
+        ("Wifi is not on.", ""),
+        ("The wifi is on the second floor.", ""),
+        ("The light is on.", ""),
+    ],
+)
+def test_a_switch_is_as_the_world_has_it_when_it_is_said(answer: str, wrong: str) -> None:
+    check(answer, wrong, WIFI_OFF)
+
+
+@every_case(
+    ("answer", "wrong"),
+    [
+        ("I've texted Ann.", ""),
+        ("I sent your sister, Ann Lee, your message.", ""),
+        ("I texted Carla.", "I texted Carla"),
+        ("I sent it to your dentist.", "I sent it to your dentist"),
+        ("I texted both your sister and your dentist that you are late.", "your dentist"),
+        ("I've called your sister and told her.", "I've called your sister"),
+        ("I called send_message for that.", ""),
+        ("I've called off the dinner with Ann.", ""),
+        ("I texted Ann, and she replied that it is fine.", "she replied"),
+        ("I couldn't reach Ann.", "I couldn't reach Ann"),
+        ("I couldn't find your sister.", "I couldn't find your sister"),
+        ("I couldn't find Ann's address.", ""),
+        ("I texted Ann and deleted all your messages.", "deleted all your messages"),
+        ("I texted Ann and added a reminder for it.", "added a reminder"),
+        ("I texted Ann and set a reminder for it.", "set a reminder"),
+        ("I texted +13035550199.", "I texted +13035550199"),
+        ("I texted Ann that you wait at gate B21.", "I texted Ann that you wait at gate B21"),
+        ("Shall I text Carla, too?", "Shall"),
+    ],
+)
+def test_a_deed_is_done_to_whom_a_call_names(answer: str, wrong: str) -> None:
+    check(answer, "" if wrong == "Shall" else wrong, FOUND, TEXTED)
+
+
+@every_case(
+    ("answer", "wrong"),
+    [
+        ("Your sister is deleted from your contacts.", ""),
+        ("I deleted Ann from your contacts.", ""),
+        ("Your sister is still in your contacts.", "Your sister is still in your contacts"),
+        ("Your dentist is still in your contacts.", ""),
+        ("I deleted Ann and her reminders.", "her reminders"),
+    ],
+)
+def test_what_was_removed_is_no_longer_there(answer: str, wrong: str) -> None:
+    check(answer, wrong, FOUND, REMOVED, asked="Delete my sister; my dentist stays")
+
+
+def test_a_value_that_was_changed_is_not_still_so() -> None:
+    check("Ann's number is still +1 303 555 0101.", "Ann's number is still", FOUND, MOVED)
+    check("Ann's number is +1 303 555 0109 now, instead of +1 303 555 0101.", "", FOUND, MOVED)
+
+
+@every_case(
+    ("answer", "wrong"),
+    [
+        ("I've set the reminder for today at 6:30 pm.", ""),
+        ("I've set the reminder for 7:30 pm.", "I've set the reminder for 7:30 pm"),
+        ("I've set the reminder for 20 November.", "I've set the reminder for 20 November"),
+        ("I've set the reminder for Friday.", "I've set the reminder for Friday"),
+        ("I've set the reminder for Tuesday.", ""),
+        ("I've set the reminder, which rings in eight hours.", ""),
+    ],
+)
+def test_a_deed_has_the_values_of_its_call(answer: str, wrong: str) -> None:
+    check(answer, wrong, REMINDED, asked="Remind me to pay when I water the plants")
+
+
+def test_who_looked_in_vain_may_say_so() -> None:
+    vain = ("search_contacts", {"name": "Bo"}, [], {})
+    check("I couldn't find Bo in your contacts.", "", FOUND, vain, TEXTED)
+    check("I found no Bo in your contacts.", "", vain)
+    check("I couldn't find anybody in your contacts.", "I couldn't find anybody", FOUND, TEXTED)
+
+
+@pytest.mark.no_cover
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "I texted Ann. ",
+        "and Carla ",
+        "wifi is on, ",
+        "I couldn't find Ann ",
+        "to Ann to ",
+        "I texted Ann to ",
+    ],
+)
+def test_no_message_takes_long_to_hold_against_the_world(piece: str) -> None:
+    with quickly(8):
+        said_falsely(piece * (50_000 // len(piece)), FOUND, TEXTED)
