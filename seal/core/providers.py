@@ -284,10 +284,7 @@ class HttpxServer(SdkServer):
         path = path.removesuffix(f"/{self._version}")
         self._base = self._address._replace(path=path, query="", fragment="").geturl() or None
         """The address before the version."""
-        self._hooks = {
-            name: [_weakly(hook)]
-            for name, hook in (("request", self._addressed), ("response", self._read))
-        }
+        self._hooks = {"request": [_weakly(self._addressed)], "response": [_weakly(self._read)]}
         """What the client of httpx is to be made with, as `event_hooks`."""
 
     def _addressed(self, request: Any) -> None:
@@ -379,7 +376,7 @@ CLOUD = frozenset({"vertexai", "project", "location"})
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 _SIGN_IN = (
     "Sign in by `gcloud auth application-default login`, or name the file of a service account by "
-    "GOOGLE_APPLICATION_CREDENTIALS."
+    "GOOGLE_APPLICATION_CREDENTIALS, and the project by project=PROJECT."
 )
 
 
@@ -414,6 +411,7 @@ class GeminiServer(HttpxServer):
         super().__init__(who, settings)
 
     def _connect(self) -> Any:
+        import google.auth
         import httpx2
         from google import genai
 
@@ -423,26 +421,17 @@ class GeminiServer(HttpxServer):
             "api_version": self._version or (None if self._cloud else "v1beta"),
             "client_args": {"event_hooks": self._hooks, "limits": limits},
         }
-        who = {"vertexai": False, **self._cloud, **self._account()}
+        who = {"vertexai": False, **self._cloud}
         try:
+            if self.signs_in:
+                self._credentials, project = google.auth.default(scopes=[_SCOPE])
+                who = {"project": project, **who, "credentials": self._credentials}
+            else:
+                who["api_key"] = self._key
             return genai.Client(**who, http_options=options)
-        except ValueError as error:
-            raise UsageError(self.told(f"cannot be asked: {error}")) from None
-
-    def _account(self) -> dict[str, Any]:
-        """Return who asks: a key, or at Vertex AI what this machine is signed in as."""
-        if not self.signs_in:
-            return {"api_key": self._key}
-        import google.auth
-        from google.auth.exceptions import DefaultCredentialsError
-
-        try:
-            self._credentials, project = google.auth.default(scopes=[_SCOPE])
-        except DefaultCredentialsError:
-            raise UsageError(f"{self._who}: no default credentials of Google. {_SIGN_IN}") from None
-        if not (project := self._cloud.get("project") or project):
-            raise UsageError(f"{self._who}: vertexai=true needs a project: add project=PROJECT")
-        return {"credentials": self._credentials, "project": project}
+        except (ValueError, google.auth.exceptions.GoogleAuthError) as error:
+            told = self.told(f"cannot be asked: {error}")
+        raise UsageError(sentences(told, self._key_repair))
 
     def _ask(self, client: Any, body: Mapping[str, Any]) -> None:
         given = dict(body)
