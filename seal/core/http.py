@@ -21,7 +21,6 @@ from seal.core.values import json_bytes
 
 if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse, PoolManager
-    from urllib3.exceptions import HTTPError
 
 # -- A server that is asked over HTTP: what is sent, read and told, whatever interface it speaks.
 #
@@ -91,14 +90,14 @@ class HttpServer(Server):
         try:
             answer = post(pool, url, data, self._headers)
             _read(answer, text, form)
-        except HTTPError as error:
+        except (HTTPError, ValueError) as error:
             failure = self._told_connection(error, text, form)
         else:
             return taken(self, answer.status, answer.headers, text, form)
         raise failure
 
     def _told_connection(
-        self, error: HTTPError, text: bytearray, form: Streamed
+        self, error: Exception, text: bytearray, form: Streamed
     ) -> InfrastructureError:
         """Return what became of a connection, on which a part of an answer may have come."""
         from urllib3 import exceptions as of_urllib3

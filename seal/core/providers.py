@@ -30,7 +30,7 @@ from seal.core.http import (
     LONGEST_CONNECT_S,
     RESPONSES,
     HttpServer,
-    Streamed,
+    has_words,
     is_ended,
     proxy_of,
     taken,
@@ -197,6 +197,8 @@ class SdkServer(Server):
     extra: str
     """The extra that brings it."""
     needs_key = True
+    form = CHAT
+    """In which answers come that are streamed."""
 
     def __init__(
         self, who: str, settings: ServerSettings, secrets: Iterable[str | None] = ()
@@ -219,12 +221,12 @@ class SdkServer(Server):
             RequestError: The server does not take this request.
             ModelError: It takes none: key or name are wrong.
         """
-        client, words = self._connection(), threading.Event()
+        client, text = self._connection(), bytearray()
         failure: ModelError | OverdueError
         try:
-            return given_up(lambda: self._sent(client, body, words.set), seconds_left())
+            return given_up(lambda: self._sent(client, body, text), seconds_left())
         except OverdueError:
-            if words.is_set():
+            if has_words(text, self.form):
                 failure = OverdueError(self.told("was still answering when the time was up"))
             else:
                 failure = self.transient("gave no answer before the time was up", status=0)
@@ -233,13 +235,13 @@ class SdkServer(Server):
         raise failure
 
     @abstractmethod
-    def _sent(self, client: Any, body: Mapping[str, Any], heard: Callable[[], None]) -> Any:
+    def _sent(self, client: Any, body: Mapping[str, Any], text: bytearray) -> Any:
         """Return the JSON of an answer.
 
         Args:
             client: What `_connect` gave.
             body: Of the request.
-            heard: Called when words of the model have come, where the answer is streamed.
+            text: Grows by what is read of an answer that is streamed.
         """
 
     @abstractmethod
@@ -268,9 +270,6 @@ class HttpxServer(SdkServer):
     """Where the hosts of the provider end."""
     key_header: str
     """Bears the key where the settings name no header."""
-    form: Streamed
-    spoken: bytes
-    """Stands in each part of a stream that holds words."""
     signs_in = False
     """Whether the SDK sends something else than the key."""
 
@@ -309,11 +308,9 @@ class HttpxServer(SdkServer):
         """
         if response.has_redirect_location:
             return
-        text = bytearray()
+        text = self._asking.text
         for piece in response.iter_bytes():
             text += piece
-            if self.spoken in piece:
-                self._asking.heard()
             if len(text) > LARGEST or is_ended(text, self.form):
                 break
         raise _AnsweredError(response.status_code, response.headers, text)
@@ -323,8 +320,8 @@ class HttpxServer(SdkServer):
         status, headers, text = super().post(body)
         return taken(self, status, headers, text, self.form)
 
-    def _sent(self, client: Any, body: Mapping[str, Any], heard: Callable[[], None]) -> Any:
-        self._asking.heard = heard
+    def _sent(self, client: Any, body: Mapping[str, Any], text: bytearray) -> Any:
+        self._asking.text = text
         try:
             self._ask(client, body)
         except Exception as error:
@@ -398,7 +395,7 @@ class GeminiServer(HttpxServer):
     variables = GEMINI_URL, "GOOGLE_API_KEY"
     package, module, extra = "google-genai", "google.genai", "gemini"
     home, key_header = ".googleapis.com", "x-goog-api-key"
-    form, spoken = GEMINI, b'"parts"'
+    form = GEMINI
     _credentials: Any = None
 
     def __init__(self, who: str, settings: ServerSettings, options: Mapping[str, Any]) -> None:

@@ -74,7 +74,7 @@ class _AnthropicServer(HttpxServer):
     variables = ANTHROPIC_URL, "ANTHROPIC_API_KEY"
     package = module = extra = "anthropic"
     home, key_header = ".anthropic.com", "x-api-key"
-    form, spoken = _MESSAGES, b"content_block_delta"
+    form = _MESSAGES
 
     def _ask(self, client: Any, body: Mapping[str, Any]) -> None:
         named = {name: body[name] for name in ("model", "max_tokens", "messages")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -208,7 +208,7 @@ class _LiteLLM(SdkServer):
         self._passed_on = {"tools", "tool_choice", *settings.options}
         super().__init__(who, settings, held_keys())
 
-    def _sent(self, client: Any, body: Mapping[str, Any], heard: Callable[[], None]) -> Any:
+    def _sent(self, client: Any, body: Mapping[str, Any], text: bytearray) -> Any:
         told: dict[str, Any] = {"api_base": self.url, "api_key": self._key, "drop_params": True}
         told |= {"timeout": self._settings.timeout_s, "num_retries": 0, "max_retries": 0}
         # Of what its list does not hold for a model it drops all but these, without a word.

@@ -10,7 +10,6 @@ from servers import answer, failure, garbage, half, nothing, played
 
 from seal.core import (
     Message,
-    MissingExtraError,
     ModelError,
     OptionError,
     Request,
@@ -277,13 +276,6 @@ def test_a_signature_goes_back_with_its_bytes(model_of, signature, raw):
 def test_without_a_key_the_variable_is_named(monkeypatch):
     monkeypatch.delenv("GOOGLE_API_KEY", raising=False)
     with pytest.raises(UsageError, match="set GOOGLE_API_KEY"):
-        build_model("gemini/gemini-2.5-flash")
-
-
-def test_without_the_sdk_its_extra_is_named(monkeypatch):
-    monkeypatch.setenv("GOOGLE_API_KEY", KEY)
-    monkeypatch.setitem(sys.modules, "google.genai", None)
-    with pytest.raises(MissingExtraError, match=r'pip install "seal-api-llms\[gemini\]"'):
         build_model("gemini/gemini-2.5-flash")
 
 
