@@ -258,6 +258,9 @@ class _AnsweredError(Exception):
         text: Its body.
     """
 
+    def __str__(self) -> str:  # SDKs write errors to their logs, and a body may repeat a key
+        return f"HTTP {self.args[0]}"
+
 
 class HttpxServer(SdkServer):
     """A server behind an SDK that asks through httpx.
