@@ -297,8 +297,9 @@ class HttpxServer(SdkServer):
         header = self._settings.key_header or self.key_header
         for name in (self.key_header, header):
             request.headers.pop(name, None)
-        own = (url.host, url.port) == (self._address.hostname, self._address.port)
-        if own or (not self.url and f".{url.host}".endswith(self.home)):
+        home = type(url)(self.url or f"https://{url.host}")
+        own = (url.scheme, url.host, url.port) == (home.scheme, home.host, home.port)
+        if own and (self.url or f".{url.host}".endswith(self.home)):
             request.url = url.copy_merge_params(parse_qsl(self._address.query))
             if not self.signs_in:
                 request.headers[header] = self._key or ""

@@ -124,6 +124,18 @@ def test_an_address_may_have_a_query_and_the_key_another_header(model_server, mo
     assert {n for n, v in received.headers.items() if KEY in v} == {"subscription-key"}
 
 
+def test_a_proxy_of_the_environment_is_asked_with_the_key(model_server, monkeypatch):
+    proxy = model_server([answer(spoken({"text": "Sunny."}))])
+    monkeypatch.setenv("GOOGLE_API_KEY", KEY)
+    for name in ("HTTP_PROXY", "http_proxy"):
+        monkeypatch.setenv(name, proxy.root)
+    model = build_model("gemini/gemini-3,base_url=http://models.example:80,stream=false")
+    assert model.complete(ASK).content == "Sunny."
+    (received,) = proxy.received
+    assert received.path == "http://models.example/v1beta/models/gemini-3:generateContent"
+    assert received.headers["x-goog-api-key"] == KEY
+
+
 @pytest.mark.parametrize(
     ("options", "host"),
     [

@@ -353,13 +353,14 @@ def test_deadlines_nest_and_the_nearest_holds(raw_model):
         assert time.monotonic() - began < 3
 
 
-def test_an_endless_answer_is_none(raw_model):
+@every_interface
+def test_an_endless_answer_is_none(raw_model, interface):
     def endless(wire):
         wire.send(stream_head())
         while True:
             wire.send(b": nothing\n" * 100_000)
 
-    model, _ = raw_model(endless)
+    model, _ = raw_model(endless, interface)
     with pytest.raises(ModelError, match="more than 64 MiB"):
         model.complete(ASK)
 
