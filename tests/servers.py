@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.util import find_spec
 from types import TracebackType
 from typing import Any, Literal
 
@@ -54,6 +55,14 @@ class Received:
 
 
 Script = Sequence[Answer] | Callable[[Received], Answer]
+
+
+def installed(module: str) -> bool:
+    """Tell whether a module can be imported; it is not."""
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def answer(value: Any, status: int = 200, **headers: str) -> Answer:
@@ -302,7 +311,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.rfile.read(1)
             self.close_connection = True
 
-    do_GET = do_POST
+    do_GET = do_CONNECT = do_POST
 
     def log_message(self, *arguments: Any) -> None:
         pass

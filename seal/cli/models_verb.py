@@ -37,7 +37,7 @@ _MEANING = {
     "openai": "openai/MODEL: OpenAI, or any server that speaks its protocol: "
     "openai/MODEL,base_url=URL",
     "anthropic": "anthropic/MODEL: Anthropic; needs the extra anthropic",
-    "gemini": "gemini/MODEL: Google, with the key in GOOGLE_API_KEY",
+    "gemini": "gemini/MODEL: Google; needs the extra gemini",
     "litellm": "litellm/PROVIDER/MODEL: whatever LiteLLM knows; needs the extra litellm",
     "local": "local/NAME or local/FILE.gguf: on this machine; needs the extra local",
     "lexical": "no model: matches words, fills arguments from the text; the floor",

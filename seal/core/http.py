@@ -8,33 +8,32 @@ import errno
 import json
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from seal.core.concurrency import seconds_left, within
 from seal.core.errors import InfrastructureError, ModelError, OverdueError, UsageError, shortened
 from seal.core.outcomes import codes_of, error_in, finish_of
-from seal.core.secrets import ServerSettings, public_url, secrets_of
-from seal.core.servers import Server, sentences, server_url
+from seal.core.secrets import ServerSettings, public_url
+from seal.core.servers import Server
 from seal.core.values import json_bytes
 
 if TYPE_CHECKING:
     from urllib3 import BaseHTTPResponse, PoolManager
-    from urllib3.exceptions import HTTPError
 
 # -- A server that is asked over HTTP: what is sent, read and told, whatever interface it speaks.
 #
 # urllib3 is imported when it is first used, by `seal.core.connections` too.
 
-_KEPT_CONNECTIONS = 1000
+KEPT_CONNECTIONS = 1000
 """To one server; more are opened where more threads ask at once, and closed afterwards."""
-_LONGEST_CONNECT_S = 15.0
+LONGEST_CONNECT_S = 15.0
 _LONGEST_END_S = 1.0
 """After the last event of a stream."""
-_LARGEST = 64 * 2**20
+LARGEST = 64 * 2**20
 """Bytes of an answer; a server that sends more sends no answer."""
 _UTF8 = codecs.lookup("utf-8-sig")
 """Found before any stream comes: where no file can be opened, Python finds no codec, and keeps that
@@ -55,30 +54,17 @@ class HttpServer(Server):
     Args:
         who: The model, `PROVIDER/NAME`; begins every message.
         settings: How it is asked.
-        own: The provider's own address.
-        variables: Which may hold the address of another server, and which holds the key.
-
-    Raises:
-        UsageError: What is given as an address is none.
     """
 
-    unreached = "Can this machine reach the provider?"
-    """What to ask where the provider's own address gives no answer."""
+    home: str
+    """The provider's own address."""
     may_be_proxied = True
     """Whether it is asked through the proxy that the environment names."""
 
-    def __init__(
-        self, who: str, settings: ServerSettings, own: str, variables: tuple[str, str]
-    ) -> None:
-        self.url = url = server_url(settings.base_url, settings.address_from, variables[0])
-        parts = urlsplit(url or own)
+    def __init__(self, who: str, settings: ServerSettings) -> None:
+        super().__init__(who, settings)
+        parts = urlsplit(self.url or self.home)
         self._address = parts._replace(netloc=parts.netloc.rpartition("@")[2], fragment="")
-        query = [value for _, value in parse_qsl(parts.query) if len(value) >= 8]
-        proxy = _proxy(self._address) if self.may_be_proxied else None
-        secrets = [*secrets_of(url or own), *query, *secrets_of(proxy.geturl() if proxy else "")]
-        super().__init__(who, variables[1], settings, secrets)
-        if url and not settings.base_url:
-            self.setting = variables[0]
         self._login = _login(parts)
         self._headers = dict(_HEADERS)
 
@@ -89,7 +75,7 @@ class HttpServer(Server):
         here, cause and context included: they may hold the key.
 
         Args:
-            path: Below the server's address, and a query that is added to the address's own.
+            path: Below the server's address.
             body: Of the request.
             form: In which the answer comes if it is streamed.
 
@@ -104,32 +90,19 @@ class HttpServer(Server):
         from seal.core.connections import post
 
         pool = self._connection()  # first: a server of our own has its address from then on
-        below, _, query = path.partition("?")
-        place = self._address._replace(
-            path=self._address.path.rstrip("/") + below,
-            query="&".join(filter(None, (self._address.query, query))),
-        )
-        url = place.geturl()
-        data, headers, text = json_bytes(body), self._headers, bytearray()
-        failure: InfrastructureError
+        url = self._address._replace(path=self._address.path.rstrip("/") + path).geturl()
+        data, text = json_bytes(body), bytearray()
         try:
-            answer = post(pool, url, data, headers)
+            answer = post(pool, url, data, self._headers)
             _read(answer, text, form)
-            if 200 <= answer.status < 300:
-                return answer_in(text, form)
-            failure = self._told_status(answer, text)
-        except CutStreamError as error:
-            failure = self.transient(f"broke off: {error}", status=0)
-        except HTTPError as error:
+        except (HTTPError, ValueError) as error:
             failure = self._told_connection(error, text, form)
-        except ValueError as error:
-            sent = shortened(self._clean(text.decode(errors="replace")))  # no half of a key
-            said = f"answered what is no JSON: {error}. Is {self.setting} right? It sent {sent}"
-            failure = self.transient(said)
+        else:
+            return taken(self, answer.status, answer.headers, text, form)
         raise failure
 
     def _told_connection(
-        self, error: HTTPError, text: bytearray, form: Streamed
+        self, error: Exception, text: bytearray, form: Streamed
     ) -> InfrastructureError:
         """Return what became of a connection, on which a part of an answer may have come."""
         from urllib3 import exceptions as of_urllib3
@@ -149,14 +122,9 @@ class HttpServer(Server):
             cause = next((one for one in error.args if isinstance(one, Exception)), error)
             said = f"broke off: {error.__cause__ or cause}"
             if not text:
-                asked = f"Is it running, is {self.setting} right?"
-                asked = asked if self.url else self.unreached
-                said = sentences(f"could not be reached or {said}", asked)
+                said = self.not_there(said)
             if through:
-                said = (
-                    f"could not be reached through the proxy that {_proxy_variable(self._address)}"
-                )
-                said += f" names: {root}. Without it: NO_PROXY={self._address.hostname}"
+                said = unreached_through(self._address, root)
         elif seconds_left():
             said = f"gave no answer within {self._settings.timeout_s:g} seconds"
         elif has_words(text, form):
@@ -165,25 +133,6 @@ class HttpServer(Server):
             said = "gave no answer before the time was up"
         return self.transient(said, status=0, found=found)
 
-    def _told_status(self, answer: BaseHTTPResponse, text: bytearray) -> ModelError:
-        try:
-            body = answer_in(text, CHAT)
-        except ValueError:
-            body = text.decode(errors="replace")
-        inner = error_in(body) or {}
-        spent = inner.get("code") == "insufficient_quota"
-        said = _message(inner or body)
-        if isinstance(inner.get("metadata"), dict) and inner["metadata"].get("raw"):
-            said += f": {inner['metadata']['raw']}"  # what the provider behind OpenRouter said
-        if inner.get("code") == "tool_use_failed":
-            said += f" failed_generation: {inner.get('failed_generation') or ''}"
-        if delay := _retry_delay(inner):
-            answer.headers.setdefault("retry-after", delay)
-        codes, param = " ".join(codes_of(inner)), inner.get("param")
-        failure = self._failure(answer.status, said, answer.headers, spent, codes)
-        failure.param = param if isinstance(param, str) else ""
-        return failure
-
     def _connect(self) -> PoolManager:
         import urllib3
 
@@ -191,8 +140,8 @@ class HttpServer(Server):
 
         silence, own = self._settings.timeout_s, self._headers.keys() - _HEADERS.keys()
         options: dict[str, Any] = {
-            "maxsize": _KEPT_CONNECTIONS,
-            "timeout": urllib3.Timeout(connect=min(silence, _LONGEST_CONNECT_S), read=silence),
+            "maxsize": KEPT_CONNECTIONS,
+            "timeout": urllib3.Timeout(connect=min(silence, LONGEST_CONNECT_S), read=silence),
             "retries": urllib3.Retry(
                 None,
                 connect=False,
@@ -202,7 +151,7 @@ class HttpServer(Server):
                 remove_headers_on_redirect=own,  # to another server: they hold key and account
             ),
         }
-        proxy = _proxy(self._address) if self.may_be_proxied else None
+        proxy = proxy_of(self._address) if self.may_be_proxied else None
         if proxy is None:
             return open_pool(None, None, **options)
         login = _login(proxy)
@@ -216,18 +165,66 @@ class HttpServer(Server):
             ) from None
 
 
+def taken(
+    server: Server, status: int, headers: Mapping[str, str], text: bytearray, form: Streamed
+) -> Any:
+    """Return the JSON of an answer that was read to its end.
+
+    An answer that is streamed is the same JSON as one that is not.
+
+    Raises:
+        TransientError: It is none, or its status may pass.
+        ModelError: Its status stays.
+    """
+    try:
+        if len(text) > LARGEST:
+            raise ValueError(f"more than {LARGEST >> 20} MiB")
+        if 200 <= status < 300:
+            return answer_in(text, form)
+        failure = _told_status(server, status, headers, text)
+    except CutStreamError as error:
+        failure = server.transient(f"broke off: {error}", status=0)
+    except ValueError as error:
+        sent = shortened(server.cleaned(text.decode(errors="replace")))  # no half of a key
+        said = f"answered what is no JSON: {error}. Is {server.setting} right? It sent {sent}"
+        failure = server.transient(said)
+    raise failure
+
+
+def _told_status(
+    server: Server, status: int, headers: Mapping[str, str], text: bytearray
+) -> ModelError:
+    """Return the failure that an answer of HTTP says, in whatever form its body does."""
+    try:
+        body = answer_in(text, CHAT)
+    except ValueError:
+        body = text.decode(errors="replace")
+    inner = error_in(body) or {}
+    spent = inner.get("code") == "insufficient_quota"
+    said = _message(inner or body)
+    if isinstance(inner.get("metadata"), dict) and inner["metadata"].get("raw"):
+        said += f": {inner['metadata']['raw']}"  # what the provider behind OpenRouter said
+    if inner.get("code") == "tool_use_failed":
+        said += f" failed_generation: {inner.get('failed_generation') or ''}"
+    if (delay := _retry_delay(inner)) and "retry-after" not in headers:
+        headers = {"retry-after": delay}
+    codes, param = " ".join(codes_of(inner)), inner.get("param")
+    failure = server.failure(status, said, headers, spent, codes)
+    failure.param = param if isinstance(param, str) else ""
+    return failure
+
+
 def _read(answer: BaseHTTPResponse, text: bytearray, form: Streamed) -> None:
     """Read an answer to its end into a text, piece by piece: what came stays if it breaks off.
 
     Raises:
         urllib3.exceptions.HTTPError: It breaks off.
-        ValueError: It is too large.
     """
     while piece := answer.read1(2**16):
         text += piece
-        if len(text) > _LARGEST:
+        if len(text) > LARGEST:
             answer.close()
-            raise ValueError(f"more than {_LARGEST >> 20} MiB")
+            return
         if is_ended(text, form):
             with within(_LONGEST_END_S):  # the connection serves on if its own end follows at once
                 answer.drain_conn()
@@ -248,7 +245,7 @@ def _login(parts: SplitResult) -> str | None:
     return "Basic " + base64.b64encode(login).decode()
 
 
-def _proxy(address: SplitResult) -> SplitResult | None:
+def proxy_of(address: SplitResult) -> SplitResult | None:
     """Return the proxy that the environment names for an address; None: there is none."""
     proxies = getproxies()
     proxy = proxies.get(address.scheme) or proxies.get("all")
@@ -257,11 +254,15 @@ def _proxy(address: SplitResult) -> SplitResult | None:
     return urlsplit(proxy if "://" in proxy else f"http://{proxy}")
 
 
-def _proxy_variable(address: SplitResult) -> str:
-    """Return the variable of the environment that names the proxy of an address."""
+def unreached_through(address: SplitResult, said: object) -> str:
+    """Return that a proxy of the environment gave no connection, and the variable that names it."""
     names = (f"{address.scheme}_proxy", "all_proxy")
     spelled = (one for name in names for one in (name.upper(), name))
-    return next((name for name in spelled if os.environ.get(name)), "the system")
+    variable = next((name for name in spelled if os.environ.get(name)), "the system")
+    return (
+        f"could not be reached through the proxy that {variable} names: {said}. "
+        f"Without it: NO_PROXY={address.hostname}"
+    )
 
 
 def _retry_delay(error: dict[str, Any]) -> str:

@@ -25,7 +25,8 @@ IN_TEXT = "call_in_text"
 """`finish_reason` of an answer whose calls the server left in the text, where they were read."""
 _FINISHES = {
     "stop": "stop eos eos_token end_turn stop_sequence complete",
-    "length": "length max_tokens max_output_tokens max_length model_length token_limit",
+    "length": "length max_tokens max_output_tokens max_length model_length token_limit"
+    " continuation",
     "tool_calls": "tool_calls tool_call tool_use function_call",
     "content_filter": "content_filter content_filtered refusal sensitive safety blocklist spii"
     " prohibited_content recitation image_safety image_prohibited_content image_recitation"

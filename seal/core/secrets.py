@@ -141,9 +141,14 @@ def without_keys(line: bytes) -> bytes:
 def _secrets() -> tuple[str, ...]:
     """Return the keys and passwords in the environment, without placeholders."""
     held = {os.environ.get(variable, "").strip() for variable in tuple(_KEY_VARIABLES)}
-    for variable in tuple(_ADDRESS_VARIABLES):
-        held.update(secrets_of(os.environ.get(variable, "")))
+    held.update(in_addresses())
     return tuple(sorted(key for key in held if not _is_placeholder(key)))
+
+
+def in_addresses() -> list[str]:
+    """Return the passwords and keys in the addresses of servers and proxies of the environment."""
+    addresses = (os.environ.get(variable, "") for variable in tuple(_ADDRESS_VARIABLES))
+    return [secret for address in addresses for secret in secrets_of(address)]
 
 
 @lru_cache(maxsize=16)

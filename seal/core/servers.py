@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, TypeVar
+from urllib.parse import parse_qsl, urlsplit
 
 from seal.core.concurrency import seconds_left, within
 from seal.core.errors import InfrastructureError, ModelError, OverdueError, RequestError, UsageError
@@ -26,11 +27,13 @@ from seal.core.secrets import (
     SHORTEST_KEY,
     ServerSettings,
     check_url,
+    in_addresses,
     is_secret,
     note_addresses,
     note_keys,
     public_url,
     read_key,
+    secrets_of,
     spellings,
 )
 from seal.core.text import counted
@@ -316,33 +319,41 @@ class Server(ABC):
     Nothing is sent, and no SDK is imported, before the first request.
 
     Args:
-        who: The model, `PROVIDER/NAME`.
-        key_variable: Variable that holds the key where the settings name none.
+        who: The model, `PROVIDER/NAME`; begins every message.
         settings: How it is asked.
-        secrets: What must not be shown besides the key.
+        secrets: What must not be shown besides the key, and what its address may hold of them.
+
+    Raises:
+        UsageError: What is given as an address is none.
     """
 
+    variables: tuple[str, str]
+    """Which may hold the address of another server, and which holds the key where the settings name
+    none; empty: there is none."""
     url: str | None
-    """Its address, which every message names; None: the provider's own. Set before `__init__`."""
+    """Its address, which every message names; None: the provider's own."""
+    unreached = "Can this machine reach the provider?"
+    """What to ask where the provider's own address gives no answer."""
     refused = "The server does not take this request as it is."
     """What to do where it does not take a request: one sentence."""
 
     def __init__(
-        self,
-        who: str,
-        key_variable: str,
-        settings: ServerSettings,
-        secrets: Iterable[str | None] = (),
+        self, who: str, settings: ServerSettings, secrets: Iterable[str | None] = ()
     ) -> None:
+        variable, key_variable = self.variables
+        self.url = server_url(settings.base_url, settings.address_from, variable)
         self._who = who
         self._where = f" at {public_url(self.url)}" if self.url else ""
         self._settings = settings
-        self.setting = settings.address_from
+        from_variable = self.url is not None and not settings.base_url
+        self.setting = variable if from_variable else settings.address_from
         """What gives its address, for messages."""
         self._key_variable = settings.api_key_env or key_variable
         self._key = read_key(self._key_variable)
-        known = (key for key in (self._key, *secrets) if key and len(key) >= SHORTEST_KEY)
-        self._secrets = spellings(known)
+        parts = urlsplit(self.url or "")
+        query = [value for _, value in parse_qsl(parts.query) if len(value) >= SHORTEST_IN_FILES]
+        known = (self._key, *secrets_of(self.url or ""), *query, *in_addresses(), *secrets)
+        self._secrets = spellings(key for key in known if key and len(key) >= SHORTEST_KEY)
         self._lock = threading.Lock()
         self._built: tuple[int, Any] | None = None
         self.standing = Standing()
@@ -450,9 +461,14 @@ class Server(ABC):
         """Return a failure that may pass, after what the server said (`TransientError`)."""
         return TransientError(self.told(said), None, status, found)
 
+    def not_there(self, said: str) -> str:
+        """Return that no answer began, and what to look after."""
+        asked = f"Is it running, is {self.setting} right?" if self.url else self.unreached
+        return sentences(f"could not be reached or {said}", asked)
+
     def told(self, said: str) -> str:
         """Return what the server said on one line, with its name and without secrets."""
-        said = " ".join(self._clean(said).split())
+        said = " ".join(self.cleaned(said).split())
         said = said if len(said) <= 300 else said[:300] + "..."
         return f"{self._who}{self._where} {said}".rstrip()
 
@@ -460,7 +476,8 @@ class Server(ABC):
         """Return how many tokens prompt and answer of a model may have; None: it does not say."""
         return None
 
-    def _clean(self, said: str) -> str:
+    def cleaned(self, said: str) -> str:
+        """Return a text without the secrets of this server."""
         for secret in self._secrets:
             said = said.replace(secret, "***")
         return said
@@ -502,7 +519,7 @@ class Server(ABC):
         if self._key is None:
             raise UsageError(f"{self._who}: no key; set {self._key_variable}")
 
-    def _failure(
+    def failure(
         self,
         status: int,
         message: str,
@@ -523,9 +540,9 @@ class Server(ABC):
         whole = unread(message) is not None  # the model has answered, whatever the words are
         refusal = None if whole else refusal_of(status, message, codes)
         if whole or refusal is not None:
-            return RequestError(self.told(said), refusal, status, self._clean(message))
+            return RequestError(self.told(said), refusal, status, self.cleaned(message))
         if may_pass(status) and not spent:
-            wait_s, words = _retry_after(headers), self._clean(message)
+            wait_s, words = _retry_after(headers), self.cleaned(message)
             return TransientError(self.told(said), wait_s, status, said=words)
         repair = self._repair(status, said)
         is_this_one = repair is self.refused
@@ -533,8 +550,8 @@ class Server(ABC):
             repair = next((_REPAIRS[words] for words in _REPAIRS if words.search(said)), repair)
         told = sentences(self.told(said), repair)
         if is_this_one:
-            return RequestError(told, status=status, said=self._clean(message))
-        return ModelError(told, self._clean(message))
+            return RequestError(told, status=status, said=self.cleaned(message))
+        return ModelError(told, self.cleaned(message))
 
 
 def _pause(

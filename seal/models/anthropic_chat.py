@@ -9,17 +9,16 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from seal.core import ModelError, Request
-from seal.core.http import CutStreamError, Streamed, answer_in
+from seal.core import Request
+from seal.core.http import Streamed
 from seal.core.outcomes import finish_of
+from seal.core.providers import HttpxServer
 from seal.core.secrets import ANTHROPIC_URL
-from seal.core.servers import server_url
 from seal.models.profiles import Profile
-from seal.models.server_model import SdkServer, ServerModel
-from seal.models.spec import ModelSettings
+from seal.models.server_model import ServerModel
 from seal.models.wire import WireTools, object_of, objects_in, texts_in
 
 _log = logging.getLogger(__name__)
@@ -30,67 +29,6 @@ _SILENT = "(nothing)"
 """Stands for an empty text, which Anthropic refuses."""
 _NEITHER_WAY = {"seed", "response_format", "parallel_tool_calls"}
 """Fields of a chat completion that have no place in a message."""
-
-
-class _AnthropicServer(SdkServer):
-    """Anthropic's server, or another one that speaks its interface."""
-
-    package = "anthropic"
-
-    def __init__(self, who: str, settings: ModelSettings) -> None:
-        self.url = server_url(settings.base_url, settings.address_from, ANTHROPIC_URL)
-        super().__init__(who, "ANTHROPIC_API_KEY", settings)
-
-    def _sent(self, client: Any, body: Mapping[str, Any], heard: Callable[[], None]) -> Any:
-        ask: Callable[..., Any] = client.messages.with_streaming_response.create
-        named = {name: body[name] for name in ("model", "max_tokens", "messages")}
-        rest = {name: value for name, value in body.items() if name not in named}
-        if self._settings.stream:
-            rest["stream"] = True
-        text = bytearray()
-        with ask(**named, extra_body=rest) as answer:
-            for piece in answer.iter_bytes():
-                text += piece
-                if b"content_block_delta" in piece:
-                    heard()
-        return answer_in(text, _MESSAGES)
-
-    def _told(self, error: Exception) -> ModelError:
-        import anthropic
-
-        if isinstance(error, anthropic.APIStatusError):
-            return self._told_status(error)
-        cause = error.__cause__ or error
-        of_http = type(cause).__module__.partition(".")[0] in ("httpx", "httpx2")
-        if of_http or isinstance(error, anthropic.APIConnectionError):
-            found = type(cause).__name__ != "ConnectError"
-            said = f"could not be reached or broke off: {cause}"
-            return self.transient(said, status=0, found=found)
-        if isinstance(error, CutStreamError):
-            return self.transient(f"broke off: {error}", status=0)
-        said = str(error) or type(error).__name__
-        return self.transient(f"answered what is no JSON: {said}. Is {self.setting} right?")
-
-    def _told_status(self, error: Any) -> ModelError:
-        body = error.body if isinstance(error.body, dict) else {}
-        inner = body.get("error")
-        kind = str(inner.get("type")) if isinstance(inner, dict) else ""
-        message = str(inner.get("message")) if isinstance(inner, dict) else str(error.message)
-        return self._failure(error.status_code, message, error.response.headers, codes=kind)
-
-    def _connect(self) -> Any:
-        import anthropic
-
-        url = None if self.url is None else self.url.rstrip("/").removesuffix("/v1")
-        header, key = self._settings.key_header, self._key or ""
-        alone: dict[str, Any] = {"Authorization": anthropic.omit, header: key} if header else {}
-        return anthropic.Anthropic(
-            api_key=key,
-            base_url=url,
-            max_retries=0,
-            timeout=self._settings.timeout_s,
-            default_headers=alone,
-        )
 
 
 def _message(chunks: list[dict[str, Any]]) -> tuple[dict[str, Any], bool]:
@@ -128,6 +66,36 @@ _MESSAGES = Streamed(
     re.compile(rb"event: ?message_stop\r?\n"),
 )
 """Anthropic's messages."""
+
+
+class _AnthropicServer(HttpxServer):
+    """Anthropic's server, or another one that speaks its interface."""
+
+    variables = ANTHROPIC_URL, "ANTHROPIC_API_KEY"
+    package = module = extra = "anthropic"
+    home, key_header = ".anthropic.com", "x-api-key"
+    form = _MESSAGES
+
+    def _ask(self, client: Any, body: Mapping[str, Any]) -> None:
+        named = {name: body[name] for name in ("model", "max_tokens", "messages")}
+        rest = {name: value for name, value in body.items() if name not in named}
+        if self._settings.stream:
+            rest["stream"] = True
+        client.messages.create(**named, extra_body=rest)
+
+    def _connect(self) -> Any:
+        import anthropic
+
+        client = anthropic.DefaultHttpxClient(event_hooks=self._hooks)
+        no_token: Any = {"Authorization": anthropic.omit}
+        return anthropic.Anthropic(
+            api_key=self._key,
+            base_url=self._base,
+            max_retries=0,
+            timeout=self._settings.timeout_s,
+            default_headers=no_token,
+            http_client=client,
+        )
 
 
 class AnthropicModel(ServerModel):

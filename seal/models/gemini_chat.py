@@ -1,7 +1,8 @@
-"""`gemini/NAME`: Google's models, from and to the form of chat completions.
+"""`gemini/NAME`: Google's models, by their SDK, google-genai.
 
-So profiles, outcomes and the reading of calls are those of all others. Source of both forms:
-Gemini's REST interface.
+It comes with the extra `gemini`. Functions on plain JSON convert requests and answers from and to
+the form of chat completions. So profiles, outcomes and the reading of calls are those of all
+others. Source of both forms: google-genai's types, and Gemini's REST interface for answers.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 
 from seal.core import Request
 from seal.core.outcomes import UNREADABLE, finish_of
-from seal.core.providers import GeminiServer
+from seal.core.providers import CLOUD, GeminiServer
 from seal.core.text_formats import parse_object
 from seal.models.profiles import Profile
 from seal.models.server_model import ServerModel
@@ -23,39 +24,39 @@ from seal.models.wire import WireTools, object_of, objects_in, texts_in, wire_re
 
 _SIGNS = re.compile(r"gemini-(?:[3-9]|\d\d)|-latest\b")
 """Within the name of a model that wants signatures, or may."""
-_UNSIGNED = base64.b64encode(b"skip_thought_signature_validator").decode()
+_UNSIGNED = b"skip_thought_signature_validator"
 """Gemini 3 wants its own signature on calls in the history. Records hold none, and this is Google's
 documented stand-in for calls that came from elsewhere."""
-_TOP = {"safety_settings", "cached_content", "tool_config", "labels"}
-"""Options that stand beside the configuration of an answer, and not in it."""
-_AS_GIVEN = {"response_schema", "response_json_schema", "labels"}
-"""Options within which no name is Google's."""
 
 
 class GeminiModel(ServerModel):
-    """A model of Google's. Its options are fields of Google's, in the spelling of their SDK."""
+    """A model of Google's.
+
+    Its options are fields of Google's, in the spelling of their SDK; `vertexai`, `project` and
+    `location` say that Vertex AI is asked, for whom and where.
+    """
 
     provider = "gemini"
     _server: GeminiServer
     leading_letter = True
 
     def _served(self, who: str) -> GeminiServer:
-        return GeminiServer(who, self.settings)
+        return GeminiServer(who, self.settings, self.settings.options)
 
     def _body(self, request: Request, tools: WireTools, profile: Profile) -> dict[str, Any]:
         # Its options are no fields of a chat completion.
         return wire_request(self.name, request, tools, replace(self.settings, options={}), profile)
 
     def _asked(self, body: dict[str, Any]) -> Any:
-        unsigned = _UNSIGNED if _SIGNS.search(self.name) else None
-        sent = as_gemini(body, self.settings.options, unsigned)
-        return as_chat(self._server.ask(self.name, "generateContent", sent))
+        options = {n: v for n, v in self.settings.options.items() if n not in CLOUD}
+        sent = as_gemini(body, options, _UNSIGNED if _SIGNS.search(self.name) else None)
+        return as_chat(self._server.post({"method": "generate_content", **sent}))
 
 
 def as_gemini(
-    body: Mapping[str, Any], options: Mapping[str, Any], signature: str | None = None
+    body: Mapping[str, Any], options: Mapping[str, Any], signature: bytes | None = None
 ) -> dict[str, Any]:
-    """Return the request of a chat completion as one of Google's.
+    """Return the request of a chat completion as Google's SDK takes it.
 
     Args:
         body: Of the chat completion.
@@ -63,44 +64,30 @@ def as_gemini(
         signature: Stands on the first call of each reply that has none of its own; None: none.
     """
     system = "\n\n".join(m["content"] for m in body["messages"] if m["role"] == "system")
+    declared = [_declared(tool["function"]) for tool in body.get("tools", ())]
     config = {
+        "system_instruction": {"parts": [{"text": system}]} if system else None,
         "temperature": body.get("temperature"),
         "seed": body.get("seed"),
-        "maxOutputTokens": body.get("max_tokens"),
-        "responseMimeType": "application/json" if "response_format" in body else None,
+        "max_output_tokens": body.get("max_tokens"),
+        "response_mime_type": "application/json" if "response_format" in body else None,
+        "tools": [{"function_declarations": declared}] if declared else None,
+        "automatic_function_calling": {"disable": True},  # the SDK's own, of Python's functions
+        **options,
     }
-    sent: dict[str, Any] = {
-        "contents": _contents(body["messages"], signature),
-        "systemInstruction": {"parts": [{"text": system}]} if system else None,
-        "tools": [{"functionDeclarations": [_declared(t["function"]) for t in body["tools"]]}]
-        if "tools" in body
-        else None,
-    }
-    for name, value in options.items():
-        place = sent if name in _TOP else config
-        place[_camel(name)] = value if name in _AS_GIVEN else _in_camels(value)
-    sent["generationConfig"] = {name: value for name, value in config.items() if value is not None}
-    return {name: value for name, value in sent.items() if value is not None}
+    given = {name: value for name, value in config.items() if value is not None}
+    contents = _contents(body["messages"], signature)
+    return {"model": body["model"], "contents": contents, "config": given}
 
 
 def _declared(function: Mapping[str, Any]) -> dict[str, Any]:
     told = {name: function[name] for name in ("name", "description")}
-    return told | {"parametersJsonSchema": function["parameters"]}
+    return told | {"parameters_json_schema": function["parameters"]}
 
 
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(map(str.capitalize, rest))
-
-
-def _in_camels(value: Any) -> Any:
-    """Return a value whose names are spelled as Google's interface spells them."""
-    if isinstance(value, Mapping):
-        return {_camel(name): _in_camels(inner) for name, inner in value.items()}
-    return [_in_camels(inner) for inner in value] if isinstance(value, (list, tuple)) else value
-
-
-def _contents(messages: Sequence[Mapping[str, Any]], signature: str | None) -> list[dict[str, Any]]:
+def _contents(
+    messages: Sequence[Mapping[str, Any]], signature: bytes | None
+) -> list[dict[str, Any]]:
     """Return the contents of a request: neighbours of one role are one content."""
     calls = (call for message in messages for call in message.get("tool_calls", ()))
     names = {call["id"]: call["function"]["name"] for call in calls}
@@ -118,7 +105,7 @@ def _contents(messages: Sequence[Mapping[str, Any]], signature: str | None) -> l
 
 
 def _parts(
-    message: Mapping[str, Any], names: Mapping[str, str], signature: str | None
+    message: Mapping[str, Any], names: Mapping[str, str], signature: bytes | None
 ) -> list[dict[str, Any]]:
     content = message["content"]
     if message["role"] == "tool":
@@ -126,22 +113,28 @@ def _parts(
         if response is None:
             response = {"result": content}
         name = names.get(message["tool_call_id"], "unknown")
-        return [{"functionResponse": {"name": name, "response": response}}]
+        return [{"function_response": {"name": name, "response": response}}]
     calls = message.get("tool_calls", ())
     parts: list[dict[str, Any]] = [{"text": content}] if content or not calls else []
     signed = any(_signature_of(call) for call in calls)
     for number, call in enumerate(calls):
         function = call["function"]
         given = {"name": function["name"], "args": json.loads(function["arguments"])}
-        part: dict[str, Any] = {"functionCall": given}
+        part: dict[str, Any] = {"function_call": given}
         own = _signature_of(call) if signed else signature if number == 0 else None
-        parts.append(part | ({"thoughtSignature": own} if own else {}))
+        parts.append(part | ({"thought_signature": own} if own else {}))
     return parts
 
 
-def _signature_of(call: Mapping[str, Any]) -> Any:
+def _signature_of(call: Mapping[str, Any]) -> bytes:
     """Return the signature that came with a call, in the form of Google's compatible endpoint."""
-    return object_of(object_of(call.get("extra_content")).get("google")).get("thought_signature")
+    google = object_of(object_of(call.get("extra_content")).get("google"))
+    sign = str(google.get("thought_signature") or "")
+    text = sign.replace("-", "+").replace("_", "/") + "=" * (-len(sign) % 4)
+    try:
+        return base64.b64decode(text, validate=True)
+    except ValueError:
+        return sign.encode()
 
 
 def as_chat(answer: Any) -> Any:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from seal.core import JSON, ModelError, Request, RequestError
-from seal.core.providers import OpenAIServer
+from seal.core.providers import OpenAIServer, SdkServer
 from seal.core.servers import held_keys
 from seal.models.profiles import Profile
-from seal.models.server_model import SdkServer, ServerModel
+from seal.models.server_model import ServerModel
 from seal.models.spec import ModelSettings
 from seal.models.wire import WireTools, object_of, objects_in, texts_in
 
@@ -200,15 +200,15 @@ def as_chat(answer: Any) -> Any:
 class _LiteLLM(SdkServer):
     """LiteLLM, which finds the server by the model's name."""
 
-    package = "litellm"
+    package = module = extra = "litellm"
+    variables = "", ""
     needs_key = False
 
     def __init__(self, who: str, settings: ModelSettings) -> None:
-        self.url = settings.base_url
         self._passed_on = {"tools", "tool_choice", *settings.options}
-        super().__init__(who, "", settings, held_keys())
+        super().__init__(who, settings, held_keys())
 
-    def _sent(self, client: Any, body: Mapping[str, Any], heard: Callable[[], None]) -> Any:
+    def _sent(self, client: Any, body: Mapping[str, Any], text: bytearray) -> Any:
         told: dict[str, Any] = {"api_base": self.url, "api_key": self._key, "drop_params": True}
         told |= {"timeout": self._settings.timeout_s, "num_retries": 0, "max_retries": 0}
         # Of what its list does not hold for a model it drops all but these, without a word.
@@ -225,7 +225,7 @@ class _LiteLLM(SdkServer):
         headers = getattr(getattr(error, "response", None), "headers", None) or {}
         said = str(getattr(error, "message", None) or error)
         codes = type(error).__name__
-        return self._failure(status if isinstance(status, int) else 500, said, headers, codes=codes)
+        return self.failure(status if isinstance(status, int) else 500, said, headers, codes=codes)
 
     def _connect(self) -> Any:
         os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # else it asks GitHub

@@ -9,10 +9,9 @@ import re
 import tempfile
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -20,19 +19,16 @@ from urllib.parse import urlsplit
 from seal.core import (
     JSON,
     Completion,
-    MissingExtraError,
     ModelError,
-    OverdueError,
     Request,
     RequestError,
     ToolCall,
     Usage,
     UsageError,
 )
-from seal.core.concurrency import given_up, seconds_left
 from seal.core.dialects import read_calls
 from seal.core.outcomes import IN_TEXT, UNREADABLE, codes_of, refusal_of, status_in, unread
-from seal.core.secrets import ServerSettings, public_url
+from seal.core.secrets import public_url
 from seal.core.servers import Counts, Server, Standing
 from seal.core.text import count_by_bytes
 from seal.core.values import digest, json_text
@@ -325,70 +321,6 @@ def _with_calls_in_text(
         return answer
     calls = tuple(replace(call, name=wired.from_wire[call.name]) for call in found)
     return replace(answer, content=words, calls=calls, finish_reason=IN_TEXT)
-
-
-class SdkServer(Server):
-    """A server behind an SDK. A request that takes longer than it may goes on in its own thread.
-
-    Raises:
-        UsageError: No key where there must be one; the text names the variable.
-        MissingExtraError: The SDK is not installed.
-    """
-
-    package: str
-    """What is imported; the extra that brings it has the same name."""
-    needs_key = True
-
-    def __init__(
-        self,
-        who: str,
-        key_variable: str,
-        settings: ServerSettings,
-        secrets: Iterable[str | None] = (),
-    ) -> None:
-        super().__init__(who, key_variable, settings, secrets)
-        if self.needs_key:
-            self._require_key()
-        if find_spec(self.package) is None:
-            raise MissingExtraError(self.package, self.package)
-
-    def post(self, body: Mapping[str, Any]) -> Any:
-        """Return the JSON of an answer, with every failure told in words of ours.
-
-        The SDK's errors end here: they may hold the key.
-
-        Raises:
-            TransientError: A failure that may pass.
-            OverdueError: The time was up while words of the answer came.
-            RequestError: The server does not take this request.
-            ModelError: It takes none: key or name are wrong.
-        """
-        client, words = self._connection(), threading.Event()
-        failure: ModelError | OverdueError
-        try:
-            return given_up(lambda: self._sent(client, body, words.set), seconds_left())
-        except OverdueError:
-            if words.is_set():
-                failure = OverdueError(self.told("was still answering when the time was up"))
-            else:
-                failure = self.transient("gave no answer before the time was up", status=0)
-        except Exception as error:  # SDKs have no one class for what goes wrong in them
-            failure = self._told(error)
-        raise failure
-
-    @abstractmethod
-    def _sent(self, client: Any, body: Mapping[str, Any], heard: Callable[[], None]) -> Any:
-        """Return the JSON of an answer.
-
-        Args:
-            client: What `_connect` gave.
-            body: Of the request.
-            heard: Called when words of the model have come, where the answer is streamed.
-        """
-
-    @abstractmethod
-    def _told(self, error: Exception) -> ModelError:
-        """Return an error of the SDK in words of ours."""
 
 
 # -- Counts of tokens where a server gives none.

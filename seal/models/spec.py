@@ -488,10 +488,11 @@ _GEMINI = _by_name(
     {
         "a list": "safety_settings stop_sequences",
         "a number": "frequency_penalty presence_penalty top_k top_p",
-        "a text": "cached_content profile media_resolution response_mime_type",
+        "a text": "cached_content location media_resolution profile project response_mime_type",
         "a whole number": "seed",
         _COUNT: "max_output_tokens",
         "an object": "labels response_json_schema response_schema thinking_config tool_config",
+        "true or false": "vertexai",
     }
 )
 _ANTHROPIC = _by_name(

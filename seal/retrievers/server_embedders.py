@@ -18,9 +18,9 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from seal.core import ModelError, OptionError, RequestError, shortened
-from seal.core.providers import GeminiServer, OpenAIServer
+from seal.core.providers import CLOUD, GeminiServer, OpenAIServer
 from seal.core.secrets import OPENAI_URL, ServerSettings, check_address, public_url
-from seal.core.servers import sentences, server_url
+from seal.core.servers import Server, sentences, server_url
 from seal.core.text import count_by_bytes, counted, words
 from seal.core.values import digest, well_formed
 from seal.retrievers.base import above_zero
@@ -164,9 +164,28 @@ class ServerEmbedder(ABC):
     def _read(self, options: RemoteOptions) -> RemoteOptions:
         return options
 
-    @abstractmethod
     def _request(self, texts: list[str], purpose: Purpose) -> list[Any]:
         """Return the rows of one request."""
+
+        def ask() -> list[dict[str, Any]]:
+            items = self._items(texts, purpose)
+            if not isinstance(items, list) or not all(isinstance(one, dict) for one in items):
+                raise self._server.transient("answered what is no list of embeddings")
+            return items
+
+        rows, problem = _rows_in(self._server.answer(ask, _tokens_of(texts)), len(texts))
+        if problem := problem or _fault_of(rows, texts):
+            raise ModelError(self._server.told(problem))
+        return rows
+
+    @abstractmethod
+    def _items(self, texts: list[str], purpose: Purpose) -> Any:
+        """Return an object for each text, with its row under `embedding`; else what came."""
+
+    @property
+    @abstractmethod
+    def _server(self) -> Server:
+        """The server, which is made when the first text is embedded."""
 
 
 def _fault_of(rows: Sequence[Any], texts: Sequence[str]) -> str:
@@ -222,25 +241,14 @@ class OpenAIEmbedder(ServerEmbedder):
         return replace(options, base_url=server_url(options.base_url, BASE_URL, OPENAI_URL))
 
     def _request(self, texts: list[str], purpose: Purpose) -> list[Any]:
-        server, options = self._server, self._options
-        body: dict[str, Any] = {"model": options.model, "input": texts}
-        if options.dimensions:
-            body["dimensions"] = options.dimensions
-
-        def ask() -> list[Any]:
-            items = _items_of(server.post("/embeddings", self._form | body))
-            if items is None:
-                raise server.transient("answered what is no list of embeddings")
-            return items
-
         try:
-            rows, problem = _rows_in(server.answer(ask, _tokens_of(texts)), len(texts))
+            return super()._request(texts, purpose)
         except RequestError as error:
             if "encoding_format" in error.said and self._form:
                 self._form = {}
                 return self._request(texts, purpose)
-            if "dimensions" in error.said and options.dimensions:
-                told = sentences(server.told(error.said), _NO_DIMENSIONS)
+            if "dimensions" in error.said and self._options.dimensions:
+                told = sentences(self._server.told(error.said), _NO_DIMENSIONS)
                 raise RequestError(told, None, error.status, error.said) from None
             if error.refusal is not None or _TOO_LONG.search(error.said):
                 longest = max(texts, key=len)
@@ -251,9 +259,13 @@ class OpenAIEmbedder(ServerEmbedder):
                 told = sentences(str(error), told)
                 raise RequestError(told, error.refusal, error.status, error.said) from None
             raise
-        if problem := problem or _fault_of(rows, texts):
-            raise ModelError(server.told(problem))
-        return rows
+
+    def _items(self, texts: list[str], purpose: Purpose) -> Any:
+        body: dict[str, Any] = {"model": self._options.model, "input": texts}
+        if self._options.dimensions:
+            body["dimensions"] = self._options.dimensions
+        answer = self._server.post("/embeddings", self._form | body)
+        return answer.get("data") if isinstance(answer, dict) else None
 
     @cached_property
     def _server(self) -> OpenAIServer:
@@ -264,13 +276,6 @@ _REFUSED = "The server does not take this request as it is."
 _NO_DIMENSIONS = "Leave -R dimensions out: this model cannot shorten its vectors."
 _SHORTER = "Take a model that reads more, shorter documents (-R template=name), or -R batch_size=1"
 _TOO_LONG = re.compile(r"\b(?:long|length|tokens|batch|too (?:large|many))\b", re.IGNORECASE)
-
-
-def _items_of(answer: Any) -> list[dict[str, Any]] | None:
-    """Return the items of an answer; None where it is no list of objects."""
-    items = answer.get("data") if isinstance(answer, dict) else None
-    is_list = isinstance(items, list) and all(isinstance(item, dict) for item in items)
-    return items if is_list else None
 
 
 def _rows_in(items: list[dict[str, Any]], count: int) -> tuple[list[Any], str]:
@@ -295,7 +300,7 @@ def _rows_in(items: list[dict[str, Any]], count: int) -> tuple[list[Any], str]:
     if len(items) != count or rows.keys() != set(range(count)):
         return [], (
             f"answered with {counted(len(items), 'embedding')} of {len(rows)} indexes for "
-            f"{count} texts: it must give one for each, index 0 to {count - 1}"
+            f"{counted(count, 'text')}: it must give one for each, index 0 to {count - 1}"
         )
     return [_numbers(rows[index]) for index in range(count)], ""
 
@@ -306,48 +311,45 @@ def _is_place(index: Any) -> bool:
 
 
 class GeminiEmbedder(ServerEmbedder):
-    """Embeds texts through `batchEmbedContents`, documents and queries each as what they are.
+    """Embeds texts through google-genai, documents and queries each as what they are.
 
-    The key stands in GOOGLE_API_KEY. Google takes at most 100 texts at once.
+    The key stands in GOOGLE_API_KEY; `vertexai`, `project` and `location` ask Vertex AI, as of a
+    chat model. Google takes at most 100 texts at once.
     """
 
+    OPTIONS = OPTIONS | CLOUD
     provider = "gemini"
     most = 100
 
-    def _request(self, texts: list[str], purpose: Purpose) -> list[Any]:
-        server, options = self._server, self._options
-        told = {
-            "model": server.path_of(options.model),
-            "taskType": f"RETRIEVAL_{purpose.upper()}",
-            **({"outputDimensionality": options.dimensions} if options.dimensions else {}),
-        }
-        body = {
-            "requests": [
-                {**told, "content": {"role": "user", "parts": [{"text": text}]}} for text in texts
-            ]
-        }
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        super().__init__(options)
+        self._cloud = {name: options[name] for name in CLOUD & options.keys()}
+        if self._cloud.get("vertexai"):
+            self.identity += "@vertexai"
 
-        def ask() -> list[Any]:
-            answer = server.ask(options.model, "batchEmbedContents", body)
-            found = answer.get("embeddings") if isinstance(answer, dict) else None
-            if not (isinstance(found, list) and found and all(isinstance(e, dict) for e in found)):
-                raise server.transient("answered what is no list of embeddings")
-            return [embedding.get("values") for embedding in found]
-
-        rows = server.answer(ask, _tokens_of(texts))
-        if len(rows) != len(texts):
-            said = (
-                f"answered with {counted(len(rows), 'embedding')} for "
-                f"{counted(len(texts), 'text')}: it must give one"
-            )
-            raise ModelError(server.told(f"{said} for each"))
-        if problem := _fault_of(rows, texts):
-            raise ModelError(server.told(problem))
-        return rows
+    def _items(self, texts: list[str], purpose: Purpose) -> Any:
+        config = {
+            "task_type": f"RETRIEVAL_{purpose.upper()}",
+            "output_dimensionality": self._options.dimensions,
+        }
+        contents = [{"role": "user", "parts": [{"text": text}]} for text in texts]
+        sent = {"model": self._options.model, "contents": contents, "config": config}
+        answer = self._server.post({"method": "embed_content", **sent})
+        given = answer if isinstance(answer, dict) else {}
+        # The third and second are Vertex AI's.
+        found = given.get("embeddings") or given.get("predictions") or [given.get("embedding")]
+        return list(map(_item_of, found)) if isinstance(found, list) else found
 
     @cached_property
     def _server(self) -> GeminiServer:
-        return GeminiServer(self._options.name, self._options)
+        return GeminiServer(self._options.name, self._options, self._cloud)
+
+
+def _item_of(embedding: Any) -> Any:
+    """Return an embedding of Google's as an item of OpenAI's; what is none, as it is."""
+    given = embedding if isinstance(embedding, dict) else {}
+    inner = given.get("embeddings", given)
+    return {"embedding": inner.get("values")} if given and isinstance(inner, dict) else embedding
 
 
 # -- Rerankers: vLLM, TEI, Infinity, Jina, Cohere, Voyage.

@@ -145,7 +145,9 @@ class RunModel:
     @property
     def shown(self) -> str:
         """The model and where it is asked, for people."""
-        return shown_at(*self._named())
+        name, url = self._named()
+        of_vertex = not url and self._settings.options.get("vertexai")
+        return f"{name} at Vertex AI" if of_vertex else shown_at(name, url)
 
     @property
     def is_served(self) -> bool:

@@ -159,7 +159,8 @@ def test_nothing_need_be_printed_to(seal) -> None:
 
 def test_every_verb_is_there_without_any_extra() -> None:
     """What an extra brings is imported when it is used, not when a verb of its module is."""
-    extras = ("mcp", "mcp_types", "matplotlib", "pandas", "psycopg", "starlette", "anthropic")
+    extras = ("mcp", "mcp_types", "matplotlib", "pandas", "psycopg", "starlette")
+    extras += ("anthropic", "google")
     code = (
         f"import sys; sys.modules.update(dict.fromkeys({extras!r}))\n"
         "from seal.cli.verbs import VERBS, load\n"

@@ -14,7 +14,19 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
 import pytest
-from servers import Answer, answer, calls, failure, garbage, half, late, message, nothing, text
+from servers import (
+    Answer,
+    answer,
+    calls,
+    failure,
+    garbage,
+    half,
+    installed,
+    late,
+    message,
+    nothing,
+    text,
+)
 
 from seal.core import Message, ModelError, Request, RequestError, Tool, ToolCall, Usage, UsageError
 from seal.models.spec import Model, ModelSettings, build_model, model_identity
@@ -560,17 +572,31 @@ def test_a_redirect_is_followed_with_the_same_request(model_of):
     assert (second.method, second.raw) == ("POST", first.raw)
 
 
-@pytest.mark.parametrize("spec", ["openai/m", "openai/m,key_header=api-key", "gemini/m"])
+def of_extra(spec, module):
+    """Return a model for which an extra is needed."""
+    reason = f"the extra {spec.partition('/')[0]} is not installed"
+    return pytest.param(spec, marks=pytest.mark.skipif(not installed(module), reason=reason))
+
+
+LED = ["openai/m", "openai/m,key_header=api-key", of_extra("gemini/m", "google.genai")]
+LED += [of_extra("gemini/m,key_header=api-key", "google.genai")]
+LED += [of_extra("anthropic/m", "anthropic"), of_extra("anthropic/m,key_header=k", "anthropic")]
+
+
+@pytest.mark.parametrize("spec", LED)
 def test_another_server_to_which_one_leads_gets_neither_key_nor_account(
     spec, model_server, monkeypatch
 ):
-    monkeypatch.setenv("GOOGLE_API_KEY", KEY)
+    for name in ("GOOGLE_API_KEY", "ANTHROPIC_API_KEY"):
+        monkeypatch.setenv(name, KEY)
     monkeypatch.setenv("OPENAI_ORG_ID", "org-of-mine")
     other = model_server([failure(400)])
     moved = type(answer({}))(b"", 307, {"Location": f"{other.root}/chat/completions"})
     server = model_server([moved])
+    model = build_model(spec, ModelSettings(base_url=server.root))
     with pytest.raises(ModelError):
-        build_model(spec, ModelSettings(base_url=server.root)).complete(ASK)
+        model.complete(ASK)
+    getattr(model._server._connection(), "close", int)()
     assert KEY in str(server.received[0].headers)
     sent = str(other.received[0].headers)
     assert KEY not in sent and "org-of-mine" not in sent

@@ -1,6 +1,7 @@
 """Interfaces of providers beside chat completions, each against its published shape."""
 
 import json
+import logging
 from dataclasses import replace
 from importlib.util import find_spec
 
@@ -483,6 +484,14 @@ def test_a_gateway_of_anthropics_interface_gets_the_key_in_its_header_alone(clau
     (received,) = server.received
     carriers = {name for name, value in received.headers.items() if "key-of-tests" in value}
     assert carriers == {"subscription-key"}
+
+
+def test_a_key_that_anthropics_server_repeats_is_in_no_log(claude, caplog):
+    caplog.set_level(logging.DEBUG)
+    model, _ = claude([fault(401, "authentication_error", "bad key-of-tests")])
+    with pytest.raises(ModelError, match=r"bad \*\*\*"):
+        model.complete(ASK)
+    assert "HTTP 401" in caplog.text and "key-of-tests" not in caplog.text
 
 
 def test_a_full_window_and_a_refusal_of_anthropic_are_outcomes(claude):

@@ -1,15 +1,23 @@
 """Every end, error and status through every wire: what is the server's is never an answer."""
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from servers import Answer, ModelServer, answer, failure
+from servers import Answer, ModelServer, answer, failure, installed
+from wire_answers import (
+    chat,
+    chat_parts,
+    events,
+    google,
+    message,
+    message_parts,
+    response,
+    response_parts,
+)
 
 from seal.core import Message, ModelError, Request, RequestError, Tool
 from seal.core.outcomes import fault_in, finish_of, is_known, may_pass, refusal_of
@@ -22,80 +30,6 @@ TOOL = Tool("t", "weather", "Weather", {"type": "object", "properties": {"city":
 ASK = Request((Message("user", "Weather in Bern?"),), (TOOL,))
 TRIES = 2
 ARGUMENTS = '{"city": "Bern"}'
-
-
-def events(*chunks: Any, done: bool = True) -> Answer:
-    """Return a stream of events; one that is a pair has a name."""
-    named = [one if isinstance(one, tuple) else ("", one) for one in chunks]
-    lines = [
-        f"event: {name}\n" * bool(name) + f"data: {json.dumps(one)}\n\n" for name, one in named
-    ]
-    body = "".join(lines) + ("data: [DONE]\n\n" if done else "")
-    return Answer(body.encode(), headers={"Content-Type": "text/event-stream"})
-
-
-# An answer of each wire: words, the arguments of a call, why it ended; None: it has none of these.
-
-
-def _chat(words, arguments, word):
-    call = {"id": "a", "type": "function", "index": 0}
-    call["function"] = {"name": "weather", "arguments": arguments}
-    return {"content": words} | ({} if arguments is None else {"tool_calls": [call]}), word
-
-
-def chat(words, arguments, word):
-    said, word = _chat(words, arguments, word)
-    return answer({"choices": [{"index": 0, "message": said, "finish_reason": word}]})
-
-
-def chat_parts(words, arguments, word):
-    said, word = _chat(words, arguments, word)
-    parts = [{"index": 0, "delta": said, "finish_reason": None}]
-    parts += [{"index": 0, "delta": {}, "finish_reason": word}] if word else []
-    return [{"object": "chat.completion.chunk", "choices": [part]} for part in parts]
-
-
-def response(words, arguments, word):
-    said = {"type": "message", "content": [{"type": "output_text", "text": words}]}
-    call = {"type": "function_call", "name": "weather", "arguments": arguments}
-    output = [said] * (words is not None) + [call] * (arguments is not None)
-    ended = {"status": "completed"}
-    if word not in ("stop", "tool_calls"):
-        ended = {"status": "incomplete", "incomplete_details": {"reason": word}}
-    return {"id": "r", "object": "response", "error": None, "output": output, **ended}
-
-
-def response_parts(words, arguments, word):
-    told = {"type": "response.output_text.delta", "delta": words or ""}
-    ended = {"type": "response.completed", "response": response(words, arguments, word)}
-    return [told, *([(ended["type"], ended)] if word else [])]
-
-
-def message(words, arguments, word):
-    said = [{"type": "text", "text": words}] * (words is not None)
-    given = None if arguments is None else json.loads(arguments)
-    used = [{"type": "tool_use", "id": "a", "name": "weather", "input": given}] * bool(given)
-    made = {"id": "m", "type": "message", "role": "assistant", "usage": None}
-    return made | {"content": said + used, "stop_reason": word}
-
-
-def message_parts(words, arguments, word):
-    parts = [{"type": "message_start", "message": message(None, None, None)}]
-    text, used = {"type": "text", "text": ""}, {"type": "tool_use", "name": "weather", "input": {}}
-    blocks = [(text, {"text": words})] * (words is not None)
-    blocks += [(used, {"partial_json": arguments})] * (arguments is not None)
-    for index, (block, delta) in enumerate(blocks):
-        parts.append({"type": "content_block_start", "index": index, "content_block": block})
-        parts.append({"type": "content_block_delta", "index": index, "delta": delta})
-    parts += [{"type": "message_delta", "delta": {"stop_reason": word}, "usage": None}] * bool(word)
-    return [(part["type"], part) for part in [*parts, {"type": "message_stop"}]]
-
-
-def google(words, arguments, word):
-    call = None if arguments is None else json.loads(arguments)
-    parts = [{"text": words}] * (words is not None)
-    parts += [{"functionCall": {"name": "weather", "args": call}}] * (call is not None)
-    return {"candidates": [{"content": {"parts": parts}, "finishReason": word}]}
 
 
 @dataclass(frozen=True)
@@ -128,10 +62,11 @@ WIRES = {
     "chat, streamed": Wire(CHAT, chat, chat_parts, done=True),
     "responses": Wire(f"{RESPONSES},stream=false", shown(response)),
     "responses, streamed": Wire(RESPONSES, shown(response), response_parts),
-    "gemini": Wire(f"{GEMINI},stream=false", shown(google)),
-    "gemini, streamed": Wire(GEMINI, shown(google), lambda *given: [google(*given)]),
 }
-if find_spec("anthropic"):
+if installed("google.genai"):
+    WIRES["gemini"] = Wire(f"{GEMINI},stream=false", shown(google))
+    WIRES["gemini, streamed"] = Wire(GEMINI, shown(google), lambda *given: [google(*given)])
+if installed("anthropic"):
     WIRES["anthropic"] = Wire(f"{CLAUDE},stream=false", shown(message), calls="tool_use")
     WIRES["anthropic, streamed"] = Wire(CLAUDE, shown(message), message_parts, calls="tool_use")
 QUICK = f",first_wait_s=0.0001,max_wait_s=0.001,max_tries={TRIES}"

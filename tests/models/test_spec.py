@@ -2,6 +2,7 @@
 
 import pickle
 import string
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from looped import every_case
 
 import seal
 from seal.api import installation
-from seal.core import SealError
+from seal.core import MissingExtraError, SealError
 from seal.models.spec import (
     Flagged,
     ModelSettings,
@@ -271,3 +272,20 @@ def test_a_key_that_an_endpoint_lacks_is_told(
     monkeypatch.delenv("LOCAL_KEY", raising=False)
     with pytest.raises(SealError, match="variable LOCAL_KEY of key_env is not set; export"):
         build_model("openai/qwen3@local")
+
+
+@pytest.mark.parametrize(
+    ("extra", "package", "module"),
+    [
+        ("anthropic", "anthropic", "anthropic"),
+        ("gemini", "google-genai", "google.genai"),
+        ("litellm", "litellm", "litellm"),
+    ],
+)
+def test_without_its_sdk_the_extra_of_a_provider_is_named(monkeypatch, extra, package, module):
+    for name in ("ANTHROPIC", "GOOGLE"):
+        monkeypatch.setenv(f"{name}_API_KEY", "key-of-tests")
+    monkeypatch.setitem(sys.modules, module, None)
+    told = rf'{package} is not installed; .* pip install "seal-api-llms\[{extra}\]"'
+    with pytest.raises(MissingExtraError, match=told):
+        build_model(f"{extra}/some-model")

@@ -10,6 +10,7 @@ from servers import (
     gemini_embeddings,
     gemini_texts,
     half,
+    letters,
     nothing,
     played,
 )
@@ -19,6 +20,7 @@ from seal.retrievers.build import build_retriever, rank
 from seal.retrievers.embedders import build_embedder
 from seal.retrievers.server_embedders import GeminiEmbedder
 
+pytest.importorskip("google.genai", reason="the extra gemini is not installed")
 KEY = "AIza-distinctive-key"
 
 
@@ -73,6 +75,34 @@ def test_a_request_names_its_model_as_its_address_does(model):
     assert request.body["requests"][0]["model"] == "models/gemini-embedding-001"
 
 
+def of_vertex(request):
+    """Return right embeddings in the form of the method of Vertex AI that was asked."""
+    body = request.body
+    if request.path.endswith(":predict"):
+        rows = [letters(one["content"]) for one in body["instances"]]
+        return answer({"predictions": [{"embeddings": {"values": row}} for row in rows]})
+    if request.path.endswith(":embedContent"):
+        return answer({"embedding": {"values": letters(body["content"]["parts"][0]["text"])}})
+    return gemini_embeddings(request)
+
+
+@pytest.mark.parametrize(
+    ("model", "method"),
+    [("text-embedding-005", "predict"), ("gemini-embedding-2", "batchEmbedContents")],
+)
+def test_vertex_embeds_in_forms_of_its_own(model, method):
+    cloud = {"vertexai": True, "project": "p", "location": "l", "api_key_env": "GOOGLE_API_KEY"}
+    with ModelServer(of_vertex) as server:
+        built = embedder(server, model=model, dimensions=4, **cloud)
+        rows = built.embed(["e", "ee", "t"])
+        (single,) = built.embed_queries(["eee"])
+
+    assert [row[0] for row in (*rows, single)] == [1, 2, 0, 3]
+    place = f"/v1beta1/projects/p/locations/l/publishers/google/models/{model}"
+    assert server.received[0].path == f"{place}:{method}"
+    assert built.identity.endswith("@vertexai")
+
+
 def test_a_pool_is_searched_through_the_server(queries, with_options):
     with server_of() as server:
         pool = with_options(model="gemini/gemini-embedding-001", base_url=server.root)
@@ -118,8 +148,8 @@ def test_only_a_request_that_another_may_replace_is_refused():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (rows_of([1.0]), "1 embedding for 2 texts"),
-        (rows_of([1.0], [1.0], [1.0]), "3 embeddings for 2 texts"),
+        (rows_of([1.0]), "1 embedding of 1 indexes for 2 texts"),
+        (rows_of([1.0], [1.0], [1.0]), "3 embeddings of 3 indexes for 2 texts"),
         (rows_of([1.0], [1.0, 2.0]), "one length"),
         (rows_of([1.0], []), "one length"),
         (rows_of([1.0], None), "rows of numbers|one length"),

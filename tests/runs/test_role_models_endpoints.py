@@ -285,3 +285,18 @@ def test_options_of_an_offline_model_stand_in_its_text(tmp_path: Path) -> None:
     same = [run.folder.trajectories_path.read_bytes() for run in (by_flag, by_text)]
     assert same[0] == same[1]
     assert by_flag.folder.manifest()["system"] == by_text.folder.manifest()["system"]
+
+
+def test_vertex_is_told_as_the_place_that_is_asked_and_how_to_sign_in(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("google.genai", reason="the extra gemini is not installed")
+    for name in ("GOOGLE_GEMINI_BASE_URL", "GOOGLE_APPLICATION_CREDENTIALS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("CLOUDSDK_CONFIG", str(tmp_path))
+    monkeypatch.setenv("NO_GCE_CHECK", "true")
+    model = "gemini/gemini-2.5-flash,vertexai=true,project=blue"
+    assert main(["run", "sample", "--model", model, "--out", str(tmp_path / "run")]) == 2
+    told = capsys.readouterr().err
+    assert "model: gemini/gemini-2.5-flash at Vertex AI" in told
+    assert "Sign in by `gcloud auth application-default login`" in told
