@@ -43,6 +43,8 @@ _NAME = re.compile(r"[^\W\d_]+(?:[ '.-]+[^\W\d_]+){0,2}\.?")
 _WORD = re.compile(r"[^\W_]+")
 _SHORT = 4
 """Words of a short clause, at most: it agrees, or it names something."""
+_POLITE = frozenset(["please", "ok", "okay", "right", "yes", "sure"])
+"""Words that may be put as a question and name nothing: "Yes, please?"."""
 _PARTS = frozenset([":", ";", "\u2013", "\u2014", " - ", " -- "])
 """Parts what is asked from what it is said to be about."""
 
@@ -242,6 +244,9 @@ def agrees(text: str, told: str) -> bool | None:
     asked, crossed = _asks_for_leave(told, before), CROSSES.search(text) is not None
     queries = text.rstrip().endswith(("?", "？", "؟"))
     crossed |= queries and bool(heard) and not heard[-1].is_question  # "K.:?"
+    if heard and heard[-1].is_question:  # "Yes, Anna?"
+        last = heard[-1].clauses[-1].words
+        crossed |= len(last) <= _SHORT // 2 and not _POLITE.issuperset(last)
     own = (clause.words for clause in clauses if clause.words not in _phrases())
     words = {word for clause in own for word in clause} | {clause.lead for clause in clauses}
     words |= {sentence.words[0] for sentence in heard if sentence.is_question}  # "No? OK."

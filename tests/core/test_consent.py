@@ -212,6 +212,8 @@ def test_what_calls_off(text: str, off: bool) -> None:
 @example("K.0", "")
 @example("K.:", "")
 @example("?K", "")
+@example("Y,A", "")
+@example("Yes, Anna", "")
 def test_any_text_is_read_and_nothing_but_assent_allows(answer: str, told: str) -> None:
     told = f"{ASK} {told}"
     for doubt in (f"No, {answer}", f"Yes, {answer}, but to Cleo", f"{answer}?"):
