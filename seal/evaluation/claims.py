@@ -410,7 +410,8 @@ def _misses(clause: Clause, seen: _Seen) -> bool:
         if (unable and one.verb in _FIND) or none:
             tables = {singular(name) for name in seen.tables}
             of_all = behind & seen.asked or tables & {*map(singular, behind)}
-            if of_all and seen.found and not seen.in_vain and behind.isdisjoint(_MORE):
+            narrow = not behind.isdisjoint(_MORE | _NARROWS) or any(w[:1].isdigit() for w in behind)
+            if of_all and seen.found and not seen.in_vain and not narrow:
                 return True
         if not named or not unable:
             continue
@@ -426,6 +427,8 @@ _NEAR = 12
 """Words behind a verb in which stands what was found."""
 _MORE = frozenset(["is", "other", "others", "another", "second"]) | role("more")
 """Of what is missed of somebody who was found: "Duarte's email"."""
+_NARROWS = frozenset(words("for from to with between under named called matching on at that who"))
+"""Says of which kind what was missed is, so that it may be another than what was found."""
 _FIND = frozenset(["find", "locate", "see"])
 _REACH = frozenset(["reach", "contact", "tell"])
 

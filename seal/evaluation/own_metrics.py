@@ -35,17 +35,14 @@ from seal.core.settings import check_plain, fields_of, fits, places_of, takes
 from seal.evaluation.goals import (
     JUDGED,
     RATE,
-    ChatMetric,
     Guarded,
     LeftOutMetric,
-    TaskChat,
     out_of_scale,
-    scores_of,
     told,
 )
 from seal.evaluation.missions import DIALOGUE
 from seal.evaluation.ranking_metrics import Retrieval, metric_names
-from seal.evaluation.scoring import USUAL_SCALES, inmost, is_ours, scales_of
+from seal.evaluation.scoring import USUAL_SCALES, OneScore, inmost, is_ours, scales_of
 
 _LOG = logging.getLogger(__name__)
 _EXPECTED = (
@@ -257,24 +254,6 @@ def metric_of(what: Any, registry: Registry, found: Callable[[], Any]) -> Guarde
         UsageError: It is no metric.
     """
     return own_metric(what, _score_of(what, registry) or found())
-
-
-@dataclass(frozen=True)
-class OneScore(ChatMetric):
-    """One score of a metric that gives several."""
-
-    inner: Metric
-    name: str
-
-    @property
-    def scales(self) -> Mapping[str, Scale]:  # type: ignore[override]
-        """What the scores of the metric mean, as it declares it."""
-        found: Mapping[str, Scale] = getattr(self.inner, "scales", {})
-        return found
-
-    def of(self, chat: TaskChat) -> list[Score]:
-        """Return the scores of that name."""
-        return [score for score in scores_of(self.inner, chat) if score.metric == self.name]
 
 
 def _score_of(name: Any, registry: Registry) -> OneScore | None:

@@ -220,6 +220,24 @@ def build_metrics(wanted: Iterable[Any], registry: Registry) -> tuple[Guarded, .
     return tuple(metric_of(what, registry, partial(registry.resolve, what)) for what in listed)
 
 
+@dataclass(frozen=True)
+class OneScore(ChatMetric):
+    """One score of a metric that gives several."""
+
+    inner: Metric
+    name: str
+
+    @property
+    def scales(self) -> Mapping[str, Scale]:  # type: ignore[override]
+        """What the scores of the metric mean, as it declares it."""
+        found: Mapping[str, Scale] = getattr(self.inner, "scales", {})
+        return found
+
+    def of(self, chat: TaskChat) -> list[Score]:
+        """Return the scores of that name."""
+        return [score for score in scores_of(self.inner, chat) if score.metric == self.name]
+
+
 def scales_of(metrics: Iterable[Metric]) -> dict[str, Scale]:
     """Return what the scores of metrics mean, by name, as the metrics declare it."""
     found: dict[str, Scale] = {}

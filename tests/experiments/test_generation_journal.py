@@ -20,11 +20,11 @@ def opened(out: Path, **settings: JSON):
 
 
 def test_records_are_taken_up_as_the_file_has_them(tmp_path, monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", "sesame-open-thyself")
+    monkeypatch.setenv("OPENAI_API_KEY", "sesame-open-thyself-1")
     with opened(tmp_path / "out") as journal:
-        held = journal.add(Note("a", ["sesame-open-thyself", "\ud83c"]))
+        held = journal.add(Note("a", ["sesame-open-thyself-1", "\ud83c"]))
         made = journal.made
-    assert held == Note("a", ["***", "\ufffd"])
+    assert held == Note("a", ["***key***", "\ufffd"])
     with opened(tmp_path / "out") as journal:
         assert journal.made == made == {"a": held}
 

@@ -237,7 +237,7 @@ def test_the_worlds_changes_stand_in_the_steps(played: RunResult) -> None:
     assert changed == [every, {"settings"}, {"settings"}, {"messages"}]
 
 
-def test_an_agent_that_only_refuses_gains_nothing_where_information_lacks(tmp_path: Path) -> None:
+def test_an_agent_that_only_refuses_solves_what_cannot_be_done(tmp_path: Path) -> None:
     refusing = ScriptedModel(["I am sorry, that is beyond me."] * 9)
     result = run(
         settings(
@@ -250,4 +250,4 @@ def test_an_agent_that_only_refuses_gains_nothing_where_information_lacks(tmp_pa
     )
 
     assert result.summary["errors"] == 0
-    assert set(verdicts(result).values()) == {0.0}
+    assert set(verdicts(result).values()) == {1.0}
