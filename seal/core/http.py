@@ -18,7 +18,7 @@ from seal.core.concurrency import seconds_left, within
 from seal.core.errors import InfrastructureError, ModelError, OverdueError, UsageError, shortened
 from seal.core.outcomes import codes_of, error_in, finish_of
 from seal.core.secrets import ServerSettings, public_url
-from seal.core.servers import Server
+from seal.core.servers import Server, TransientError
 from seal.core.values import json_bytes
 
 if TYPE_CHECKING:
@@ -109,9 +109,8 @@ class HttpServer(Server):
         from urllib3.exceptions import MaxRetryError, NewConnectionError, SSLError, TimeoutError
 
         root = error.reason if isinstance(error, MaxRetryError) and error.reason else error
-        if any(getattr(one, "errno", 0) in (errno.EMFILE, errno.ENFILE) for one in _causes(root)):
-            said = "was not asked, for too many files are open: give fewer --workers, or raise"
-            return self.transient(f"{said} `ulimit -n`", status=0)
+        if any(map(_is_of_open_files, _causes(root))):
+            return self._told_open_files()
         through = isinstance(root, of_urllib3.ProxyError)
         if isinstance(root, of_urllib3.ProxyError):
             told = str(root.original_error)
@@ -133,6 +132,10 @@ class HttpServer(Server):
             said = "gave no answer before the time was up"
         return self.transient(said, status=0, found=found)
 
+    def _told_open_files(self) -> TransientError:
+        said = "was not asked, for too many files are open: give fewer --workers, or raise"
+        return self.transient(f"{said} `ulimit -n`", status=0)
+
     def _connect(self) -> PoolManager:
         import urllib3
 
@@ -152,17 +155,19 @@ class HttpServer(Server):
             ),
         }
         proxy = proxy_of(self._address) if self.may_be_proxied else None
-        if proxy is None:
-            return open_pool(None, None, **options)
-        login = _login(proxy)
+        address = proxy.geturl() if proxy else None
+        login = _login(proxy) if proxy else None
         headers = {"Proxy-Authorization": login} if login else None
         try:
-            return open_pool(proxy.geturl(), headers, **options)
+            return open_pool(address, headers, **options)
         except urllib3.exceptions.ProxySchemeUnknown:
-            shown = public_url(proxy.geturl())
             raise UsageError(
-                f"proxy {shown} of the environment: expected http:// or https://"
+                f"proxy {public_url(address or '')} of the environment: expected http:// or https://"
             ) from None
+        except OSError as error:
+            if _is_of_open_files(error):
+                raise self._told_open_files() from None
+            raise
 
 
 def taken(
@@ -229,6 +234,10 @@ def _read(answer: BaseHTTPResponse, text: bytearray, form: Streamed) -> None:
             with within(_LONGEST_END_S):  # the connection serves on if its own end follows at once
                 answer.drain_conn()
             return
+
+
+def _is_of_open_files(error: BaseException) -> bool:
+    return getattr(error, "errno", 0) in (errno.EMFILE, errno.ENFILE)
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
