@@ -292,7 +292,7 @@ class Played:
 
 Leaf = str | float
 
-_WITH_DIGIT = re.compile(r"\w*\d\w*")
+_WITH_DIGIT = re.compile(r"\b\w*\d\w*")
 
 
 def leaves(value: Any) -> Iterator[Leaf]:
