@@ -140,15 +140,20 @@ def without_keys(line: bytes) -> bytes:
 
 def _secrets() -> tuple[str, ...]:
     """Return the keys and passwords in the environment, without placeholders."""
-    held = {os.environ.get(variable, "").strip() for variable in tuple(_KEY_VARIABLES)}
+    held = {key.strip() for key in _held(_KEY_VARIABLES)}
     held.update(in_addresses())
     return tuple(sorted(key for key in held if not _is_placeholder(key)))
 
 
 def in_addresses() -> list[str]:
     """Return the passwords and keys in the addresses of servers and proxies of the environment."""
-    addresses = (os.environ.get(variable, "") for variable in tuple(_ADDRESS_VARIABLES))
-    return [secret for address in addresses for secret in secrets_of(address)]
+    return [secret for url in _held(_ADDRESS_VARIABLES) for secret in secrets_of(url)]
+
+
+def _held(variables: set[str]) -> list[str]:
+    """Return what variables hold that are set; every line that is written asks, so it is quick."""
+    environ = os.environ
+    return [environ.get(variable, "") for variable in tuple(variables) if variable in environ]
 
 
 @lru_cache(maxsize=16)
