@@ -187,7 +187,7 @@ class Run(Estimates, Framed, Shown):
 
     folder: RunFolder
     """Its files: tasks, tools, trajectories, scores."""
-    summary: dict[str, Any] = field(hash=False)
+    summary: Mapping[str, Any] = field(hash=False)
     """What summary.json holds."""
     exit_code: int = 0
     """0 fine, 1 finished with task errors or with crashes alone, 3 a budget stopped it."""

@@ -56,7 +56,7 @@ class Lane:
     colour: str
     """Class of the style sheet: floor, ceiling, run-0 ... run-5."""
     run: RunFolder
-    summary: dict[str, Any]
+    summary: Mapping[str, Any]
     """summary.json."""
 
     @property

@@ -8,6 +8,7 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from contextlib import ExitStack, closing
+from copy import deepcopy
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
@@ -245,7 +246,7 @@ def _score(
 def _note(folder: RunFolder, judges: Judges, metrics: list[Any], how: ScoreSettings) -> None:
     """Write down how the run was scored."""
     with Lock(folder.path):
-        manifest = folder.manifest()
+        manifest = deepcopy({**folder.manifest()})
         manifest["measure"]["judge"] = judges.identity()
         own = {n: t for n, t in manifest.pop(PROMPTS, {}).items() if not n.startswith(OF_JUDGES)}
         own |= judges.own_prompts

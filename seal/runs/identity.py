@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Collection, Iterator, Mapping
+from copy import deepcopy
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -265,7 +266,7 @@ def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -
     if folder.is_begun:
         from seal.runs.resume import check_resumable, with_gold_of_now, without_order
 
-        before = folder.manifest()
+        before = deepcopy({**folder.manifest()})
         without_order(before.get("measure", {}))
         if "metrics" in before.get("measure", {}) and not folder.scores_path.exists():
             # Nothing is scored yet, so a metric that was refused can be mended or left out.

@@ -9,7 +9,16 @@ import re
 import shutil
 import threading
 from collections import Counter
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence, Set
+from collections.abc import (
+    Callable,
+    Collection,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+    Set,
+)
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -76,7 +85,7 @@ class RunResult:
     """What a run left."""
 
     folder: RunFolder
-    summary: dict[str, Any]
+    summary: Mapping[str, Any]
     exit_code: int
     """0 fine, 1 finished with task errors or with crashes alone, 3 a budget or a server that is
     down stopped it."""
@@ -353,7 +362,7 @@ class _Chats:
                 self._count(outcome)
         self._tell_outage(bool(journal.finished))
         journal.put_in_order(order)
-        manifest = folder.manifest()
+        manifest = {**folder.manifest()}
         with AtomicFile(folder.path / "rankings.jsonl") as rankings:
             played = with_rankings(folder.trajectories(), rankings)
             manifest["cache"] = self.engine.environments.used_entries(played)

@@ -20,6 +20,7 @@ corrected/           the same chats scored by corrected gold: a run folder too
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
@@ -167,9 +168,17 @@ _FIGURES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class RunFolder:
-    """Paths and contents of a run."""
+    """Paths and contents of a run. What run.json and summary.json hold is read once a version."""
 
     path: Path
+    _read: dict[str, tuple[tuple[int, ...], dict[str, Any]]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    """Name of a file to the version that was read, and to what it held."""
+    _inner: dict[str, RunFolder] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    """Name to a run folder in this one."""
 
     @classmethod
     def open(cls, path: str | Path) -> RunFolder:
@@ -211,8 +220,8 @@ class RunFolder:
         """The HTML report."""
         return self.path / "report.html"
 
-    def manifest(self) -> dict[str, Any]:
-        """Return run.json: {measure, system, ...}.
+    def manifest(self) -> Mapping[str, Any]:
+        """Return run.json: {measure, system, ...}. Others have the same object: it is read alone.
 
         Raises:
             DataError: It is not there, or damaged.
@@ -254,8 +263,10 @@ class RunFolder:
         name = self.declared().get("name") or measured.get("pool")
         return sound_benchmark(name) if isinstance(name, str) else None
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Mapping[str, Any]:
         """Return summary.json: {tasks, errors, skipped, unfinished, stop_reasons, metrics, usage}.
+
+        Others have the same object: it is read alone.
 
         `scales` are those that `scales()` reads.
         `unfinished` counts the chats, one a task and trial, that are neither there nor skipped.
@@ -328,18 +339,27 @@ class RunFolder:
 
     def baselines(self) -> dict[str, RunFolder]:
         """Return the floor's and the ceiling's runs, where they were played."""
-        runs = {name: RunFolder(self.path / name) for name in BASELINES}
+        runs = {name: self.inner(name) for name in BASELINES}
         return {name: run for name, run in runs.items() if run.is_scored}
 
     def corrected(self) -> RunFolder | None:
         """Return the same chats as corrected gold scores them; None: nobody asked for that."""
-        folder = RunFolder(self.path / CORRECTED)
+        folder = self.inner(CORRECTED)
         return folder if folder.is_scored else None
+
+    def inner(self, name: str) -> RunFolder:
+        """Return a run folder in this one, always the same object, whether it is there or not."""
+        return self._inner.setdefault(name, RunFolder(self.path / name))
 
     def write_json(self, name: str, value: Any) -> None:
         """Write a file of indented JSON with sorted keys, whole or not at all."""
+        written = without_keys(json_bytes(value, INDENTED | orjson.OPT_SORT_KEYS))
         with AtomicFile(self.path / name) as out:
-            out.write(without_keys(json_bytes(value, INDENTED | orjson.OPT_SORT_KEYS)))
+            out.write(written)
+            out.flush()
+            version = _version_of(os.fstat(out.fileno()))
+        if name in _NEEDED:
+            self._read[name] = (version, json_value(written))
 
     def _json(self, name: str) -> dict[str, Any]:
         file = self.path / name
@@ -348,6 +368,9 @@ class RunFolder:
                 f"{self.path} has no {name}: score the run with `seal score {self.path}`"
             )
         try:
+            version = _version_of(file.stat())
+            if name in self._read and self._read[name][0] == version:
+                return self._read[name][1]
             value = json_value(file.read_bytes())
         except OSError as error:
             raise DataError(f"{file} cannot be read: {error.strerror}") from error
@@ -363,12 +386,18 @@ class RunFolder:
             if part not in value:
                 raise DataError(f"{file} tells of no run: it lacks `{part}`; {self._repair(name)}")
         parts: dict[str, Any] = value
+        self._read[name] = (version, parts)
         return parts
 
     def _repair(self, name: str) -> str:
         if name == _SUMMARY:
             return f"write it anew: `seal score {self.path}`"
         return "bring back the file that `seal run` wrote, or play the run again"
+
+
+def _version_of(told: os.stat_result) -> tuple[int, ...]:
+    """Return what differs where a file was written anew."""
+    return told.st_ino, told.st_size, told.st_mtime_ns
 
 
 def _id_of(line: bytes) -> str:
@@ -505,7 +534,7 @@ def check_whole(run: RunFolder) -> None:
                 )
 
 
-def sound_summary(run: RunFolder) -> dict[str, Any]:
+def sound_summary(run: RunFolder) -> Mapping[str, Any]:
     """Return the summary; empty where the run has none or a damaged one, which scoring replaces."""
     try:
         return run.summary()

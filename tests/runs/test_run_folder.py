@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -113,3 +115,32 @@ def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(tmp_path: Path) -> None
         list(LineTail(tmp_path / "trajectories.jsonl").read())
     with pytest.raises(UsageError, match=r"trajectories\.jsonl is a pipe, .*; remove it"):
         check_folder(tmp_path, resume=True)
+
+
+COUNTED = """
+import sys
+opened = []
+def heard(event, given):
+    if event == "open" and str(given[0]).endswith("run.json"):
+        opened.append(str(given[0]))
+sys.addaudithook(heard)
+from seal.cli.dispatch import main
+code = main(["run", "sample", "--limit", "2", "--out", sys.argv[1]])
+print(code, *(opened.count(one) for one in sorted({*opened})), file=sys.stderr)
+"""
+
+
+def test_a_run_with_report_opens_each_manifest_at_most_three_times(tmp_path: Path) -> None:
+    words = [sys.executable, "-c", COUNTED, str(tmp_path / "run")]
+    told = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path)
+    code, *times = map(int, told.stderr.split()[-4:])
+    assert (code, len(times)) == (0, 3)
+    assert all(0 < each <= 3 for each in times)
+
+
+def test_what_others_write_is_read_anew(tmp_path: Path) -> None:
+    run, other = RunFolder(tmp_path), RunFolder(tmp_path)
+    run.write_json("run.json", {"measure": {"pool": "a"}, "system": {}})
+    assert run.manifest() is run.manifest()
+    other.write_json("run.json", {"measure": {"pool": "b"}, "system": {}})
+    assert (run.pool_name, other.pool_name) == ("b", "b")
