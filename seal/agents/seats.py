@@ -706,6 +706,11 @@ class Group:
             _AUTOGEN.io.IOStream.set_default(stream),
             plain_replies(self.chat.agents, lambda: talk.seconds_left),
         ):
+            # The way through AutoGen and back: `initiate_chat` sends what the user says to the
+            # manager, which asks `Chat.select_speaker` (`select`) who follows, and that seat for
+            # `generate_reply` (`turn`). AutoGen goes through the seat's reply functions, of which
+            # `speak` is the last: `let_speak` asks the role. What is said passes the hooks on its
+            # way out in `_process_message_before_send` (`sent`), which enters it into the record.
             while not talk.finished:
                 ended = len(talk.stops)
                 opening = self.open()

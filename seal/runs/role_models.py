@@ -55,7 +55,7 @@ from seal.models.spec import (
 )
 from seal.pools.benchmark import Benchmark
 from seal.pools.pool import StoredPool
-from seal.retrievers.build import models_of
+from seal.retrievers.build import layers, models_of
 from seal.runs.costs import Admitted, Meter, Metered
 from seal.runs.run import RunFolder
 from seal.runs.settings import LIMITS, RunSettings
@@ -555,13 +555,15 @@ def _own_texts(roles: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 yield role, spec
 
 
-OFFLINE_RETRIEVERS = ("tfidf", "bm25", "given", "oracle", "random")
+OFFLINE_RETRIEVERS = ("tfidf", "bm25", "given", "oracle", "random", "trec")
 """They ask no server."""
 
 
 def asks_no_server(settings: RunSettings) -> bool:
-    """Tell whether the retriever of a run asks no server."""
-    return settings.gives_tools or settings.retriever in OFFLINE_RETRIEVERS
+    """Tell whether neither the retriever of a run nor one that it asks asks a server."""
+    return settings.gives_tools or all(
+        layer.what in OFFLINE_RETRIEVERS for layer in layers(settings.retriever)
+    )
 
 
 def judges_named(given: Any) -> tuple[Any, ...]:

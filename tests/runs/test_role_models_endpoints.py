@@ -177,6 +177,9 @@ def test_an_address_that_is_nobodys_is_refused_with_the_repair(
     for roles in ({}, {"judge": "oracle"}, {"judge": "openai/j,base_url=http://h/v1"}):
         with pytest.raises(SealError, match="lexical asks no server; leave it out"):
             seal.run("sample", base_url=three.model.url, role_models=roles, limit=1)
+    for retriever in ("bm25", "bm25,k1=1.2", "trec,file=run.trec"):
+        with pytest.raises(SealError, match="lexical asks no server; leave it out"):
+            seal.run("sample", base_url=three.model.url, retriever=retriever, limit=1)
     options = {"max_tokens": 5}
     with pytest.raises(SealError, match=r"-M max_tokens: it holds for --model.*judge=openai/j,max"):
         seal.run("sample", model_options=options, role_models={"judge": "openai/j"}, limit=1)
