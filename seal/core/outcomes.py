@@ -96,6 +96,8 @@ _WORDS = (
     *("error_description", "status_msg", "reason", "title"),
 )
 _PAYLOADS = ("choices", "candidates", "output", "content", "delta", "response", "data")
+_TELLING = frozenset({"error", "base_resp", *_CODES, *_WORDS})
+"""Names of parts of which one stands in a body that tells of an error."""
 _FINE = (None, "", 0, "0", 200, "200", "success", "ok", "OK")
 _ALIVE = ("ping", "heartbeat", "keepalive", "keep-alive")
 
@@ -114,6 +116,9 @@ def error_in(body: Any, event: str = "") -> dict[str, Any] | None:
         body = body[0]
     if not isinstance(body, dict):
         return {"message": str(body)} if event == "error" else None
+    kinds = {body.get("object"), body.get("type")} if _hashable(body) else set()
+    if event != "error" and "error" not in kinds and _TELLING.isdisjoint(body):
+        return None  # as nearly every piece of a stream
     error = body.get("error")
     if error:
         return error if isinstance(error, dict) else {"message": str(error)}
@@ -121,7 +126,6 @@ def error_in(body: Any, event: str = "") -> dict[str, Any] | None:
     if isinstance(status, dict) and status.get("status_code") not in _FINE:
         return _told(status, status.get("status_code"))
     code = next((body[name] for name in _CODES if body.get(name) not in _FINE), None)
-    kinds = {body.get("object"), body.get("type")} if _hashable(body) else set()
     if code is not None or event == "error" or "error" in kinds:
         return _told(body, body.get("code") if code is None else code)
     words = any(isinstance(body.get(name), str) and body[name] for name in _WORDS)
@@ -131,7 +135,9 @@ def error_in(body: Any, event: str = "") -> dict[str, Any] | None:
 
 
 def _hashable(body: Mapping[str, Any]) -> bool:
-    return not any(isinstance(body.get(name), (dict, list)) for name in ("object", "type"))
+    return not isinstance(body.get("object"), (dict, list)) and not isinstance(
+        body.get("type"), (dict, list)
+    )
 
 
 def _told(error: Mapping[str, Any], code: Any) -> dict[str, Any]:
