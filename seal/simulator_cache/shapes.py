@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from seal.core import JSON
+from seal.core.schemas import is_sound
 
 LENGTH = "x-length"
 """Keyword of our own: how many elements the upstream answer had."""
@@ -95,13 +96,16 @@ def _looks_like_schema(value: dict[str, JSON]) -> bool:
 
 
 def _is_usable(schema: dict[str, JSON]) -> bool:
-    from seal.core.schema_faults import meta_validator
-
     try:
         for reference in _references(schema):
             resolve(reference, schema)
     except LookupError:
         return False
+    if is_sound(schema):
+        return True
+    # Few schemas have keywords besides: the others do not load the standard's own schema.
+    from seal.core.schema_faults import meta_validator
+
     return meta_validator().is_valid(schema)
 
 
