@@ -815,14 +815,14 @@ def _figure_of_causes(content: Mapping[str, Any]) -> Figure:
         axes.barh(place, count, left=left, color=colour, height=0.7)
     for place, row in enumerate(stages, 1):
         if row["low"] is not None and row["high"] is not None:
-            lengths = whisker(row["goals"], row["low"] * goals, row["high"] * goals)
+            # A stage that explains more leaves less: the bar's end is at its left.
+            lengths = whisker(row["goals"], row["low"] * goals, row["high"] * goals)[::-1]
             look = {"color": "#333333", "capsize": 2, "elinewidth": 0.8, "linestyle": "none"}
             ends = [[length] for length in lengths]
-            axes.errorbar(row["left"] + row["goals"], place, xerr=ends, **look)
+            axes.errorbar(row["left"], place, xerr=ends, **look)
     axes.set_yticks(range(len(bars)), [literal(f"{name}: {n}") for name, *_, n in bars])
     axes.invert_yaxis()
-    right = [row["left"] + (row["high"] or 0) * goals for row in stages]
-    axes.set_xlim(0, max(goals, *right, 1) * 1.02)
+    axes.set_xlim(0, max(goals, 1) * 1.02)
     axes.set_xlabel("goals left")
     axes.grid(axis="x", **GRID)
     axes.set_axisbelow(True)

@@ -1,0 +1,22 @@
+"""The picture of why goals failed."""
+
+import pytest
+
+from seal.report.experiments import waterfall_figures
+
+
+def test_whiskers_stand_where_a_bar_ends() -> None:
+    """Of 10 goals a stage explains 4, between 3 and 6: 6 are left after it, between 4 and 7."""
+    stage = {"stage": "calls", "meaning": "wrong calls", "goals": 4, "left": 6}
+    content = {
+        "goals": 10,
+        "solved": 6,
+        "undecided": 0,
+        "stages": [stage | {"low": 0.3, "high": 0.6}],
+    }
+    axes = waterfall_figures(content)["waterfall"].axes[0]
+    (whiskers,) = axes.containers[-1].lines[2]
+    (ends,) = whiskers.get_segments()
+    assert [end[0] for end in ends] == pytest.approx([4, 7])
+    assert [bar.get_x() for bar in axes.patches] == [0, 6, 0]
+    assert axes.get_xlim()[1] > 10
