@@ -378,11 +378,12 @@ class Record:
 
     def _lasts(self, one: Quantity) -> bool:
         """Tell whether as much time lies between now and a moment, or between two of few."""
-        exponent = one.number.as_tuple().exponent
-        unit = float(one._replace(number=Decimal(1)).amount)
+        number, named = one.parts[-1] if one.parts else (one.number, one.unit)
+        unit = float(one._replace(number=Decimal(1), unit=named).amount)
         unit *= _MONTH if one.dimension == "months" else 1
-        last = unit / 2 if one.number % 1 * 2 == 1 else unit * 10.0 ** min(int(exponent), 0)
-        said, gaps = float(one.number) * unit, self._gaps()
+        exponent = number.as_tuple().exponent
+        last = unit / 2 if number % 1 * 2 == 1 else unit * 10.0 ** min(int(exponent), 0)
+        said, gaps = float(one.amount) if one.parts else float(number) * unit, self._gaps()
         near = bisect_left(gaps, said - last / 2)
         return said > 0 and near < len(gaps) and gaps[near] < said + last
 

@@ -159,6 +159,8 @@ class Quantity(NamedTuple):
     """None: it has none, or one that `UNITS` does not hold."""
     start: int
     end: int
+    parts: tuple[tuple[Decimal, str], ...] = ()
+    """Of "141 days and 10 hours" both, the largest first; empty: it has no parts."""
 
     @property
     def dimension(self) -> str | None:
@@ -602,9 +604,15 @@ def _unit_at(plain: str, tokens: Sequence[Token], at: int) -> tuple[str, int]:
         return "%", at + 1
     if further and (unit := _APART.get(f"{said}_{further}", "")):
         return unit, at + 1
+    if said in _FULL and further in _APART and _follows(plain, tokens, at + 1):
+        return _APART[further], at + 1
     glued = tokens[at].start == tokens[at - 1].end
     unit = (_GLUED if glued else _APART).get(said, "%" if said == "%" else "")
     return (unit, at) if unit else ("", at - 1)
+
+
+_FULL = frozenset(["full", "whole", "more", "entire"])
+"""Words between a number and its unit: "three full days"."""
 
 
 def _follows(plain: str, tokens: Sequence[Token], at: int) -> bool:
@@ -654,9 +662,13 @@ def _joined(tokens: Sequence[Token]) -> Iterator[Quantity]:
             one = one._replace(number=one.number / parts, unit=held.unit)
         # "450 francs, about 0.94 francs" are two.
         is_smaller = bool(cents) or held is None or one.unit != held.unit or after == ""
-        if held is not None and place - reached <= 2 and is_smaller and _is_part(one, held):
+        between = {str(token.value) for token in tokens[reached + 1 : place]}
+        is_near = place - reached <= 2 or (place - reached == 3 and between <= _BEFORE_PART)
+        if held is not None and is_near and is_smaller and _is_part(one, held):
             share = one.amount / _KINDS[str(held.unit)].factor
-            held, reached = held._replace(number=held.number + share, end=one.end), place + 1
+            parts = (*(held.parts or ((held.number, str(held.unit)),)), (one.number, str(one.unit)))
+            held = held._replace(number=held.number + share, end=one.end, parts=parts)
+            reached = place + 1
             continue
         if held is not None:
             yield held
@@ -678,8 +690,12 @@ _WIDE = 2
 """Characters between a number and what follows it where that is another clause."""
 
 
+_BEFORE_PART = frozenset(["and", "almost", "about", "nearly", "roughly", "around", "some"])
+
+
 def _is_part(one: Quantity, whole: Quantity) -> bool:
     """Tell whether a quantity is a smaller part of the one before it, as minutes of hours."""
-    if one.dimension is None or one.dimension != whole.dimension or whole.number % 1:
+    number, unit = whole.parts[-1] if whole.parts else (whole.number, whole.unit)
+    if one.dimension is None or one.dimension != whole.dimension or number % 1:
         return False
-    return one.number > 0 and one.amount < _KINDS[str(whole.unit)].factor
+    return one.number > 0 and one.amount < _KINDS[str(unit)].factor

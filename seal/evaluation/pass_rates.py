@@ -280,7 +280,14 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
         return None
     from seal.core.telling import wrong_day
     from seal.evaluation.claims import belied
-    from seal.evaluation.words import doubtful, findings_of, known_to, may_claim, spoken
+    from seal.evaluation.words import (
+        doubtful,
+        findings_of,
+        known_to,
+        may_claim,
+        reworded_cell,
+        spoken,
+    )
 
     if any(map(may_claim, spoken(goal))) and (claimed := _claimed_falsely(goal)):
         told = f"the answer claims what was not done: {claimed!r}"
@@ -307,6 +314,8 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
         told = f"the answer says {odd[0]!r}, which neither the request nor a result tells"
     elif said := doubtful(goal, slots):
         told = f"nothing in the chat tells of what the agent says: {said!r}"
+    elif said := reworded_cell(goal):
+        told = f"gold has other words than {said!r}"
     else:
         return None
     verdict = replace(verdict, label="unsure", reason=told)

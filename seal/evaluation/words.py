@@ -20,8 +20,9 @@ from seal.core.conditions import USER, Replied, parts, party, tells_user
 from seal.core.facts import Phrase, Record, phrases, plain_stems, stem
 from seal.core.quantities import WEEKDAYS, is_foreign, read
 from seal.core.slots import Slot, says_something
+from seal.core.state_conditions import EndsAs, KnownEnds
 from seal.core.statements import listed_values
-from seal.core.telling import Finding, find, outcome
+from seal.core.telling import Finding, find, outcome, reworded
 from seal.core.text import deed_forms, role, words
 from seal.core.values import json_text
 from seal.evaluation.goals import made_calls
@@ -193,6 +194,25 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
             best = [word for word in phrase.words if _is_superlative(word)]
             if best and asked and not any(stem(word) in known.stems for word in best):
                 return said
+    return ""
+
+
+def reworded_cell(goal: GoalChat) -> str:
+    """Return a text that a goal's calls left in a table in words that gold lacks; empty: none.
+
+    It tells what gold's text does, as far as values and names say (`seal.core.telling.is_alike`).
+    """
+    heard = (step.content for step in goal.steps if party(step.author) == USER)
+    request = " ".join([goal.goal.text, *heard])
+    nodes = (node for plan in goal.goal.plans or () for node in plan.milestones)
+    ends = (part for node in nodes for part in parts(node.condition) if isinstance(part, EndsAs))
+    for end in ends:
+        known = end.in_chat(goal.trajectory, goal.position)
+        if isinstance(known, KnownEnds):
+            state = next((one.state for one in goal.trajectory.steps[::-1] if one.state), {})
+            for wanted, text in known.texts(state or {}):
+                if all(reworded(one, text, request) for one in wanted):
+                    return text
     return ""
 
 
