@@ -541,7 +541,7 @@ class KnownEnds(Condition, abstract=True):
                 ended[table] = [*stayed, *rows.get("came", ())]
             yield ended
 
-    def texts(self, state: Tables) -> Iterator[tuple[list[str], str]]:
+    def texts(self, state: Mapping[str, Table]) -> Iterator[tuple[list[str], str]]:
         """Yield each text that came into a column of texts, after those that gold has there."""
         for name in (name for name, kind in self.gold.cells.items() if kind == "text"):
             table, _, column = name.partition(".")

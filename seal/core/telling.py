@@ -702,7 +702,8 @@ def _lacks(text: str, is_named: bool) -> bool | None:
     from seal.core.clauses import sentences_of
 
     clauses = [clause.said for one in sentences_of(text) for clause in one.clauses]
-    if is_named and clauses and clauses[0] & role("negation", "failing"):
+    telling = [said for said in clauses if not said <= role("apology", "courtesy") | {"i"}]
+    if is_named and telling and telling[0] & role("negation", "failing"):
         return True
     if is_named and any("please" in said for said in clauses):
         return True

@@ -15,8 +15,9 @@ result has, or a table, or a switch.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,7 @@ from seal.core.quantities import WEEKDAYS, Day, Quantity, Time, read
 from seal.core.statements import MOMENTS, leaves
 from seal.core.text import deed_forms, deeds_of, role, singular, words
 from seal.core.values import json_text
-from seal.evaluation.words import known_to, spoken
+from seal.evaluation.words import ON_OFF, known_to, rows_in, spoken
 
 if TYPE_CHECKING:
     from seal.core import Step, Tables
@@ -86,8 +87,14 @@ class _Seen:
         """Kinds of deeds with a word of the tool that is named by one."""
         self.tools: set[str] = set()
         """Words of the names of called tools."""
-        self.has_text = False
-        """Whether a result has a sentence that somebody may have written."""
+        self.has_text = self.has_news = False
+        """Whether a result has a sentence that somebody may have written; news: since the agent
+        sent something."""
+        self.ups: set[Decimal] = set()
+        """Numbers that results call a change, as far as they are above 0; downs: below."""
+        self.downs: set[Decimal] = set()
+        self.moved: Counter[tuple[str, str]] = Counter()
+        """Rows by table and what became of them: `add`, `remove` or `change`."""
         self._calls: dict[str, Any] = {}
         self._now: tuple[set[str], set[str]] | None = None
 
@@ -111,15 +118,20 @@ class _Seen:
                 *(word for leaf in held for word in words(str(leaf))),
             }
             self.acted |= {kind for leaf in held for kind in _kinds_of(leaf)}
+            self.has_news = False
             verbs = {deed_forms().base.get(word) for word in words(call.name)}
             self.done |= {(kind, singular(word)) for kind in verbs for word in words(call.name)}
-        rows = [*_rows_in(step.result.value)]
+        rows = [*rows_in(step.result.value)]
         is_number = isinstance(step.result.value, (int, float))
         self.in_vain |= kinds == {"read"} and not rows and not is_number
         self.asked |= {word for leaf in held for word in words(str(leaf)) if rows}
         for row in rows:
             self._index(row, is_found=True)
-            self.has_text |= any(str(cell).count(" ") > 1 for cell in row.values())
+            is_text = any(str(cell).count(" ") > 1 for cell in row.values())
+            self.has_text, self.has_news = self.has_text or is_text, self.has_news or is_text
+        for name, leaf in leaves(step.result.value):
+            if type(leaf) in (int, float) and not _CHANGES.isdisjoint(words(name)):
+                (self.ups if leaf > 0 else self.downs).add(Decimal(str(abs(leaf))))
 
     def _show(self, state: Tables) -> None:
         self._now, first = None, not self.tables
@@ -134,6 +146,8 @@ class _Seen:
             now, then = ({json_text(row): row for row in held} for held in (rows, before))
             fresh = [now[key] for key in now.keys() - then.keys()]
             gone = [then[key] for key in then.keys() - now.keys()]
+            became = "add" if sizes > 0 else "remove" if sizes else "change"
+            self.moved[name, became] += abs(sizes) or len(fresh)
             self.gone[name] |= {key for row in gone for key in _keys_of(row)}
             for one in (*fresh, *gone):
                 self._index(one)
@@ -179,6 +193,8 @@ class _Seen:
         }
 
 
+_CHANGES = frozenset(words("change changed difference delta gain growth"))
+"""Words of what a result calls how much something rose or fell."""
 _LARGE = 500
 """Rows of a table whose names are looked at, at most."""
 _OF_SWITCHES = frozenset(["service", "mode", "status", "enabled", "is"])
@@ -233,31 +249,19 @@ _PHONE = 7
 """Digits of a phone number, at least."""
 
 
-def _rows_in(value: Any) -> Iterator[Row]:
-    """Yield the objects of a result; none of one that has an empty list, or is a text."""
-    left, found = [value], list[Row]()
-    while left:
-        held = left.pop()
-        if isinstance(held, Mapping):
-            found.append(held)
-            left += held.values()
-        elif isinstance(held, (list, tuple)):
-            if not held:
-                return
-            left += held
-    yield from found
-
-
 def _false_claim(text: str, seen: _Seen) -> str:
     """Return the clause of a message that the record shows to be false; empty: there is none."""
     switches, told = seen.switches(), _Told()
+    header = ""
     for sentence in sentences_of(text):
         deed = ""
+        listed = _Listed(header if sentence.is_item else "")
         odd: list[tuple[str, str]] | None = None
         for clause in () if sentence.is_question else sentence.clauses:
             before, deed = deed, _deed_of(clause, deed)
             said = text[clause.start : clause.end]
             _note_switches(clause, deed, switches, told)
+            listed.add(clause, said)
             if deed in seen.kinds and odd is None:
                 odd = _odd_values(text[sentence.start : sentence.end], seen)
             if (clause.lead == "as" or not clause.is_tied) and any(
@@ -271,12 +275,19 @@ def _false_claim(text: str, seen: _Seen) -> str:
                     _called(clause, before, seen),
                     _replied(clause, seen),
                     _is_still_there(clause, seen),
+                    _is_strange(clause, listed.deed, seen),
+                    _miscounts(listed, seen),
+                    _spares(said, listed, seen),
+                    _goes_other_way(said, seen),
+                    _lacks_somebody(said, clause, seen),
                     _names_strangers(said, seen),
                 ]
             ):
                 return said
+        header = header if sentence.is_item else listed.deed
     false = [clause for name, (on, clause) in told.of.items() if switches[name] is not on]
     false += [one for name, (on, one) in told.was.items() if seen.begun.get(name) is not on]
+    false += [one for name, one in told.same.items() if switches[name] is not seen.begun.get(name)]
     return next((text[clause.start : clause.end] for clause in false), "")
 
 
@@ -366,6 +377,148 @@ _SET = frozenset(["set", "saved", "scheduled"])
 _ENDS = ((), *((one,) for one in words("for to at on about that with of now too as called")))
 """What stands behind a noun that is all of what a deed is done to."""
 _ASIDE = frozenset(["from", "in", "to", "of", "on", "about", "for", "with"])
+
+
+class _Listed:
+    """What a sentence says was done, and to how many: read clause by clause, its lists too.
+
+    Args:
+        deed: Kind of what a list is headed by; empty: none.
+    """
+
+    def __init__(self, deed: str) -> None:
+        self.deed = deed
+        self.verb = ""
+        self.counted: tuple[Decimal, str] | None = None
+        """How many the last number is of which noun."""
+        self.is_of_deed = False
+        """Whether they are what the deed is said to be done to."""
+
+    def add(self, clause: Clause, said: str) -> None:
+        """Take in the next clause, which stands so in the text."""
+        done = next(filter(None, (self._done(clause, one) for one in clause.predicates)), "")
+        goes_on = clause.lead in ("and", ",", ":", "as", "") and clause.said.isdisjoint(_KEEPS)
+        verbal = any(one.subject and one.group for one in clause.predicates)
+        self.deed = done or (self.deed if goes_on and not verbal else "")
+        whole = read(said)
+        numbers = [(one.number, one.end) for one in whole.quantities if one.unit is None]
+        numbers += [(Decimal(2), one.end()) for one in _BOTH.finditer(whole.plain)]
+        counted = next(
+            ((n, singular(noun)) for n, end in numbers for noun in _nouns(whole.plain, end)), None
+        )
+        again = bool(done) and not _MEANT.union(_THEY).isdisjoint(clause.words[:2])
+        self.is_of_deed = bool(self.deed) and (counted is not None or again)
+        self.counted = counted or self.counted
+
+    def _done(self, clause: Clause, one: Predicate) -> str:
+        """Return the kind of the deed that a predicate says was done; empty: none."""
+        kind = _kind(one)
+        if not kind or one.negated or not one.group.isdisjoint(role("modal")) or clause.is_tied:
+            return ""
+        bare = not one.begin and one.at == len(one.group)
+        ends = one.at == len(clause.words) - 1 and not one.group
+        passive = not one.group.isdisjoint(("is", "are", "was", "were", "been"))
+        if not (one.is_first or passive or ends or (bare and (self.deed or not clause.lead))):
+            return ""
+        self.verb = one.verb
+        return kind
+
+
+_KEEPS = frozenset(words("kept left keep remain remains stay stays still untouched unchanged not"))
+_BOTH = re.compile(r"\bboth\b")
+
+
+def _nouns(plain: str, start: int) -> list[str]:
+    """Return the words behind a number, of which the last may be what it counts."""
+    behind = re.match(r"(?: [a-z]+){1,3}", plain[start : start + _COUNTED])
+    return behind[0].split() if behind else []
+
+
+_COUNTED = 40
+"""Characters behind a number in which stands what it counts."""
+
+
+def _is_strange(clause: Clause, deed: str, seen: _Seen) -> bool:
+    """Tell whether a clause claims a deed by a verb of its own that nothing in the chat has."""
+    return deed == "switch" and any(
+        _kind(one) == deed
+        and (base := deed_forms().past[one.verb][1]) not in ON_OFF | seen.tools
+        and stem(base) not in seen.known.stems
+        for one in clause.predicates
+        if not one.negated and one.verb in deed_forms().past
+    )
+
+
+def _miscounts(listed: _Listed, seen: _Seen) -> bool:
+    """Tell whether more rows are said to be new, gone or changed than are."""
+    if not listed.is_of_deed or listed.counted is None:
+        return False
+    number, noun = listed.counted
+    name = next((name for name in seen.tables if singular(name) == noun), "")
+    moved = seen.moved[name, "add" if listed.deed == "send" else listed.deed]
+    return 0 < moved < number
+
+
+def _spares(said: str, listed: _Listed, seen: _Seen) -> bool:
+    """Tell whether a row is said to be removed that is there, by one of its texts."""
+    if listed.deed != "remove":
+        return False
+    own = words(said)
+    own = own[1:] if own[:1] == ["the"] else own
+    for name in (name for name in seen.tables if seen.moved[name, "remove"]):
+        cells = {cell for row in seen.tables[name] for cell in row.values()}
+        for cell in (words(cell) for cell in cells if isinstance(cell, str)):
+            place = _place_in(own, cell) if len(cell) > 1 else -1
+            begins = len(own) >= _BEGINS and cell[: len(own)] == own
+            is_other = _key(" ".join(cell)) in seen.gone[name]
+            if (begins or place >= 0) and not is_other and own[place - 1] not in _ASIDE:
+                return True
+    return False
+
+
+_BEGINS = 3
+"""Words by which a row's text is named, at least."""
+
+
+def _place_in(held: Sequence[str], wanted: Sequence[str]) -> int:
+    """Return where words stand in a row; -1: nowhere."""
+    row = " ".join(["", *held, ""])
+    at = row.find(" ".join(["", *wanted, ""]))
+    return row[:at].count(" ") if at >= 0 else -1
+
+
+def _goes_other_way(said: str, seen: _Seen) -> bool:
+    """Tell whether words say that something rose by what a result says it fell by, or fell."""
+    whole = read(said) if seen.ups or seen.downs else None
+    for one in whole.quantities if whole is not None else ():
+        before, behind = whole.plain[: one.start], whole.plain[one.end :]
+        near = words(before[-_BESIDE:]) + words(behind[:_BESIDE])[:3]
+        rises, falls = (not way.isdisjoint(near) for way in (_UP, _DOWN))
+        rises = rises or before.endswith("+")
+        number = abs(one.number)
+        wrong = seen.downs - seen.ups if rises and not falls else seen.ups - seen.downs
+        if rises is not falls and number in wrong:
+            return True
+    return False
+
+
+_UP = frozenset(words("up rose risen rise gain gained gains increase increased climbed grew plus"))
+_DOWN = frozenset(words("down fell fallen fall loss lost drop dropped decrease decreased declined"))
+_BESIDE = 20
+"""Characters beside a number in which its direction is told."""
+
+
+def _lacks_somebody(said: str, clause: Clause, seen: _Seen) -> bool:
+    """Tell whether a clause says that somebody is nowhere, who is in the world's tables."""
+    named = _NOBODY.search(said)
+    there = {*map(_key, words(named[1]))} if named else set[str]()
+    return bool(there) and not clause.is_tied and there <= seen.now[0] and not seen.in_vain
+
+
+_NOBODY = re.compile(
+    r"\b(?:no|nobody (?:called|named)|no one (?:called|named)) ([A-Z][^\W\d_]+(?: [A-Z][^\W\d_]+)*)"
+    r" (?:in|among|on)\b"
+)
 
 
 def _odd_values(sentence: str, seen: _Seen) -> list[tuple[str, str]]:
@@ -460,17 +613,26 @@ _TEXTS = frozenset(["sms", "text", "phone"])
 
 
 def _replied(clause: Clause, seen: _Seen) -> bool:
-    """Tell whether a clause says that somebody has replied, of whom no result has a text."""
-    return not seen.has_text and any(
-        (one.verb in _REPLIED or clause.words[one.at : one.at + 2] == ("wrote", "back"))
+    """Tell whether a clause says that somebody has replied, or read it, and no result shows that.
+
+    What was found before the agent sent something may be of him alone to whom nothing was sent.
+    """
+    return not seen.has_news and any(
+        (one.verb in _REPLIED or _has_read(one) or clause.words[one.at : one.at + 2] == _BACK)
         and stem(one.verb) not in seen.known.stems
-        and (one.subject in seen.rows or one.subject in _THEY)
+        and (one.subject in seen.rows or one.subject in _THEY or "your" in clause.words[: one.at])
+        and not (seen.has_text and one.subject in seen.rows and not seen.is_touched(one.subject))
         and not one.negated
-        and one.group.isdisjoint(role("modal", "being"))
+        and one.group.isdisjoint({*role("modal"), *role("being")} - {"will"})
         for one in clause.predicates
     )
 
 
+def _has_read(one: Predicate) -> bool:
+    return one.verb in ("read", "seen", "opened") and not one.group.isdisjoint(("has", "have"))
+
+
+_BACK = ("wrote", "back")
 _REPLIED = frozenset(["replied", "answered", "responded", "confirmed", "agreed", "thanked"])
 _THEY = frozenset(["he", "she", "they"])
 
@@ -506,7 +668,13 @@ def _note_switches(clause: Clause, deed: str, names: Iterable[Name], told: _Told
     named = [name for name in names if said.issuperset(name)]
     if was := _WAS_ON.search(text):
         told.was |= dict.fromkeys(named, (was[1] in _ON, clause))
-    ends = _IS_ON.search(text) or (_TURNED.search(text) if deed == "switch" else None)
+    if _AS_IT_WAS.search(text) and not said & role("modal") - {"did"}:
+        told.same |= dict.fromkeys(named or (told.last if said & _MEANT else []), clause)
+    ends = (
+        _IS_ON.search(text)
+        or _LEFT_ON.search(text)
+        or (_TURNED.search(text) if deed == "switch" else None)
+    )
     led = {clause.lead, *text[: ends.start()].split()} if ends is not None else set()
     if ends is not None and not (led & _CONDITIONS or said & role("negation", "modal")):
         of = named or (told.last if said & _MEANT or len(said) < _BRIEF else [])
@@ -526,6 +694,8 @@ class _Told:
     def __init__(self) -> None:
         self.of: dict[Name, tuple[bool, Clause]] = {}
         """Whether each is on, by the last clause that says so."""
+        self.same: dict[Name, Clause] = {}
+        """Those that are said to be as they were."""
         self.was: dict[Name, tuple[bool, Clause]] = {}
         """Whether each is said to have been on before anything was done."""
         self.last: list[Name] = []
@@ -541,6 +711,11 @@ _LATER = r"(?=$| (?:again|now|already|too|afterwards|after|for|first|as|right|be
 _IS_ON = re.compile(
     rf"\b(?:is|are|stays?|remains?)(?: (?:still|now|currently|already|back|again|both|all))* "
     rf"{_WAYS}{_LATER}()"
+)
+_LEFT_ON = re.compile(rf"\b(?:left|kept|leave|keep)(?: \w+){{1,4}}? {_WAYS}{_LATER}()")
+_AS_IT_WAS = re.compile(
+    r"\bas (?:it|they) (?:was|were|is|are)\b|\b(?:un(?:touched|changed)|alone)\b"
+    r"|\bnot (?:touch(?:ed)?|change[d]?|alter(?:ed)?)\b"
 )
 _WAS_ON = re.compile(rf"\bwas already {_WAYS}")
 _TURNED = re.compile(

@@ -7,12 +7,12 @@ known when the agent spoke, and the verdict with its reason.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from functools import cache
-from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import pairwise, product
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from seal.core import Goal, Step, Task, Verdict
@@ -23,7 +23,7 @@ from seal.core.slots import Slot, says_something
 from seal.core.state_conditions import EndsAs, KnownEnds
 from seal.core.statements import listed_values
 from seal.core.telling import Finding, find, outcome, reworded
-from seal.core.text import deed_forms, role, words
+from seal.core.text import deed_forms, role, word_list, words
 from seal.core.values import json_text
 from seal.evaluation.goals import made_calls
 
@@ -165,7 +165,6 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
         told: The words that tell what gold asks to be told, which need nothing else to be known.
     """
     known = goal.chat.once(known_to, goal)
-    asked = any(map(_is_superlative, words(goal.goal.text)))
     tools = goal.chat.once(_asked_of, goal).tools
     done = {
         stem(form)
@@ -192,7 +191,9 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
             if phrase.deed and (unknown or _is_unasked(phrase, goal)):
                 return said
             best = [word for word in phrase.words if _is_superlative(word)]
-            if best and asked and not any(stem(word) in known.stems for word in best):
+            if best and not any(stem(word) in known.stems for word in best):
+                return said
+            if not _RECORDS.isdisjoint(pairwise(phrase.words)) and "record" not in known.stems:
                 return said
     return ""
 
@@ -238,16 +239,40 @@ def _names_in(text: str, known: Record) -> list[str]:
 
 
 def _asked_or_done(goal: GoalChat) -> Record:
-    """Return what is told of a goal but for the results of calls."""
+    """Return what is told of a goal but for the results of calls.
+
+    Of a row that has what the request names, as "plumber", all is told.
+    """
     steps = [step for step in (*goal.goal.reference, *goal.steps) if step.result is None]
     texts = [step.content for step in goal.goal.reference if step.result is None]
+    asked = {*words(goal.goal.text)} - word_list("english_small")
+    for row in (row for step in goal.steps if step.result for row in rows_in(step.result.value)):
+        cells = [words(cell) for cell in row.values() if isinstance(cell, str)]
+        if any(cell and asked.issuperset(cell) for cell in cells):
+            texts.append(json_text(row))
     return record_of([goal.goal.text, *gold_sentences(goal.goal), *texts], steps)
+
+
+def rows_in(value: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the objects of a result; none of one that has an empty list, or is a text."""
+    left, found = [value], list[Mapping[str, Any]]()
+    while left:
+        held = left.pop()
+        if isinstance(held, Mapping):
+            found.append(held)
+            left += held.values()
+        elif isinstance(held, (list, tuple)):
+            if not held:
+                return
+            left += held
+    yield from found
 
 
 def _is_superlative(word: str) -> bool:
     return len(word) > _SHORTEST and word.endswith("est")
 
 
+_RECORDS = frozenset(product(("record", "time"), ("high", "highs", "low", "lows")))
 _SHORTEST = 5
 """Letters of words such as rest, west and best."""
 
@@ -310,15 +335,17 @@ def _is_unasked(phrase: Phrase, goal: GoalChat) -> bool:
     """Tell whether a phrase claims a deed of which a goal and its calls know nothing."""
     asked = goal.chat.once(_asked_of, goal)
     kind, base = deed_forms().past[phrase.deed]
-    if kind == "switch" and base not in _ON_OFF:  # "and blocked the number"
+    if kind == "switch" and base not in ON_OFF:  # "and blocked the number"
         return base not in asked.tools | asked.told
-    if phrase.words in asked.said or any(_means(form, kind) for form in asked.tools):
+    kinds = ("add", "change") if base == "set" else (kind,)
+    if phrase.words in asked.said or any(_means(f, one) for f in asked.tools for one in kinds):
         return False
     is_asked = phrase.deed in asked.told or any(_means(form, kind) for form in asked.forms)
     return not is_asked or not phrase.stems <= asked.stems
 
 
-_ON_OFF = frozenset(["turn", "switch", "enable", "disable", "activate", "deactivate"])
+ON_OFF = frozenset(["turn", "switch", "enable", "disable", "activate", "deactivate"])
+"""Verbs that may be said of any switch."""
 
 
 def _means(form: str, kind: str) -> bool:
