@@ -228,6 +228,11 @@ class Record:
             return value in self._moments or ("any year", *value[1:]) in self._moments
         return self._knows_word(str(value).removesuffix("'s"))
 
+    @property
+    def days(self) -> set[date]:
+        """The days that are told with their year, also by moments."""
+        return {point.date() for point in self._points}
+
     def years_of(self, day: Day) -> set[int]:
         """Return the years in which a day of a month was told, else that of today."""
         told = {

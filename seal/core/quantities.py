@@ -193,6 +193,11 @@ class Text:
         """The tokens without their places."""
         return [token.value for token in self.tokens]
 
+    @property
+    def has_moment(self) -> bool:
+        """Whether it has a day, a day of the week or a time."""
+        return any(isinstance(one, (Day, Time)) or one in WEEKDAYS for one in self.values)
+
     def said(self, start: int, end: int) -> str:
         """Return the words of the source that stand at a place of the plain text."""
         return self.source[self._places[start] : self._places[end - 1] + 1] if start < end else ""

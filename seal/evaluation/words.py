@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from seal.core import Goal, Step, Task, Verdict
+from seal.core.clauses import sentences_of
 from seal.core.conditions import USER, Replied, parts, party, tells_user
 from seal.core.facts import Phrase, Record, phrases, plain_stems, stem
-from seal.core.quantities import WEEKDAYS, is_foreign, read
+from seal.core.quantities import WEEKDAYS, Day, is_foreign, read
 from seal.core.slots import Slot, says_something
 from seal.core.state_conditions import EndsAs, KnownEnds
 from seal.core.statements import listed_values
@@ -196,6 +197,100 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
             if not _RECORDS.isdisjoint(pairwise(phrase.words)) and "record" not in known.stems:
                 return said
     return ""
+
+
+# -- What is told of a known thing, and a bare yes or no.
+
+
+def told_otherwise(goal: GoalChat) -> str:
+    """Return a day, or day of the week, that results tell otherwise of the same thing; empty: none.
+
+    The thing is the same where a call with its result, or a row of one, has a word of the sentence
+    that names something, or two of its numbers. Days that are reckoned from another are left out.
+    """
+    known = goal.chat.once(known_to, goal)
+    whole = read(goal.answer or "")
+    odd = [
+        (one.start, one.end, one.value if isinstance(one.value, Day) else name)
+        for one in known.odd(whole, names=True)
+        if isinstance(one.value, Day) or (name := whole.plain[one.start : one.end]) in WEEKDAYS
+    ]
+    facts = [*_facts(goal)] if odd else []
+    for sentence in _SENTENCE.finditer(whole.plain) if odd else ():
+        said = sentence[0]
+        if said.endswith("?") or not _RECKONS.isdisjoint(words(said)):
+            continue
+        about = [fact for fact in facts if _is_about(fact, said)]
+        for start, end, value in odd:
+            told = [_days_of(fact, known, isinstance(value, Day)) for fact in about]
+            here = sentence.start() <= start < sentence.end()
+            if here and any(told) and not any(value in days for days in told):
+                return whole.said(start, end)
+    return ""
+
+
+def _facts(goal: GoalChat) -> Iterator[str]:
+    """Yield what each call and its result tell, row by row."""
+    calls = {call.id: call for call in made_calls(goal.steps)}
+    for step in goal.steps:
+        call = calls.get(step.result.call_id) if step.result is not None else None
+        if step.result is None or call is None or step.result.error is not None:
+            continue
+        rows = [*rows_in(step.result.value)]
+        if rows:
+            yield from map(json_text, rows)
+        else:
+            yield f"{json_text(call.arguments)} {json_text(step.result.value)}"
+
+
+def _is_about(fact: str, sentence: str) -> bool:
+    """Tell whether a fact and a sentence have a word that names something, or two numbers."""
+    usual = word_list("plain") | word_list("english_small") | word_list("no_names")
+    shared = {*words(fact)} & {*words(sentence)}
+    named = {one for one in shared if len(one) > _SMALL and one not in usual and one.isalpha()}
+    return bool(named) or sum(map(str.isdigit, shared)) > 1
+
+
+def _days_of(fact: str, known: Record, in_months: bool) -> set[Any]:
+    """Return the days of a fact without their year, or their names in the week."""
+    record = Record([fact], known.now)
+    days = record.days
+    if in_months:
+        return {Day(year, day.month, day.day) for day in days for year in (None, day.year)}
+    named = {str(one) for one in read(fact).values if one in WEEKDAYS}
+    return named or {WEEKDAYS[day.weekday()] for day in days}
+
+
+_SMALL = 3
+"""Letters of words that are held for no thing, at most."""
+_SENTENCE = re.compile(r"(?:[^\n;?!.]|\.(?=\S))+\??")
+_RECKONS = frozenset(words("after before later earlier ago next following previous from instead"))
+
+
+def flat(goal: GoalChat) -> tuple[str, bool]:
+    """Return the yes or no that an answer begins with, and whether gold's reply has the other.
+
+    Empty: it has none, or the request is no question that a yes or no answers, or gold has a truth
+    to tell, or the same word.
+    """
+    is_asked = any(
+        one.is_question and one.words[0] in role("yesno") and one.words[1:2] != ("you",)
+        for one in sentences_of(goal.goal.text)
+    )
+    said = _flat(goal.answer or "") if is_asked else ""
+    if not said or any(slot.type == "truth" for slot in goal.goal.tells):
+        return "", False
+    replies = [step.content for step in goal.goal.reference if tells_user(step)]
+    gold = [one for one in map(_flat, (*replies, *goal.goal.answers)) if one]
+    return ("", False) if said in gold else (said, bool(gold))
+
+
+def _flat(text: str) -> str:
+    """Return the yes or no that a text begins with; empty: it does not."""
+    first = sentences_of(text)[:1]
+    said = first[0].clauses[0].words if first else ()
+    yes, no = said[:1] in (("yes",), ("yeah",), ("yep",)), said in (("no",), ("nope",))
+    return "yes" if yes else "no" if no else ""
 
 
 def reworded_cell(goal: GoalChat) -> str:
