@@ -193,11 +193,6 @@ class Text:
         """The tokens without their places."""
         return [token.value for token in self.tokens]
 
-    @property
-    def has_moment(self) -> bool:
-        """Whether it has a day, a day of the week or a time."""
-        return any(isinstance(one, (Day, Time)) or one in WEEKDAYS for one in self.values)
-
     def said(self, start: int, end: int) -> str:
         """Return the words of the source that stand at a place of the plain text."""
         return self.source[self._places[start] : self._places[end - 1] + 1] if start < end else ""
@@ -688,6 +683,7 @@ def _is_rest(one: Quantity, whole: Quantity, tokens: Sequence[Token], place: int
     has_parts = is_money or (whole.unit == "h" and one.number < 60)
     gap = tokens[place + 1].start - one.end if place + 1 < len(tokens) else _WIDE
     ends = gap > 1 or isinstance(tokens[place + 1].value, Unit)
+    ends = ends or tokens[place + 1].value in word_list("plain") | word_list("english_small")
     return has_parts and one.unit is None and one.number in range(10, 100) and ends
 
 

@@ -651,6 +651,16 @@ def _truths(slot: Slot, whole: Text) -> Iterator[_Spoken]:
             start = max(whole.plain.find(text.plain.strip()), 0)
             end = min(start + len(sentence.rstrip(".!? ")), len(whole.plain))
             yield _Spoken(behind[0] is slot.value, start, end)
+        elif slot.optional and not found and not sentence.endswith("?"):
+            yield from _lacking(slot, text, name, whole)
+
+
+def _lacking(slot: Slot, text: Text, name: int, whole: Text) -> Iterator[_Spoken]:
+    """Yield a sentence that denies what a slot names: "you won't need an umbrella"."""
+    is_denied = text.plain[:name].endswith("no ") or judged(text, name, name).strength < STATED
+    start = whole.plain.find(text.plain.strip())
+    if is_denied and start >= 0 and len(_DENIAL.findall(text.plain)) == 1:
+        yield _Spoken(slot.value is False, start, start + len(text.plain.strip()))
 
 
 _TRUTH = re.compile(

@@ -18,7 +18,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 from seal.core.clauses import VALUE, Clause, Predicate, sentences_of
@@ -82,6 +82,8 @@ class _Seen:
         """Words of arguments of calls that gave rows."""
         self.in_vain = False
         """Whether a call failed, or found nothing."""
+        self.lost: dict[str, list[Row]] = defaultdict(list)
+        """By table the rows that were changed or removed, as they were."""
         self.gone: dict[str, set[str]] = defaultdict(set)
         """By table the keys of rows that were changed or removed, as they were."""
         self.acted: set[str] = set()
@@ -151,6 +153,7 @@ class _Seen:
             gone = [then[key] for key in then.keys() - now.keys()]
             became = "add" if sizes > 0 else "remove" if sizes else "change"
             self.moved[name, became] += abs(sizes) or len(fresh)
+            self.lost[name] += gone
             self.gone[name] |= {key for row in gone for key in _keys_of(row)}
             for one in (*fresh, *gone):
                 self._index(one)
@@ -271,7 +274,8 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
             listed.add(clause, said)
             if deed in seen.kinds and odd is None:
                 odd = _odd_values(text[sentence.start : sentence.end], seen)
-            if (clause.lead == "as" or not clause.is_tied) and any(
+            of_who = clause.words[0] == "who" and not sentence.is_question
+            if (clause.lead == "as" or of_who or not clause.is_tied) and any(
                 [
                     _of_others(clause, deed, seen),
                     _of_tables(clause, deed, seen),
@@ -288,7 +292,7 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
                     _goes_other_way(said, seen),
                     _lacks_somebody(said, clause, seen),
                     _told_nobody(clause, seen),
-                    _misnames(said, seen),
+                    _misnames(said, seen) or _mistakes(said, seen),
                     _denies_tool(clause, tools),
                     _names_strangers(said, seen),
                 ]
@@ -470,31 +474,22 @@ def _miscounts(listed: _Listed, seen: _Seen) -> bool:
 
 
 def _spares(said: str, listed: _Listed, seen: _Seen) -> bool:
-    """Tell whether a row is said to be removed that is there, by one of its texts."""
+    """Tell whether what is said to be removed is named by words of rows that are there alone."""
     if listed.deed != "remove":
         return False
-    own = words(said)
-    own = own[1:] if own[:1] == ["the"] else own
+    own = {*words(said)} - word_list("english_small") - deed_forms().past.keys()
+    own = {word for word in own if stem(word) not in plain_stems()}
     for name in (name for name in seen.tables if seen.moved[name, "remove"]):
-        cells = {cell for row in seen.tables[name] for cell in row.values()}
-        for cell in (words(cell) for cell in cells if isinstance(cell, str)):
-            place = _place_in(own, cell) if len(cell) > 1 else -1
-            begins = len(own) >= _BEGINS and cell[: len(own)] == own
-            is_other = _key(" ".join(cell)) in seen.gone[name]
-            if (begins or place >= 0) and not is_other and own[place - 1] not in _ASIDE:
-                return True
+        there, gone = ({*_words_in(rows)} for rows in (seen.tables[name], seen.lost[name]))
+        if own & there and not own & (gone | {name, singular(name)}):
+            return True
     return False
 
 
-_BEGINS = 3
-"""Words by which a row's text is named, at least."""
-
-
-def _place_in(held: Sequence[str], wanted: Sequence[str]) -> int:
-    """Return where words stand in a row; -1: nowhere."""
-    row = " ".join(["", *held, ""])
-    at = row.find(" ".join(["", *wanted, ""]))
-    return row[:at].count(" ") if at >= 0 else -1
+def _words_in(rows: Iterable[Row]) -> Iterator[str]:
+    """Yield the words of the texts in rows."""
+    for row in rows:
+        yield from (word for one in row.values() if isinstance(one, str) for word in words(one))
 
 
 def _goes_other_way(said: str, seen: _Seen) -> bool:
@@ -534,13 +529,13 @@ _NOBODY = re.compile(
 def _told_nobody(clause: Clause, seen: _Seen) -> bool:
     """Tell whether a clause says that somebody was told something, and no call sent anything."""
     return "send" not in seen.kinds and any(
-        one.verb in ("told", "contacted", "informed", "notified")
-        and {"been"} <= one.group
+        one.verb in _TOLD | {"informed", "notified"}
+        and (one.is_first or ("been" in one.group and one.subject not in ("you", "i", "we")))
+        and (one.verb != "let" or "know" in clause.said)
+        and clause.words[one.at + 1 : one.at + 2] != ("you",)
         and not one.negated
         and one.group.isdisjoint(role("modal"))
-        and one.subject not in ("you", "i", "we")
         for one in clause.predicates
-        if not clause.is_tied
     )
 
 
@@ -556,6 +551,16 @@ def _misnames(said: str, seen: _Seen) -> bool:
     )
 
 
+def _mistakes(said: str, seen: _Seen) -> bool:
+    """Tell whether words say of somebody what somebody else of the world is."""
+    pairs = (map(str.lower, found.groups()) for found in _WHO_IS.finditer(said))
+    return any(
+        one in seen.rows and other in seen.rows and seen.rows[one].isdisjoint(seen.rows[other])
+        for one, other in pairs
+    )
+
+
+_WHO_IS = re.compile(r"\b([A-Z][^\W\d_]+)(?:,| is) your ([a-z]+)\b")
 _PAIR = re.compile(r"\b([A-Z][^\W\d_]+) ([A-Z][^\W\d_]+)\b")
 
 
@@ -566,16 +571,19 @@ def _denies_tool(clause: Clause, tools: Iterable[str]) -> bool:
     for tool in tools:
         of_tool = words(tool)
         things = {word for word in of_tool if not deed_forms().tools.get(word)}
+        kin = {*map(stem, of_tool)}
+        unable = [one for one in clause.predicates if one.negated and one.is_first]
+        unable = [one for one in unable if not one.group.isdisjoint(("can", "able"))]
+        kinds = {deed_forms().base.get(one.verb) for one in unable} & (deeds_of(tool) - {"read"})
+        if general and kinds and ("at", "all") in pairwise(said):
+            return True
         for at, word in enumerate(said):
             if singular(word) not in things:
                 continue
-            if said[at + 1 : at + 2] in _APPS and not clause.said.isdisjoint(role("negation")):
-                return "no" in said[max(at - 3, 0) : at]
-            able = (
-                one for one in clause.predicates if one.at < at and one.negated and one.is_first
-            )
-            kinds = {deed_forms().base.get(one.verb) for one in able if "can" in one.group}
-            if general and kinds & deeds_of(tool):
+            after = said[at + 1 : at + 2]
+            if after and (after in _APPS or stem(after[0]) in kin) and "no" in said[:at]:
+                return True
+            if general and kinds:
                 return True
     return False
 
@@ -697,7 +705,7 @@ def _has_read(one: Predicate) -> bool:
 
 _BACK = ("wrote", "back")
 _REPLIED = frozenset(["replied", "answered", "responded", "confirmed", "agreed", "thanked"])
-_THEY = frozenset(["he", "she", "they"])
+_THEY = frozenset(["he", "she", "they", "who"])
 
 
 def _is_still_there(clause: Clause, seen: _Seen) -> bool:
@@ -729,6 +737,9 @@ def _note_switches(clause: Clause, deed: str, names: Iterable[Name], told: _Told
     text = " ".join(clause.words).replace("wi-fi", "wifi").replace("-", " ")
     said = {*text.split()}
     named = [name for name in names if said.issuperset(name)]
+    if stays := _STAYS_IN.search(text):
+        inside = [name for name in named if text.startswith(" ".join(name), stays.end())]
+        told.of |= dict.fromkeys(inside, (True, clause))
     if was := _WAS_ON.search(text):
         told.was |= dict.fromkeys(named, (was[1] in _ON, clause))
     if _AS_IT_WAS.search(text) and not said & role("modal") - {"did"}:
@@ -745,7 +756,13 @@ def _note_switches(clause: Clause, deed: str, names: Iterable[Name], told: _Told
         goes_on = clause.lead in ("and", ",") and "turned" not in said
         told.of |= dict.fromkeys([*of, *(told.open if goes_on else ())], (told.way, clause))
         told.open = []
-    elif ends is None and deed == "switch" and told.last and clause.lead in ("and", ","):
+    elif (
+        ends is None
+        and deed == "switch"
+        and told.last
+        and clause.lead in ("and", ",")
+        and said.isdisjoint(role("negation"))
+    ):
         told.of |= dict.fromkeys(named, (told.way, clause))  # "turned off wifi and cellular"
         told.open = named  # "turned low battery mode off, and wifi and cellular on"
     told.last = named or told.last
@@ -775,6 +792,7 @@ _IS_ON = re.compile(
     rf"\b(?:is|are|stays?|remains?)(?: (?:still|now|currently|already|back|again|both|all))* "
     rf"{_WAYS}{_LATER}()"
 )
+_STAYS_IN = re.compile(r"\b(?:is|are|stays?|remains?)(?: (?:still|now|currently))? in (?:the )?")
 _LEFT_ON = re.compile(rf"\b(?:left|kept|leave|keep)(?: \w+){{1,4}}? {_WAYS}{_LATER}()")
 _AS_IT_WAS = re.compile(
     r"\bas (?:it|they) (?:was|were|is|are)\b|\b(?:un(?:touched|changed)|alone)\b"

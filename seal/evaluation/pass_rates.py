@@ -315,7 +315,7 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
     usual = {"tomorrow", "tonight", "yesterday", *record.weekdays}
     values = (one for one in goal.chat.once(findings_of, goal) if one.slot.type not in WORDS)
     slots = [one.said for one in values if one.state == "told"]
-    found = record.unexplained(goal.answer, names=True)
+    found = [one for text in spoken(goal) for one in record.unexplained(text, names=True)]
     odd = [said for said in found if said.lower() not in usual and said not in " ".join(slots)]
     if said:
         told = f"gold does not tell whether {said!r} is right"
@@ -334,7 +334,6 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
 
 def _claimed_falsely(goal: GoalChat) -> str:
     """Return what the agent told its user to have done in this goal, and no call did."""
-    from seal.core.quantities import read
     from seal.core.untruths import untruths
     from seal.evaluation.words import gold_texts
 
@@ -343,7 +342,7 @@ def _claimed_falsely(goal: GoalChat) -> str:
     lacks = any(slot.type == "lack" for slot in goal.goal.tells)
     for one in untruths(steps, gold_texts(goal)):
         # "Done." may be said where nothing had to be done.
-        is_false = one.kind == "false_success" or (lacks and read(one.said).has_moment)
+        is_false = one.kind == "false_success" or lacks  # who knows nothing invents a value
         if is_false and one.step in here and not one.vague:
             return one.said
     return ""

@@ -208,8 +208,12 @@ def told_otherwise(goal: GoalChat) -> str:
     The thing is the same where a call with its result, or a row of one, has a word of the sentence
     that names something, or two of its numbers. Days that are reckoned from another are left out.
     """
+    return next(filter(None, (_otherwise(text, goal) for text in spoken(goal))), "")
+
+
+def _otherwise(text: str, goal: GoalChat) -> str:
     known = goal.chat.once(known_to, goal)
-    whole = read(goal.answer or "")
+    whole = read(text)
     odd = [
         (one.start, one.end, one.value if isinstance(one.value, Day) else name)
         for one in known.odd(whole, names=True)
