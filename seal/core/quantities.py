@@ -657,11 +657,12 @@ def _joined(tokens: Sequence[Token]) -> Iterator[Quantity]:
         if cents := _CENTS.get(after):
             money = held.unit if held is not None and held.dimension == held.unit else None
             one = one._replace(number=one.number / 100, unit=money or cents)
-        if held is not None and place - reached == 1 and _is_rest(one, held, tokens, place):
+        is_rest = held is not None and place - reached == 1 and _is_rest(one, held, tokens, place)
+        if held is not None and is_rest:
             parts = 100 if held.unit != "h" else 60
             one = one._replace(number=one.number / parts, unit=held.unit)
         # "450 francs, about 0.94 francs" are two.
-        is_smaller = bool(cents) or held is None or one.unit != held.unit or after == ""
+        is_smaller = bool(cents) or is_rest or held is None or one.unit != held.unit or after == ""
         between = {str(token.value) for token in tokens[reached + 1 : place]}
         is_near = place - reached <= 2 or (place - reached == 3 and between <= _BEFORE_PART)
         if held is not None and is_near and is_smaller and _is_part(one, held):

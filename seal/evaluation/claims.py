@@ -266,20 +266,24 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
     for sentence in sentences_of(text):
         deed = ""
         listed = _Listed(header if sentence.is_item else "")
+        whole = text[sentence.start : sentence.end]
+        if not sentence.is_question and _mistakes(whole, seen):
+            return whole
         odd: list[tuple[str, str]] | None = None
         for clause in () if sentence.is_question else sentence.clauses:
             before, deed = deed, _deed_of(clause, deed)
             said = text[clause.start : clause.end]
             _note_switches(clause, deed, switches, told)
             listed.add(clause, said)
-            if deed in seen.kinds and odd is None:
-                odd = _odd_values(text[sentence.start : sentence.end], seen)
+            done = deed or listed.deed
+            if done in seen.kinds and odd is None:
+                odd = _odd_values(whole, seen)
             of_who = clause.words[0] == "who" and not sentence.is_question
             if (clause.lead == "as" or of_who or not clause.is_tied) and any(
                 [
                     _of_others(clause, deed, seen),
                     _of_tables(clause, deed, seen),
-                    deed in seen.kinds
+                    done in seen.kinds
                     # A phone may have brackets, which part clauses.
                     and any(kind == "phone" or value in said for kind, value in odd or ()),
                     _misses(clause, seen),
@@ -292,7 +296,7 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
                     _goes_other_way(said, seen),
                     _lacks_somebody(said, clause, seen),
                     _told_nobody(clause, seen),
-                    _misnames(said, seen) or _mistakes(said, seen),
+                    _misnames(said, seen),
                     _denies_tool(clause, tools),
                     _names_strangers(said, seen),
                 ]
@@ -412,7 +416,7 @@ class _Listed:
         """Take in the next clause, which stands so in the text."""
         done = next(filter(None, (self._done(clause, one) for one in clause.predicates)), "")
         goes_on = clause.lead in ("and", ",", ":", "as", "") and clause.said.isdisjoint(_KEEPS)
-        verbal = any(one.subject and one.group for one in clause.predicates)
+        verbal = any(one.subject and one.group - role("adverb") for one in clause.predicates)
         self.deed = done or (self.deed if goes_on and not verbal else "")
         whole = read(said)
         numbers = [(one.number, one.end) for one in whole.quantities if one.unit is None]
@@ -570,7 +574,7 @@ def _denies_tool(clause: Clause, tools: Iterable[str]) -> bool:
     general = not {"any", "all"}.isdisjoint(said) and clause.said.isdisjoint(_PROVIDED)
     for tool in tools:
         of_tool = words(tool)
-        things = {word for word in of_tool if not deed_forms().tools.get(word)}
+        things = {*map(singular, of_tool[1:])}
         kin = {*map(stem, of_tool)}
         unable = [one for one in clause.predicates if one.negated and one.is_first]
         unable = [one for one in unable if not one.group.isdisjoint(("can", "able"))]
