@@ -102,6 +102,7 @@ class _Seen:
         """Rows by table and what became of them: `add`, `remove` or `change`."""
         self._calls: dict[str, Any] = {}
         self._now: tuple[set[str], set[str]] | None = None
+        self._spared: list[tuple[set[str], set[str]]] | None = None
 
     def add(self, step: Step) -> None:
         """Take in a step."""
@@ -139,7 +140,7 @@ class _Seen:
                 (self.ups if leaf > 0 else self.downs).add(Decimal(str(abs(leaf))))
 
     def _show(self, state: Tables) -> None:
-        self._now, first = None, not self.tables
+        self._now, self._spared, first = None, None, not self.tables
         for name, rows in state.items():
             before, self.tables[name] = self.tables.get(name), rows
             if before is None:
@@ -185,6 +186,17 @@ class _Seen:
             named = {word for row in rows for word in _named_by(row)}
             self._now = named, {key for key in gone if key.isdigit()}
         return self._now
+
+    @property
+    def spared(self) -> list[tuple[set[str], set[str]]]:
+        """Of each table that lost rows the words in its rows, and those of the lost ones."""
+        if self._spared is None:
+            shrunk = (name for name in self.tables if self.moved[name, "remove"])
+            self._spared = [
+                ({*_words_in(self.tables[name])}, {*_words_in(self.lost[name]), name})
+                for name in shrunk
+            ]
+        return self._spared
 
     def is_touched(self, word: str) -> bool:
         """Tell whether a call did something to one of whom a word is the name."""
@@ -267,7 +279,7 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
         deed = ""
         listed = _Listed(header if sentence.is_item else "")
         whole = text[sentence.start : sentence.end]
-        if not sentence.is_question and _mistakes(whole, seen):
+        if not sentence.is_question and (_mistakes(whole, seen) or _misnames(whole, seen)):
             return whole
         odd: list[tuple[str, str]] | None = None
         for clause in () if sentence.is_question else sentence.clauses:
@@ -296,7 +308,6 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
                     _goes_other_way(said, seen),
                     _lacks_somebody(said, clause, seen),
                     _told_nobody(clause, seen),
-                    _misnames(said, seen),
                     _denies_tool(clause, tools),
                     _names_strangers(said, seen),
                 ]
@@ -416,7 +427,7 @@ class _Listed:
         """Take in the next clause, which stands so in the text."""
         done = next(filter(None, (self._done(clause, one) for one in clause.predicates)), "")
         goes_on = clause.lead in ("and", ",", ":", "as", "") and clause.said.isdisjoint(_KEEPS)
-        verbal = any(one.subject and one.group - role("adverb") for one in clause.predicates)
+        verbal = any(one.subject and one.group - _NO_VERBS for one in clause.predicates)
         self.deed = done or (self.deed if goes_on and not verbal else "")
         whole = read(said)
         numbers = [(one.number, one.end) for one in whole.quantities if one.unit is None]
@@ -442,6 +453,7 @@ class _Listed:
         return kind
 
 
+_NO_VERBS = role("adverb") | {"about"}
 _KEEPS = frozenset(words("kept left keep remain remains stay stays still untouched unchanged not"))
 _BOTH = re.compile(r"\bboth\b")
 
@@ -483,11 +495,7 @@ def _spares(said: str, listed: _Listed, seen: _Seen) -> bool:
         return False
     own = {*words(said)} - word_list("english_small") - deed_forms().past.keys()
     own = {word for word in own if stem(word) not in plain_stems()}
-    for name in (name for name in seen.tables if seen.moved[name, "remove"]):
-        there, gone = ({*_words_in(rows)} for rows in (seen.tables[name], seen.lost[name]))
-        if own & there and not own & (gone | {name, singular(name)}):
-            return True
-    return False
+    return any(own & there and not own & gone for there, gone in seen.spared)
 
 
 def _words_in(rows: Iterable[Row]) -> Iterator[str]:
@@ -500,13 +508,12 @@ def _goes_other_way(said: str, seen: _Seen) -> bool:
     """Tell whether words say that something rose by what a result says it fell by, or fell."""
     whole = read(said) if seen.ups or seen.downs else None
     for one in whole.quantities if whole is not None else ():
-        before, behind = whole.plain[: one.start], whole.plain[one.end :]
-        near = words(before[-_BESIDE:]) + words(behind[:_BESIDE])[:3]
+        before = whole.plain[max(one.start - _BESIDE, 0) : one.start]
+        near = words(before) + words(whole.plain[one.end : one.end + _BESIDE])[:3]
         rises, falls = (not way.isdisjoint(near) for way in (_UP, _DOWN))
         rises = rises or before.endswith("+")
-        number = abs(one.number)
         wrong = seen.downs - seen.ups if rises and not falls else seen.ups - seen.downs
-        if rises is not falls and number in wrong:
+        if rises is not falls and abs(one.number) in wrong:
             return True
     return False
 

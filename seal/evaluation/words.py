@@ -7,6 +7,7 @@ known when the agent spoke, and the verdict with its reason.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
@@ -219,18 +220,22 @@ def _otherwise(text: str, goal: GoalChat) -> str:
         for one in known.odd(whole, names=True)
         if isinstance(one.value, Day) or (name := whole.plain[one.start : one.end]) in WEEKDAYS
     ]
+    ends = [one.end() for one in _SENTENCE.finditer(whole.plain)] if odd else []
     facts = [*_facts(goal)] if odd else []
-    for sentence in _SENTENCE.finditer(whole.plain) if odd else ():
-        said = sentence[0]
+    for start, end, value in odd[:_MOST]:
+        last = bisect_right(ends, start)
+        said = whole.plain[ends[last - 1] if last else 0 : ends[last] if last < len(ends) else None]
         if said.endswith("?") or not _RECKONS.isdisjoint(words(said)):
             continue
-        about = [fact for fact in facts if _is_about(fact, said)]
-        for start, end, value in odd:
-            told = [_days_of(fact, known, isinstance(value, Day)) for fact in about]
-            here = sentence.start() <= start < sentence.end()
-            if here and any(told) and not any(value in days for days in told):
-                return whole.said(start, end)
+        about = (fact for fact in facts if _is_about(fact, said))
+        told = [_days_of(fact, known, isinstance(value, Day)) for fact in about]
+        if any(told) and not any(value in days for days in told):
+            return whole.said(start, end)
     return ""
+
+
+_MOST = 20
+"""Days that no result tells of which it is looked whether one tells them otherwise, at most."""
 
 
 def _facts(goal: GoalChat) -> Iterator[str]:
