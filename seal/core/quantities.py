@@ -667,8 +667,8 @@ def _joined(tokens: Sequence[Token]) -> Iterator[Quantity]:
         is_near = place - reached <= 2 or (place - reached == 3 and between <= _BEFORE_PART)
         if held is not None and is_near and is_smaller and _is_part(one, held):
             share = one.amount / _KINDS[str(held.unit)].factor
-            parts = (*(held.parts or ((held.number, str(held.unit)),)), (one.number, str(one.unit)))
-            held = held._replace(number=held.number + share, end=one.end, parts=parts)
+            told = (*(held.parts or ((held.number, str(held.unit)),)), (one.number, str(one.unit)))
+            held = held._replace(number=held.number + share, end=one.end, parts=told)
             reached = place + 1
             continue
         if held is not None:

@@ -506,8 +506,10 @@ def _words_in(rows: Iterable[Row]) -> Iterator[str]:
 
 def _goes_other_way(said: str, seen: _Seen) -> bool:
     """Tell whether words say that something rose by what a result says it fell by, or fell."""
-    whole = read(said) if seen.ups or seen.downs else None
-    for one in whole.quantities if whole is not None else ():
+    if not seen.ups | seen.downs:
+        return False
+    whole = read(said)
+    for one in whole.quantities:
         before = whole.plain[max(one.start - _BESIDE, 0) : one.start]
         near = words(before) + words(whole.plain[one.end : one.end + _BESIDE])[:3]
         rises, falls = (not way.isdisjoint(near) for way in (_UP, _DOWN))
