@@ -470,12 +470,17 @@ _COUNTED = 40
 
 def _is_strange(clause: Clause, deed: str, seen: _Seen) -> bool:
     """Tell whether a clause claims a deed by a verb of its own that nothing in the chat has."""
-    return deed == "switch" and any(
-        _kind(one) == deed
-        and (base := deed_forms().past[one.verb][1]) not in ON_OFF | seen.tools
-        and stem(base) not in seen.known.stems
-        for one in clause.predicates
-        if not one.negated and one.verb in deed_forms().past
+    acted = not seen.kinds <= {"read"}  # else it may be told how things are
+    return (
+        acted
+        and deed == "switch"
+        and any(
+            _kind(one) == deed
+            and (base := deed_forms().past[one.verb][1]) not in ON_OFF | seen.tools
+            and stem(base) not in seen.known.stems
+            for one in clause.predicates
+            if not one.negated and one.verb in deed_forms().past
+        )
     )
 
 

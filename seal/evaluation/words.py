@@ -345,14 +345,13 @@ def _names_in(text: str, known: Record) -> list[str]:
 def _asked_or_done(goal: GoalChat) -> Record:
     """Return what is told of a goal but for the results of calls.
 
-    Of a row that has what the request names, as "plumber", all is told.
+    Of a row that has what the request names in small letters, as "plumber", all is told.
     """
     steps = [step for step in (*goal.goal.reference, *goal.steps) if step.result is None]
     texts = [step.content for step in goal.goal.reference if step.result is None]
     asked = {*words(goal.goal.text)} - word_list("english_small")
     for row in (row for step in goal.steps if step.result for row in rows_in(step.result.value)):
-        cells = [words(cell) for cell in row.values() if isinstance(cell, str)]
-        if any(cell and asked.issuperset(cell) for cell in cells):
+        if any(cell in asked for cell in row.values() if isinstance(cell, str)):
             texts.append(json_text(row))
     return record_of([goal.goal.text, *gold_sentences(goal.goal), *texts], steps)
 
@@ -373,7 +372,8 @@ def rows_in(value: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _is_superlative(word: str) -> bool:
-    return len(word) > _SHORTEST and word.endswith("est")
+    is_long = len(word) > _SHORTEST and word.endswith("est")
+    return is_long and word not in word_list("plain")  # "according to the latest figures"
 
 
 _RECORDS = frozenset(product(("record", "time"), ("high", "highs", "low", "lows")))
@@ -448,7 +448,7 @@ def _is_unasked(phrase: Phrase, goal: GoalChat) -> bool:
     return not is_asked or not phrase.stems <= asked.stems
 
 
-ON_OFF = frozenset(["turn", "switch", "enable", "disable", "activate", "deactivate"])
+ON_OFF = frozenset(words("turn switch enable disable activate deactivate connect disconnect"))
 """Verbs that may be said of any switch."""
 
 
