@@ -257,7 +257,8 @@ def _judge_question(message: _Message, sentence: Sentence) -> None:
     aside = not (addressed or sentence.is_item)  # the speaker may answer it
     aside = aside and sentence is not message.sentences[-1]
     is_offer = any(map(offers_more, own))
-    if own[0].words in _RHETORICAL or sentence.is_heading or is_offer or wants_deed or aside:
+    is_heading = sentence.is_heading and not sentence.is_item
+    if own[0].words in _RHETORICAL or is_heading or is_offer or wants_deed or aside:
         message.may |= {"asks", "asks_leave"}
         message.asking |= {sentence.start} if aside else set()
         return
@@ -393,7 +394,9 @@ def _does(message: _Message, sentence: Sentence, clause: Clause, one: Predicate)
     if one.is_first and group.isdisjoint(role("being")):
         if message.speaker == "user" and "have" not in group:  # it may be long ago
             return "may"
-        if one.verb != "saved" and not role("content").isdisjoint(words[one.at + 1 : one.at + 8]):
+        behind = words[one.at + 1 : one.at + 8]
+        sends = one.verb == "sent" and behind[:1] != ("you",) and "text" in behind
+        if one.verb != "saved" and not sends and not role("content").isdisjoint(behind):
             return "may"  # a text alone is no effect
         if one.negated or words[one.at + 1 : one.at + 2] in _NO_OBJECT:
             return "denies"

@@ -35,7 +35,7 @@ from seal.core.text import deed_forms, role, word_list, words
 from seal.core.values import json_text
 
 if TYPE_CHECKING:
-    from seal.core.types import Step
+    from seal.core.types import Step, Tables
 
 
 class _Said(NamedTuple):
@@ -73,6 +73,8 @@ class Record:
         """Likewise, of the moments in arguments of calls."""
         self.counts: set[int] = set()
         """Lengths of lists."""
+        self._sizes: dict[str, int] = {}
+        """Rows of tables, by name."""
         self._numbers: dict[Decimal, set[str | None]] = {}
         self._phones = _Phones(set(), set())
         self._local_phones: set[str] = set()
@@ -145,6 +147,7 @@ class Record:
 
     def add_step(self, step: Step) -> None:
         """Take in what a step of a chat tells that is no message of the agent."""
+        self._count(step.state or {})
         if step.call is not None:
             self.stems |= {*map(stem, words(step.call.tool or step.call.name))}
             self.add(json_text(step.call.arguments), bare=False)  # what was asked, once more
@@ -159,6 +162,12 @@ class Record:
         elif party(step.author) != AGENT:
             self.add(step.content)
             self._loosen(step.content)
+
+    def _count(self, tables: Tables) -> None:
+        """Take in how many rows changed tables have."""
+        sizes = {name: len(rows) for name, rows in tables.items()}
+        self.counts |= {n for name, n in sizes.items() if self._sizes.get(name, n) != n}
+        self._sizes |= sizes
 
     def _loosen(self, text: str) -> None:
         """Note the times that a user or result tells as times of day, which are of any day."""
@@ -218,6 +227,11 @@ class Record:
         if isinstance(value, Day):
             return value in self._moments or ("any year", *value[1:]) in self._moments
         return self._knows_word(str(value).removesuffix("'s"))
+
+    @property
+    def days(self) -> set[date]:
+        """The days that are told with their year, also by moments."""
+        return {point.date() for point in self._points}
 
     def years_of(self, day: Day) -> set[int]:
         """Return the years in which a day of a month was told, else that of today."""
@@ -344,6 +358,8 @@ class Record:
             return True
         if _SCALE.search(plain, max(one.start - 8, 0), one.end):
             return True
+        if one.number == 1 and one.unit and _RATE.match(plain, one.end):
+            return True
         is_about = _ABOUT.search(plain, max(one.start - 16, 0), one.start) is not None
         key = (one.number, one.unit, is_about)
         if key not in self._explained:
@@ -378,11 +394,12 @@ class Record:
 
     def _lasts(self, one: Quantity) -> bool:
         """Tell whether as much time lies between now and a moment, or between two of few."""
-        exponent = one.number.as_tuple().exponent
-        unit = float(one._replace(number=Decimal(1)).amount)
+        number, named = one.parts[-1] if one.parts else (one.number, one.unit)
+        unit = float(one._replace(number=Decimal(1), unit=named).amount)
         unit *= _MONTH if one.dimension == "months" else 1
-        last = unit / 2 if one.number % 1 * 2 == 1 else unit * 10.0 ** min(int(exponent), 0)
-        said, gaps = float(one.number) * unit, self._gaps()
+        exponent = number.as_tuple().exponent
+        last = unit / 2 if number % 1 * 2 == 1 else unit * 10.0 ** min(int(exponent), 0)
+        said, gaps = float(one.amount) if one.parts else float(number) * unit, self._gaps()
         near = bisect_left(gaps, said - last / 2)
         return said > 0 and near < len(gaps) and gaps[near] < said + last
 
@@ -475,6 +492,8 @@ _OF_A_CODE = 6
 _SQUARE = re.compile(r"(?:[a-z]{1,2}/)?[a-z]{1,2}[23]")
 _SCALE = re.compile(r"\b(?:out )?of (?:5|10|100)$")
 """What a mark is given of: "4.5 of 5"."""
+_RATE = re.compile(r" ?[^\W\d]{0,12} ?(?:=|\u2248|is\b|equals\b|buys\b|gets\b|gives\b)")
+"""What follows the one of a rate: "1 EUR = 160 JPY"."""
 _MONTH_BEHIND = re.compile(rf" (?:of )?(?:{'|'.join(MONTHS)})\b")
 _ABOUT = re.compile(rf"(?:{ABOUT.pattern})\W*$")
 _LONGEST = 20
@@ -548,7 +567,8 @@ def phrases(whole: Text) -> Iterator[Phrase]:
             for part in said if "?" not in marks else ():
                 if part and part[0].value not in _WISHES:
                     phrase = _phrase(whole, part, first)
-                    first = not _SPEAKER.isdisjoint(phrase.words)
+                    goes_on = first and (phrase.words[:1] == ("and",) or not phrase.words)
+                    first = goes_on or bool(phrase.deed) or not _SPEAKER.isdisjoint(phrase.words)
                     yield phrase
             said = [[]]
         elif marks or token.value in _JOINTS:
@@ -562,6 +582,8 @@ def _phrase(whole: Text, tokens: Sequence[Token], first: bool) -> Phrase:
     """Return some tokens as a phrase; first: the phrase before it is of the speaker."""
     named = [t for t in tokens if type(t.value) is str and not _has_digit(t.value)]
     said = tuple(w for t in named for w in words(whole.said(t.start, t.end)) if w.isalpha())
+    if _BOOK in pairwise(said):
+        said = tuple(word for word in said if word not in _BOOK)
     past = deed_forms().past
     at = next((n for n, word in enumerate(said) if word in past), len(said))
     before = said[max(at - _NEAR, 0) : at]
@@ -588,6 +610,8 @@ def plain_stems() -> frozenset[str]:
     return frozenset(map(stem, word_list("plain") | word_list("refusing") | word_list("no_names")))
 
 
+_BOOK = ("address", "book")
+"""What people call a list of contacts."""
 _STEM = 5
 """Letters by which words are one: reserve, reservation."""
 _ENDING = re.compile(r"(?:ies|ied|ing|ed|er|est|ly|es|s|y|e)$")
@@ -609,7 +633,7 @@ _MAY = frozenset(["may", "might", "could", "would", "should"])
 _OPENS = frozenset(
     [
         *("if", "when", "once", "until", "unless", "whether", "tell", "ask", "let", "send"),
-        *("try", "feel", "take", "good", "give", "check", "keep", "say"),
+        *("try", "feel", "take", "good", "give", "check", "keep", "say", "here"),
     ]
 )
 """What a condition, a wish, or what the other can or is to do begins with."""

@@ -159,6 +159,8 @@ class Quantity(NamedTuple):
     """None: it has none, or one that `UNITS` does not hold."""
     start: int
     end: int
+    parts: tuple[tuple[Decimal, str], ...] = ()
+    """Of "141 days and 10 hours" both, the largest first; empty: it has no parts."""
 
     @property
     def dimension(self) -> str | None:
@@ -602,9 +604,15 @@ def _unit_at(plain: str, tokens: Sequence[Token], at: int) -> tuple[str, int]:
         return "%", at + 1
     if further and (unit := _APART.get(f"{said}_{further}", "")):
         return unit, at + 1
+    if said in _FULL and further in _APART and _follows(plain, tokens, at + 1):
+        return _APART[further], at + 1
     glued = tokens[at].start == tokens[at - 1].end
     unit = (_GLUED if glued else _APART).get(said, "%" if said == "%" else "")
     return (unit, at) if unit else ("", at - 1)
+
+
+_FULL = frozenset(["full", "whole", "more", "entire"])
+"""Words between a number and its unit: "three full days"."""
 
 
 def _follows(plain: str, tokens: Sequence[Token], at: int) -> bool:
@@ -649,14 +657,19 @@ def _joined(tokens: Sequence[Token]) -> Iterator[Quantity]:
         if cents := _CENTS.get(after):
             money = held.unit if held is not None and held.dimension == held.unit else None
             one = one._replace(number=one.number / 100, unit=money or cents)
-        if held is not None and place - reached == 1 and _is_rest(one, held, tokens, place):
+        is_rest = held is not None and place - reached == 1 and _is_rest(one, held, tokens, place)
+        if held is not None and is_rest:
             parts = 100 if held.unit != "h" else 60
             one = one._replace(number=one.number / parts, unit=held.unit)
         # "450 francs, about 0.94 francs" are two.
-        is_smaller = bool(cents) or held is None or one.unit != held.unit or after == ""
-        if held is not None and place - reached <= 2 and is_smaller and _is_part(one, held):
+        is_smaller = bool(cents) or is_rest or held is None or one.unit != held.unit or after == ""
+        between = {str(token.value) for token in tokens[reached + 1 : place]}
+        is_near = place - reached <= 2 or (place - reached == 3 and between <= _BEFORE_PART)
+        if held is not None and is_near and is_smaller and _is_part(one, held):
             share = one.amount / _KINDS[str(held.unit)].factor
-            held, reached = held._replace(number=held.number + share, end=one.end), place + 1
+            told = (*(held.parts or ((held.number, str(held.unit)),)), (one.number, str(one.unit)))
+            held = held._replace(number=held.number + share, end=one.end, parts=told)
+            reached = place + 1
             continue
         if held is not None:
             yield held
@@ -671,6 +684,7 @@ def _is_rest(one: Quantity, whole: Quantity, tokens: Sequence[Token], place: int
     has_parts = is_money or (whole.unit == "h" and one.number < 60)
     gap = tokens[place + 1].start - one.end if place + 1 < len(tokens) else _WIDE
     ends = gap > 1 or isinstance(tokens[place + 1].value, Unit)
+    ends = ends or tokens[place + 1].value in word_list("plain") | word_list("english_small")
     return has_parts and one.unit is None and one.number in range(10, 100) and ends
 
 
@@ -678,8 +692,12 @@ _WIDE = 2
 """Characters between a number and what follows it where that is another clause."""
 
 
+_BEFORE_PART = frozenset(["and", "almost", "about", "nearly", "roughly", "around", "some"])
+
+
 def _is_part(one: Quantity, whole: Quantity) -> bool:
     """Tell whether a quantity is a smaller part of the one before it, as minutes of hours."""
-    if one.dimension is None or one.dimension != whole.dimension or whole.number % 1:
+    number, unit = whole.parts[-1] if whole.parts else (whole.number, whole.unit)
+    if one.dimension is None or one.dimension != whole.dimension or number % 1:
         return False
-    return one.number > 0 and one.amount < _KINDS[str(whole.unit)].factor
+    return one.number > 0 and one.amount < _KINDS[str(unit)].factor

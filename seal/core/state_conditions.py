@@ -541,6 +541,16 @@ class KnownEnds(Condition, abstract=True):
                 ended[table] = [*stayed, *rows.get("came", ())]
             yield ended
 
+    def texts(self, state: Mapping[str, Table]) -> Iterator[tuple[list[str], str]]:
+        """Yield each text that came into a column of texts, after those that gold has there."""
+        for name in (name for name, kind in self.gold.cells.items() if kind == "text"):
+            table, _, column = name.partition(".")
+            came = [row for end in self.ends for row in end.get(table, {}).get("came", ())]
+            wanted = [text for row in came if isinstance(text := row.get(column), str)]
+            for row in beyond(state.get(table, ()), self.begun.get(table, ())) if wanted else ():
+                if isinstance(text := row.get(column), str):
+                    yield wanted, text
+
     def among(self, steps: Sequence[Step]) -> Ended:
         """Return the condition for a chat: what lacks is told of the end that comes closest."""
         state, ignore = steps[-1].state or {}, self.gold.ignore

@@ -401,6 +401,9 @@ def is_same(said: Quantity, wanted: Quantity, is_about: bool = False) -> bool:
     if said.dimension != wanted.dimension:
         return False
     same_unit = said.unit == wanted.unit
+    if said.parts and same_unit and said.dimension == "time" and said.amount >= _DAY:
+        # Of "141 days and 10 hours" the days.
+        return wanted.number in (said.number, said.parts[0][0])
     pair = (said.number, wanted.number) if same_unit else (said.amount, wanted.amount)
     if pair[0] == pair[1] or (is_about and _is_about(*pair)):
         return True
@@ -410,6 +413,10 @@ def is_same(said: Quantity, wanted: Quantity, is_about: bool = False) -> bool:
     step = Decimal(1).scaleb(exponent if isinstance(exponent, int) else 0)
     unit = said._replace(number=said.number + step).amount - said.amount
     return abs(said.amount - wanted.amount) <= max(unit / 2, abs(wanted.amount) / 10**9)
+
+
+_DAY = 86_400
+"""Seconds; whoever tells of hours besides so many days tells these, too."""
 
 
 def _is_rounded(said: Decimal, wanted: Decimal, figures: int = 2) -> bool:

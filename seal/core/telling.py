@@ -17,13 +17,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from decimal import Decimal
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
-from seal.core.facts import Record, same_phone
+from seal.core.facts import Record, plain_stems, same_phone, stem
 from seal.core.quantities import (
     MONTHS,
     WEEKDAYS,
@@ -651,6 +651,16 @@ def _truths(slot: Slot, whole: Text) -> Iterator[_Spoken]:
             start = max(whole.plain.find(text.plain.strip()), 0)
             end = min(start + len(sentence.rstrip(".!? ")), len(whole.plain))
             yield _Spoken(behind[0] is slot.value, start, end)
+        elif slot.optional and not found and not sentence.endswith("?"):
+            yield from _lacking(slot, text, name, whole)
+
+
+def _lacking(slot: Slot, text: Text, name: int, whole: Text) -> Iterator[_Spoken]:
+    """Yield a sentence that denies what a slot names: "you won't need an umbrella"."""
+    is_denied = text.plain[:name].endswith("no ") or judged(text, name, name).strength < STATED
+    start = whole.plain.find(text.plain.strip())
+    if is_denied and start >= 0 and len(_DENIAL.findall(text.plain)) == 1:
+        yield _Spoken(slot.value is False, start, start + len(text.plain.strip()))
 
 
 _TRUTH = re.compile(
@@ -702,7 +712,8 @@ def _lacks(text: str, is_named: bool) -> bool | None:
     from seal.core.clauses import sentences_of
 
     clauses = [clause.said for one in sentences_of(text) for clause in one.clauses]
-    if is_named and clauses and clauses[0] & role("negation", "failing"):
+    telling = [said for said in clauses if not said <= role("apology", "courtesy") | {"i"}]
+    if is_named and telling and telling[0] & role("negation", "failing"):
         return True
     if is_named and any("please" in said for said in clauses):
         return True
@@ -805,6 +816,9 @@ def _same_facts(wanted: str, found: str) -> bool:
     for one, other in (texts, texts[::-1]):
         if Record([one]).unexplained(other):
             return False
+    both = [read(text) for text in texts]
+    if any(_differ(one, other) for one, other in (both, both[::-1])):
+        return False
     bare, have = map(_said_words, texts)
     names = {*words(" ".join(_CAPITAL.findall(wanted)))} - word_list("english_small")
     shared = sum(any(_is_kin(one, other) for other in have) for one in bare)
@@ -813,11 +827,53 @@ def _same_facts(wanted: str, found: str) -> bool:
     return is_near and denials[0] == denials[1]
 
 
+def _differ(one: Text, other: Text) -> bool:
+    """Tell whether a text has a quantity or part of the day, and the other text only others."""
+    for said in one.quantities:
+        of_kind = [q for q in other.quantities if q.unit and q.dimension == said.dimension]
+        if of_kind and said.unit and not any(is_same(said, q) for q in of_kind):
+            return True
+    parts = [_DAY_PARTS.intersection(map(str, text.values)) for text in (one, other)]
+    return all(parts) and parts[0].isdisjoint(parts[1])
+
+
+_DAY_PARTS = frozenset(
+    words("morning afternoon evening night tonight noon midnight yesterday today tomorrow")
+)
+
+
+def reworded(wanted: str, found: str, request: str = "") -> bool:
+    """Tell whether a text has a word of its own for one of the wanted text.
+
+    A word that the wanted text lacks is its own, but for small words, and for those of the request
+    where the wanted text is in other words than the request. One that names nothing, as in "I'm
+    running late", may stand beside all that is wanted.
+
+    Args:
+        wanted: The text of gold.
+        found: Another one.
+        request: What the user said.
+    """
+    bare, have = map(_said_words, (wanted, found))
+    own = _unlike(have, [*bare, *words(wanted)])
+    lacks = _unlike(bare, have)
+    asked = words(request)
+    if len(_unlike(lacks, asked)) == len(lacks):
+        own = _unlike(own, asked)
+    return any(lacks or stem(one) not in plain_stems() for one in own)
+
+
+def _unlike(some: Iterable[str], others: Sequence[str]) -> list[str]:
+    """Return the words that are kin to none of some others."""
+    return [one for one in some if not any(_is_kin(one, other) for other in others)]
+
+
 def _said_words(text: str) -> list[str]:
     """Return the words of a text that are no values and no small words."""
     said = [token.value for token in read(text).tokens]
     named = [one for one in said if type(one) is str and one.isalpha() and len(one) > _ENDING]
-    return [one for one in named if one not in word_list("english_small")]
+    usual = word_list("english_small") | role("adverb", "apology")
+    return [one for one in named if one not in usual]
 
 
 _CAPITAL = re.compile(r"(?<=[a-z,] )[A-Z]\w+")

@@ -15,9 +15,10 @@ result has, or a table, or a switch.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from decimal import Decimal
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
 from seal.core.clauses import VALUE, Clause, Predicate, sentences_of
@@ -25,9 +26,9 @@ from seal.core.conditions import USER, tells_user
 from seal.core.facts import Record, plain_stems, stem
 from seal.core.quantities import WEEKDAYS, Day, Quantity, Time, read
 from seal.core.statements import MOMENTS, leaves
-from seal.core.text import deed_forms, deeds_of, role, singular, words
+from seal.core.text import deed_forms, deeds_of, role, singular, word_list, words
 from seal.core.values import json_text
-from seal.evaluation.words import known_to, spoken
+from seal.evaluation.words import ON_OFF, known_to, rows_in, spoken
 
 if TYPE_CHECKING:
     from seal.core import Step, Tables
@@ -40,15 +41,16 @@ def belied(goal: GoalChat) -> str:
     Args:
         goal: With its answer.
     """
+    tools = [tool.rpartition("/")[2] for tool in goal.goal.offered or ()]
     seen, left = _Seen(goal.chat.once(known_to, goal)), dict.fromkeys(spoken(goal))
     for step in (step for step in goal.trajectory.steps if step.goal <= goal.position):
         seen.add(step)
         is_told = step.goal == goal.position and tells_user(step) and step.content in left
-        if is_told and (said := _false_claim(step.content, seen)):
+        if is_told and (said := _false_claim(step.content, seen, tools)):
             return said
         if is_told:
             del left[step.content]
-    return next(filter(None, (_false_claim(text, seen) for text in left)), "")
+    return next(filter(None, (_false_claim(text, seen, tools) for text in left)), "")
 
 
 Row = Mapping[str, Any]
@@ -68,6 +70,8 @@ class _Seen:
         """How tables have changed, by name: `grown`, `shrunk` or `other`."""
         self.rows: dict[str, set[frozenset[str]]] = defaultdict(set)
         """Word of a name, or of what somebody is, to the keys of the rows that have it."""
+        self.names: dict[str, set[str]] = defaultdict(set)
+        """First word of a name of several to those that follow it."""
         self.found: set[frozenset[str]] = set()
         """Keys of the rows that results have."""
         self.touched: set[str] = set()
@@ -78,6 +82,8 @@ class _Seen:
         """Words of arguments of calls that gave rows."""
         self.in_vain = False
         """Whether a call failed, or found nothing."""
+        self.lost: dict[str, list[Row]] = defaultdict(list)
+        """By table the rows that were changed or removed, as they were."""
         self.gone: dict[str, set[str]] = defaultdict(set)
         """By table the keys of rows that were changed or removed, as they were."""
         self.acted: set[str] = set()
@@ -86,10 +92,17 @@ class _Seen:
         """Kinds of deeds with a word of the tool that is named by one."""
         self.tools: set[str] = set()
         """Words of the names of called tools."""
-        self.has_text = False
-        """Whether a result has a sentence that somebody may have written."""
+        self.has_text = self.has_news = False
+        """Whether a result has a sentence that somebody may have written; news: since the agent
+        sent something."""
+        self.ups: set[Decimal] = set()
+        """Numbers that results call a change, as far as they are above 0; downs: below."""
+        self.downs: set[Decimal] = set()
+        self.moved: Counter[tuple[str, str]] = Counter()
+        """Rows by table and what became of them: `add`, `remove` or `change`."""
         self._calls: dict[str, Any] = {}
         self._now: tuple[set[str], set[str]] | None = None
+        self._spared: list[tuple[set[str], set[str]]] | None = None
 
     def add(self, step: Step) -> None:
         """Take in a step."""
@@ -111,18 +124,23 @@ class _Seen:
                 *(word for leaf in held for word in words(str(leaf))),
             }
             self.acted |= {kind for leaf in held for kind in _kinds_of(leaf)}
+            self.has_news = False
             verbs = {deed_forms().base.get(word) for word in words(call.name)}
             self.done |= {(kind, singular(word)) for kind in verbs for word in words(call.name)}
-        rows = [*_rows_in(step.result.value)]
+        rows = [*rows_in(step.result.value)]
         is_number = isinstance(step.result.value, (int, float))
         self.in_vain |= kinds == {"read"} and not rows and not is_number
         self.asked |= {word for leaf in held for word in words(str(leaf)) if rows}
         for row in rows:
             self._index(row, is_found=True)
-            self.has_text |= any(str(cell).count(" ") > 1 for cell in row.values())
+            is_text = any(str(cell).count(" ") > 1 for cell in row.values())
+            self.has_text, self.has_news = self.has_text or is_text, self.has_news or is_text
+        for name, leaf in leaves(step.result.value):
+            if type(leaf) in (int, float) and not _CHANGES.isdisjoint(words(name)):
+                (self.ups if leaf > 0 else self.downs).add(Decimal(str(abs(leaf))))
 
     def _show(self, state: Tables) -> None:
-        self._now, first = None, not self.tables
+        self._now, self._spared, first = None, None, not self.tables
         for name, rows in state.items():
             before, self.tables[name] = self.tables.get(name), rows
             if before is None:
@@ -134,6 +152,9 @@ class _Seen:
             now, then = ({json_text(row): row for row in held} for held in (rows, before))
             fresh = [now[key] for key in now.keys() - then.keys()]
             gone = [then[key] for key in then.keys() - now.keys()]
+            became = "add" if sizes > 0 else "remove" if sizes else "change"
+            self.moved[name, became] += abs(sizes) or len(fresh)
+            self.lost[name] += gone
             self.gone[name] |= {key for row in gone for key in _keys_of(row)}
             for one in (*fresh, *gone):
                 self._index(one)
@@ -145,6 +166,10 @@ class _Seen:
         keys = frozenset(_keys_of(row))
         for word in _named_by(row):
             self.rows[word].add(keys)
+        for cell in row.values():
+            if isinstance(cell, str) and " " in cell and _NAME.fullmatch(cell):
+                first, *others = words(cell)
+                self.names[first] |= {*others}
         if is_found:
             self.found.add(keys)
 
@@ -161,6 +186,17 @@ class _Seen:
             named = {word for row in rows for word in _named_by(row)}
             self._now = named, {key for key in gone if key.isdigit()}
         return self._now
+
+    @property
+    def spared(self) -> list[tuple[set[str], set[str]]]:
+        """Of each table that lost rows the words in its rows, and those of the lost ones."""
+        if self._spared is None:
+            shrunk = (name for name in self.tables if self.moved[name, "remove"])
+            self._spared = [
+                ({*_words_in(self.tables[name])}, {*_words_in(self.lost[name]), name})
+                for name in shrunk
+            ]
+        return self._spared
 
     def is_touched(self, word: str) -> bool:
         """Tell whether a call did something to one of whom a word is the name."""
@@ -179,6 +215,8 @@ class _Seen:
         }
 
 
+_CHANGES = frozenset(words("change changed difference delta gain growth"))
+"""Words of what a result calls how much something rose or fell."""
 _LARGE = 500
 """Rows of a table whose names are looked at, at most."""
 _OF_SWITCHES = frozenset(["service", "mode", "status", "enabled", "is"])
@@ -233,50 +271,52 @@ _PHONE = 7
 """Digits of a phone number, at least."""
 
 
-def _rows_in(value: Any) -> Iterator[Row]:
-    """Yield the objects of a result; none of one that has an empty list, or is a text."""
-    left, found = [value], list[Row]()
-    while left:
-        held = left.pop()
-        if isinstance(held, Mapping):
-            found.append(held)
-            left += held.values()
-        elif isinstance(held, (list, tuple)):
-            if not held:
-                return
-            left += held
-    yield from found
-
-
-def _false_claim(text: str, seen: _Seen) -> str:
+def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
     """Return the clause of a message that the record shows to be false; empty: there is none."""
     switches, told = seen.switches(), _Told()
+    header = ""
     for sentence in sentences_of(text):
         deed = ""
+        listed = _Listed(header if sentence.is_item else "")
+        whole = text[sentence.start : sentence.end]
+        if not sentence.is_question and (_mistakes(whole, seen) or _misnames(whole, seen)):
+            return whole
         odd: list[tuple[str, str]] | None = None
         for clause in () if sentence.is_question else sentence.clauses:
             before, deed = deed, _deed_of(clause, deed)
             said = text[clause.start : clause.end]
             _note_switches(clause, deed, switches, told)
-            if deed in seen.kinds and odd is None:
-                odd = _odd_values(text[sentence.start : sentence.end], seen)
-            if (clause.lead == "as" or not clause.is_tied) and any(
+            listed.add(clause, said)
+            done = deed or listed.deed
+            if done in seen.kinds and odd is None:
+                odd = _odd_values(whole, seen)
+            of_who = clause.words[0] == "who" and not sentence.is_question
+            if (clause.lead == "as" or of_who or not clause.is_tied) and any(
                 [
                     _of_others(clause, deed, seen),
                     _of_tables(clause, deed, seen),
-                    deed in seen.kinds
+                    done in seen.kinds
                     # A phone may have brackets, which part clauses.
                     and any(kind == "phone" or value in said for kind, value in odd or ()),
                     _misses(clause, seen),
                     _called(clause, before, seen),
                     _replied(clause, seen),
                     _is_still_there(clause, seen),
+                    _is_strange(clause, listed.deed, seen),
+                    _miscounts(listed, seen),
+                    _spares(said, listed, seen),
+                    _goes_other_way(said, seen),
+                    _lacks_somebody(said, clause, seen),
+                    _told_nobody(clause, seen),
+                    _denies_tool(clause, tools),
                     _names_strangers(said, seen),
                 ]
             ):
                 return said
+        header = header if sentence.is_item else listed.deed
     false = [clause for name, (on, clause) in told.of.items() if switches[name] is not on]
     false += [one for name, (on, one) in told.was.items() if seen.begun.get(name) is not on]
+    false += [one for name, one in told.same.items() if switches[name] is not seen.begun.get(name)]
     return next((text[clause.start : clause.end] for clause in false), "")
 
 
@@ -366,6 +406,208 @@ _SET = frozenset(["set", "saved", "scheduled"])
 _ENDS = ((), *((one,) for one in words("for to at on about that with of now too as called")))
 """What stands behind a noun that is all of what a deed is done to."""
 _ASIDE = frozenset(["from", "in", "to", "of", "on", "about", "for", "with"])
+
+
+class _Listed:
+    """What a sentence says was done, and to how many: read clause by clause, its lists too.
+
+    Args:
+        deed: Kind of what a list is headed by; empty: none.
+    """
+
+    def __init__(self, deed: str) -> None:
+        self.deed = deed
+        self.verb = ""
+        self.counted: tuple[Decimal, set[str]] | None = None
+        """What the last number is, and the words behind it, of which one is what it counts."""
+        self.is_of_deed = False
+        """Whether they are what the deed is said to be done to."""
+
+    def add(self, clause: Clause, said: str) -> None:
+        """Take in the next clause, which stands so in the text."""
+        done = next(filter(None, (self._done(clause, one) for one in clause.predicates)), "")
+        goes_on = clause.lead in ("and", ",", ":", "as", "") and clause.said.isdisjoint(_KEEPS)
+        verbal = any(one.subject and one.group - _NO_VERBS for one in clause.predicates)
+        self.deed = done or (self.deed if goes_on and not verbal else "")
+        whole = read(said)
+        numbers = [(one.number, one.end) for one in whole.quantities if one.unit is None]
+        numbers += [(Decimal(2), one.end()) for one in _BOTH.finditer(whole.plain)]
+        counted = next(
+            ((n, found) for n, end in numbers if (found := _nouns(whole.plain, end))), None
+        )
+        again = bool(done) and not _MEANT.union(_THEY).isdisjoint(clause.words[:2])
+        self.is_of_deed = bool(self.deed) and (counted is not None or again)
+        self.counted = counted or self.counted
+
+    def _done(self, clause: Clause, one: Predicate) -> str:
+        """Return the kind of the deed that a predicate says was done; empty: none."""
+        kind = _kind(one)
+        if not kind or one.negated or not one.group.isdisjoint(role("modal")) or clause.is_tied:
+            return ""
+        bare = not one.begin and one.at == len(one.group)
+        ends = one.at == len(clause.words) - 1 and not one.group
+        passive = not one.group.isdisjoint(("is", "are", "was", "were", "been"))
+        if not (one.is_first or passive or ends or (bare and (self.deed or not clause.lead))):
+            return ""
+        self.verb = one.verb
+        return kind
+
+
+_NO_VERBS = role("adverb") | {"about"}
+_KEEPS = frozenset(words("kept left keep remain remains stay stays still untouched unchanged not"))
+_BOTH = re.compile(r"\bboth\b")
+
+
+def _nouns(plain: str, start: int) -> set[str]:
+    """Return the words behind a number, of which one may be what it counts."""
+    behind = re.match(r"(?: [a-z]+){1,3}", plain[start : start + _COUNTED])
+    return {*map(singular, behind[0].split())} if behind else set()
+
+
+_COUNTED = 40
+"""Characters behind a number in which stands what it counts."""
+
+
+def _is_strange(clause: Clause, deed: str, seen: _Seen) -> bool:
+    """Tell whether a clause claims a deed by a verb of its own that nothing in the chat has."""
+    acted = not seen.kinds <= {"read"}  # else it may be told how things are
+    return (
+        acted
+        and deed == "switch"
+        and any(
+            _kind(one) == deed
+            and (base := deed_forms().past[one.verb][1]) not in ON_OFF | seen.tools
+            and stem(base) not in seen.known.stems
+            for one in clause.predicates
+            if not one.negated and one.verb in deed_forms().past
+        )
+    )
+
+
+def _miscounts(listed: _Listed, seen: _Seen) -> bool:
+    """Tell whether more rows are said to be new, gone or changed than are."""
+    if not listed.is_of_deed or listed.counted is None:
+        return False
+    number, nouns = listed.counted
+    name = next((name for name in seen.tables if singular(name) in nouns), "")
+    moved = seen.moved[name, "add" if listed.deed == "send" else listed.deed]
+    return 0 < moved < number
+
+
+def _spares(said: str, listed: _Listed, seen: _Seen) -> bool:
+    """Tell whether what is said to be removed is named by words of rows that are there alone."""
+    if listed.deed != "remove":
+        return False
+    own = {*words(said)} - word_list("english_small") - deed_forms().past.keys()
+    own = {word for word in own if stem(word) not in plain_stems()}
+    return any(own & there and not own & gone for there, gone in seen.spared)
+
+
+def _words_in(rows: Iterable[Row]) -> Iterator[str]:
+    """Yield the words of the texts in rows."""
+    for row in rows:
+        yield from (word for one in row.values() if isinstance(one, str) for word in words(one))
+
+
+def _goes_other_way(said: str, seen: _Seen) -> bool:
+    """Tell whether words say that something rose by what a result says it fell by, or fell."""
+    if not seen.ups | seen.downs:
+        return False
+    whole = read(said)
+    for one in whole.quantities:
+        before = whole.plain[max(one.start - _BESIDE, 0) : one.start]
+        near = words(before) + words(whole.plain[one.end : one.end + _BESIDE])[:3]
+        rises, falls = (not way.isdisjoint(near) for way in (_UP, _DOWN))
+        rises = rises or before.endswith("+")
+        wrong = seen.downs - seen.ups if rises and not falls else seen.ups - seen.downs
+        if rises is not falls and abs(one.number) in wrong:
+            return True
+    return False
+
+
+_UP = frozenset(words("up rose risen rise gain gained gains increase increased climbed grew plus"))
+_DOWN = frozenset(words("down fell fallen fall loss lost drop dropped decrease decreased declined"))
+_BESIDE = 20
+"""Characters beside a number in which its direction is told."""
+
+
+def _lacks_somebody(said: str, clause: Clause, seen: _Seen) -> bool:
+    """Tell whether a clause says that somebody is nowhere, who is in the world's tables."""
+    named = _NOBODY.search(said)
+    there = {*map(_key, words(named[1]))} if named else set[str]()
+    return bool(there) and not clause.is_tied and there <= seen.now[0] and not seen.in_vain
+
+
+_NOBODY = re.compile(
+    r"\b(?:no|nobody (?:called|named)|no one (?:called|named)) ([A-Z][^\W\d_]+(?: [A-Z][^\W\d_]+)*)"
+    r" (?:in|among|on)\b"
+)
+
+
+def _told_nobody(clause: Clause, seen: _Seen) -> bool:
+    """Tell whether a clause says that somebody was told something, and no call sent anything."""
+    return "send" not in seen.kinds and any(
+        one.verb in _TOLD | {"informed", "notified"}
+        and (one.is_first or ("been" in one.group and one.subject not in ("you", "i", "we")))
+        and (one.verb != "let" or "know" in clause.said)
+        and clause.words[one.at + 1 : one.at + 2] != ("you",)
+        and not one.negated
+        and one.group.isdisjoint(role("modal"))
+        for one in clause.predicates
+    )
+
+
+def _misnames(said: str, seen: _Seen) -> bool:
+    """Tell whether words give somebody of the world another second name."""
+    pairs = (map(str.lower, found.groups()) for found in _PAIR.finditer(said))
+    usual = word_list("no_names") | deed_forms().past.keys()
+    return any(
+        one in seen.names
+        and other not in seen.names[one] | usual
+        and stem(other) not in seen.known.stems | plain_stems()
+        for one, other in pairs
+    )
+
+
+def _mistakes(said: str, seen: _Seen) -> bool:
+    """Tell whether words say of somebody what somebody else of the world is."""
+    pairs = (map(str.lower, found.groups()) for found in _WHO_IS.finditer(said))
+    return any(
+        one in seen.rows and other in seen.rows and seen.rows[one].isdisjoint(seen.rows[other])
+        for one, other in pairs
+    )
+
+
+_WHO_IS = re.compile(r"\b([A-Z][^\W\d_]+)(?:,| is) your ([a-z]+)\b")
+_PAIR = re.compile(r"\b([A-Z][^\W\d_]+) ([A-Z][^\W\d_]+)\b")
+
+
+def _denies_tool(clause: Clause, tools: Iterable[str]) -> bool:
+    """Tell whether a clause says that what an offered tool does cannot be done at all."""
+    said = clause.words
+    general = not {"any", "all"}.isdisjoint(said) and clause.said.isdisjoint(_PROVIDED)
+    for tool in tools:
+        of_tool = words(tool)
+        things = {*map(singular, of_tool[1:])}
+        kin = {*map(stem, of_tool)}
+        unable = [one for one in clause.predicates if one.negated and one.is_first]
+        unable = [one for one in unable if not one.group.isdisjoint(("can", "able"))]
+        kinds = {deed_forms().base.get(one.verb) for one in unable} & (deeds_of(tool) - {"read"})
+        if general and kinds and ("at", "all") in pairwise(said):
+            return True
+        for at, word in enumerate(said):
+            if singular(word) not in things:
+                continue
+            after = said[at + 1 : at + 2]
+            if after and (after in _APPS or stem(after[0]) in kin) and "no" in said[:at]:
+                return True
+            if general and kinds:
+                return True
+    return False
+
+
+_APPS = (("app",), ("application",), ("tool",), ("feature",), ("function",))
+_PROVIDED = role("subordinate") | {"without"}
 
 
 def _odd_values(sentence: str, seen: _Seen) -> list[tuple[str, str]]:
@@ -460,19 +702,28 @@ _TEXTS = frozenset(["sms", "text", "phone"])
 
 
 def _replied(clause: Clause, seen: _Seen) -> bool:
-    """Tell whether a clause says that somebody has replied, of whom no result has a text."""
-    return not seen.has_text and any(
-        (one.verb in _REPLIED or clause.words[one.at : one.at + 2] == ("wrote", "back"))
+    """Tell whether a clause says that somebody has replied, or read it, and no result shows that.
+
+    What was found before the agent sent something may be of him alone to whom nothing was sent.
+    """
+    return not seen.has_news and any(
+        (one.verb in _REPLIED or _has_read(one) or clause.words[one.at : one.at + 2] == _BACK)
         and stem(one.verb) not in seen.known.stems
-        and (one.subject in seen.rows or one.subject in _THEY)
+        and (one.subject in seen.rows or one.subject in _THEY or "your" in clause.words[: one.at])
+        and not (seen.has_text and one.subject in seen.rows and not seen.is_touched(one.subject))
         and not one.negated
-        and one.group.isdisjoint(role("modal", "being"))
+        and one.group.isdisjoint({*role("modal"), *role("being")} - {"will"})
         for one in clause.predicates
     )
 
 
+def _has_read(one: Predicate) -> bool:
+    return one.verb in ("read", "seen", "opened") and not one.group.isdisjoint(("has", "have"))
+
+
+_BACK = ("wrote", "back")
 _REPLIED = frozenset(["replied", "answered", "responded", "confirmed", "agreed", "thanked"])
-_THEY = frozenset(["he", "she", "they"])
+_THEY = frozenset(["he", "she", "they", "who"])
 
 
 def _is_still_there(clause: Clause, seen: _Seen) -> bool:
@@ -504,9 +755,18 @@ def _note_switches(clause: Clause, deed: str, names: Iterable[Name], told: _Told
     text = " ".join(clause.words).replace("wi-fi", "wifi").replace("-", " ")
     said = {*text.split()}
     named = [name for name in names if said.issuperset(name)]
+    if stays := _STAYS_IN.search(text):
+        inside = [name for name in named if text.startswith(" ".join(name), stays.end())]
+        told.of |= dict.fromkeys(inside, (True, clause))
     if was := _WAS_ON.search(text):
         told.was |= dict.fromkeys(named, (was[1] in _ON, clause))
-    ends = _IS_ON.search(text) or (_TURNED.search(text) if deed == "switch" else None)
+    if _AS_IT_WAS.search(text) and not said & role("modal") - {"did"}:
+        told.same |= dict.fromkeys(named or (told.last if said & _MEANT else []), clause)
+    ends = (
+        _IS_ON.search(text)
+        or _LEFT_ON.search(text)
+        or (_TURNED.search(text) if deed == "switch" else None)
+    )
     led = {clause.lead, *text[: ends.start()].split()} if ends is not None else set()
     if ends is not None and not (led & _CONDITIONS or said & role("negation", "modal")):
         of = named or (told.last if said & _MEANT or len(said) < _BRIEF else [])
@@ -514,7 +774,13 @@ def _note_switches(clause: Clause, deed: str, names: Iterable[Name], told: _Told
         goes_on = clause.lead in ("and", ",") and "turned" not in said
         told.of |= dict.fromkeys([*of, *(told.open if goes_on else ())], (told.way, clause))
         told.open = []
-    elif ends is None and deed == "switch" and told.last and clause.lead in ("and", ","):
+    elif (
+        ends is None
+        and deed == "switch"
+        and told.last
+        and clause.lead in ("and", ",")
+        and said.isdisjoint(role("negation"))
+    ):
         told.of |= dict.fromkeys(named, (told.way, clause))  # "turned off wifi and cellular"
         told.open = named  # "turned low battery mode off, and wifi and cellular on"
     told.last = named or told.last
@@ -526,6 +792,8 @@ class _Told:
     def __init__(self) -> None:
         self.of: dict[Name, tuple[bool, Clause]] = {}
         """Whether each is on, by the last clause that says so."""
+        self.same: dict[Name, Clause] = {}
+        """Those that are said to be as they were."""
         self.was: dict[Name, tuple[bool, Clause]] = {}
         """Whether each is said to have been on before anything was done."""
         self.last: list[Name] = []
@@ -541,6 +809,12 @@ _LATER = r"(?=$| (?:again|now|already|too|afterwards|after|for|first|as|right|be
 _IS_ON = re.compile(
     rf"\b(?:is|are|stays?|remains?)(?: (?:still|now|currently|already|back|again|both|all))* "
     rf"{_WAYS}{_LATER}()"
+)
+_STAYS_IN = re.compile(r"\b(?:is|are|stays?|remains?)(?: (?:still|now|currently))? in (?:the )?")
+_LEFT_ON = re.compile(rf"\b(?:left|kept|leave|keep)(?: \w+){{1,4}}? {_WAYS}{_LATER}()")
+_AS_IT_WAS = re.compile(
+    r"\bas (?:it|they) (?:was|were|is|are)\b|\b(?:un(?:touched|changed)|alone)\b"
+    r"|\bnot (?:touch(?:ed)?|change[d]?|alter(?:ed)?)\b"
 )
 _WAS_ON = re.compile(rf"\bwas already {_WAYS}")
 _TURNED = re.compile(

@@ -280,16 +280,26 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
         return None
     from seal.core.telling import wrong_day
     from seal.evaluation.claims import belied
-    from seal.evaluation.words import doubtful, findings_of, known_to, may_claim, spoken
+    from seal.evaluation.words import (
+        doubtful,
+        findings_of,
+        flat,
+        known_to,
+        may_claim,
+        reworded_cell,
+        spoken,
+        told_otherwise,
+    )
 
-    if any(map(may_claim, spoken(goal))) and (claimed := _claimed_falsely(goal)):
+    lacks = any(slot.type == "lack" for slot in goal.goal.tells)
+    if (lacks or any(map(may_claim, spoken(goal)))) and (claimed := _claimed_falsely(goal)):
         told = f"the answer claims what was not done: {claimed!r}"
         return value_of(0.0, replace(verdict, label="unsolved", reason=told))
     record = goal.chat.once(known_to, goal)
     if day := wrong_day(goal.answer, record):
         told = f"the answer says {day!r}, and the day or its weekday is another"
         return value_of(0.0, replace(verdict, label="unsolved", reason=told))
-    if claimed := belied(goal):
+    if claimed := belied(goal) or told_otherwise(goal):
         told = f"the answer says what is not so: {claimed!r}"
         return value_of(0.0, replace(verdict, label="unsolved", reason=told))
     if verdict.label == "unsure":
@@ -297,16 +307,24 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
     if not unserved(goal.goal) and _says_undone(goal):
         told = "the answer says that it was not done, and it was"
         return value_of(0.0, replace(verdict, label="unsolved", reason=told))
+    said, is_false = flat(goal)
+    if is_false:
+        told = f"the answer says {said!r}, and it is the other way round"
+        return value_of(0.0, replace(verdict, label="unsolved", reason=told))
     # How far a day is away follows from today, which few records tell.
     usual = {"tomorrow", "tonight", "yesterday", *record.weekdays}
     values = (one for one in goal.chat.once(findings_of, goal) if one.slot.type not in WORDS)
     slots = [one.said for one in values if one.state == "told"]
-    found = record.unexplained(goal.answer, names=True)
+    found = [one for text in spoken(goal) for one in record.unexplained(text, names=True)]
     odd = [said for said in found if said.lower() not in usual and said not in " ".join(slots)]
-    if odd:
+    if said:
+        told = f"gold does not tell whether {said!r} is right"
+    elif odd:
         told = f"the answer says {odd[0]!r}, which neither the request nor a result tells"
     elif said := doubtful(goal, slots):
         told = f"nothing in the chat tells of what the agent says: {said!r}"
+    elif said := reworded_cell(goal):
+        told = f"gold has other words than {said!r}"
     else:
         return None
     verdict = replace(verdict, label="unsure", reason=told)
@@ -321,9 +339,11 @@ def _claimed_falsely(goal: GoalChat) -> str:
 
     steps = [step for step in goal.trajectory.steps if step.goal <= goal.position]
     here = {step.index for step in steps if step.goal == goal.position}
+    lacks = any(slot.type == "lack" for slot in goal.goal.tells)
     for one in untruths(steps, gold_texts(goal)):
         # "Done." may be said where nothing had to be done.
-        if one.kind == "false_success" and one.step in here and not one.vague:
+        is_false = one.kind == "false_success" or lacks  # who knows nothing invents a value
+        if is_false and one.step in here and not one.vague:
             return one.said
     return ""
 

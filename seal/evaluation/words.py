@@ -7,22 +7,25 @@ known when the agent spoke, and the verdict with its reason.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from functools import cache
-from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import pairwise, product
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from seal.core import Goal, Step, Task, Verdict
+from seal.core.clauses import sentences_of
 from seal.core.conditions import USER, Replied, parts, party, tells_user
 from seal.core.facts import Phrase, Record, phrases, plain_stems, stem
-from seal.core.quantities import WEEKDAYS, is_foreign, read
+from seal.core.quantities import WEEKDAYS, Day, is_foreign, read
 from seal.core.slots import Slot, says_something
+from seal.core.state_conditions import EndsAs, KnownEnds
 from seal.core.statements import listed_values
-from seal.core.telling import Finding, find, outcome
-from seal.core.text import deed_forms, role, words
+from seal.core.telling import Finding, find, outcome, reworded
+from seal.core.text import deed_forms, role, word_list, words
 from seal.core.values import json_text
 from seal.evaluation.goals import made_calls
 
@@ -164,7 +167,6 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
         told: The words that tell what gold asks to be told, which need nothing else to be known.
     """
     known = goal.chat.once(known_to, goal)
-    asked = any(map(_is_superlative, words(goal.goal.text)))
     tools = goal.chat.once(_asked_of, goal).tools
     done = {
         stem(form)
@@ -191,8 +193,131 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
             if phrase.deed and (unknown or _is_unasked(phrase, goal)):
                 return said
             best = [word for word in phrase.words if _is_superlative(word)]
-            if best and asked and not any(stem(word) in known.stems for word in best):
+            if best and not any(stem(word) in known.stems for word in best):
                 return said
+            if not _RECORDS.isdisjoint(pairwise(phrase.words)) and "record" not in known.stems:
+                return said
+    return ""
+
+
+# -- What is told of a known thing, and a bare yes or no.
+
+
+def told_otherwise(goal: GoalChat) -> str:
+    """Return a day, or day of the week, that results tell otherwise of the same thing; empty: none.
+
+    The thing is the same where a call with its result, or a row of one, has a word of the sentence
+    that names something, or two of its numbers. Days that are reckoned from another are left out.
+    """
+    return next(filter(None, (_otherwise(text, goal) for text in spoken(goal))), "")
+
+
+def _otherwise(text: str, goal: GoalChat) -> str:
+    known = goal.chat.once(known_to, goal)
+    whole = read(text)
+    odd = [
+        (one.start, one.end, one.value if isinstance(one.value, Day) else name)
+        for one in known.odd(whole, names=True)
+        if isinstance(one.value, Day) or (name := whole.plain[one.start : one.end]) in WEEKDAYS
+    ]
+    ends = [one.end() for one in _SENTENCE.finditer(whole.plain)] if odd else []
+    facts = [*_facts(goal)] if odd else []
+    for start, end, value in odd[:_MOST]:
+        last = bisect_right(ends, start)
+        said = whole.plain[ends[last - 1] if last else 0 : ends[last] if last < len(ends) else None]
+        if said.endswith("?") or not _RECKONS.isdisjoint(words(said)):
+            continue
+        about = (fact for fact in facts if _is_about(fact, said))
+        told = [_days_of(fact, known, isinstance(value, Day)) for fact in about]
+        if any(told) and not any(value in days for days in told):
+            return whole.said(start, end)
+    return ""
+
+
+_MOST = 20
+"""Days that no result tells of which it is looked whether one tells them otherwise, at most."""
+
+
+def _facts(goal: GoalChat) -> Iterator[str]:
+    """Yield what each call and its result tell, row by row."""
+    calls = {call.id: call for call in made_calls(goal.steps)}
+    for step in goal.steps:
+        call = calls.get(step.result.call_id) if step.result is not None else None
+        if step.result is None or call is None or step.result.error is not None:
+            continue
+        rows = [*rows_in(step.result.value)]
+        if rows:
+            yield from map(json_text, rows)
+        else:
+            yield f"{json_text(call.arguments)} {json_text(step.result.value)}"
+
+
+def _is_about(fact: str, sentence: str) -> bool:
+    """Tell whether a fact and a sentence have a word that names something, or two numbers."""
+    usual = word_list("plain") | word_list("english_small") | word_list("no_names")
+    shared = {*words(fact)} & {*words(sentence)}
+    named = {one for one in shared if len(one) > _SMALL and one not in usual and one.isalpha()}
+    return bool(named) or sum(map(str.isdigit, shared)) > 1
+
+
+def _days_of(fact: str, known: Record, in_months: bool) -> set[Any]:
+    """Return the days of a fact without their year, or their names in the week."""
+    record = Record([fact], known.now)
+    days = record.days
+    if in_months:
+        return {Day(year, day.month, day.day) for day in days for year in (None, day.year)}
+    named = {str(one) for one in read(fact).values if one in WEEKDAYS}
+    return named or {WEEKDAYS[day.weekday()] for day in days}
+
+
+_SMALL = 3
+"""Letters of words that are held for no thing, at most."""
+_SENTENCE = re.compile(r"(?:[^\n;?!.]|\.(?=\S))+\??")
+_RECKONS = frozenset(words("after before later earlier ago next following previous from instead"))
+
+
+def flat(goal: GoalChat) -> tuple[str, bool]:
+    """Return the yes or no that an answer begins with, and whether gold's reply has the other.
+
+    Empty: it has none, or the request is no question that a yes or no answers, or gold has a truth
+    to tell, or the same word.
+    """
+    is_asked = any(
+        one.is_question and one.words[0] in role("yesno") and one.words[1:2] != ("you",)
+        for one in sentences_of(goal.goal.text)
+    )
+    said = _flat(goal.answer or "") if is_asked else ""
+    if not said or any(slot.type == "truth" for slot in goal.goal.tells):
+        return "", False
+    replies = [step.content for step in goal.goal.reference if tells_user(step)]
+    gold = [one for one in map(_flat, (*replies, *goal.goal.answers)) if one]
+    return ("", False) if said in gold else (said, bool(gold))
+
+
+def _flat(text: str) -> str:
+    """Return the yes or no that a text begins with; empty: it does not."""
+    first = sentences_of(text)[:1]
+    said = first[0].clauses[0].words if first else ()
+    yes, no = said[:1] in (("yes",), ("yeah",), ("yep",)), said in (("no",), ("nope",))
+    return "yes" if yes else "no" if no else ""
+
+
+def reworded_cell(goal: GoalChat) -> str:
+    """Return a text that a goal's calls left in a table in words that gold lacks; empty: none.
+
+    It tells what gold's text does, as far as values and names say (`seal.core.telling.is_alike`).
+    """
+    heard = (step.content for step in goal.steps if party(step.author) == USER)
+    request = " ".join([goal.goal.text, *heard])
+    nodes = (node for plan in goal.goal.plans or () for node in plan.milestones)
+    ends = (part for node in nodes for part in parts(node.condition) if isinstance(part, EndsAs))
+    for end in ends:
+        known = end.in_chat(goal.trajectory, goal.position)
+        if isinstance(known, KnownEnds):
+            state = next((one.state for one in goal.trajectory.steps[::-1] if one.state), {})
+            for wanted, text in known.texts(state or {}):
+                if all(reworded(one, text, request) for one in wanted):
+                    return text
     return ""
 
 
@@ -218,16 +343,40 @@ def _names_in(text: str, known: Record) -> list[str]:
 
 
 def _asked_or_done(goal: GoalChat) -> Record:
-    """Return what is told of a goal but for the results of calls."""
+    """Return what is told of a goal but for the results of calls.
+
+    Of a row that has what the request names in small letters, as "plumber", all is told.
+    """
     steps = [step for step in (*goal.goal.reference, *goal.steps) if step.result is None]
     texts = [step.content for step in goal.goal.reference if step.result is None]
+    asked = {*words(goal.goal.text)} - word_list("english_small")
+    for row in (row for step in goal.steps if step.result for row in rows_in(step.result.value)):
+        if any(cell in asked for cell in row.values() if isinstance(cell, str)):
+            texts.append(json_text(row))
     return record_of([goal.goal.text, *gold_sentences(goal.goal), *texts], steps)
 
 
+def rows_in(value: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the objects of a result; none of one that has an empty list, or is a text."""
+    left, found = [value], list[Mapping[str, Any]]()
+    while left:
+        held = left.pop()
+        if isinstance(held, Mapping):
+            found.append(held)
+            left += held.values()
+        elif isinstance(held, (list, tuple)):
+            if not held:
+                return
+            left += held
+    yield from found
+
+
 def _is_superlative(word: str) -> bool:
-    return len(word) > _SHORTEST and word.endswith("est")
+    is_long = len(word) > _SHORTEST and word.endswith("est")
+    return is_long and word not in word_list("plain")  # "according to the latest figures"
 
 
+_RECORDS = frozenset(product(("record", "time"), ("high", "highs", "low", "lows")))
 _SHORTEST = 5
 """Letters of words such as rest, west and best."""
 
@@ -290,15 +439,17 @@ def _is_unasked(phrase: Phrase, goal: GoalChat) -> bool:
     """Tell whether a phrase claims a deed of which a goal and its calls know nothing."""
     asked = goal.chat.once(_asked_of, goal)
     kind, base = deed_forms().past[phrase.deed]
-    if kind == "switch" and base not in _ON_OFF:  # "and blocked the number"
+    if kind == "switch" and base not in ON_OFF:  # "and blocked the number"
         return base not in asked.tools | asked.told
-    if phrase.words in asked.said or any(_means(form, kind) for form in asked.tools):
+    kinds = ("add", "change") if base == "set" else (kind,)
+    if phrase.words in asked.said or any(_means(f, one) for f in asked.tools for one in kinds):
         return False
     is_asked = phrase.deed in asked.told or any(_means(form, kind) for form in asked.forms)
     return not is_asked or not phrase.stems <= asked.stems
 
 
-_ON_OFF = frozenset(["turn", "switch", "enable", "disable", "activate", "deactivate"])
+ON_OFF = frozenset(words("turn switch enable disable activate deactivate connect disconnect"))
+"""Verbs that may be said of any switch."""
 
 
 def _means(form: str, kind: str) -> bool:

@@ -12,7 +12,7 @@ from quickly import quickly
 from seal.core import Step, ToolCall
 from seal.core.facts import Record
 from seal.core.slots import Slot, slots_of
-from seal.core.telling import find, is_alike, wrong_day
+from seal.core.telling import find, is_alike, reworded, wrong_day
 
 PLACE = Slot("1420 Larkspur Street", type="place")
 LACK = Slot(["number", "contacts"], type="lack")
@@ -231,6 +231,8 @@ def test_long_messages_take_no_time(piece: str) -> None:
         ("text", "I'll be ten minutes late", "I will be 10 min late", True),
         ("text", "I'll be ten minutes late", "I'll be late", False),
         ("text", "Lunch with Bo on Monday", "Lunch with Cleo on Monday", False),
+        ("text", "I'll be ten minutes late", "I'll be ten hours late", False),
+        ("text", "Call on Monday evening", "Call on Monday morning", False),
         ("time", 1764925200.0, 1764925230.0, True),
         ("time", 1764925200.0, 1764928800.0, False),
         ("time", "17:30", "5.30 pm", True),
@@ -245,3 +247,45 @@ def test_cells_that_people_write_are_compared_by_what_they_say(
     kind: str, wanted: Any, found: Any, expected: bool
 ) -> None:
     assert is_alike(kind, wanted, found) is expected
+
+
+@every_case(
+    ("found", "expected"),
+    [
+        ("Hand in your tax papers", False),
+        ("Handing in the tax papers", False),
+        ("Reminder: hand in the tax papers", False),
+        ("Submit the tax papers", True),
+        ("Hand in the rent papers", True),
+        ("Hand in the tax papers to Sofia", True),
+    ],
+)
+def test_a_text_is_in_other_words_where_one_is_of_its_own(found: str, expected: bool) -> None:
+    request = "Set a reminder for me, please: hand in the tax papers"
+    assert reworded("Hand in the tax papers", found, request) is expected
+
+
+@every_case(
+    ("text", "expected"),
+    [
+        ("141 days and 10 hours.", "told"),
+        ("141 full days and almost 10 hours to go!", "told"),
+        ("141 days, 9 hours and 54 minutes", "told"),
+        ("142 days and 10 hours.", "contradicted"),
+    ],
+)
+def test_a_duration_of_several_parts_tells_its_days(text: str, expected: str) -> None:
+    assert state({"days": {"value": 141, "unit": "days"}}, text) == expected
+
+
+@every_case(
+    ("text", "expected"),
+    [
+        ("Yes, take an umbrella.", "told"),
+        ("You won't need an umbrella.", "contradicted"),
+        ("No umbrella needed.", "contradicted"),
+        ("Do you have an umbrella?", "left out"),
+    ],
+)
+def test_a_truth_that_may_be_left_out_may_not_be_denied(text: str, expected: str) -> None:
+    assert state({"umbrella": {"value": True, "optional": True}}, text) == expected

@@ -157,6 +157,76 @@ def test_who_looked_in_vain_may_say_so() -> None:
     check("I couldn't find anybody in your contacts.", "I couldn't find anybody", FOUND, TEXTED)
 
 
+RENT = {"id": "r-8", "text": "Pay the rent", "at": 1763490600}
+CLEARED = ("remove_reminder", {"id": "r-9"}, None, {"reminders": [RENT]})
+WITH_RENT = ("add_reminder", {"text": "Pay the rent"}, None, {"reminders": [DUE, RENT]})
+
+
+@every_case(
+    ("answer", "wrong"),
+    [
+        ("I deleted one reminder, and kept the rent.", ""),
+        ("I deleted two reminders.", "I deleted two reminders"),
+        ("I deleted both overdue reminders.", "I deleted both"),
+        ("Two reminders were overdue, and they are deleted.", "they are deleted"),
+        ("I found two reminders and deleted one of them.", ""),
+        ("I deleted 'Water the plants' and 'Pay the rent'.", "'Pay the rent"),
+        ("I deleted the plants. The reminder to pay the rent is still there.", ""),
+        ("The reminder is deleted, and the one about the rent too.", "the one about"),
+        ("Deleted:\n- Water the plants\n\nKept:\n- Pay the rent", ""),
+    ],
+)
+def test_as_many_rows_went_as_are_told_and_those(answer: str, wrong: str) -> None:
+    check(answer, wrong, WITH_RENT, CLEARED, asked="Delete what is overdue")
+
+
+@every_case(
+    ("answer", "wrong"),
+    [
+        ("I left wifi on.", "I left wifi on"),
+        ("I left your wifi as it was.", "as it was"),
+        ("I did not touch your wifi.", "I did not touch your wifi"),
+        ("I did not touch low battery mode.", ""),
+        ("I only switched wifi off and did not touch location.", ""),
+        ("Your phone stays in low battery mode.", "Your phone stays in low"),
+        ("Wifi is off, and the number is blocked.", "the number is blocked"),
+    ],
+)
+def test_a_switch_that_changed_was_not_left_alone(answer: str, wrong: str) -> None:
+    check(answer, wrong, WIFI_OFF)
+
+
+@every_case(
+    ("answer", "wrong"),
+    [
+        ("The share is at 112.8, down 1.23 %.", ""),
+        ("The share is at 112.8, up 1.23 %.", "up 1.23"),
+        ("The share rose by 1.4 to 112.8.", "The share rose by 1.4"),
+        ("It fell by 1.4.", ""),
+    ],
+)
+def test_what_fell_did_not_rise(answer: str, wrong: str) -> None:
+    value = {"price": 112.8, "change": -1.4, "percent_change": -1.23}
+    check(answer, wrong, ("search_stock", {"query": "Ridge"}, value, {}))
+
+
+@every_case(
+    ("answer", "wrong"),
+    [
+        ("There is no Ann in your contacts.", "There is no Ann in your contacts"),
+        ("There is no landlord in your contacts.", ""),
+        ("Your landlord has been told that you are late.", "Your landlord has been told"),
+        ("I let them know that you are late.", "I let them know"),
+        ("I told you that before.", ""),
+        ("That is Ann Keller.", "That is Ann Keller"),
+        ("That is Ann Lee, your dentist.", "That is Ann Lee, your dentist"),
+        ("That is Ann Lee, your sister.", ""),
+    ],
+)
+def test_the_world_has_whom_it_has(answer: str, wrong: str) -> None:
+    check(answer, wrong, FOUND)
+
+
 @pytest.mark.no_cover
 @pytest.mark.parametrize(
     "piece",
@@ -167,6 +237,8 @@ def test_who_looked_in_vain_may_say_so() -> None:
         "I couldn't find Ann ",
         "to Ann to ",
         "I texted Ann to ",
+        "I deleted two reminders, ",
+        "up 5 % and ",
     ],
 )
 def test_no_message_takes_long_to_hold_against_the_world(piece: str) -> None:
