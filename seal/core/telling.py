@@ -31,7 +31,6 @@ from seal.core.quantities import (
     Quantity,
     Text,
     Time,
-    Unit,
     days,
     is_foreign,
     normalise,
@@ -350,7 +349,7 @@ def _spoken(slot: Slot, whole: Text, today: date | None, request: str) -> Iterat
     elif slot.type in ("date", "weekday"):
         yield from _spoken_days(slot, whole, today)
     elif slot.type == "phone":
-        for match in _PHONE.finditer(whole.plain):
+        for match in PHONE.finditer(whole.plain):
             right = any(same_phone(match[0], text) for text in slot.texts)
             yield _Spoken(right, *match.span())
     elif slot.type in ("name", "place"):
@@ -393,7 +392,9 @@ def _other_names(slot: Slot, whole: Text, request: str) -> Iterator[_Spoken]:
 _TITLES = frozenset(words("mr mrs ms miss dr doctor prof professor sir madam"))
 _SHIFT = 9
 """Characters by which a place in the plain text is before that in the source, at most."""
-_PHONE = re.compile(r"(?<![\w+])\+?\(?\d(?:[ ().-]{0,3}\d){6,16}(?!\w)")
+PHONE = re.compile(r"(?<![\w+])\+?\(?\d(?:[ ().-]{0,3}\d){6,16}(?!\w)")
+
+"""A phone number, however it is grouped."""
 
 
 def _code(text: str) -> re.Pattern[str]:
@@ -734,49 +735,6 @@ def _shown(whole: Text) -> str:
 
 
 _LONGEST_SHOWN = 200
-
-
-def slots_in(text: str) -> list[Slot]:
-    """Return the values that a sentence tells: numbers, days, times, names, codes, what is so.
-
-    Of a sentence that tells none: none, so that its words alone say nothing certain.
-    """
-    whole = read(text)
-    placed = [
-        (one.start, one.end, Slot(str(one.number), unit=one.unit or "")) for one in whole.quantities
-    ]
-    spans = [match.span() for match in _PHONE.finditer(whole.plain)]
-    for token in whole.tokens:
-        is_value = isinstance(token.value, (Day, Time)) or token.value in WEEKDAYS
-        if is_value or (isinstance(token.value, str) and any(map(str.isdigit, token.value))):
-            spans.append((token.start, token.end))
-    spans += [match.span() for match in _NAMED.finditer(whole.source)]
-    placed += [(start, end, Slot(whole.said(start, end))) for start, end in spans]
-    units = {
-        place
-        for one in whole.tokens
-        if isinstance(one.value, Unit)
-        for place in range(one.start, one.end)
-    }
-    found, reached = list[Slot](), 0
-    for start, end, slot in sorted(placed, key=lambda one: (one[0], -one[1])):
-        if start >= reached and start not in units:
-            reached = end
-            found.append(slot)
-    so = _SO.search(whole.plain)
-    if so is not None and not found:
-        value = so[2] not in ("off", "disabled", "deactivated")
-        found.append(Slot(value, name=" ".join(words(so[1])[-_SUBJECT:])))
-    return found
-
-
-_NAMED = re.compile(r"(?<=[a-z,:] )[A-Z]\w+(?: [A-Z]\w+)*|^[A-Z]\w+ [A-Z]\w+")
-_SO = re.compile(
-    r"([\w ]{3,40}?) (?:is|are|has been|was)(?: now| currently| already| turned| switched| set to)*"
-    r" (on|off|enabled|disabled|activated|deactivated)\b"
-)
-_SUBJECT = 3
-"""Words of what is on or off, at most."""
 
 
 # -- Cells of a table that people write.

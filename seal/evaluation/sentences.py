@@ -6,6 +6,7 @@ wording counts: state and calls are held exactly, and of each sentence its value
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -13,8 +14,11 @@ from typing import TYPE_CHECKING
 from seal.core import Plan, Step, Verdict, shortened
 from seal.core.conditions import MESSAGE, Condition, Match, parts, tells_user
 from seal.core.facts import Record
+from seal.core.quantities import WEEKDAYS, Day, Time, Unit, read
+from seal.core.slots import Slot
 from seal.core.state_conditions import AllOf, DependsOn, StateHas
-from seal.core.telling import find, outcome, slots_in
+from seal.core.telling import PHONE, find, outcome
+from seal.core.text import words
 from seal.evaluation.goals import WHOLLY
 from seal.evaluation.plans import in_chat, measure_plan, view
 from seal.evaluation.words import ORDER, known_to, verdict_of
@@ -27,7 +31,7 @@ def judge_sentences(goal: GoalChat, match: Match) -> Verdict | None:
     """Return whether a plan is kept, but for the wording of what the agent says; None: it has none.
 
     State and calls count exactly. Of each sentence that the agent was to say, the values must be
-    told (`telling.slots_in`); where it has none, words leave it open.
+    told (`slots_in`); where it has none, words leave it open.
 
     Raises:
         DataError: The plan cannot be measured.
@@ -112,3 +116,46 @@ def _told_one(
     found = [find(slots, messages, record, request=request) for slots in ways]
     best = min(found, key=lambda way: ORDER.index(outcome(way)))
     return verdict_of(best, ways)
+
+
+def slots_in(text: str) -> list[Slot]:
+    """Return the values that a sentence tells: numbers, days, times, names, codes, what is so.
+
+    Of a sentence that tells none: none, so that its words alone say nothing certain.
+    """
+    whole = read(text)
+    placed = [
+        (one.start, one.end, Slot(str(one.number), unit=one.unit or "")) for one in whole.quantities
+    ]
+    spans = [match.span() for match in PHONE.finditer(whole.plain)]
+    for token in whole.tokens:
+        is_value = isinstance(token.value, (Day, Time)) or token.value in WEEKDAYS
+        if is_value or (isinstance(token.value, str) and any(map(str.isdigit, token.value))):
+            spans.append((token.start, token.end))
+    spans += [match.span() for match in _NAMED.finditer(whole.source)]
+    placed += [(start, end, Slot(whole.said(start, end))) for start, end in spans]
+    units = {
+        place
+        for one in whole.tokens
+        if isinstance(one.value, Unit)
+        for place in range(one.start, one.end)
+    }
+    found, reached = list[Slot](), 0
+    for start, end, slot in sorted(placed, key=lambda one: (one[0], -one[1])):
+        if start >= reached and start not in units:
+            reached = end
+            found.append(slot)
+    so = _SO.search(whole.plain)
+    if so is not None and not found:
+        value = so[2] not in ("off", "disabled", "deactivated")
+        found.append(Slot(value, name=" ".join(words(so[1])[-_SUBJECT:])))
+    return found
+
+
+_NAMED = re.compile(r"(?<=[a-z,:] )[A-Z]\w+(?: [A-Z]\w+)*|^[A-Z]\w+ [A-Z]\w+")
+_SO = re.compile(
+    r"([\w ]{3,40}?) (?:is|are|has been|was)(?: now| currently| already| turned| switched| set to)*"
+    r" (on|off|enabled|disabled|activated|deactivated)\b"
+)
+_SUBJECT = 3
+"""Words of what is on or off, at most."""
