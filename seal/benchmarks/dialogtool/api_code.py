@@ -44,7 +44,7 @@ CONVENTION = (
 TABLE = "table"
 """The first parameter."""
 ROWS_SHOWN = 3
-_OPENS = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})[^`\n]*\n")
+_OPENS = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,}+)[^`\n]*\n")
 _CLOSES = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})\s*")
 
 
