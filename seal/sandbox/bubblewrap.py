@@ -47,8 +47,9 @@ from seal.sandbox.function_cases import (
 #
 # The child has no network, no processes but itself and no variables. Its read-only file system
 # holds the interpreter and its standard library alone. CPU, memory, open files and written bytes
-# are limited, and system calls are filtered (`seccomp`). Its clock stands still.
-# Each case has its time on the wall. After that the child is killed with everything in it, and another child goes on with the next case.
+# are limited, and system calls are filtered (`seccomp`). Its clock stands still. Each case has its
+# time on the wall. After that the child is killed with everything in it, and another child goes on
+# with the next case.
 #
 # What the child says is taken as the code's own words. It may lie about its result, but it does not
 # know the expected one.
