@@ -21,10 +21,10 @@ from typing import Any
 from drawn_patterns import Drawn, every_pattern
 from quickly import quickly
 
-SHORT, LONG, LONGEST = 1_000, 8_000, 200_000
+SHORT, LONG, LONGEST = 1_000, 4_000, 200_000
 GROWTH = (LONG / SHORT) ** 1.3
-TOO_SHORT = 0.003
-"""Seconds that show no growth. Time may grow with n ** 1.3 from there to `LONGEST`: 0.2 s."""
+TOO_SHORT = 0.002
+"""Seconds that show no growth. Time may grow with n ** 1.3 from there to `LONGEST`: 0.33 s."""
 SIGNS = (
     *(" ", "\n", "\t ", "'", '"', "1", "1.", "1,", ".", "[", "(", "{", "]", "a", "A", "_", "-"),
     *("a ", "a\n", "a-", "a.", "a, ", "a1 ", "word ", "Word ", '{"a":', "<a>", "/", "\\", ":", "@"),

@@ -58,9 +58,9 @@ def stop_clocks(now: float) -> None:
         return lambda seconds=None: real(now if seconds is None else seconds)
 
     time.time, time.time_ns = lambda: now, lambda: int(now * 10**9)
-    time.gmtime, time.localtime, time.ctime = map(at, (time.gmtime, time.localtime, time.ctime))  # type: ignore[assignment,arg-type]
+    time.gmtime, time.localtime, time.ctime = map(at, (time.gmtime, time.localtime, time.ctime))  # type: ignore[assignment]
     strftime = time.strftime
-    time.strftime = lambda form, moment=None: strftime(form, moment or time.gmtime())  # type: ignore[assignment]
+    time.strftime = lambda form, moment=None: strftime(form, moment or time.gmtime())
 
 
 def told(error: BaseException) -> dict[str, object]:
