@@ -23,8 +23,10 @@ from quickly import quickly
 
 SHORT, LONG, LONGEST = 1_000, 4_000, 200_000
 GROWTH = (LONG / SHORT) ** 1.3
-TOO_SHORT = 0.002
-"""Seconds that show no growth. Time may grow with n ** 1.3 from there to `LONGEST`: 0.33 s."""
+TOO_SHORT = 0.005
+"""Seconds that show no growth. Time may grow with n ** 1.3 from there to `LONGEST`: 0.8 s."""
+ENDED = 0.5
+"""Seconds after which a call over a shorter text is ended."""
 SIGNS = (
     *(" ", "\n", "\t ", "'", '"', "1", "1.", "1,", ".", "[", "(", "{", "]", "a", "A", "_", "-"),
     *("a ", "a\n", "a-", "a.", "a, ", "a1 ", "word ", "Word ", '{"a":', "<a>", "/", "\\", ":", "@"),
@@ -73,7 +75,7 @@ def _too_slow(drawn: Drawn) -> Iterator[str]:
         seconds = _seconds(drawn, start, body, LONG)
         if seconds > slowest:
             slowest, longest = seconds, (start, body)
-        if seconds > TOO_SHORT and _growth(drawn, start, body) > GROWTH:
+        if seconds >= ENDED or (seconds > TOO_SHORT and _growth(drawn, start, body) > GROWTH):
             yield f"{drawn.method} {drawn.place}: {start!r} and many {body!r}: {seconds:.3f} s"
             return
     try:
@@ -97,7 +99,7 @@ def _seconds(drawn: Drawn, start: str, body: str, length: int) -> float:
     if isinstance(drawn.pattern.pattern, bytes):
         text = text.encode("latin-1", "replace")
     asked = getattr(drawn.pattern, drawn.method)
-    most = 0.5 if length < LONGEST else 20.0
+    most = ENDED if length < LONGEST else 20.0
     enabled = gc.isenabled()
     gc.disable()
     began = time.process_time()

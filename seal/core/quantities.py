@@ -469,7 +469,7 @@ def _count(said: str) -> Decimal:
     total = group = Decimal(0)
     said, _, decimals = said.partition(" point ")
     said, half, _ = said.partition(" and a half")
-    for part in re.findall(r"[a-z]+|[\d.,]*\d", said):
+    for part in re.findall(r"[a-z]+|(?<![\d.,])[\d.,]*\d", said):
         if part[-1].isdigit():
             group = Decimal(part.replace(",", ""))
         elif part in ("a", "an"):

@@ -134,7 +134,9 @@ def code_of(text: str) -> Code:
     blocks = list(_fenced(text))
     if not blocks:
         return Code(text, 0)
-    defining = [block for block in blocks if re.search(r"^\s*(?:async\s+)?def\b", block, re.M)]
+    defining = [
+        block for block in blocks if re.search(r"^[^\S\n]*+(?:async\s+)?def\b", block, re.M)
+    ]
     return Code("\n".join(defining or blocks[:1]), len(blocks))
 
 
