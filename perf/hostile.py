@@ -38,6 +38,7 @@ from cache import WRITERS, measure_writers
 from hostile_lab import Lab, Tried, broken_by, digests, ended, here
 from hostile_plug_ins import ANSWERS, distributions, plug_ins
 from hostile_servers import mcp_sessions, vectors, words_of_models
+from hostile_texts import dialects, numbers, patterns, stores, texts
 from mutants import SOURCES, apigen, mutant, outcome
 from raw_servers import RawServer
 from server_faults import FAULTS, by_fault, one_chat
@@ -348,6 +349,11 @@ ATTACKS: Mapping[str, tuple[Attack, int, int, int]] = {
     "links and pipes": (symlinks, 30, 1, 500),
     "plug-ins": (plug_ins, 20, 1, 4 * len(ANSWERS)),
     "distributions": (distributions, 3, 1, 200),
+    "texts that are slow to read": (texts, 3, 10, 60),
+    "patterns of strangers": (patterns, 20, 5, 400),
+    "dialects of schemas": (dialects, 4, 10, 60),
+    "extremes of numbers": (numbers, 10, 20, 100),
+    "damaged stores": (stores, 5, 10, 100),
 }
 """Title to the attack, how often a short run makes it, and a full run: parts, and of each part."""
 

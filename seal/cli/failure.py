@@ -27,7 +27,7 @@ from seal.core.text import printable
 _SECRET_NAME = re.compile(r"KEY|TOKEN|SECRET|PASSWORD", re.IGNORECASE)
 _SHORTEST_SECRET = 8
 """Shorter values of such variables are words like "none", which also occur elsewhere."""
-_LOGIN = re.compile(r"(?<=:/)(/?)[^/?#\s]*:[^/?#\s]*@")
+_LOGIN = re.compile(r"(?<=:/)(/?)[^/?#\s:]*+:[^/?#\s]*@")
 """User and password of an address, which may have become a path."""
 
 Hook = Callable[[type[BaseException], BaseException, TracebackType | None], None]
@@ -260,12 +260,19 @@ def resumable(out: Path | None) -> Iterator[None]:
     Args:
         out: The folder; None: nothing is written, and nothing is told.
     """
+    with telling("" if out is None else f"what is finished is kept. Go on with: {resuming(out)}"):
+        yield
+
+
+@contextmanager
+def telling(what: str) -> Iterator[None]:
+    """Let an interruption tell something, where it is not empty."""
     try:
         yield
     except KeyboardInterrupt:
-        if out is None:
+        if not what:
             raise
-        raise Ended(f"what is finished is kept. Go on with: {resuming(out)}") from None
+        raise Ended(what) from None
 
 
 def resuming(out: Path) -> str:

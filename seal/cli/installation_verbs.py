@@ -29,7 +29,9 @@ _DEVELOPED = {"test", "dev"}
 """Extras that no user needs."""
 _KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY")
 """Variables of providers' keys, of which it is told whether they are set; never a key."""
-_NEEDED = re.compile(r"(?P<name>[\w.-]+)(\[[\w,-]+\])?[^;]*; extra == ['\"](?P<extra>[\w-]+)['\"]")
+_NEEDED = re.compile(
+    r"(?P<name>[\w.-]++)(\[[\w,-]+\])?[^;]*+; extra == ['\"](?P<extra>[\w-]+)['\"]"
+)
 
 
 @verb("doctor")

@@ -43,6 +43,8 @@ def run_command(
     """Play a benchmark's tasks and score them; without arguments the shipped sample, offline."""
     if into.resume and into.out is None:
         raise UsageError("--resume needs the folder of the run to go on with: give --out RUN")
+    if into.out and not (into.resume or into.dry_run) and (into.out / "run.json").exists():
+        raise UsageError(f"{into.out} holds a run already; add --resume, or give another --out")
     from seal.runs.role_models import check_flags_used
 
     settings = play.settings(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from seal.cli import options as shared
-from seal.cli.failure import resumable, tell
+from seal.cli.failure import resumable, tell, telling
 from seal.cli.groups import argument, flag, like, option, repeated, setting, settings_of, verb
 from seal.cli.options import PLAYED, HookedOutput, Play, Retriever, RunOutput, SeriesPlay
 from seal.cli.output import Advance, Output, is_shown, output, progress
@@ -280,7 +280,7 @@ def score_command(
     audit = told.pop("audit")
     planted = audit == "planted"
     with output(json) as result:
-        with progress() as advance:
+        with progress() as advance, telling(f"the scores of {run} are left as they were"):
             summary = rescore(
                 run,
                 ScoreSettings(**told, planted=planted),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import queue
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
+from types import FrameType
 from typing import TypeVar
 
 from seal.core.errors import OverdueError
@@ -17,6 +19,7 @@ from seal.core.errors import OverdueError
 
 Result = TypeVar("Result")
 
+_LATE = "it takes longer than it may"
 _UNTIL: ContextVar[float] = ContextVar("until", default=math.inf)
 """On the monotonic clock; threads and tasks that copy their context have the limits of its chat."""
 
@@ -60,7 +63,46 @@ def given_up(function: Callable[[], Result], seconds: float) -> Result:
     try:
         value, failure = done.get(timeout=min(seconds, threading.TIMEOUT_MAX))
     except queue.Empty:
-        raise OverdueError("it takes longer than it may") from None
+        raise OverdueError(_LATE) from None
     if failure is not None:
         raise failure
     return value  # type: ignore[return-value]
+
+
+_AGAIN_S = 1.0
+"""Seconds after which code that caught the end of its time is told again."""
+
+
+def in_time(function: Callable[[], Result]) -> Result:
+    """Return what a function returns, which is ended where it runs when the nearest limit ends.
+
+    In the main thread a signal ends it, even amid a regular expression. In others, and where
+    there are no such signals, it is given up.
+
+    Raises:
+        OverdueError: It takes longer.
+    """
+    left = seconds_left()
+    if left == math.inf:
+        return function()
+    main = threading.current_thread() is threading.main_thread()
+    if left <= 0 or not main or not hasattr(signal, "setitimer"):
+        return given_up(function, left)
+    over = False
+
+    def end(number: int, frame: FrameType | None) -> None:
+        if not over:
+            raise OverdueError(_LATE)
+
+    before = signal.signal(signal.SIGALRM, end)
+    began = time.monotonic()
+    rest, interval = signal.setitimer(signal.ITIMER_REAL, left, _AGAIN_S)
+    try:
+        try:
+            return function()
+        finally:
+            over = True
+    finally:
+        rest = rest and max(0.001, rest - (time.monotonic() - began))  # of a limit around it
+        signal.setitimer(signal.ITIMER_REAL, rest, interval)
+        signal.signal(signal.SIGALRM, before)

@@ -302,7 +302,7 @@ _COMMA_NUMBER = re.compile(
     r"([-+]?(?:\d{1,3}(?:\.\d{3})+|\d+),(?:\d{1,2}|\d{4,15})|[-+]?\d{1,3}(?:\.\d{3})+)([a-z]{1,4})?"
 )
 """With a decimal comma, or with points that part thousands."""
-_SHOWS_COMMA = re.compile(r"\d{1,3}(?:\.\d{3})+,\d{1,2}")
+_SHOWS_COMMA = re.compile(r"\d\.\d{3},\d")
 _LIST = re.compile(r"\d+(?:,\d+){2,}|(?=\d*\.|\d+,[\d,]*\.)[\d.]+(?:,[\d.]+)+")
 _COMPOUND = re.compile(r"\d+(?:\.\d+)?(?:-[^\W\d_]{3,})+|[1-9]\d{0,2}(?:\.\d+)?-[1-9]\d{0,2}")
 _CODE = re.compile(r"[-+]?0\d+")
@@ -469,7 +469,7 @@ def _count(said: str) -> Decimal:
     total = group = Decimal(0)
     said, _, decimals = said.partition(" point ")
     said, half, _ = said.partition(" and a half")
-    for part in re.findall(r"[a-z]+|[\d.,]*\d", said):
+    for part in re.findall(r"[a-z]+|(?<![\d.,])[\d.,]*\d", said):
         if part[-1].isdigit():
             group = Decimal(part.replace(",", ""))
         elif part in ("a", "an"):

@@ -30,8 +30,8 @@ _HARMLESS = frozenset({"prompt_cache_key"})
 """Fields of a request that are named like a key and are none."""
 _VALUE = re.compile(r"\b(sk-|AIza)\S{16}|\bBearer\s+\S{8}")
 """Keys by their looks, alone or in a header."""
-_WITH_LOGIN = re.compile(r"\w+://[^/?#\s,]*@[^\s,]*")
-_WITH_PASSWORD = re.compile(r"\w+://[^/?#\s]*:[^/?#\s]*@")
+_WITH_LOGIN = re.compile(r"(?<!\w)\w+://[^/?#\s,]*@[^\s,]*")
+_WITH_PASSWORD = re.compile(r"\w+://[^/?#\s:]*+:[^/?#\s]*@")
 # Up to the last @, whatever libpq makes of it, and as in ...?password=ab: a password may have
 # a / or an @ that should have been %2F or %40.
 _IN_QUERY = r"(?:ssl)?password="

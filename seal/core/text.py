@@ -34,8 +34,9 @@ _VERBS = (
     "|could|i'd|i would|i need|i want|what|which|how|who|when|where"
 )
 _CLAUSE = re.compile(
-    r"(,?\s+(?:and then|and also|then|also|additionally|furthermore|moreover|plus|as well as)\s+"
-    rf"|;\s+(?:and\s+)?(?:then\s+)?|,\s+and\s+|\s+and\s+(?=(?:{_VERBS})\b)"
+    r"(,?(?<!\s)\s++"
+    r"(?:and then|and also|then|also|additionally|furthermore|moreover|plus|as well as)\s+"
+    rf"|;\s+(?:and\s+)?(?:then\s+)?|,\s+and\s+|(?<!\s)\s++and\s+(?=(?:{_VERBS})\b)"
     r"|；\s*|，\s*(?:然后|并且|并|还有|同时|另外|以及))",
     re.IGNORECASE,
 )

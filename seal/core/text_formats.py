@@ -406,13 +406,13 @@ def _is_plain(value: Any) -> bool:
 # are ToolScan's own. Source: Yao et al., ReAct (2023); Kokane et al., ToolScan (2024), prompts.
 
 _MARKER = re.compile(
-    r"^[ \t]*(?P<open>[*_`#]{0,4})[ \t]*"
+    r"^[ \t]*+(?P<open>[*_`#]{0,4})[ \t]*+"
     r"(?:(?P<kind>Thought|Action Input|Action|Observation|Final Answer)(?P<of> of [^\n:]{1,200})?"
     r"[*_`]{0,3}[ \t]*:[*_`]{0,3}"
     r"|(?P<bare>[\w./-]{1,200})[ \t]+with Action Input:)[ \t]*",
     re.MULTILINE,
 )
-_INLINE = re.compile(r"[ \t]+(?:with[ \t]+)?Action Input:")
+_INLINE = re.compile(r"(?<![ \t])[ \t]++(?:with[ \t]+)?Action Input:")
 _AROUND = " \t\r\n*`\"'"
 
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 # server is begun, so that a key stays out of every file.
 
 _log = logging.getLogger(__name__)
-_VARIABLE = re.compile(r"\$\{(?:env:)?(\w+)(?::-([^}]*))?\}")
+_VARIABLE = re.compile(r"\$\{(?:env:)?(\w+)(?::-([^}]{0,500}))?\}")
 _NAMED = re.compile(r"([A-Za-z][\w.-]*)=(?=\S)")
 _FIELDS = frozenset(
     {"args", "command", "cwd", "description", "disabled", "env", "headers", "type", "url"}

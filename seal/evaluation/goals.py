@@ -19,6 +19,7 @@ from seal.core import (
     DataError,
     Goal,
     Metric,
+    OverdueError,
     Plan,
     Scale,
     Score,
@@ -32,6 +33,7 @@ from seal.core import (
     UnknownNameError,
     UsageError,
 )
+from seal.core.concurrency import in_time
 from seal.core.conditions import CLEAN, Asked, Called, Match, Replied, parts
 from seal.core.registry import Registry
 from seal.core.secrets import without_keys
@@ -542,12 +544,13 @@ class Guarded(ChatMetric):
         """
         failure = chat.failure
         try:
-            scores = [self._in_scale(score) for score in scores_of(self.inner, chat)]
+            found = in_time(lambda: list(scores_of(self.inner, chat)))
+            scores = [self._in_scale(score) for score in found]
             if failure:
                 scores = [replace(one, value=None, weight=0.0, reason=failure) for one in scores]
             return scores
         except Exception as error:  # a plug-in's fault is an error of its task, never a score
-            if isinstance(error, SealError) and not failure:
+            if isinstance(error, SealError) and not (failure or isinstance(error, OverdueError)):
                 raise
             reason = failure or f"{INFRASTRUCTURE}: metric {self.name}: {told(error)}"
             return LeftOutMetric(self.name, reason).of(chat)

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from numbers import Real
 from sys import float_info
@@ -19,6 +20,7 @@ from seal.core import (
     CodeRefusedError,
     DataError,
     Metric,
+    OverdueError,
     Scale,
     Score,
     SealError,
@@ -30,6 +32,7 @@ from seal.core import (
     nearest,
     shortened,
 )
+from seal.core.concurrency import in_time
 from seal.core.registry import Registry
 from seal.core.settings import check_plain, fields_of, fits, places_of, takes
 from seal.evaluation.goals import (
@@ -170,11 +173,10 @@ def try_metrics(
     """
     for metric in metrics:
         try:
-            found: Any = metric.inner.score(task, trajectory, tools)
-            scores = list(found) if isinstance(found, Iterable) else [found]
-        except SealError:
-            raise
+            scores = in_time(partial(_scored, metric.inner, task, trajectory, tools))
         except (Exception, SystemExit) as error:  # whatever it raises is its author's to mend
+            if isinstance(error, SealError) and not isinstance(error, OverdueError):
+                raise
             raise UsageError(
                 f"the metric {metric.name} failed on the first chat that ended, task {task.id}: "
                 f"{told(error)}; mend it, or leave it out"
@@ -187,6 +189,13 @@ def try_metrics(
                 raise _unusable(metric.name, score, task, expected)
             if said := out_of_scale(score, metric.inner):
                 raise UsageError(f"task {task.id}: the metric {metric.name}: {said}")
+
+
+def _scored(
+    metric: Metric, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]
+) -> list[Any]:
+    found: Any = metric.score(task, trajectory, tools)
+    return list(found) if isinstance(found, Iterable) else [found]
 
 
 def _unusable(metric: str, said: Any, task: Task, expected: str) -> UsageError:

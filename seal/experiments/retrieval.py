@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.core import Pool, Ranking, SealError, UsageError
-from seal.core.files import AtomicFile
+from seal.core.files import AtomicFile, naming
 from seal.core.records import query_id, write_records
 from seal.core.store import Store, open_store
 from seal.core.values import json_bytes
@@ -275,7 +275,7 @@ class Folder:
     def keep(self, ranked: Ranked, retriever: str, made: Measurement) -> Measured:
         """Write one retriever's rankings of a pool, the relevant tools, and what it measured."""
         self._write_rankings(ranked, retriever, made.rankings)
-        with (self.out / TIMINGS).open("ab") as file:
+        with naming(self.out / TIMINGS), (self.out / TIMINGS).open("ab") as file:
             draw = {"size": ranked.size, "sample": ranked.draws[0].sample}
             told = {"pool": ranked.source.label, **draw, "retriever": retriever}
             file.write(json_bytes({**told, "tools": len(ranked.tools), **made.timing}) + b"\n")

@@ -36,8 +36,8 @@ _NUMBER_WORD = "|".join(word for word, number in NUMBER_WORDS.items() if number 
 _CAPITAL = r"[A-ZÀ-ÖØ-Þ][\w'’&-]*"
 _JOINT = "and|in|at|to|from|with"
 _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
-    ("quoted", re.compile(r"\"([^\"]+)\"|“([^”]+)”|`([^`]+)`|(?<!\w)['‘]([^'’]+)['’](?!\w)")),
-    ("email", re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")),
+    ("quoted", re.compile(r"\"([^\"]+)\"|“([^“”]+)”|`([^`]+)`|(?<!\w)['‘]([^'‘’]+)['’](?!\w)")),
+    ("email", re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]+(?:\.[\w-]+)+")),
     ("url", re.compile(r"https?://[^\s<>\"]*[\w/]")),
     ("date", re.compile(r"\d{4}-\d{2}-\d{2}(?:T[\d:]+Z?)?|\d{1,2}[/.]\d{1,2}[/.]\d{2,4}")),
     ("date", re.compile(rf"(?i)\b{_MONTH}\.? \d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?\b")),

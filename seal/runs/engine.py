@@ -65,7 +65,7 @@ from seal.runs.judges import Judges
 from seal.runs.resolve import played, team_part
 from seal.runs.role_models import Cast, RunModel, find_recording, is_player
 from seal.runs.run import RunFolder
-from seal.runs.scoring import Scorer
+from seal.runs.scoring import LONGEST_JUDGING_S, LONGEST_S, Scorer
 from seal.runs.settings import RunSettings
 from seal.runs.workers import check_open_files
 
@@ -326,6 +326,7 @@ class Engine:
             benchmark=self.pool.benchmark,
             threads=s.workers if judges.by_model else 1,
             asked=asked,
+            longest=LONGEST_JUDGING_S if judges.by_model else s.max_seconds or LONGEST_S,
             told=self.told,
         )
 

@@ -42,7 +42,7 @@ from seal.runs.prompts import check_judge_prompts
 from seal.runs.resume import differences
 from seal.runs.role_models import OF_JUDGES, Cast, judges_under
 from seal.runs.run import BASELINES, CORRECTED, RunFolder, check_whole, sound_summary, to_resume
-from seal.runs.scoring import Scorer, rules_of
+from seal.runs.scoring import LONGEST_JUDGING_S, LONGEST_S, Scorer, rules_of
 from seal.runs.settings import RunSettings, ScoreSettings, shard_of
 
 # -- Old trajectories scored again: by today's metrics, by another judge, or by recorded verdicts.
@@ -108,6 +108,7 @@ def rescore(
             planted=how.planted,
             threads=how.workers if judges.by_model else 1,
             asked=judges.meter.take_all,
+            longest=LONGEST_JUDGING_S if judges.by_model else LONGEST_S,
         )
         besides = [*folder.baselines().values()] if recorded is None else []
         for run_folder in (*besides, *_corrected(folder, how.errata), folder):

@@ -26,6 +26,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from seal.agents.teams import MANAGER
 from seal.core import Metric, ModelError, OutageError, Trajectory, UsageError
+from seal.core.concurrency import within
 from seal.core.files import AtomicFile, Lock
 from seal.core.records import decode, encode, without_cycle_search
 from seal.core.registry import name_of, warn_once
@@ -454,9 +455,10 @@ class _Chats:
 
         trajectory, tools = decode(line, Trajectory), self.engine.tools
         task = next(self.folder.tasks_of({trajectory.task_id}))
-        try_metrics(metrics, task, trajectory, tools)
         others = (metric for metric in metrics if not is_ours(metric))
-        score_trajectory(task, trajectory, tools, (*usual_metrics(), *others))
+        with within(self.scorer.longest):
+            try_metrics(metrics, task, trajectory, tools)
+            score_trajectory(task, trajectory, tools, (*usual_metrics(), *others))
 
     def _count(self, outcome: JobOutcome) -> None:
         self.budget.add(outcome.asked, outcome.tokens)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import islice
 from typing import Any
 
@@ -14,6 +14,7 @@ from seal.core import (
     DataError,
     Goal,
     Metric,
+    OverdueError,
     Scale,
     Score,
     Step,
@@ -25,13 +26,22 @@ from seal.core import (
     Usage,
 )
 from seal.core.call_formats import in_text as is_text_form
+from seal.core.concurrency import in_time, within
 from seal.core.conditions import Called
 from seal.core.files import AtomicFile
 from seal.core.records import encode_scores
 from seal.core.secrets import IN_PLACE
 from seal.core.values import digest, json_text
 from seal.evaluation import REGISTRY as METRICS
-from seal.evaluation.goals import INFRASTRUCTURE, USER, Rules, failed, rules_named
+from seal.evaluation.goals import (
+    INFRASTRUCTURE,
+    USER,
+    LeftOutMetric,
+    Rules,
+    TaskChat,
+    failed,
+    rules_named,
+)
 from seal.evaluation.pass_rates import MILESTONES, JudgingSummary
 from seal.evaluation.pattern_scores import MAX_TURNS, SERVICE_ANSWERS
 from seal.evaluation.rule_judge import RuleJudge
@@ -81,6 +91,11 @@ _LONGEST = 200
 
 _AHEAD = 16
 """Chats that are scored at most while others are played."""
+
+LONGEST_S = 600.0
+"""Seconds that the scoring of a chat may take where nothing else is said."""
+LONGEST_JUDGING_S = 3600.0
+"""The same where a model judges, whose server may let wait."""
 
 _Scored = tuple[Trajectory, list[Score], set[str]]
 """A chat, its scores, and the names of those that the short table shows as one's own."""
@@ -281,6 +296,8 @@ class Scorer:
     """Trajectories judged at once; more than one only helps a model's judge."""
     asked: Callable[[], Ledger] = dict
     """Called when all is scored: what judges were asked."""
+    longest: float = LONGEST_S
+    """Seconds that the scoring of a chat may take; what takes longer has no value."""
     told: Teller = field(default_factory=Teller)
     """Tells hooks of each chat that is scored."""
 
@@ -399,8 +416,13 @@ class Scorer:
                 return self._ahead[task.id, trajectory.trial]
             metrics = (*usual(task, trajectory.trial), *hidden)
             told = {"task": task.id, "trial": trajectory.trial}
-            with self.told.of("score", lambda: told) as came:
-                scores = score_trajectory(task, trajectory, tools, metrics)
+            with within(self.longest), self.told.of("score", lambda: told) as came:
+                try:
+                    scores = in_time(partial(score_trajectory, task, trajectory, tools, metrics))
+                except OverdueError as error:
+                    lost, why = TaskChat(*pair, tools), f"{INFRASTRUCTURE}: scoring: {error}"
+                    names = scales_of(metrics)
+                    scores = [one for name in names for one in LeftOutMetric(name, why).of(lost)]
                 there = {(score.metric, score.goal) for score in scores}
                 asked = {
                     (score.metric, score.goal): score

@@ -30,6 +30,7 @@ from seal.core.text import shipped_text
 from seal.sandbox.function_cases import (
     MOST_OUTPUT,
     MOST_RESULT,
+    NOW,
     Case,
     Limits,
     Module,
@@ -46,8 +47,9 @@ from seal.sandbox.function_cases import (
 #
 # The child has no network, no processes but itself and no variables. Its read-only file system
 # holds the interpreter and its standard library alone. CPU, memory, open files and written bytes
-# are limited, and system calls are filtered (`seccomp`). Each case has its time on the wall. After
-# that the child is killed with everything in it, and another child goes on with the next case.
+# are limited, and system calls are filtered (`seccomp`). Its clock stands still. Each case has its
+# time on the wall. After that the child is killed with everything in it, and another child goes on
+# with the next case.
 #
 # What the child says is taken as the code's own words. It may lie about its result, but it does not
 # know the expected one.
@@ -90,6 +92,7 @@ class BubblewrapSandbox:
             "source": source,
             "function": function,
             "table": json.dumps(list(table)),
+            "now": NOW.timestamp(),
             "recursion": self._limits.recursion,
             "output": MOST_OUTPUT,
             "limits": _resource_limits(self._limits, len(cases)),

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from typing import Literal, Protocol
 
 from seal.core import JSON, InfrastructureError
@@ -27,6 +28,8 @@ Row = dict[str, JSON]
 
 MOST_SOURCE = 100_000
 """Characters of source text; longer texts are refused as `syntax`."""
+NOW = datetime(2019, 3, 1, tzinfo=UTC)
+"""What the clock says in every sandbox: the day that Schema-Guided Dialogue's users speak on."""
 MOST_RESULT = 1_000_000
 """Characters of a result as JSON."""
 MOST_OUTPUT = 65_536

@@ -20,7 +20,6 @@ import sys
 import types
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime
 from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -30,6 +29,7 @@ from seal.sandbox.function_cases import (
     MOST_MESSAGE,
     MOST_OUTPUT,
     MOST_RESULT,
+    NOW,
     SPENT,
     Case,
     Limits,
@@ -49,8 +49,6 @@ if TYPE_CHECKING:
 NAME = "monty"
 PACKAGE = "pydantic-monty"
 
-_NOW = datetime(2019, 3, 1, tzinfo=UTC)
-"""What the clock says: the day that Schema-Guided Dialogue's users speak on."""
 _RUNNER = """
 import json
 
@@ -178,7 +176,7 @@ class _Module(Module):
                 "max_memory": limits.memory,
                 "max_recursion_depth": limits.recursion,
             },
-            os_policy={"sleep": "zero", "datetime": _NOW, "random_start": {"seed": 0}},
+            os_policy={"sleep": "zero", "datetime": NOW, "random_start": {"seed": 0}},
         )
         self._session = self._stack.enter_context(opened)
         runner = _RUNNER.replace("MESSAGE", str(MOST_MESSAGE)).replace("PLAIN", _PLAIN)

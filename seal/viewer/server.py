@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 EXTRA = "serve"
 LOOPBACK = "127.0.0.1"
+_AT_ONCE = 24
+"""Runs of a page; each is read whole."""
 _NAMES = (LOOPBACK, "localhost")
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
@@ -162,16 +164,19 @@ class _Pages:
 
     def run(self, request: Request) -> Response:
         """Answer with the page of a run, or of several side by side."""
-        names = request.query_params.getlist("run")
-        source = f"block/{{key}}?{_asked(run=names)}"
-        how = {**linked("/"), "home": "/", "source": source}
-        return self._made(lambda: "".join(self._shelf.page(names, **how)))
+
+        def made() -> str:
+            names = _runs(request)
+            source = f"block/{{key}}?{_asked(run=names)}"
+            return "".join(self._shelf.page(names, **linked("/"), home="/", source=source))
+
+        return self._made(made)
 
     def block(self, request: Request) -> Response:
         """Answer with a part of the page of runs."""
-        key, names = request.path_params["key"], request.query_params.getlist("run")
+        key = request.path_params["key"]
         kind = "json" if key.endswith(".json") else "html"
-        return self._made(lambda: self._shelf.block(names, key), kind)
+        return self._made(lambda: self._shelf.block(_runs(request), key), kind)
 
     def retrieval(self, request: Request) -> Response:
         """Answer with the page of an experiment in retrieval."""
@@ -196,6 +201,18 @@ class _Pages:
             return _failed(str(error), 404)
         except SealError as error:
             return _failed(str(error), 409)
+
+
+def _runs(request: Request) -> list[str]:
+    """Return the runs that an address names, each once.
+
+    Raises:
+        UsageError: It names more than stand on one page.
+    """
+    names = request.query_params.getlist("run")
+    if len(names) > _AT_ONCE:
+        raise UsageError(f"{len(names)} runs are asked for; choose at most {_AT_ONCE}")
+    return list(dict.fromkeys(names))
 
 
 def _asked(**named: Any) -> str:

@@ -109,3 +109,31 @@ def test_what_is_no_metric_is_refused_before_anything_is_played(tmp_path: Path) 
     with pytest.raises(UsageError, match="is no metric: expected"):
         play(tmp_path / "run", object())
     assert not (tmp_path / "run").exists()
+
+
+def test_a_metric_that_never_ends_has_no_value_for_its_chat_alone(tmp_path: Path) -> None:
+    slow: list[str] = []
+
+    def endless(task, trajectory, tools):
+        slow.append(task.id)
+        while task.id != slow[0]:
+            pass
+        return 1.0
+
+    limits = {"max_seconds": 1, "limit": 2, "baselines": False}
+    played = seal.run("sample", out=tmp_path / "run", metrics=[endless], **limits)
+
+    values = [score for score in played.folder.scores() if score.metric == "endless"]
+    late = next(score for score in values if score.value is None)
+    assert [score.value for score in values if score is not late] == [1.0]
+    assert late.reason.endswith("OverdueError: it takes longer than it may")
+    assert played.summary["metrics"]["pass_rate"]["n"] == 2
+
+
+def test_a_metric_that_never_ends_on_the_first_chat_is_told_at_once(tmp_path: Path) -> None:
+    def endless(task, trajectory, tools):
+        while True:
+            pass
+
+    with pytest.raises(UsageError, match=r"metric endless failed on the first chat.*longer than"):
+        seal.run("sample", out=tmp_path / "run", limit=1, metrics=[endless], max_seconds=1)

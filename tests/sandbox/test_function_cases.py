@@ -393,3 +393,41 @@ def test_what_the_embedded_sandbox_lacks_is_what_its_parser_says(source: str, st
 
 def test_a_source_that_asks_for_its_name_is_told_the_same_everywhere(kind: type) -> None:
     assert statuses(kind(), "x = __name__\ndef f(t): return [x]", Case({}, ["source"])) == ["pass"]
+
+
+def test_the_clock_stands_at_one_moment_in_every_sandbox(kind: type) -> None:
+    source = """
+import datetime, time
+
+def f(table):
+    now, today = datetime.datetime.now(), datetime.date.today()
+    inner = isinstance(now, datetime.datetime) and isinstance(now.date(), datetime.date)
+    utc = datetime.datetime.now(datetime.timezone.utc)
+    return [{"now": now.isoformat(), "utc": utc.isoformat(), "today": str(today), "is": inner}]
+"""
+    said = {"now": "2019-03-01T00:00:00", "utc": "2019-03-01T00:00:00+00:00"}
+    outcome, again = kind().run(source, "f", TABLE, [Case({}), Case({})])
+
+    assert outcome.received == [{**said, "today": "2019-03-01", "is": True}], outcome.message
+    assert again.received == outcome.received
+
+
+def test_every_way_to_ask_the_time_tells_the_same(tmp_path: Path) -> None:
+    source = """
+import time, datetime, calendar
+
+def f(table):
+    told = [time.time(), time.time_ns() / 10**9, calendar.timegm(time.gmtime())]
+    told += [datetime.datetime.utcnow().year, time.localtime().tm_year, int(time.strftime("%Y"))]
+    return [*told, time.ctime(), time.gmtime(86_400).tm_mday]
+"""
+    if why_not():
+        pytest.skip(why_not())
+    (outcome,) = BubblewrapSandbox().run(source, "f", TABLE, [Case({})])
+
+    assert outcome.received == [
+        *[1_551_398_400] * 3,
+        *[2019] * 3,
+        "Fri Mar  1 00:00:00 2019",
+        2,
+    ], outcome.message

@@ -10,6 +10,7 @@ from pathlib import Path
 from urllib.parse import quote, urlencode, urlsplit
 
 import pytest
+from quickly import quickly
 from report_runs import Writer, chat, metric, task, verdict
 from viewer_runs import HOSTILE, serving
 
@@ -240,3 +241,13 @@ def test_runs_of_one_model_are_told_apart_in_charts(tmp_path: Path) -> None:
         )
 
     assert labels_of(Shelf([tmp_path]).facts()) == ["m (second)", "m (first)"]
+
+
+def test_an_address_names_each_run_once_and_not_too_many(served: str) -> None:
+    _, _, index = asked(served, "/block/index/0.json?" + "&".join(["run=one"] * 20))
+    assert [label for _, label, _ in json.loads(index)["lanes"]] == ["one"]
+
+    with quickly(1):
+        for path in ("/run", "/block/index/0.json"):
+            status, _, page = asked(served, f"{path}?" + "&".join(["run=one"] * 500))
+            assert status == 409 and "500 runs are asked for; choose at most 24" in page

@@ -156,7 +156,7 @@ def _array(text: str, inner: str) -> Any:
     return [read_java(code, inner) for code in map(str.strip, listed.split(",")) if code]
 
 
-_PUT = re.compile(r'"(?P<name>[^"\n]*)",\s*(?P<value>[^)\n]*)\)')
+_PUT = re.compile(r'"(?P<name>[^"\n]*)",\s*+(?P<value>[^)\n]*)\)')
 
 
 def _hash_map(text: str) -> Any:

@@ -44,7 +44,7 @@ CONVENTION = (
 TABLE = "table"
 """The first parameter."""
 ROWS_SHOWN = 3
-_OPENS = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})[^`\n]*\n")
+_OPENS = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,}+)[^`\n]*\n")
 _CLOSES = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})\s*")
 
 
@@ -134,7 +134,9 @@ def code_of(text: str) -> Code:
     blocks = list(_fenced(text))
     if not blocks:
         return Code(text, 0)
-    defining = [block for block in blocks if re.search(r"^\s*(?:async\s+)?def\b", block, re.M)]
+    defining = [
+        block for block in blocks if re.search(r"^[^\S\n]*+(?:async\s+)?def\b", block, re.M)
+    ]
     return Code("\n".join(defining or blocks[:1]), len(blocks))
 
 

@@ -321,7 +321,7 @@ PLAY = {"team": "tool_life", "history": "gold", "format": "bracket"}
 """How a run plays the dialogues where its user does not say."""
 
 _DIALOGUES = "dialogues_*.json"
-_NUMBER = re.compile(r"dialogues_0*(\d+)\.json")
+_NUMBER = re.compile(r"dialogues_(\d+)\.json")
 
 
 def import_dialogtool(

@@ -100,7 +100,7 @@ NAMES = tuple(name for names in _SCORED.values() for name in names)
 SCALES = {"bleu": Scale(bounded=False, gold_is_best=False), "role": Scale(bounded=False)}
 """BLEU is beyond 1 where the gold reply is said verbatim (`role_scores.sentence_bleu`)."""
 
-_APP = re.compile(r"\s*\[\s*([^\[\]():]*?)\s*\]")
+_APP = re.compile(r"\s*+\[([^\[\]():]*)\]")
 """An app that is named first, where APIs are offered by their apps."""
 _DATES = frozenset({"date", "day"})
 _PLACES = frozenset(
@@ -301,7 +301,7 @@ def _names_app(turn: life.Turn, wanted: Tool | None, tools: Mapping[str, Tool]) 
     if wanted is None:
         return False
     named = [_APP.match(step.content) for step in turn.steps if step.author == life.REQUESTER]
-    apps = {found[1].casefold() for found in named if found}
+    apps = {found[1].strip().casefold() for found in named if found}
     for call in turn.calls(life.REQUESTER):
         called = tools.get(call.tool or "")
         app = call.name.rpartition(":")[0] if called is None else called.category

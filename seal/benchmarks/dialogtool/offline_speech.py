@@ -66,7 +66,9 @@ def restyled(text: str, features: Mapping[str, Any]) -> str:
     """
     text = _with_contractions(text.strip(), features.get("contractions"))
     for word in features.get("avoid") or ():
-        text = re.sub(rf"\s*\b{re.escape(word)}\b(?!')", "", text, flags=re.IGNORECASE).strip(" ,")
+        text = re.sub(
+            rf"(?:(?<!\s)\s++)?\b{re.escape(word)}\b(?!')", "", text, flags=re.IGNORECASE
+        ).strip(" ,")
     parts = [part[0].upper() + part[1:] for part in _SENTENCE.split(text) if part]
     sentences = [part if part[-1] in ".!?" else f"{part}." for part in parts]
     most = features.get("max_words")

@@ -27,7 +27,7 @@ _prompt = partial(Prompt, "seal.benchmarks.dialogtool")
 _SPEAKING = frozenset({life.REQUESTER, life.RESPONDER, life.ACTOR})
 """Roles whose words to the user are the assistant's; the requester tells what was said before."""
 _LISTED_ACTS = "\n".join(f"- {name}: {act.about}" for name, act in life.ACTS.items())
-_APP = re.compile(r"\[\s*([^\[\]()]*?)\s*\]")
+_APP = re.compile(r"\[([^\[\]()]*+)\]")
 
 
 def dialogue(steps: Sequence[Step], calls: bool = False) -> list[Message]:

@@ -51,11 +51,8 @@ from seal.pools.reading.records import TaskIds
 
 COLUMNS = ("Query", "Tool")
 
-_LIST = re.compile(
-    r"\[List of Tools with Names and Descriptions Start\]\n(.*?)"
-    r"\[List of Tools with Names and Descriptions End\]",
-    re.DOTALL,
-)
+_LIST = "[List of Tools with Names and Descriptions Start]\n"
+_LIST_ENDS = "[List of Tools with Names and Descriptions End]"
 _LISTED = re.compile(r"^\d+\. tool name: (.+?), tool description: ", re.MULTILINE)
 
 
@@ -168,8 +165,9 @@ def _awareness(number: int, record: Any) -> Labelled:
 
 
 def _choice(number: int, record: Any) -> Labelled:
-    found = _LIST.search(field_of(record, "action_prompt", str))
-    listed = _LISTED.findall(found[1]) if found else []
+    _, _, after = field_of(record, "action_prompt", str).partition(_LIST)
+    found, ends, _ = after.partition(_LIST_ENDS)
+    listed = _LISTED.findall(found) if ends else []
     if not listed:
         raise DataError(
             "action_prompt: no list of tools found; expected lines such as "

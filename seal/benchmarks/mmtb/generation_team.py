@@ -90,11 +90,12 @@ Choose = Callable[[Scene, Sequence[str]], str]
 ANOTHER_TYPE = "another_type"
 """Rule whose breach ends the mission at once: the request is of another type than wanted."""
 _BACKSTAGE = re.compile(rf"simulat\w*|\bchecker\b|{ASK}|{ANSWER}|模拟|检查员", re.IGNORECASE)
-_OPEN = re.compile(r"<[^<>]+>|\{\{.*\}\}|\$\{.*\}|\[[A-Z_ ]{3,}\]|\.\.\.|TBD|待定")
+_OPEN = re.compile(r"<[^<>]+>|\{\{.{0,200}\}\}|\$\{.{0,200}\}|\[[A-Z_ ]{3,}\]|\.\.\.|TBD|待定")
 """Texts that stand for values to come."""
-_NUMBER = r"(?:\d+|two|three|four|five|six|seven|eight|nine|ten|several)"
+_NUMBER = r"(?:\d{1,9}|two|three|four|five|six|seven|eight|nine|ten|several)"
+_BESIDE = r"\W{1,9}(?:\w{1,40}\W{1,9})?"
 _IN_TURN = re.compile(
-    rf"serial(?:ly)?\W+(?:\w+\W+)?{_NUMBER}\s+times|{_NUMBER}\s+times\W+(?:\w+\W+)?serial"
+    rf"serial(?:ly)?{_BESIDE}{_NUMBER}\s{{1,9}}times|{_NUMBER}\s{{1,9}}times{_BESIDE}serial"
     r"|串行[^,，。.]{0,12}?[两二三四五六七八九十\d]+次",
     re.IGNORECASE,
 )

@@ -190,7 +190,7 @@ def read_final_answer(text: Any) -> tuple[str | None, bool]:
 
 def _unescape(text: str) -> str:
     """Return a JSON string's content without its end, escapes resolved as far as they are whole."""
-    body = re.sub(r'"?\s*\}?\s*$', "", text)
+    body = text.rstrip().removesuffix("}").rstrip().removesuffix('"')
     body = _FALSE_ESCAPE.sub("", body)
     quoted = re.sub(r'(?<!\\)((?:\\\\)*)"', r'\1\\"', body).replace("\n", "\\n")
     try:

@@ -439,7 +439,7 @@ def _lists(value: Any) -> list[list[JSON]]:
 # Texts are near-duplicates where their sets of three successive words have much in common.
 # Source: Broder (1997), shingles.
 
-_QUOTED = re.compile(r"[\"“](.+?)[\"”]")
+_QUOTED = re.compile(r"[\"“]([^\"“”\n]+)[\"”]")
 
 SIZE = 3
 """Words of a shingle."""

@@ -102,6 +102,7 @@ def parquet_records(path: Path, columns: Sequence[str] = ()) -> Iterator[Placed]
     try:
         with parquet.ParquetFile(path) as file:
             names = file.schema_arrow.names
+            _check_distinct(str(path), names)
             missing = [name for name in columns if name not in names]
             if missing:
                 raise DataError(
@@ -155,6 +156,7 @@ def arrow_records(path: Path) -> Iterator[Placed]:
 
     try:
         with path.open("rb") as file, ipc.open_stream(file) as stream:
+            _check_distinct(str(path), stream.schema.names)
             rows = chain.from_iterable(batch.to_pylist() for batch in stream)
             for number, row in enumerate(rows):
                 yield Placed(f"{path}, row {number}", row)
@@ -191,6 +193,7 @@ def _pyarrow_parquet() -> Any:
 
 _MARKS = ",;\t"
 """Between fields; spreadsheets of many countries write semicolons."""
+_SAYS_MARK = re.compile(r"sep=([^\"\w\s]|\t)\r?\n")
 _FORMULA = re.compile(r"'* *[=+\-@\t\r\n]")
 """Beginning of a cell that a spreadsheet takes for a formula, or of one that was escaped."""
 
@@ -198,14 +201,15 @@ _FORMULA = re.compile(r"'* *[=+\-@\t\r\n]")
 class CsvRows:
     """A CSV file in UTF-8, its first row the names of the columns.
 
-    Fields are parted by commas, semicolons or tabs, whichever the first row has most of.
+    Fields are parted by commas, semicolons or tabs, whichever the first row has most of, or by
+    what a line before it says, as spreadsheets write it (`sep=;`).
 
     Args:
         path: The file.
         what: What it holds, for the message where it cannot be read.
 
     Raises:
-        DataError: The file cannot be read.
+        DataError: The file cannot be read, or two columns have one name.
     """
 
     def __init__(self, path: Path, what: str) -> None:
@@ -216,14 +220,18 @@ class CsvRows:
         except UnicodeDecodeError as error:
             raise DataError(f"{path}: no UTF-8 text: {error}; save it as CSV in UTF-8") from None
         self._name = path.name
-        mark = max(_MARKS, key=text.partition("\n")[0].count)
+        said = _SAYS_MARK.match(text)
+        mark = said[1] if said else max(_MARKS, key=text.partition("\n")[0].count)
         self._table = csv.DictReader(
             StringIO(text, newline=""), restkey="", strict=True, delimiter=mark
         )
         self.columns: tuple[str, ...] = ()
         """Names of the columns; none where the first row is malformed."""
         with suppress(csv.Error):
+            if said:
+                next(self._table.reader)
             self.columns = tuple(self._table.fieldnames or ())
+        _check_distinct(f"{path}, line {self._table.line_num}", self.columns)
 
     def __iter__(self) -> Iterator[tuple[str, dict[str, str]] | str]:
         """Yield the place of each row and its fields, stripped; a text for a malformed one."""
@@ -244,6 +252,16 @@ class CsvRows:
                 yield f"{where}: malformed: expected {counted(len(self.columns), 'field')}"
                 continue
             yield where, {name: text.strip() for name, text in row.items()}
+
+
+def _check_distinct(where: str, columns: Sequence[str]) -> None:
+    for name in filter(None, columns):
+        if columns.count(name) > 1:
+            places = [str(at) for at, one in enumerate(columns, 1) if one == name]
+            raise DataError(
+                f"{where}: columns {' and '.join(places)} are both named {name!r}, so one would be "
+                "lost; rename one, or take it out"
+            )
 
 
 def write_csv(

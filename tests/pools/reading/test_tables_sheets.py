@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core import DataError
-from seal.pools.reading.tables import CsvRows
+from seal.pools.reading.tables import CsvRows, rows
 
 CELLS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\r"), max_size=8)
 
@@ -63,3 +63,40 @@ def test_a_quote_that_is_never_closed_is_told_once(tmp_path: Path) -> None:
     path.write_text('query,calls\n"When,clock\n' + "a,b\n" * 50_000)
     (fault,) = CsvRows(path, "questions")
     assert str(fault).startswith("asked.csv, line 2: a quote is never closed, or a field has more")
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
+def test_the_line_of_a_spreadsheet_that_says_its_mark_is_followed(
+    tmp_path: Path, mark: str
+) -> None:
+    path = tmp_path / "sheet.csv"
+    path.write_text(f"sep={mark}\r\nquestion{mark}note\r\nhello,;{mark}x\r\n".replace(",;", "!"))
+
+    table = CsvRows(path, "a sheet")
+
+    assert table.columns == ("question", "note")
+    assert list(table) == [("sheet.csv, line 3", {"question": "hello!", "note": "x"})]
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "sheet.csv"
+    path.write_text("question,tool,question\na,b,c\n")
+    with pytest.raises(DataError, match=r"line 1: columns 1 and 3 are both named 'question'"):
+        CsvRows(path, "a sheet")
+
+    path.write_text("sep=;\nquestion;tool;tool\na;b;c\n")
+    with pytest.raises(DataError, match=r"line 2: columns 2 and 3 are both named 'tool'"):
+        CsvRows(path, "a sheet")
+
+
+def test_two_columns_of_one_name_are_refused_in_parquet_and_arrow(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import ipc, parquet
+
+    table = pyarrow.table([[1], [2]], names=["question", "question"])
+    parquet.write_table(table, tmp_path / "sheet.parquet")
+    with ipc.new_stream(tmp_path / "sheet.arrow", table.schema) as stream:
+        stream.write_table(table)
+    for kind in ("parquet", "arrow"):
+        with pytest.raises(DataError, match="columns 1 and 2 are both named"):
+            list(rows(tmp_path / f"sheet.{kind}"))
