@@ -92,8 +92,8 @@ def terms(text: str) -> Terms:
     stand for them: a list of words would not know names.
     """
     if text.isascii():
-        found = words(text)
-        return Terms(found, found, list(_wholes(_WORD.findall(text))))
+        plain = words(text)
+        return Terms(plain, plain, list(_wholes(_WORD.findall(text))))
     text = composed(text)
     found: list[str] = []
     single: list[str] = []
