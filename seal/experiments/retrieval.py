@@ -226,7 +226,7 @@ Figures = Callable[[Mapping[str, Any], Path], list[str]]
 """Writes what readers look at into a folder; returns a note on each thing that it left out."""
 RESULTS = "results.json"
 MEASURED = "measured.jsonl"
-_MEASURED_1 = "retrieval-measured/1"
+_MEASURED_2 = "retrieval-measured/2"
 RETRIEVAL = ExperimentFile(
     RESULTS,
     "experiment in retrieval",
@@ -360,7 +360,7 @@ def open_folder(
     journal = out / MEASURED
     with (
         RETRIEVAL.opened(out, begun, resume) as resumed,
-        closing(RecordJournal(journal, Measured, _MEASURED_1)) as measured,
+        closing(RecordJournal(journal, Measured, _MEASURED_2)) as measured,
     ):
         folder = Folder(out, measured, ranking_folders(begun), with_draws)
         try:

@@ -69,10 +69,12 @@ ODD = ["", " \n\t", "?!", "\u200b", "漢字", "\x00\ufffd", "rain " * 20_000, "r
 """Queries without a word, of another script, and of 100 KB."""
 
 
-def test_any_text_has_a_ranking(retriever):
+def test_any_text_has_a_ranking_of_what_it_matches(retriever):
     rankings = rank(retriever, [Query(text) for text in ODD], 5, {tool.id for tool in TOOLS})
 
-    assert [len(ranking.hits) for ranking in rankings] == [5] * len(ODD)
+    counts = [len(ranking.hits) for ranking in rankings]
+    assert all(count <= 5 for count in counts)
+    assert counts[ODD.index("rain " * 20_000)] == 5
 
 
 @pytest.mark.parametrize("k", [11, 12, 1_000])
