@@ -77,6 +77,26 @@ def test_any_text_has_a_ranking_of_what_it_matches(retriever):
     assert counts[ODD.index("rain " * 20_000)] == 5
 
 
+ODD_POOLS = {
+    "no texts": tuple(Tool(f"toy/{n}", "") for n in range(10)),
+    "equal texts": tuple(Tool(f"toy/{n}", "rain", "Rain and wind.") for n in range(10)),
+    "one endless word": tuple(Tool(f"toy/{n}", "rain", "r" * 300_000) for n in range(10)),
+}
+
+
+@pytest.mark.parametrize("tools", ODD_POOLS.values(), ids=ODD_POOLS.keys())
+@pytest.mark.parametrize("given", SPECS[:6], ids=lambda given: given[0])
+def test_of_equal_tools_those_of_the_first_ids_are_named_or_none(given, tools):
+    spec = parse_spec(given[0])
+    asked = RetrieverSpec(spec.what, {**spec.options, **given[1], "template": "name_description"})
+
+    for ranking in rank(
+        build_retriever(asked, Pool(tools)), [Query("rain"), Query(" "), Query("🎉")], 99
+    ):
+        found = [tool for tool, _ in ranking.hits]
+        assert found in ([], sorted(tool.id for tool in tools))
+
+
 @pytest.mark.parametrize("k", [11, 12, 1_000])
 def test_beyond_the_pool_there_is_nothing(k, retriever):
     [ranking] = rank(retriever, [Query("rain in the city; send money")], k)
