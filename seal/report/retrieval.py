@@ -179,7 +179,8 @@ def _calibrations(entries: Entries, names: Mapping[str, str]) -> Iterator[Grid |
             yield f"{names[entry['retriever']]}: no AUROC, because {entry['uncalibrated']}"
         undecided = [_share(entry[kind], said) for kind, said in _UNDECIDED if kind in entry]
         if undecided:
-            yield f"{names[entry['retriever']]}: {'; '.join(undecided)}"
+            place = f"{names[entry['retriever']]}, {counted(entry['tools'], 'tool')}"
+            yield f"{place}: {'; '.join(undecided)}"
         told = [str(Longer(**one)) for one in entry.get("longer", ())]
         if told:
             yield f"{names[entry['retriever']]}: {' and '.join(told)}"

@@ -754,4 +754,18 @@ def test_queries_that_match_nothing_and_equal_scores_are_told_with_their_share()
     [entry] = found.content["results"]
     assert entry["unmatched"] == entry["tied"] == {"queries": 1, "of": 3}
     assert entry["metrics"]["recall@10"]["mean"] == pytest.approx(2 / 3)
-    assert "bm25: it names no tool for 1 of 3 queries (33.3%)" in found.table()
+    assert "bm25, 13 tools: it names no tool for 1 of 3 queries (33.3%)" in found.table()
+
+
+def test_the_values_of_each_query_are_a_table_whose_means_are_the_results(tmp_path: Path):
+    tasks = [*many(4), Task('odd, "1"', "b", (Goal("convert money", relevant=(TOOLS[2].id,)),))]
+    found = seal.retrieve(
+        write_pool(tmp_path / "pool", tasks), "tfidf", k=(1, 3), out=tmp_path / "out"
+    )
+
+    with (tmp_path / "out" / "pool-tfidf" / "queries.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+
+    assert [(row["task"], row["goal"]) for row in rows][-1] == ('odd, "1"', "0")
+    for name in ("recall@1", "map@3", "rprec@3", "tokens@3"):
+        assert mean(float(row[name]) for row in rows) == pytest.approx(found.results[0][name].mean)
