@@ -255,7 +255,8 @@ def test_no_answer_depends_on_the_order_of_the_queries(texts, order, k):
     for text in texts:
         [alone] = rank(retriever, [Query(text)], k)
         assert alone.hits == found[text]
-        assert len({tool for tool, _ in alone.hits}) == k
+        # A text without letters is a vector of zeros, which is near to nothing.
+        assert len({tool for tool, _ in alone.hits}) == (k if text else 0)
 
 
 def test_a_cutoff_below_one_or_beyond_the_pool(kept):
