@@ -91,6 +91,11 @@ class LibraryModel:
 class SentenceEmbedder(LibraryModel):
     """Embeds texts by a model of the library."""
 
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        super().__init__(options)
+        if _reads_documents_apart(self._folder):
+            self.identity += "/documents"  # earlier versions kept other vectors by the plain name
+
     def embed(self, texts: Sequence[str]) -> Any:
         """Return one row for each document, float32, (n, dimension).
 
@@ -146,6 +151,16 @@ class SentenceEmbedder(LibraryModel):
         found.no_truncation()
         found.no_padding()
         return found
+
+
+def _reads_documents_apart(folder: Path) -> bool:
+    """Tell whether a model has a prompt or modules of its own for documents, or for both kinds."""
+    files = (folder / "config_sentence_transformers.json", folder / "modules.json")
+    told, modules = (json.loads(f.read_text("utf-8")) if f.is_file() else None for f in files)
+    prompts = told.get("prompts") if isinstance(told, dict) else None
+    has_prompt = isinstance(prompts, dict) and bool(prompts.get("document"))
+    routed = any(word in json.dumps(modules) for word in ("Router", "Asym"))
+    return has_prompt or routed
 
 
 class CrossEncoder(LibraryModel):

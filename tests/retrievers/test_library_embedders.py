@@ -229,6 +229,7 @@ def test_queries_and_documents_go_through_the_models_own_modules(tmp_path, defau
 
     embedder = build_embedder(str(folder), {"device": "cpu"})
 
+    assert embedder.identity.endswith("/documents")
     assert np.allclose(embedder.embed(texts), document.encode(texts), atol=1e-6)
     assert np.allclose(embedder.embed_queries(texts), query.encode(texts), atol=1e-6)
 
