@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import orjson
@@ -19,8 +20,16 @@ HANGUL = r"\uac00-\ud7af"
 """Korean syllables, likewise; Korean sets blanks between words."""
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_WORD = re.compile(r"[^\W_]+", re.UNICODE)
+_CAPITALS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z][A-Z])(?=[A-Z][a-z]{2})")
+"""As `_CAMEL`, but a lone capital stays with what follows: IPv6|Address, OAuth2|Token."""
+_SIGNED = r"(?<![^\W_])[A-Za-z](?:\+\+|#)(?![+#])"
+"""A letter whose signs are part of its name: C++ and C#, but not the C of C+++ or C##."""
+_WORD = re.compile(rf"{_SIGNED}|[^\W_]+")
+_INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200c\u200d\u2060\ufeff"))
+"""Characters that show nothing and end no word."""
 _CJK = re.compile(f"[{CJK}]")
+_UNSPACED = ("Han", "Hiragana", "Katakana", "Thai", "Lao", "Khmer", "Myanmar")
+"""Scripts that set no blanks between words, by their names in Unicode."""
 _SENTENCE = re.compile(
     r"(?<=[.!?])(?<!\b[MDS][rst]\.)(?<!\bMrs\.)(?<!\bvs\.)(?<!\be\.g\.)(?<!\bi\.e\.)\s+"
     r"|(?<=[。！？])(?![。！？”’」』）])\s*|(?<=[。！？][”’」』）])\s*|\n+"
@@ -54,8 +63,92 @@ def split_identifiers(text: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """Return the lower-cased words of a text, identifiers split, in order."""
-    return [word.lower() for word in _WORD.findall(split_identifiers(text))]
+    """Return the lower-cased words of a text, identifiers split, in order.
+
+    A mark, such as a vowel sign of Hindi, belongs to its letter, and what Unicode holds for the
+    same, such as full-width letters, is the same. Sources: Unicode, UAX 15 (NFKC), UAX 29 (rule
+    WB4). Unlike the other rules there, an apostrophe and a decimal point part words.
+    """
+    if text.isascii():
+        return _WORD.findall(split_identifiers(text).lower())
+    return [word.lower() for word in _patterns().word.findall(split_identifiers(composed(text)))]
+
+
+class Terms(NamedTuple):
+    """What search looks for in a text: terms in lower case, with repetitions."""
+
+    words: list[str]
+    """As `words` has them, in order; of scripts without blanks, pairs of letters that touch."""
+    single: list[str]
+    """The same with single letters of such scripts, for who pairs neighbours."""
+    wholes: list[str]
+    """Identifiers whole beside their parts: `youtube` of YouTube."""
+
+
+def terms(text: str) -> Terms:
+    """Return what search looks for in a text.
+
+    Where no blanks part words (Chinese, Japanese, Thai, Lao, Khmer, Burmese), pairs of letters
+    stand for them: a list of words would not know names.
+    """
+    if text.isascii():
+        plain = words(text)
+        return Terms(plain, plain, list(_wholes(_WORD.findall(text))))
+    text = composed(text)
+    found: list[str] = []
+    single: list[str] = []
+    for match in _patterns().term.finditer(split_identifiers(text)):
+        word = match.group().lower()
+        letters = _patterns().letter.findall(word) if match["unspaced"] else [word]
+        found += map("".join, pairwise(letters)) if len(letters) > 1 else letters
+        single += letters
+    return Terms(found, single, list(_wholes(_patterns().word.findall(text))))
+
+
+def composed(text: str) -> str:
+    """Return a text as its words are compared: NFKC, without invisible characters."""
+    if text.isascii():
+        return text
+    return unicodedata.normalize("NFKC", text).translate(_INVISIBLE)
+
+
+def _wholes(found: Iterable[str]) -> Iterator[str]:
+    """Yield identifiers of several parts whole, and their parts that hold a lone capital."""
+    for word in found:
+        if word.islower() or word[1:].islower():
+            continue
+        parts = _CAMEL.split(word)
+        if len(parts) > 1:
+            yield word.lower()
+            small, larger = set(parts), _CAPITALS.split(word)
+            if 1 < len(larger) < len(parts):
+                yield from (part.lower() for part in larger if part not in small)
+
+
+class _Patterns(NamedTuple):
+    """Regexes of texts beyond ASCII; their library loads slowly."""
+
+    word: Any
+    term: Any
+    """As `word`, but what is written without blanks is one of its own, in the group `unspaced`."""
+    letter: Any
+    """With its marks."""
+
+
+@cache
+def _patterns() -> _Patterns:
+    import regex
+
+    letter, mark = r"[\p{L}\p{N}]", r"\p{M}"
+    scripts = "".join(rf"\p{{Script_Extensions={name}}}" for name in _UNSPACED)
+    unspaced = f"[{letter}&&[{scripts}]]"
+    spaced = rf"[{letter}--{unspaced}]"
+    patterns = (
+        rf"{_SIGNED}|{letter}[{letter}{mark}]*",
+        rf"{_SIGNED}|(?P<unspaced>{unspaced}[{unspaced}{mark}]*)|{spaced}[{spaced}{mark}]*",
+        rf"{letter}{mark}*",
+    )
+    return _Patterns(*(regex.compile(pattern, regex.V1) for pattern in patterns))
 
 
 def word_list(name: str) -> frozenset[str]:

@@ -6,17 +6,18 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain
-from math import inf, log2
+from math import isfinite, log2
 from typing import NamedTuple
 
-from seal.core import JSON, Goal, Ranking
+from seal.core import JSON, DataError, Goal, Ranking, shortened
 from seal.evaluation.goals import GoalChat, GoalMetric, Value, undefined
 
 # -- Ranking metrics at K: recall, mrr, ndcg, all_found.
 #
 # Source: the SEAL paper, "Retrieval"; formulas: trec_eval, whose values these are to the last bit.
 # All are in [0, 1]. Relevance is binary but in ndcg, where a goal's label `grades` weighs
-# its tools (tool id to a number above 0): the gain of a tool is its grade, as trec_eval has it.
+# its tools (tool id to a number; 0 and below: not relevant): the gain of a tool is its grade, as
+# trec_eval has it.
 #
 # - recall@K: share of the relevant tools among the first K.
 # - mrr@K: 1 / rank of the first relevant tool, 0 where that rank is beyond K.
@@ -155,14 +156,26 @@ def why_undefined(rankings: Sequence[Ranking], relevant: Collection[str]) -> str
 
 
 def relevant_of(goal: Goal) -> Collection[str]:
-    """Return the relevant tools of a goal: `Alternatives` where any one is enough, `Graded`."""
+    """Return the relevant tools of a goal: `Alternatives` where any one is enough, `Graded`.
+
+    Raises:
+        DataError: A grade is no number; names the tool.
+    """
     if goal.any_relevant:
         return Alternatives(goal.relevant)
     grades = goal.labels.get("grades")
-    if not isinstance(grades, dict) or not all(map(_is_grade, grades.values())):
+    if grades is None:
         return goal.relevant
-    return Graded({tool: grades.get(tool, 1) for tool in goal.relevant})
+    if not isinstance(grades, dict):
+        raise DataError(f"label grades: expected tools to numbers, got {shortened(grades)}")
+    graded = {tool: _grade(tool, grades.get(tool, 1)) for tool in goal.relevant}
+    return Graded({tool: grade for tool, grade in graded.items() if grade > 0})
 
 
-def _is_grade(value: JSON) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < inf
+def _grade(tool: str, value: JSON) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
+        raise DataError(
+            f"label grades: the grade of {tool!r} is {shortened(value)}, expected a number; 0 and "
+            "below: not relevant"
+        )
+    return value

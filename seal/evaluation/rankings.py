@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import isfinite, sqrt
 from pathlib import Path
 from statistics import NormalDist
 
-from seal.core import Ranking, Task
+from seal.core import DataError, Ranking, Task
 from seal.core.arrays import Floats, np
 from seal.core.files import AtomicFile
 from seal.core.records import query_id, trec_word
@@ -30,13 +30,16 @@ from seal.evaluation.ranking_metrics import (
 #
 # - precision@K: share of the first K tools that are relevant. Unlike trec_eval it divides by the
 #   tools that there are where a ranking is shorter than K, as under a token budget.
+# - map@K: the precision at the rank of each relevant tool among the first K, summed and divided by
+#   the number of relevant tools (trec_eval: map_cut).
+# - rprec@K: share of the R relevant tools among the first R, of a ranking cut at K (Rprec).
 # - tokens@K: what the schemas of the first K tools take of a model's context; no share.
 
 Key = tuple[str, int]
 """Task id and goal."""
 Qrels = Mapping[Key, Collection[str]]
 """Goal to the ids of its relevant tools: all are wanted, or one of `Alternatives`."""
-RANKED = (*MEASURES, "precision", "tokens")
+RANKED = (*MEASURES, "precision", "map", "rprec", "tokens")
 """What is measured of rankings without a chat."""
 
 
@@ -46,8 +49,19 @@ def grade_of(relevant: Collection[str], tool: str) -> float:
 
 
 def qrels_of(tasks: Iterable[Task]) -> dict[Key, Collection[str]]:
-    """Return the relevant tools of every goal; `Alternatives` where any one is enough, `Graded`."""
-    return {(task.id, i): relevant_of(goal) for task in tasks for i, goal in enumerate(task.goals)}
+    """Return the relevant tools of every goal; `Alternatives` where any one is enough, `Graded`.
+
+    Raises:
+        DataError: A grade is no number; names the task.
+    """
+    found: dict[Key, Collection[str]] = {}
+    for task in tasks:
+        for position, goal in enumerate(task.goals):
+            try:
+                found[task.id, position] = relevant_of(goal)
+            except DataError as error:
+                raise DataError(f"task {task.id!r}, goal {position}: {error}") from error
+    return found
 
 
 def measure_rankings(
@@ -62,7 +76,7 @@ def measure_rankings(
         rankings: Several of one goal are merged (`merge`). One without hits has 0.
         qrels: Relevant tools.
         ks: Cut-offs, each at least 1.
-        tokens: Of each tool's schema; None: neither precision nor tokens are measured.
+        tokens: Of each tool's schema; None: only the metrics of a run are measured.
 
     Returns:
         Goal to its metrics in the order of `metric_names`, with `tokens` in that of `RANKED`; goals
@@ -77,6 +91,8 @@ def measure_rankings(
             row = tuple(measured_at(outcome, tuple(ks)).values())
             if tokens is not None:
                 row += tuple(_precision(outcome, len(collapse(tools, relevant)), ks))
+                row += tuple(_average_precision(outcome, k) for k in ks)
+                row += tuple(_found(outcome, min(outcome.relevant, k)) for k in ks)
                 row += tuple(float(sum(tokens[tool] for tool in tools[:k])) for k in ks)
             measured[key] = row
     return measured
@@ -87,6 +103,16 @@ def _precision(outcome: Outcome, length: int, ks: Sequence[int]) -> Iterator[flo
     for k in ks:
         found = sum(rank < k for rank in outcome.found)
         yield found / min(k, length) if length else 0.0
+
+
+def _average_precision(outcome: Outcome, k: int) -> float:
+    ranks = [rank for rank in outcome.found if rank < k]
+    return sum((number + 1) / (rank + 1) for number, rank in enumerate(ranks)) / outcome.relevant
+
+
+def _found(outcome: Outcome, k: int) -> float:
+    """Return the share of the relevant tools among the first k."""
+    return sum(rank < k for rank in outcome.found) / outcome.relevant
 
 
 def by_goal_of(rankings: Iterable[Ranking]) -> dict[Key, list[Ranking]]:
@@ -121,8 +147,9 @@ class Calibration:
     """Queries that need a tool."""
     without: int
     """Queries that need none."""
-    threshold: float
-    """The highest score below which at most 5 % of the queries that need a tool lie."""
+    threshold: float | None
+    """The highest score below which at most 5 % of the queries that need a tool lie; None: more of
+    them than that were named no tool."""
     turned_away: float
     """Share of the queries that need none whose score is below it, in [0, 1]."""
 
@@ -135,7 +162,7 @@ def calibration(needing: Sequence[float], without: Sequence[float]) -> Calibrati
     variance, of which the interval is normal, cut at 0 and 1).
 
     Args:
-        needing: The first scores of queries that need a tool.
+        needing: The first scores of queries that need a tool; minus infinity where none was named.
         without: Those of queries that need none.
 
     Returns:
@@ -155,7 +182,7 @@ def calibration(needing: Sequence[float], without: Sequence[float]) -> Calibrati
         min(1.0, auroc + half),
         len(high),
         len(low),
-        threshold,
+        threshold if isfinite(threshold) else None,
         float((low < threshold).mean()),
     )
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count, islice
+from math import inf
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -344,7 +345,7 @@ def _queries(
     source: Source, size: Size, sample: int, tasks: Sequence[Task], settings: RetrievalSettings
 ) -> tuple[tuple[str, int], ...]:
     pool = source.label, source.digest
-    asked = [(task.id, at) for task in tasks for at, goal in enumerate(task.goals) if goal.relevant]
+    asked = [key for key, relevant in qrels_of(tasks).items() if relevant]
     return drawn_queries(asked, settings.queries, settings.seed, pool, (size, sample))
 
 
@@ -543,6 +544,10 @@ class Measured:
     """False: only the order of scores has meaning; they cannot be compared between queries."""
     dollars: float | None = None
     """US dollars a query for language models; None: it asks none, or no price is known."""
+    unmatched: int = 0
+    """Queries among `values` for which no tool was named."""
+    tied: int = 0
+    """Those whose ranking holds tools of equal scores, which stand in the order of ids."""
     longer: tuple[Longer, ...] = ()
     """Texts of which an embedder read the beginning alone: documents, queries."""
 
@@ -615,9 +620,19 @@ def measure(
         _calibration(ranked, rankings),
         bool(getattr(retriever, "measures", True)),
         None if costs is None else costs.a_query(len(rankings)),
-        tuple(_summed(told)),
+        longer=tuple(_summed(told)),
+        **_undecided(ranking for ranking in rankings if (ranking.task_id, ranking.goal) in found),
     )
     return Measurement(measured, rankings, timing)
+
+
+def _undecided(rankings: Iterable[Ranking]) -> dict[str, int]:
+    """Return how many rankings are empty, and how many hold equal scores."""
+    scores = [[score for _, score in ranking.hits] for ranking in rankings]
+    return {
+        "unmatched": sum(not row for row in scores),
+        "tied": sum(len(set(row)) < len(row) for row in scores),
+    }
 
 
 def _summed(told: Sequence[Longer]) -> Iterator[Longer]:
@@ -635,15 +650,22 @@ def _calibration(ranked: Ranked, rankings: Sequence[Ranking]) -> Calibration | N
     scores: dict[bool, list[float]] = {True: [], False: []}
     for ranking in rankings:
         goal = goals[ranking.task_id, ranking.goal]
-        if ranking.hits and (goal.relevant or goal.needs_no_tool):
-            scores[bool(goal.relevant)].append(ranking.hits[0][1])
+        if goal.relevant or goal.needs_no_tool:
+            best = ranking.hits[0][1] if ranking.hits else -inf
+            scores[bool(goal.relevant)].append(best)
     return calibration(scores[True], scores[False])
 
 
 def _rankings(retriever: Retriever, ranked: Ranked, k: int) -> Iterator[Ranking]:
     known = {tool.id for tool in ranked.tools}
+    own = {(task.id, at): task.goals[at].labels.get("own_document") for task, at in ranked.goals}
+    deeper = k + any(own.values())
     queries = (
         Query(task.goals[position].text, task.id, position) for task, position in ranked.goals
     )
     while batch := list(islice(queries, _AT_ONCE)):
-        yield from rank(retriever, batch, k, known)
+        for found in rank(retriever, batch, deeper, known):
+            document = own[found.task_id, found.goal]
+            hits = [hit for hit in found.hits if hit[0] != document]
+            limit = None if getattr(retriever, "complete", False) else k
+            yield replace(found, hits=tuple(hits[:limit]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,7 +19,8 @@ from seal.core.files import AtomicFile, naming
 from seal.core.records import query_id, write_records
 from seal.core.store import Store, open_store
 from seal.core.values import json_bytes
-from seal.evaluation.rankings import qrels_of, write_trec_qrels, write_trec_run
+from seal.evaluation.ranking_metrics import metric_names
+from seal.evaluation.rankings import RANKED, qrels_of, write_trec_qrels, write_trec_run
 from seal.experiments.draws import (
     Contender,
     Costs,
@@ -36,7 +39,13 @@ from seal.experiments.draws import (
     without_distractors,
 )
 from seal.experiments.generation import RecordJournal
-from seal.experiments.retrieval_figures import cell_of, comparisons_of, corrected, results_of
+from seal.experiments.retrieval_figures import (
+    cell_of,
+    comparisons_of,
+    corrected,
+    results_of,
+    rounded,
+)
 from seal.experiments.series import FIGURES, ExperimentFile, LongForm, figures_of, write_json
 from seal.experiments.settings import RetrievalSettings
 from seal.pools.lookup import Bench
@@ -211,7 +220,8 @@ class _Experiment:
 #
 # results.json             everything that was found, and how
 # results.csv              the same figures, one a line
-# POOL-RETRIEVER/          rankings.jsonl, run.trec and qrels.trec of the whole pool
+# POOL-RETRIEVER/          rankings.jsonl, run.trec and qrels.trec of the whole pool, queries.csv:
+#                          {task, goal} and its metrics, one query a line
 # POOL-RETRIEVER/SIZE-N/   run.trec and qrels.trec of the drawn pool N, in small experiments
 # draws.jsonl              {pool, size, sample, tools_digest, queries}: what each sample asked, by
 #                          the query ids of the TREC files; of drawn pools {distractors, tools}
@@ -226,7 +236,7 @@ Figures = Callable[[Mapping[str, Any], Path], list[str]]
 """Writes what readers look at into a folder; returns a note on each thing that it left out."""
 RESULTS = "results.json"
 MEASURED = "measured.jsonl"
-_MEASURED_1 = "retrieval-measured/1"
+_MEASURED_2 = "retrieval-measured/2"
 RETRIEVAL = ExperimentFile(
     RESULTS,
     "experiment in retrieval",
@@ -258,6 +268,8 @@ class Folder:
     """Pool and retriever to the folder of the rankings."""
     with_draws: bool
     """Whether the rankings of drawn pools are written too."""
+    ks: Sequence[int]
+    """Cut-offs of what was measured."""
 
     def finished(self) -> dict[str, Any] | None:
         """Return the content of results.json; None where something is still to be done.
@@ -275,6 +287,8 @@ class Folder:
     def keep(self, ranked: Ranked, retriever: str, made: Measurement) -> Measured:
         """Write one retriever's rankings of a pool, the relevant tools, and what it measured."""
         self._write_rankings(ranked, retriever, made.rankings)
+        if ranked.whole:
+            self._write_values(self.out / self._place(ranked, retriever), made.measured)
         with naming(self.out / TIMINGS), (self.out / TIMINGS).open("ab") as file:
             draw = {"size": ranked.size, "sample": ranked.draws[0].sample}
             told = {"pool": ranked.source.label, **draw, "retriever": retriever}
@@ -301,6 +315,15 @@ class Folder:
         write_trec_qrels(
             folder / "qrels.trec", {query: qrels[query] for query in qrels if query in asked}
         )
+
+    def _write_values(self, folder: Path, measured: Measured) -> None:
+        """Write the metrics of each query."""
+        with AtomicFile(folder / "queries.csv") as file:
+            lines = io.StringIO()
+            writer = csv.writer(lines, lineterminator="\n")
+            writer.writerow(["task", "goal", *metric_names(self.ks, RANKED)])
+            writer.writerows([*query, *map(rounded, row)] for query, row in measured.values)
+            file.write(lines.getvalue().encode())
 
     def finish(
         self, result: dict[str, Any], parts: Sequence[Ranked], figures: Figures | None
@@ -360,9 +383,9 @@ def open_folder(
     journal = out / MEASURED
     with (
         RETRIEVAL.opened(out, begun, resume) as resumed,
-        closing(RecordJournal(journal, Measured, _MEASURED_1)) as measured,
+        closing(RecordJournal(journal, Measured, _MEASURED_2)) as measured,
     ):
-        folder = Folder(out, measured, ranking_folders(begun), with_draws)
+        folder = Folder(out, measured, ranking_folders(begun), with_draws, begun["protocol"]["k"])
         try:
             yield folder
         except SealError:

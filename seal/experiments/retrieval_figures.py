@@ -55,7 +55,7 @@ class Cell:
     """Retriever's label to the reason."""
     facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Retriever's label to what its results say besides: {dollars_a_query?, calibration?,
-    uncalibrated?, longer?}."""
+    uncalibrated?, unmatched?, tied?, longer?}."""
 
 
 def cell_of(
@@ -124,6 +124,9 @@ def _facts(ranked: Sequence[Ranked], measured: Sequence[Measured]) -> dict[str, 
             facts["calibration"] = told
         else:
             facts["uncalibrated"] = UNCALIBRATED
+    for kind in ("unmatched", "tied"):
+        if met := sum(getattr(each, kind) for each in measured):
+            facts[kind] = {"queries": met, "of": sum(len(each.values) for each in measured)}
     longer = sorted((one for each in measured for one in each.longer), key=lambda one: one.longer)
     # Of several samples that with the most.
     if most := {(one.kind, one.longest): one for one in longer}:

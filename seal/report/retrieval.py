@@ -177,9 +177,25 @@ def _calibrations(entries: Entries, names: Mapping[str, str]) -> Iterator[Grid |
     for entry in entries:
         if "uncalibrated" in entry:
             yield f"{names[entry['retriever']]}: no AUROC, because {entry['uncalibrated']}"
+        undecided = [_share(entry[kind], said) for kind, said in _UNDECIDED if kind in entry]
+        if undecided:
+            place = f"{names[entry['retriever']]}, {counted(entry['tools'], 'tool')}"
+            yield f"{place}: {'; '.join(undecided)}"
         told = [str(Longer(**one)) for one in entry.get("longer", ())]
         if told:
             yield f"{names[entry['retriever']]}: {' and '.join(told)}"
+
+
+_UNDECIDED = (
+    ("unmatched", "it names no tool for"),
+    ("tied", "tools of equal scores stand in the order of ids for"),
+)
+
+
+def _share(found: Mapping[str, int], said: str) -> str:
+    """Return a sentence on some of the queries."""
+    share = found["queries"] / found["of"]
+    return f"{said} {found['queries']:,} of {counted(found['of'], 'query')} ({share:.1%})"
 
 
 def _dollars(entry: Mapping[str, Any]) -> str:

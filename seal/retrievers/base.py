@@ -116,6 +116,19 @@ def by_score(hits: Iterable[tuple[str, float]]) -> Hits:
     return sorted(hits, key=lambda hit: (-hit[1], hit[0]))
 
 
+def matching(retriever: Any, hits: Iterable[tuple[str, float]]) -> Hits:
+    """Return the hits of a retriever that say that a tool suits, in their order.
+
+    A score of at most 0 of one whose attribute `lexical` is true says that nothing matched. So do
+    scores of 0 alone of any that reads texts: a vector of zeros is like none.
+    """
+    found = list(hits)
+    if getattr(retriever, "lexical", False):
+        return [hit for hit in found if hit[1] > 0]
+    says_nothing = getattr(retriever, "reads_text", True) and not any(score for _, score in found)
+    return [] if says_nothing else found
+
+
 def finite(score: Any, name: str) -> float:
     """Return a score with `DECIMALS` decimals, never -0.0.
 

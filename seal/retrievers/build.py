@@ -25,6 +25,7 @@ from seal.retrievers.base import (
     check_k,
     finite,
     made_of,
+    matching,
     refuse_unknown_options,
     spec_of,
 )
@@ -244,8 +245,10 @@ def rank(
         )
     limit = None if getattr(retriever, "complete", False) else k
     return [
-        Ranking(query.task_id, query.goal, query.text, tuple(_ordered(row, name, known)[:limit]))
-        for query, row in zip(queries, rows, strict=True)
+        Ranking(query.task_id, query.goal, query.text, tuple(matching(retriever, hits)))
+        for query, hits in zip(
+            queries, (_ordered(row, name, known)[:limit] for row in rows), strict=True
+        )
     ]
 
 

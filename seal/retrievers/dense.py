@@ -233,6 +233,7 @@ class JointSpace:
             _Part(space, share, dimensions, seed)
             for seed, (space, share) in enumerate(zip(spaces, (weight, 1 - weight), strict=True))
         ]
+        self.lexical = all(getattr(space, "lexical", False) for space in spaces)
         self._noise = _NOISE + sum(part.noise for part in self._parts)
         self._index = _index(self._vectors(), kind, folder)
         names = " + ".join(f"{part.share:g}*{part.space.identity}" for part in self._parts)

@@ -6,7 +6,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, islice
 from typing import Any
 
 from seal.core import DataError, OptionError, Pool, Query, Retriever, UnknownNameError
@@ -20,6 +19,7 @@ from seal.retrievers.base import (
     check_k,
     finite,
     in_order,
+    matching,
     number_option,
     refuse_unknown_options,
     whole_option,
@@ -53,9 +53,9 @@ def hybrid(pool: Pool) -> Retriever:
             or a class with a function `space(pool)`) in one index: `weight` of the first part
             (default 0.5), `dimensions` that a sparse part is projected to (default 4096), `index`
             with its parameters. fusion=rrf joins the rankings of two or more retrievers of any
-            kind: `depth`, the places of each that count (default 100); tools beyond them follow by
-            id. Where neither parts nor fusion are named, `PLAIN` holds. An option `1.NAME` goes to
-            the first part, any other to the parts that know it.
+            kind: `depth`, the places of each that count (default 100). Where neither parts nor
+            fusion are named, `PLAIN` holds. An option `1.NAME` goes to the first part, any other to
+            the parts that know it.
 
     Raises:
         UnknownNameError: No retriever, fusion or index of a name, or an option that nothing knows.
@@ -63,18 +63,17 @@ def hybrid(pool: Pool) -> Retriever:
             parts, or an option is out of range.
     """
     fusion, own, specs = _read(pool.options)
-    ids = [tool.id for tool in in_order(pool.tools)]
     pools = [replace(pool, options=spec.options) for spec in specs]
     if fusion == "rrf":
         depth = whole_option(own, "depth", DEFAULT_DEPTH, 1)
         parts = map(build_retriever, [spec.what for spec in specs], pools)
-        return RankFusion(list(parts), depth, ids)
+        return RankFusion(list(parts), depth)
     if len(specs) != 2:
         raise OptionError(
             f"fusion=cosine joins two parts, got {len(specs)}: give two, or fusion=rrf"
         )
     return JointSpace(
-        ids,
+        [tool.id for tool in in_order(pool.tools)],
         (_space(1, specs[0].what, pools[0]), _space(2, specs[1].what, pools[1])),
         number_option(own, "weight", DEFAULT_WEIGHT, 1),
         whole_option(own, "dimensions", DEFAULT_DIMENSIONS, 4),
@@ -191,20 +190,18 @@ class RankFusion:
 
     Source: Cormack, Clarke and Buettcher (2009), Reciprocal Rank Fusion Outperforms Condorcet and
     Individual Rank Learning Methods. A tool gets nothing from a retriever beyond whose `depth` it
-    lies, nor from a lexical one that gives it a score of 0; with nothing from any of them it stands
-    behind all others, with score 0. So a shorter answer is the head of a longer one.
+    lies, nor from a lexical one that gives it a score of 0; with nothing from any of them it is not
+    found. So a shorter answer is the head of a longer one.
 
     Args:
         retrievers: Two or more. One that has a true attribute `lexical` gives a score above 0 to
             tools that share a term with the query alone.
         depth: Places of each that count, at least 1, whatever k is.
-        ids: Of all tools, ascending.
     """
 
-    def __init__(self, retrievers: Sequence[Retriever], depth: int, ids: Sequence[str]) -> None:
+    def __init__(self, retrievers: Sequence[Retriever], depth: int) -> None:
         self._retrievers = retrievers
         self._depth = depth
-        self._ids = ids
         self.identity = f"rrf@{depth}({' + '.join(map(label_of, retrievers))})"
 
     def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
@@ -216,7 +213,7 @@ class RankFusion:
         """
         check_k(k)
         rows = [self._asked(part, queries) for part in self._retrievers]
-        return [self._filled(fused(rankings), k) for rankings in zip(*rows, strict=True)]
+        return [fused(rankings)[:k] for rankings in zip(*rows, strict=True)]
 
     def _asked(self, retriever: Retriever, queries: Sequence[Query]) -> list[Hits]:
         """Return the hits of a retriever that count."""
@@ -226,16 +223,9 @@ class RankFusion:
                 f"{label_of(retriever)}: {counted(len(rows), 'row')} for "
                 f"{counted(len(queries), 'query')}"
             )
-        lexical = getattr(retriever, "lexical", False)
         name = label_of(retriever)
         heads = ([(t, finite(s, name)) for t, s in row[: self._depth]] for row in rows)
-        return [[hit for hit in head if hit[1] > 0 or not lexical] for head in heads]
-
-    def _filled(self, hits: Hits, k: int) -> Hits:
-        """Return k hits, the last of them tools that got nothing."""
-        found = {tool for tool, _ in hits}
-        others = ((tool, 0.0) for tool in self._ids if tool not in found)
-        return list(islice(chain(hits, others), k))
+        return [matching(retriever, head) for head in heads]
 
 
 def fused(rankings: Iterable[Iterable[tuple[str, float]]]) -> Hits:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import Stemmer
 
 from seal.core import Pool, Query
-from seal.core.text import CJK, shipped_words, split_identifiers
+from seal.core.text import composed, shipped_words, split_identifiers, terms
 from seal.retrievers.base import (
     DECIMALS,
     DEFAULT,
@@ -36,9 +36,6 @@ from seal.retrievers.base import (
 # on disk. The weights equal scikit-learn's, which takes longer to import than a small run takes to
 # play: (1 + ln tf) x (1 + ln((1 + n) / (1 + df))), rows of length 1. Source: scikit-learn,
 # `TfidfVectorizer` with `sublinear_tf=True`; a test holds both equal.
-
-WORD = rf"[{CJK}]|[^\W{CJK}]+"
-"""Regex of a word. Chinese and Japanese set no blanks: there each character counts as one."""
 
 _CELLS = 4_000_000
 """Scores that are held at once: 32 MB."""
@@ -130,19 +127,12 @@ def english_stop_words() -> frozenset[str]:
     return shipped_words("seal.retrievers", "english_stop_words.txt")
 
 
-def words(pattern: str) -> Analyser:
-    """Return what gives the words of a text and its pairs of neighbours, without stop words.
-
-    Args:
-        pattern: Regex of a word.
-    """
-    found, left_out = re.compile(pattern), english_stop_words()
-
-    def analyse(text: str) -> list[str]:
-        kept = [word for word in found.findall(text.lower()) if word not in left_out]
-        return kept + [f"{one} {next_one}" for one, next_one in pairwise(kept)]
-
-    return analyse
+def words(text: str) -> list[str]:
+    """Return the terms of a text without English stop words, and pairs of neighbours."""
+    left_out, found = english_stop_words(), terms(text)
+    kept = [word for word in found.single if word not in left_out]
+    pairs = [f"{one} {next_one}" for one, next_one in pairwise(kept)]
+    return [*kept, *pairs, *found.wholes]
 
 
 def pieces(text: str) -> list[str]:
@@ -151,7 +141,8 @@ def pieces(text: str) -> list[str]:
     A word that is shorter than a piece counts once, whole.
     """
     found: list[str] = []
-    for word in _BLANKS.sub(" ", text.lower()).split():
+    split = split_identifiers(composed(text))
+    for word in _BLANKS.sub(" ", split.lower()).split():
         padded = f" {word} "
         for size in (3, 4, 5):
             if len(padded) <= size:
@@ -213,15 +204,14 @@ class Tfidf(LexicalRetriever):
 
     def __init__(self, pool: Pool) -> None:
         template = pool.options.get("template") or DEFAULT
-        texts = [split_identifiers(text) for text in documents(in_order(pool.tools), template)]
-        spaces = (TermWeights(analyse, texts) for analyse in (words(WORD), pieces))
+        texts = documents(in_order(pool.tools), template)
+        spaces = (TermWeights(analyse, texts) for analyse in (words, pieces))
         self._spaces = [space for space in spaces if space]
         weights = _joined([space.documents for space in self._spaces], len(texts))
         super().__init__(f"tfidf/{template_name(template)}", pool, weights)
 
     def _rows(self, texts: Sequence[str]) -> SparseRows:
-        split = [split_identifiers(text) for text in texts]
-        return _joined([space.rows(split) for space in self._spaces], len(texts))
+        return _joined([space.rows(texts) for space in self._spaces], len(texts))
 
 
 def _joined(parts: Sequence[SparseRows], rows: int) -> SparseRows:
@@ -236,8 +226,6 @@ def _joined(parts: Sequence[SparseRows], rows: int) -> SparseRows:
 #
 # Source: Robertson and Zaragoza (2009), The Probabilistic Relevance Framework: BM25 and Beyond; in
 # the form of Lucene, which bm25s computes when it indexes.
-
-_WORD = re.compile(WORD)
 
 
 class Bm25(LexicalRetriever):
@@ -284,8 +272,9 @@ class Bm25(LexicalRetriever):
         return SparseRows.of(rows, columns, np.ones(len(rows)), len(texts), self._weights.width)
 
     def _words(self, text: str) -> list[str]:
-        found = _WORD.findall(split_identifiers(text).lower())
-        stems: list[str] = self._stem([word for word in found if word not in self._left_out])
+        found = terms(text)
+        kept = [word for word in found.words if word not in self._left_out]
+        stems: list[str] = self._stem([*kept, *found.wholes])
         return stems
 
 

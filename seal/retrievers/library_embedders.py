@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -25,6 +27,8 @@ _BATCHES = 16
 """Batches of the model in one call: the library sorts a call's texts by length, and what is kept is
 kept after each call."""
 
+_ADDED = 8
+"""Tokens that a model may put around a text, at most."""
 _HEADS = ("ForSequenceClassification", "ForCausalLM")
 """How the architectures end that have a layer for scores; any other would get a random one."""
 
@@ -65,8 +69,10 @@ class LibraryModel:
             self.identity = f"sentence-transformers/{Path(self._name).name}@{digest_of(folder)}"
         else:
             revision = str(options.get("revision") or "main")
-            self._revision = downloaded_commit(self._name, revision) or revision
+            folder = downloaded(self._name, revision) or folder
+            self._revision = folder.name if folder.is_dir() else revision
             self.identity = f"sentence-transformers/{self._name}@{self._revision}"
+        self._folder = folder
         self._lock = threading.Lock()
         self._model: Any = None
 
@@ -85,8 +91,15 @@ class LibraryModel:
 class SentenceEmbedder(LibraryModel):
     """Embeds texts by a model of the library."""
 
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        super().__init__(options)
+        if _reads_documents_apart(self._folder):
+            self.identity += "/documents"  # earlier versions kept other vectors by the plain name
+
     def embed(self, texts: Sequence[str]) -> Any:
         """Return one row for each document, float32, (n, dimension).
+
+        The model's own prompt and modules for documents are taken, if it has some.
 
         Raises:
             MissingExtraError: sentence-transformers is not installed.
@@ -95,7 +108,7 @@ class SentenceEmbedder(LibraryModel):
         return self._encoded(texts, "document")
 
     def embed_queries(self, texts: Sequence[str]) -> Any:
-        """Return one row for each query, with the model's own prompt for queries if it has one.
+        """Return one row for each query, likewise by the model's own prompt and modules.
 
         Fails as `embed` does.
         """
@@ -103,12 +116,51 @@ class SentenceEmbedder(LibraryModel):
 
     def _encoded(self, texts: Sequence[str], kind: str) -> Any:
         with self._alone() as model:
-            return model.encode(
-                list(texts),
-                prompt_name=kind if model.prompts.get(kind) else None,
-                batch_size=self._size,
-                show_progress_bar=False,
+            encode = getattr(model, f"encode_{kind}", None)  # of version 5 and later
+            prompt = {} if encode else {"prompt_name": kind if model.prompts.get(kind) else None}
+            return (encode or model.encode)(
+                list(texts), batch_size=self._size, show_progress_bar=False, **prompt
             )
+
+    @cached_property
+    def longest(self) -> int:
+        """Tokens of a text that are read; 0: the files here do not say."""
+        return 0 if self._tokenizer is None else self._limit
+
+    def is_longer(self, text: str) -> bool:
+        """Tell whether a text has more tokens than are read."""
+        if self._tokenizer is None or len(text) <= self._limit - _ADDED:  # each has a character
+            return False
+        return len(self._tokenizer.encode(text).ids) > self._limit
+
+    @cached_property
+    def _limit(self) -> int:
+        """What the first module's settings say; 0: nothing."""
+        file = self._folder / "sentence_bert_config.json"
+        told = json.loads(file.read_text("utf-8")) if file.is_file() else {}
+        most = told.get("max_seq_length") if isinstance(told, dict) else None
+        return most if isinstance(most, int) and most > 0 else 0
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        """The model's tokenizer, without its weights; None: it is not here, or has no limit."""
+        file = self._folder / "tokenizer.json"
+        if not self._limit or not file.is_file() or find_spec("tokenizers") is None:
+            return None
+        found = import_module("tokenizers").Tokenizer.from_file(str(file))
+        found.no_truncation()
+        found.no_padding()
+        return found
+
+
+def _reads_documents_apart(folder: Path) -> bool:
+    """Tell whether a model has a prompt or modules of its own for documents, or for both kinds."""
+    files = (folder / "config_sentence_transformers.json", folder / "modules.json")
+    told, modules = (json.loads(f.read_text("utf-8")) if f.is_file() else None for f in files)
+    prompts = told.get("prompts") if isinstance(told, dict) else None
+    has_prompt = isinstance(prompts, dict) and bool(prompts.get("document"))
+    routed = any(word in json.dumps(modules) for word in ("Router", "Asym"))
+    return has_prompt or routed
 
 
 class CrossEncoder(LibraryModel):
@@ -170,14 +222,23 @@ def load_model(
         raise MissingExtraError("sentence-transformers", "embeddings")
     library = import_module("sentence_transformers")
     is_folder = Path(source).is_dir()
-    here = None if is_folder else downloaded_commit(source, revision or "main")
+    here = None if is_folder else downloaded(source, revision or "main")
     try:
         with without_progress():
             return getattr(library, kind)(
-                source, device=device, revision=here or revision, local_files_only=is_folder
+                source,
+                device=device,
+                revision=here.name if here else revision,
+                local_files_only=is_folder,
             )
     except (OSError, ValueError) as error:
-        raise _no_model(name, " ".join(str(error).split())) from error
+        reason = " ".join(str(error).split())
+        if "trust_remote_code" in reason:
+            raise UsageError(
+                f"the model {name} has Python code of its own, which SEAL does not run; take a "
+                "model without, or load it yourself and give its function: dense,model=MODULE:NAME"
+            ) from error
+        raise _no_model(name, reason) from error
 
 
 def _no_model(name: str, reason: str) -> UsageError:
@@ -220,8 +281,8 @@ def model_source(name: str) -> str:
     return str(import_module(package).get_model_path())
 
 
-def downloaded_commit(name: str, revision: str) -> str | None:
-    """Return the commit that a revision of a hub's model has on this machine; None: it is not here.
+def downloaded(name: str, revision: str) -> Path | None:
+    """Return the folder, called by its commit, of a hub's model on this machine; None: none is.
 
     Args:
         name: As on the hub; without an owner it is one of sentence-transformers' own, or of those
@@ -239,7 +300,7 @@ def downloaded_commit(name: str, revision: str) -> str | None:
             except ValueError:  # no name of the hub: loading will say so
                 return None
             if isinstance(path, str):
-                return Path(path).parent.name
+                return Path(path).parent
     return None
 
 

@@ -42,6 +42,7 @@ from seal.retrievers.base import (
     documents,
     finite,
     full,
+    matching,
     names,
     properties_of,
     shortened_document,
@@ -106,7 +107,7 @@ class _Reordering:
         """
         check_k(k)
         rows = self._inner.retrieve(queries, max(k, self._depth))
-        found = [[tool for tool, _ in by_score(row)] for row in rows]
+        found = [[tool for tool, _ in by_score(matching(self._inner, row))] for row in rows]
         heads = self._ordered([query.text for query in queries], [f[: self._depth] for f in found])
         return [
             by_place([*head, *tools[self._depth :]], len(self._texts))[:k]
@@ -531,8 +532,9 @@ class Hierarchy:
         return [self._ranked(*pair)[:k] for pair in zip(groups, tools, strict=True)]
 
     def _ranked(self, groups: Hits, tools: Hits) -> Hits:
-        first = {group for group, _ in by_score(groups)[: self._count]}
-        ranked = [tool for tool, _ in by_score(tools)]
+        best = by_score(matching(self._groups, groups))
+        first = {group for group, _ in best[: self._count]}
+        ranked = [tool for tool, _ in by_score(matching(self._tools, tools))]
         ranked.sort(key=lambda tool: self._group[tool] not in first)  # stable
         return by_place(ranked, len(self._group))
 

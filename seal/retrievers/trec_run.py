@@ -11,6 +11,8 @@ from pathlib import Path
 from sys import intern
 from typing import Any, ClassVar
 
+import numpy as np
+
 from seal.core import DataError, OptionError, Pool, Query, UsageError
 from seal.core.records import query_id, trec_word
 from seal.core.text import counted
@@ -63,7 +65,7 @@ class TrecRun:
         self._tell(pool, path)
 
     def _tell(self, pool: Pool, path: Path) -> None:
-        """Say how many of the pool's goals the file does not rank.
+        """Say how many of the pool's goals the file does not rank, and how many others it does.
 
         Raises:
             DataError: It ranks none of them.
@@ -75,6 +77,10 @@ class TrecRun:
                 f"{path} ranks the query {min(self._rankings)!r} and others, but none of the pool, "
                 f"such as {query_id(absent[0])!r}; give the ranking of these queries"
             )
+        named = {query_id(key) for key in asked} | {trec_word(task) for task, _ in asked}
+        if unknown := [query for query in self._rankings if query not in named]:
+            told = path, len(unknown), len(self._rankings), unknown[0]
+            _log.warning("%s ranks %d of %d queries that the pool lacks, such as %s: unread", *told)
         if absent:
             told = path, len(absent), len(asked), query_id(absent[0])
             _log.warning("%s ranks nothing for %d of %d queries, such as %s: they count 0", *told)
@@ -105,7 +111,8 @@ def _names(pool: Pool) -> Mapping[str, str]:
 def read_trec_run(path: Path) -> dict[str, list[str]]:
     """Return each query's documents, best first: by score, equal scores by document, last first.
 
-    The rank column is not read. Source: trec_eval, which orders them so.
+    The rank column is not read. Scores that are one as float32 are equal. Source: trec_eval, which
+    orders them so.
 
     Args:
         path: Of a run file: query, Q0, document, rank, score, tag.
@@ -116,7 +123,7 @@ def read_trec_run(path: Path) -> dict[str, list[str]]:
     """
     scores: dict[str, dict[str, float]] = {}
     try:
-        with path.open(encoding="utf-8") as lines:
+        with path.open(encoding="utf-8-sig") as lines:
             for number, line in enumerate(lines, 1):
                 if line.strip():
                     _read(line, scores, f"{path}, line {number}")
@@ -150,4 +157,5 @@ def _read(line: str, scores: dict[str, dict[str, float]], place: str) -> None:
     found = scores.setdefault(query, {})
     if document in found:
         raise DataError(f"{place}: the document {document!r} stands twice for the query {query!r}")
-    found[intern(document)] = score
+    with np.errstate(over="ignore"):
+        found[intern(document)] = float(np.float32(score))

@@ -343,7 +343,7 @@ def kept_index(
 
     Args:
         folder: Where indexes are kept; made where it is missing. Nothing is kept in one that can
-            only be read.
+            only be read or has no space left; the latter is told.
         identity: JSON value of everything that shapes the index.
         count: Number of vectors that the index must have.
         kind: Of the index.
@@ -360,8 +360,11 @@ def kept_index(
             except DataError as error:
                 _log.warning("%s; it is built again", error)
         index = build()
-        if may_write:
-            write_index(path, key, index)
+        try:
+            if may_write:
+                write_index(path, key, index)
+        except OSError as error:  # such as a full disk
+            _log.warning("the index is not kept in %s: %s", folder, error.strerror)
         return index
 
 

@@ -42,6 +42,7 @@ class Wrapper:
         self.complete = bool(getattr(retriever, "complete", False))
         self.lexical = bool(getattr(retriever, "lexical", False))
         self.normalised = bool(getattr(retriever, "normalised", True))
+        self.reads_text = bool(getattr(retriever, "reads_text", True))
         self.measures = bool(getattr(retriever, "measures", True))
 
     def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:

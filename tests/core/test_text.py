@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from looped import every_case
 
-from seal.core.text import clauses, counted, plan_steps, sentences, split_identifiers, words
+from seal.core.text import clauses, counted, plan_steps, sentences, split_identifiers, terms, words
 
 WORDS = """
 find me a hotel in Oslo Paris and also then additionally plus ; , , and . ! ? 。 ， 然后 ； book
@@ -28,12 +28,34 @@ JOINTS = {"and", "then", "also", "additionally", "furthermore", "moreover", "plu
         ("get_3day-forecast (v2)", ["get", "3day", "forecast", "v2"]),
         ("Zürich's café", ["zürich", "s", "café"]),
         ("北京 天气", ["北京", "天气"]),
+        ("C++, C# and C", ["c++", "c#", "and", "c"]),
+        ("ＦＵＬＬ cafe\u0301", ["full", "café"]),
+        ("दिन दीन", ["दिन", "दीन"]),
+        ("น้ำ pro\u00adgramme", ["น้\u0e4d\u0e32", "programme"]),
+        ("❤\ufe0f", []),
         ("😀 ... __", []),
         ("", []),
     ],
 )
 def test_words_are_lower_case_and_identifiers_fall_apart(text, expected):
     assert words(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("YouTube video", (["you", "tube", "video"], ["youtube"])),
+        ("IPv6Address", (["i", "pv6", "address"], ["ipv6address", "ipv6"])),
+        ("get_name of XML", (["get", "name", "of", "xml"], [])),
+        ("天气好 iPhone手", (["天气", "气好", "i", "phone", "手"], ["iphone手"])),
+    ],
+)
+def test_search_looks_for_identifiers_whole_and_for_pairs_of_letters(text, expected):
+    assert terms(text)[::2] == expected
+
+
+def test_letters_without_blanks_stand_alone_where_neighbours_are_paired():
+    assert terms("天气 กำ x").single == ["天", "气", "ก\u0e4d", "\u0e32", "x"]
 
 
 def test_splitting_identifiers_keeps_the_letters():

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from looped import every_case
 
-from seal.core import Goal, Ranking
+from seal.core import DataError, Goal, Ranking
 from seal.evaluation.ranking_metrics import (
     Alternatives,
     Retrieval,
@@ -268,6 +268,39 @@ def trec_values(folder: Path, rankings: list[Ranking], qrels: Qrels) -> dict[str
         evaluator = pytrec_eval.RelevanceEvaluator(pytrec_eval.parse_qrel(gold), wanted)
         values: dict[str, dict[str, float]] = evaluator.evaluate(pytrec_eval.parse_run(run))
     return values
+
+
+@given(st.permutations("abcdef"), st.sets(st.sampled_from("abcdefgh"), min_size=1))
+def test_average_precision_and_r_precision_are_trec_evals(
+    ranked: list[str], relevant: set[str]
+) -> None:
+    hits = [(tool, -float(rank)) for rank, tool in enumerate(ranked)]
+    tokens = dict.fromkeys("abcdefgh", 1)
+    ks = (1, 3, 9)
+    row = measure_rankings([ranking(hits)], {("t", 0): tuple(relevant)}, ks, tokens)["t", 0]
+    ours = dict(zip(metric_names(ks, RANKED), row, strict=True))
+    judge = pytrec_eval.RelevanceEvaluator(
+        {"q": dict.fromkeys(relevant, 1)}, {"map_cut.1,3,9", "Rprec"}
+    )
+    for k in ks:
+        theirs = judge.evaluate({"q": dict(hits[:k])})["q"]
+        assert ours[f"map@{k}"] == pytest.approx(theirs[f"map_cut_{k}"], abs=1e-9)
+        assert ours[f"rprec@{k}"] == pytest.approx(theirs["Rprec"], abs=1e-9)
+
+
+@pytest.mark.parametrize("grade", [0, -1, -0.5])
+def test_a_grade_of_0_and_below_is_not_relevant_as_trec_eval_has_it(grade: float) -> None:
+    goal = Goal("", relevant=("a", "b"), labels={"grades": {"a": grade, "b": 2}})
+    assert qrels_of([task(goal)]) == {("t", 0): {"b": 2}}
+    found = measured_alone([ranking([("a", 1.0)])], qrels_of([task(goal)]), [5])
+    assert found["t", 0, "ndcg@5"] == 0
+
+
+@pytest.mark.parametrize("grade", ["high", None, True, float("nan")])
+def test_a_grade_that_is_no_number_is_told_with_its_task(grade: object) -> None:
+    goal = Goal("", relevant=("a", "b"), labels={"grades": {"a": grade, "b": 2}})
+    with pytest.raises(DataError, match="task 't', goal 0: label grades: the grade of 'a' is"):
+        qrels_of([task(goal)])
 
 
 @pytest.mark.parametrize(

@@ -39,3 +39,13 @@ def test_the_threshold_keeps_95_percent_of_those_who_need_a_tool() -> None:
 
 def test_one_query_of_a_kind_is_too_few() -> None:
     assert calibration([0.1, 0.2, 0.3], [0.5]) is None
+
+
+def test_queries_for_which_nothing_was_named_are_the_lowest() -> None:
+    none = float("-inf")
+    found = calibration([0.5, 0.9, none, none], [0.1, none, none, none])
+    assert found is not None
+    # 2 of 4 above all; 2 of 4 equal to 3 of 4, which count half, and below 1 of 4.
+    assert found.auroc == (2 * 4 + 2 * 1.5) / 16
+    assert (found.needing, found.without) == (4, 4)
+    assert (found.threshold, found.turned_away) == (None, 0.0)

@@ -161,6 +161,19 @@ def test_runs_give_their_rankings_and_calls(tmp_path: Path, run: Path) -> None:
     assert result == {"id": "one", "result": [{"get_order": '{"order_id":"7"}'}]}
 
 
+def test_the_rankings_of_a_run_come_back_as_they_were(tmp_path: Path) -> None:
+    run = seal.run("sample", first=20, baselines=False, retriever="bm25", out=tmp_path / "run")
+
+    export(tmp_path / "run", "trec", tmp_path / "trec")
+
+    [back] = seal.retrieve(
+        "sample", f"trec,file={tmp_path / 'trec/run.trec'}", k=[5, 10], first=20
+    ).results
+    for metric in ("recall", "mrr", "ndcg", "all_found"):
+        for k in (5, 10):
+            assert back[f"{metric}@{k}"].mean == pytest.approx(run[f"{metric}@{k}"].mean)
+
+
 def test_gold_without_any_plan_asks_for_no_call(tmp_path: Path) -> None:
     pool = Path(shop().save(tmp_path / "pool"))
     asked = [

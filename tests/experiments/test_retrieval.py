@@ -17,7 +17,7 @@ from small_pools import TOOLS, many, tool, weather_goal, write_pool
 import seal
 from seal.api.benchmarks import load_pool
 from seal.api.experiment_results import Retrieval
-from seal.core import DataError, Goal, Ranking, Task, UnknownNameError, UsageError
+from seal.core import DataError, Goal, Ranking, Task, Tool, UnknownNameError, UsageError
 from seal.core.records import read_records
 from seal.experiments.retrieval import retrieve
 from seal.experiments.settings import RetrievalSettings
@@ -110,9 +110,9 @@ def test_every_retriever_meets_every_pool(pool: Path):
 
 
 def test_more_than_the_pool_holds_ranks_all_of_it(pool: Path, tmp_path: Path):
-    measured([pool], ["tfidf"], tmp_path / "out", k=(1, 500))
+    measured([pool], ["oracle"], tmp_path / "out", k=(1, 500))
 
-    rankings = list(read_records(tmp_path / "out" / "pool-tfidf" / "rankings.jsonl", Ranking))
+    rankings = list(read_records(tmp_path / "out" / "pool-oracle" / "rankings.jsonl", Ranking))
     assert len(rankings) == 4
     assert all(len(ranking.hits) == len(TOOLS) for ranking in rankings)
 
@@ -130,7 +130,7 @@ def test_the_files_of_an_experiment(pool: Path, tmp_path: Path):
     assert orjson.loads((tmp_path / "out" / "results.json").read_bytes()) == found
     with (tmp_path / "out" / "results.csv").open() as lines:
         rows = list(csv.DictReader(lines))
-    assert len(rows) == 2 * 18
+    assert len(rows) == 2 * 24  # 8 metrics at 3 cut-offs
     assert rows[0]["value"] == "1.0"
 
 
@@ -187,7 +187,7 @@ def test_every_sample_can_be_scored_again_by_the_queries_that_it_drew(tmp_path: 
 
 def test_alternatives_count_as_one_tool_in_figures_and_files(tmp_path: Path):
     either = (TOOLS[0].id, TOOLS[1].id)
-    goal = Goal("convert an amount between currencies", relevant=either, any_relevant=True)
+    goal = Goal("convert an amount between currencies, weather", relevant=either, any_relevant=True)
     tasks = [Task("either", "b", (goal,)), Task("both", "b", (replace(goal, any_relevant=False),))]
     pool, out = write_pool(tmp_path / "pool", tasks), tmp_path / "out"
     (found,) = measured([pool], ["tfidf"], out, k=(2,))["results"]
@@ -361,7 +361,7 @@ def test_a_pool_without_relevant_tools_has_nothing_to_measure(tmp_path: Path):
     found = seal.retrieve(pool, ["oracle", "tfidf"], k=1, out=tmp_path / "out").content
 
     assert found["results"][0]["metrics"]["recall@1"]["mean"] is None
-    assert len(Retrieval.load(tmp_path / "out").frame) == 2 * 6
+    assert len(Retrieval.load(tmp_path / "out").frame) == 2 * 8
     assert found["comparisons"] == []
     with pytest.raises(UsageError, match="pool pool: no task has relevant tools"):
         seal.retrieve(pool, "oracle", pool_sizes=(2,))
@@ -738,3 +738,34 @@ def test_what_an_earlier_version_began_without_a_setting_that_is_gone_goes_on(
     began(["typos"])
     with pytest.raises(UsageError, match="perturb: was"):
         seal.retrieve(**asked, resume=True)
+
+
+def test_queries_that_match_nothing_and_equal_scores_are_told_with_their_share():
+    tools = [Tool(f"p/t/{n:02}", f"tool{n}", "does a thing") for n in range(12)]
+    tools.append(Tool("p/t/99", "weather", "rain and wind"))
+    asked = {"\U0001f389": "p/t/00", "a thing": "p/t/01", "rain": "p/t/99"}
+    tasks = [
+        Task(f"q{n}", "p", (Goal(text, relevant=(tool,)),))
+        for n, (text, tool) in enumerate(asked.items())
+    ]
+
+    found = seal.retrieve(tasks, "bm25", k=10, tools=tools)
+
+    [entry] = found.content["results"]
+    assert entry["unmatched"] == entry["tied"] == {"queries": 1, "of": 3}
+    assert entry["metrics"]["recall@10"]["mean"] == pytest.approx(2 / 3)
+    assert "bm25, 13 tools: it names no tool for 1 of 3 queries (33.3%)" in found.table()
+
+
+def test_the_values_of_each_query_are_a_table_whose_means_are_the_results(tmp_path: Path):
+    tasks = [*many(4), Task('odd, "1"', "b", (Goal("convert money", relevant=(TOOLS[2].id,)),))]
+    found = seal.retrieve(
+        write_pool(tmp_path / "pool", tasks), "tfidf", k=(1, 3), out=tmp_path / "out"
+    )
+
+    with (tmp_path / "out" / "pool-tfidf" / "queries.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+
+    assert [(row["task"], row["goal"]) for row in rows][-1] == ('odd, "1"', "0")
+    for name in ("recall@1", "map@3", "rprec@3", "tokens@3"):
+        assert mean(float(row[name]) for row in rows) == pytest.approx(found.results[0][name].mean)

@@ -1,12 +1,13 @@
 """Retrievers that ask language models: their answers are kept and counted."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
 import pytest
 from servers import failure, text
-from small_pools import many, write_pool
+from small_pools import TOOLS, many, write_pool
 
 import seal
 from seal.core import UsageError
@@ -14,7 +15,8 @@ from seal.core import UsageError
 
 @pytest.fixture
 def pool(tmp_path: Path) -> Path:
-    return write_pool(tmp_path / "pool", many(6))
+    found = [replace(tool, description=f"{tool.description} Of the weather.") for tool in TOOLS]
+    return write_pool(tmp_path / "pool", many(6), found)
 
 
 def turned_round(request):

@@ -69,10 +69,32 @@ ODD = ["", " \n\t", "?!", "\u200b", "漢字", "\x00\ufffd", "rain " * 20_000, "r
 """Queries without a word, of another script, and of 100 KB."""
 
 
-def test_any_text_has_a_ranking(retriever):
+def test_any_text_has_a_ranking_of_what_it_matches(retriever):
     rankings = rank(retriever, [Query(text) for text in ODD], 5, {tool.id for tool in TOOLS})
 
-    assert [len(ranking.hits) for ranking in rankings] == [5] * len(ODD)
+    counts = [len(ranking.hits) for ranking in rankings]
+    assert all(count <= 5 for count in counts)
+    assert counts[ODD.index("rain " * 20_000)] == 5
+
+
+ODD_POOLS = {
+    "no texts": tuple(Tool(f"toy/{n}", "") for n in range(10)),
+    "equal texts": tuple(Tool(f"toy/{n}", "rain", "Rain and wind.") for n in range(10)),
+    "one endless word": tuple(Tool(f"toy/{n}", "rain", "r" * 300_000) for n in range(10)),
+}
+
+
+@pytest.mark.parametrize("tools", ODD_POOLS.values(), ids=ODD_POOLS.keys())
+@pytest.mark.parametrize("given", SPECS[:6], ids=lambda given: given[0])
+def test_of_equal_tools_those_of_the_first_ids_are_named_or_none(given, tools):
+    spec = parse_spec(given[0])
+    asked = RetrieverSpec(spec.what, {**spec.options, **given[1], "template": "name_description"})
+
+    for ranking in rank(
+        build_retriever(asked, Pool(tools)), [Query("rain"), Query(" "), Query("🎉")], 99
+    ):
+        found = [tool for tool, _ in ranking.hits]
+        assert found in ([], sorted(tool.id for tool in tools))
 
 
 @pytest.mark.parametrize("k", [11, 12, 1_000])

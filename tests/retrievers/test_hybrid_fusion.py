@@ -55,34 +55,33 @@ class Fixed:
 
 def test_places_beyond_the_depth_count_nothing_however_many_tools_are_asked_for():
     left, right = Fixed(("b", 3.0), ("a", 2.0), ("d", 1.0)), Fixed(("b", 9.0), ("d", 8.0))
-    retriever = RankFusion([left, right], 2, ["a", "b", "c", "d", "e"])
+    retriever = RankFusion([left, right], 2)
 
     [longest] = retriever.retrieve([Query("x")], 99)
 
     worth = round(1 / 62, 6)
-    assert longest == [("b", round(2 / 61, 6)), ("a", worth), ("d", worth), ("c", 0.0), ("e", 0.0)]
-    for k in range(1, 6):
+    assert longest == [("b", round(2 / 61, 6)), ("a", worth), ("d", worth)]
+    for k in range(1, 4):
         assert retriever.retrieve([Query("x")], k) == [longest[:k]]
 
 
 def test_a_rank_without_a_shared_word_counts_nothing():
     hits = [("a", 1.0), ("b", 0.0)]
-    ids = ["a", "b"]
 
-    [lexical] = RankFusion([Fixed(*hits, lexical=True)] * 2, 9, ids).retrieve([Query("x")], 2)
-    [other] = RankFusion([Fixed(*hits)] * 2, 9, ids).retrieve([Query("x")], 2)
+    [lexical] = RankFusion([Fixed(*hits, lexical=True)] * 2, 9).retrieve([Query("x")], 2)
+    [other] = RankFusion([Fixed(*hits)] * 2, 9).retrieve([Query("x")], 2)
 
-    assert lexical == [("a", round(2 / 61, 6)), ("b", 0.0)]
+    assert lexical == [("a", round(2 / 61, 6))]
     assert other == [("a", round(2 / 61, 6)), ("b", round(2 / 62, 6))]
 
 
 @pytest.mark.parametrize("parts", ["tfidf+bm25", "tfidf+bm25,sentences=true"])
-def test_a_query_that_shares_no_word_with_any_tool_leaves_all_at_zero(parts, pool):
+def test_a_query_that_shares_no_word_with_any_tool_finds_none(parts, pool):
     retriever = build_retriever(f"hybrid,fusion=rrf,parts={parts}", pool)
 
     [ranking] = rank(retriever, [Query("Zzz. Qqq.")], 9)
 
-    assert ranking.hits == tuple((tool, 0.0) for tool in sorted(tool.id for tool in pool.tools))
+    assert ranking.hits == ()
 
 
 @pytest.mark.parametrize("depth", [1, 2, 100])
@@ -94,7 +93,7 @@ def test_a_shorter_answer_is_the_head_of_a_longer_one(depth, pool, queries):
     for k in range(1, 6):
         found = rank(retriever, queries, k)
         assert [one.hits for one in found] == [one.hits[:k] for one in whole]
-    assert [len(one.hits) for one in whole] == [5, 5, 5]
+    assert depth < 5 or [len(one.hits) for one in whole] == [5, 5, 5]
 
 
 def test_parts_take_the_options_that_they_know(pool, queries, with_options):

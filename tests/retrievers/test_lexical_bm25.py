@@ -72,7 +72,7 @@ def test_words_are_stemmed_identifiers_split_and_stop_words_left_out():
 
     assert ids(pool, "user name", 1) == ["toy/t/00"]
     assert ids(pool, "run a shoe", 1) == ["toy/t/02"]
-    assert all(score == 0 for _, score in hits(pool, "the of and", 3))
+    assert hits(pool, "the of and", 3) == []
 
 
 def test_a_chinese_word_is_found_inside_a_text_without_blanks():
@@ -83,13 +83,13 @@ def test_a_chinese_word_is_found_inside_a_text_without_blanks():
 
 
 @pytest.mark.parametrize("texts", [["", ""], ["the", "of"], ["!?", " "]])
-def test_documents_without_any_word_are_ranked_by_id(texts):
-    assert hits(pool_of(*texts), "anything", 2) == [("toy/t/00", 0.0), ("toy/t/01", 0.0)]
+def test_documents_without_any_word_are_not_found(texts):
+    assert hits(pool_of(*texts), "anything", 2) == []
 
 
-@pytest.mark.parametrize("text", ["", "zzz", "!?"])
-def test_a_query_without_a_known_word_ranks_by_id(text, pool):
-    assert hits(pool, text, 2) == [("toy/Bank/balance", 0.0), ("toy/Bank/send_money", 0.0)]
+@pytest.mark.parametrize("text", ["", "zzz", "!?", " \n", "🎉"])
+def test_a_query_without_a_known_word_finds_none(text, pool):
+    assert hits(pool, text, 2) == []
 
 
 def test_equal_documents_are_ranked_by_id_whatever_the_order_of_the_pool():
@@ -131,5 +131,5 @@ def test_an_answer_depends_on_its_query_alone_and_begins_every_longer_one(
     for ranking in rank(retriever, [Query(text) for text in order], k):
         [longer] = rank(retriever, [Query(ranking.query)], k + 1)
         assert longer.hits[:k] == ranking.hits
-        assert len(ranking.hits) == min(k, len(documents))
-        assert all(score >= 0 for _, score in ranking.hits)
+        assert len(ranking.hits) <= min(k, len(documents))
+        assert all(score > 0 for _, score in ranking.hits)

@@ -30,15 +30,15 @@ def test_the_tool_whose_words_the_query_holds_comes_first(pool, queries):
     assert {tool for tool, _ in rankings[1].hits} == {"toy/Bank/send_money", "toy/Bank/balance"}
 
 
-def test_a_query_equal_to_a_document_scores_one_and_a_foreign_one_zero():
+def test_a_query_equal_to_a_document_scores_one_and_a_foreign_one_finds_none():
     pool = pool_of("red apples fall", "green pears hang")
 
     [same, foreign] = rank(
         build_retriever("tfidf", pool), [Query("red apples fall"), Query("zzz")], 2
     )
 
-    assert same.hits == (("toy/t/00", 1.0), ("toy/t/01", 0.0))
-    assert foreign.hits == (("toy/t/00", 0.0), ("toy/t/01", 0.0))
+    assert same.hits == (("toy/t/00", 1.0),)
+    assert foreign.hits == ()
 
 
 def test_the_score_is_the_mean_of_the_two_cosines():
@@ -82,14 +82,15 @@ def test_a_chinese_word_is_found_inside_a_text_without_blanks():
 
 
 @pytest.mark.parametrize("texts", [["", ""], ["the", "of"], ["!?", " "]])
-def test_documents_without_any_term_are_ranked_by_id(texts):
-    assert ids(pool_of(*texts), "anything", 2) == ["toy/t/00", "toy/t/01"]
+def test_documents_without_any_term_are_not_found(texts):
+    assert ids(pool_of(*texts), "anything", 2) == []
 
 
-def test_an_empty_query_ranks_by_id(pool):
-    [ranking] = rank(build_retriever("tfidf", pool), [Query("")], 2)
+@pytest.mark.parametrize("text", ["", " \n", "🎉"])
+def test_a_query_without_words_finds_none(text, pool):
+    [ranking] = rank(build_retriever("tfidf", pool), [Query(text)], 2)
 
-    assert ranking.hits == (("toy/Bank/balance", 0.0), ("toy/Bank/send_money", 0.0))
+    assert ranking.hits == ()
 
 
 def test_equal_documents_are_ranked_by_id_whatever_the_order_of_the_pool():
@@ -156,10 +157,10 @@ def test_a_shorter_answer_is_the_head_of_a_longer_one(documents, query, k):
     [[*short], [*long]] = (rank(retriever, [Query(query)], n)[0].hits for n in (k, k + 1))
 
     assert short == long[:k]
-    assert len({tool for tool, _ in long}) == len(long) == min(k + 1, len(documents))
+    assert len({tool for tool, _ in long}) == len(long) <= min(k + 1, len(documents))
     scores = [score for _, score in long]
     assert scores == sorted(scores, reverse=True)
-    assert all(0 <= score <= 1 for score in scores)
+    assert all(0 < score <= 1 for score in scores)
 
 
 @pytest.mark.slow

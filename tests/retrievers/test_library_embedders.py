@@ -206,3 +206,78 @@ def test_a_linear_map_of_train_retriever_is_refused_by_what_replaces_it(tmp_path
         build_embedder(str(tmp_path), {})
     assert "docs/train-a-retriever.md" in str(told.value)
     assert "\n" not in str(told.value)
+
+
+@needs_library
+@pytest.mark.slow
+@pytest.mark.parametrize("default_route", [None, "document", "query"])
+def test_queries_and_documents_go_through_the_models_own_modules(tmp_path, default_route):
+    import numpy as np
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Router
+    from tiny_models import write_static
+
+    texts = ["rain in a city", "a bank account"]
+    query, document = (
+        SentenceTransformer(str(write_static(tmp_path / kind, texts, 8)), device="cpu")
+        for kind in ("query", "document")
+    )
+    query[0].embedding.weight.data.mul_(-1)
+    router = Router.for_query_document([query[0]], [document[0]], default_route=default_route)
+    folder = tmp_path / "routed"
+    SentenceTransformer(modules=[router], device="cpu").save(str(folder), create_model_card=False)
+
+    embedder = build_embedder(str(folder), {"device": "cpu"})
+
+    assert embedder.identity.endswith("/documents")
+    assert np.allclose(embedder.embed(texts), document.encode(texts), atol=1e-6)
+    assert np.allclose(embedder.embed_queries(texts), query.encode(texts), atol=1e-6)
+
+
+@pytest.fixture
+def counted(tmp_path):
+    """The files of a model that reads 16 tokens of a text, without its weights."""
+    library = pytest.importorskip("tokenizers")
+    words = {"[UNK]": 0, "rain": 1, "[CLS]": 2, "[SEP]": 3}
+    made = library.Tokenizer(library.models.WordLevel(words, unk_token="[UNK]"))
+    made.pre_tokenizer = library.pre_tokenizers.Whitespace()
+    ends = [("[CLS]", 2), ("[SEP]", 3)]
+    made.post_processor = library.processors.TemplateProcessing("[CLS] $A [SEP]", None, ends)
+    made.enable_truncation(16)
+    made.save(str(tmp_path / "tokenizer.json"))
+    (tmp_path / "modules.json").write_text("[]")
+    (tmp_path / "sentence_bert_config.json").write_text('{"max_seq_length": 16}')
+    return tmp_path
+
+
+def test_texts_that_a_model_cuts_are_counted_by_its_own_tokens(counted):
+    embedder = build_embedder(str(counted), {})
+
+    assert embedder.longest == 16
+    assert [embedder.is_longer("rain " * n) for n in (1, 14, 15, 9999)] == [
+        False,
+        False,
+        True,
+        True,
+    ]
+
+
+@pytest.mark.parametrize("settings", ["{}", '{"max_seq_length": null}', "[]"])
+def test_a_model_whose_files_name_no_length_counts_nothing(counted, settings):
+    (counted / "sentence_bert_config.json").write_text(settings)
+
+    embedder = build_embedder(str(counted), {})
+
+    assert (embedder.longest, embedder.is_longer("rain " * 99)) == (0, False)
+
+
+@needs_library
+@pytest.mark.slow
+def test_a_model_with_code_of_its_own_is_refused_with_what_to_do(tmp_path):
+    (tmp_path / "config.json").write_text(
+        '{"model_type": "own", "auto_map": {"AutoConfig": "own.Own", "AutoModel": "own.Model"}}'
+    )
+    (tmp_path / "own.py").write_text("raise SystemExit('ran')")
+
+    with pytest.raises(UsageError, match="has Python code of its own, which SEAL does not run"):
+        build_embedder(str(tmp_path), {}).embed(["x"])

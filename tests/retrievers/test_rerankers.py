@@ -85,8 +85,8 @@ def test_only_the_first_tools_change_places():
 def test_a_language_model_orders_what_it_is_shown():
     model = Reader(lambda tool: "IBAN" in tool)
     tools = [
-        Tool("toy/bank/send", "send", "Send money to a friend."),
-        Tool("toy/bank/wire", "wire", "Transfer to an IBAN."),
+        Tool("toy/bank/send", "send", "Send money to a friend abroad."),
+        Tool("toy/bank/wire", "wire", "Transfer abroad to an IBAN."),
     ]
 
     assert found("listwise", tools, "send money abroad", of="bm25", model=model) == [
@@ -119,9 +119,9 @@ def test_a_window_moves_to_the_front_with_the_best_of_each():
     ],
 )
 def test_what_a_model_does_not_name_keeps_its_order(said, order):
-    before = found("bm25", WEATHER, "weather")
+    before = found("bm25", WEATHER, "weather message")
 
-    after = found("listwise", WEATHER, "weather", of="bm25", model=Says(said))
+    after = found("listwise", WEATHER, "weather message", of="bm25", model=Says(said))
 
     assert after == [before[place] for place in order]
 
@@ -145,7 +145,7 @@ def test_a_tools_text_cannot_add_a_line_to_the_list():
 )
 def test_scores_that_are_none_are_refused(scores, message):
     with pytest.raises(DataError, match=message):
-        found("rerank", WEATHER, "weather", of="bm25", model=scores)
+        found("rerank", WEATHER, "weather message", of="bm25", model=scores)
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,8 @@ def test_the_server_decides_between_tools_of_one_text(by):
 def test_tools_of_other_groups_follow_in_their_order():
     of = "bm25,template=name_description"
 
-    whole = found("hierarchy", "merge a branch and find items", Pool(SERVERS), k=9, of=of, groups=1)
+    text = "merge a branch, find items, read mails"
+    whole = found("hierarchy", text, Pool(SERVERS), k=9, of=of, groups=1)
 
     assert sorted(whole) == sorted(tool.id for tool in SERVERS)
     assert whole[0].startswith("toy/beta/")

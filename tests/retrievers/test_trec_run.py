@@ -4,6 +4,7 @@ import logging
 from dataclasses import replace
 
 import pytest
+import pytrec_eval
 
 from seal.core import DataError, Goal, OptionError, Pool, Query, SealError, Task, Tool, UsageError
 from seal.retrievers.base import RetrieverSpec
@@ -41,6 +42,32 @@ def test_equal_scores_stand_as_trec_eval_has_them_whatever_the_ranks_say(tmp_pat
     lines = [f"q2 Q0 {name} {n} 1 x" for n, name in enumerate(["doc3", "toy/c/two"])]
 
     assert ranked(tmp_path / "run", lines, [("q2", 0)]) == [["toy/c/two", "toy/c/three"]]
+
+
+def test_a_byte_order_mark_is_no_part_of_a_query(tmp_path):
+    assert ranked(tmp_path / "run", ["\ufeff" + RUN[2]], [("q2", 0)]) == [["toy/c/two"]]
+
+
+def test_queries_that_the_pool_lacks_are_told_with_their_number(tmp_path, caplog):
+    lines = [*RUN, *(f"other{n} Q0 doc3 1 1 x" for n in range(3))]
+
+    with caplog.at_level(logging.WARNING):
+        ranked(tmp_path / "run", lines)
+
+    assert "ranks 3 of 5 queries that the pool lacks, such as other0: unread" in caplog.text
+
+
+@pytest.mark.parametrize("scores", [(1, 1 + 1e-9), (1e39, 1e38 * 9), (16777216, 16777217)])
+def test_scores_that_float32_holds_for_one_are_equal_as_trec_eval_has_them(tmp_path, scores):
+    names = ["toy/c/three", "toy/c/two"]
+    lines = [f"q2 Q0 {name} 1 {score} x" for name, score in zip(names, scores, strict=True)]
+    run = {"q2": dict(zip(names, map(float, scores), strict=True))}
+    judge = pytrec_eval.RelevanceEvaluator({"q2": {"toy/c/two": 1}}, {"recip_rank"})
+
+    [found] = ranked(tmp_path / "run", lines, [("q2", 0)])
+
+    place = 1 / (found.index("toy/c/two") + 1)
+    assert judge.evaluate(run)["q2"]["recip_rank"] == place
 
 
 def test_a_query_that_is_not_ranked_finds_nothing_and_is_told(tmp_path, caplog):

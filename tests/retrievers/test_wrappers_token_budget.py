@@ -7,7 +7,7 @@ from seal.retrievers.build import build_retriever, rank
 from seal.retrievers.wrappers import schema_tokens
 
 TOOLS = tuple(Tool(f"b/t/{n}", f"tool_{n}", "weather " * n) for n in range(1, 30))
-QUERIES = [Query("weather tool"), Query("tool 7")]
+QUERIES = [Query("weather tool"), Query("weather 7")]
 
 
 def ids(what: str) -> list[list[str]]:

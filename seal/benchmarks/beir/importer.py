@@ -9,6 +9,10 @@ they are no relevant tools: the recall of such a query is of the documents that 
 has the tag `relevant_outside_corpus`, and their ids under that name in its metadata; a query all of
 whose relevant documents are absent is left out and counted.
 
+A document under the id of a query is the query itself (ArguAna, Quora). Unless it is judged
+relevant, no ranking of that query holds it: label `own_document`. Source: beir,
+`EvaluateRetrieval.evaluate(ignore_identical_ids=True)`, which leaves out a relevant one too.
+
 What files there may be, and what becomes of a document, stands in `seal.benchmarks.beir.files`.
 
 Source: Thakur et al., BEIR, 2021 (arXiv 2104.08663); Shi et al., ToolRet, 2025 (arXiv 2503.01763).
@@ -149,7 +153,8 @@ class _Import:
         grades, absent = self._grades(judgements)
         if not grades:
             raise LeftOut(_OUTSIDE if absent else "no_relevant_tool")
-        return self._made(self._ids.add(query_id, text), text, grades, absent, record)
+        own = self._by_document.get(query_id)
+        return self._made(self._ids.add(query_id, text), text, grades, absent, record, own)
 
     def _labels(self, record: dict[str, Any], query_id: str) -> list[Judgement]:
         """Return the labels that a query carries; without a corpus their documents are kept."""
@@ -181,9 +186,12 @@ class _Import:
         """Return the relevant tools with their scores, and the ids that the corpus lacks."""
         grades: dict[str, float] = {}
         absent: dict[str, None] = {}
+        documents = {judgement.document for judgement in judgements}
+        self._counts["repeated_judgements"] += len(judgements) - len(documents)
         for judgement in judgements:
             tool = self._by_document.get(judgement.document)
             self._counts["judgements_of_unknown_documents"] += tool is None
+            self._counts["judgements_below_min_score"] += judgement.score < self._min_score
             if judgement.score >= self._min_score:
                 if tool is None:
                     absent[judgement.document] = None
@@ -198,12 +206,16 @@ class _Import:
         grades: dict[str, float],
         absent: list[str],
         record: dict[str, Any],
+        own: str | None,
     ) -> Task:
         several = len(grades) > 1
         graded = len(set(grades.values())) > 1
         self._counts["queries_with_grades"] += graded
         self._counts["queries_with_relevant_outside_corpus"] += bool(absent)
         labels: dict[str, JSON] = {"grades": grades} if graded else {}
+        if own is not None and own not in grades:
+            labels["own_document"] = own
+            self._counts["queries_that_are_documents"] += 1
         tags: dict[str, JSON] = {
             "multi_tool": several,
             "multi_step": several,
@@ -231,12 +243,15 @@ class _Import:
             "documents_with_text_of_another",
             "duplicates",
             "judgements",
+            "judgements_below_min_score",
             "judgements_of_unknown_documents",
             "judgements_of_unknown_queries",
             "queries",
+            "queries_that_are_documents",
             "queries_with_grades",
             "queries_with_relevant_outside_corpus",
             "repeated_document_ids",
+            "repeated_judgements",
         )
         counts: dict[str, JSON] = {name: self._counts[name] for name in names}
         counts["repeated_queries"] = self._ids.repeated

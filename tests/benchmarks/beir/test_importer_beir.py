@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 
+import seal
 from seal.benchmarks.beir.files import tool_of_record
 from seal.core import DataError, UsageError
 from seal.core.schemas import usable_schema
@@ -89,12 +90,15 @@ def test_what_is_left_out_is_counted(beir: Path) -> None:
         "documents_with_text_of_another": 0,
         "duplicates": 0,
         "judgements": 5,
+        "judgements_below_min_score": 1,
         "judgements_of_unknown_documents": 1,
         "judgements_of_unknown_queries": 0,
         "queries": 4,
+        "queries_that_are_documents": 0,
         "queries_with_grades": 1,
         "queries_with_relevant_outside_corpus": 0,
         "repeated_document_ids": 0,
+        "repeated_judgements": 0,
         "repeated_queries": 0,
     }
     assert report.facts["relevance"].startswith("binary")
@@ -160,6 +164,45 @@ def test_what_nothing_is_made_of_is_counted_by_name(beir: Path) -> None:
     assert report.dropped["malformed_judgement"] == 1
     assert "line 4: expected the columns query-id, corpus-id, score, extra" in report.malformed[0]
     assert tasks(beir)["q1"].goals[0].relevant == ("beir/Tide tables/d1",)
+
+
+@pytest.mark.parametrize("retriever", ["bm25", "oracle"])
+def test_a_document_that_is_the_query_itself_is_in_no_ranking_of_it(
+    beir: Path, retriever: str
+) -> None:
+    twin = {"_id": "q1", "text": QUERIES[0]["text"]}
+    (beir / "corpus.jsonl").write_text(lines(twin, *DOCUMENTS), encoding="utf-8")
+
+    report = imported(beir)
+
+    assert report.facts["counts"]["queries_that_are_documents"] == 1
+    (beir.parent / "out").mkdir()
+    found = seal.retrieve(beir.parent / "pool", retriever, k=1, out=beir.parent / "out")
+    assert found.results[0]["recall@1"].mean == 0.75  # q1 wholly, one of two documents of q2
+    (run,) = beir.parent.glob("out/*/run.trec")
+    ranked = {line.split()[0]: line.split()[2] for line in run.read_text().splitlines()}
+    assert ranked["q1:0"] == "beir/Tide%20tables/d1"
+
+
+def test_a_query_that_is_its_own_relevant_document_may_find_it(beir: Path) -> None:
+    (beir / "corpus.jsonl").write_text(
+        lines({"_id": "q1", "text": "twin"}, *DOCUMENTS), encoding="utf-8"
+    )
+    (beir / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq1\tq1\t1\n")
+
+    report = imported(beir)
+
+    assert report.facts["counts"]["queries_that_are_documents"] == 0
+    assert tasks(beir)["q1"].goals[0].labels == {}
+
+
+def test_a_pair_that_is_judged_twice_is_counted_and_keeps_the_higher_grade(beir: Path) -> None:
+    (beir / "qrels" / "test.tsv").write_text(QRELS + "q2\td1\t3\n", encoding="utf-8")
+
+    report = imported(beir)
+
+    assert report.facts["counts"]["repeated_judgements"] == 1
+    assert tasks(beir)["q2"].goals[0].labels["grades"]["beir/Tide tables/d1"] == 3
 
 
 def test_another_split_is_read_or_those_there_are_named(beir: Path) -> None:
