@@ -382,7 +382,8 @@ class _Missed:
     def _of_end(self, part: KnownEnds | FinalState, fault: Fault) -> Cause | None:
         """Return why the world ends otherwise: a deed that is missing, too many, or was undone."""
         whole = self._evidence.scores.get(_WHOLE)
-        acted = {c.id for c in effects_of(self._evidence, whole and whole.details.get("match"))[0]}
+        match = whole.details.get("match") if whole else None
+        acted = {call.id for call in effects_of(self._evidence, match)[0]}
         met, missing = self._met(part)
         of_end = [one for one in self._faults if self._part(one) is part]
         if missing is not None and not (acted and all(f.expected == NO_ROW for f in of_end)):
@@ -431,8 +432,8 @@ class _Missed:
         tools = {gold.tool, *self._evidence.goal.relevant}
         cause = not_called(self._evidence, [gold.tool], tools)
         if cause.cause == "too_few":
-            given = gold.canonical_arguments().items()
-            written = ", ".join(f"{key}={shortened(value)}" for key, value in given)
+            right = gold.canonical_arguments().items()
+            written = ", ".join(f"{key}={shortened(value)}" for key, value in right)
             return replace(cause, said=f"the call {name}({written}) was due and never made")
         return cause
 

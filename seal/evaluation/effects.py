@@ -273,9 +273,9 @@ class _World:
             for table, change in by_call[call.id].items():
                 if table in rest and (columns := ignored(table, ignore)) is not None:
                     sides = zip(rest[table], _plain_change(change, columns), strict=True)
-                    left = Change(*(unlike(rows, own)[0] for rows, own in sides))
-                    if list(map(len, left)) != list(map(len, rest[table])):
-                        rest[table] = left
+                    others = Change(*(unlike(rows, own)[0] for rows, own in sides))
+                    if list(map(len, others)) != list(map(len, rest[table])):
+                        rest[table] = others
             if any(rest[table] is not before[table] for table in rest):
                 wrote.append(call)
         return wrote[::-1]

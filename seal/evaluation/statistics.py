@@ -87,7 +87,9 @@ def mean_intervals(
     known = np.where(present, values, 0.0)
     found = np.full((2, values.shape[1]), np.nan)
     held = np.count_nonzero(counts, axis=0) > 1
-    beyond = (np.abs(known).max(axis=0, initial=0.0) > 1 + 1e-9) | ~np.asarray(bounded)
+    beyond = (np.abs(known).max(axis=0, initial=0.0) > 1 + 1e-9) | ~np.asarray(
+        bounded, dtype=np.bool_
+    )
     below = (known < 0).any(axis=0) | signed
     for unbounded, apart in product((False, True), repeat=2):
         here = held & (beyond == unbounded) & (below == apart)

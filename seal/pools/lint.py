@@ -624,8 +624,8 @@ class PlanCheck:
             for fault in dict.fromkeys(end.fault for ends in of.values() for end in ends):
                 if fault:
                     yield _unmeasurable(task, int(number), fault)
-            asked = [p for p in asked_by(task.goals[int(number)]) if isinstance(p, EndsAs)]
-            for fault in dict.fromkeys(f for one in asked for f in _untyped(one, of[one.key])):
+            typed = [p for p in asked_by(task.goals[int(number)]) if isinstance(p, EndsAs)]
+            for fault in dict.fromkeys(f for one in typed for f in _untyped(one, of[one.key])):
                 yield _unmeasurable(task, int(number), fault)
 
     def _state(self, task: Task) -> Tables | None:

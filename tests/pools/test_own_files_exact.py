@@ -49,7 +49,7 @@ def test_a_row_that_would_ask_for_something_else_is_left_out(
     path.write_text(f"{FINE}\n{row}\n")
     bench, notes = benchmark_of("b", [num], path)
     assert len(list(bench.pool().tasks())) == 1
-    assert told in str(notes.malformed)
+    assert told in "\n".join(map(str, notes.malformed))
     path.with_suffix(".json").write_text(f"[{FINE}, {row}]")
     try:
         bench, _ = benchmark_of("b", [num], path.with_suffix(".json"))
@@ -70,7 +70,9 @@ def test_a_field_too_many_is_told_with_the_repair(tmp_path: Path) -> None:
     path = tmp_path / "tasks.csv"
     path.write_text("question,calls\nfine,num(n=1)\nq,one,two\n")
     _, notes = benchmark_of("b", [num], path)
-    assert "expected 2 fields; a field that holds ',' needs quotes" in str(notes.malformed)
+    assert "expected 2 fields; a field that holds ',' needs quotes" in "\n".join(
+        map(str, notes.malformed)
+    )
 
 
 def test_a_column_that_files_cannot_have_is_told(

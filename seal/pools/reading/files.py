@@ -189,7 +189,6 @@ def parse_exactly(raw: bytes, place: str) -> Any:
         DataError: They are no JSON (`parse_json`); a map has a key twice, a number is infinite or
             none, or a text has half of a surrogate pair.
     """
-    value = parse_json(raw, place)
     try:
         text = raw.decode("utf-8-sig")
         read = json.loads(text, object_pairs_hook=_once, parse_constant=_none, parse_float=_finite)
@@ -199,9 +198,11 @@ def parse_exactly(raw: bytes, place: str) -> Any:
         raise DataError(
             f"{place}: {half} is half of a surrogate pair, and no character; write it whole"
         ) from error
-    except (ValueError, RecursionError) as error:
+    except DataError as error:
         raise DataError(f"{place}: {error}") from error
-    return value
+    except (ValueError, RecursionError):  # no JSON at all, of which `parse_json` tells more
+        pass
+    return parse_json(raw, place)
 
 
 def exact_json_of_text(text: str) -> Any:
@@ -219,18 +220,18 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-        raise ValueError(f"the key {shortened(twice)} stands twice in a map; keep one of them")
+        raise DataError(f"the key {shortened(twice)} stands twice in a map; keep one of them")
     return found
 
 
 def _none(text: str) -> Any:
-    raise ValueError(f"{text} is no JSON; write null, or a number")
+    raise DataError(f"{text} is no JSON; write null, or a number")
 
 
 def _finite(text: str) -> float:
     number = float(text)
     if not isfinite(number):
-        raise ValueError(f"{text} is beyond every float; write a number below 1e308")
+        raise DataError(f"{text} is beyond every float; write a number below 1e308")
     return number
 
 
