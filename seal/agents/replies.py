@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import threading
 import traceback
 from collections.abc import Iterable, Mapping, Set
@@ -247,7 +246,6 @@ def reduced(persona: Mapping[str, JSON], brief: Brief) -> dict[str, JSON]:
 
 # -- How a role may fail, and whose failure it is: the role's, a server's, or ours.
 
-_OUTAGES = (InfrastructureError, ConnectionError, socket.gaierror)
 _OURS = Path(__file__).resolve().parents[1]
 _CHAT = str(Path(__file__).with_name("view.py"))
 """What a role sees of its chat."""
@@ -288,23 +286,14 @@ def is_outage(error: BaseException) -> bool:
     A server says so by an HTTP status of 429 or from 500 on, a network by a broken connection. A
     `TimeoutError` is one where it led to another exception; by itself it may be the role's own.
     """
-    earlier: BaseException | None = error
-    while earlier is not None:
+    from seal.core.servers import causes_of, is_busy, is_of_transport, status_of
+
+    for earlier in causes_of(error):
         late = isinstance(earlier, TimeoutError) and earlier is not error
-        if late or _is_refused(earlier) or isinstance(earlier, _OUTAGES):
+        failed = isinstance(earlier, InfrastructureError) or is_of_transport(earlier)
+        if late or failed or is_busy(status_of(earlier)):
             return True
-        earlier = earlier.__cause__ or earlier.__context__
     return False
-
-
-def _is_refused(error: BaseException) -> bool:
-    """Tell whether an exception has the HTTP status of a server that is busy or broken.
-
-    httpx and requests keep it in the exception's `response`; urllib and aiohttp call it `status`.
-    """
-    answers = (error, getattr(error, "response", None))
-    stated = [getattr(one, name, None) for one in answers for name in ("status_code", "status")]
-    return any(isinstance(code, int) and (code == 429 or 500 <= code < 600) for code in stated)
 
 
 def is_of_the_chat(error: SealError) -> bool:

@@ -21,6 +21,7 @@ from seal.report.comparison import (
     notes_of,
     scale_notes_of,
     scales_in,
+    tells_extra,
     title_of,
 )
 from seal.report.figures import interval_figure
@@ -183,8 +184,12 @@ class Paired(Document):
         places = {
             name: place for place, name in enumerate(all_metrics(told, scales_in(self.content)))
         }
-        entries = [e for e in self._compared() if e["n"] and (not told or e["metric"] in places)]
-        return sorted(entries, key=lambda entry: places.get(entry["metric"], 0))
+        entries = [
+            entry
+            for entry in self._compared()
+            if entry["n"] and (not told or entry["metric"] in places or tells_extra(entry))
+        ]
+        return sorted(entries, key=lambda entry: places.get(entry["metric"], len(places)))
 
     def _grid(self, title: str) -> Grid:
         entries = self._told_entries()
@@ -207,6 +212,10 @@ class Paired(Document):
             labels = {bar.label for group in groups for bar in group.bars}
             alone = labels.pop() if len(labels) == 1 else "differences"
             yield interval_figure(alone, "difference", groups, differences=True)
+
+
+_NOTES = 3
+"""Notes, such as of undecided goals that could turn a difference, that a short table has."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -267,7 +276,8 @@ class Comparison(Paired):
         if len(pairs) == 1:
             title = f"{pairs[0]['run']} less {pairs[0]['other']}"
         lines = [line for pair in pairs[:2] for line in lines_of(self.content, pair)]
-        return Glance(self._grid(title), (*self._scale_notes(), *lines[:2]))
+        notes = notes_of(self.content)[:_NOTES]
+        return Glance(self._grid(title), (*self._scale_notes(), *lines[:2], *notes))
 
     def _tables(self) -> Iterable[Any]:
         return comparison_tables(self.content)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, is_dataclass, replace
 from importlib import import_module
 from inspect import get_annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
@@ -276,6 +276,11 @@ class Argument:
         if all(type(value) is str and value.isascii() for value in self.values):
             return
         lost = loss_of(self.values)
+        if not lost and (record := record_in(self.values)):
+            raise UsageError(
+                f"Argument({shortened(self.values)}): {record} within a value, which no call can "
+                "mean; write each right value as a whole, such as Argument(([1], [2]))"
+            )
         try:
             json_bytes(self.values)
         except TypeError as error:
@@ -294,6 +299,24 @@ class Argument:
     def accepts(self, value: Any) -> bool:
         """Tell whether the value is one of the accepted ones (`seal.core.values.alike`)."""
         return self.values is None or any(alike(value, accepted) for accepted in self.values)
+
+
+def record_in(values: Any) -> str:
+    """Return what of values is no JSON but a record, such as an `Argument`; empty: nothing.
+
+    Args:
+        values: Lists and maps that do not hold themselves.
+    """
+    waiting = [values]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, (list, tuple)):
+            waiting.extend(value)
+        elif isinstance(value, dict):
+            waiting.extend(value.values())
+        elif is_dataclass(value) or isinstance(value, AnyArguments):
+            return f"the record {shortened(value)}"
+    return ""
 
 
 _LEFT_OUT = Argument((), optional=True)

@@ -245,6 +245,8 @@ class Response:
     """False: a failure of the simulator that must not be kept as an answer."""
     kind: str = "api"
     """What failed where `error` is not empty: the API, the `simulator`, or `not_recorded`."""
+    live: bool = False
+    """True: the tool itself answers, and no simulator or recording."""
 
 
 @checked_names

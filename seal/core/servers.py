@@ -618,12 +618,15 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 _OF_A_TRANSPORT = frozenset(
     {
         "aiohttp.ClientConnectionError",
+        "aiohttp.ClientPayloadError",
         "builtins.ConnectionError",
-        "builtins.TimeoutError",
+        "http.BadStatusLine",
+        "http.IncompleteRead",
         "httpx.NetworkError",
         "httpx.ProxyError",
         "httpx.RemoteProtocolError",
         "httpx.TimeoutException",
+        "requests.ChunkedEncodingError",
         "requests.ConnectionError",
         "requests.Timeout",
         "socket.gaierror",
@@ -633,11 +636,13 @@ _OF_A_TRANSPORT = frozenset(
     }
 )
 """Base classes by package and name, so that none of them need be imported."""
+_CLIENTS = ("aiohttp", "httpx", "requests", "urllib")
+"""Packages whose exceptions, or whose answers in exceptions of others, have an HTTP status."""
 _UNREACHED = frozenset({errno.EHOSTDOWN, errno.EHOSTUNREACH, errno.ENETDOWN, errno.ENETUNREACH})
 
 
 def check_reached(tool: str, error: BaseException, said: str) -> None:
-    """Make sure that a tool did not fail by a connection or a timeout, which no model answers for.
+    """Make sure that a tool did not fail by its connection or server, which no model answers for.
 
     Args:
         tool: Its name.
@@ -645,24 +650,62 @@ def check_reached(tool: str, error: BaseException, said: str) -> None:
         said: Its words.
 
     Raises:
-        InfrastructureError: The error, or what led to it, is of a transport.
+        InfrastructureError: The error, or what led to it, is of a transport: a connection that was
+            not made or was cut, a timeout, HTTP 429, or a status from 500 on.
     """
-    seen: list[BaseException] = []
-    earlier: BaseException | None = error
-    while earlier is not None and earlier not in seen:
-        if _of_a_transport(earlier):
+    for earlier in causes_of(error):
+        if isinstance(earlier, TimeoutError) or is_of_transport(earlier) or _is_busy(earlier):
             raise InfrastructureError(
                 f"the tool {tool} did not reach its server: {said}; run again when the server "
                 "answers, or let the tool raise another error, such as ValueError, if models are "
                 "to read it"
             ) from error
+
+
+def causes_of(error: BaseException) -> Iterator[BaseException]:
+    """Yield an exception and what led to it, each once."""
+    seen: list[BaseException] = []
+    earlier: BaseException | None = error
+    while earlier is not None and earlier not in seen:
+        yield earlier
         seen.append(earlier)
         context = None if earlier.__suppress_context__ else earlier.__context__
         earlier = earlier.__cause__ or context
 
 
-def _of_a_transport(error: BaseException) -> bool:
+def is_of_transport(error: BaseException) -> bool:
+    """Tell whether an exception says that a connection was not made, was cut, or took too long.
+
+    A plain `TimeoutError` does not: it may be of a time limit.
+    """
     bases = type(error).__mro__
-    names = {f"{str(base.__module__).partition('.')[0]}.{base.__name__}" for base in bases}
+    names = {f"{_package(base)}.{base.__name__}" for base in bases}
     unreached = isinstance(error, OSError) and error.errno in _UNREACHED
     return unreached or not names.isdisjoint(_OF_A_TRANSPORT)
+
+
+def status_of(error: BaseException) -> int:
+    """Return the HTTP status that an exception tells; 0: none.
+
+    httpx and requests keep it in the exception's `response`; urllib and aiohttp call it `status`.
+    """
+    answers = (error, getattr(error, "response", None))
+    stated = [getattr(one, name, None) for one in answers for name in ("status_code", "status")]
+    return next((code for code in stated if isinstance(code, int)), 0)
+
+
+def is_busy(status: int) -> bool:
+    """Tell whether an HTTP status is that of a server that is busy or broken."""
+    return status == 429 or 500 <= status < 600
+
+
+def _is_busy(error: BaseException) -> bool:
+    """Tell whether a client of HTTP got such a status; a tool's own exceptions may have any."""
+    packages = {_package(type(one)) for one in (error, getattr(error, "response", None))}
+    return not packages.isdisjoint(_CLIENTS) and is_busy(status_of(error))
+
+
+def _package(kind: type) -> str:
+    """Return the package that a class is of; `httpx2` is httpx under another name."""
+    package = str(kind.__module__).partition(".")[0]
+    return "httpx" if package == "httpx2" else package

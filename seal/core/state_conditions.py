@@ -10,7 +10,8 @@ import json
 import re
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from datetime import datetime, timedelta
+from itertools import chain, product
 from math import prod
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
@@ -24,6 +25,7 @@ from seal.core.conditions import (
     Match,
     OfTheStepAlone,
     party,
+    record_in,
     tells_user,
 )
 from seal.core.errors import DataError, UsageError, shortened
@@ -41,7 +43,7 @@ from seal.core.table_matching import (
     unchanged,
     unlike,
 )
-from seal.core.values import alike, canonical_json, digest
+from seal.core.values import alike, canonical_json, digest, loss_of
 
 if TYPE_CHECKING:
     from seal.core.types import Step, Tool, ToolCall, Trajectory
@@ -388,7 +390,7 @@ def _differences(
         have = [*beyond(after, before), *wanted.get("went", ())]
         want = [*beyond(before, after), *wanted.get("came", ())]
         typed = typed_columns(table, cells)
-        rows = [list(_without(some, columns)) for some in (want, have)]
+        rows = [list(map(_told, _without(some, columns))) for some in (want, have)]
         change = rows_apart(*(unlike_as(typed, *rows) if typed else rows))
         if change:
             found[table] = change
@@ -402,12 +404,17 @@ def typed_columns(table: str, cells: Mapping[str, str]) -> dict[str, str]:
 
 
 def unlike_as(typed: Mapping[str, str], want: Table, have: Table) -> tuple[Table, Table]:
-    """Return the rows that have no like ones, where some columns hold values of a type."""
-    from seal.core.telling import is_alike
+    """Return the rows that have no like ones, where some columns hold values of a type.
+
+    Raises:
+        DataError: A value of gold is none of its type.
+    """
 
     def same(row: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
         return row.keys() == other.keys() and all(
-            is_alike(typed[name], cell, other[name]) if name in typed else alike(cell, other[name])
+            _same_cell(name, typed[name], cell, other[name])
+            if name in typed
+            else alike(cell, other[name])
             for name, cell in row.items()
         )
 
@@ -420,6 +427,62 @@ def unlike_as(typed: Mapping[str, str], want: Table, have: Table) -> tuple[Table
         else:
             del rest[twin]
     return missing, rest
+
+
+def cell_fault(kind: str, value: Any) -> str:
+    """Return why a cell of gold is none of its type (`EndsAs.cells`); empty: it is one."""
+    if not isinstance(value, str) or kind == "text" or not value.strip():
+        return ""
+    if kind == "time" and _moment(value) is not None:
+        return ""
+    from seal.core.slots import Slot
+
+    try:
+        Slot(value, type=kind)
+    except UsageError as error:
+        return str(error).removeprefix("tells ")
+    return ""
+
+
+def _same_cell(column: str, kind: str, wanted: Any, found: Any) -> bool:
+    if alike(wanted, found):
+        return True
+    if fault := cell_fault(kind, wanted):
+        raise DataError(f"cells: the gold of the column {column}: {fault}; leave it out of cells")
+    if not all(isinstance(one, str) and one.strip() for one in (wanted, found)):
+        from seal.core.telling import is_alike
+
+        numbers = all(isinstance(one, (int, float)) for one in (wanted, found))
+        return numbers and is_alike(kind, wanted, found)
+    return _same_text(kind, wanted, found)
+
+
+def _same_text(kind: str, wanted: str, found: str) -> bool:
+    from seal.core.slots import times_of
+    from seal.core.telling import is_alike
+
+    moments = [_moment(one) for one in (wanted, found)] if kind == "time" else []
+    if any(moments):
+        one, other = moments
+        both = one is not None and other is not None and (one.tzinfo is None) is (not other.tzinfo)
+        return both and abs(one - other) <= _MINUTE  # type: ignore[operator]
+    if is_alike(kind, wanted, found):
+        return True
+    if kind != "time":
+        return False
+    minutes = [{60 * t.hour + t.minute for t in times_of(one)} for one in (wanted, found)]
+    return any((one - other) % 1440 in (0, 1, 1439) for one, other in product(*minutes))
+
+
+_MINUTE = timedelta(minutes=1)
+
+
+def _moment(text: str) -> datetime | None:
+    """Return the time of a day that a text of ISO 8601 is; None: it is none."""
+    try:
+        return datetime.fromisoformat(text.strip()) if "T" in text else None
+    except ValueError:
+        return None
 
 
 def _without(rows: Table, columns: frozenset[str]) -> Iterator[dict[str, Any]]:
@@ -587,8 +650,12 @@ class FinalState(Condition):
     kind: str = field(default="final_state", init=False)
 
     def __post_init__(self) -> None:
-        """Check what may differ."""
+        """Check the rows, and what may differ."""
         _checked_ignore("FinalState", self.ignore)
+        if lost := loss_of(self.rows) or record_in(self.rows):
+            raise UsageError(
+                f"FinalState: {self.table}: {lost}, which a cell cannot hold; give JSON values"
+            )
         if self.table in self.ignore:
             raise UsageError(
                 f"FinalState: ignore has its own table {self.table!r}, so that nothing is asked "

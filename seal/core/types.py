@@ -163,7 +163,7 @@ class ToolResult(_Sparse):
         True
     """
 
-    _SPARSE = ("unrecorded",)
+    _SPARSE = ("unrecorded", "live")
 
     call_id: str
     content: str
@@ -178,6 +178,9 @@ class ToolResult(_Sparse):
     unrecorded: str = ""
     """What answered where the recording does not hold the question: `empty` or `simulate`. Where
     nothing did, the error has the kind `NOT_RECORDED`."""
+    live: bool = False
+    """True: the tool itself answered in this chat. Then an error is its refusal, whatever it says;
+    words of a recorded or simulated one may tell of an outage."""
 
 
 @dataclass(frozen=True)

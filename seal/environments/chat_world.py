@@ -157,6 +157,8 @@ class World:
             for name, rows in given.tables.items()
         }
         self._states: list[Tables] = []
+        self._read: dict[int, tuple[str, Sequence[Row], bytes]] = {}
+        """Tables whose rows tools got themselves: each with its name and JSON. Forks share it."""
         self._turn = -1
         self._batch = 0
         self._call = 0
@@ -175,7 +177,7 @@ class World:
         Raises:
             UnknownTableError: There is no such table; a KeyError.
         """
-        return [own_copy(row) for row in self.table(table)]
+        return [own_copy(row) for row in self._rows(table)]
 
     def table(self, table: str) -> Sequence[Row]:
         """Return the rows of a table themselves: to be read and put again, never to be changed.
@@ -183,6 +185,12 @@ class World:
         Raises:
             UnknownTableError: There is no such table; a KeyError.
         """
+        rows = self._rows(table)
+        if id(rows) not in self._read:
+            self._read[id(rows)] = table, rows, json_bytes(rows)
+        return rows
+
+    def _rows(self, table: str) -> Sequence[Row]:
         if table not in self._tables:
             known = ", ".join(self._tables) or "none"
             raise UnknownTableError(f"the world has no table {table!r}; it has: {known}")
@@ -197,13 +205,13 @@ class World:
             TypeError: A cell is no JSON.
             ValueError: A number in a cell is infinite, none or beyond a float.
         """
-        before, rows = self.table(table), list(rows)
+        before, rows = self._rows(table), list(rows)
         self._check_columns(table, rows)
         self._tables = {**self._tables, table: copied(rows, before)}
 
     def add(self, table: str, row: Row) -> None:
         """Add a row at the end of a table; errors are those of `put`."""
-        before = self.table(table)
+        before = self._rows(table)
         self._check_columns(table, [row])
         self._tables = {**self._tables, table: [*before, *copied([row])]}
 
@@ -239,7 +247,7 @@ class World:
 
         Raises:
             InfrastructureError: What a tool asks outside of the world failed, such as its server's
-                connection.
+                connection; or a tool changed rows in place.
             MissingExtraError: A tool's library is not installed.
         """
         if not calls:
@@ -249,9 +257,22 @@ class World:
         order = self._order(calls, results)
         if order != tuple(range(len(calls))):
             results, after = self._play(calls, order)
+        self._check_read(calls)
         self.__dict__.update(after[-1].__dict__)
         self._states = [dict(world._tables) for world in after]
         return results
+
+    def _check_read(self, calls: Sequence[ToolCall]) -> None:
+        """Make sure that tools left the rows as they are that `table` gave them."""
+        for table, rows, before in self._read.values():
+            if json_bytes(rows) != before:
+                names = ", ".join(dict.fromkeys(call.name for call in calls))
+                raise InfrastructureError(
+                    f"a tool ({names}) changed rows of the table {table!r} in place, so that "
+                    "nobody can tell what it did; let it take copies by world.rows(), and put "
+                    "them back by world.put()"
+                )
+        self._read.clear()
 
     def _play(
         self, calls: Sequence[ToolCall], order: Iterable[int]

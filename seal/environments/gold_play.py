@@ -12,6 +12,7 @@ from typing import Any
 from seal.core import (
     JSON,
     Goal,
+    InfrastructureError,
     Plan,
     Step,
     Tables,
@@ -265,6 +266,10 @@ def faults(calls: Sequence[Called], world: Environment, tools: Mapping[str, Tool
         calls: Of gold.
         world: Where they run.
         tools: The pool by id.
+
+    Raises:
+        InfrastructureError: What a tool asks outside of the world failed, or it returned what JSON
+            cannot say; names the call.
     """
     for number, gold in enumerate(calls):
         yield _fault(gold, _made(number, gold, world, tools))
@@ -336,7 +341,11 @@ def _made(
         return {"message": "it accepts any arguments, so that it cannot be made"}
     name = tools[gold.tool].name
     call = ToolCall(f"call_{number}", name, gold.canonical_arguments(), tool=gold.tool)
-    (result,) = world.call([call])
+    try:
+        (result,) = world.call([call])
+    except InfrastructureError as error:
+        told = f"the gold call {_written(gold)} cannot be played: {error}"
+        raise InfrastructureError(told) from error
     return result.error
 
 

@@ -279,7 +279,7 @@ class McpChat(Stateless):
         answer = made.answer = self._answer(made)
         self._past.add(made)
         executed = Execution(tool.id, made.whole)
-        return ToolResult(call.id, answer.content, answer.error, answer.value, executed)
+        return ToolResult(call.id, answer.content, answer.error, answer.value, executed, live=True)
 
     def _answer(self, call: McpCall) -> Answer:
         """Return the answer that is kept, else the server's."""

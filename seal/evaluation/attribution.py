@@ -10,7 +10,8 @@ answer. Without evidence the goal is `unexplained`: nothing is guessed.
   that lacks fewest; without gold calls `Goal.relevant`.
 - user: the simulated user broke its brief before the step at which the agent first failed.
 - wrong_tool, with the cause `extra_effect`: a call changed what gold does not, and that alone
-  decided, or every gold call was made besides it.
+  decided, or every gold call was made besides it. With the cause `undone`: a call took back what
+  gold calls left.
 - not_called, wrong_tool, wrong_argument, tool_error: the first gold step, in the order of the
   plan, that was not done, or the first milestone where the plan asks of a world
   (`attribution_steps`). Without gold calls only what is certain: none of the relevant tools was
@@ -389,11 +390,13 @@ def extra_effect(evidence: Evidence) -> Cause | None:
     """
     whole = evidence.scores.get("similarity")
     acted, said = effects_of(evidence, whole.details.get("match") if whole else None)
+    cause = "extra_effect" if acted else "undone"
     acted, said = (acted, said) if acted else lost_of(evidence)
     first = next((finding for finding in evidence.calls if finding.call in acted), None)
     if first is None:
         return None
-    return Cause("wrong_tool", "extra_effect", said, first.step, first.name, None, first.name)
+    said = said if cause == "extra_effect" else f"{first.name} took back what gold leaves: {said}"
+    return Cause("wrong_tool", cause, said, first.step, first.name, None, first.name)
 
 
 def _needless(evidence: Evidence) -> Cause | None:

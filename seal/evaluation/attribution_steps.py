@@ -40,7 +40,7 @@ from seal.evaluation.attribution import (
     in_answer,
     listed,
 )
-from seal.evaluation.calls import MISPLACED, VERDICT, align
+from seal.evaluation.calls import MISPLACED, VERDICT, align, effects_of
 from seal.evaluation.error_patterns import REJECTED, StepNote
 from seal.evaluation.goals import CRASHED, MISSION, WHOLLY, failed
 from seal.evaluation.pattern_details import GoldFinding, choose
@@ -331,10 +331,9 @@ class _Missed:
         if isinstance(part, StateUnchanged):
             return self._changed(fault)
         if isinstance(part, (KnownEnds, FinalState)):
-            met = self._met(part)
-            lost = self._lost_at(fault) if isinstance(part, FinalState) or met is not None else None
-            if fault.expected == NO_ROW or met is not None or lost is not None:
-                return self._effect(fault, met or (), lost)
+            found = self._of_end(part, fault)
+            if found is not None:
+                return found
         tools = _called_tools(part)
         if tools:
             return self._of_call(tools, fault)
@@ -380,16 +379,63 @@ class _Missed:
             return not_called(self._evidence, absent, relevant)
         return None
 
-    def _met(self, part: Condition) -> set[str] | None:
-        """Return the ids of the calls that lead to the end; None: one is lacking, or not known."""
+    def _of_end(self, part: KnownEnds | FinalState, fault: Fault) -> Cause | None:
+        """Return why the world ends otherwise: a deed that is missing, too many, or was undone."""
+        whole = self._evidence.scores.get(_WHOLE)
+        match = whole.details.get("match") if whole else None
+        acted = {call.id for call in effects_of(self._evidence, match)[0]}
+        met, missing = self._met(part)
+        of_end = [one for one in self._faults if self._part(one) is part]
+        if missing is not None and not (acted and all(f.expected == NO_ROW for f in of_end)):
+            return self._never_made(missing, met)
+        lost = self._lost_at(fault) if missing is None else None
+        of_all = isinstance(part, KnownEnds) or fault.expected == NO_ROW
+        if acted and (of_all or lost is not None):
+            return self._effect(fault, acted, met, lost)
+        if lost is not None or (isinstance(part, KnownEnds) and self._wrote(fault.table)):
+            return self._undone(fault, lost)
+        if fault.expected == NO_ROW and not self._wrote(fault.table):
+            return self._unchanged()
+        return None
+
+    def _met(self, part: Condition) -> tuple[set[str], Called | None]:
+        """Return the ids of the calls that met gold, and the first gold call that none met."""
         gold = part.gold if isinstance(part, KnownEnds) else None
         worked = [c for c in self._evidence.made if not failed(self._evidence.results.get(c.id))]
-        for calls in () if gold is None else gold.sequences:
+        ways = []
+        for sequence in () if gold is None else gold.sequences:
+            calls = [c for c in sequence if isinstance(c, Called) and not c.refused]
             plan = Plan(tuple(map(Milestone, calls)))
             found = align(plan, 0, worked, self._evidence.cut)
-            if found.exact == len(calls):
-                return {worked[pair.made].id for pair in found.pairs}
-        return None
+            pairs = {pair.gold: pair.made for pair in found.pairs if pair.comparison.exact}
+            missing = [call for place, call in enumerate(calls) if place not in pairs]
+            ways.append((len(missing), {worked[made].id for made in pairs.values()}, missing))
+        if not ways:
+            return set(), None
+        _, met, missing = min(ways, key=lambda way: way[0])
+        return met, next(iter(missing), None)
+
+    def _never_made(self, gold: Called, met: Collection[str]) -> Cause:
+        """Return why a gold call was not made: other arguments, an error, or no call at all."""
+        name = self._evidence.named(gold.tool)
+        own = self._evidence.calls_of([gold.tool])
+        made = [f for f in own if f.call is not None and f.call.id not in met]
+        worked = list(filter(self._evidence.succeeded, made))
+        if made and not worked:
+            return self._failing(made[-1])
+        for finding in reversed(worked):
+            given = finding.arguments or {}
+            for wrong in gold.faults(given):
+                wanted = (gold.arguments or {}).get(wrong)
+                listed = None if wanted is None else wanted.values
+                return argument("value", name, wrong, listed, given.get(wrong), finding.step)
+        tools = {gold.tool, *self._evidence.goal.relevant}
+        cause = not_called(self._evidence, [gold.tool], tools)
+        if cause.cause == "too_few":
+            right = gold.canonical_arguments().items()
+            written = ", ".join(f"{key}={shortened(value)}" for key, value in right)
+            return replace(cause, said=f"the call {name}({written}) was due and never made")
+        return cause
 
     def _lost_at(self, fault: Fault) -> int | None:
         """Return the step that changed a row which was as gold asks; None: it never was."""
@@ -401,27 +447,49 @@ class _Missed:
                 lost = step.index if _has(before, fault) and not _has(rows, fault) else lost
         return lost
 
-    def _effect(self, fault: Fault, met: Collection[str], lost: int | None) -> Cause:
+    def _effect(
+        self, fault: Fault, acted: Collection[str], met: Collection[str], lost: int | None
+    ) -> Cause:
         """Return which call left in the world what gold does not leave there.
 
         Args:
             fault: What was left.
+            acted: Ids of the calls that have an extra effect.
             met: Ids of the calls that gold has.
             lost: Step that changed what was right; None: it is not known.
         """
-        wrote = (
-            step.index
-            for step in reversed(self._evidence.steps)
-            if step.result is not None and fault.table in (step.state or ())
-            if lost in (None, step.index)
-        )
-        calls = list(filter(None, (_call_at(self._evidence, step) for step in wrote)))
-        besides = (one for one in calls if one.call is None or one.call.id not in met)
-        call = next(besides, calls[0] if calls else None)
+        wrote = self._writers(fault.table, lost)
+        others = [one for one in self._evidence.calls if one.call and one.call.id in acted]
+        besides = [one for one in wrote if one.call and one.call.id not in met]
+        first = [one for one in besides if one.call and one.call.id in acted]
+        call = next(iter([*first, *besides, *others, *wrote]), None)
         name = call.name if call else ""
         said = f"{name or 'a call'} left in {fault.table} what gold does not leave"
         step = call.step if call else None
         return Cause("wrong_tool", "extra_effect", said, step, name, None, name)
+
+    def _undone(self, fault: Fault, lost: int | None) -> Cause:
+        """Return which call took back what gold leaves: the one at a step, else the last one."""
+        call = next(iter(self._writers(fault.table, lost)), None)
+        name = call.name if call else ""
+        said = f"{name or 'a call'} took back what gold leaves in {fault.table}"
+        step = call.step if call else None
+        return Cause("wrong_tool", "undone", said, step, name, None, name)
+
+    def _writers(self, table: str, at: int | None) -> list[StepNote]:
+        """Return the calls whose results brought another version of a table, the last first.
+
+        Args:
+            table: Its name.
+            at: The step of the only result that counts; None: all count.
+        """
+        wrote = (
+            step.index
+            for step in reversed(self._evidence.steps)
+            if step.result is not None and table in (step.state or ())
+            if at in (None, step.index)
+        )
+        return list(filter(None, (_call_at(self._evidence, step) for step in wrote)))
 
     def _changed(self, fault: Fault) -> Cause:
         """Return which call changed a table that had to stay as it was."""
@@ -494,7 +562,7 @@ _CUT_SHORT = (CRASHED, "context_overflow")
 
 def wrong_tool(evidence: Evidence, expected: Iterable[str], other: StepNote) -> Cause:
     """Return that another tool was called in place of those that were due."""
-    names = listed([evidence.named(tool) for tool in expected])
+    names = listed([evidence.named(tool) for tool in expected]) or "another tool"
     cause = "unknown_name" if other.tool is None else "other_tool"
     said = f"{names} was due, {other.name} was called"
     return Cause("wrong_tool", cause, said, other.step, names, names, other.name)
@@ -516,7 +584,7 @@ def not_called(evidence: Evidence, expected: Sequence[str], gold: Collection[str
     cause = "stopped_early" if evidence.calls else "no_call"
     if evidence.calls_of(expected):
         cause = "too_few"
-    names = listed([evidence.named(tool) for tool in expected])
+    names = listed([evidence.named(tool) for tool in expected]) or "a call"
     cause = evidence.stop if evidence.stop in _CUT_SHORT else cause
     return Cause("not_called", cause, f"{names} was due and never called", None, names, names)
 

@@ -296,6 +296,24 @@ def never_worked(goal: GoalChat) -> str:
     return next(filter(None, (_in_vain(call, goal) for call in gold)), "")
 
 
+def never_done(goal: GoalChat) -> str:
+    """Return the name of a tool that changes something, whose gold call was never made; else empty.
+
+    In a world, its tables say what was done. Of several plans the one counts that the calls meet
+    best.
+    """
+    plans = goal.goal.plans
+    if not plans or any(step.state for step in goal.trajectory.steps):
+        return ""
+    for gold in best_alignment(plans, goal.made).gold.values():
+        tool = goal.tools.get(gold.tool)
+        own = [call for call in goal.made if call.tool == gold.tool]
+        met = any(call.id in goal.cut or gold.accepts(call.arguments) for call in own)
+        if tool is not None and tool.writes and not gold.refused and not met:
+            return tool.name
+    return ""
+
+
 def _in_vain(gold: Called, goal: GoalChat) -> str:
     made = [c for c in goal.made if c.tool == gold.tool and gold.accepts(c.arguments)]
     refused = not gold.refused and all(was_refused(goal.results.get(call.id)) for call in made)

@@ -257,7 +257,7 @@ class _World:
     def writers(
         self, calls: Sequence[ToolCall], left: Changes | None = None, ignore: Sequence[str] = ()
     ) -> list[ToolCall]:
-        """Return the calls that left rows, or took them.
+        """Return the calls that left rows, or took them. Of several for one row, the last did.
 
         Args:
             calls: That may have done so.
@@ -266,15 +266,19 @@ class _World:
         """
         by_call = dict(zip((call.id for call in calls), self.changes(calls), strict=True))
         found = _together(by_call.values()) if left is None else left
-        return [
-            call
-            for call in calls
-            if any(
-                _share(_plain_change(found[table]), _plain_change(change, columns))
-                for table, change in by_call[call.id].items()
-                if table in found and (columns := ignored(table, ignore)) is not None
-            )
-        ]
+        rest = {table: _plain_change(change) for table, change in found.items()}
+        wrote = []
+        for call in reversed(calls):
+            before = dict(rest)
+            for table, change in by_call[call.id].items():
+                if table in rest and (columns := ignored(table, ignore)) is not None:
+                    sides = zip(rest[table], _plain_change(change, columns), strict=True)
+                    others = Change(*(unlike(rows, own)[0] for rows, own in sides))
+                    if list(map(len, others)) != list(map(len, rest[table])):
+                        rest[table] = others
+            if any(rest[table] is not before[table] for table in rest):
+                wrote.append(call)
+        return wrote[::-1]
 
     def changes(self, calls: Iterable[ToolCall]) -> list[Changes]:
         """Return what each call changed."""
@@ -356,10 +360,6 @@ def _chosen(goal: GoalChat, plan: Plan) -> set[str]:
             told += f"{step.result.content}\n"
     gold = [one.listed for call in plan.calls() for one in (call.arguments or {}).values()]
     return found - _values_of(gold)
-
-
-def _share(one: Change, other: Change) -> bool:
-    return any(map(_has_any, one, other))
 
 
 def _has_any(rows: Sequence[Row], wanted: Sequence[Row]) -> bool:

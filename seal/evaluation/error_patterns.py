@@ -414,7 +414,8 @@ def transitions(found: Sequence[str]) -> dict[str, int]:
 # recognisable cause, such as `User not found`, is left to the model: it may have asked for the
 # wrong thing.
 #
-# What a tool of a world raises is never a failure of a service, for it belongs to the task.
+# What a tool of a world raises is never a failure of a service, for it belongs to the task. Nor is
+# what a tool says that itself ran in the chat: where it did not reach its service, the chat ended.
 
 Service = Literal[
     "unsubscribed",
@@ -480,7 +481,7 @@ def service_failure(result: ToolResult | None) -> Service | None:
     Args:
         result: Of a call; None: the chat ended before it.
     """
-    if result is None:
+    if result is None or result.live:
         return None
     kind = "" if result.error is None else str(result.error.get("kind") or "")
     if kind in _HARNESS:

@@ -44,7 +44,7 @@ from seal.evaluation.goals import (
     told,
 )
 from seal.evaluation.missions import DIALOGUE
-from seal.evaluation.ranking_metrics import Retrieval, metric_names
+from seal.evaluation.ranking_metrics import MEASURES, Retrieval, metric_names
 from seal.evaluation.scoring import USUAL_SCALES, OneScore, inmost, is_ours, scales_of
 
 _LOG = logging.getLogger(__name__)
@@ -328,17 +328,21 @@ _SLIP = 80.0
 """Likeness (`nearest`) from which on a name of no metric is likely a slip of the pen."""
 
 
-def check_success(name: str, success: str, metrics: Iterable[Any]) -> None:
-    """Refuse a success whose scale is known already, and has no best value.
+def check_success(
+    name: str, success: str, metrics: Iterable[Any], headline: Sequence[str] = ()
+) -> None:
+    """Refuse a success whose scale is known already, and that says nothing of solved tasks.
 
     Args:
         name: Of the benchmark.
         success: Name of the metric that says what is solved.
         metrics: As the benchmark declares them. What a text names is not loaded, and no class is
             made an object.
+        headline: Names of its metrics that matter.
 
     Raises:
-        UsageError: Of those metrics, or of the usual ones, it has no best value.
+        UsageError: Of those metrics, or of the usual ones, it has no best value, or it or the
+            first of the headline has a condition (`Scale.condition`).
     """
     scales = dict(USUAL_SCALES)
     for metric in metrics:
@@ -347,10 +351,27 @@ def check_success(name: str, success: str, metrics: Iterable[Any]) -> None:
             found = getattr(metric, "scales", None)
         if fits(found, _DECLARED["scales"][0]):
             scales |= found
-    _check_success(name, success, scales)
+    _check_success(name, success, scales, headline)
 
 
-def _check_success(name: str, success: str, scales: Mapping[str, Scale]) -> None:
+def _check_success(
+    name: str, success: str, scales: Mapping[str, Scale], headline: Sequence[str]
+) -> None:
+    for part, metric in (("success", success), ("first headline", next(iter(headline), ""))):
+        of = next(
+            (scales[one] for one in (metric, metric.partition("@")[0]) if one in scales), RATE
+        )
+        if of.condition:
+            raise UsageError(
+                f"benchmark {name!r}: its {part} {metric!r} is of {of.condition} alone, so that "
+                "whoever tries less may have more of it; name a metric of all goals, such as "
+                "calls_right or pass_rate"
+            )
+    if success.partition("@")[0] in MEASURES:
+        raise UsageError(
+            f"benchmark {name!r}: its success {success!r} is of what was retrieved alone; name a "
+            "metric of what was done, such as calls_right or pass_rate"
+        )
     scale = scales.get(success, RATE)
     if not scale.bounded or scale.higher_is_better is None:
         raise UsageError(
@@ -375,11 +396,12 @@ def check_declared(
         The names that a warning told.
 
     Raises:
-        UsageError: No metric has the name; names the closest. Or success has no best value.
+        UsageError: No metric has the name; names the closest. Or success has no best value, or it
+            or the first of the headline has a condition.
     """
     known, are_all = names_of(metrics)
     are_all = are_all and not open_ended
-    _check_success(name, success, scales_of(metrics))
+    _check_success(name, success, scales_of(metrics), headline)
     missing = [each for each in (*headline, success) if each and each not in known]
     closest = [nearest(each, known, 60 if are_all else _SLIP) for each in missing]
     meant = ", ".join(dict.fromkeys(filter(None, closest)))

@@ -22,7 +22,7 @@ from seal.core import (
 from seal.core.conditions import CLEAN, Condition, Match, Replied, parts
 from seal.core.slots import WORDS
 from seal.core.text import sentences
-from seal.evaluation.calls import effects_of, lost_of, never_worked
+from seal.evaluation.calls import effects_of, lost_of, never_done, never_worked
 from seal.evaluation.goals import (
     CRASHED,
     INFRASTRUCTURE,
@@ -181,6 +181,11 @@ class PassRate(GoalMetric):
         vain = never_worked(goal) if verdict.label == "solved" else ""
         if vain:
             told = f"the gold call of {vain} was refused, whatever the answer says"
+            verdict = replace(verdict, label="unsolved", reason=told)
+        if verdict.label == "solved" and (lacks := never_done(goal)):
+            told = (
+                f"the deed was never made: no call of {lacks} is gold's, whatever the answer says"
+            )
             verdict = replace(verdict, label="unsolved", reason=told)
         if verdict.label == "solved":
             acted, said = effects_of(goal, self.match)

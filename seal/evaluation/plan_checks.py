@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -100,7 +100,9 @@ def _faults_of(part: Condition, ancestors: Collection[int], state: State | None)
     if isinstance(part, StateHas | StateUnchanged | DependsOn) and part.match != CLEAN:
         yield from _faults_of_match(part.match)
     if isinstance(part, EndsAs | FinalState):
-        yield from _faults_of_ignored(part.ignore, state)
+        yield from _faults_of_names("ignore", part.ignore, state)
+    if isinstance(part, EndsAs):
+        yield from _faults_of_names("cells", part.cells, state)
     if isinstance(part, FinalState):
         yield from _faults_of_rows(part.rows, {}, _columns_of(part.table, state))
     elif isinstance(part, StateHas):
@@ -119,20 +121,20 @@ def _faults_of(part: Condition, ancestors: Collection[int], state: State | None)
             yield f"zone: expected a name such as Europe/Rome, got {part.zone!r}"
 
 
-def _faults_of_ignored(ignore: Sequence[str], state: State | None) -> Iterator[str]:
-    """Yield the names of `ignore` that are no table, nor a column of one."""
+def _faults_of_names(field: str, names: Iterable[str], state: State | None) -> Iterator[str]:
+    """Yield the names in a field of a condition that are no table, nor a column of one."""
     if state is None:
         return
-    for name in ignore:
+    for name in names:
         tables = [table for table in state if name == table or name.startswith(f"{table}.")]
         if not tables:
-            yield f"ignore: {UnknownNameError('table', name.partition('.')[0], state)}"
+            yield f"{field}: {UnknownNameError('table', name.partition('.')[0], state)}"
         elif name not in tables:
             table = max(tables, key=len)
             known = _columns_of(table, state)
             if known is not None and name[len(table) + 1 :] not in known:
                 column = name[len(table) + 1 :]
-                yield f"ignore: {UnknownNameError(f'column of {table}', column, known)}"
+                yield f"{field}: {UnknownNameError(f'column of {table}', column, known)}"
 
 
 def _columns_of(table: str, state: State | None) -> Collection[str] | None:

@@ -57,6 +57,7 @@ def paired_differences(
     seed: int,
     resamples: int = 10_000,
     weights: Floats | None = None,
+    bounded: bool | Sequence[bool] = True,
 ) -> list[Difference]:
     """Return for each column the mean difference, its interval and a randomisation test.
 
@@ -79,6 +80,7 @@ def paired_differences(
         resamples: Of the tests, where they draw.
         weights: Of each pair, above 0, in the mean, its interval and the sums whose signs change;
             None: all pairs count alike.
+        bounded: Whether values lie in [0, 1], of all columns or of each; those of counts do not.
 
     Raises:
         UsageError: The lengths differ, or a number is infinite.
@@ -96,7 +98,7 @@ def paired_differences(
     sums, _ = cluster_sums(differences if weights is None else differences * times, clusters)
     counts, _ = cluster_sums(present if weights is None else present * times, clusters)
     held = np.count_nonzero(counts, axis=0)
-    lows, highs = mean_intervals(differences, clusters, weights, signed=True).tolist()
+    lows, highs = mean_intervals(differences, clusters, weights, bounded, signed=True).tolist()
     drawn = _drawn_p(sums, seed, resamples)
     found = []
     for column, mine in enumerate(present.T):

@@ -50,7 +50,7 @@ def mean_intervals(
     values: Floats,
     clusters: NDArray[np.generic],
     weights: Sequence[float] | Floats | None = None,
-    bounded: bool = True,
+    bounded: bool | Sequence[bool] = True,
     signed: bool = False,
 ) -> Floats:
     """Return the 95 % interval of the weighted mean of every column, (2, columns).
@@ -72,8 +72,8 @@ def mean_intervals(
         values: Finite numbers, (n, columns); NaN where a row has no value in a column.
         clusters: Cluster of each row, (n,).
         weights: Of each row, above 0; None: all count alike.
-        bounded: Whether values end at 1; a column with a value beyond has no upper bound all the
-            same.
+        bounded: Whether values end at 1, of all columns or of each; a column with a value beyond
+            has no upper bound all the same.
         signed: Whether values may lie below 0 even in columns where none does.
 
     Returns:
@@ -87,7 +87,9 @@ def mean_intervals(
     known = np.where(present, values, 0.0)
     found = np.full((2, values.shape[1]), np.nan)
     held = np.count_nonzero(counts, axis=0) > 1
-    beyond = (np.abs(known).max(axis=0, initial=0.0) > 1 + 1e-9) | (not bounded)
+    beyond = (np.abs(known).max(axis=0, initial=0.0) > 1 + 1e-9) | ~np.asarray(
+        bounded, dtype=np.bool_
+    )
     below = (known < 0).any(axis=0) | signed
     for unbounded, apart in product((False, True), repeat=2):
         here = held & (beyond == unbounded) & (below == apart)

@@ -401,7 +401,7 @@ class _Planned:
         compared = [
             entry
             for one, other in _compared(sides, self.ablation.against)
-            for entry in compare(one, other, seed, partner=partner, family=family)
+            for entry in compare(one, other, seed, partner=partner, family=family, scales=scales)
         ]
         if irrelevant and (alone := len(irrelevant.kinds) - len(irrelevant.seeds)):
             what = counted(alone, "irrelevant task")

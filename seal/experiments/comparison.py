@@ -90,7 +90,7 @@ def study(
         for name in (first, later):
             rows[name] = _row(name, runs[name], side(name))
             metrics.update(side(name).scores.metrics)
-        found = _Compared.of(side(later), side(first), settings)
+        found = _Compared.of(side(later), side(first), settings, scales)
         entries += found.entries
         pairs.append(found.described(settings, decisive, scales))
         notes += found.notes(told)
@@ -169,7 +169,9 @@ class _Compared:
     entries: list[dict[str, Any]]
 
     @classmethod
-    def of(cls, one: Side, other: Side, settings: CompareSettings) -> _Compared:
+    def of(
+        cls, one: Side, other: Side, settings: CompareSettings, scales: Mapping[str, Scale]
+    ) -> _Compared:
         pairs = pair_up(one, other)
         chats = Chats.of(pairs)
         played = [np.bincount(chats.tasks, held, len(pairs.names)) > 0 for held in chats.held]
@@ -186,7 +188,7 @@ class _Compared:
             paired = mean, other_mean, pair_up(mean, other_mean)
         # The seed is not of the names: a report names runs otherwise, and says the same of them.
         asked = settings.seed, settings.resamples, settings.metrics or None
-        compared = compare(paired[0], paired[1], *asked, family=(), pairs=paired[2])
+        compared = compare(paired[0], paired[1], *asked, family=(), pairs=paired[2], scales=scales)
         entries = [
             entry | _directions(paired[2], _differences(*paired, entry["metric"]))
             for entry in compared

@@ -86,6 +86,7 @@ def compare(
     partner: Mapping[str, str] | None = None,
     family: Collection[str] | None = None,
     pairs: Pairs | None = None,
+    scales: Mapping[str, Scale] | None = None,
 ) -> list[dict[str, Any]]:
     """Return the paired difference of two runs in every metric.
 
@@ -103,6 +104,7 @@ def compare(
         family: Metrics that the comparison is about, over which p is corrected: the more there are
             the less is told by each. None: all.
         pairs: Of the two runs, where `pair_up` has found them already.
+        scales: What scores mean, by metric; those of other metrics are rates.
 
     Returns:
         For each metric {run, other, metric, mean, other_mean, difference, low, high, p, p_holm, n,
@@ -128,7 +130,9 @@ def compare(
         here = ~np.isnan(differences[:, column])
         means.append((_mean(left[here]), _mean(right[here])))
     both = ~np.isnan(differences)
-    found = paired_differences(differences, pairs.clusters, derive_seed(seed, "pairs"), resamples)
+    bounded = [(scales or {}).get(name, RATE).bounded for name in names]
+    seed_of = derive_seed(seed, "pairs")
+    found = paired_differences(differences, pairs.clusters, seed_of, resamples, bounded=bounded)
     noise = _noise(one, other, pairs, names, both)
     powers = power_of(differences, pairs.clusters, pairs.tasks, pairs.trials, noise=noise)
     excluded = _excluded(one, other, pairs, names)

@@ -204,10 +204,10 @@ class Benchmark(_Parts):
                 f"benchmark {self.name!r}: its environment has tools of its own; leave out "
                 "`tools`, or add them to the environment"
             )
-        if self.success:
+        if self.success or (self.headline and self.tools):
             from seal.evaluation.own_metrics import check_success
 
-            check_success(self.name, self.success, self.metrics)
+            check_success(self.name, self.success, self.metrics, self.headline)
         if self.tools or self.tasks:
             self._check()
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from seal.core import (
     JSON,
     CodeRefusedError,
     DataError,
+    InfrastructureError,
     Plan,
     SealError,
     Step,
@@ -35,12 +36,15 @@ from seal.core.state_conditions import (
     GOLD_ENDS,
     EndsAs,
     FinalState,
+    cell_fault,
+    typed_columns,
 )
 from seal.core.statements import Sense, leaves, statement
 from seal.core.text import counted, words
 from seal.core.values import equal
 from seal.environments import REGISTRY as WORLDS
-from seal.environments.gold_play import NO_WORLD, faults, gold_calls, gold_chat, gold_ends
+from seal.environments.function_tools import fits
+from seal.environments.gold_play import NO_WORLD, End, faults, gold_calls, gold_chat, gold_ends
 from seal.environments.world import Worlds, WorldSetup, build_worlds
 from seal.evaluation.goals import TaskChat, asks_of_world, match_of
 from seal.evaluation.pass_rates import PassRate
@@ -290,8 +294,6 @@ def lint(
         functions: Where the tools run that are the benchmark's own functions; None: it has none.
 
     Raises:
-        InfrastructureError: What a tool asks outside of its world failed, or its function returned
-            what JSON cannot say.
         UsageError: The threshold is not in (0, 100].
     """
     if not 0 < threshold <= 100:
@@ -313,9 +315,7 @@ def _findings(pool: ReadPool, threshold: float, plans: PlanCheck) -> Iterator[Fi
         broken = list(plans.broken_worlds(task))
         yield from broken
         if not broken:
-            yield from plans.findings(task)
-            yield from plans.failing_calls(task)
-            yield from plans.doubtful_gold(task)
+            yield from plans.of_task(task)
         yield from ungrounded_values(task, pool.tools)
     yield from misjudged(pool, plans)
     yield from same_queries(pool.tasks.values())
@@ -497,6 +497,15 @@ class PlanCheck:
         except DataError as error:
             yield Finding("broken_world", str(error), (task.id,), evidence={"world": task.world})
 
+    def of_task(self, task: Task) -> Iterator[Finding]:
+        """Yield the findings of a task's gold; a call that cannot be played is one."""
+        try:
+            yield from self.findings(task)
+            yield from self.failing_calls(task)
+            yield from self.doubtful_gold(task)
+        except InfrastructureError as error:
+            yield Finding("failing_call", f"task {task.id!r}: {error}", (task.id,))
+
     def findings(self, task: Task) -> Iterator[Finding]:
         """Yield a finding for rules that there are not, and for each plan that has a fault.
 
@@ -578,7 +587,9 @@ class PlanCheck:
         """
         if task.id not in self._ends:
             world = self._world(task.world) if task.world else None
-            self._ends[task.id] = None if world is None else _ends(task, world)
+            self._ends[task.id] = None
+            with suppress(InfrastructureError):  # told already, as a call that cannot be played
+                self._ends[task.id] = None if world is None else _ends(task, world)
         return self._ends[task.id]
 
     def _place(self, task: Task) -> Place | None:
@@ -599,19 +610,26 @@ class PlanCheck:
                 if not all(isinstance(part, EndsAs) and part.of_plan for part in asked):
                     yield _unmeasurable(task, position, NO_WORLD)
             return
-        if not any(goal.asks_for_end for goal in task.goals):
-            return
         world = self._world(task.world)
         if world is None:  # nothing is known of it here
+            return
+        for position, goal in enumerate(task.goals):
+            rows = [p for p in asked_by(goal) if isinstance(p, FinalState)]
+            for fault in (f for one in rows for f in _unfit(one, world.columns.get(one.table))):
+                yield _unmeasurable(task, position, fault)
+        if not any(goal.asks_for_end for goal in task.goals):
             return
         tools = {tool.id: tool for tool in world.documents()}
         for number, of in gold_ends(task, lambda: world.open(task, 0), tools).items():
             for fault in dict.fromkeys(end.fault for ends in of.values() for end in ends):
                 if fault:
                     yield _unmeasurable(task, int(number), fault)
+            typed = [p for p in asked_by(task.goals[int(number)]) if isinstance(p, EndsAs)]
+            for fault in dict.fromkeys(f for one in typed for f in _untyped(one, of[one.key])):
+                yield _unmeasurable(task, int(number), fault)
 
     def _state(self, task: Task) -> Tables | None:
-        """Return the tables that a task begins with, an empty one by a row of its columns."""
+        """Return the tables that a task begins with, each with a row of its declared columns."""
         if not task.world:
             return task.initial_state
         world = self._world(task.world)
@@ -624,7 +642,7 @@ class PlanCheck:
         found: Tables = {}
         for name, rows in tables.items():
             columns = dict.fromkeys(world.columns.get(name, {}))
-            found[name] = rows or ([columns] if columns else [])
+            found[name] = [*rows, columns] if columns else rows
         return found
 
     def _world(self, name: str) -> Worlds | None:
@@ -635,6 +653,31 @@ class PlanCheck:
                 built = None
             self._worlds[name] = built if isinstance(built, Worlds) else None
         return self._worlds[name]
+
+
+def _untyped(asked: EndsAs, ends: Iterable[End]) -> Iterator[str]:
+    """Yield the cells that gold leaves in the world, and that are not of their type."""
+    for table, change in ((t, c) for end in ends for t, c in end.changes.items()):
+        for column, kind in typed_columns(table, asked.cells).items():
+            for row in change.get("came", ()):
+                if fault := cell_fault(kind, row.get(column)):
+                    yield f"ends_as: cells: {table}.{column}: {fault}; leave it out of cells"
+
+
+def _unfit(asked: FinalState, columns: Mapping[str, Any] | None) -> Iterator[str]:
+    """Yield the cells of final rows that no column of their type can hold."""
+    for row in asked.rows if columns else ():
+        for name, value in row.items():
+            kind = (columns or {}).get(name, Any)
+            whole = isinstance(value, float) and value.is_integer() and fits(int(value), kind)
+            truth = isinstance(value, bool) and {bool, object, Any}.isdisjoint(
+                (kind, *get_args(kind))
+            )
+            if value is not None and (truth or not (whole or fits(value, kind))):
+                yield (
+                    f"FinalState: {asked.table}.{name}: {shortened(value)} is no "
+                    f"{getattr(kind, '__name__', kind)}; give a value that the column holds"
+                )
 
 
 def _ends(task: Task, world: Worlds) -> JSON:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import inspect
+import logging
 import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -32,11 +34,12 @@ from seal.pools.own_benchmark import ask, called, check_gold, own_tasks, own_too
 from seal.pools.pool_writer import write_pool
 from seal.pools.reading.files import (
     Reader,
+    exact_json_of_text,
     expect,
     json_file,
     json_of_text,
     listed,
-    parse_json,
+    parse_exactly,
     usable,
     utf8_text,
 )
@@ -56,6 +59,8 @@ from seal.pools.reading.tool_schemas import (
 # an OpenAPI document. A CSV table with the columns name, description and parameters holds tools
 # too. Tasks are the rows of a table (`seal.pools.reading.tables`), of a data frame, or of a data
 # set of Hugging Face.
+
+_log = logging.getLogger(__name__)
 
 UNANSWERABLE = "unanswerable"
 """In the column of calls: no tool serves the request."""
@@ -283,7 +288,7 @@ def _table(tasks: Any) -> tuple[Path, Reader]:
         if not Path(tasks).exists():
             raise UsageError(f"{tasks}: no such file or folder; of a hub write {HUB}NAME[:SPLIT]")
         _refuse_written(Path(tasks))
-        return Path(tasks), rows
+        return Path(tasks), partial(rows, parse=parse_exactly)
     if hasattr(tasks, "to_list"):  # a data set of Hugging Face, which has `to_dict` of columns
         tasks = tasks.to_list()
     elif hasattr(tasks, "to_dict"):
@@ -317,6 +322,15 @@ def _of_hub(tasks: str) -> Iterable[Any]:
     except Exception as error:  # of whatever the hub, the network and the data set raise
         raise DataError(f"{tasks}: it cannot be loaded: {fault(error)}") from error
     return found
+
+
+_IN_PYTHON = {
+    "ends_as": "ends_as(...)",
+    "final_state": "FinalState(...)",
+    "in_order": "ask(..., in_order=True)",
+    "refused": "refused(...)",
+}
+"""Columns of what only tasks in Python can ask for, and how."""
 
 
 class _Rows:
@@ -383,7 +397,15 @@ class _Rows:
         return task
 
     def check_columns(self, path: Path) -> None:
-        """Raise UsageError where a column is mapped that no row has."""
+        """Tell of columns that files cannot have; raise UsageError where a mapped one is none."""
+        for column in (name for name in _IN_PYTHON if name in self._seen):
+            _log.warning(
+                "%s: the column %r becomes a tag: a file cannot say that; make the tasks in "
+                "Python, with seal.%s",
+                path,
+                column,
+                _IN_PYTHON[column],
+            )
         for part, column in self._mapped.items():
             if column not in self._seen:
                 raise UsageError(
@@ -467,7 +489,9 @@ def _argument_map(name: str, key: str, given: Any) -> dict[str, Any]:
     """Return the arguments of a gold call, from JSON text too; a blank text has none."""
     if isinstance(given, str):
         place = f"{key} of {name}"
-        given = parse_json(given.encode("utf-8", "replace"), place) if given.strip() else {}
+        given = (
+            parse_exactly(given.encode("utf-8", "surrogatepass"), place) if given.strip() else {}
+        )
     if not isinstance(given, dict) or not all(isinstance(each, str) for each in given):
         raise DataError(
             f"{key} of {name}: expected a map of names and values, got {shortened(given)}; write "
@@ -480,7 +504,7 @@ def _several(value: Any) -> list[Any]:
     """Return what a cell of gold lists: JSON, calls as Python a line each, or names."""
     if isinstance(value, str):
         try:
-            value = json_of_text(value)
+            value = exact_json_of_text(value)
         except ValueError:
             lines = [line.strip() for line in _statements(value)]
             parts = [[line] if "(" in line else line.split(",") for line in lines if line]
@@ -508,7 +532,7 @@ def _answers(value: Any) -> Sequence[str | float]:
         return ()
     if isinstance(value, str) and value.startswith("["):
         try:
-            value = json_of_text(value)
+            value = exact_json_of_text(value)
         except ValueError:
             return (value,)
     found = value if isinstance(value, list) else [value]
@@ -525,7 +549,7 @@ def _tells(value: Any) -> Any:
     """Return what a cell says of values to tell: JSON, or one value."""
     if isinstance(value, str) and value[:1] in "[{":
         try:
-            return json_of_text(value)
+            return exact_json_of_text(value)
         except ValueError as error:
             raise DataError(f"tells: malformed JSON: {error}") from error
     return () if value is None else value

@@ -17,6 +17,7 @@ from seal.core import DataError, Scale, Trajectory, UsageError
 from seal.core.files import AtomicFile
 from seal.core.records import decode, without_cycle_search
 from seal.core.text import counted, one_line, printable
+from seal.evaluation.calls import EXTRA
 from seal.evaluation.goals import RATE, ranking
 from seal.evaluation.scoring import USUAL_SCALES
 from seal.experiments.comparison import named_runs, study
@@ -195,10 +196,15 @@ def entries_of(content: Mapping[str, Any], pair: Mapping[str, Any]) -> list[Mapp
 
 
 def told_entries(content: Mapping[str, Any], pair: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the entries of the family, all where it is empty."""
+    """Return the entries of the family, all where it is empty; also of what gold does not have."""
     entries = entries_of(content, pair)
     family = content["protocol"]["family"]
-    return [entry for entry in entries if not family or entry["metric"] in family]
+    return [e for e in entries if not family or e["metric"] in family or tells_extra(e)]
+
+
+def tells_extra(entry: Mapping[str, Any]) -> bool:
+    """Tell whether a difference is of calls or effects besides the gold, and a run has some."""
+    return entry["metric"] in EXTRA and bool(entry["mean"] or entry["other_mean"])
 
 
 def notes_of(content: Mapping[str, Any]) -> list[str]:

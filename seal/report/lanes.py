@@ -332,11 +332,12 @@ class ShortTable:
 def with_extra(main: Sequence[str], lanes: Sequence[Lane]) -> list[str]:
     """Return metrics with those of what was done besides the gold, where a run did some.
 
-    They stand below the verdict on calls, else at the end.
+    They stand below the verdict on calls or the pass rate, else at the end.
     """
     runs = [lane for lane in lanes if lane.kind == "run"]
     some = [name for name in EXTRA if any(lane.estimate(name).mean for lane in runs)]
-    place = main.index(VERDICT) + 1 if VERDICT in main else len(main)
+    above = next((name for name in (VERDICT, "pass_rate") if name in main), None)
+    place = len(main) if above is None else main.index(above) + 1
     return [*main[:place], *(name for name in some if name not in main), *main[place:]]
 
 

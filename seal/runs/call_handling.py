@@ -394,11 +394,11 @@ class OwnFunctions:
             from seal.core.servers import check_reached
 
             check_reached(tool.name, error, said)
-            return Response("", said)
+            return Response("", said, live=True)
         try:
-            return Response(exact_json(value))
+            return Response(exact_json(value), live=True)
         except ValueError as error:
-            return Response("", f"ValueError: the tool returned {error}")
+            return Response("", f"ValueError: the tool returned {error}", live=True)
         except TypeError as error:
             raise InfrastructureError(
                 f"the tool {tool.name} returned {type(value).__name__}, which JSON cannot say "

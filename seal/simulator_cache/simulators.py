@@ -337,7 +337,7 @@ def result_of(call: ToolCall, response: Response, executed: Execution | None) ->
     if response.error:
         error = {"kind": response.kind, "message": response.error}
     content = json_text(plain)
-    return ToolResult(call.id, content, error, response.response, executed)
+    return ToolResult(call.id, content, error, response.response, executed, live=response.live)
 
 
 # -- Answers that a benchmark recorded with its gold calls; they are used before simulated ones.

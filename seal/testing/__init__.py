@@ -13,14 +13,14 @@ from typing import Any, Literal, NamedTuple
 from seal.api.benchmarks import augment, load_pool
 from seal.api.run_result import Run
 from seal.api.runs import run
-from seal.core import ChatModel, DataError, Scale, Task, Tool
+from seal.core import ChatModel, DataError, Scale, Task, Tool, Trajectory
 from seal.core.records import write_records
 from seal.core.text import counted
 from seal.environments.gold_play import of_the_calls_before
 from seal.environments.world import Worlds, WorldSetup, build_worlds
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.calls import EXTRA
-from seal.evaluation.goals import RATE, is_best
+from seal.evaluation.goals import RATE, failed, failure_reason, is_best
 from seal.evaluation.own_metrics import is_foreign
 from seal.evaluation.pattern_scores import IAC_UPSTREAM, PATTERNS, SERVICE_ANSWERS
 from seal.evaluation.ranking_metrics import MEASURES
@@ -64,6 +64,8 @@ MOST_KNOWN = 0.01
 """Share of a benchmark's tasks whose gold may contradict a metric, at most."""
 _LISTED_METRICS = 20
 """Most ids of tasks that are told."""
+_TOLD = 50
+"""Most scores that are told one by one."""
 _OF_RETRIEVAL = (*MEASURES, "relevant_called", "relevant_answered")
 """Metrics that tell what was retrieved, without their cut-offs."""
 _OF_THE_WAY = ("optimal_path", "recovery", SERVICE_ANSWERS)
@@ -181,13 +183,22 @@ def check_benchmark(
         if limit is not None:  # of the others nothing is said
             played = {task.id for task in checks.tasks}
             excused = {task: why for task, why in excused.items() if task in played}
-    new = [one.told for one in found if one.task not in excused]
-    assert not new, "\n".join([f"{counted(len(new), 'score')} cannot be:", *new[:50]])
+    new = [one for one in found if one.task not in excused]
+    assert not new, _all_told(new)
     gone = sorted(excused.keys() - {one.task for one in found}) if limit is None else []
     assert not gone, f"known to contradict, and do not any more; remove: {', '.join(gone)}"
     assert len(excused) <= MOST_KNOWN * tasks or not excused, (
         f"{len(excused)} of {tasks} tasks are known to contradict; at most {MOST_KNOWN:.0%} may"
     )
+
+
+def _all_told(found: Sequence[Contradiction]) -> str:
+    """Return what cannot be, in lines; of many the first, and the tasks of the others."""
+    told = [f"{counted(len(found), 'score')} cannot be:", *(one.told for one in found[:_TOLD])]
+    first = {one.task for one in found[:_TOLD]}
+    if others := sorted({one.task for one in found} - first):
+        told.append(f"and scores of {counted(len(others), 'task')}: {', '.join(others)}")
+    return "\n".join(told)
 
 
 def _check_played(checks: _Checks, without_gold: int, exact: bool) -> None:
@@ -198,6 +209,20 @@ def _check_played(checks: _Checks, without_gold: int, exact: bool) -> None:
     some = ", ".join(lacking[:_LISTED_METRICS])
     fits = len(lacking) == without_gold if exact else len(lacking) <= without_gold
     assert fits, f"{told}, expected {without_gold}: {some}"
+
+
+def _failing(chat: Trajectory) -> str:
+    """Return the first call of a chat of the gold that failed or has no result; empty: none."""
+    for step, answer in chat.calls():
+        result = None if answer is None else answer.result
+        if step.call is not None and failed(result):
+            given = ", ".join(f"{n}={v!r}" for n, v in (step.call.arguments or {}).items())
+            error = (result.error if result is not None else None) or {}
+            said = [str(error[part]) for part in ("kind", "message") if error.get(part)]
+            return f"; the call {step.call.name}({given}) " + (
+                f"failed: {': '.join(said)}" if said else "has no result"
+            )
+    return ""
 
 
 def _known(given: str | Path | Mapping[str, str] | None) -> Mapping[str, str]:
@@ -285,13 +310,23 @@ class _Checks:
         return [task.id for task in self.tasks if task.id not in played]
 
     def of_gold(self) -> Iterator[Contradiction]:
-        """Yield every score of the gold that is not the best and must be."""
+        """Yield every chat of the gold that ended with an error, and every score that must be best.
+
+        Which gold calls failed is told.
+        """
+        for chat in self._gold.trajectories():
+            if chat.failed:
+                yield Contradiction(
+                    chat.task_id,
+                    f"the gold: {chat.task_id}: {failure_reason(chat)}{_failing(chat)}",
+                )
         for key, value in self._before.items():
             scale = self._scale(key)
             must = scale.gold_is_best or key[3] == self._success
             if must and value is not None and not is_best(value, scale):
                 best = "0.0" if scale.higher_is_better is False else "1.0"
-                yield _contradiction("the gold", key, value, best)
+                one = _contradiction("the gold", key, value, best)
+                yield one._replace(told=one.told + _failing(self._chats[key[0]]))
 
     def _unsettled(self) -> Iterator[Contradiction]:
         """Yield the goals whose world ends otherwise if the agent makes a call before gold's."""

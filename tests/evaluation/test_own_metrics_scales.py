@@ -189,3 +189,30 @@ def test_a_rate_outside_of_its_scale_is_refused_with_the_repair(tmp_path: Path) 
     assert scored(2, late=True) is None
     assert scored(1) == 1
     assert scored(37, odd=Scale(bounded=False)) == 37
+
+
+@pytest.mark.parametrize("metric", ["param_acc_matched", "call_precision", "recall@10", "mrr@10"])
+def test_a_figure_of_some_goals_alone_is_no_success(metric: str) -> None:
+    with pytest.raises(
+        UsageError, match=f"its success '{metric}' is of .*calls_right or pass_rate"
+    ):
+        shop([], success=metric)
+
+
+def test_a_figure_with_a_condition_is_no_first_headline() -> None:
+    told = "its first headline 'param_acc_matched' is of goals in which a gold tool was called"
+    with pytest.raises(UsageError, match=told):
+        shop([], headline=["param_acc_matched", "calls_right"])
+    assert shop([], headline=["calls_right", "param_acc_matched"]).headline
+
+
+class Chosen(Delay):
+    """Minutes of those goals that the agent chose."""
+
+    scales = {"abandoned_minutes": Scale(condition="goals that it chose")}  # noqa: RUF012
+    names = ("abandoned_minutes",)
+
+
+def test_a_condition_of_ones_own_metric_is_refused_too() -> None:
+    with pytest.raises(UsageError, match="is of goals that it chose alone"):
+        shop([Chosen], success="abandoned_minutes")

@@ -72,3 +72,11 @@ def test_infinite_numbers_and_other_lengths_are_refused() -> None:
 
 def test_without_a_column_there_is_nothing_to_tell() -> None:
     assert paired_differences(np.zeros((3, 0)), np.arange(3), 0) == []
+
+
+def test_the_interval_of_a_difference_of_counts_does_not_end_at_one() -> None:
+    ones, tasks = np.ones((6, 2)), np.arange(6)
+    rate, count = paired_differences(ones, tasks, 0, bounded=[True, False])
+    assert rate.high == 1.0
+    assert count.high is not None
+    assert count.high > 1.0

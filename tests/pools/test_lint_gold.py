@@ -143,3 +143,21 @@ def test_a_world_that_cannot_begin_is_told(asked: Condition, tmp_path: Path) -> 
     (found,) = [one for one in lint(tmp_path).findings if one.kind != "missing_tool"]
     assert found.kind == "broken_world"
     assert "no_such_column" in found.message
+
+
+def test_a_tool_that_does_not_reach_its_server_is_told_and_the_others_are_looked_at() -> None:
+    def net(key: str) -> str:
+        """Look a key up on the net."""
+        raise ConnectionError("no network")
+
+    def full(key: str) -> str:
+        """Look a key up with a quota."""
+        raise ValueError("quota exceeded")
+
+    tasks = [seal.ask(f"Look up: {f}.", seal.called(f, key="a")) for f in ("net", "net", "full")]
+    bench = seal.Benchmark("b", tools=[net, full], tasks=tasks)
+    found = [one for one in seal.lint(bench).findings if one.kind == "failing_call"]
+    assert [one.tasks for one in found] == [("b-001",), ("b-002",), ("b-003",)]
+    assert 'the gold call net(key="a") cannot be played' in found[0].message
+    assert "no network" in found[0].message
+    assert "quota exceeded" in found[2].message

@@ -2,8 +2,11 @@
 
 import errno
 import socket
+import threading
 import urllib.request
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +107,51 @@ def raising(error: Exception, cause: Exception | None = None) -> None:
     raise error from cause
 
 
+def answered(ask: Callable[[str], object], answer: bytes) -> None:
+    """Ask a server that sends these bytes, and then closes the connection."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve() -> None:
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(65536)
+                connection.sendall(answer)
+
+        serving = threading.Thread(target=serve, daemon=True)
+        serving.start()
+        try:
+            ask(f"http://127.0.0.1:{server.getsockname()[1]}")
+        finally:
+            serving.join(9)
+
+
+def by_urllib(url: str) -> bytes:
+    return bytes(urllib.request.urlopen(url, timeout=9).read())
+
+
+def by_httpx(url: str) -> object:
+    return httpx.get(url).raise_for_status()
+
+
+def by_requests(url: str) -> None:
+    requests.get(url, timeout=9).raise_for_status()
+
+
+CLIENTS = (by_urllib, by_httpx, by_requests)
+CUT = b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc"
+GARBAGE = b"garbage\r\n\r\n"
+
+
+def stating(status: int) -> bytes:
+    return b"HTTP/1.1 %d Said\r\nContent-Length: 2\r\n\r\nno" % status
+
+
+class OwnError(Exception):
+    """An exception of a tool, with a number of its own."""
+
+    status = 503
+
+
 TRANSPORTS: list[tuple[Callable[[str], object], bool]] = [
     (lambda url: urllib.request.urlopen(url), True),
     (lambda url: httpx.get(url), True),
@@ -116,7 +164,54 @@ TRANSPORTS: list[tuple[Callable[[str], object], bool]] = [
     (lambda url: raising(FileNotFoundError("orders.csv")), False),
     (lambda url: raising(ValueError("no such order")), False),
     (lambda url: httpx.get("order 7"), False),
+    (lambda url: raising(OwnError("no such order")), False),
+    *((partial(lambda ask, url: answered(ask, CUT), ask), True) for ask in CLIENTS),
+    *((partial(lambda ask, url: answered(ask, GARBAGE), ask), True) for ask in CLIENTS),
+    *((partial(lambda ask, url: answered(ask, stating(503)), ask), True) for ask in CLIENTS),
+    *((partial(lambda ask, url: answered(ask, stating(429)), ask), True) for ask in CLIENTS),
+    *((partial(lambda ask, url: answered(ask, stating(404)), ask), False) for ask in CLIENTS),
 ]
+
+
+@pytest.mark.parametrize("answer", [CUT, GARBAGE])
+@pytest.mark.parametrize("ask", CLIENTS)
+def test_an_agent_whose_connection_is_cut_is_an_error(ask: Any, answer: bytes) -> None:
+    run = played(agent=lambda request, tools: str(answered(ask, answer)))
+    assert run.summary["stop_reasons"] == {"error": 1}
+
+
+@pytest.mark.parametrize(
+    "words", ["quota exceeded", "Service Unavailable: seat 4 is taken", "401 Unauthorized", "taken"]
+)
+def test_what_a_tool_raises_in_a_run_is_a_refusal_whatever_its_words(words: str) -> None:
+    def book(seat: int) -> str:
+        """Book a seat."""
+        raise ValueError(words)
+
+    def agent(request: str, tools: Any) -> str:
+        with suppress(Exception):
+            tools[0](seat=4)
+        return "Done."
+
+    gold = seal.called("book", seat=4)
+    tasks = [seal.ask("Book seat 4.", gold), seal.ask("Try seat 4.", seal.refused(gold))]
+    bench = seal.Benchmark("b", tools=[book], tasks=tasks)
+    run = seal.run(bench, agent=agent, baselines=False)
+    found = [one.value for one in run.folder.scores() if one.metric == "pass_rate"]
+    assert found == [0.0, 1.0]
+    assert "unserved" not in run.summary
+
+
+def test_a_tool_that_returns_nothing_has_served_the_call() -> None:
+    def note(text: str) -> None:
+        """Write a note."""
+
+    bench = seal.Benchmark(
+        "b", tools=[note], tasks=[seal.ask("Note hi.", seal.called("note", text="hi"))]
+    )
+    run = seal.run(bench, agent=lambda request, tools: str(tools[0](text="hi")), baselines=False)
+    assert run["pass_rate"].mean == 1.0
+    assert "count as made" not in str(run)
 
 
 @pytest.mark.parametrize(("failing", "ends"), TRANSPORTS)

@@ -353,3 +353,47 @@ def test_gold_of_the_end_of_a_world_may_stand_beside_other_gold(gold: Any, more:
 def test_the_end_of_a_world_that_any_answer_leaves_is_seen_by_the_answer_alone() -> None:
     with pytest.raises(AssertionError, match=r"drops its values: .*: pass_rate is 1\.0"):
         check_benchmark(banking(PAID, answer="you"))
+
+
+def test_gold_that_cannot_be_played_fails_for_each_task_with_its_call_and_error() -> None:
+    def net(key: str) -> str:
+        """Look a key up on the net."""
+        raise ConnectionError("no network")
+
+    def odd(key: str) -> Any:
+        """Look a key up oddly."""
+        return {1, 2}
+
+    def full(key: str) -> str:
+        """Look a key up with a quota."""
+        raise ValueError("quota exceeded")
+
+    tools = [net, odd, full]
+    tasks = [
+        seal.ask(f"Look {key} up.", seal.called(tool.__name__, key=key))
+        for tool in tools
+        for key in ("a", "b")
+    ]
+    bench = seal.Benchmark("b", tools=tools, tasks=tasks)
+    with pytest.raises(AssertionError) as raised:
+        check_benchmark(bench, gold_alone=True)
+    told = str(raised.value).splitlines()
+    for task, (tool, said) in enumerate(
+        [("net", "no network"), ("odd", "returned set"), ("full", "quota exceeded")] * 2
+    ):
+        number = 2 * (task % 3) + 1 + task // 3
+        key = "ab"[task // 3]
+        assert any(
+            f"b-00{number}" in one and said in one and f"{tool}(key='{key}')" in one for one in told
+        ), (number, told)
+
+
+def test_of_many_scores_that_cannot_be_each_task_is_named() -> None:
+    def no(key: str) -> str:
+        """Refuse."""
+        raise ValueError("no")
+
+    tasks = [seal.ask(f"Look {n} up.", seal.called("no", key=str(n))) for n in range(40)]
+    with pytest.raises(AssertionError) as raised:
+        check_benchmark(seal.Benchmark("b", tools=[no], tasks=tasks), gold_alone=True)
+    assert all(f"b-{number:03}" in str(raised.value) for number in range(1, 41))

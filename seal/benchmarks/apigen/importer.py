@@ -35,11 +35,11 @@ from seal.pools.reading.files import (
     LeftOut,
     Placed,
     Torn,
+    exact_json_of_text,
     expect,
     field_of,
     find,
     function_name,
-    json_of_text,
     json_records,
     refuse_deep,
     refuse_others,
@@ -244,7 +244,7 @@ def _part(record: dict[str, Any], name: str) -> list[Any]:
     value = record.get(name)
     if not isinstance(value, list):
         try:
-            value = json_of_text(field_of(record, name, str))
+            value = exact_json_of_text(field_of(record, name, str))
         except ValueError:
             raise LeftOut(f"unparsable_{name}") from None
     if not isinstance(value, list):

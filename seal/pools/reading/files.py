@@ -6,8 +6,10 @@ import gzip
 import json
 import re
 import zlib
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -40,6 +42,8 @@ _KINDS: dict[type, str] = {
 Torn = Callable[[DataError], None]
 """Told a record that cannot be parsed, with its place."""
 
+Parse = Callable[[bytes, str], Any]
+"""JSON in UTF-8 and its place, for messages, to its value."""
 Kind = TypeVar("Kind", str, int, bool, list[Any], dict[str, Any])
 Meant = TypeVar("Meant")
 
@@ -52,8 +56,12 @@ class Placed(NamedTuple):
     value: Any
 
 
-def json_file(path: Path) -> Any:
+def json_file(path: Path, parse: Parse | None = None) -> Any:
     """Return the JSON value of a file, as it is or packed with gzip.
+
+    Args:
+        path: The file.
+        parse: (JSON, place) to its value; None: `parse_json`.
 
     Raises:
         DataError: The file cannot be read, is empty, not UTF-8, or no JSON; the text names file,
@@ -63,7 +71,7 @@ def json_file(path: Path) -> Any:
         raw = b"".join(lines_of(path))
     except OSError as error:
         raise DataError(f"{path}: {error.strerror}; name a file that can be read") from None
-    return parse_json(raw, str(path))
+    return (parse or parse_json)(raw, str(path))
 
 
 def json_lines(path: Path, torn: Torn | None = None) -> Iterator[Placed]:
@@ -83,7 +91,7 @@ def json_values(
     lines: Iterable[bytes],
     path: Path,
     torn: Torn | None = None,
-    parse: Callable[[bytes, str], Any] | None = None,
+    parse: Parse | None = None,
 ) -> Iterator[Placed]:
     """Yield the values of lines of JSON one by one, blank lines left out.
 
@@ -111,7 +119,9 @@ def json_values(
             yield Placed(place, value)
 
 
-def json_records(path: Path, torn: Torn | None = None) -> Iterator[Placed]:
+def json_records(
+    path: Path, torn: Torn | None = None, parse: Parse | None = None
+) -> Iterator[Placed]:
     """Yield the records of a file that holds one JSON array, or JSON Lines.
 
     An array is parsed as a whole; its bytes are not kept while its records are read.
@@ -119,15 +129,16 @@ def json_records(path: Path, torn: Torn | None = None) -> Iterator[Placed]:
     Args:
         path: The file, as it is or packed with gzip.
         torn: As of `json_lines`.
+        parse: (JSON, place) to its value; None: `parse_json`.
 
     Raises:
         DataError: The file is not UTF-8, or neither; the text names file, place and repair.
     """
     lines = (line.removeprefix(_BOM).lstrip(_BLANK) for line in lines_of(path))
     if not next(filter(None, lines), b"").startswith(b"["):
-        yield from json_lines(path, torn)
+        yield from json_values(lines_of(path), path, torn, parse)
         return
-    for number, value in enumerate(json_file(path)):
+    for number, value in enumerate(json_file(path, parse)):
         yield Placed(f"{path}, record {number}", value)
 
 
@@ -163,6 +174,65 @@ def json_of_text(text: str) -> Any:
             return parse_leniently(text.encode("utf-8", "replace"))
         except RecursionError as error:
             raise ValueError("nested deeper than Python's stack") from error
+
+
+def parse_exactly(raw: bytes, place: str) -> Any:
+    """Return the JSON value that bytes hold, of which nothing is taken for something else.
+
+    Gold is read so: what stands there twice, or is no JSON, would silently ask for another thing.
+
+    Args:
+        raw: UTF-8, with or without a byte-order mark.
+        place: Of the bytes, for the message.
+
+    Raises:
+        DataError: They are no JSON (`parse_json`); a map has a key twice, a number is infinite or
+            none, or a text has half of a surrogate pair.
+    """
+    try:
+        text = raw.decode("utf-8-sig")
+        read = json.loads(text, object_pairs_hook=_once, parse_constant=_none, parse_float=_finite)
+        json.dumps(read, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        half = ascii(error.object[error.start])
+        raise DataError(
+            f"{place}: {half} is half of a surrogate pair, and no character; write it whole"
+        ) from error
+    except DataError as error:
+        raise DataError(f"{place}: {error}") from error
+    except (ValueError, RecursionError):  # no JSON at all, of which `parse_json` tells more
+        pass
+    return parse_json(raw, place)
+
+
+def exact_json_of_text(text: str) -> Any:
+    """Return the JSON value that a text of gold holds, of which nothing is taken otherwise.
+
+    Raises:
+        ValueError: It holds none.
+        DataError: It does, and some of it would be (`parse_exactly`).
+    """
+    json_of_text(text)
+    return parse_exactly(text.encode("utf-8", "surrogatepass"), shortened(text))
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        raise DataError(f"the key {shortened(twice)} stands twice in a map; keep one of them")
+    return found
+
+
+def _none(text: str) -> Any:
+    raise DataError(f"{text} is no JSON; write null, or a number")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not isfinite(number):
+        raise DataError(f"{text} is beyond every float; write a number below 1e308")
+    return number
 
 
 def parse_leniently(raw: bytes) -> Any:

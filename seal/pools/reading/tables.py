@@ -15,7 +15,7 @@ from typing import Any
 from seal.core import JSON, DataError, needing
 from seal.core.files import AtomicFile
 from seal.core.text import counted
-from seal.pools.reading.files import PACKED, RATIO, SMALL, Placed, Torn, json_records
+from seal.pools.reading.files import PACKED, RATIO, SMALL, Parse, Placed, Torn, json_records
 
 # -- Tables row by row: JSON, JSON Lines, CSV, Parquet, Arrow, and folders of these.
 
@@ -23,12 +23,13 @@ CARDS = frozenset({"dataset_info.json", "dataset_infos.json", "state.json", "dat
 """Of a hub's copy: they say what its files hold."""
 
 
-def rows(path: Path, torn: Torn | None = None) -> Iterator[Placed]:
+def rows(path: Path, torn: Torn | None = None, parse: Parse | None = None) -> Iterator[Placed]:
     """Yield the rows of a table, each a map from column to value; of a folder those of its files.
 
     Args:
         path: A file whose ending says its format, also packed with gzip where it holds JSON Lines.
         torn: Told a row that cannot be parsed, which is passed over; None: it ends the reading.
+        parse: (JSON, place) to its value; None: `parse_json`.
 
     Raises:
         DataError: It is no such file, or damaged, or a folder without one.
@@ -39,12 +40,12 @@ def rows(path: Path, torn: Torn | None = None) -> Iterator[Placed]:
         if not files:
             raise DataError(f"{path} holds no table; expected one of {', '.join(FORMATS)}")
         for file in files:
-            yield from rows(file, torn)
+            yield from rows(file, torn, parse)
         return
     read = FORMATS.get(_format(path))
     if read is None:
         raise DataError(f"{path}: expected a table, one of {', '.join(FORMATS)}; save it as such")
-    yield from read(path, torn)
+    yield from read(path, torn, parse)
 
 
 def _is_table(path: Path) -> bool:
@@ -55,7 +56,7 @@ def _format(path: Path) -> str:
     return Path(path.name.removesuffix(PACKED)).suffix.lower()
 
 
-def csv_rows(path: Path, torn: Torn | None) -> Iterator[Placed]:
+def csv_rows(path: Path, torn: Torn | None, parse: Parse | None = None) -> Iterator[Placed]:
     """Yield the rows of a CSV file in UTF-8, its first row the names of the columns."""
     for row in CsvRows(path, "a table"):
         if not isinstance(row, str):
@@ -66,13 +67,13 @@ def csv_rows(path: Path, torn: Torn | None) -> Iterator[Placed]:
             torn(DataError(row))
 
 
-FORMATS: dict[str, Callable[[Path, Torn | None], Iterator[Placed]]] = {
+FORMATS: dict[str, Callable[[Path, Torn | None, Parse | None], Iterator[Placed]]] = {
     ".csv": csv_rows,
     ".json": json_records,
     ".jsonl": json_records,
     ".ndjson": json_records,
-    ".parquet": lambda path, torn: parquet_records(path),
-    ".arrow": lambda path, torn: arrow_records(path),
+    ".parquet": lambda path, torn, parse: parquet_records(path),
+    ".arrow": lambda path, torn, parse: arrow_records(path),
 }
 """Ending of a file to what reads it."""
 
@@ -249,7 +250,9 @@ class CsvRows:
             if row is None:
                 return
             if "" in row or None in row.values():
-                yield f"{where}: malformed: expected {counted(len(self.columns), 'field')}"
+                fields = counted(len(self.columns), "field")
+                told = f"a field that holds {self._table.reader.dialect.delimiter!r} needs quotes"
+                yield f"{where}: malformed: expected {fields}; {told}"
                 continue
             yield where, {name: text.strip() for name, text in row.items()}
 
