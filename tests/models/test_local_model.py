@@ -436,7 +436,7 @@ def test_a_server_ends_with_its_program_however_that_ends(smollm2):
     end = time.monotonic() + 10
     while servers() - before and time.monotonic() < end:
         time.sleep(0.1)
-    assert servers() == before
+    assert servers() <= before  # those of other tests may end meanwhile
 
 
 @pytest.mark.slow
