@@ -398,9 +398,9 @@ class Conversation:
         self._record(EXECUTOR, role, Reply(results=tuple(results)), (), Stamp())
         self._tell_events(role)
 
-    def break_off(self, at_limit: bool) -> None:
-        """End the chat about the goal where AutoGen has ended it, perhaps at a limit of its own."""
-        self._end("max_turns" if at_limit else "done")
+    def break_off(self, reason: StopReason) -> None:
+        """End the chat about the goal where AutoGen has ended it, or whoever says who speaks."""
+        self._end(reason)
 
     @property
     def overdrawn(self) -> bool:

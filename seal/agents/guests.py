@@ -6,7 +6,7 @@ import copy
 import logging
 import threading
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -24,20 +24,35 @@ from seal.agents.messages import (
     call_message,
     called_text,
     in_words,
+    is_end,
     message_of,
+    next_in,
     parts_of,
     response,
+    results_in,
     said_together,
+    taken_name,
     text_of,
     tool_of,
 )
 from seal.agents.own import FunctionRole, OwnAgent, OwnRole, asked_of, told_of
 from seal.agents.own_code import OwnCode
-from seal.agents.roles import first_words
-from seal.agents.teams import MANAGER, USER
+from seal.agents.roles import first_words, pending_calls
+from seal.agents.teams import EXECUTOR, MANAGER, USER
 from seal.agents.users import brief
 from seal.agents.view import Stamp, View
-from seal.core import JSON, Chat, Message, Reply, Step, ToolCall, Usage, UsageError, fault
+from seal.core import (
+    JSON,
+    Chat,
+    Message,
+    Reply,
+    Step,
+    ToolCall,
+    ToolResult,
+    Usage,
+    UsageError,
+    fault,
+)
 from seal.core.registry import name_of
 from seal.core.values import digest
 
@@ -255,6 +270,8 @@ class Guest(OwnRole):
 
     def close(self) -> None:
         """Forget the chat."""
+        if self.agent is not None:
+            vars(self.agent).pop("execute_function", None)
         for one in self.desk.agents:
             if self.desk.listener is not None:
                 _forget(one, self.desk.listener)
@@ -288,11 +305,18 @@ class GuestRole(Guest):
         """Id to what an own tool answered to a call of the message."""
         self._offered: set[str] = set()
         """Names of the tools of the chat."""
+        self._ran: dict[str, ToolResult] = {}
+        """Id to what a call brought that the agent ran as the executor."""
 
     def answer(self, chat: Chat) -> Any:
         """Return what the agent replies to what it has heard."""
         self.desk.offers = chat.role == MANAGER
         self._offered = {tool.name for tool in chat.tools}
+        if chat.role != EXECUTOR:
+            refuse_taken(self.agent, self._offered)
+        pending = pending_calls(chat.steps) if chat.role == EXECUTOR and chat.steps else []
+        self._ran = {}
+        self.agent.execute_function = partial(self._execute, chat, pending)
         self._made = []
         spoken = any(s.author == chat.role and s.goal == chat.goal for s in chat.steps)
         if chat.role == USER and not spoken:
@@ -310,7 +334,9 @@ class GuestRole(Guest):
                 self.message = ""
                 return Reply(done=chat.role == USER)
             self.message = as_message(said, chat.role)
-            reply = self.read(self.message, chat.role)
+            if pending:
+                return Reply(results=results_in(self.message, [*self._ran.values()], pending))
+            reply = self.read(self.message, chat.role, chat.roles)
             _, calls = parts_of(self.message)
             own = [call for call in calls if self._is_own(call)]
             self._answered = {call["id"]: self._run(call, chat) for call in own}
@@ -319,11 +345,12 @@ class GuestRole(Guest):
             self._made += [self._own(self.message), _brought([*self._answered.values()])]
         raise RuntimeError(f"called its own tools {_OWN_CALLS} times in a row in one reply")
 
-    def read(self, message: Any, role: str) -> Reply:
+    def read(self, message: Any, role: str, seated: Collection[str]) -> Reply:
         """Return what a message of the agent says, without the calls of its own tools."""
         text, calls = parts_of(message)
         theirs = [call_in(call, self.desk.made) for call in calls if not self._is_own(call)]
-        return Reply(text, tuple(theirs), done=role == USER and not calls and not text.strip())
+        ends = is_end(message) or (role == USER and not calls and not text.strip())
+        return Reply(text, tuple(theirs), next=next_in(message, role, seated), done=ends)
 
     def sent(self, message: Any, first: int) -> None:
         """Keep a message of the agent as its hooks let it go out.
@@ -335,9 +362,39 @@ class GuestRole(Guest):
         self._kept[first] = [*self._made, self._own(message)], self._answered
         self._made, self._answered = [], {}
 
+    def _execute(
+        self,
+        chat: Chat,
+        pending: Sequence[ToolCall],
+        call: dict[str, Any],
+        call_id: Any = None,
+        verbose: bool = False,
+    ) -> tuple[bool, dict[str, Any]]:
+        """Run a call by the agent's own function; in the executor's seat else in the environment.
+
+        The first call for which it has none runs all such calls of the message.
+        """
+        own = partial(type(self.agent).execute_function, self.agent)
+        asked = next((one for one in pending if one.id == call_id), None)
+        if asked is None or call.get("name") in self.agent.function_map:
+            succeeded, answer = own(call, call_id, verbose)
+            if asked is not None:
+                content = text_of(answer["content"])
+                error = None if succeeded else {"kind": "exception", "message": content}
+                value = content if succeeded else None
+                self._ran[asked.id] = ToolResult(asked.id, content, error, value=value)
+            return succeeded, answer
+        if asked.id not in self._ran:
+            left = [one for one in pending if one.name not in self.agent.function_map]
+            self._ran |= {one.call_id: one for one in chat.execute(left)}
+        result = self._ran[asked.id]
+        content = {"name": asked.name, "role": "function", "content": result.content}
+        return result.error is None, content
+
     def _own(self, message: Any) -> dict[str, Any]:
         told = message if isinstance(message, dict) else {"content": message}
-        return {**told, "role": "assistant", "name": self.agent.name}
+        kind = "tool" if told.get("tool_responses") else "assistant"
+        return {**told, "role": kind, "name": self.agent.name}
 
     def _is_own(self, call: Mapping[str, Any]) -> bool:
         name = call["function"].get("name")
@@ -361,8 +418,10 @@ class GuestRole(Guest):
                 mine.update(call.id for call in made)
                 heard += self._heard_own(said, [brought.get(call.id, _NOT_RUN) for call in made])
             elif not any(step.result and step.result.call_id in mine for step in said):
-                told = in_words(message_of(said))
-                heard += [told] if told["content"].strip() else []
+                told = message_of(said)
+                if chat.role != EXECUTOR or "tool_calls" not in told:
+                    told = in_words(told)
+                heard += [told] if told["content"].strip() or "tool_calls" in told else []
         return heard
 
     def _heard_own(self, said: Sequence[Step], brought: Sequence[str]) -> list[dict[str, Any]]:
@@ -377,6 +436,24 @@ class GuestRole(Guest):
         told = answered | {call_id: response(call_id, content) for call_id, content in theirs}
         responses = [told.get(call_id, response(call_id, _NOT_RUN)) for call_id in ids]
         return [*kept, *([_brought(responses)] if responses else [])]
+
+
+def refuse_taken(agent: Any, offered: Collection[str]) -> None:
+    """Make sure that no tool of an agent's own is named like one of the chat.
+
+    Raises:
+        UsageError: One is.
+    """
+    own = {*agent._function_map, *_schemas(agent)}
+    taken = own.intersection(offered) if own else ()
+    if taken:
+        raise UsageError(taken_name(min(taken)))
+
+
+def _schemas(agent: Any) -> list[str]:
+    """Return the names of the tools that an agent offers its model."""
+    tools = agent.llm_config.get("tools") if agent.llm_config else None
+    return [str(one["function"].get("name")) for one in tools or () if "function" in one]
 
 
 def _brought(responses: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -420,6 +497,9 @@ class GroupGuest(Guest):
 
     def answer(self, chat: Chat) -> Any:
         """Return the last words of the group about what it is asked."""
+        offered = {tool.name for tool in chat.tools}
+        for agent in self.desk.agents:
+            refuse_taken(agent, offered)
         first = len(self._group.messages) if self._begun else 0
         message = asked_of(chat) if self._begun else told_of(chat)
         self.desk.listener.initiate_chat(
@@ -565,6 +645,19 @@ class Desk:
             ]
         )
 
+    def ran(self, agent: Any, messages: Any, sender: Any) -> tuple[bool, Any]:
+        """Return whether calls were run in the place of an agent of a nested chat, and the reply.
+
+        An agent runs calls for which it has a function of its own; others go to the environment.
+        """
+        if sender is None or sender is self.listener or self.runs_calls:
+            return False, None
+        told = agent.chat_messages[sender] if messages is None else messages
+        made = (told[-1].get("tool_calls") or ()) if told else ()
+        names = [call["function"].get("name") for call in made]
+        has_own = bool(names) and all(name in agent._function_map for name in names)
+        return (False, None) if has_own or not names else self.replied(agent, told)
+
     def excluded(self, agent: Any) -> tuple[Any, ...]:
         """Return the reply functions of an agent that are not asked: those that run code."""
         kind = library().ConversableAgent
@@ -581,7 +674,8 @@ class Desk:
         message = reply if isinstance(reply, dict) else {"content": reply}
         offered = {tool.name for tool in self.chat.tools}
         for call in message.get("tool_calls") or ():
-            if call["function"].get("name") not in offered:
+            name = call["function"].get("name")
+            if name not in offered or name in getattr(hearer, "_function_map", ()):
                 self._own_calls[call.get("id", "")] = called_text(call)
         told = message.get("tool_responses")
         for one in told or ():
@@ -799,7 +893,9 @@ def _generate_reply(
     if desk is None:
         return usual(agent, messages, sender, exclude)
     desk.lend(agent)
-    said = usual(agent, messages, sender, (*exclude, *desk.excluded(agent)))
+    made, said = desk.ran(agent, messages, sender)
+    if not made:
+        said = usual(agent, messages, sender, (*exclude, *desk.excluded(agent)))
     return desk.overheard(agent, sender, said)
 
 
@@ -810,9 +906,11 @@ async def _a_generate_reply(
     if desk is None:
         return await usual(agent, messages, sender, exclude)
     desk.lend(agent)
+    made, said = desk.ran(agent, messages, sender)
     setattr(agent, _SEATED_AT, desk)
     try:
-        said = await usual(agent, messages, sender, (*exclude, *desk.excluded(agent)))
+        if not made:
+            said = await usual(agent, messages, sender, (*exclude, *desk.excluded(agent)))
     finally:
         delattr(agent, _SEATED_AT)
     return desk.overheard(agent, sender, said)
@@ -848,3 +946,4 @@ def nested(view: View, listener: Any) -> Iterator[None]:
     finally:
         view.asked = view.asked + Stamp(asking.asked.usage)
         view.printed += asking.printed
+        view.spent |= asking.spent

@@ -289,14 +289,18 @@ def test_own_tools_run_within_the_reply_and_are_noted(tmp_path):
     assert note["text"] == 'own tool add({"a":3,"b":4}): 7\n'
 
 
-def test_an_own_function_of_an_offered_tools_name_is_none_of_its_own(tmp_path):
+def test_an_own_tool_of_an_offered_tools_name_is_refused_with_the_repair(tmp_path):
     def get_order(order_id: str) -> str:
         pytest.fail("called off the record")
 
-    agent = autogen.AssistantAgent("a", llm_config=CONFIG)
-    autogen.register_function(get_order, caller=agent, executor=agent, description="Mine.")
-    run = played(tmp_path, agent=agent)
-    assert run["call_f1"].mean == 1.0
+    def mine() -> Any:
+        agent = autogen.AssistantAgent("a", llm_config=CONFIG)
+        autogen.register_function(get_order, caller=agent, executor=agent, description="Mine.")
+        return agent
+
+    for number, agent in enumerate((mine, lambda: autogen.GroupChat([mine()]))):
+        run = played(tmp_path / str(number), agent=agent)
+        assert "'get_order' is offered to the agent already; register yours" in crashes(run)
 
 
 def test_an_agent_that_calls_its_own_tools_for_ever_has_crashed(tmp_path):
