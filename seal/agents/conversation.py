@@ -320,8 +320,8 @@ class Conversation:
             The steps of the reply, after those of the calls that the role ran within it.
         """
         role, first = view.role, view.first
-        if view.printed:
-            self.printed.append({"step": first, "role": role, "text": view.printed})
+        for step, text in sorted(view.notes.items()):
+            self.printed.append({"step": step, "role": role, "text": text})
         self._spent.replies += 1
         calls = tuple(self._renumber(role, call) for call in reply.calls)
         follower = None if view.left else self._follower(role, reply)

@@ -216,6 +216,7 @@ class _Stream(Terminal):
     """AutoGen's stream in a chat with guests, in which no code is run unless it is allowed."""
 
     allowed = False
+    _prints = False  # the desk notes what is said
 
     def send(self, message: Any) -> None:
         """Refuse code that is about to run.
@@ -388,8 +389,8 @@ class GuestRole(Guest):
             left = [one for one in pending if one.name not in self.agent.function_map]
             self._ran |= {one.call_id: one for one in chat.execute(left)}
         result = self._ran[asked.id]
-        content = {"name": asked.name, "role": "function", "content": result.content}
-        return result.error is None, content
+        answer = {"name": asked.name, "role": "function", "content": result.content}
+        return result.error is None, answer
 
     def _own(self, message: Any) -> dict[str, Any]:
         told = message if isinstance(message, dict) else {"content": message}
@@ -945,5 +946,6 @@ def nested(view: View, listener: Any) -> Iterator[None]:
             yield
     finally:
         view.asked = view.asked + Stamp(asking.asked.usage)
-        view.printed += asking.printed
+        for step, text in asking.notes.items():
+            view.add_note(step, text)
         view.spent |= asking.spent

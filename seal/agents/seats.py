@@ -766,7 +766,7 @@ class Group:
             try:
                 changed = as_message(turn.guest.code.call(hooks, talk.seconds_left), view.role)
             finally:
-                view.printed += printed.getvalue()
+                view.add_note(view.first, printed.getvalue())
         return changed
 
     # -- The whole chat.
