@@ -525,7 +525,7 @@ class Group:
     @contextmanager
     def _model_chooses(self) -> Iterator[Any]:
         """Yield whom AutoGen asks who speaks next: the run's model."""
-        from seal.agents.guests import choosing
+        from seal.agents.guest_models import choosing
 
         asking = View(self.conversation, SPEAKER_SELECTION)
         try:
@@ -572,7 +572,7 @@ class Group:
         if not agent.has_own_replies:
             is_ours = not (any(agent.hook_lists.values()) or turn.view.functions)
             return generate() if is_ours else self._in_time(turn, generate)
-        from seal.agents.guests import nested
+        from seal.agents.guest_models import nested
 
         with nested(turn.view, self.manager):
             return self._in_time(turn, generate)
