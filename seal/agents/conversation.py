@@ -320,8 +320,8 @@ class Conversation:
             The steps of the reply, after those of the calls that the role ran within it.
         """
         role, first = view.role, view.first
-        if view.printed:
-            self.printed.append({"step": first, "role": role, "text": view.printed})
+        for step, text in sorted(view.notes.items()):
+            self.printed.append({"step": step, "role": role, "text": text})
         self._spent.replies += 1
         calls = tuple(self._renumber(role, call) for call in reply.calls)
         follower = None if view.left else self._follower(role, reply)
@@ -398,9 +398,9 @@ class Conversation:
         self._record(EXECUTOR, role, Reply(results=tuple(results)), (), Stamp())
         self._tell_events(role)
 
-    def break_off(self, at_limit: bool) -> None:
-        """End the chat about the goal where AutoGen has ended it, perhaps at a limit of its own."""
-        self._end("max_turns" if at_limit else "done")
+    def break_off(self, reason: StopReason) -> None:
+        """End the chat about the goal where AutoGen has ended it, or whoever says who speaks."""
+        self._end(reason)
 
     @property
     def overdrawn(self) -> bool:

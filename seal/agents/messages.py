@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any
 
+from seal.agents.teams import EXECUTOR, USER
 from seal.core import Reply, Step, Tool, ToolCall, ToolResult, UsageError, shortened
 from seal.core.call_formats import call_of, parse_call
+from seal.core.conditions import SYSTEM
 from seal.core.values import json_text, one_line
 
 OWN = "autogen/own/"
@@ -85,6 +88,14 @@ def tool_of(function: Mapping[str, Any]) -> Tool:
     return Tool(OWN + name, name, function.get("description") or "", parameters)
 
 
+def taken_name(name: str) -> str:
+    """Return why a tool of somebody's own is refused, and what to do."""
+    return (
+        f"a tool named {name!r} is offered to the agent already; "
+        f"register yours under another name, such as my_{name}"
+    )
+
+
 def in_words(message: Mapping[str, Any]) -> dict[str, Any]:
     """Return a message with calls or what they brought as one that tells of them."""
     told = [text_of(message.get("content"))]
@@ -111,6 +122,10 @@ def as_message(said: Any, role: str) -> Any:
     """
     if isinstance(said, str):
         return said
+    if isinstance(said, Reply):
+        made = message_said(said, 0)
+        made = dict(made) if isinstance(made, dict) else {"content": made}
+        said = {**made, "next": said.next, "done": said.done}
     said = said.model_dump() if hasattr(said, "model_dump") else said
     if not isinstance(said, Mapping):
         raise UsageError(
@@ -144,12 +159,48 @@ def parts_of(message: Any) -> tuple[str, list[dict[str, Any]]]:
     return text_of(message.get("content")), list(message.get("tool_calls") or ())
 
 
+_AT = re.compile(r"(?<![\w@])@(\w+)")
+"""Takes `@planner`, `Then @planner: go on`, `(@planner)`; not `me@planner.org`."""
+
+
+def next_in(message: Any, role: str, seated: Collection[str]) -> str | None:
+    """Return whom a message hands on to: its `next`, or the first role that its text names.
+
+    A text names a role by `@ROLE`; the user, the executor and its own author it cannot name.
+
+    Args:
+        message: As `as_message` gives it.
+        role: Who sends it; the user hands nothing on.
+        seated: Roles in the chat.
+
+    Raises:
+        UsageError: Nobody sits where `next` hands on to.
+    """
+    if role == USER:
+        return None
+    named = message.get("next") if isinstance(message, dict) else None
+    if named is None:
+        text, _ = parts_of(message)
+        among = set(seated) - {USER, EXECUTOR, role}
+        return next((found[1] for found in _AT.finditer(text) if found[1] in among), None)
+    if named not in seated:
+        raise UsageError(
+            f"role {role!r} hands on to {named!r}, which is not seated; "
+            f"seated: {', '.join(sorted(seated))}"
+        )
+    return str(named)
+
+
+def is_end(message: Any) -> bool:
+    """Tell whether who sends a message, as `as_message` gives it, ends the chat by it."""
+    return isinstance(message, dict) and message.get("done") is True
+
+
 def text_of(content: Any) -> str:
-    """Return the text of a content, which may have parts."""
-    if isinstance(content, str):
-        return content
-    parts = content if isinstance(content, list) else []
-    texts = (part.get("text") if isinstance(part, dict) else part for part in parts)
+    """Return the text of a content, which may have parts; of a number or a map, its words."""
+    if not isinstance(content, list):
+        return "" if content is None else str(content)
+    texts = (part.get("text") if isinstance(part, dict) else part for part in content)
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
@@ -182,11 +233,37 @@ def results_in(
     told = message.get("tool_responses") if of_tools else None
     if not told:
         return tuple(ToolResult(call.id, text, value=text) for call in pending)
-    contents = {str(one.get("tool_call_id")): text_of(one.get("content")) for one in told}
-    if len(told) == 1 and contents == {one.call_id: one.content for one in known}:
-        contents = dict.fromkeys(contents, text)  # a hook may change the content alone
     results = known or [ToolResult(call.id, "") for call in pending]
-    return tuple(replace(one, content=contents.get(one.call_id, "")) for one in results)
+    contents = _contents(told, [one.call_id for one in results])
+    if len(results) == 1 and contents == {one.call_id: one.content for one in known}:
+        contents = dict.fromkeys(contents, text)  # a hook may change the content alone
+    return tuple(replace(one, content=contents[one.call_id]) for one in results)
+
+
+def _contents(told: Any, ids: Sequence[str]) -> dict[str, str]:
+    """Return the id of each call with what it brought; one without an id answers the next call.
+
+    Raises:
+        UsageError: What is told is no list of results, or not one of each call.
+    """
+    listed = told if isinstance(told, list | tuple) else [told]
+    if not all(isinstance(one, Mapping) for one in listed):
+        raise UsageError(
+            f"role {EXECUTOR!r} sent the tool_responses {shortened(told)}; expected a list of "
+            '{"tool_call_id": "...", "role": "tool", "content": "..."}, one of each call'
+        )
+    named = {str(one["tool_call_id"]) for one in listed if one.get("tool_call_id")}
+    free = iter([call_id for call_id in ids if call_id not in named])
+    contents = {
+        str(one.get("tool_call_id") or next(free, "")): text_of(one.get("content"))
+        for one in listed
+    }
+    if contents.keys() != set(ids):
+        raise UsageError(
+            f"role {EXECUTOR!r} sent results of {', '.join(map(repr, contents))}; "
+            f"expected one of each call of the last message: {', '.join(map(repr, ids))}"
+        )
+    return contents
 
 
 def heard_steps(
@@ -212,23 +289,48 @@ def heard_steps(
         if place is not None:
             next_place = place + 1
             heard += seen[place]
-        elif aligned:
-            renamed = message.get("name") != shown[number].get("name")
-            heard += _changed(seen[number], message, role if renamed else "")
+        elif aligned and message.get("role") == shown[number].get("role"):
+            heard += _changed(seen[number], message, shown[number], role)
         else:
-            turn = -2 - number  # of a message that nobody in the chat has sent
-            author = str(message.get("name") or message.get("role") or "system")
-            heard.append(Step(0, author, role, text_of(message.get("content")), turn=turn))
+            heard += _added(message, role, -2 - number, seen[-1][-1].goal if seen else 0)
     return heard
 
 
-def _changed(steps: Sequence[Step], message: Mapping[str, Any], hearer: str) -> list[Step]:
+def _author(message: Mapping[str, Any], role: str) -> str:
+    """Return who says a message that a role hears, by the message's own kind and name."""
+    kinds = {"system": SYSTEM, "assistant": role, "tool": EXECUTOR}
+    return kinds.get(str(message.get("role"))) or str(message.get("name") or USER)
+
+
+def _added(message: Mapping[str, Any], role: str, turn: int, goal: int) -> list[Step]:
+    """Return the steps of a message that nobody in the chat has sent."""
+    author, text = _author(message, role), text_of(message.get("content"))
+    step = Step(0, author, EXECUTOR if author == role else role, text, turn=turn, goal=goal)
+    if message.get("role") == "tool":
+        results = [
+            ToolResult(str(one.get("tool_call_id", "")), text_of(one.get("content")))
+            for one in message.get("tool_responses") or (message,)
+        ]
+        return [replace(step, content=one.content, result=one) for one in results]
+    calls = [replace(call_in(c, {}), id=c.get("id", "")) for c in message.get("tool_calls") or ()]
+    if author != role or not calls:
+        return [step]
+    return [
+        replace(step, content="" if number else text, call=call)
+        for number, call in enumerate(calls)
+    ]
+
+
+def _changed(
+    steps: Sequence[Step], message: Mapping[str, Any], was: Mapping[str, Any], role: str
+) -> list[Step]:
     """Return the steps of a message with the text that it has now.
 
     Args:
         steps: Of the message as it was.
         message: As it is.
-        hearer: Who hears it from somebody else than before; empty: it is from the same.
+        was: As it was.
+        role: Who hears it.
     """
     told = message.get("tool_responses") or ()
     contents = {str(one.get("tool_call_id")): text_of(one.get("content")) for one in told}
@@ -239,7 +341,7 @@ def _changed(steps: Sequence[Step], message: Mapping[str, Any], hearer: str) -> 
         if step.result is not None and len(steps) > 1:
             content = contents.get(step.result.call_id, step.content)
         changed.append(replace(step, content=content))
-    if hearer:
-        author = str(message.get("name") or message.get("role"))
-        changed = [replace(step, author=author, recipient=hearer) for step in changed]
+    if message.get("name") != was.get("name") and message.get("role") == "user":
+        author = _author(message, role)  # it is from somebody else than before
+        changed = [replace(step, author=author, recipient=role) for step in changed]
     return changed

@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import inspect
 import keyword
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 from seal.agents import PlayedAnew
 from seal.agents.own_code import Inbox, OwnCode
 from seal.agents.replies import CallsSpentError, PluginError
-from seal.agents.teams import EXECUTOR, MANAGER, USER
+from seal.agents.teams import EXECUTOR, MANAGER, ORCHESTRATOR, USER
 from seal.core import (
     JSON,
     Chat,
@@ -49,6 +51,7 @@ from seal.core.text import counted
 # A generator says what it yields to the user, and is sent what the user says next. Its last word is
 # what it returns or, of an async one, what it yielded last. When it has ended, it begins anew.
 
+_LOG = logging.getLogger(__name__)
 LONGEST = 1 << 20
 """Characters of an answer."""
 _BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -62,8 +65,13 @@ class OwnAgent(PlayedAnew):
         """Where it runs."""
 
     def close(self) -> None:
-        """End what async code shares."""
+        """End what async code shares; tell of an orchestrator that never let the tools be used."""
         self.code.close()
+        if self.code.hands_on is False:
+            _LOG.warning(
+                f"no reply of the {ORCHESTRATOR} handed work on, so no tool was reached: name a "
+                f"role in the text (@{MANAGER}), or return seal.Reply(text, next={MANAGER!r})"
+            )
 
 
 class CodeAgent(OwnAgent):
@@ -148,8 +156,12 @@ class OwnRole(ABC):
             try:
                 said = self.said(chat)
             finally:
-                chat.note(printed.getvalue())
-        return self.replied(said)
+                chat.note(printed.rest())
+        reply = self.replied(said)
+        if chat.role == ORCHESTRATOR and MANAGER in chat.roles:
+            hands_on = isinstance(reply, Reply) and bool(reply.next or reply.calls)
+            self.code.hands_on = self.code.hands_on or hands_on
+        return reply
 
     def replied(self, said: Any) -> Reply:
         """Return what the code has said as a reply."""
@@ -200,7 +212,11 @@ class FunctionRole(OwnRole):
 
     def replied(self, said: Any) -> Reply:
         """Return what was said as a reply; the chat refuses what an object replies otherwise."""
-        return cast(Reply, said) if self._names == _REPLY else super().replied(said)
+        if self._names == _REPLY:
+            return cast(Reply, said)
+        reply = super().replied(said)
+        ends = self._now.chat.role == USER and not (reply.calls or reply.content.strip())
+        return replace(reply, done=True) if ends else reply
 
     def close(self) -> None:
         """Leave a generator that waits."""

@@ -30,9 +30,22 @@ from seal.core.concurrency import given_up
 # time is over. What a function prints is kept apart from all others by its context. Tasks and
 # `asyncio.to_thread` take the context along; threads that it starts itself do not.
 
+
+class Printed(io.StringIO):
+    """What is printed within one reply."""
+
+    _taken = 0
+
+    def rest(self) -> str:
+        """Return what was printed since this was asked last."""
+        text = self.getvalue()[self._taken :]
+        self._taken += len(text)
+        return text
+
+
 PRINTED = 20_000
 """Characters of what is printed within one reply that are kept."""
-_INTO: ContextVar[io.StringIO | None] = ContextVar("printed", default=None)
+_INTO: ContextVar[Printed | None] = ContextVar("printed", default=None)
 _TASKS: ContextVar[WeakSet[asyncio.Task[Any]] | None] = ContextVar("tasks", default=None)
 """Those of the run whose function begins a task."""
 _SLOW = 0.05
@@ -53,14 +66,16 @@ class OwnCode:
         self._tasks: WeakSet[asyncio.Task[Any]] = WeakSet()
         self._loops: set[asyncio.AbstractEventLoop] = set()
         self.pace = Pace()
+        self.hands_on: bool | None = None
+        """Whether a reply of an orchestrator has handed work on; None: it has not replied."""
 
     @contextmanager
-    def watched(self) -> Iterator[io.StringIO]:
+    def watched(self) -> Iterator[Printed]:
         """Yield what is printed within the block; afterwards the working folder is as before.
 
         A process that the block forked ends with it.
         """
-        printed = io.StringIO()
+        printed = Printed()
         token = _INTO.set(printed)
         with _DIVIDED:
             try:
@@ -329,6 +344,11 @@ def _noted(loop: asyncio.AbstractEventLoop, work: Any, **options: Any) -> asynci
     if tasks is not None:
         tasks.add(task)
     return task
+
+
+def printed_here() -> Printed | None:
+    """Return where what is printed in this context is kept (`OwnCode.watched`); None: nowhere."""
+    return _INTO.get()
 
 
 class _Divided:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.resources import files
+from itertools import takewhile
 
 from seal.agents.replies import leave
 from seal.agents.teams import CHECKER, EXECUTOR, MANAGER, PLANNER, USER
@@ -126,6 +127,12 @@ def opened(chat: Chat, prompt: Prompt, said: Sequence[Message], /, **values: str
     alone = bool(theirs) and chat.options.get(PROMPTS, {}).get(chat.role) == THEIRS
     told = filter(None, (prompt.of(chat, alone=alone, **values), *theirs))
     return [Message("system", "\n\n".join(told)), *said[count:]]
+
+
+def first_system_words(chat: Chat) -> str:
+    """Return what the system tells a role before anybody has spoken; empty: nothing."""
+    said = takewhile(lambda step: step.author == SYSTEM, chat.steps)
+    return "\n\n".join(step.content for step in said if step.recipient == chat.role)
 
 
 class ExecutionManager:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
@@ -23,14 +23,17 @@ from seal.agents.messages import (
     call_in,
     heard_steps,
     in_words,
+    is_end,
     message_of,
     message_said,
+    next_in,
     parts_of,
     results_in,
     said_together,
+    taken_name,
     tool_of,
 )
-from seal.agents.roles import Prompt
+from seal.agents.roles import Prompt, first_system_words, messages, opened
 from seal.agents.teams import DESCRIPTIONS, EXECUTOR, MANAGER, SPEAKER_SELECTION, USER
 from seal.agents.view import Stamp, View
 from seal.core import (
@@ -41,6 +44,7 @@ from seal.core import (
     ToolCall,
     ToolResult,
     UsageError,
+    shortened,
 )
 from seal.core.concurrency import given_up
 
@@ -88,7 +92,15 @@ class Seat(_AUTOGEN.ConversableAgent):  # type: ignore[misc, name-defined]
         self.register_reply(_Everyone, Seat.speak, position=len(self._reply_func_list))
         self._replies_at_first = len(self._reply_func_list)
 
+    policy = ""
+    """What the system tells the role, such as a benchmark's policy: part of its system message."""
+
     _run_async_in_thread = run_in_context
+
+    def update_system_message(self, system_message: str) -> None:
+        """Replace the prompt of the role; what the system tells it stays behind the new one."""
+        parts = [system_message] if self.policy in system_message else [system_message, self.policy]
+        super().update_system_message("\n\n".join(filter(None, parts)))
 
     def register_reply(self, trigger: Any, *given: Any, **named: Any) -> None:
         """Register a reply function, as on any agent."""
@@ -116,8 +128,9 @@ class Seat(_AUTOGEN.ConversableAgent):  # type: ignore[misc, name-defined]
     async def a_generate_reply(
         self, messages: Any = None, sender: Any = None, exclude: Any = ()
     ) -> Any:
-        """Reply in an event loop; only reply functions that are not async are asked."""
-        return self.generate_reply(messages, sender, exclude)
+        """Reply in an event loop; reply functions that are async are asked as in `Group.hold`."""
+        with self._group.async_replies(self):
+            return self.generate_reply(messages, sender, exclude)
 
     def update_tool_signature(
         self, tool_sig: Any, is_remove: bool, silent_override: bool = False
@@ -160,7 +173,7 @@ class ExecutorSeat(Seat):
         """
         taken = self._group.offered_names & {n for n, f in function_map.items() if _is_own(f)}
         if taken:
-            raise UsageError(_taken(min(taken)))
+            raise UsageError(taken_name(min(taken)))
         super().register_function(function_map, silent_override)
 
     def take_calls(self, names: Sequence[str]) -> None:
@@ -179,13 +192,6 @@ class ExecutorSeat(Seat):
 def _is_own(function: Any) -> bool:
     """Tell whether a function of the executor is one that somebody has registered."""
     return not isinstance(function, _Run)
-
-
-def _taken(name: str) -> str:
-    return (
-        f"a tool named {name!r} is offered to the agent already; "
-        f"register yours under another name, such as my_{name}"
-    )
 
 
 class Chat(_AUTOGEN.GroupChat):  # type: ignore[misc, name-defined]
@@ -212,6 +218,23 @@ class Chat(_AUTOGEN.GroupChat):  # type: ignore[misc, name-defined]
     async def a_select_speaker(self, last_speaker: Any, selector: Any) -> Any:
         """Return who speaks next."""
         return self.select_speaker(last_speaker, selector)
+
+
+class Manager(_AUTOGEN.GroupChatManager):  # type: ignore[misc, name-defined]
+    """The manager of the group chat: it hears those who sit in it."""
+
+    def _process_received_message(self, message: Any, sender: Any, silent: bool) -> Any:
+        """Take up a message.
+
+        Raises:
+            UsageError: Who sends it does not sit in the chat: nothing of it would be recorded.
+        """
+        if sender not in self.groupchat.agents:
+            raise UsageError(
+                f"{sender.name!r} does not sit in this chat; append it to chat.agents, or let an "
+                f"agent of the chat send the message: {', '.join(self.groupchat.agent_names)}"
+            )
+        return super()._process_received_message(message, sender, silent)
 
 
 @dataclass(slots=True)
@@ -266,6 +289,8 @@ class Group:
         self.agents = {role: self._seat(role) for role in conversation.seats}
         """Role to its agent."""
         self._order = self._follow
+        self._named: list[Any] = []
+        """The agents of the chat whose names are known to differ."""
         try:
             self.chat = Chat(
                 agents=list(self.agents.values()),
@@ -280,7 +305,7 @@ class Group:
                 f"{error}; two agents in one chat need two names: give yours the name of its role"
             ) from error
         self.chat.group = self
-        self.manager = _AUTOGEN.GroupChatManager(
+        self.manager = Manager(
             groupchat=self.chat,
             llm_config=False,
             silent=True,
@@ -292,7 +317,7 @@ class Group:
 
     def _seat(self, role: str) -> Any:
         guest = self.conversation.seats[role]
-        if role == EXECUTOR or getattr(guest, "agent", None) is None:
+        if getattr(guest, "agent", None) is None:
             agent = (ExecutorSeat if role == EXECUTOR else Seat)(role, self)
             self._roles[id(agent)] = role
             return agent
@@ -311,7 +336,12 @@ class Group:
             hooks = partial(kind._process_message_before_send, agent, message, recipient, silent)
             return self.sent(agent, hooks, recipient)
 
+        async def a_reply(messages: Any = None, sender: Any = None, exclude: Any = ()) -> Any:
+            with self.async_replies(agent):
+                return reply(messages, sender, exclude)
+
         agent.generate_reply, agent._process_message_before_send = reply, send
+        agent.a_generate_reply = a_reply
         self._others.append(agent)
         self._roles[id(agent)] = role
         return agent
@@ -320,7 +350,7 @@ class Group:
         """Leave the agents of others as they were."""
         self._closed = True
         for agent in self._others:
-            for name in ("generate_reply", "_process_message_before_send"):
+            for name in ("generate_reply", "a_generate_reply", "_process_message_before_send"):
                 vars(agent).pop(name, None)
             if self.manager is not None:
                 agent.stop_reply_at_receive(self.manager)
@@ -334,11 +364,15 @@ class Group:
         self._messages.clear()
         for role, agent in self.agents.items():
             prompt = getattr(conversation.seats[role], "prompt", None)
-            told = DESCRIPTIONS.get(role, role)
+            told, policy = DESCRIPTIONS.get(role, role), ""
             if isinstance(prompt, Prompt):
-                told = prompt.of(View(conversation, role))
+                view = View(conversation, role)
+                policy = first_system_words(view)
+                told = prompt.of(view)
+                if policy:
+                    told = opened(view, prompt, messages(view.steps, role))[0].content
             if self._usual.get(role) != told and isinstance(agent, Seat):
-                self._usual[role] = told
+                self._usual[role], agent.policy = told, policy
                 agent.update_system_message(told)
         self._take_calls()
 
@@ -347,16 +381,34 @@ class Group:
         for agent in (*self.agents.values(), self.manager):
             agent.reset()
 
+    def _check_names(self) -> None:
+        """Make sure that no two agents of the chat have one name.
+
+        Raises:
+            UsageError: Two have, or what sits there is no agent.
+        """
+        if self.chat.agents == self._named:
+            return
+        odd = [one for one in self.chat.agents if not isinstance(one, _AUTOGEN.ConversableAgent)]
+        if odd:
+            raise UsageError(
+                f"{shortened(odd[0])} in chat.agents is no agent of AutoGen; "
+                "expected a ConversableAgent"
+            )
+        names = self.chat.agent_names
+        for name in names:
+            if names.count(name) > 1:
+                raise UsageError(
+                    f"two agents of the group chat are named {name!r}; give yours another "
+                    "name, or put it into chat.agents in the place of the other"
+                )
+        self._named = [*self.chat.agents]
+
     def _role(self, agent: Any) -> str:
         """Return the role of an agent; one that somebody has added has its name for a role."""
         if id(agent) not in self._roles:
             from seal.agents.guests import GuestAgent
 
-            if self.chat.agent_names.count(agent.name) > 1:
-                raise UsageError(
-                    f"two agents of the group chat are named {agent.name!r}; give yours another "
-                    "name, or put it into chat.agents in the place of the other"
-                )
             guest = GuestAgent(agent).for_chat()
             self._added.append(guest)
             self.conversation.seats[agent.name] = guest
@@ -379,6 +431,12 @@ class Group:
         agent = None if role is None else self.agents.get(role)
         if role is not None and agent not in self.chat.agents:  # somebody else has its place
             agent = self.chat.agent_by_name(role)
+            if agent is None:
+                raise UsageError(
+                    f"it is the turn of {role!r}, and no agent of the group chat has that name; it "
+                    f"has: {', '.join(self.chat.agent_names)}. Give your agent the name of the "
+                    "role, or say who speaks: chat.speaker_selection_method"
+                )
         return agent if agent is None or self._allows(last, agent) else "round_robin"
 
     def _choose(self, last: Any) -> Any:
@@ -412,13 +470,14 @@ class Group:
         """Return who speaks next (`Chat.select_speaker`)."""
         talk = self.conversation
         ended = len(talk.stops)
+        self._check_names()
         if not talk.finished and not talk.begins:
             if self._free:
                 self._take_calls()  # by these AutoGen tells who may run calls
             try:
                 by_model = self._free and not self._has_chooser(selector)
                 with self._model_chooses() if by_model else nullcontext(selector) as asked:
-                    chosen = select(last, asked)
+                    chosen = self._selected(partial(select, last, asked))
             except _AUTOGEN.NoEligibleSpeakerError:
                 chosen = None
             except ValueError as error:
@@ -431,6 +490,8 @@ class Group:
             if chosen is not None and by_graph and not self._allows(last, chosen):
                 chosen = None  # AutoGen lets everybody speak where nobody may
             role = None if chosen is None else self._role(chosen)
+            if role is None and not talk.own_seconds_left:
+                talk.break_off("max_seconds")
             if len(talk.stops) == ended and (role is None or role != talk.next_role):
                 talk.hand_on(role)
             if len(talk.stops) == ended:
@@ -438,6 +499,23 @@ class Group:
         if talk.finished:
             raise _AUTOGEN.NoEligibleSpeakerError("the chat has ended")
         return self.agents[USER]
+
+    def _selected(self, select: Callable[[], Any]) -> Any:
+        """Return whom AutoGen selects, a function of others in the time that is left; None: late.
+
+        Raises:
+            OverdueError: It is the run's time that is up.
+        """
+        talk = self.conversation
+        is_theirs = self._free and callable(self.chat.speaker_selection_method)
+        if talk.seconds_left is None or not is_theirs:
+            return select()
+        try:
+            return given_up(select, talk.seconds_left)
+        except OverdueError:
+            if talk.own_seconds_left:
+                raise
+            return None
 
     def _has_chooser(self, selector: Any) -> bool:
         """Tell whether AutoGen selects without a model, or by one that somebody has named."""
@@ -447,7 +525,7 @@ class Group:
     @contextmanager
     def _model_chooses(self) -> Iterator[Any]:
         """Yield whom AutoGen asks who speaks next: the run's model."""
-        from seal.agents.guests import choosing
+        from seal.agents.guest_models import choosing
 
         asking = View(self.conversation, SPEAKER_SELECTION)
         try:
@@ -463,6 +541,8 @@ class Group:
         if self._speaking:  # it is asked within the reply of another, as in a nested chat
             return generate(messages=messages, sender=sender, exclude=exclude)
         talk = self.conversation
+        if self._closed:
+            self._check_open()
         turn = self._turn = self._next_turn(agent, isinstance(sender, _AUTOGEN.GroupChatManager))
         if turn is None:
             return None  # a limit has ended the chat
@@ -492,7 +572,7 @@ class Group:
         if not agent.has_own_replies:
             is_ours = not (any(agent.hook_lists.values()) or turn.view.functions)
             return generate() if is_ours else self._in_time(turn, generate)
-        from seal.agents.guests import nested
+        from seal.agents.guest_models import nested
 
         with nested(turn.view, self.manager):
             return self._in_time(turn, generate)
@@ -530,9 +610,6 @@ class Group:
         if isinstance(agent, ExecutorSeat):
             self._take_calls()
             view.functions = agent.registered
-        told = str(agent.system_message)
-        if isinstance(agent, Seat) and told != self._usual.get(role, told):
-            view.instructions = self._usual[role], told
         guest: Any = self.conversation.seats.get(role)
         if getattr(guest, "agent", None) is agent:
             guest.desk.listener = self.manager
@@ -563,6 +640,9 @@ class Group:
             turn = self._opened(agent, self._role(agent))
         if turn.guest is None and messages != turn.shown:
             turn.view.heard = heard_steps(messages, turn.seen, turn.shown, turn.view.role)
+        role, told = turn.view.role, str(agent.system_message)  # as hooks on the state have made it
+        if isinstance(agent, Seat) and told != self._usual.get(role, told):
+            turn.view.instructions = self._usual[role], told
         turn.reply = talk.reply(turn.view)
         if outer is not None and turn is not outer:
             outer.view.asked = outer.view.asked + Stamp(turn.view.asked.usage)
@@ -599,7 +679,7 @@ class Group:
                 f"register {name!r} on {MANAGER} (register_for_llm)"
             )
         if name in offers.names:
-            raise UsageError(_taken(name))
+            raise UsageError(taken_name(name))
         offers.add([tool_of(function)])
 
     def result(self, agent: Any, call_id: Any) -> tuple[bool, str]:
@@ -637,8 +717,10 @@ class Group:
         has_hooks = in_turn and sender.hook_lists[_SENDING]
         message = self._changed(turn, hooks) if turn and has_hooks else hooks()
         in_group = isinstance(recipient, _AUTOGEN.GroupChatManager)
-        if self._speaking or not in_group or talk.finished:
+        if self._speaking or not in_group:
             return message
+        if talk.finished or self._closed:
+            self._check_open()
         if turn is None or turn.agent is not sender:  # nobody has asked it
             turn = self._next_turn(sender, in_chat=True)
         self._turn = None
@@ -661,15 +743,18 @@ class Group:
             return Reply()
         known, role = turn.reply or Reply(), turn.view.role
         message, pending = as_message(message, role), self.conversation.pending
-        if turn.guest is not None:
-            theirs: Reply = turn.guest.read(message, role)
-            return theirs
-        text, calls = parts_of(message)
         if role == EXECUTOR and pending:
             return replace(known, results=results_in(message, known.results, pending))
+        if turn.guest is not None:
+            theirs: Reply = turn.guest.read(message, role, self.conversation.seats)
+            return theirs
+        text, calls = parts_of(message)
+        follower = known.next or next_in(message, role, self.conversation.seats)
+        done = known.done or is_end(message)
         _, rendered = parts_of(turn.said)
         made = {one["id"]: call for one, call in zip(rendered, known.calls, strict=False)}
-        return replace(known, content=text, calls=tuple(call_in(call, made) for call in calls))
+        made_now = tuple(call_in(call, made) for call in calls)
+        return replace(known, content=text, calls=made_now, next=follower, done=done)
 
     def _changed(self, turn: _Turn, hooks: Callable[[], Any]) -> Any:
         """Return a message as hooks change it; where they are a guest's, as its own code."""
@@ -681,13 +766,32 @@ class Group:
             try:
                 changed = as_message(turn.guest.code.call(hooks, talk.seconds_left), view.role)
             finally:
-                view.printed += printed.getvalue()
+                view.add_note(view.first, printed.getvalue())
         return changed
 
     # -- The whole chat.
 
+    def async_replies(self, *agents: Any) -> AbstractContextManager[None]:
+        """Let the async reply functions of agents be asked within the block (`plain_replies`)."""
+        return plain_replies(agents, lambda: self.conversation.seconds_left)
+
+    def _check_open(self) -> None:
+        """Make sure that the chat goes on.
+
+        Raises:
+            UsageError: It is closed, or has ended.
+        """
+        if self._closed:
+            raise UsageError("this chat is closed; hold it within `with seal.groupchat(...)`")
+        if self.conversation.finished:
+            raise UsageError(
+                f"this chat has ended ({self.conversation.stops[-1].reason}), and nothing more is "
+                "recorded; begin another one: `with seal.groupchat(...)`"
+            )
+
     def open(self) -> Any:
         """Return the message with which the user's agent begins; to send it records it."""
+        self._check_open()
         user = self.agents[USER]
         return self.turn(user, None, None, (), lambda messages, **_: self.let_speak(user, messages))
 
@@ -698,14 +802,11 @@ class Group:
             InfrastructureError: A model or the environment failed.
             UsageError: A person is to speak, and there is no terminal; or the chat is closed.
         """
-        if self._closed:
-            raise UsageError("this chat is closed; hold it within `with seal.groupchat(...)`")
+        self._check_open()
+        self._check_names()
         talk, begun = self.conversation, False
         stream = Terminal(lambda: self.chat.messages)
-        with (
-            _AUTOGEN.io.IOStream.set_default(stream),
-            plain_replies(self.chat.agents, lambda: talk.seconds_left),
-        ):
+        with _AUTOGEN.io.IOStream.set_default(stream), self.async_replies(*self.chat.agents):
             # The way through AutoGen and back: `initiate_chat` sends what the user says to the
             # manager, which asks `Chat.select_speaker` (`select`) who follows, and that seat for
             # `generate_reply` (`turn`). AutoGen goes through the seat's reply functions, of which
@@ -719,4 +820,5 @@ class Group:
                 )
                 begun = True
                 if len(talk.stops) == ended:  # AutoGen has ended it
-                    talk.break_off(len(self.chat.messages) >= self.chat.max_round)
+                    at_limit = len(self.chat.messages) >= self.chat.max_round
+                    talk.break_off("max_turns" if at_limit else "done")

@@ -121,8 +121,14 @@ class Team:
             after: Role after whose text it speaks; it then hands on to whom that role spoke before.
 
         Raises:
-            UsageError: `after` is no role of the team.
+            UsageError: `after` is no role of the team, or the role speaks there already; or it
+                would never speak.
         """
+        if not role.strip() or after == EXECUTOR:
+            raise UsageError(
+                f"role {role!r} after {after!r} would never speak: a role needs a name, and what "
+                f"the {EXECUTOR} brings goes to who called; seat a {VERIFIER} to see it first"
+            )
         variants = {
             label: team.seat(role, agent) if role in team.every_role() else team
             for label, team in self.variants.items()
@@ -135,6 +141,11 @@ class Team:
                 raise UsageError(
                     f"no role {after!r} in team {self.name}; "
                     f"it has: {', '.join(sorted(self.roles))}"
+                )
+            if order.get(after) == (role,):
+                raise UsageError(
+                    f"the role {role!r} speaks after {after!r} already in team {self.name}; "
+                    "to give it another agent, leave out after="
                 )
             order[role] = tuple(name for name in order.get(after, ()) if name != role)
             order[after] = (role,)

@@ -10,6 +10,7 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from seal.agents.own_code import printed_here
 from seal.agents.replies import (
     FAULTS,
     FIND_TOOLS,
@@ -98,8 +99,8 @@ class View:
         """True where a call came after the last that the budget allows."""
         self.left = False
         """True where the user has called the end of the conversation."""
-        self.printed = ""
-        """What a user's function printed while it spoke."""
+        self.notes: dict[int, str] = {}
+        """Index of a step to what was printed or said among inner agents on the way to it."""
         self._conversation = conversation
         self._standing = pending_calls(conversation.steps) if role == EXECUTOR else []
         self._lock = threading.RLock()
@@ -291,7 +292,9 @@ class View:
 
     def _run_own(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
         """Return the results as they stand in the record now, in the order of the calls."""
-        chat = self._chat
+        chat, printed = self._chat, printed_here()
+        if printed is not None:
+            self.add_note(len(chat.steps), printed.rest())
         asked, self.asked = self.asked, Stamp()
         made = chat.enter_calls(self.role, calls, asked)
         self.recorded.update(call.id for call in made)
@@ -365,8 +368,13 @@ class View:
 
     def note(self, text: str) -> None:
         """Keep a text beside the role's next step, as what it printed; nothing else reads it."""
-        with self._alone():
-            self.printed += text
+        with self._alone() as chat:
+            self.add_note(len(chat.steps), text)
+
+    def add_note(self, step: int, text: str) -> None:
+        """Keep a text beside a step."""
+        if text:
+            self.notes[step] = self.notes.get(step, "") + text
 
     def judge(self, answer: str) -> Verdict:
         """Return a verdict that knows no gold; its tokens are counted as the role's."""

@@ -289,14 +289,18 @@ def test_own_tools_run_within_the_reply_and_are_noted(tmp_path):
     assert note["text"] == 'own tool add({"a":3,"b":4}): 7\n'
 
 
-def test_an_own_function_of_an_offered_tools_name_is_none_of_its_own(tmp_path):
+def test_an_own_tool_of_an_offered_tools_name_is_refused_with_the_repair(tmp_path):
     def get_order(order_id: str) -> str:
         pytest.fail("called off the record")
 
-    agent = autogen.AssistantAgent("a", llm_config=CONFIG)
-    autogen.register_function(get_order, caller=agent, executor=agent, description="Mine.")
-    run = played(tmp_path, agent=agent)
-    assert run["call_f1"].mean == 1.0
+    def mine() -> Any:
+        agent = autogen.AssistantAgent("a", llm_config=CONFIG)
+        autogen.register_function(get_order, caller=agent, executor=agent, description="Mine.")
+        return agent
+
+    for number, agent in enumerate((mine, lambda: autogen.GroupChat([mine()]))):
+        run = played(tmp_path / str(number), agent=agent)
+        assert "'get_order' is offered to the agent already; register yours" in crashes(run)
 
 
 def test_an_agent_that_calls_its_own_tools_for_ever_has_crashed(tmp_path):
@@ -616,3 +620,115 @@ def test_a_server_that_is_down_ends_the_run_and_is_no_crash(tmp_path, monkeypatc
         model = f"openai/local,base_url={server.url}"
     with pytest.raises(OutageError, match="could not be reached"):
         played(tmp_path, model, agent=autogen.AssistantAgent, model_options={"max_tries": 1})
+
+
+def hands_on(said: Any) -> Any:
+    """Return what makes an orchestrator that says something first, and then what it heard last."""
+
+    def made() -> Any:
+        agent = autogen.ConversableAgent("boss", llm_config=False, human_input_mode="NEVER")
+        left = [said]
+
+        def say(recipient: Any, messages: Any, sender: Any, config: Any) -> Any:
+            return True, left.pop() if left else messages[-1]["content"]
+
+        agent.register_reply([autogen.Agent, None], say, position=0)
+        return agent
+
+    return made
+
+
+ORDER = seal.Benchmark(
+    "order",
+    tools=[get_order],
+    tasks=[
+        seal.ask("When does order 7 ship?", seal.called("get_order", order_id="7"), answer="Monday")
+    ],
+)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "@execution_manager When does order 7 ship?",
+        {"content": "When does order 7 ship?", "next": "execution_manager"},
+        seal.Reply("When does order 7 ship?", next="execution_manager"),
+    ],
+)
+def test_an_orchestrator_hands_work_on_by_naming_a_role(said, tmp_path, caplog):
+    run = played(tmp_path, bench=ORDER, team="full", roles={"orchestrator": hands_on(said)})
+    assert run["call_f1"].mean == 1.0
+    assert list(run.messages["author"])[:3] == [
+        "user_simulator",
+        "orchestrator",
+        "execution_manager",
+    ]
+    assert "handed work on" not in caplog.text
+
+
+def test_a_run_whose_orchestrator_never_hands_work_on_is_told(tmp_path, caplog):
+    orchestrator = hands_on("Write me@execution_manager.org.")
+    run = played(tmp_path, bench=ORDER, team="full", roles={"orchestrator": orchestrator})
+    assert run["call_f1"].mean == 0.0
+    assert caplog.text.count("no reply of the orchestrator handed work on") == 1
+
+
+def test_an_orchestrator_that_hands_on_to_nobody_is_refused_with_the_repair(tmp_path):
+    said = seal.Reply("Plan!", next="planer")
+    run = played(tmp_path, bench=ORDER, team="full", roles={"orchestrator": hands_on(said)})
+    assert "'orchestrator' hands on to 'planer', which is not seated; seated: ch" in crashes(run)
+
+
+def test_the_words_of_a_chat_that_a_function_holds_are_kept_beside_its_calls(tmp_path):
+    def mine(request: str, tools: Any) -> str:
+        plain = {"llm_config": False, "human_input_mode": "NEVER"}
+        asker = autogen.ConversableAgent("asker", default_auto_reply="Thanks.", **plain)
+        clerk = autogen.ConversableAgent("clerk", default_auto_reply="I look it up.", **plain)
+        asker.initiate_chat(clerk, message=request, max_turns=1)
+        tools[0](order_id="7")
+        asker.initiate_chat(clerk, message="Quietly.", max_turns=1, silent=True)
+        print("I know.")
+        return "Monday"
+
+    run = played(tmp_path, bench=ORDER, agent=mine)
+    assert next(run.folder.trajectories()).provenance["printed"] == [
+        {
+            "step": 1,
+            "role": "execution_manager",
+            "text": "asker: When does order 7 ship?\nclerk: I look it up.\n",
+        },
+        {"step": 3, "role": "execution_manager", "text": "I know.\n"},
+    ]
+
+
+def test_the_calls_of_a_pair_within_a_reply_function_are_noted(tmp_path):
+    def front() -> Any:
+        agent = autogen.ConversableAgent("front", llm_config=False, human_input_mode="NEVER")
+
+        def ask(recipient: Any, messages: Any, sender: Any, config: Any) -> Any:
+            clerk = autogen.AssistantAgent("clerk", llm_config=CONFIG)
+            proxy = autogen.UserProxyAgent(
+                "proxy", human_input_mode="NEVER", code_execution_config=False
+            )
+            autogen.register_function(get_order, caller=clerk, executor=proxy, description="x")
+            said = proxy.initiate_chat(clerk, message="When?", max_turns=2, silent=True)
+            return True, said.chat_history[-1]["content"]
+
+        agent.register_reply([autogen.Agent, None], ask, position=0)
+        return agent
+
+    run = played(tmp_path, Script(look_up("7"), "On Monday."), bench=ORDER, agent=front)
+    (note,) = next(run.folder.trajectories()).provenance["printed"]
+    assert 'own tool get_order({"order_id":"7"}): Monday' in note["text"]
+    assert "clerk: On Monday." in note["text"]
+
+
+@pytest.mark.parametrize("end", ["", "  "])
+def test_an_empty_text_of_a_users_function_ends_the_chat(end, tmp_path):
+    def user(request: str, chat: seal.Chat) -> str:
+        return end if chat.steps else request
+
+    task = seal.ask("When does order 7 ship?", answer="Monday", persona={"goal": "Know it."})
+    bench = seal.Benchmark("order", tools=[get_order], tasks=[task])
+    run = played(tmp_path, Script(), bench=bench, team="direct", roles={"user_simulator": user})
+    assert run.summary["stop_reasons"] == {"user_ended": 1}

@@ -195,13 +195,82 @@ def test_hooks_on_all_messages_change_what_the_model_is_asked(hook, heard):
         assert "clerk" not in str(steps(group))
 
 
-def test_a_hook_on_the_state_runs_before_each_reply():
-    seen = []
-    with live() as group:
+def test_a_hook_on_the_state_changes_what_the_model_is_asked_in_the_same_reply():
+    model = Script()
+    with live(model) as group:
         manager = group.agents["execution_manager"]
-        manager.register_hook("update_agent_state", lambda agent, messages: seen.append(agent))
+        states = []
+
+        def count(agent: Any, messages: Any) -> None:
+            states.append(f"state {len(states)}")
+            agent.update_system_message(states[-1])
+
+        manager.register_hook("update_agent_state", count)
         group.hold()
-        assert seen == [manager, manager]
+        assert [r.messages[0].content for r in model.of("execution_manager")] == states
+        assert states == ["state 0", "state 1"]
+
+
+ASKED_FOR = ("user", "When does order 7 ship?")
+ADDED = {
+    "system first": lambda ms: [{"role": "system", "content": "Be kind."}, *ms],
+    "system last": lambda ms: [*ms, {"role": "system", "content": "Be kind."}],
+    "assistant first": lambda ms: [{"role": "assistant", "content": "Hello."}, *ms],
+    "user without a name": lambda ms: [*ms, {"role": "user", "content": "Quick!"}],
+    "names dropped": lambda ms: [{k: v for k, v in m.items() if k != "name"} for m in ms],
+    "a call and its result": lambda ms: [
+        {"role": "assistant", "content": "", "tool_calls": [EARLIER]},
+        {"role": "tool", "tool_responses": [{"tool_call_id": "e", "content": "Friday"}]},
+        *ms,
+    ],
+}
+EARLIER = {"id": "e", "function": {"name": "get_order", "arguments": '{"order_id":"8"}'}}
+
+
+def heard_by(model: Script) -> list[tuple[str, str]]:
+    """Return what the manager's model was asked first, the system's words as one text."""
+    told = [(m.role, m.content) for m in model.of("execution_manager")[0].messages]
+    count = next(n for n, (role, _) in enumerate(told) if role != "system")
+    return [("system", "\n\n".join(text for _, text in told[:count])), *told[count:]]
+
+
+@pytest.mark.parametrize("hook", ADDED.values(), ids=ADDED)
+def test_messages_that_a_hook_adds_reach_a_seat_as_they_reach_an_agent_of_ones_own(hook, tmp_path):
+    seat, own = Script(), Script()
+    with live(seat, team="direct") as group:
+        manager = group.agents["execution_manager"]
+        manager.update_system_message("Help.")
+        manager.register_hook("process_all_messages_before_reply", hook)
+        group.hold()
+
+    def mine() -> Any:
+        agent = autogen.ConversableAgent("mine", system_message="Help.", human_input_mode="NEVER")
+        agent.register_hook("process_all_messages_before_reply", hook)
+        return agent
+
+    seal.run(SHOP, agent=mine, model=own, baselines=False, out=tmp_path / "run")
+    if hook is not ADDED["a call and its result"]:  # AutoGen wants a `content` in each message
+        assert heard_by(seat) == heard_by(own)
+    assert ASKED_FOR in heard_by(seat)
+    if hook is ADDED["a call and its result"]:
+        assert heard_by(seat)[1:] == [("assistant", ""), ("tool", "Friday"), ASKED_FOR]
+
+
+def test_a_policy_stays_part_of_a_system_message_that_is_replaced():
+    bench = seal.Benchmark(
+        "shop", tools=[get_order], tasks=[seal.ask("When?", answer="Monday")], system="No gifts."
+    )
+    for prompts in ({}, {"prompts": {"execution_manager": "theirs"}}):
+        model = Script()
+        with live(model, team="direct", bench=bench, **prompts) as group:
+            manager = group.agents["execution_manager"]
+            usual = manager.system_message
+            assert usual.endswith("No gifts.")
+            assert (usual == "No gifts.") == bool(prompts)
+            manager.update_system_message("Be brief.")
+            assert manager.system_message == "Be brief.\n\nNo gifts."
+            group.hold()
+            assert model.asked[0].messages[0].content == manager.system_message
 
 
 class Person(io.StringIO):
@@ -393,6 +462,76 @@ def test_a_nested_chat_speaks_for_a_seat():
         group.hold()
         assert ("orchestrator", "checker", "Tuesday.") in steps(group)
         assert "helper" not in authors(group)
+
+
+@pytest.mark.parametrize("is_own", [False, True])
+def test_calls_in_a_nested_chat_run_in_the_environment(is_own, tmp_path):
+    def nest(agent: Any) -> Any:
+        writer = autogen.ConversableAgent("writer", system_message="Write.", llm_config=False)
+        agent.register_nested_chats(
+            [{"recipient": writer, "message": "Find out.", "max_turns": 2}],
+            trigger=lambda sender: sender is not writer,
+        )
+        return agent
+
+    if is_own:
+        run = seal.run(
+            SHOP,
+            agent=lambda: nest(autogen.ConversableAgent("mine", human_input_mode="NEVER")),
+            model=Script(),
+            baselines=False,
+            out=tmp_path / "run",
+        )
+        (trajectory,) = run.folder.trajectories()
+    else:
+        with live(team="direct") as group:
+            nest(group.agents["execution_manager"])
+            group.hold()
+            trajectory = group.conversation.trajectory()
+    told = [(s.author, s.call.name if s.call else s.content) for s in trajectory.steps[1:]]
+    assert told == [
+        ("execution_manager", "get_order"),
+        ("executor", '{"error":"","response":"Monday"}'),
+        ("execution_manager", "words of execution_manager"),
+    ]
+
+
+class Clerk(autogen.UserProxyAgent):
+    """An executor of one's own with a function of its own for one of two tools."""
+
+    def __init__(self) -> None:
+        super().__init__("executor", human_input_mode="NEVER", code_execution_config=False)
+        self.register_for_execution("get_order")(lambda order_id: f"Tuesday, {order_id}")
+
+
+def count_orders() -> int:
+    """Count the orders."""
+    return len(ORDERS)
+
+
+TWO_TOOLS = seal.Benchmark(
+    "two", tools=[get_order, count_orders], tasks=[seal.ask("When?", answer="Monday")]
+)
+
+
+@pytest.mark.parametrize("held", ["replaced", "team", "run"])
+def test_an_executor_of_ones_own_gets_calls_and_its_results_are_recorded(held, tmp_path):
+    model = Script(ToolCall("", "count_orders", {}), ToolCall("", "get_order", {"order_id": "7"}))
+    if held == "run":
+        options: dict[str, Any] = {"roles": {"executor": Clerk}, "team": "direct"}
+        run = seal.run(TWO_TOOLS, model=model, baselines=False, out=tmp_path / "run", **options)
+        (trajectory,) = run.folder.trajectories()
+    else:
+        roles = {"roles": {"executor": Clerk}} if held == "team" else {}
+        with live(model, team="direct", bench=TWO_TOOLS, **roles) as group:
+            if held == "replaced":
+                group.chat.agents[2] = Clerk()
+            group.hold()
+            trajectory = group.conversation.trajectory()
+    results = [s.result for s in trajectory.steps if s.result]
+    assert [one.content for one in results] == ['{"error":"","response":2}', "Tuesday, 7"]
+    assert [one.call_id for one in results] == ["call_0", "call_1"]
+    assert trajectory.stops[0].reason == "done"
 
 
 def test_two_seats_of_one_name_are_refused_with_the_repair():

@@ -256,6 +256,110 @@ def test_a_second_agent_of_a_name_that_is_to_speak_is_refused_with_the_repair():
             group.hold()
 
 
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda agents: agents.__setitem__(1, caller()), "has: user_simulator, caller, executor"),
+        (lambda agents: agents.pop(1), "turn of 'execution_manager'"),
+        (lambda agents: agents.append("critic"), "'critic' in chat.agents is no agent"),
+        (lambda agents: agents.append(autogen.ConversableAgent(MANAGER)), "two agents"),
+    ],
+)
+def test_a_chat_whose_seats_do_not_fit_is_refused_with_the_repair(change, told):
+    with live(team="direct") as group:
+        change(group.chat.agents)
+        with pytest.raises(UsageError, match=told):
+            group.hold()
+
+
+@pytest.mark.parametrize(
+    ("seats", "told"),
+    [
+        ([("critic", "orchestrator"), ("critic", "orchestrator")], "already in team full"),
+        ([("critic", "executor")], "would never speak"),
+        ([("", "orchestrator")], "a role needs a name"),
+    ],
+)
+def test_a_role_that_would_never_speak_or_speaks_already_is_refused(seats, told):
+    team = seal.agents.teams.FULL
+    with pytest.raises(UsageError, match=told):
+        for role, after in seats:
+            team = team.seat(role, caller, after=after)
+
+
+@pytest.mark.parametrize("named", ["nobody", MANAGER])
+def test_a_selection_that_does_not_end_in_time_ends_the_chat_by_its_limit(named):
+    with live(team="direct", max_seconds=0.3) as group:
+
+        def slow(last: Any, chat: Any) -> Any:
+            time.sleep(1.5)
+            return None if named == "nobody" else group.agents[named]
+
+        group.chat.speaker_selection_method = slow
+        began = time.monotonic()
+        group.hold()
+        assert time.monotonic() - began < 1.4
+        assert stops(group) == ["max_seconds"]
+
+
+@pytest.mark.parametrize(
+    ("responses", "told"),
+    [
+        ([{"tool_call_id": "zz", "content": "Tuesday"}], "results of 'zz'; expected .* 'call_0'"),
+        ("x", "tool_responses 'x'; expected a list"),
+        ([{"content": "Tuesday"}], "Tuesday"),
+        ([{"tool_call_id": "call_0", "content": 5}], "5"),
+        ([{"tool_call_id": "call_0", "content": {"day": 5}}], "{'day': 5}"),
+    ],
+)
+def test_results_that_answer_no_call_are_refused_and_others_kept(responses, told):
+    message = {"role": "tool", "tool_responses": responses, "content": "?"}
+    with live(team="direct") as group:
+        group.agents["executor"].register_reply([autogen.Agent, None], always(message), 0)
+        if told == "Tuesday" or told[0] in "5{":
+            group.hold()
+            assert steps(group)[2][2] == told
+        else:
+            with pytest.raises(UsageError, match=told):
+                group.hold()
+
+
+def test_who_drives_a_chat_that_has_ended_or_does_not_sit_in_it_is_told():
+    stranger = autogen.ConversableAgent("stranger", llm_config=False)
+    with live(team="direct") as group:
+        with pytest.raises(UsageError, match="'stranger' does not sit in this chat; append it"):
+            stranger.send("Hello.", group.manager, request_reply=False, silent=True)
+        group.hold()
+        said = len(steps(group))
+        manager = group.agents[MANAGER]
+        for late in (
+            group.hold,
+            group.open,
+            lambda: manager.send("Late.", group.manager, request_reply=False, silent=True),
+        ):
+            with pytest.raises(UsageError, match=r"has ended \(done\), and nothing more"):
+                late()
+        assert len(steps(group)) == said
+    for late in (group.open, lambda: manager.generate_reply([{"content": "x", "role": "user"}])):
+        with pytest.raises(UsageError, match="this chat is closed"):
+            late()
+
+
+def test_autogens_a_initiate_chat_asks_async_reply_functions():
+    async def say(recipient: Any, messages: Any, sender: Any, config: Any) -> Any:
+        await asyncio.sleep(0)
+        return True, "Soon."
+
+    for is_own in (False, True):
+        with live(team="direct") as group:
+            if is_own:
+                group.chat.agents[1] = autogen.ConversableAgent(MANAGER, llm_config=False)
+            group.chat.agents[1].register_reply([autogen.Agent, None], say, position=0)
+            user = group.agents["user_simulator"]
+            asyncio.run(user.a_initiate_chat(group.manager, message=group.open(), silent=True))
+            assert steps(group)[-1] == (MANAGER, "user_simulator", "Soon.")
+
+
 def test_an_async_reply_function_replies_in_a_seat_and_in_an_agent_and_stays_as_it_was(tmp_path):
     loops = set()
 
