@@ -389,10 +389,10 @@ class _Missed:
         if missing is not None and not (acted and all(f.expected == NO_ROW for f in of_end)):
             return self._never_made(missing, met)
         lost = self._lost_at(fault) if missing is None else None
-        of_all = isinstance(part, KnownEnds) or fault.expected == NO_ROW
-        if acted and (of_all or lost is not None):
+        by_gold = isinstance(part, KnownEnds) and part.gold is not None
+        if acted and (by_gold or fault.expected == NO_ROW or lost is not None):
             return self._effect(fault, acted, met, lost)
-        if lost is not None or (isinstance(part, KnownEnds) and self._wrote(fault.table)):
+        if lost is not None or (by_gold and self._wrote(fault.table)):
             return self._undone(fault, lost)
         if fault.expected == NO_ROW and not self._wrote(fault.table):
             return self._unchanged()

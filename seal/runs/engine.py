@@ -65,7 +65,7 @@ from seal.runs.judges import Judges
 from seal.runs.resolve import played, team_part
 from seal.runs.role_models import Cast, RunModel, find_recording, is_player
 from seal.runs.run import RunFolder
-from seal.runs.scoring import LONGEST_JUDGING_S, LONGEST_S, Scorer
+from seal.runs.scoring import LONGEST_JUDGING_S, LONGEST_S, SHORTEST_S, Scorer
 from seal.runs.settings import RunSettings
 from seal.runs.workers import check_open_files
 
@@ -316,6 +316,7 @@ class Engine:
     def scorer(self, extra: Sequence[Metric] = (), asked: Callable[[], Ledger] = dict) -> Scorer:
         """Return what scores the chats: with further metrics, and what tells what judges took."""
         s, judges = self.settings, self.judges
+        longest = LONGEST_S if s.max_seconds is None else max(s.max_seconds, SHORTEST_S)
         return Scorer(
             judges.of,
             judges.metrics_of,
@@ -326,7 +327,7 @@ class Engine:
             benchmark=self.pool.benchmark,
             threads=s.workers if judges.by_model else 1,
             asked=asked,
-            longest=LONGEST_JUDGING_S if judges.by_model else s.max_seconds or LONGEST_S,
+            longest=LONGEST_JUDGING_S if judges.by_model else longest,
             told=self.told,
         )
 

@@ -94,6 +94,8 @@ _AHEAD = 16
 
 LONGEST_S = 600.0
 """Seconds that the scoring of a chat may take where nothing else is said."""
+SHORTEST_S = 10.0
+"""The same where a chat may last less: a chat that a limit ended is scored as it stands."""
 LONGEST_JUDGING_S = 3600.0
 """The same where a model judges, whose server may let wait."""
 

@@ -28,8 +28,8 @@ def test_an_experiment_is_one_figure_a_row(out: Path) -> None:
     frame = Retrieval.load(out).frame
 
     whole = frame[frame["sample"].isna() & (frame["retriever"] == "tfidf")]
-    assert len(whole) == 2 * 12  # pool sizes, and six metrics at two cut-offs
-    assert len(frame[frame["sample"].notna()]) == 2 * 12
+    assert len(whole) == 2 * 16  # pool sizes, and eight metrics at two cut-offs
+    assert len(frame[frame["sample"].notna()]) == 2 * 16
     assert set(whole["size"]) == {"20", "all"}
     recall = whole[whole["metric"] == "recall@5"].set_index("size")["value"]
     assert 0 < recall["all"] < recall["20"] <= 1

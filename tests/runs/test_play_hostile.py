@@ -311,7 +311,7 @@ def test_tools_of_one_name_and_of_the_name_of_ours_are_told_apart(tmp_path):
     play(pool, tmp_path / "run", model=ScriptedModel(script), retrieve="on-demand", limit=1)
     play(pool, tmp_path / "run2", model=ScriptedModel(script), limit=1)
     assert names[0] == "find_tools"
-    assert sorted(names[1:]) == ["convert", "find_tools", "news", "weather", "weather_2"]
+    assert sorted(names[1:]) == ["find_tools", "weather", "weather_2"]
 
 
 @pytest.mark.slow

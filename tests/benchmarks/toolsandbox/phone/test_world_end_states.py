@@ -99,13 +99,13 @@ MILK = {
         (
             (*GOLD, NOTE),
             ("wrong_tool", "extra_effect"),
-            'reminders has too many: {"content": "Buy milk", "reminder_timestamp": 2000000000.0,',
+            'reminders has too many: {"content": "Buy milk", "reminder_timestamp": 2000000000.0}',
             {"reminders": {"too_many": [MILK]}},
         ),
         (
             (ADD, WRITE, WITHOUT_WIFI),
             ("not_called", "stopped_early"),
-            'reminders lacks: {"content": "Buy milk", "reminder_timestamp": 2000000000.0,',
+            'reminders lacks: {"content": "Buy milk", "reminder_timestamp": 2000000000.0}',
             {"reminders": {"missing": [MILK]}},
         ),
         (
