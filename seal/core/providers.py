@@ -30,6 +30,7 @@ from seal.core.http import (
     LONGEST_CONNECT_S,
     RESPONSES,
     HttpServer,
+    chat_of,
     has_words,
     is_ended,
     proxy_of,
@@ -113,6 +114,8 @@ class OpenAIServer(HttpServer):
         """
         form = _STREAMED.get(path)
         ways = self._stream_fields if form else ({},)
+        if form is CHAT and (offered := _offered(body)):
+            form = chat_of(offered)
         if form is RESPONSES:
             ways = tuple(fields for fields in ways if not fields.keys() & _COUNTED.keys())
         for number, fields in enumerate(ways, 1):
@@ -180,6 +183,11 @@ class OpenAIServer(HttpServer):
                 "`seal models` lists the forms."
             )
         return super()._repair(status, said)
+
+
+def _offered(body: Mapping[str, Any]) -> list[str]:
+    """Return the names of the tools that a chat completion offers."""
+    return [tool["function"]["name"] for tool in body.get("tools", ())]
 
 
 class SdkServer(Server):
