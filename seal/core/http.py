@@ -116,6 +116,8 @@ class HttpServer(Server):
         if isinstance(root, of_urllib3.ProxyError):
             told = str(root.original_error)
             error = root = of_urllib3.HTTPError(told.partition("): ")[2] or told)
+        if isinstance(root, of_urllib3.DecodeError):
+            return self.transient(undecoded(root.args[0]))
         found = not isinstance(root, (NewConnectionError, SSLError)) and not through
         # A refused connection is a TimeoutError to urllib3, too.
         if not found or not isinstance(root, TimeoutError):
@@ -273,6 +275,11 @@ def unreached_through(address: SplitResult, said: object) -> str:
         f"could not be reached through the proxy that {variable} names: {said}. "
         f"Without it: NO_PROXY={address.hostname}"
     )
+
+
+def undecoded(said: object) -> str:
+    """Return that the body of an answer is not packed as its header says."""
+    return f"answered with a wrong header Content-Encoding: {said} Mend the server or its gateway"
 
 
 def _retry_delay(error: dict[str, Any]) -> str:
@@ -683,7 +690,8 @@ def _same_call(
         return None
     index, function = _index(part), _object(part.get("function"))
     name = function.get("name")
-    call = next((one for one in reversed(calls) if one["index"] == index), None)
+    same_index = (one for one in reversed(calls) if one["index"] == index)
+    call: dict[str, Any] | None = next(same_index, None)
     if not name:
         return call or (None if part.get("id") and index is not None else calls[-1])
     if call is None:

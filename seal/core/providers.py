@@ -35,6 +35,7 @@ from seal.core.http import (
     is_ended,
     proxy_of,
     taken,
+    undecoded,
     unreached_through,
 )
 from seal.core.secrets import GEMINI_URL, OPENAI_URL, ServerSettings
@@ -355,6 +356,8 @@ class HttpxServer(SdkServer):
         if kind.endswith("Timeout"):
             said = f"gave no answer within {self._settings.timeout_s:g} seconds"
             return self.transient(said, status=0)
+        if kind == "DecodingError":
+            return self.transient(undecoded(f"{cause}."))
         found, said = kind not in ("ConnectError", "ProxyError"), f"broke off: {cause}"
         through = not found and self.url and proxy_of(self._address)
         said = unreached_through(self._address, cause) if through else self.not_there(said)
