@@ -192,13 +192,13 @@ def _calls(parts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return calls; arguments without a name are those of the call before, if it has none."""
     calls: list[dict[str, Any]] = []
     for part in parts:
-        function = _called(part["functionCall"])
-        late = object_of(function).get("arguments") if not object_of(function).get("name") else None
+        given = object_of(part["functionCall"])
         before = object_of(calls[-1]["function"]) if calls else {}
-        if late and before.get("name") and not before["arguments"]:
-            before["arguments"] = late
+        is_late = not given.get("name") and "args" in given
+        if is_late and before.get("name") and not before["arguments"]:
+            before["arguments"] = given["args"] or {}
         else:
-            calls.append({"function": function, **_signed(part)})
+            calls.append({"function": _called(part["functionCall"]), **_signed(part)})
     return calls
 
 

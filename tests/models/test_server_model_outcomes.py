@@ -246,7 +246,8 @@ def test_arguments_after_a_name_without_any_are_its_own():
         parts = [{"functionCall": call} for call in calls]
         return {"candidates": [{"content": {"parts": parts}, "finishReason": word}]}
 
-    late = [{"name": "weather", "args": {}}, {"args": {"city": "Bern"}}, {"name": "weather"}]
+    late = [{"name": "weather", "args": {}}, {"args": {"city": "Bern"}}]
+    late += [{"name": "weather"}, {"args": {}}]
     found, _ = asked(WIRES["gemini"], answer(content(*late)))
     assert [call.arguments for call in found.calls] == [{"city": "Bern"}, {}]
     streamed = events(*(content(one, word=None) for one in late), content(), done=False)
