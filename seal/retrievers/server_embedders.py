@@ -364,7 +364,7 @@ def _rows_in(items: Any, count: int) -> tuple[list[Any], str]:
 def _places(items: Sequence[dict[str, Any]]) -> list[Any]:
     """Return the indexes of items; Google leaves out an index 0, as every value of zero."""
     indexes = [item.get("index") for item in items]
-    rest = {int(float(index)) for index in indexes if _is_place(index)}
+    rest = {int(float(str(index))) for index in indexes if _is_place(index)}
     if indexes.count(None) == 1 and rest and rest == set(range(1, len(items))):
         return [0 if index is None else index for index in indexes]
     return indexes
@@ -467,7 +467,8 @@ class ServerReranker:
     def _asked(self, query: str, texts: list[str]) -> list[float]:
         server = self._server
         asked = well_formed(query) if query.strip() else " "
-        body = {"model": self._options.model, "query": asked, "documents": texts, "texts": texts}
+        body: dict[str, Any] = {"model": self._options.model, "query": asked}
+        body |= {"documents": texts, "texts": texts}
         body["top_n"] = len(texts)  # else some servers give the first ten, or none
 
         def ask() -> list[float]:
