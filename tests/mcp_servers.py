@@ -65,6 +65,8 @@ class Scripted:
     def __init__(self, *answers: Any, tools: Any = (LISTED,)) -> None:
         self.answers, self.tools = list(answers), list(tools)
         self.session, self.calls = 1, 0
+        self.pages: Any = None
+        """Returns the list of tools at a cursor, if a test asks for pages."""
 
     def __call__(self, request: Received) -> Answered:
         if not request.raw:
@@ -81,6 +83,8 @@ class Scripted:
             error = {"code": -32601, "message": "no such method"}
             return answer({"jsonrpc": "2.0", "id": asked["id"], "error": error})
         given: Any = {"tools": self.tools}
+        if self.pages is not None:
+            given = self.pages(asked.get("params", {}).get("cursor"))
         if asked["method"] == "tools/call":
             self.calls += 1
             given = self.answers.pop(0) if self.answers else "sunny"
@@ -89,6 +93,8 @@ class Scripted:
         if request.headers.get("mcp-session-id") != str(self.session):
             error = {"code": -32001, "message": "Session not found"}
             return answer({"jsonrpc": "2.0", "id": asked["id"], "error": error}, 404)
+        if isinstance(given, Answered):
+            return given
         if isinstance(given, int):
             return Answered(b"<html>no</html>", given, {"Content-Type": "text/html"})
         if isinstance(given, str):

@@ -87,6 +87,14 @@ def _mistral(body: str) -> Iterator[tuple[str, Mapping[str, Any] | None, bool]]:
     yield from (_objects if body.lstrip()[:1] in ("[", "{") else _named)(body)
 
 
+def _code(body: str) -> Iterator[tuple[str, Mapping[str, Any] | None, bool]]:
+    """Read Gemini's: `print(default_api.f(a=1))`, each call on a line of its own."""
+    for line in body.split("\n", MOST_CALLS):
+        bare = line.strip().removeprefix("print(").removesuffix(")" * line.count("print("))
+        for _, name, given, is_text in _python(f"[{bare}]"):
+            yield name.removeprefix("default_api."), given, is_text
+
+
 _Read = Callable[[str], Iterator[tuple[str, Mapping[str, Any] | None, bool]]]
 _MARKS: tuple[tuple[str, str, str, _Read], ...] = (
     ("hermes", "<tool_call>", "</tool_call>", _tagged),  # Qwen, GLM
@@ -97,6 +105,7 @@ _MARKS: tuple[tuple[str, str, str, _Read], ...] = (
     ("deepseek", "<｜tool▁call▁begin｜>", "<｜tool▁call▁end｜>", _separated),
     ("kimi", "<|tool_call_begin|>", "<|tool_call_end|>", _named),
     ("harmony", "to=functions.", "<|call|>", _named),  # gpt-oss
+    ("tool_code", "```tool_code", "```", _code),  # Gemini, Gemma
 )
 """Dialect, what stands before and after a call, and what reads it. Each text is read once."""
 DIALECTS = (*(name for name, *_ in _MARKS), "python", "json")

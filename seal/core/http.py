@@ -8,8 +8,9 @@ import errno
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -115,6 +116,8 @@ class HttpServer(Server):
         if isinstance(root, of_urllib3.ProxyError):
             told = str(root.original_error)
             error = root = of_urllib3.HTTPError(told.partition("): ")[2] or told)
+        if isinstance(root, of_urllib3.DecodeError):
+            return self.transient(undecoded(root.args[0]))
         found = not isinstance(root, (NewConnectionError, SSLError)) and not through
         # A refused connection is a TimeoutError to urllib3, too.
         if not found or not isinstance(root, TimeoutError):
@@ -274,6 +277,11 @@ def unreached_through(address: SplitResult, said: object) -> str:
     )
 
 
+def undecoded(said: object) -> str:
+    """Return that the body of an answer is not packed as its header says."""
+    return f"answered with a wrong header Content-Encoding: {said} Mend the server or its gateway"
+
+
 def _retry_delay(error: dict[str, Any]) -> str:
     """Return the seconds that Google's error asks to wait; empty where it asks for none.
 
@@ -302,7 +310,14 @@ _LINE = re.compile(r"\r\n|\r|\n")
 _END = b"[DONE]"
 _LATE = 2**16
 """Bytes at the end of a stream in which words are looked for."""
-_ITEM = "response.output_item.done"
+_PIECES = {
+    "response.output_text": ("message", "text"),
+    "response.refusal": ("message", "refusal"),
+    "response.function_call_arguments": ("function_call", "arguments"),
+    "response.reasoning_text": ("reasoning", "text"),
+    "response.reasoning_summary_text": ("reasoning", "text"),
+}
+"""Events by which parts of a response come to the item that they are of, and their field."""
 _ENDS = ("response.completed", "response.incomplete", "response.failed", "error")
 """Events after which a response has no other."""
 _EMPTY = {"role": "assistant", "content": None}
@@ -374,7 +389,7 @@ def answer_in(text: bytes | bytearray, form: Streamed) -> Any:
         raise CutStreamError("the stream ended amid an event") from None
     answer, ended = form.gathered(chunks)
     if not ended:
-        said = "the stream broke off before the answer's end"
+        said = "the stream broke off before the answer's end; if it does so again: -M stream=false"
         if _END in text[-32:]:
             said = "the stream ended and said no reason; if this server gives none: -M stream=false"
         raise CutStreamError(said)
@@ -437,13 +452,20 @@ def _objects(value: Any) -> list[dict[str, Any]]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
-def _chat(chunks: list[dict[str, Any]]) -> tuple[dict[str, Any], bool]:
-    """Return a chat completion: its texts and calls come in parts."""
+def _chat(
+    chunks: list[dict[str, Any]], offered: Collection[str] = ()
+) -> tuple[dict[str, Any], bool]:
+    """Return a chat completion: its texts and calls come in parts.
+
+    Args:
+        chunks: The data of its events.
+        offered: Names of the request's tools, by which a piece of a name is told from a name.
+    """
     answer: dict[str, Any] = {}
     choices: dict[int, dict[str, Any]] = {}
     for chunk in chunks:
         for choice in _objects(chunk.get("choices")):
-            _add(choices.setdefault(_index(choice) or 0, {}), choice)
+            _add(choices.setdefault(_index(choice) or 0, {}), choice, offered)
         rest = {name: value for name, value in chunk.items() if name != "choices"}
         answer.update((name, value) for name, value in rest.items() if value is not None)
     for choice in choices.values():
@@ -464,9 +486,16 @@ CHAT = Streamed(_chat, _says_in_chat)
 """OpenAI's chat completions."""
 
 
+def chat_of(offered: Collection[str]) -> Streamed:
+    """Return the stream of a chat completion whose request offers tools of these names."""
+    return replace(CHAT, gathered=partial(_chat, offered=offered))
+
+
 def _response(chunks: list[dict[str, Any]]) -> tuple[dict[str, Any], bool]:
-    """Return a response: the last event holds it whole, at some servers without its output."""
-    output = [chunk.get("item") for chunk in chunks if chunk.get("type") == _ITEM]
+    """Return a response: the last event holds it whole, at some servers without its output.
+
+    What the events before it said counts where it leaves that out, or empty.
+    """
     ends = [chunk for chunk in chunks if chunk.get("type") in _ENDS]
     last = ends[-1] if ends else {}
     if last.get("type") == "error":
@@ -474,7 +503,75 @@ def _response(chunks: list[dict[str, Any]]) -> tuple[dict[str, Any], bool]:
     answer = last.get("response")
     if not isinstance(answer, dict):
         return {}, False
-    return {**answer, "output": answer.get("output") or output}, True
+    items, output = _items(chunks), _objects(answer.get("output"))
+    kinds = ([one.get("type") for one in given] for given in (output, (i.told for i in items)))
+    if output and next(kinds) == next(kinds):
+        for item, told in zip(items, output, strict=True):
+            item.add(told)
+    elif output:
+        return answer, True
+    return {**answer, "output": [item.whole() for item in items]}, True
+
+
+@dataclass(slots=True)
+class _Item:
+    """An item of a response, as far as its events tell it."""
+
+    told: dict[str, Any]
+    pieces: dict[tuple[str, Any], str] = field(default_factory=dict)
+    """Texts by their field, and by the part of the item."""
+    is_done: bool = False
+
+    def add(self, told: Mapping[str, Any]) -> None:
+        """Take what a later event tells of it; what is empty there stays as it was."""
+        self.told |= {name: value for name, value in told.items() if value not in (None, "", [])}
+
+    def whole(self) -> dict[str, Any]:
+        """Return the item, with the pieces in the place of what it lacks."""
+        texts: dict[str, str] = {}
+        for (name, _), text in self.pieces.items():
+            texts[name] = texts.get(name, "") + text
+        arguments = texts.pop("arguments", "")
+        if not self.told.get("arguments") and arguments:
+            self.told["arguments"] = arguments
+        parts = _objects(self.told.get("summary")) + _objects(self.told.get("content"))
+        if texts and not any(part.get("text") or part.get("refusal") for part in parts):
+            self.told["content"] = [texts]
+        return self.told
+
+
+def _items(chunks: list[dict[str, Any]]) -> list[_Item]:
+    """Return the items of a response in the order in which they began.
+
+    An event names its item by an id and a place. Some servers change the ids from event to event,
+    others give one place to all.
+    """
+    items: list[_Item] = []
+    known: dict[tuple[str, str], _Item] = {}
+    for chunk in chunks:
+        event, _, how = str(chunk.get("type")).rpartition(".")
+        if event != "response.output_item" and event not in _PIECES:
+            continue
+        kind, name = _PIECES.get(event, ("", ""))
+        told = _object(chunk.get("item"))
+        id = str(told.get("id") or chunk.get("item_id") or "")
+        keys = ("id", id), ("place", str(chunk.get("output_index")))
+        item = known.get(keys[0]) if id else None
+        if item is None and how != "added":
+            at_place = known.get(keys[1])
+            item = None if at_place is None or at_place.is_done else at_place
+        if item is None:
+            item = _Item({"type": kind})
+            items.append(item)
+        known.update(dict.fromkeys(keys, item))
+        item.add(told)
+        item.is_done |= bool(told) and how == "done"
+        text = chunk.get("delta" if how == "delta" else name) if kind else None
+        if isinstance(text, str):
+            part = name, chunk.get("content_index", chunk.get("summary_index"))
+            before = item.pieces.get(part, "") if how == "delta" else ""
+            item.pieces[part] = (before + text) or item.pieces.get(part, "")
+    return items
 
 
 def _says_in_response(chunk: dict[str, Any]) -> bool:
@@ -520,13 +617,13 @@ def _index(entry: dict[str, Any]) -> int | None:
     return index if isinstance(index, int) and index >= 0 else None
 
 
-def _add(choice: dict[str, Any], chunk: dict[str, Any]) -> None:
+def _add(choice: dict[str, Any], chunk: dict[str, Any], offered: Collection[str]) -> None:
     """Add a part of a choice to what is gathered of it."""
     message = choice.setdefault("message", dict(_EMPTY))
     for name, value in chunk.items():
         if name in ("delta", "message"):  # some servers end with the whole message
             if isinstance(value, dict) and (name == "delta" or message == _EMPTY):
-                _merge(message, value)
+                _merge(message, value, offered)
         elif isinstance(value, str):  # some servers say why it ended in each chunk
             usual = name == "finish_reason" and finish_of(value) in ("", "stop")
             choice[name] = choice.get(name) or value if usual else value
@@ -534,12 +631,12 @@ def _add(choice: dict[str, Any], chunk: dict[str, Any]) -> None:
             choice[name] = _merged(choice.get(name), value, name)
 
 
-def _merge(into: dict[str, Any], part: dict[str, Any]) -> None:
+def _merge(into: dict[str, Any], part: dict[str, Any], offered: Collection[str] = ()) -> None:
     for name, value in part.items():
         if name == "tool_calls" and isinstance(value, list):
             calls = into.setdefault(name, [])
             for call in value:
-                _add_call(calls, call)
+                _add_call(calls, call, offered)
         elif value is not None or name not in into:
             into[name] = _merged(into.get(name), value, name)
 
@@ -566,9 +663,9 @@ def _parts_of(value: str | list[Any]) -> list[Any]:
     return [{"type": "text", "text": value}] if value else []
 
 
-def _add_call(calls: list[Any], part: Any) -> None:
+def _add_call(calls: list[Any], part: Any, offered: Collection[str]) -> None:
     """Add a part of a tool call to the call that it is of, or begin one."""
-    known = _same_call([call for call in calls if isinstance(call, dict)], part)
+    known = _same_call([call for call in calls if isinstance(call, dict)], part, offered)
     if known is None:
         calls.append({**part, "index": _index(part)} if isinstance(part, dict) else part)
         return
@@ -579,19 +676,22 @@ def _add_call(calls: list[Any], part: Any) -> None:
     _merge(known, {name: value for name, value in part.items() if name not in own})
 
 
-def _same_call(calls: list[dict[str, Any]], part: Any) -> dict[str, Any] | None:
+def _same_call(
+    calls: list[dict[str, Any]], part: Any, offered: Collection[str]
+) -> dict[str, Any] | None:
     """Return the call that a part goes on with; None: it begins one.
 
     A part says by its index which. Some servers give none, or one and the same to all calls, and
     some another id with each part. So a part without a name goes on with the call of its index, or
     with the last. One with a name begins a call, but where it repeats the name of a call whose
-    arguments are not whole yet, or gives a further piece of a name.
+    arguments are not whole yet, or gives a late name or a further piece of one.
     """
     if not isinstance(part, dict) or not calls:
         return None
     index, function = _index(part), _object(part.get("function"))
     name = function.get("name")
-    call = next((one for one in reversed(calls) if one["index"] == index), None)
+    same_index = (one for one in reversed(calls) if one["index"] == index)
+    call: dict[str, Any] | None = next(same_index, None)
     if not name:
         return call or (None if part.get("id") and index is not None else calls[-1])
     if call is None:
@@ -599,12 +699,27 @@ def _same_call(calls: list[dict[str, Any]], part: Any) -> dict[str, Any] | None:
     before, ids = _object(call.get("function")), (part.get("id"), call.get("id"))
     same_id, same_name = bool(ids[0]) and ids[0] == ids[1], before.get("name") == name
     given, more = before.get("arguments"), function.get("arguments")
+    if not before.get("name"):  # it comes after the id, or after the arguments
+        if more and isinstance(given, str) and _is_whole(call, given):
+            return None
+        return call
+    if _is_piece(before["name"], name, offered):
+        return call
     if isinstance(given, str) and given.strip():
         ended = (not same_id or more) and _is_whole(call, given)
         return call if same_name and not ended else None
     if same_id or (index is not None and not all(ids)):
         return call if same_id or same_name or given is None or more is None else None
     return None
+
+
+def _is_piece(begun: Any, more: Any, offered: Collection[str]) -> bool:
+    """Tell whether a name goes on with one that has begun: `get_` and `weather`."""
+    if not isinstance(begun, str) or not isinstance(more, str):
+        return False
+    if begun in offered and more in offered:
+        return False
+    return any(name.startswith(begun + more) for name in offered)
 
 
 _MOST_LOOKS = 64

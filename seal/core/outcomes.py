@@ -5,8 +5,8 @@ model's answers are scored. A fault of the server is tried again, then it is an 
 never kept. A refusal (a full window, a filter) ends the goal and counts beside the score.
 
 What a server says of itself is read narrowly: the status first, then its codes, then its words. An
-answer that contradicts itself is the server's: it says that it calls and has no call, or says
-nothing and ends by a word that nobody knows.
+answer that contradicts itself is the server's: it says that it calls and has no call, or one
+without a name; or says nothing, and ends by a word that nobody knows or counts no token.
 """
 
 from __future__ import annotations
@@ -64,7 +64,18 @@ def is_known(finish: str) -> bool:
     return finish in _FINISHES
 
 
-def fault_in(finish: str, said: bool, calls: int, readable: bool = True) -> str:
+_LATER = "--resume plays the task again when the server is well"
+_PARSER = "start the server with the parser of this model's calls, or take --format json"
+
+
+def fault_in(
+    finish: str,
+    said: bool,
+    calls: int,
+    readable: bool = True,
+    named: bool = True,
+    tokens: int | None = None,
+) -> str:
     """Return why an answer is the server's fault; empty where it is the model's.
 
     Args:
@@ -72,17 +83,21 @@ def fault_in(finish: str, said: bool, calls: int, readable: bool = True) -> str:
         said: Whether it has words.
         calls: How many calls it has.
         readable: Whether the arguments of all of them are objects.
+        named: Whether all of them name their tool.
+        tokens: Of the answer, as the server counts them; None: it does not.
     """
     known, nothing = is_known(finish), not said and not calls
     if not known and _BROKEN.search(finish):
         return f"broke off: {finish}"
     if finish == "tool_calls" and not calls:
-        return (
-            "says that the model called a tool, and has no call; start the server with the parser "
-            "of this model's calls, or take --format json"
-        )
+        return f"says that the model called a tool, and has no call; {_PARSER}"
+    if not named and finish != "length":
+        return f"says that the model called a tool, and does not name it; {_PARSER}"
     if not known and nothing:
-        return f"says nothing, and ends by {finish!r}" if finish else "says nothing, without an end"
+        ended = f", and ends by {finish!r}" if finish else ", without an end"
+        return f"says nothing{ended}; {_LATER}"
+    if finish == "stop" and nothing and tokens == 0:
+        return f"says nothing, and counts no token of an answer; {_LATER}"
     if not finish and not readable:
         return "ends amid a call"
     return ""
@@ -153,6 +168,14 @@ def codes_of(error: Mapping[str, Any]) -> Iterator[str]:
     inner = error.get("innererror")
     if isinstance(inner, dict):
         yield from (str(inner[name]) for name in ("code",) if inner.get(name))
+
+
+def words_of(error: Any) -> str:
+    """Return what an error says, with its code and its kind."""
+    if not isinstance(error, dict) or not error.get("message"):
+        return error if isinstance(error, str) else repr(error)[:300]
+    codes = ", ".join(codes_of(error))
+    return f"{error['message']} ({codes})" if codes else str(error["message"])
 
 
 _STATUSES = {

@@ -30,10 +30,12 @@ from seal.core.http import (
     LONGEST_CONNECT_S,
     RESPONSES,
     HttpServer,
+    chat_of,
     has_words,
     is_ended,
     proxy_of,
     taken,
+    undecoded,
     unreached_through,
 )
 from seal.core.secrets import GEMINI_URL, OPENAI_URL, ServerSettings
@@ -113,6 +115,8 @@ class OpenAIServer(HttpServer):
         """
         form = _STREAMED.get(path)
         ways = self._stream_fields if form else ({},)
+        if form is CHAT and (offered := _offered(body)):
+            form = chat_of(offered)
         if form is RESPONSES:
             ways = tuple(fields for fields in ways if not fields.keys() & _COUNTED.keys())
         for number, fields in enumerate(ways, 1):
@@ -180,6 +184,11 @@ class OpenAIServer(HttpServer):
                 "`seal models` lists the forms."
             )
         return super()._repair(status, said)
+
+
+def _offered(body: Mapping[str, Any]) -> list[str]:
+    """Return the names of the tools that a chat completion offers."""
+    return [tool["function"]["name"] for tool in body.get("tools", ())]
 
 
 class SdkServer(Server):
@@ -347,6 +356,8 @@ class HttpxServer(SdkServer):
         if kind.endswith("Timeout"):
             said = f"gave no answer within {self._settings.timeout_s:g} seconds"
             return self.transient(said, status=0)
+        if kind == "DecodingError":
+            return self.transient(undecoded(f"{cause}."))
         found, said = kind not in ("ConnectError", "ProxyError"), f"broke off: {cause}"
         through = not found and self.url and proxy_of(self._address)
         said = unreached_through(self._address, cause) if through else self.not_there(said)

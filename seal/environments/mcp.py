@@ -15,7 +15,6 @@ fails: its agent was told of another world.
 from __future__ import annotations
 
 import logging
-import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -42,6 +41,7 @@ from seal.core.store import Store
 from seal.core.validation import CallValidator
 from seal.core.values import digest, json_text
 from seal.environments.mcp_servers import (
+    NO_ANSWER,
     TIMEOUT,
     Answer,
     McpServer,
@@ -237,11 +237,8 @@ def _is_a_fault(entry: Mapping[str, JSON]) -> bool:
     if not isinstance(error, dict):
         return False
     said = str(error.get("message"))
-    return not Answer("", None, error).is_the_tools or _OF_THE_SDK.match(said) is not None
-
-
-_OF_THE_SDK = re.compile(r"Server returned an error response|Session (?:terminated|not found)")
-"""What the SDK says in the place of a server that refuses by a status of HTTP."""
+    of_the_sdk = said.startswith("Server returned an error response") or NO_ANSWER.match(said)
+    return not Answer("", None, error).is_the_tools or bool(of_the_sdk)
 
 
 class McpChat(Stateless):

@@ -287,6 +287,12 @@ _UNKNOWN = re.compile(
     re.IGNORECASE,
 )
 """How SDKs of servers say that they have no such tool."""
+NO_ANSWER = re.compile(
+    r"Failed to parse (?:JSON response|SSE message)|Unexpected content type"
+    r"|(?:Bad Request: )?(?:Session (?:terminated|not found)|No valid session ID)"
+)
+"""How the SDK says that what came is no message of the protocol, and servers that a session is
+over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -409,7 +415,7 @@ def schema_digest(listed: Mapping[str, JSON]) -> str:
 
 
 class SessionEndedError(InfrastructureError):
-    """A server behind an address has ended a session, as the protocol lets it: a new one may do."""
+    """A server behind an address has ended a session, or sent no message: a new one may do."""
 
 
 class Session:
@@ -443,7 +449,7 @@ class Session:
         """Return what a call brought; silence or the end of a server is an answer.
 
         Raises:
-            SessionEndedError: The server knows the session no more.
+            SessionEndedError: The server knows the session no more, or answers no message.
             InfrastructureError: It refuses by a status of HTTP, or does not have the tool.
         """
         label = self._server.label(self._name)
@@ -467,6 +473,12 @@ class Session:
                 if status in _ASK_AGAIN and wait is not None:
                     time.sleep(wait)
                     continue
+                if isinstance(error, MCPError) and NO_ANSWER.match(error.message):
+                    said = self._server.masked(" ".join(error.message.split())[:_TOLD])
+                    raise SessionEndedError(
+                        f"{label} gave no answer of MCP: {said}; check its address, and what "
+                        "stands before it"
+                    ) from error
                 if status > 400:
                     said = f"{label} answered HTTP {status}: {_words_of_error(error)[:_TOLD]}"
                     raise InfrastructureError(
@@ -542,23 +554,29 @@ class Session:
         label = self._server.label(self._name)
         found: list[dict[str, JSON]] = []
         seen: set[str | None] = set()
-        cursor = None
+        cursor: str | None = None
         while cursor not in seen and len(found) <= _MOST_LISTED:
             seen.add(cursor)
             try:
                 page = self._portal.call(partial(ask, cursor=cursor))
             except Exception as error:  # whatever the SDK or the network raises
+                if cursor == "":
+                    break
                 why = self._server.masked(_words_of_error(error))
                 raise InfrastructureError(f"{label} does not list its {part}: {why}") from error
-            found += [
+            listed = [
                 one.model_dump(mode="json", by_alias=True, exclude_none=True)
                 for one in getattr(page, part)
             ]
+            found += [one for one in listed if cursor != "" or one not in found]
             cursor = page.next_cursor
-            if not cursor:
-                told: list[dict[str, JSON]] = self._server.masked(found)
-                return told
-        raise DataError(f"{label}: its list of {part} has no end")
+            if cursor is None:
+                break
+        if cursor:
+            raise DataError(f"{label}: its list of {part} has no end")
+        # An empty cursor names a further page at some servers, and the first again at others.
+        told: list[dict[str, JSON]] = self._server.masked(found)
+        return told
 
     async def _asked(self, tool: str, arguments: dict[str, JSON]) -> Any:
         """Return the result of a call.

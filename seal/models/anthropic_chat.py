@@ -31,32 +31,53 @@ _NEITHER_WAY = {"seed", "response_format", "parallel_tool_calls"}
 """Fields of a chat completion that have no place in a message."""
 
 
+_PIECES = {"text": "text", "thinking": "thinking", "signature": "thinking"} | {
+    "partial_json": "tool_use"
+}
+"""Field of a piece to the kind of its block, where no event began it."""
+
+
 def _message(chunks: list[dict[str, Any]]) -> tuple[dict[str, Any], bool]:
     """Return a message: its blocks come in parts, the arguments of a call as pieces of JSON.
 
     They stay the text that came: a call that was cut has no arguments, however much can be guessed.
     """
     answer: dict[str, Any] = {}
-    blocks: dict[Any, dict[str, Any]] = {}
+    blocks: list[dict[str, Any]] = []
+    begun: dict[Any, dict[str, Any]] = {}
+    ended: set[Any] = set()
     for chunk in chunks:
+        index = chunk.get("index")
         if chunk.get("type") == "message_start":
             answer = dict(object_of(chunk.get("message")))
         elif chunk.get("type") == "content_block_start":
-            blocks[chunk.get("index")] = dict(object_of(chunk.get("content_block")))
+            block = dict(object_of(chunk.get("content_block")))
+            known = begun.get(index, {})
+            same = all(known.get(name) == block.get(name) for name in ("type", "id"))
+            if index in ended or not same:  # some servers give one index to all blocks
+                begun[index] = block
+                blocks.append(block)
+                ended.discard(index)
+        elif chunk.get("type") == "content_block_stop":
+            ended.add(index)
         elif chunk.get("type") == "content_block_delta":
-            block = blocks.setdefault(chunk.get("index"), {})
+            if index not in begun:
+                begun[index] = {}
+                blocks.append(begun[index])
+            block = begun[index]
             for name, value in object_of(chunk.get("delta")).items():
-                if name in ("text", "thinking", "signature", "partial_json"):
+                if name in _PIECES:
+                    block.setdefault("type", _PIECES[name])
                     block[name] = f"{block.get(name) or ''}{value or ''}"
         elif chunk.get("type") == "message_delta":
             told, usage = object_of(chunk.get("delta")), object_of(chunk.get("usage"))
             answer |= {name: value for name, value in told.items() if value is not None}
             usage = {name: value for name, value in usage.items() if value is not None}
             answer["usage"] = object_of(answer.get("usage")) | usage
-    for block in blocks.values():
+    for block in blocks:
         if "partial_json" in block:
             block["input"] = block.pop("partial_json")
-    answer["content"] = list(blocks.values())
+    answer["content"] = blocks
     return answer, answer.get("stop_reason") is not None
 
 

@@ -30,7 +30,7 @@ from seal.core.store import Store
 from seal.core.text import counted
 from seal.core.values import digest
 from seal.models.profiles import of_fields
-from seal.models.wire import changes
+from seal.models.wire import changes, object_of, objects_in
 
 _log = logging.getLogger(__name__)
 
@@ -137,9 +137,15 @@ class CachedModel:
         content, calls = entry.get("content"), entry.get("calls")
         if not isinstance(content, str) or not isinstance(calls, list):
             return ""  # it is damaged, and told as such
-        readable = all(isinstance(one, dict) and one.get("arguments") is not None for one in calls)
-        finish = finish_of(entry["finish_reason"])
-        return fault_in(finish, bool(content.strip()), len(calls), readable)
+        made = objects_in(calls)
+        readable = len(made) == len(calls) and all(c.get("arguments") is not None for c in made)
+        named = all(str(call.get("name") or "").strip() for call in made)
+        usage, finish = object_of(entry.get("usage")), finish_of(entry["finish_reason"])
+        counts = (
+            usage.get("tokens_in") and not usage.get("estimated") and not entry.get("reasoning")
+        )
+        tokens = usage.get("tokens_out") if counts else None
+        return fault_in(finish, bool(content.strip()), len(calls), readable, named, tokens)
 
     def _window(self) -> int | None:
         """Return the tokens that prompt and answer may have; None: the server does not say."""

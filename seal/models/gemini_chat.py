@@ -175,8 +175,7 @@ def _choice(candidate: dict[str, Any]) -> dict[str, Any]:
     spoken = [part for part in parts if not part.get("thought")]
     words, code = texts_in(spoken, "text"), [object_of(p.get("executableCode")) for p in spoken]
     finish, why = candidate.get("finishReason"), candidate.get("finishMessage")
-    called = [part for part in spoken if "functionCall" in part]
-    calls = [{"function": _called(p["functionCall"]), **_signed(p)} for p in called]
+    calls = _calls([part for part in spoken if "functionCall" in part])
     if not calls and any(code):
         words, finish = words + texts_in(code, "code"), UNREADABLE
     elif not words and not calls and finish_of(finish) == UNREADABLE:
@@ -187,6 +186,20 @@ def _choice(candidate: dict[str, Any]) -> dict[str, Any]:
         "tool_calls": calls,
     }
     return {"message": message, "finish_reason": finish, "error": why}
+
+
+def _calls(parts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return calls; arguments without a name are those of the call before, if it has none."""
+    calls: list[dict[str, Any]] = []
+    for part in parts:
+        given = object_of(part["functionCall"])
+        before = object_of(calls[-1]["function"]) if calls else {}
+        is_late = not given.get("name") and "args" in given
+        if is_late and before.get("name") and not before["arguments"]:
+            before["arguments"] = given["args"] or {}
+        else:
+            calls.append({"function": _called(part["functionCall"]), **_signed(part)})
+    return calls
 
 
 def _signed(part: Mapping[str, Any]) -> dict[str, Any]:

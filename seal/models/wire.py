@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +11,9 @@ from typing import Any, cast
 from seal.core import JSON, Completion, Message, Request, Tool, ToolCall, Usage
 from seal.core.call_formats import call_of, function_of, parse_call, wire_name, wire_names
 from seal.core.dialects import called_name
-from seal.core.outcomes import codes_of, error_in, fault_in, finish_of, is_known
+from seal.core.outcomes import error_in, fault_in, finish_of, is_known, words_of
+from seal.core.text_formats import MOST_CALLS
+from seal.core.validation import CallValidator
 from seal.core.values import json_text, one_line, well_formed
 from seal.models.presentation import Presentation
 from seal.models.profiles import HINTS, Profile
@@ -26,6 +29,7 @@ _OF_TOOLS = frozenset({"parallel_tool_calls", "tool_choice"})
 """Fields that servers refuse in a request without tools."""
 
 
+_DECODER = json.JSONDecoder()
 _EXTRA = "extra_content"
 """What a server wants back with one call, such as Google's signature of a thought."""
 
@@ -183,7 +187,7 @@ def parse_completion(
             off, or contradicts itself (`seal.core.outcomes`).
     """
     if error := error_in(answer):
-        raise FailedAnswerError(f"failed: {_words_of(error)}", error)
+        raise FailedAnswerError(f"failed: {words_of(error)}", error)
     if not isinstance(answer, dict):
         raise MalformedAnswerError(f"no JSON object but {_excerpt(answer)}")
     choices = objects_in(answer.get("choices"))[: 1 if several else None]
@@ -196,18 +200,20 @@ def parse_completion(
     if finish == "length" and calls and calls[-1].arguments == {} and _is_cut(choices[-1]):
         calls = (*calls[:-1], replace(calls[-1], arguments=None))
     readable = all(call.arguments is not None for call in calls)
-    if fault := fault_in(finish, bool(content.strip()), len(calls), readable):
+    named, usage = all(call.name.strip() for call in calls), _usage(answer.get("usage"))
+    reasoning = "\n\n".join(filter(None, (part.reasoning for part in parts)))
+    tokens = usage.tokens_out if usage and not reasoning else None
+    if fault := fault_in(finish, bool(content.strip()), len(calls), readable, named, tokens):
         error = next((one["error"] for one in choices if one.get("error")), None)
-        told = f": {_words_of(error)}" if error else ""
+        told = f": {words_of(error)}" if error else ""
         raise FailedAnswerError(f"{fault}{told}", object_of(error))
-    usage = _usage(answer.get("usage"))
     completion = Completion(
         content,
         calls,
         usage or Usage(),
         finish == "length",
         finish_reason=finish,
-        reasoning="\n\n".join(filter(None, (part.reasoning for part in parts))),
+        reasoning=reasoning,
         signed=tuple(one for part in parts for one in part.signed) if calls else (),
     )
     return completion, usage is not None
@@ -250,14 +256,6 @@ def _is_cut(choice: dict[str, Any]) -> bool:
     return bool(calls) and object_of(calls[-1].get("function")).get("arguments") in (None, "")
 
 
-def _words_of(error: Any) -> str:
-    """Return what an error says, with its code and its kind."""
-    if not isinstance(error, dict) or not error.get("message"):
-        return error if isinstance(error, str) else _excerpt(error, 300)
-    codes = ", ".join(codes_of(error))
-    return f"{error['message']} ({codes})" if codes else str(error["message"])
-
-
 def _thoughts(message: dict[str, Any]) -> Iterator[str]:
     """Yield the thinking that servers give beside the content, each in its own field."""
     for name in ("reasoning_content", "reasoning", "thinking"):
@@ -284,7 +282,36 @@ def _calls(message: dict[str, Any], tools: WireTools) -> Iterator[ToolCall]:
         if not isinstance(function, dict):
             raise MalformedAnswerError(f"a tool call has no function: {_excerpt(entry)}")
         name = called_name(well_formed(str(function.get("name") or "")), tools.from_wire)
-        yield parse_call(tools.from_wire.get(name, name), function.get("arguments"))
+        call = parse_call(tools.from_wire.get(name, name), function.get("arguments"))
+        yield from [call] if call.arguments is not None else _apart(call, tools)
+
+
+def _apart(call: ToolCall, tools: WireTools) -> list[ToolCall]:
+    """Return the calls whose arguments a server has written into one text, object after object.
+
+    Raises:
+        FailedAnswerError: They are no valid calls of this one tool: nobody knows which they are of.
+    """
+    found: list[ToolCall] = []
+    rest = call.raw.strip()
+    try:
+        while rest and len(found) < MOST_CALLS:
+            _, end = _DECODER.raw_decode(rest)
+            found.append(parse_call(call.name, rest[:end]))
+            rest = rest[end:].lstrip()
+    except (ValueError, RecursionError):
+        return [call]
+    if rest or not found or any(one.arguments is None for one in found):
+        return [call]
+    if all(one.arguments == found[0].arguments for one in found):  # said again
+        return [replace(call, arguments=found[0].arguments)]
+    check = CallValidator({tool.name: tool for tool in tools.tools}).check
+    if any(check(replace(one, tool=one.name)) for one in found):
+        raise FailedAnswerError(
+            f"gives the arguments of {len(found)} calls as those of one, {_excerpt(call.name)}; "
+            "take -M stream=false or --format json"
+        )
+    return found
 
 
 def _usage(usage: Any) -> Usage | None:

@@ -108,6 +108,9 @@ def outcome_notes(summary: Mapping[str, Any]) -> Iterator[str]:
     if cut:
         told = ", ".join(f"{role} {count}" for role, count in cut.items())
         yield f"answers cut at a limit of tokens: {told}"
+    if empty := summary.get("empty_answers"):
+        told = ", ".join(f"{role} {count}" for role, count in empty.items())
+        yield f"empty answers, which count as the model's: {told}"
     yield from text_call_notes(summary)
     if unknown := summary.get("unknown_ends"):
         told = ", ".join(f"{word!r} {count}" for word, count in unknown.items())

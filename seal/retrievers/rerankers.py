@@ -179,10 +179,10 @@ def _scorer(options: Mapping[str, Any], texts: Sequence[str]) -> ToolScorer:
     what = options.get("model")
     if what is None:
         return WordOverlap(texts)
-    if isinstance(what, str) and ":" in what and not Path(what).exists():
-        what = load_dotted(what)
     if isinstance(what, str) and what.startswith("openai/"):
         return ServerReranker(options)
+    if isinstance(what, str) and ":" in what and not Path(what).exists():
+        what = load_dotted(what)
     if isinstance(what, (str, Path)):
         if options.get("base_url"):
             raise UsageError(f"rerank,model={what}: a reranker behind a server is openai/NAME")

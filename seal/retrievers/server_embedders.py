@@ -7,7 +7,7 @@ import math
 import re
 from abc import ABC, abstractmethod
 from base64 import b64decode
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
@@ -18,13 +18,14 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from seal.core import ModelError, OptionError, RequestError, shortened
+from seal.core.outcomes import error_in, words_of
 from seal.core.providers import CLOUD, GeminiServer, OpenAIServer
 from seal.core.secrets import OPENAI_URL, ServerSettings, check_address, public_url
-from seal.core.servers import Server, sentences, server_url
+from seal.core.servers import Server, TransientError, sentences, server_url
 from seal.core.text import count_by_bytes, counted, words
 from seal.core.values import digest, well_formed
 from seal.retrievers.base import above_zero
-from seal.retrievers.embedders import Purpose
+from seal.retrievers.embedders import Purpose, checked_rows
 
 _NUMBERS: Mapping[str, type[int | float]] = {
     **dict.fromkeys(("batch_size", "dimensions", "max_tries"), int),
@@ -81,6 +82,12 @@ class RemoteOptions(ServerSettings):
         model = str(options.get("model") or "")
         if not model:
             raise OptionError(f"no embedding model is named: write {provider}/MODEL")
+        name, comma, rest = model.partition(",")
+        if comma:
+            raise OptionError(
+                f"model={provider}/{model}: write the options of its server beside the model, "
+                f"without quotes: model={provider}/{name},{rest}"
+            )
         url = options.get("base_url") or None
         given: dict[str, Any] = {"batch_size": batch_size}
         for name, kind in _NUMBERS.items():
@@ -167,16 +174,19 @@ class ServerEmbedder(ABC):
     def _request(self, texts: list[str], purpose: Purpose) -> list[Any]:
         """Return the rows of one request."""
 
-        def ask() -> list[dict[str, Any]]:
-            items = self._items(texts, purpose)
-            if not isinstance(items, list) or not all(isinstance(one, dict) for one in items):
-                raise self._server.transient("answered what is no list of embeddings")
-            return items
+        def ask() -> list[Any]:
+            rows, problem = _rows_in(self._items(texts, purpose), len(texts))
+            if problem := problem or _fault_of(rows, texts):
+                raise self._server.transient(problem)
+            try:
+                checked_rows(rows, texts, self.identity)
+            except RequestError:  # of this text alone
+                raise
+            except ModelError as error:
+                raise TransientError(str(error)) from None
+            return rows
 
-        rows, problem = _rows_in(self._server.answer(ask, _tokens_of(texts)), len(texts))
-        if problem := problem or _fault_of(rows, texts):
-            raise ModelError(self._server.told(problem))
-        return rows
+        return self._server.answer(ask, _tokens_of(texts))
 
     @abstractmethod
     def _items(self, texts: list[str], purpose: Purpose) -> Any:
@@ -250,22 +260,15 @@ class OpenAIEmbedder(ServerEmbedder):
             if "dimensions" in error.said and self._options.dimensions:
                 told = sentences(self._server.told(error.said), _NO_DIMENSIONS)
                 raise RequestError(told, None, error.status, error.said) from None
-            if error.refusal is not None or _TOO_LONG.search(error.said):
-                longest = max(texts, key=len)
-                told = (
-                    f"The longest of {counted(len(texts), 'text')} has {len(longest):,} "
-                    f"characters: {shortened(longest)}. {_SHORTER}"
-                )
-                told = sentences(str(error), told)
-                raise RequestError(told, error.refusal, error.status, error.said) from None
-            raise
+            raise _with_repair(error, texts) from None
 
     def _items(self, texts: list[str], purpose: Purpose) -> Any:
         body: dict[str, Any] = {"model": self._options.model, "input": texts}
         if self._options.dimensions:
             body["dimensions"] = self._options.dimensions
-        answer = self._server.post("/embeddings", self._form | body)
-        return answer.get("data") if isinstance(answer, dict) else None
+        answer = _posted(self._server, "/embeddings", self._form | body)
+        told = answer if isinstance(answer, dict) else {}
+        return told["data"] if isinstance(told.get("data"), list) else told
 
     @cached_property
     def _server(self) -> OpenAIServer:
@@ -274,20 +277,73 @@ class OpenAIEmbedder(ServerEmbedder):
 
 _REFUSED = "The server does not take this request as it is."
 _NO_DIMENSIONS = "Leave -R dimensions out: this model cannot shorten its vectors."
-_SHORTER = "Take a model that reads more, shorter documents (-R template=name), or -R batch_size=1"
+_SHORTER = (
+    "Read fewer tokens of a text (-R cut=N), take a model that reads more, shorter documents (-R "
+    "template=name), or -R batch_size=1"
+)
 _TOO_LONG = re.compile(r"\b(?:long|length|tokens|batch|too (?:large|many))\b", re.IGNORECASE)
+_TOO_LARGE = re.compile(r"too large to process|physical batch size", re.IGNORECASE)
+"""How llama.cpp refuses a text that is too long, by 500."""
+_AT_ONCE = re.compile(
+    r"batch size \d+ > [^\d]{0,40}(\d{1,6})|(?:at most|maximum(?: of)?|up to|more than) (\d{1,6}) "
+    r"(?:texts|documents|inputs|items|passages)",
+    re.IGNORECASE,
+)
+"""How servers refuse too many texts at once (TEI, and those that check by pydantic)."""
 
 
-def _rows_in(items: list[dict[str, Any]], count: int) -> tuple[list[Any], str]:
+def _posted(server: OpenAIServer, path: str, body: dict[str, Any]) -> Any:
+    """Return the answer to texts; a refusal by 500 is one, and does not pass."""
+    try:
+        return server.post(path, body)
+    except TransientError as error:
+        if not _TOO_LARGE.search(error.said):
+            raise
+        raise RequestError(str(error), None, error.status, error.said) from None
+
+
+def _with_repair(
+    error: RequestError, texts: Sequence[str], of: Sequence[str] = ("batch_size",)
+) -> RequestError:
+    """Return a refusal with what helps against texts that are too long, or too many at once.
+
+    Args:
+        error: The refusal.
+        texts: Of the request.
+        of: Options by which they become fewer.
+    """
+    if found := _AT_ONCE.search(error.said):
+        ways = " or ".join(f"-R {name}={found[1] or found[2]}" for name in of)
+        told = f"Send fewer texts at once: {ways}"
+    elif error.refusal is not None or _TOO_LONG.search(error.said):
+        longest = max(texts, key=len)
+        told = (
+            f"The longest of {counted(len(texts), 'text')} has {len(longest):,} characters: "
+            f"{shortened(longest)}. {_SHORTER}"
+        )
+    else:
+        return error
+    return RequestError(sentences(str(error), told), error.refusal, error.status, error.said)
+
+
+def _said_in(answer: Any) -> str:
+    """Return what an answer of status 200 says of an error."""
+    error = error_in(answer)
+    return f": {words_of(error)}" if error else ""
+
+
+def _rows_in(items: Any, count: int) -> tuple[list[Any], str]:
     """Return the rows of items in the order of their texts, and what is wrong with them.
 
     Items without any index stand in that order.
     """
+    if not isinstance(items, list) or not all(isinstance(one, dict) for one in items):
+        return [], f"answered what is no list of embeddings{_said_in(items)}"
     bare = next((n for n, item in enumerate(items) if "embedding" not in item), None)
     if bare is not None:
         return [], f"answered with items without an embedding, such as item {bare}"
-    unnumbered = [n for n, item in enumerate(items) if item.get("index") is None]
-    indexes: list[Any] = [item.get("index") for item in items]
+    indexes = _places(items)
+    unnumbered = [n for n, index in enumerate(indexes) if index is None]
     if len(unnumbered) == len(items):
         indexes = list(range(len(items)))
     elif unnumbered:
@@ -303,6 +359,15 @@ def _rows_in(items: list[dict[str, Any]], count: int) -> tuple[list[Any], str]:
             f"{counted(count, 'text')}: it must give one for each, index 0 to {count - 1}"
         )
     return [_numbers(rows[index]) for index in range(count)], ""
+
+
+def _places(items: Sequence[dict[str, Any]]) -> list[Any]:
+    """Return the indexes of items; Google leaves out an index 0, as every value of zero."""
+    indexes = [item.get("index") for item in items]
+    rest = {int(float(str(index))) for index in indexes if _is_place(index)}
+    if indexes.count(None) == 1 and rest and rest == set(range(1, len(items))):
+        return [0 if index is None else index for index in indexes]
+    return indexes
 
 
 def _is_place(index: Any) -> bool:
@@ -338,7 +403,8 @@ class GeminiEmbedder(ServerEmbedder):
         given = answer if isinstance(answer, dict) else {}
         # The third and second are Vertex AI's.
         found = given.get("embeddings") or given.get("predictions") or [given.get("embedding")]
-        return list(map(_item_of, found)) if isinstance(found, list) else found
+        is_told = isinstance(found, list) and found != [None]
+        return list(map(_item_of, found)) if is_told else given
 
     @cached_property
     def _server(self) -> GeminiServer:
@@ -388,41 +454,66 @@ class ServerReranker:
         for query, of_query in groupby(pairs, key=itemgetter(0)):
             for texts in requests_of([text for _, text in of_query], self._options.batch_size):
                 found += self._asked(query, texts)
+        texts_read = {tuple(words(text[:_SEEN].casefold())) for _, text in pairs}
+        if len(texts_read) > 2 and len(set(found)) == 1:
+            raise ModelError(
+                self._server.told(
+                    f"gave one and the same score for {len(texts_read)} different texts. Is it "
+                    "well, and this model one that ranks?"
+                )
+            )
         return found
 
     def _asked(self, query: str, texts: list[str]) -> list[float]:
         server = self._server
         asked = well_formed(query) if query.strip() else " "
-        body = {"model": self._options.model, "query": asked, "documents": texts, "texts": texts}
+        body: dict[str, Any] = {"model": self._options.model, "query": asked}
+        body |= {"documents": texts, "texts": texts}
+        body["top_n"] = len(texts)  # else some servers give the first ten, or none
 
-        def ask() -> Any:
-            return server.post("/rerank", {n: v for n, v in body.items() if n not in self._without})
+        def ask() -> list[float]:
+            sent = {name: value for name, value in body.items() if name not in self._without}
+            return self._scores_in(_posted(server, "/rerank", sent), texts)
 
-        tokens = _tokens_of([asked, *texts])
-        try:
-            answer = server.answer(ask, tokens)
-        except RequestError as error:  # most servers know one of the two names of the texts
-            named = next((n for n in ("texts", "documents") if n in error.said), None)
-            if named is None or self._without:
-                raise
-            self._without = {named}
-            answer = server.answer(ask, tokens)
+        while True:  # ends: each refusal takes a field out
+            try:
+                return server.answer(ask, _tokens_of([asked, *texts]))
+            except RequestError as error:
+                told, gone = _with_repair(error, texts, ("batch_size", "depth")), self._without
+                # Most servers know one of the two names of the texts.
+                may_go = () if {"texts", "documents"} & gone else ("texts", "documents")
+                optional = [name for name in ("top_n", *may_go) if name not in gone]
+                named = next((name for name in optional if name in error.said), None)
+                if named is None or told is not error:
+                    raise told from None
+                self._without = gone | {named}
+
+    def _scores_in(self, answer: Any, texts: Sequence[str]) -> list[float]:
+        """Return the score of each text.
+
+        Raises:
+            TransientError: The answer has no number for one of them.
+        """
         items = answer
         if isinstance(answer, dict):
             items = answer.get("results") or answer.get("data")
-        scores: dict[Any, Any] = {}
-        for item in items if isinstance(items, list) else ():
-            if isinstance(item, dict) and _is_place(item.get("index")):
-                score = item.get("relevance_score", item.get("score"))
-                scores[int(float(item["index"]))] = score
+        items = [one for one in items if isinstance(one, dict)] if isinstance(items, list) else []
+        scores = {
+            int(float(place)): item.get("relevance_score", item.get("score"))
+            for place, item in zip(_places(items), items, strict=True)
+            if _is_place(place)
+        }
         numbers = [scores.get(place) for place in range(len(texts))]
-        if not all(isinstance(n, (int, float)) and math.isfinite(n) for n in numbers):
-            said = f"gave no score for each of {counted(len(texts), 'text')}: {shortened(answer)}"
-            raise ModelError(server.told(said))
-        return [float(n) for n in numbers if n is not None]
+        found = [float(n) for n in numbers if isinstance(n, (int, float)) and math.isfinite(n)]
+        if len(found) == len(texts):
+            return found
+        said = f"gave no score for each of {counted(len(texts), 'text')}"
+        if found:
+            said += f" but for {len(found)}, so that -R batch_size={len(found)} may help"
+        raise self._server.transient(f"{said}{_said_in(answer) or f': {shortened(answer)}'}")
 
-    _without: Collection[str] = ()
-    """Names of the texts that the server does not take."""
+    _without: frozenset[str] = frozenset()
+    """Fields that the server does not take."""
 
     @cached_property
     def _server(self) -> OpenAIServer:

@@ -145,6 +145,7 @@ _PARTS: Mapping[str, Mapping[tuple[type, ...], tuple[str, ...]]] = {
                 LINES,
                 MEASURED,
                 "truncated",
+                "empty_answers",
                 "calls_in_text",
                 "unknown_ends",
                 "unrecorded",

@@ -128,6 +128,8 @@ class _Totals:
     """Role to the number of its replies that a limit of tokens cut."""
     unknown_ends: Counter[str] = field(default_factory=Counter)
     """Word of a server that SEAL does not know to the number of replies that ended by it."""
+    empty: Counter[str] = field(default_factory=Counter)
+    """Role to the number of its answers that say nothing, call nothing and end as usual."""
     names: Collection[str] = ()
     """Of the tools whose calls a server may have left in a text."""
     in_text: Counter[str] = field(default_factory=Counter)
@@ -205,6 +207,7 @@ class _Totals:
         if finish == IN_TEXT:
             self.in_text["read"] += 1
         elif step.call is None and step.author != USER:
+            self.empty[step.author] += finish == "stop" and not step.content.strip()
             self.in_text["left"] += bool(calls_written(step.content, self.names))
 
     def unrecorded_calls(self) -> dict[str, Any]:
@@ -499,6 +502,7 @@ def _summary(
     trials = (manifest.get("measure") or {}).get("trials", 1)
     ids = list(tasks)
     truncated, thought = +totals.truncated, totals.usage.reasoning
+    empty = +totals.empty
     unknown, in_text = totals.unknown_ends, +totals.in_text
     unrecorded = totals.unrecorded_calls()
     missing = sum(max(0, trials - totals.chats[task]) for task in ids)
@@ -515,6 +519,7 @@ def _summary(
         **({"unanswered": totals.unanswered} if totals.unanswered else {}),
         **({FAILED_GOLD: dict(totals.failed.most_common(_QUESTIONS))} if totals.failed else {}),
         **({"truncated": dict(sorted(truncated.items()))} if truncated else {}),
+        **({"empty_answers": dict(sorted(empty.items()))} if empty else {}),
         **({"calls_in_text": dict(sorted(in_text.items()))} if in_text else {}),
         **({"unknown_ends": dict(sorted(unknown.items()))} if unknown else {}),
         LINES: folder.lines(),

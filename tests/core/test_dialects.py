@@ -52,6 +52,11 @@ WRITTEN = {
         "<arg_key>days</arg_key>\n<arg_value>3</arg_value>\n</tool_call>",
     ),
     "Python": ("python", "[get_weather(city='Bern', days=3)]"),
+    "Gemini's code": (
+        "tool_code",
+        '```tool_code\nprint(default_api.get_weather(city="Bern", days=3))\n```',
+    ),
+    "Gemma's code": ("tool_code", "```tool_code\nget_weather(city='Bern', days=3)\n```"),
     "functioncall": (
         "functioncall",
         '<functioncall> {"name": "get_weather", "arguments": \'{"city": "Bern", "days": 3}\'}',

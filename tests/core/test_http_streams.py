@@ -5,7 +5,7 @@ import pytest
 from looped import every_case
 
 from seal.core import http
-from seal.core.http import CHAT, CutStreamError
+from seal.core.http import CHAT, RESPONSES, CutStreamError, chat_of
 
 answer_in, has_words, is_ended = (
     partial(read, form=CHAT) for read in (http.answer_in, http.has_words, http.is_ended)
@@ -170,6 +170,151 @@ def test_a_name_may_come_in_pieces():
     pieces = part(0, "a", "get_"), part(0, None, "weather"), part(0, arguments="{}")
     told = said("".join(chunk(tool_calls=[one]) for one in pieces))
     assert told["tool_calls"][0]["function"] == {"name": "get_weather", "arguments": "{}"}
+
+
+def calls_in(*parts, offered=("get_weather", "ping")):
+    """Return the calls of parts, one a chunk, to a request that offers tools."""
+    text = "".join(chunk(tool_calls=[one]) for one in parts) + chunk("tool_calls") + DONE
+    told = http.answer_in(text.encode(), chat_of(offered))["choices"][0]["message"]["tool_calls"]
+    return [(one["function"].get("name"), one["function"]["arguments"]) for one in told]
+
+
+BERN, OSLO = '{"city": "Bern"}', '{"city": "Oslo"}'
+BOTH = [("get_weather", BERN), ("get_weather", OSLO)]
+
+
+def test_a_name_that_comes_after_the_arguments_is_that_of_its_call():
+    late = [
+        one
+        for index, given in enumerate((BERN, OSLO))
+        for one in (part(index, f"c{index}", None, given), part(index, None, "get_weather", ""))
+    ]
+    assert calls_in(*late) == BOTH
+    empty_first = [
+        part(0, "a", "", ""),
+        part(0, None, "get_weather"),
+        part(0, None, None, BERN),
+        part(1, "b", "", ""),
+        part(1, None, "get_weather"),
+        part(1, None, None, OSLO),
+    ]
+    assert calls_in(*empty_first) == BOTH
+    amid = part(0, "a", None, BERN[:5]), part(0, None, "get_weather", BERN[5:])
+    assert calls_in(*amid) == BOTH[:1]
+
+
+def test_a_name_after_whole_arguments_without_one_begins_a_call_where_it_has_its_own():
+    assert calls_in(part(0, None, None, BERN), part(0, None, "get_weather", OSLO)) == [
+        (None, BERN),
+        ("get_weather", OSLO),
+    ]
+
+
+def test_pieces_of_a_name_join_where_no_tool_has_the_first_of_them():
+    split = [
+        one
+        for index, given in enumerate((BERN, OSLO))
+        for one in (part(index, f"c{index}", "get_", ""), part(index, None, "weather", given))
+    ]
+    assert calls_in(*split) == BOTH
+    assert calls_in(*split, offered=("get_weather", "weather")) == BOTH
+    three = part(0, "a", "get", ""), part(0, "a", "_wea", ""), part(0, "a", "ther", BERN)
+    assert calls_in(*three) == BOTH[:1]
+    two = part(0, "a", "get_", BERN), part(0, "b", "weather", OSLO)
+    assert calls_in(*two, offered=("get_", "weather", "get_weather")) == [
+        ("get_", BERN),
+        ("weather", OSLO),
+    ]
+
+
+def test_names_that_are_whole_stay_calls_of_their_own_where_tools_are_offered():
+    whole = [part(0, f"c{n}", "get_weather", given) for n, given in enumerate((BERN, OSLO))]
+    assert calls_in(*whole) == BOTH
+    assert calls_in(*({**one, "id": None} for one in whole)) == BOTH
+    repeated = [part(0, "a", "get_weather", piece) for piece in (BERN[:3], BERN[3:])]
+    assert calls_in(*repeated) == BOTH[:1]
+    begun = [part(n, f"c{n}", "get_weather", "") for n in range(2)]
+    mixed = [
+        part(n, None, None, given[k])
+        for k in (slice(4), slice(4, None))
+        for n, given in enumerate((BERN, OSLO))
+    ]
+    assert calls_in(*begun, *mixed) == BOTH
+
+
+def item(place, kind="function_call", **fields):
+    return {"type": kind, "id": f"i{place}", **fields}
+
+
+def responded(*events, output=None, ids=True):
+    """Return the output of a response of which events told before its last one."""
+    told = []
+    for number, (name, place, fields) in enumerate(events):
+        id = f"i{place}" if ids else f"other{number}"
+        if "item" in fields:
+            fields = {"item": {**fields["item"], "id": id}}
+        else:
+            fields = {**fields, "item_id": id}
+        told.append(event(type=f"response.{name}", output_index=place, **fields))
+    ended = {"status": "completed", "output": output}
+    text = "".join(told) + event(type="response.completed", response=ended)
+    return http.answer_in(text.encode(), RESPONSES)["output"]
+
+
+def call_events(place, given, done=True, filled=True):
+    begun = item(place, name="get_weather", call_id=f"c{place}", arguments="")
+    yield "output_item.added", place, {"item": begun}
+    yield "function_call_arguments.delta", place, {"delta": given[:4]}
+    yield "function_call_arguments.delta", place, {"delta": given[4:]}
+    if done:
+        yield "function_call_arguments.done", place, {"arguments": given}
+        whole = begun | ({"arguments": given} if filled else {"name": ""})
+        yield "output_item.done", place, {"item": whole}
+
+
+def called(output):
+    return [(one["name"], one["arguments"]) for one in output]
+
+
+@pytest.mark.parametrize("ids", [True, False])
+@pytest.mark.parametrize(("done", "filled"), [(False, True), (True, False), (True, True)])
+def test_a_response_has_the_calls_that_its_events_told(ids, done, filled):
+    told = [*call_events(0, BERN, done, filled), *call_events(1, OSLO, done, filled)]
+    assert called(responded(*told, output=[], ids=ids)) == BOTH
+    empty = [item(n, name="", arguments="") for n in range(2)]
+    assert called(responded(*told, output=empty, ids=ids)) == BOTH
+    whole = [item(n, name="get_weather", arguments=given) for n, (_, given) in enumerate(BOTH)]
+    assert called(responded(*told, output=whole, ids=ids)) == BOTH
+
+
+def test_calls_of_a_response_at_one_place_are_told_by_their_ids():
+    events = []
+    for n, (_, given) in enumerate(BOTH):
+        events += [(name, n, fields) for name, _, fields in call_events(n, given, False)]
+    told = "".join(
+        event(
+            type=f"response.{name}",
+            output_index=0,
+            **(
+                {"item": {**f["item"], "id": f"i{n}"}} if "item" in f else {**f, "item_id": f"i{n}"}
+            ),
+        )
+        for name, n, f in events
+    )
+    ended = event(type="response.completed", response={"status": "completed", "output": []})
+    assert called(http.answer_in((told + ended).encode(), RESPONSES)["output"]) == BOTH
+
+
+def test_a_response_has_the_words_that_its_events_told():
+    begun = ("output_item.added", 0, {"item": item(0, "message", content=[])})
+    pieces = [("output_text.delta", 0, {"delta": piece, "content_index": 0}) for piece in "ab"]
+    done = ("output_text.done", 0, {"text": "ab", "content_index": 0})
+    for events in ([begun, *pieces], [begun, *pieces, done], pieces, [begun, done]):
+        for output in ([], None, [item(0, "message", content=[{"text": ""}])]):
+            (told,) = responded(*events, output=output)
+            assert (told["type"], told["content"]) == ("message", [{"text": "ab"}])
+    whole = [item(0, "message", content=[{"type": "output_text", "text": "abc"}])]
+    assert responded(begun, *pieces, output=whole) == whole
 
 
 def test_a_reason_in_each_chunk_is_one_reason():

@@ -14,6 +14,7 @@ pytest.importorskip("mcp")
 
 from servers import Answer as Answered
 from servers import ModelServer
+from servers import answer as answered
 
 from seal.core import DataError, InfrastructureError, UsageError
 from seal.environments.mcp_servers import (
@@ -254,6 +255,44 @@ def test_a_session_that_ended_is_told_and_a_new_one_may_begin() -> None:
         with pytest.raises(SessionEndedError, match="has ended its session"):
             sessions.of("shop").call("look", {})
         assert sessions.begin_again("shop").call("look", {}).content == "sunny"
+
+
+NO_SESSION = {"error": "Session not found"}
+NO_MESSAGES = [
+    answered(NO_SESSION),
+    Answered(
+        b"event: message\ndata: " + json.dumps(NO_SESSION).encode() + b"\n\n",
+        headers={"Content-Type": "text/event-stream"},
+    ),
+    Answered(b"<html>504 Gateway Time-out</html>", headers={"Content-Type": "text/html"}),
+    {"error": {"code": -32001, "message": "Session not found"}},
+]
+
+
+@pytest.mark.parametrize("given", NO_MESSAGES)
+def test_what_is_no_message_of_the_protocol_is_no_answer_of_a_tool(given: Any) -> None:
+    with scripted(Scripted(given, "sunny", given)) as sessions:
+        with pytest.raises(SessionEndedError, match=r"no answer of MCP: .*check its address"):
+            sessions.of("shop").call("look", {})
+        session = sessions.begin_again("shop")
+        assert session.call("look", {}).content == "sunny"
+        with pytest.raises(InfrastructureError, match="no answer of MCP"):
+            session.call("look", {})
+
+
+def test_an_empty_cursor_is_asked_for_and_ends_a_list_that_begins_anew() -> None:
+    more = {"name": "more", "inputSchema": {"type": "object"}}
+    lists: list[Any] = [
+        lambda at: {"tools": [more]} if at == "" else {"tools": [LISTED], "nextCursor": ""},
+        lambda at: {"tools": [LISTED, more], "nextCursor": ""},  # the same at every cursor
+        lambda at: 500 if at == "" else {"tools": [LISTED, more], "nextCursor": ""},
+    ]
+    for pages in lists:
+        shop = Scripted()
+        shop.pages = pages
+        with scripted(shop) as sessions:
+            named = [tool["name"] for tool in sessions.of("shop").listing().tools]
+        assert named == ["look", "more"]
 
 
 def test_a_status_of_http_is_no_answer_of_a_tool(monkeypatch: pytest.MonkeyPatch) -> None:

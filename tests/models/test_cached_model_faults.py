@@ -55,6 +55,7 @@ def after(store, kept, identity=IDENTITY):
         ("tool_calls", "", ()),
         ("", "", ()),
         ("", "", (ToolCall("", "look", None, '{"a": '),)),
+        ("tool_calls", "", (ToolCall("", "", {"a": 1}),)),
     ],
 )
 def test_a_kept_fault_is_asked_for_again_and_the_answer_is_kept(store, finish, content, calls):
@@ -63,6 +64,16 @@ def test_a_kept_fault_is_asked_for_again_and_the_answer_is_kept(store, finish, c
     again = CachedModel(model, store, IDENTITY).complete(ASK)
     assert again.content == "Sunny." and again.kept and model.asked == 1
     assert CachedModel(model, store, IDENTITY, "replay").complete(ASK).content == "Sunny."
+
+
+NOTHING = {"tokens_in": 3, "tokens_out": 0, "estimated": False, "reasoning": 0}
+
+
+@pytest.mark.parametrize(
+    ("usage", "asked"), [({}, 1), ({"tokens_out": 2}, 0), ({"estimated": True}, 0)]
+)
+def test_kept_answers_of_no_token_are_asked_for_again(store, usage, asked):
+    assert after(store, answer("stop", usage=NOTHING | usage))[1].asked == asked
 
 
 def test_replay_has_no_answer_where_a_fault_is_kept(store):

@@ -1,5 +1,6 @@
 """Every end, error and status through every wire: what is the server's is never an answer."""
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -166,6 +167,97 @@ def test_an_answer_that_says_that_it_calls_and_has_no_call_is_the_servers(wire):
         assert is_fault(asked(wire, wire.ends(said, None, wire.calls)))
 
 
+def changed(given, old, new):
+    """Return an answer with other words in its body."""
+    body = given.body.replace(old.encode(), new.encode())
+    assert body != given.body
+    return Answer(body, headers=given.headers)
+
+
+@every_wire
+def test_a_call_without_a_name_is_the_servers(wire):
+    whole = wire.ends(None, ARGUMENTS, wire.calls)
+    for nameless in ('"name": ""', '"name": null', '"nothing": 1'):
+        assert is_fault(asked(wire, changed(whole, '"name": "weather"', nameless))), nameless
+
+
+TOKENS = {"prompt_tokens": 3, "input_tokens": 3, "promptTokenCount": 3}
+
+
+def counted(given, count):
+    """Return an answer with the tokens that its server counts, in the words of every wire."""
+    told = {"completion_tokens": count, "output_tokens": count, "candidatesTokenCount": count}
+    usage = json.dumps(TOKENS | told)
+    body = given.body.decode().replace('"usage": null', f'"usage": {usage}')
+    for first in ('"choices":', '"candidates":', '"id": "r",'):
+        body = body.replace(first, f'"usage": {usage}, "usageMetadata": {usage}, {first}')
+    return Answer(body.encode(), headers=given.headers)
+
+
+@every_wire
+def test_nothing_said_is_the_models_where_tokens_are_counted_and_the_servers_where_none(wire):
+    word = "end_turn" if wire.calls == "tool_use" else "stop"
+    for said in ("", None):
+        nothing = wire.ends(said, None, word)
+        assert is_fault(asked(wire, counted(nothing, 0)))
+        found, _ = asked(wire, counted(nothing, 5))
+        assert (found.content, found.usage.tokens_out) == ("", 5)
+    found, _ = asked(wire, counted(wire.ends("Sunny.", None, word), 0))
+    assert found.content == "Sunny."
+
+
+@every_wire
+def test_arguments_of_two_calls_in_one_text_are_two_calls_or_the_servers_fault(wire):
+    if "gemini" in wire.model or (wire.parts is None and "anthropic" in wire.model):
+        return  # arguments are objects there
+    glued = wire.ends(None, ARGUMENTS + '{"city": "Oslo"}', wire.calls)
+    found, _ = asked(wire, glued)
+    assert [call.arguments for call in found.calls] == [{"city": "Bern"}, {"city": "Oslo"}]
+    assert is_fault(asked(wire, wire.ends(None, ARGUMENTS + '{"pings": 2}', wire.calls)))
+    again, _ = asked(wire, wire.ends(None, ARGUMENTS * 2, wire.calls))
+    assert [call.arguments for call in again.calls] == [{"city": "Bern"}]
+    cut, _ = asked(wire, wire.ends(None, ARGUMENTS + '{"ci', wire.calls))
+    assert [call.arguments for call in cut.calls] == [None]
+
+
+@pytest.mark.skipif("anthropic, streamed" not in WIRES, reason="no extra anthropic")
+def test_blocks_of_one_index_are_blocks_of_their_own():
+    wire = WIRES["anthropic, streamed"]
+    started, *first = wire.parts(None, ARGUMENTS, None)[:-1]
+    second = [*map(tuple, json.loads(json.dumps(first).replace("Bern", "Oslo")))]
+    second[0][1]["content_block"]["id"] = "b"
+    stop = ("content_block_stop", {"type": "content_block_stop", "index": 0})
+    for between in ([], [stop], [stop, stop]):
+        blocks = [started, *first, *between, *second, *wire.parts(None, None, "tool_use")[1:]]
+        found, _ = asked(wire, events(*blocks, done=False))
+        assert [call.arguments for call in found.calls] == [{"city": "Bern"}, {"city": "Oslo"}]
+
+
+@pytest.mark.skipif("anthropic, streamed" not in WIRES, reason="no extra anthropic")
+def test_pieces_of_a_block_that_no_event_began_count():
+    wire = WIRES["anthropic, streamed"]
+    said = [one for one in wire.parts("Sunny.", None, "end_turn") if "start" not in one[0][8:]]
+    assert asked(wire, events(*said, done=False))[0].content == "Sunny."
+
+
+@pytest.mark.skipif("gemini" not in WIRES, reason="no extra gemini")
+def test_arguments_after_a_name_without_any_are_its_own():
+    def content(*calls, word="STOP"):
+        parts = [{"functionCall": call} for call in calls]
+        return {"candidates": [{"content": {"parts": parts}, "finishReason": word}]}
+
+    late = [{"name": "weather", "args": {}}, {"args": {"city": "Bern"}}]
+    late += [{"name": "weather"}, {"args": {}}]
+    found, _ = asked(WIRES["gemini"], answer(content(*late)))
+    assert [call.arguments for call in found.calls] == [{"city": "Bern"}, {}]
+    streamed = events(*(content(one, word=None) for one in late), content(), done=False)
+    found, _ = asked(WIRES["gemini, streamed"], streamed)
+    assert [call.arguments for call in found.calls] == [{"city": "Bern"}, {}]
+    partial = {"partialArgs": [{"jsonPath": "$.city", "stringValue": "Bern"}]}
+    told = content({"name": "weather", "willContinue": True}, partial, {})
+    assert is_fault(asked(WIRES["gemini"], answer(told)))
+
+
 @every_wire
 def test_an_answer_without_an_end_is_the_servers(wire):
     for said in (None, "") if wire.parts is None else (None, "", "The weath"):
@@ -277,3 +369,7 @@ def test_the_table_of_ends():
     assert fault_in("tool_calls", True, 0) and not fault_in("tool_calls", False, 1)
     assert fault_in("", False, 0) and fault_in("", False, 1, readable=False)
     assert fault_in("error_finish", True, 1)
+    assert fault_in("stop", True, 1, named=False)
+    assert not fault_in("length", False, 1, named=False)  # the limit cut it
+    assert fault_in("stop", False, 0, tokens=0) and not fault_in("stop", False, 0, tokens=2)
+    assert not fault_in("content_filter", False, 0, tokens=0)

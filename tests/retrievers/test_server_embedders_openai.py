@@ -181,17 +181,68 @@ def test_only_a_request_that_another_may_replace_is_refused():
         (openai_rows([["x"], [1.0]]), "rows of numbers"),
         (openai_rows([{"a": 1}, [1.0]]), "rows of numbers"),
         (openai_rows([None, [1.0]]), "rows of numbers|one length"),
-        (openai_rows([[None], [1.0]]), "row 0 of 2 holds NaN.*'one'"),
+        (openai_rows([[], [1.0]]), "one length"),
         (openai_rows(["AACAPw", [1.0]]), "rows of numbers"),
         (openai_rows([[0.0, 0.0], [1.0, 2.0]]), "zeros alone for 1 of 2 texts, the first 'one'"),
+    ],
+)
+def test_rows_that_are_none_are_tried_again_and_then_told(given, message):
+    with server_of(given, given) as server:
+        assert re.search(message, told(server, max_tries=2))
+    assert len(server.received) == 2
+    with server_of(given) as server:
+        assert len(embedder(server).embed(["one", "two"])) == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (openai_rows([[None], [1.0]]), "row 0 of 2 holds NaN.*'one'"),
         (openai_rows([[1.0], [float("nan")]]), "row 1 of 2 holds NaN.*'two'"),
         (openai_rows([[1.0], [float("inf")]]), "row 1 of 2 holds NaN or an infinite.*'two'"),
     ],
 )
-def test_rows_that_are_none_fail_at_once(given, message):
+def test_a_row_that_holds_no_numbers_fails_at_once(given, message):
     with server_of(given) as server:
         assert re.search(message, told(server))
     assert len(server.received) == 1
+
+
+def test_an_error_in_an_answer_of_status_200_is_told_in_the_servers_words():
+    error = answer({"error": {"message": "model not loaded", "type": "server_error"}})
+    with server_of(error, error) as server:
+        found = told(server, max_tries=2)
+    assert "no list of embeddings: model not loaded (server_error) (tried 2 times)" in found
+
+
+def test_a_text_that_llama_cpp_cannot_process_names_the_option_that_cuts_it():
+    said = "input is too large to process. increase the physical batch size"
+    with server_of(failure(500, said)) as server:
+        found = told(server)
+    assert len(server.received) == 1 and "-R cut=N" in found and "'one'" in found
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["batch size 33 > maximum allowed batch size 32", "List should have at most 32 items"],
+)
+def test_too_many_texts_at_once_name_their_repair(said):
+    with server_of(failure(422, said)) as server:
+        assert "-R batch_size=32" in told(server)
+
+
+def test_a_body_that_is_not_packed_as_its_header_says_is_no_unreachable_server():
+    rows = openai_rows([[1.0], [2.0]])
+    packed = Answer(rows.body, headers={**rows.headers, "Content-Encoding": "gzip"})
+    with server_of(packed, packed) as server:
+        found = told(server, max_tries=2)
+    assert "wrong header Content-Encoding" in found and "gzip" in found
+    assert "Is it running" not in found
+
+
+def test_options_of_the_server_stand_beside_the_model():
+    with pytest.raises(UsageError, match="without quotes: model=openai/m,base_url=http://a/v1"):
+        build_embedder("openai/m,base_url=http://a/v1", {})
 
 
 @pytest.mark.parametrize(
@@ -216,18 +267,21 @@ def test_vectors_come_in_the_forms_that_servers_give():
     for rows in (
         [{"embedding": [1.0]}, {"embedding": [2.0]}],  # in order, without an index
         [{"index": "1", "embedding": [2.0]}, {"index": 0.0, "embedding": [1.0]}],
+        [{"embedding": [1.0]}, {"index": 1, "embedding": [2.0]}],  # Google leaves out a zero
+        [{"index": 1, "embedding": [2.0]}, {"embedding": [1.0]}],
         [{"index": 0, "embedding": "AACAPw=="}, {"index": 1, "embedding": "AAAAQA=="}],
     ):
         with server_of(answer({"data": rows})) as server:
             assert embedder(server).embed(["a", "b"]) == [[1.0], [2.0]]
     half = [{"index": 0, "embedding": [1.0]}, {"embedding": [2.0]}]
-    with server_of(answer({"data": half})) as server:
-        assert "lack an index, such as item 1" in told(server)
+    with server_of(answer({"data": half}), answer({"data": half})) as server:
+        assert "lack an index, such as item 1" in told(server, max_tries=2)
 
 
 def test_one_vector_for_all_texts_is_no_answer():
-    with server_of(openai_rows([[1.0, 2.0]] * 3)) as server, pytest.raises(ModelError) as caught:
-        embedder(server).embed(["a cat", "a dog", "a bird"])
+    same = openai_rows([[1.0, 2.0]] * 3)
+    with server_of(same, same) as server, pytest.raises(ModelError) as caught:
+        embedder(server, max_tries=2).embed(["a cat", "a dog", "a bird"])
     assert "one and the same vector for 3 different texts" in str(caught.value)
     with server_of(openai_rows([[1.0, 2.0]] * 3)) as server:
         assert len(embedder(server).embed(["a cat", "A cat", "a  cat"])) == 3

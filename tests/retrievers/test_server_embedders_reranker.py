@@ -1,9 +1,13 @@
 """Rerankers behind a server, in the forms that servers have."""
 
+import json
+from dataclasses import replace
+
 import pytest
-from servers import ModelServer, answer, failure
+from servers import ModelServer, answer, failure, played
 
 from seal.core import ModelError, UsageError
+from seal.retrievers.build import build_retriever
 from seal.retrievers.rerankers import Rerank
 from seal.retrievers.server_embedders import ServerReranker
 
@@ -54,10 +58,78 @@ def test_scores_are_those_of_the_texts_in_any_order(field, score, refused):
 )
 def test_a_text_without_a_score_is_an_error(given):
     with (
-        ModelServer([answer(given)]) as server,
+        ModelServer([answer(given)], repeat=True) as server,
         pytest.raises(ModelError, match="no score for each of 2 texts"),
     ):
         scorer(server).scores(PAIRS[:2])
+
+
+def test_an_answer_without_its_scores_is_asked_for_again():
+    for trouble in (answer({"results": []}), answer({"error": {"message": "gone"}}), failure(503)):
+        with ModelServer(played([trouble], scores_of)) as server:
+            assert scorer(server).scores(PAIRS) == [3.0, 4.0, 3.0]
+        assert len(server.received) == 3
+    gone = answer({"error": {"message": "backend gone", "type": "server_error"}})
+    with (
+        ModelServer([gone], repeat=True) as server,
+        pytest.raises(ModelError, match="backend gone"),
+    ):
+        scorer(server).scores(PAIRS)
+
+
+def test_all_scores_are_asked_for_where_a_server_may_be_asked_so():
+    def first(request):  # as servers do that give the first ten, or none, by default
+        rows = scores_of(request)
+        count = request.body.get("top_n", 0)
+        return answer({"results": json.loads(rows.body)["results"][:count]})
+
+    with ModelServer(first) as server:
+        assert scorer(server).scores(PAIRS) == [3.0, 4.0, 3.0]
+    assert [request.body["top_n"] for request in server.received] == [2, 1]
+
+    def strict(request):
+        unknown = {"top_n", "texts"} & request.body.keys()
+        return failure(422, f"not permitted: {unknown}") if unknown else scores_of(request)
+
+    with ModelServer(strict) as server:
+        assert scorer(server).scores(PAIRS) == [3.0, 4.0, 3.0]
+    assert len(server.received) == 4
+    with (
+        ModelServer(lambda request: answer({"results": [{"index": 0, "score": 1.0}]})) as server,
+        pytest.raises(ModelError, match="but for 1, so that -R batch_size=1 may help"),
+    ):
+        scorer(server).scores(PAIRS[:2])
+
+
+def test_an_index_of_zero_may_be_left_out():
+    rows = [{"index": 1, "relevance_score": 2.0}, {"relevance_score": 1.0}]
+    with ModelServer([answer({"results": rows})]) as server:
+        assert scorer(server).scores(PAIRS[:2]) == [1.0, 2.0]
+
+
+def test_what_helps_against_too_many_or_too_long_texts_is_told():
+    many = failure(413, "batch size 50 > maximum allowed batch size 32")
+    with ModelServer([many]) as server, pytest.raises(ModelError) as caught:
+        scorer(server).scores(PAIRS)
+    assert "-R batch_size=32 or -R depth=32" in str(caught.value)
+    long = failure(500, "input is too large to process. increase the physical batch size")
+    with ModelServer([long]) as server, pytest.raises(ModelError, match="-R cut=N"):
+        scorer(server).scores(PAIRS)
+    assert len(server.received) == 1
+    assert {"cut", "batch_size", "depth"} <= Rerank.OPTIONS
+
+
+def test_one_score_for_all_texts_is_no_answer():
+    same = [{"index": n, "relevance_score": 0.5} for n in range(3)]
+    with ModelServer([answer({"results": same})], repeat=True) as server:
+        with pytest.raises(ModelError, match="one and the same score for 3 different texts"):
+            scorer(server).scores([("rain?", text) for text in ("a", "b", "c")])
+        assert scorer(server).scores([("rain?", "a")] * 3) == [0.5] * 3
+
+
+def test_options_of_the_server_stand_beside_the_model(pool):
+    with pytest.raises(UsageError, match="without quotes: model=openai/m,base_url=http://a/v1"):
+        build_retriever("rerank", replace(pool, options={"model": "openai/m,base_url=http://a/v1"}))
 
 
 def test_a_server_must_be_named():

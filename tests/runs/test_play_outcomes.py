@@ -343,6 +343,14 @@ def test_calls_that_a_server_leaves_in_the_text_are_counted_told_and_read_by_fam
         assert (step.finish_reason, step.content) == ("stop", HERMES)
 
 
+def test_empty_answers_are_scored_and_told(model_server, one, tmp_path):
+    direct(one, tmp_path / "run", model_server(lambda request: text("")))
+    run = seal.Run.load(tmp_path / "run")
+    assert run.summary["errors"] == 0 and sum(run.summary["empty_answers"].values()) == 1
+    told = "empty answers, which count as the model's: execution_manager 1"
+    assert told in summary_notes(run.folder) and told in repr(run)
+
+
 def test_ends_that_nobody_knows_are_counted_and_told(model_server, one, tmp_path):
     direct(one, tmp_path / "run", model_server(lambda request: text("So.", finish_reason="Noon")))
     run = seal.Run.load(tmp_path / "run")
