@@ -389,7 +389,8 @@ class _Missed:
         if missing is not None and not (acted and all(f.expected == NO_ROW for f in of_end)):
             return self._never_made(missing, met)
         lost = self._lost_at(fault) if missing is None else None
-        by_gold = isinstance(part, KnownEnds) and part.gold is not None
+        gold = part.gold if isinstance(part, KnownEnds) else None
+        by_gold = gold is not None and bool(gold.sequences)
         if acted and (by_gold or fault.expected == NO_ROW or lost is not None):
             return self._effect(fault, acted, met, lost)
         if lost is not None or (by_gold and self._wrote(fault.table)):

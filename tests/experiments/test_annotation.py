@@ -218,7 +218,7 @@ def test_what_cannot_be_taken_is_named_and_the_rest_is_taken(run, tmp_path):
         "ann.csv, line 5: rating 'good': expected 1, 2, 3, 4, 5",
         "ann.csv, line 6: rating 'nan': expected 1, 2, 3, 4, 5",
         "ann.csv, line 7: malformed: expected 10 fields; a field that holds ',' needs quotes",
-        "ann.csv, line 8: malformed: expected 10 fields",
+        "ann.csv, line 8: malformed: expected 10 fields; a field that holds ',' needs quotes",
     )
 
 

@@ -114,7 +114,7 @@ def test_calls_made_at_once_stand_in_the_record_and_unknown_ones_too(
     async def play(tasks: list[dict[str, Any]]) -> None:
         async with Client(tasks[0]["url"]) as client:
             tools = [tool.name for tool in (await client.list_tools()).tools]
-            assert sorted(tools) == ["convert", "news", "submit", "weather"]
+            assert sorted(tools) == ["submit", "weather"]
             results: list[Any] = []
 
             async def call(name: str, **arguments: Any) -> None:
@@ -258,7 +258,7 @@ def test_what_was_offered_is_told_after_the_end_too(pool: Path, tmp_path: Path) 
             done = await client.call_tool("submit", {"answer": "sunny"})
             assert said(done) == "The task is finished. End the session."
             names = [tool.name for tool in (await client.list_tools()).tools]
-            assert sorted(names) == ["convert", "news", "submit", "weather"]
+            assert sorted(names) == ["submit", "weather"]
             (message,) = (await client.get_prompt("task")).messages
             assert message.content.text == "The task is finished. End the session."
         async with Client(tasks[1]["url"]) as client:
