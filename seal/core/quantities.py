@@ -663,8 +663,10 @@ def _joined(tokens: Sequence[Token]) -> Iterator[Quantity]:
             one = one._replace(number=one.number / parts, unit=held.unit)
         # "450 francs, about 0.94 francs" are two.
         is_smaller = bool(cents) or is_rest or held is None or one.unit != held.unit or after == ""
-        between = {str(token.value) for token in tokens[reached + 1 : place]}
-        is_near = place - reached <= 2 or (place - reached == 3 and between <= _BEFORE_PART)
+        is_near = place - reached <= 2 or (
+            place - reached == 3
+            and {str(token.value) for token in tokens[reached + 1 : place]} <= _BEFORE_PART
+        )
         if held is not None and is_near and is_smaller and _is_part(one, held):
             share = one.amount / _KINDS[str(held.unit)].factor
             told = (*(held.parts or ((held.number, str(held.unit)),)), (one.number, str(one.unit)))
@@ -680,16 +682,15 @@ def _joined(tokens: Sequence[Token]) -> Iterator[Quantity]:
 
 def _is_rest(one: Quantity, whole: Quantity, tokens: Sequence[Token], place: int) -> bool:
     """Tell whether a number is the cents or minutes of what stands before it: "36 euros fifty"."""
+    if one.unit is not None or not 10 <= one.number < 100 or one.number % 1:
+        return False
     is_money = whole.dimension is not None and whole.dimension == whole.unit != "%"
-    has_parts = is_money or (whole.unit == "h" and one.number < 60)
-    gap = tokens[place + 1].start - one.end if place + 1 < len(tokens) else _WIDE
-    ends = gap > 1 or isinstance(tokens[place + 1].value, Unit)
-    ends = ends or tokens[place + 1].value in word_list("plain") | word_list("english_small")
-    return has_parts and one.unit is None and one.number in range(10, 100) and ends
-
-
-_WIDE = 2
-"""Characters between a number and what follows it where that is another clause."""
+    if not is_money and (whole.unit != "h" or one.number >= 60):
+        return False
+    follows = tokens[place + 1] if place + 1 < len(tokens) else None
+    if follows is None or follows.start - one.end > 1 or isinstance(follows.value, Unit):
+        return True
+    return follows.value in word_list("plain") or follows.value in word_list("english_small")
 
 
 _BEFORE_PART = frozenset(["and", "almost", "about", "nearly", "roughly", "around", "some"])

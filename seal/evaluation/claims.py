@@ -589,7 +589,7 @@ def _denies_tool(clause: Clause, tools: Iterable[str]) -> bool:
     for tool in tools:
         of_tool = words(tool)
         things = {*map(singular, of_tool[1:])}
-        kin = {*map(stem, of_tool)}
+        verb = stem(of_tool[0]) if of_tool else ""
         unable = [one for one in clause.predicates if one.negated and one.is_first]
         unable = [one for one in unable if not one.group.isdisjoint(("can", "able"))]
         kinds = {deed_forms().base.get(one.verb) for one in unable} & (deeds_of(tool) - {"read"})
@@ -599,7 +599,7 @@ def _denies_tool(clause: Clause, tools: Iterable[str]) -> bool:
             if singular(word) not in things:
                 continue
             after = said[at + 1 : at + 2]
-            if after and (after in _APPS or stem(after[0]) in kin) and "no" in said[:at]:
+            if after and (after in _APPS or stem(after[0]) == verb) and "no" in said[:at]:
                 return True
             if general and kinds:
                 return True

@@ -207,7 +207,8 @@ def told_otherwise(goal: GoalChat) -> str:
     """Return a day, or day of the week, that results tell otherwise of the same thing; empty: none.
 
     The thing is the same where a call with its result, or a row of one, has a word of the sentence
-    that names something, or two of its numbers. Days that are reckoned from another are left out.
+    that names something, or two of its numbers. Days that are reckoned from another are left out,
+    and those beside the right one.
     """
     return next(filter(None, (_otherwise(text, goal) for text in spoken(goal))), "")
 
@@ -229,7 +230,9 @@ def _otherwise(text: str, goal: GoalChat) -> str:
             continue
         about = (fact for fact in facts if _is_about(fact, said))
         told = [_days_of(fact, known, isinstance(value, Day)) for fact in about]
-        if any(told) and not any(value in days for days in told):
+        # Of two days in a sentence the one that a result tells is of its thing; the other is not.
+        here = _days_of(said, known, isinstance(value, Day)) | {value}
+        if any(told) and all(here.isdisjoint(days) for days in told):
             return whole.said(start, end)
     return ""
 

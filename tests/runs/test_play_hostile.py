@@ -158,7 +158,6 @@ def test_the_record_says_what_was_left_out_as_the_server_refused_it(model_server
         text("CLEAR HISTORY"),
         text("{{ 7*7 }} <script>alert(1)</script> %s %d {0}"),
         calls(("no_such_tool", {"a": 1})),
-        calls(("", {})),
         calls(("weather\ud800\x00", {"city\udfff": "Ro\x00me\ud800"})),
         calls(("weather", "no json at all")),
         calls(("weather", '{"city": "Rome"')),
@@ -286,6 +285,15 @@ def test_simulator_that_raises_costs_its_task_and_names_the_place(pool, tmp_path
     assert "role 'executor': ZeroDivisionError: no weather" in failed.stops[0].error
     assert "test_play_hostile.py" in failed.stops[0].error
     assert [s.call.name for s in failed.steps if s.call] == ["weather"]
+
+
+def test_a_call_without_a_name_is_the_servers_fault_and_no_score(tmp_path):
+    pool = write_pool(tmp_path / "pool", many(1))
+    with ModelServer(by_manager(calls(("", {})))) as server:
+        result = play(pool, tmp_path / "run", model="openai/x,first_wait_s=0", base_url=server.url)
+
+    readable(result)
+    assert (result.exit_code, result.summary["errors"]) == (1, 1)
 
 
 def test_hostile_tasks_and_tools_are_played(tmp_path):
