@@ -168,7 +168,7 @@ class _Seen:
             self.rows[word].add(keys)
         for cell in row.values():
             if isinstance(cell, str) and " " in cell and _NAME.fullmatch(cell):
-                first, *others = words(cell)
+                first, *others = _NAME_WORD.findall(cell.lower())
                 self.names[first] |= {*others}
         if is_found:
             self.found.add(keys)
@@ -234,6 +234,7 @@ def _keys_of(row: Row) -> set[str]:
 
 _SHORT = 3
 _NAME = re.compile(r"[A-Z][^\W\d_]+(?:[ '.-]+[A-Z][^\W\d_]+){0,2}")
+_NAME_WORD = re.compile(r"[^\W\d_]+")
 _IS = re.compile(r"[a-z]{3,20}")
 """What somebody is, as a row has it: dentist."""
 
@@ -558,12 +559,13 @@ def _told_nobody(clause: Clause, seen: _Seen) -> bool:
 
 
 def _misnames(said: str, seen: _Seen) -> bool:
-    """Tell whether words give somebody of the world another second name."""
+    """Tell whether words give somebody of the world another second name, not the first letters."""
     pairs = (map(str.lower, found.groups()) for found in _PAIR.finditer(said))
     usual = word_list("no_names") | deed_forms().past.keys()
     return any(
         one in seen.names
-        and other not in seen.names[one] | usual
+        and other not in usual
+        and not any(name.startswith(other) for name in seen.names[one])
         and stem(other) not in seen.known.stems | plain_stems()
         for one, other in pairs
     )

@@ -244,3 +244,14 @@ def test_the_world_has_whom_it_has(answer: str, wrong: str) -> None:
 def test_no_message_takes_long_to_hold_against_the_world(piece: str) -> None:
     with quickly(8):
         said_falsely(piece * (50_000 // len(piece)), FOUND, TEXTED)
+
+
+def test_a_name_with_a_capital_within_or_cut_short_is_no_other_name() -> None:
+    row = {"id": "a-4", "name": "Leonardo DiCaprio", "film": "Northern Lantern"}
+    found = ("search_actors", {"name": "Leonardo DiCaprio"}, [row], {})
+    for answer in (
+        "I found Leonardo DiCaprio.",
+        "name: Leonardo DiCaprio, film: Northern La",
+    ):
+        check(answer, "", found)
+    check("I found Leonardo Brandt.", "I found Leonardo Brandt", found)
