@@ -65,7 +65,10 @@ def schema_faults(schema: Mapping[str, JSON]) -> Iterator[SchemaFault]:
             told = f"expected {wanted}, got {shortened(fault.instance)}"
             yield SchemaFault(".".join(place), told if wanted else fault.message[:200])
     for path, part in _maps(schema):
-        names = part.get("properties")
+        names, reference = part.get("properties"), part.get("$ref")
+        if isinstance(reference, str) and not _resolves(reference, schema):
+            told = f"{shortened(reference)} names no schema of this tool, or leads back to itself"
+            yield SchemaFault(".".join((*path, "$ref")), f"{told}; write the schema out")
         if part.get("enum") == []:
             yield SchemaFault(".".join((*path, "enum")), "no value is right; name some")
         if not isinstance(names, dict) or is_open(part):
@@ -188,7 +191,7 @@ def _maps(
             yield from _maps(inner, (*path, str(place)))
 
 
-def _resolves(reference: str, root: dict[str, Any]) -> bool:
+def _resolves(reference: str, root: Mapping[str, Any]) -> bool:
     """Tell whether a reference names a schema of the document that does not lead back to it.
 
     Back means: for the same value. A list whose items are such lists is no loop.

@@ -14,6 +14,7 @@ from unicodedata import category
 
 from seal.core.conditions import STRICT
 from seal.core.errors import UsageError, shortened
+from seal.core.values import loss_of
 
 if TYPE_CHECKING:
     from seal.core.quantities import Time
@@ -103,6 +104,8 @@ class Slot:
         if self.type in WORDS and isinstance(self.value, str):
             object.__setattr__(self, "value", (self.value,))
         object.__setattr__(self, "also", tuple(self.also))
+        if lost := loss_of((self.value, self.also)):
+            raise UsageError(f"{self._told}: {lost}, which nobody can tell; give a value that is")
         values = [_with_unit(one, self.unit) for one in (self.value, *self.also)]
         found = {_type_of(one, self.type, self._told) for one in values}
         if len(found) > 1:

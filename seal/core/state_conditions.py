@@ -43,7 +43,7 @@ from seal.core.table_matching import (
     unchanged,
     unlike,
 )
-from seal.core.values import alike, canonical_json, digest, loss_of
+from seal.core.values import alike, canonical_json, digest, json_bytes, loss_of
 
 if TYPE_CHECKING:
     from seal.core.types import Step, Tool, ToolCall, Trajectory
@@ -354,9 +354,12 @@ class Ended(OfTheStepAlone, abstract=True):
         return float(step.index == self.last and not self.differences)
 
 
-def _checked_ignore(place: str, ignore: Sequence[str]) -> None:
+def _checked_ignore(place: str, ignore: Any) -> None:
+    if not isinstance(ignore, (list, tuple)):
+        told = shortened(ignore)
+        raise UsageError(f"{place}: ignore: expected a list of names, got {told}; give [{told}]")
     for name in ignore:
-        if not name.strip("."):
+        if not isinstance(name, str) or not name.strip("."):
             raise UsageError(f"{place}: ignore: expected TABLE or TABLE.COLUMN, got {name!r}")
 
 
@@ -651,8 +654,22 @@ class FinalState(Condition):
 
     def __post_init__(self) -> None:
         """Check the rows, and what may differ."""
+        if not isinstance(self.table, str):
+            told = shortened(self.table)
+            raise UsageError(f"FinalState: expected the name of a table, got {told}; give a text")
         _checked_ignore("FinalState", self.ignore)
-        if lost := loss_of(self.rows) or record_in(self.rows):
+        rows: Any = self.rows
+        if not isinstance(rows, (list, tuple)) or not all(isinstance(row, dict) for row in rows):
+            raise UsageError(
+                f"FinalState: {self.table}: expected a list of rows, each a map from column to "
+                f"value, got {shortened(rows)}; give [] for a table that ends empty"
+            )
+        lost = loss_of(self.rows) or record_in(self.rows)
+        try:
+            json_bytes(self.rows)
+        except TypeError as error:
+            lost = lost or str(error)
+        if lost:
             raise UsageError(
                 f"FinalState: {self.table}: {lost}, which a cell cannot hold; give JSON values"
             )

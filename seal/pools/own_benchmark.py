@@ -32,7 +32,7 @@ from seal.core.settings import checked
 from seal.core.slots import says_something, slots_of
 from seal.core.state_conditions import CallRefused, EndsAs
 from seal.core.validation import CallError, CallValidator
-from seal.core.values import exact_json
+from seal.core.values import exact_json, loss_of
 from seal.environments.gold_play import MOST_ENDS
 from seal.evaluation.goals import IN_ORDER, TALK
 from seal.pools.benchmark import FEW_TOOLS, FUNCTION, OwnTool, OwnTools
@@ -451,6 +451,11 @@ def ask(
         raise UsageError(
             f"ask({shortened(request)}): unanswerable=True beside {other}; the right answer says "
             "that no tool serves the request; leave one of the two out"
+        )
+    if lost := loss_of(answers):
+        raise UsageError(
+            f"ask({shortened(request)}): the answer has {lost}, which no answer can state; give a "
+            "text or another number"
         )
     empty = next((value for value in answers if not _says_something(value)), None)
     if empty is not None:

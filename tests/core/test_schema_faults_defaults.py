@@ -95,3 +95,15 @@ def test_null_is_right_where_the_tool_declares_it_as_the_default(
     call = ToolCall("call_0", "search", arguments, tool=SEARCH.id)
     error = CallValidator({SEARCH.id: SEARCH}).check(call)
     assert (None if error is None else error.name) == wrong
+
+
+@pytest.mark.parametrize(
+    ("reference", "is_fault"),
+    [("#/$defs/Options", False), ("#/$defs/none", True), ("#/properties/a", True), ("#", False)],
+)
+def test_a_reference_that_names_no_schema_or_itself_is_a_fault(
+    reference: str, is_fault: bool
+) -> None:
+    schema = {"properties": {"a": {"$ref": reference}}, "$defs": {"Options": OPTIONS}}
+    found = [fault.path for fault in schema_faults(schema)]
+    assert found == ["properties.a.$ref"] * is_fault

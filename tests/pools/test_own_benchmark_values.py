@@ -35,6 +35,15 @@ def default_of(value: object) -> Callable[[], object]:
             ),
             "parameters of 'f': .*set",
         ),
+        (lambda: seal.ask("q", answer=10**5000), "the answer has a whole number of more than"),
+        (lambda: seal.ask("q", answer=float("inf")), "the answer has the number inf"),
+        (lambda: seal.ask("q", tells={"a": 10**5000}), "tells 'a': a whole number of more than"),
+        (lambda: seal.ask("q", tells={"a": float("nan")}), "tells 'a': the number nan"),
+        (lambda: seal.FinalState(None, ()), "expected the name of a table, got None"),  # type: ignore[arg-type]
+        (lambda: seal.FinalState("t", {"id": 1}), "t: expected a list of rows, .*got {'id': 1}"),  # type: ignore[arg-type]
+        (lambda: seal.FinalState("t", (None,)), r"t: expected a list of rows, .*got \(None,\)"),  # type: ignore[arg-type]
+        (lambda: seal.FinalState("t", ({"id": int},)), "t: Type is not JSON serializable: type"),
+        (lambda: seal.FinalState("t", (), "t.id"), r"ignore: .*got 't.id'; give \['t.id'\]"),  # type: ignore[arg-type]
     ],
 )
 def test_a_value_that_no_call_can_have_is_refused_when_it_is_made(

@@ -50,13 +50,29 @@ def test_a_row_that_would_ask_for_something_else_is_left_out(
     bench, notes = benchmark_of("b", [num], path)
     assert len(list(bench.pool().tasks())) == 1
     assert told in "\n".join(map(str, notes.malformed))
-    path.with_suffix(".json").write_text(f"[{FINE}, {row}]")
-    try:
-        bench, _ = benchmark_of("b", [num], path.with_suffix(".json"))
-    except DataError as error:
-        assert told in str(error)
-    else:
-        assert len(list(bench.pool().tasks())) == 1
+    path.with_suffix(".json").write_text(f"[{FINE}, {row}\n,{FINE.replace('fine', 'last')} ]")
+    bench, notes = benchmark_of("b", [num], path.with_suffix(".json"))
+    assert [task.goals[0].text for task in bench.pool().tasks()] == ["fine", "last"]
+    assert told in "\n".join(map(str, notes.malformed))
+
+
+@pytest.mark.parametrize(("rows", "told"), [((ROWS[0][0], FINE), "NaN"), ((FINE,), "not JSON")])
+def test_an_array_that_is_cut_is_refused_whole(
+    rows: tuple[str, ...], told: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "tasks.json"
+    path.write_text(f"[{', '.join(rows)}, ")
+    with pytest.raises(DataError, match=told):
+        benchmark_of("b", [num], path)
+
+
+def test_a_number_of_too_many_digits_is_told_as_such(tmp_path: Path) -> None:
+    path = tmp_path / "tasks.jsonl"
+    path.write_text(f"{FINE}\n{FINE.replace('1', '9' * 5000)}\n")
+    _, notes = benchmark_of("b", [num], path)
+    assert "line 2: a whole number of more than 4,300 digits" in "\n".join(
+        map(str, notes.malformed)
+    )
 
 
 def test_two_columns_of_one_name_are_refused(tmp_path: Path) -> None:

@@ -128,7 +128,7 @@ def json_records(
 
     Args:
         path: The file, as it is or packed with gzip.
-        torn: As of `json_lines`.
+        torn: As of `json_lines`; also told a record of an array that `parse` refuses.
         parse: (JSON, place) to its value; None: `parse_json`.
 
     Raises:
@@ -138,8 +138,47 @@ def json_records(
     if not next(filter(None, lines), b"").startswith(b"["):
         yield from json_values(lines_of(path), path, torn, parse)
         return
-    for number, value in enumerate(json_file(path, parse)):
+    try:
+        values = json_file(path, parse)
+    except DataError:
+        written = _records_of(path) if parse and torn else []
+        if not (parse and torn and written):
+            raise
+        for number, record in enumerate(written):
+            place = f"{path}, record {number}"
+            try:
+                value = parse(record.encode("utf-8", "surrogatepass"), place)
+            except DataError as error:
+                torn(error)
+            else:
+                yield Placed(place, value)
+        return
+    for number, value in enumerate(values):
         yield Placed(f"{path}, record {number}", value)
+
+
+def _records_of(path: Path) -> list[str]:
+    """Return the records of a file that holds one JSON array as written; empty: it holds none."""
+    end_of = json.JSONDecoder(parse_int=len).raw_decode
+    found = []
+    try:
+        text = b"".join(lines_of(path)).decode("utf-8-sig")
+        at = _after(text, text.index("[") + 1)
+        while text[at] != "]":
+            _, end = end_of(text, at)
+            found.append(text[at:end])
+            at = _after(text, end)
+    except (ValueError, IndexError, RecursionError):
+        return []
+    return found
+
+
+def _after(text: str, at: int) -> int:
+    return _NEXT.match(text, at).end()  # type: ignore[union-attr]
+
+
+_NEXT = re.compile(r"[\s,]*")
+"""What stands between the records of an array."""
 
 
 def parse_json(raw: bytes, place: str) -> Any:
@@ -274,6 +313,8 @@ def _fault(raw: bytes, error: orjson.JSONDecodeError) -> str:
             "this is JSON Lines, expected one JSON value: is it another benchmark's? "
             f"Importers: {', '.join(REGISTRY.names())}"
         )
+    if "digits" in str(error):
+        return "a whole number of more than 4,300 digits; write it as a text"
     return f"not JSON: {error}; is the file cut or damaged? Mend it, or fetch it again"
 
 
