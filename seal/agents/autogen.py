@@ -271,13 +271,13 @@ class Groups:
         try:
             group.hold()
         except InfrastructureError as error:
+            alone = True
             conversation.fail(str(error))
-        else:
-            if not alone:  # an agent of somebody else's may remember other chats
-                group.reset()
-                free.append(group)
         finally:
-            group.close()
+            group.close()  # before another thread can take it
+        if not alone:  # an agent of somebody else's may remember other chats
+            group.reset()
+            free.append(group)
 
 
 def play(conversation: Conversation) -> None:

@@ -90,6 +90,30 @@ def test_chats_that_share_agents_hear_nothing_of_each_other():
         assert list(threads.map(lambda task: shared(groups, task), ids * 3)) == alone * 3
 
 
+class Begun(list):
+    """Groups that are free, as one that another thread takes at once."""
+
+    conversation = None
+
+    def append(self, group):
+        group.begin(self.conversation)
+        super().append(group)
+
+
+def test_a_group_that_another_thread_takes_at_once_stays_open():
+    groups = Groups()
+    with (
+        seal.groupchat("sample", TASK, **OPTIONS) as one,
+        seal.groupchat("sample", TASK, **OPTIONS) as other,
+    ):
+        key = tuple(one.conversation.seats)
+        groups._free[key] = Begun()
+        groups._free[key].conversation = other.conversation
+        groups.play(one.conversation)
+        groups._free[key][0].hold()
+        assert other.conversation.trajectory() == one.conversation.trajectory()
+
+
 def test_chats_after_one_that_failed_are_as_if_it_had_not_been():
     groups, good = Groups(), shared(Groups(), TASK)
     down = {"model": "openai/x,max_tries=1", "base_url": "http://127.0.0.1:9/v1"}
