@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, is_dataclass, replace
 from importlib import import_module
 from inspect import get_annotations
@@ -132,6 +132,16 @@ class Condition:
             DataError: The run recorded nothing that it could be measured by.
         """
         return self
+
+    def left_texts(self, state: Mapping[str, Any]) -> Iterator[tuple[list[str], str]]:
+        """Yield each text that a chat left in a table, after those that gold has there instead.
+
+        None by default.
+
+        Args:
+            state: Table to its rows at the end of the chat.
+        """
+        yield from ()
 
     def gold_calls(self) -> tuple[Called, ...]:
         """Return the calls by which it is met, in their order; none where it does not say how."""

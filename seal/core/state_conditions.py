@@ -607,7 +607,7 @@ class KnownEnds(Condition, abstract=True):
                 ended[table] = [*stayed, *rows.get("came", ())]
             yield ended
 
-    def texts(self, state: Mapping[str, Table]) -> Iterator[tuple[list[str], str]]:
+    def left_texts(self, state: Mapping[str, Table]) -> Iterator[tuple[list[str], str]]:
         """Yield each text that came into a column of texts, after those that gold has there."""
         for name in (name for name, kind in self.gold.cells.items() if kind == "text"):
             table, _, column = name.partition(".")

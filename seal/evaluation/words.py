@@ -22,7 +22,6 @@ from seal.core.conditions import USER, Replied, parts, party, tells_user
 from seal.core.facts import Phrase, Record, phrases, plain_stems, stem
 from seal.core.quantities import WEEKDAYS, Day, is_foreign, read
 from seal.core.slots import Slot, says_something
-from seal.core.state_conditions import EndsAs, KnownEnds
 from seal.core.statements import listed_values
 from seal.core.telling import Finding, find, outcome, reworded
 from seal.core.text import deed_forms, role, word_list, words
@@ -313,14 +312,12 @@ def reworded_cell(goal: GoalChat) -> str:
     heard = (step.content for step in goal.steps if party(step.author) == USER)
     request = " ".join([goal.goal.text, *heard])
     nodes = (node for plan in goal.goal.plans or () for node in plan.milestones)
-    ends = (part for node in nodes for part in parts(node.condition) if isinstance(part, EndsAs))
-    for end in ends:
-        known = end.in_chat(goal.trajectory, goal.position)
-        if isinstance(known, KnownEnds):
-            state = next((one.state for one in goal.trajectory.steps[::-1] if one.state), {})
-            for wanted, text in known.texts(state or {}):
-                if all(reworded(one, text, request) for one in wanted):
-                    return text
+    for part in (part for node in nodes for part in parts(node.condition)):
+        known = part.in_chat(goal.trajectory, goal.position)
+        state = next((one.state for one in goal.trajectory.steps[::-1] if one.state), {})
+        for wanted, text in known.left_texts(state or {}):
+            if all(reworded(one, text, request) for one in wanted):
+                return text
     return ""
 
 
