@@ -310,7 +310,7 @@ class Ablation(Paired):
     - points, for similarity (`seal.experiments.ablation`).
     - costs, for injection: what each stage costs in each metric
       (`seal.experiments.ablation.costs_of`).
-    - roles, for roles: what each role did in each condition (`seal.experiments.role_work`).
+    - roles, for roles: what each role did in each condition (`seal.experiments.explanation`).
     - protocol, system, scales, and notes on what was left out.
     """
 

@@ -322,10 +322,10 @@ def shipped_json(package: str, name: str) -> Any:
     return orjson.loads(shipped_text(package, name))
 
 
-def shipped_texts(package: str, folder: str = "", ending: str = "") -> dict[str, str]:
-    """Return the texts in a package, or in a folder of it, by name, whose names end so."""
+def shipped_texts(package: str, folder: str) -> dict[str, str]:
+    """Return the texts in a folder of a package, by name."""
     found = files(package).joinpath(folder).iterdir()
-    return {item.name: item.read_text("utf-8") for item in found if item.name.endswith(ending)}
+    return {item.name: item.read_text("utf-8") for item in found}
 
 
 # -- Texts that strangers wrote, made safe to print.

@@ -26,8 +26,8 @@ from seal.evaluation.goals import ranking
 from seal.evaluation.scoring import build_metrics
 from seal.evaluation.statistics import mean_over, rounded
 from seal.experiments.comparison import sides_of
+from seal.experiments.explanation import roles_record, work_of
 from seal.experiments.paired_scores import Side, compare, untested
-from seal.experiments.role_work import roles_record, work_of
 from seal.experiments.series import (
     ExperimentFile,
     PlannedRun,

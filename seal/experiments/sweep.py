@@ -15,7 +15,7 @@ from seal.core.text import counted
 from seal.evaluation.significance import mean_and_deviation
 from seal.evaluation.statistics import kind_of_reason
 from seal.experiments.draws import drawn_pools, drawn_queries, without_distractors
-from seal.experiments.retrieval_figures import estimated, rounded
+from seal.experiments.retrieval import estimated, rounded
 from seal.experiments.series import (
     FIGURES,
     ExperimentFile,

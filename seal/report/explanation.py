@@ -8,8 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from seal.core.text import counted, one_line, printable
-from seal.experiments.explanation import explain_run
-from seal.experiments.role_work import OUTCOMES, Outcome, Work, work_of
+from seal.experiments.explanation import OUTCOMES, Outcome, Work, explain_run, work_of
 from seal.report.grids import Grid, grouped, listed
 from seal.report.lanes import Lane
 from seal.report.pages import (

@@ -354,7 +354,7 @@ def _unrecorded(lanes: Sequence[Lane]) -> Rows:
     return {f"unrecorded ({', '.join(answered)})": shares}
 
 
-def summary_table(run: RunFolder, metrics: Sequence[str] | None = None) -> Grid:
+def summary_table(run: RunFolder) -> Grid:
     """Return the summary of a run beside its baselines, as a table for the terminal.
 
     Its cells are mean, 95 % interval, n, undefined. Where that is too wide a row is one line: the
@@ -363,13 +363,12 @@ def summary_table(run: RunFolder, metrics: Sequence[str] | None = None) -> Grid:
 
     Args:
         run: A run that has been scored.
-        metrics: None: the main ones.
 
     Raises:
         DataError: The run has not been scored.
     """
     lanes = lanes_of([run])
-    rows = ShortTable(lanes, metrics).valued
+    rows = ShortTable(lanes).valued
     wide, narrow = ["metric"], ["metric"]
     for lane in lanes if rows else ():
         own = lane.kind == "run"

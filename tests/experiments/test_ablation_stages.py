@@ -13,7 +13,7 @@ import seal
 from seal.cli.dispatch import main
 from seal.core import Task, UnknownNameError, UsageError
 from seal.experiments.ablation import ablate, ablation_named, conditions_of
-from seal.experiments.role_work import RoleWork
+from seal.experiments.explanation import RoleWork
 from seal.pools.lookup import known_benchmark
 from seal.runs.run import RunFolder
 from seal.runs.settings import RunSettings

@@ -5,5 +5,5 @@ from seal.pools.benchmark import Benchmark
 BEIR = Benchmark(
     "beir",
     importer="seal.benchmarks.beir.importer:import_beir",
-    exports={"beir": "seal.benchmarks.beir.files:write_beir"},
+    exports={"beir": "seal.benchmarks.beir.importer:write_beir"},
 )

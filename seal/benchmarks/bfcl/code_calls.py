@@ -1,9 +1,9 @@
 """Calls that BFCL's models write as code: `Port.tide(name="Oban", day=new int[]{1, 2})`.
 
 Arguments have names, which is no Java and hardly JavaScript, but both grammars take it for an
-assignment. A value is kept as its code, without the quotes of a text: `code_values` reads it by its
-declared type. Of Java and JavaScript this knows the expressions that models write as values; a text
-that either grammar refuses is no call.
+assignment. A value is kept as its code, without the quotes of a text:
+`seal.benchmarks.bfcl.leaderboard` reads it by its declared type. Of Java and JavaScript this knows
+the expressions that models write as values; a text that either grammar refuses is no call.
 
 A text is read once from left to right.
 

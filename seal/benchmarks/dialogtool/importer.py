@@ -12,20 +12,18 @@ from pathlib import Path
 from typing import Any
 
 from seal.benchmarks.dialogtool.dialogues import (
-    NO_INTENT,
-    VARIANTS,
-    Reading,
-    read_dialogue,
-    turn_of,
-)
-from seal.benchmarks.dialogtool.schemas import (
     BENCHMARK,
     DONT_CARE,
+    NO_INTENT,
     ORIGINAL,
     SCHEMA,
+    VARIANTS,
+    Reading,
     Schemas,
     Service,
     domain_of,
+    read_dialogue,
+    turn_of,
 )
 from seal.benchmarks.dialogtool.world import FILE, WORLD, RecordedCalls
 from seal.core import JSON, DataError, Goal, Task, Tool, UsageError, check_name

@@ -17,8 +17,8 @@ from seal.benchmarks.dialogtool.api_code import (
     function_name,
     keywords,
 )
+from seal.benchmarks.dialogtool.dialogues import call_key
 from seal.benchmarks.dialogtool.role_scores import PlantedReplies, replies, role
-from seal.benchmarks.dialogtool.schemas import call_key
 from seal.benchmarks.dialogtool.tool_life import CREATOR, TEACHER, is_creation
 from seal.benchmarks.dialogtool.world import WORLD, calls_of, is_transactional
 from seal.core import (

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby, islice
 from typing import Any, NamedTuple
 
+from seal.benchmarks.dialogtool.dialogues import asked
 from seal.benchmarks.dialogtool.roles import ToolWriter
-from seal.benchmarks.dialogtool.schemas import asked
 from seal.benchmarks.dialogtool.tool_life import (
     ACTOR,
     CREATION,

@@ -15,8 +15,14 @@ from typing import Any, Literal, NamedTuple, get_args
 import orjson
 
 from seal.benchmarks.dialogtool.api_code import CodeFault, CreatedTools, columns_of
-from seal.benchmarks.dialogtool.dialogues import RecordedCall
-from seal.benchmarks.dialogtool.schemas import BENCHMARK, DONT_CARE, asked, call_key, fold
+from seal.benchmarks.dialogtool.dialogues import (
+    BENCHMARK,
+    DONT_CARE,
+    RecordedCall,
+    asked,
+    call_key,
+    fold,
+)
 from seal.benchmarks.dialogtool.tool_life import CREATION, TODAY, UNKNOWN
 from seal.core import (
     JSON,

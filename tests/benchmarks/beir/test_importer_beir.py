@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 import seal
-from seal.benchmarks.beir.files import tool_of_record
+from seal.benchmarks.beir.importer import tool_of_record
 from seal.core import DataError, UsageError
 from seal.core.schemas import usable_schema
 from seal.pools.imports import ImportReport, import_benchmark

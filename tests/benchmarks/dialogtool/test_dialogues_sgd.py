@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from looped import every_case
 from sgd_sources import FIND, HIRE, ROW, Sgd, act, boats, hiring, system, user, worded
 
-from seal.benchmarks.dialogtool.dialogues import label_of, read_dialogue
+from seal.benchmarks.dialogtool.dialogues import Schemas, Service, label_of, read_dialogue, typed
 from seal.benchmarks.dialogtool.importer import beside_paper
-from seal.benchmarks.dialogtool.schemas import Schemas, Service, typed
 from seal.core import DataError, Plan, UsageError
 from seal.core.conditions import Argument
 from seal.core.quantities import numbers

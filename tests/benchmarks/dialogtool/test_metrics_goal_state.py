@@ -9,9 +9,9 @@ import pytest
 from looped import every_case
 from mobiles import ADD, ALARMS, RESERVE, TOOLS, called_goal, dialogue
 
+from seal.benchmarks.dialogtool.dialogues import asked
 from seal.benchmarks.dialogtool.metrics import GoalState
 from seal.benchmarks.dialogtool.play import on_policy
-from seal.benchmarks.dialogtool.schemas import asked
 from seal.benchmarks.dialogtool.world import calls_of
 from seal.core import (
     DataError,

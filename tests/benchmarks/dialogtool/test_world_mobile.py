@@ -21,7 +21,7 @@ from mobiles import (
     write_recorded,
 )
 
-from seal.benchmarks.dialogtool.schemas import call_key
+from seal.benchmarks.dialogtool.dialogues import call_key
 from seal.benchmarks.dialogtool.world import Mobile, Mobiles
 from seal.core import DataError, Goal, OptionError, Step, Task, ToolCall, ToolResult
 from seal.core.validation import CallValidator

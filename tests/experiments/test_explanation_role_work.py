@@ -4,7 +4,7 @@ import pytest
 
 from seal.core import Goal, Milestone, Plan, Step, Task, ToolCall, ToolResult, Trajectory
 from seal.core.conditions import Argument, Called
-from seal.experiments.role_work import RoleWork
+from seal.experiments.explanation import RoleWork
 
 GOLD = Plan((Milestone(Called("b/w", {"city": Argument(("Rome",))})),))
 TASK = Task("t", "b", (Goal("Rome?", (GOLD,), answers=("sunny",)),))

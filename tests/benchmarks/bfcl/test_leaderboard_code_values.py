@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from quickly import quickly
 
-from seal.benchmarks.bfcl.code_values import JAVA, JAVASCRIPT, read_java, read_javascript
+from seal.benchmarks.bfcl.leaderboard import JAVA, JAVASCRIPT, read_java, read_javascript
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from seal.evaluation.ranking_metrics import metric_names
 from seal.evaluation.rankings import RANKED
 from seal.evaluation.statistics import mean_intervals
 from seal.experiments.draws import Source
-from seal.experiments.retrieval_figures import (
+from seal.experiments.retrieval import (
     Cell,
     Sample,
     comparisons_of,
