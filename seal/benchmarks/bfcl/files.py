@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from seal.benchmarks.bfcl import first_version
 from seal.core import JSON, DataError, Goal, Plan, UnknownNameError
 from seal.core.values import json_text
 from seal.experiments.export import Writer
@@ -28,9 +29,13 @@ from seal.pools.reading.files import (
 # possible_answer/BFCL_v4_CATEGORY.json   accepted calls or answers, joined by id
 # multi_turn_func_doc/CLASS.json          functions of the multi-turn and agentic categories
 # memory_prereq_conversation/*.json       what was said before the memory questions
+#
+# Until August 2024 a category's file was named `gorilla_openfunctions_v1_test_CATEGORY.json`; its
+# items and answers are read as `first_version` says.
 
 _Made = TypeVar("_Made")
 _CATEGORY_FILE = re.compile(r"BFCL_v\d+_(?P<category>\w+)\.json")
+_FIRST_FILE = re.compile(r"gorilla_openfunctions_v1_test_(?P<category>\w+)\.json")
 _ANSWERS = "possible_answer"
 _NOT_TASKS = frozenset({"format_sensitivity"})
 """Files that list ids of other categories' items."""
@@ -120,8 +125,9 @@ class BfclFiles:
         """Names of files whose category is none of `CATEGORIES`."""
         self._paths: dict[str, Path] = {}
         for path in [source] if source.is_file() else sorted(source.glob("*.json")):
-            found = _CATEGORY_FILE.fullmatch(path.name)
+            found = _CATEGORY_FILE.fullmatch(path.name) or _FIRST_FILE.fullmatch(path.name)
             name = found["category"] if found else ""
+            name = first_version.CATEGORIES.get(name, name)
             if name in CATEGORIES:
                 self._paths[name] = path
                 self.counts["categories"] += 1
@@ -171,7 +177,9 @@ class BfclFiles:
         """
         path = self._paths[category.name]
         answer_path = path.parent / _ANSWERS / path.name
-        answers = _answers(answer_path, notes) if category.answered else None
+        is_first = _FIRST_FILE.fullmatch(path.name) is not None
+        kind = dict if is_first else list
+        answers = _answers(answer_path, kind, notes) if category.answered else None
         seen = set()
 
         def read_item(record: Any) -> _Made:
@@ -183,7 +191,11 @@ class BfclFiles:
                     f"{item_id!r} has no answer in {answer_path}: "
                     "are the two files of one version? Fetch both again"
                 )
-            return read(Item(record, answers[item_id] if answers is not None else None))
+            answer = answers[item_id] if answers is not None else None
+            if not is_first:
+                return read(Item(record, answer))
+            gold = answer and first_version.answer_of(record, answer["ground_truth"])
+            return read(Item(first_version.item_of(record), gold))
 
         yield from usable(path, read_item, notes)
         self.counts["answers_without_item"] += len((answers or {}).keys() - seen)
@@ -204,8 +216,8 @@ class BfclFiles:
         return [record.value for record in json_records(path)]
 
 
-def _answers(path: Path, notes: Notes) -> dict[str, dict[str, Any]]:
-    """Return the records of a file of answers by id."""
+def _answers(path: Path, kind: type, notes: Notes) -> dict[str, dict[str, Any]]:
+    """Return the records of a file of answers by id, with gold of a kind: a list or a map."""
     if not path.is_file():
         raise DataError(f"{path.name} needs its answers, but there is no file {path}")
     found: dict[str, dict[str, Any]] = {}
@@ -213,7 +225,7 @@ def _answers(path: Path, notes: Notes) -> dict[str, dict[str, Any]]:
     def read(record: Any) -> None:
         refuse_deep(record)
         item_id = field_of(record, "id", str)
-        field_of(record, "ground_truth", list)
+        field_of(record, "ground_truth", kind)
         if found.setdefault(item_id, record) != record:
             raise FileFault(f"the id {item_id!r} stands twice, with other answers")
 

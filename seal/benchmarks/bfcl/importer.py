@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import cast, get_args
 
 from seal.benchmarks.bfcl.files import BfclFiles, Category, Item
+from seal.benchmarks.bfcl.recordings import Asked, recordings
 from seal.benchmarks.bfcl.tasks import MEMORIES, TaskMaker
 from seal.benchmarks.bfcl.tools import Functions, ToolPer
 from seal.core import JSON, Task, Tool, check_name
 from seal.core.conditions import Called
-from seal.pools.importer import Notes
+from seal.pools.importer import Notes, Recorded
 from seal.pools.own_benchmark import GoldCheck
 from seal.pools.reading.records import TaskIds
 
@@ -38,8 +39,9 @@ def import_bfcl(
     tool_per: str = "content",
     categories: str = "",
     memory: str = "kv",
-) -> Iterator[Tool | Task]:
-    """Yield BFCL's tasks, then its tools.
+    answers: str = "",
+) -> Iterator[Tool | Task | Recorded]:
+    """Yield BFCL's tasks, then its tools, then what models answered.
 
     Args:
         source: The folder as upstream publishes it, or one category's file in it.
@@ -51,16 +53,31 @@ def import_bfcl(
             live, multi_turn, agentic; empty: all. `python_gold` with "name" is the pool of
             single-turn calls in Python: 2,351 queries over 1,287 functions.
         memory: With which functions memory questions are asked: kv, vector or rec_sum.
+        answers: Folder with `result/` and perhaps `score/`, as `bfcl generate` and `bfcl evaluate`
+            write them, of which each model becomes a recording (`recordings`); empty: none.
 
     Raises:
         UnknownNameError: An option has no such value.
+        UsageError: The folder of answers holds none.
         DataError: A file is malformed or missing; the text names file and place.
     """
     check_name("tool_per of bfcl", tool_per, get_args(ToolPer))
     check_name("memory of bfcl", memory, MEMORIES)
     files = BfclFiles(source)
     chosen = files.categories(categories)
-    return _Import(files, chosen, Functions(cast("ToolPer", tool_per)), memory, notes).records()
+    made = _Import(files, chosen, Functions(cast("ToolPer", tool_per)), memory, notes)
+    return made.records(Path(answers) if answers else None)
+
+
+def import_answers(source: Path, notes: Notes, *, answers: str) -> Iterator[Tool | Task | Recorded]:
+    """Yield what `import_bfcl` does for the answers of one model, which become a run to score.
+
+    Args:
+        source: The folder of the questions.
+        notes: Gets the counts.
+        answers: As of `import_bfcl`.
+    """
+    yield from import_bfcl(source, notes, answers=answers)
 
 
 class _Import:
@@ -81,21 +98,26 @@ class _Import:
         self._maker = TaskMaker(files, functions, memory, notes.dropped)
         self._ids = TaskIds()
         self._items: dict[str, int] = {}
+        self._asked: dict[str, Asked] = {}
         self._gold: defaultdict[str, list[tuple[str, Called]]] = defaultdict(list)
 
-    def records(self) -> Iterator[Tool | Task]:
+    def records(self, answers: Path | None) -> Iterator[Tool | Task | Recorded]:
         for category in self._categories:
             self._items[category.name] = 0
             read = partial(self._task, category=category)
             yield from self._files.items(category, read, self._notes)
         yield from self._functions
         self._report()
+        if answers is not None:
+            tools = self._functions.table.by_id()
+            yield from recordings(answers, self._asked, tools, self._notes)
 
     def _task(self, item: Item, category: Category) -> Task:
         self._items[category.name] += 1
         task = self._maker.task(item, category)
         own = self._ids.add(task.id, "\n".join(goal.text for goal in task.goals))
         task = replace(task, id=own)
+        self._asked[own] = Asked(task, category)
         for goal in task.goals:
             for plan in goal.plans or ():
                 self._gold[category.name] += [(task.id, call) for call in plan.calls()]
