@@ -1,0 +1,279 @@
+"""A leaderboard of runs: its table for the terminal, and the files that say so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from seal.core import DataError, UsageError
+from seal.core.arrays import np
+from seal.core.files import AtomicFile
+from seal.core.text import counted
+from seal.evaluation.significance import pass_hat
+from seal.evaluation.statistics import ranks, rounded
+from seal.experiments.comparison import named_runs
+from seal.experiments.leaderboard import leaderboard
+from seal.experiments.series import LongForm, check_results_folder, write_json
+from seal.experiments.settings import RESAMPLES
+from seal.report.comparison import family_of
+from seal.report.grids import Estimate, Grid, listed, number
+from seal.report.lanes import facts_of, model_name
+from seal.report.pages import inline, notice, parts_page
+from seal.report.table_forms import (
+    Cell,
+    escape_markdown,
+    grid_of,
+    latex,
+    latex_comment,
+    markdown,
+    write_paragraphs,
+)
+from seal.runs.run import MANIFEST, RunFolder
+from seal.runs.score_table import read_scores
+
+NAME = "leaderboard"
+_FILES = tuple(f"{NAME}.{end}" for end in ("json", "md", "tex", "html"))
+_TRIALS = (1, 2, 4, 8)
+"""The k of pass^k that are told."""
+_VALUES = range(2, 13)
+"""Values of a tag that become columns."""
+_TOKENS = ("mean_tokens_in", "mean_tokens_out")
+_NAMED = 5
+"""Runs that a line names."""
+
+
+def ranked_runs(
+    paths: Sequence[Path],
+    metric: str | None = None,
+    by: str | None = None,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    out: Path | None = None,
+) -> dict[str, Any]:
+    """Return runs of one benchmark in the order of a metric, and write it where a folder is given.
+
+    Args:
+        paths: Run folders, or folders that hold them.
+        metric: By which they are ranked; None: the first of their short table.
+        by: Tag whose values become columns; None: `group`, where it has a few values; empty: none.
+        seed: Of draws and tests.
+        resamples: Of each.
+        out: Folder for leaderboard.json, .csv, .md, .tex and .html; None: nothing is written.
+
+    Returns:
+        As `seal.experiments.leaderboard.leaderboard`; each row also has {model, path, mean, low,
+        high, n, undecided, bounds, by, passes, mean_tokens_in, mean_tokens_out,
+        dollars}. `by` maps a value
+        of the tag to the mean, `passes` k to pass^k where tasks have several trials. Tokens are the
+        mean of a goal, dollars are of the run; None: not known. And {title, notes}.
+
+    Raises:
+        UsageError: Fewer than two runs with a rank, a metric that ranks nothing, or a folder that
+            holds something else.
+        UnknownNameError: No run has the metric.
+        DataError: A folder is no run, or is not scored, or a file of it is damaged.
+    """
+    if out is not None:
+        check_results_folder(out, _FILES, "a leaderboard")
+    runs = _named(named_runs([*_folders(paths)]))
+    played = list(runs.values())
+    named = metric or next(iter(family_of(played)), None)
+    if named is None:
+        raise UsageError("the runs share no metric that ranks; name one: --metric NAME")
+    content = leaderboard(runs, named, seed, resamples)
+    tag = by if by is not None else "group"
+    for row in content["rows"]:
+        row |= _described(runs[row["run"]], named, tag)
+    values = dict.fromkeys(value for row in content["rows"] for value in row["by"])
+    if by is None and len(values) not in _VALUES:
+        values = {}
+    content["protocol"]["by"] = {"tag": tag, "values": list(values)} if values else None
+    benchmarks = list(dict.fromkeys(run.pool_name for run in played))
+    content["title"] = f"{', '.join(benchmarks)}: {named}"
+    content["notes"] = list(_notes(content))
+    if out is not None:
+        _write(content, out)
+    return content
+
+
+def _folders(paths: Iterable[Path]) -> Iterator[Path]:
+    """Yield run folders; in the place of a folder without a run those that lie in it."""
+    for path in paths:
+        inner = sorted(found.parent for found in path.glob(f"*/{MANIFEST}"))
+        if (path / MANIFEST).is_file() or not inner:
+            yield path
+        else:
+            yield from inner
+
+
+def _named(runs: Mapping[str, RunFolder]) -> dict[str, RunFolder]:
+    """Return runs by their models, where these tell them apart, else by their folders."""
+    models = [model_name(run).removeprefix("recorded:") for run in runs.values()]
+    names = models if len(set(models)) == len(models) else runs
+    return dict(zip(names, runs.values(), strict=True))
+
+
+def _described(run: RunFolder, metric: str, tag: str) -> dict[str, Any]:
+    """Return what a row says of its run besides its rank."""
+    facts = facts_of(run)
+    if facts.damage:
+        raise DataError(facts.damage)
+    metrics = run.summary()["metrics"]
+    found = Estimate.of(metrics.get(metric))
+    tokens = {
+        name: Estimate.of(metrics.get(name.removeprefix("mean_"))).mean if facts.tokens else None
+        for name in _TOKENS
+    }
+    return {
+        "model": facts.model,
+        "path": str(run.path),
+        **{name: getattr(found, name) for name in ("mean", "low", "high", "n", "bounds")},
+        "by": {value: one.mean for value, one in found.by.get(tag, {}).items()},
+        "passes": _passes(run, metric),
+        **tokens,
+        "dollars": rounded(facts.dollars) or None,
+    }
+
+
+def _passes(run: RunFolder, metric: str) -> dict[str, float]:
+    """Return pass^k for each k that most tasks have trials for; empty where they have one."""
+    table = read_scores(run.scores_path)
+    column = table.metrics.get(metric)
+    if column is None or not len(table.goals):
+        return {}
+    held = ~np.isnan(table.values[:, column])
+    chats = ranks(table.goals[held, 0] * (int(table.goals[:, 1].max()) + 1) + table.goals[held, 1])
+    solved = np.ones(int(chats.max(initial=-1)) + 1, dtype=np.bool_)
+    np.logical_and.at(solved, chats, table.values[held, column] >= 1)
+    tasks = np.zeros(len(solved), dtype=np.int64)
+    tasks[chats] = ranks(table.goals[held, 0])
+    trials = np.bincount(tasks)
+    won = np.bincount(tasks, solved).astype(np.int64)
+    if not len(trials) or trials.max() < 2:
+        return {}
+    known = {k: pass_hat(won, trials, k) for k in _TRIALS if np.mean(trials >= k) > 0.5}
+    return {str(k): float(rounded(float(np.nanmean(found)))) for k, found in known.items()}  # type: ignore[arg-type]
+
+
+# -- The table, and what stands below it.
+
+
+def leaderboard_table(content: Mapping[str, Any]) -> Grid:
+    """Return a row for each run."""
+    rows = content["rows"]
+    columns: list[tuple[str, str | Cell]] = [
+        ("rank", _rank),
+        ("run", "run"),
+        (content["protocol"]["metric"], lambda row: number(row["mean"])),
+        ("95 % interval", _interval),
+        ("group", _group),
+        ("beats", lambda row: "" if row["beaten"] is None else str(row["beaten"])),
+    ]
+    for value in (content["protocol"]["by"] or {}).get("values", ()):
+        columns.append((value, partial(_part, "by", value)))
+    for k in dict.fromkeys(k for row in rows for k in row["passes"]):
+        columns.append((f"pass^{k}", partial(_part, "passes", k)))
+    for name in _TOKENS:
+        if any(row[name] is not None for row in rows):
+            columns.append((name.replace("_", " "), partial(_count, name)))
+    if any(row["dollars"] for row in rows):
+        columns.append(("dollars", lambda row: _known(row["dollars"])))
+    if any(row["mark"] for row in rows):
+        columns.append(("not ranked", "mark"))
+    return grid_of(content["title"], columns, rows, names=2)
+
+
+def _rank(row: Mapping[str, Any]) -> str:
+    if row["rank"] is None:
+        return "-"
+    return f"{row['rank']}\n[{row['rank_low']}, {row['rank_high']}]"
+
+
+def _interval(row: Mapping[str, Any]) -> str:
+    return "" if row["low"] is None else f"[{number(row['low'])}, {number(row['high'])}]"
+
+
+def _group(row: Mapping[str, Any]) -> str:
+    if row["groups"] is None:
+        return ""
+    first, last = row["groups"]
+    return str(first) if first == last else f"{first}-{last}"
+
+
+def _part(field: str, name: str, row: Mapping[str, Any]) -> str:
+    return _known(row[field].get(name))
+
+
+def _known(value: float | None) -> str:
+    return "" if value is None else number(value)
+
+
+def _count(name: str, row: Mapping[str, Any]) -> str:
+    return "" if row[name] is None else f"{row[name]:,.0f}"
+
+
+def _notes(content: Mapping[str, Any]) -> Iterator[str]:
+    protocol, pairs = content["protocol"], content["pairs"]
+    yield (
+        f"{counted(pairs['total'], 'pair')} of runs over {counted(protocol['tasks'], 'task')}: "
+        f"{pairs['differ']:,} differ (randomisation test, p by Holm at most {protocol['alpha']})"
+    )
+    yield "rank with its 95 % interval over tasks; no test tells runs of one group apart"
+    if not protocol["higher_is_better"]:
+        yield f"lower is better: {protocol['metric']}"
+    open_runs = [row["run"] for row in content["rows"] if row["bounds"]]
+    if open_runs:
+        told = listed(open_runs, _NAMED)
+        yield f"undecided goals could move: {told}; their bounds are in the files"
+
+
+def leaderboard_parts(content: Mapping[str, Any]) -> Iterator[Grid | str]:
+    """Yield table and lines for the terminal."""
+    yield leaderboard_table(content)
+    yield from content["notes"]
+
+
+def _write(content: Mapping[str, Any], out: Path) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    json_file, markdown_file, latex_file, page_file = (out / name for name in _FILES)
+    write_json(dict(content), json_file)
+    rows = frame_rows(content)
+    LongForm(NAME, tuple(rows[0]), lambda _: iter(rows)).write(content, out)
+    table, notes = leaderboard_table(content), content["notes"]
+    write_paragraphs(
+        markdown_file, f"# {escape_markdown(content['title'])}", *map(markdown, (table, *notes))
+    )
+    write_paragraphs(
+        latex_file,
+        r"% \usepackage{booktabs}",
+        latex(table, "tab:leaderboard"),
+        *map(latex_comment, notes),
+    )
+    page = parts_page(
+        NAME, content["title"], [table, *map(notice, notes)], **inline(scripted=False)
+    )
+    with AtomicFile(page_file) as file:
+        file.write(page.encode())
+
+
+def frame_rows(content: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows with one figure a column, for a frame or CSV."""
+    values = (content["protocol"]["by"] or {}).get("values", ())
+    passes = dict.fromkeys(k for row in content["rows"] for k in row["passes"])
+    plain = ("rank", "rank_low", "rank_high", "run", "model", "mean", "low", "high", "n")
+    return [
+        {
+            **{name: row[name] for name in plain},
+            "first_group": row["groups"] and row["groups"][0],
+            "last_group": row["groups"] and row["groups"][1],
+            "beaten": row["beaten"],
+            "lowest": row["bounds"] and row["bounds"][0],
+            "highest": row["bounds"] and row["bounds"][1],
+            **{value: row["by"].get(value) for value in values},
+            **{f"pass^{k}": row["passes"].get(k) for k in passes},
+            **{name: row[name] for name in (*_TOKENS, "dollars", "mark", "path")},
+        }
+        for row in content["rows"]
+    ]
