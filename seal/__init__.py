@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from seal.api.installation import register as register
     from seal.api.results import compare as compare
     from seal.api.results import explain as explain
+    from seal.api.results import leaderboard as leaderboard
     from seal.api.results import report as report
     from seal.api.results import score as score
     from seal.api.run_result import Run as Run
@@ -59,7 +60,7 @@ _NAMES = {
     "seal.agents.teams": ("Team",),
     "seal.api.benchmarks": ("augment", "generate", "import_benchmark", "lint"),
     "seal.api.installation": ("register",),
-    "seal.api.results": ("compare", "explain", "report", "score"),
+    "seal.api.results": ("compare", "explain", "leaderboard", "report", "score"),
     "seal.api.run_result": ("Run", "frames"),
     "seal.api.runs": ("ablate", "groupchat", "plan_run", "retrieve", "run", "split", "sweep"),
     "seal.core": (

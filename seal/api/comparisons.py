@@ -28,6 +28,7 @@ from seal.report.figures import interval_figure
 from seal.report.frames import framed
 from seal.report.grids import Grid
 from seal.report.lanes import all_metrics
+from seal.report.leaderboard import frame_rows, leaderboard_table
 from seal.report.table_forms import DIFFERENCE, Glance, figure, grid_of
 
 if TYPE_CHECKING:
@@ -281,6 +282,42 @@ class Comparison(Paired):
 
     def _tables(self) -> Iterable[Any]:
         return comparison_tables(self.content)
+
+
+@dataclass(frozen=True, repr=False)
+class Leaderboard(Document):
+    """Runs of one benchmark in the order of a metric: `.rows`, `.frame`, `.groups`.
+
+    `content` is that of leaderboard.json:
+
+    - protocol: {metric, higher_is_better, by, seed, resamples, level, alpha, tasks}.
+    - rows: for each run its rank with an interval, what a test tells it apart from, and its figures
+      (`seal.report.leaderboard.ranked_runs`).
+    - pairs: how many pairs of runs there are, and how many differ.
+    - groups: the runs of each longest stretch in which no two differ.
+    - title and notes.
+    """
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The runs, the best first; those without a rank last."""
+        rows: list[dict[str, Any]] = self.content["rows"]
+        return rows
+
+    @property
+    def groups(self) -> list[list[str]]:
+        """The runs that no test tells apart, group by group."""
+        groups: list[list[str]] = self.content["groups"]
+        return groups
+
+    @cached_property
+    def frame(self) -> DataFrame:
+        """`rows` as a pandas frame, a figure a column; needs the extra `experiments`."""
+        rows = frame_rows(self.content)
+        return framed(rows, list(rows[0]))
+
+    def _glance(self) -> Glance:
+        return Glance(leaderboard_table(self.content), self.content["notes"])
 
 
 @dataclass(frozen=True, repr=False)

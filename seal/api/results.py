@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 from seal.api.run_result import Run, folder_of, folders_of
 from seal.core import UsageError
 from seal.core.settings import checked
+from seal.experiments.settings import RESAMPLES
 from seal.runs.run import RunFolder
 
 if TYPE_CHECKING:
-    from seal.api.comparisons import Comparison
+    from seal.api.comparisons import Comparison, Leaderboard
     from seal.api.experiment_results import Explanation
     from seal.api.run_result import RunLike
     from seal.experiments.annotation import ImportedSheets
@@ -215,6 +216,53 @@ def compare(
 
     place = None if out is None else Path(out)
     return Comparison(beside(folders_of(runs), CompareSettings(**options), place))
+
+
+@checked
+def leaderboard(
+    *runs: RunLike | Sequence[RunLike],
+    metric: str | None = None,
+    by: str | None = None,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    out: str | PathLike[str] | None = None,
+) -> Leaderboard:
+    """Put runs of one benchmark in the order of a metric, and tell what chance leaves of the order.
+
+    Args:
+        runs: Two or more, or a list of them: what `seal.run` returned, folders of runs, or a folder
+            that holds them.
+        metric: By which they are ranked; None: the first of their short table.
+        by: Tag of the tasks whose values become columns. None: `group`, where it has from 2 to 12
+            values; empty: none.
+        seed: Of draws and tests.
+        resamples: Of the intervals of ranks, and of each test.
+        out: Folder for leaderboard.json, .csv, .md, .tex (booktabs) and .html; None: nothing is
+            written.
+
+    Returns:
+        The leaderboard: `.rows`, `.frame`, `.groups`, `.table()`;
+        `seal.api.comparisons.Leaderboard` says what its `.content` holds.
+
+    Raises:
+        UsageError: Fewer than two runs have a rank, the metric ranks nothing, or the folder holds
+            something else.
+        UnknownNameError: No run has the metric; the text names the closest.
+        DataError: A folder is no run, is not scored, or a file of it is damaged.
+
+    Example:
+        >>> import seal
+        >>> weak = seal.run("sample", model="lexical", first=5, out="weak", baselines=False)
+        >>> strong = seal.run("sample", model="oracle", first=5, out="strong", baselines=False)
+        >>> board = seal.leaderboard(weak, strong, metric="call_recall")
+        >>> [(row["rank"], row["run"]) for row in board.rows]
+        [(1, 'oracle'), (2, 'lexical')]
+    """
+    from seal.api.comparisons import Leaderboard
+    from seal.report.leaderboard import ranked_runs
+
+    place = None if out is None else Path(out)
+    return Leaderboard(ranked_runs(folders_of(runs), metric, by, seed, resamples, place))
 
 
 @checked

@@ -17,7 +17,7 @@ from seal.cli.words import new_file
 from seal.core import UsageError
 from seal.core.files import AtomicFile
 from seal.core.text import counted
-from seal.experiments.settings import CompareGroup, PreferenceSettings
+from seal.experiments.settings import RESAMPLES, CompareGroup, PreferenceSettings
 from seal.report.grids import Grid, number
 
 # -- List the runs below a folder: benchmark, model, chats, first metric, when.
@@ -235,6 +235,49 @@ def compare_command(
             tell(f"compared all the same: {text}")
     judged = [pair["win_rate"] for pair in content["pairs"] if pair["win_rate"] is not None]
     return int(any("error" in found["by"] for found in judged))
+
+
+# -- Rank runs of one benchmark: intervals of ranks, groups that no test tells apart.
+
+
+@verb("leaderboard")
+def leaderboard_command(
+    *,
+    runs: list[Path] = argument("Run folders, or folders that hold them.", metavar="RUN..."),
+    metric: str | None = option(
+        None,
+        "Metric by which runs are ranked.  [default: the first of their short table]",
+        metavar="NAME",
+    ),
+    by: str | None = option(
+        None,
+        "Tag of the tasks whose values become columns; empty: none.  [default: group, if it has 2 "
+        "to 12 values]",
+        metavar="TAG",
+    ),
+    seed: int = option(0, "Seed of draws and tests."),
+    resamples: int = option(RESAMPLES, "Number of draws, and of resamples for each test.", least=1),
+    out: Path | None = option(
+        None, "Folder for leaderboard.json, .csv, .md, .tex and .html.", metavar="DIR"
+    ),
+    json: bool = JSON,
+) -> int:
+    """Rank runs of one benchmark by a metric.
+
+    Each rank has a 95 % interval: where the run could stand, were other tasks drawn. Runs of one
+    group are not told apart by a randomisation test, corrected by Holm over all pairs. A run of
+    other tasks than most, or that measures otherwise, has no rank and says why.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    with output(json) as result:
+        from seal.report.leaderboard import leaderboard_parts, ranked_runs
+
+        content = ranked_runs(runs, metric, by, seed, resamples, out)
+        result.result(content)
+        result.show(*(() if json else leaderboard_parts(content)))
+        if out is not None:
+            result.show(f"leaderboard: {out / 'leaderboard.html'}")
+    return 0
 
 
 # -- Let people judge what an assistant said or did: write a file for them, read theirs.

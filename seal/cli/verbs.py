@@ -62,6 +62,10 @@ GROUPS: Mapping[str, Mapping[str, Verb]] = {
             "run_verbs",
             "Compare runs of one benchmark: paired differences, tests, power, tasks won and lost.",
         ),
+        "leaderboard": Verb(
+            "run_verbs",
+            "Rank runs of one benchmark: intervals of ranks, groups that no test tells apart.",
+        ),
         "ablate": Verb(
             "score_verbs",
             "Play the same tasks under conditions that differ in one thing, and compare the runs.",

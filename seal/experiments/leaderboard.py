@@ -161,8 +161,9 @@ def _marks(runs: Mapping[str, RunFolder], sides: Mapping[str, Side]) -> dict[str
         others = [one for one in names if measure.get(one) != usual.get(one)]
         told = [f"other {', '.join(others)}"] if others else []
         if tasks[name] != usual_tasks:
-            shared = len(tasks[name] & usual_tasks)
-            told.append(f"{shared:,} of the {len(usual_tasks):,} tasks")
+            shared, own = len(tasks[name] & usual_tasks), len(tasks[name] - usual_tasks)
+            more = f", {own:,} others" if own else ""
+            told.append(f"{shared:,} of the {len(usual_tasks):,} tasks{more}")
         found[name] = "; ".join(told)
     return found
 

@@ -76,7 +76,7 @@ def ranked_runs(
         DataError: A folder is no run, or is not scored, or a file of it is damaged.
     """
     if out is not None:
-        check_results_folder(out, _FILES, "a leaderboard")
+        check_results_folder(out, (*_FILES, f"{NAME}.csv"), "a leaderboard")
     runs = _named(named_runs([*_folders(paths)]))
     played = list(runs.values())
     named = metric or next(iter(family_of(played)), None)
