@@ -217,8 +217,9 @@ def _count(name: str, row: Mapping[str, Any]) -> str:
 def _notes(content: Mapping[str, Any]) -> Iterator[str]:
     protocol, pairs = content["protocol"], content["pairs"]
     yield (
-        f"{counted(pairs['total'], 'pair')} of runs over {counted(protocol['tasks'], 'task')}: "
-        f"{pairs['differ']:,} differ (randomisation test, p by Holm at most {protocol['alpha']})"
+        f"{pairs['differ']:,} of {counted(pairs['total'], 'pair')} of runs differ over "
+        f"{counted(protocol['tasks'], 'task')} (randomisation test, p by Holm at most "
+        f"{protocol['alpha']})"
     )
     yield "rank with its 95 % interval over tasks; no test tells runs of one group apart"
     if not protocol["higher_is_better"]:

@@ -207,7 +207,7 @@ RELEASE = "bfcl-eval==2026.3.23"
 HOW = (
     f"{VARIABLE} names no Python that has {RELEASE}; make one: python3.11 -m venv BFCL, "
     f"BFCL/bin/pip install --no-deps {RELEASE} mpmath, export {VARIABLE}=BFCL/bin/python; or run a "
-    "checkout's classes: --allow-code bfcl_eval (docs/leaderboard.md)"
+    "checkout's classes: --allow-code bfcl_eval (docs/bfcl.md)"
 )
 CHECKERS = "its checkers of single calls take all its packages: pip install torch soundfile too"
 _KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "SYSTEMROOT")
