@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from seal.agents.conversation import Conversation
 from seal.agents.messages import in_words
-from seal.agents.own_code import Inbox, OwnCode, printed_here
+from seal.agents.own_code import Inbox, OwnCode
 from seal.agents.replies import NoPersonError
 from seal.core import InfrastructureError, UsageError
 from seal.core.concurrency import given_up, seconds_left
@@ -180,10 +180,6 @@ _CHOOSES = (
 )
 
 
-_SHOWN = ("TextEvent", "ToolCallEvent", "ToolResponseEvent")
-"""By these AutoGen shows what one agent says to another."""
-
-
 class Terminal:
     """AutoGen's stream in a chat: it shows nothing, for what is said stands in the trajectory.
 
@@ -196,9 +192,6 @@ class Terminal:
     alone: Callable[[], AbstractContextManager[Any]] = staticmethod(nullcontext)
     """Within it nothing else writes on the terminal: the command line lets its bars rest."""
 
-    _prints = True
-    """Whether what the agents of a user's code say is printed where else what it prints goes."""
-
     def __init__(self, messages: Callable[[], Sequence[Mapping[str, Any]]] = tuple) -> None:
         self._messages = messages
         self._shown = 0
@@ -208,16 +201,9 @@ class Terminal:
         """Show nothing."""
 
     def send(self, message: Any) -> None:
-        """Keep whom a person may choose to speak next; what a user's code shows is printed there.
-
-        A function that holds a chat of AutoGen's shows what its agents say, unless it is silent.
-        """
-        kind = type(message).__name__
-        if kind == "SelectSpeakerEvent":
+        """Keep whom a person may choose to speak next."""
+        if type(message).__name__ == "SelectSpeakerEvent":
             self._choices = list(message.content.agents or ())
-        elif self._prints and kind in _SHOWN and printed_here() is not None:
-            told = in_words(message.content.model_dump())
-            print(f"{message.content.sender}: {told['content']}")
 
     def input(self, prompt: str = "", *, password: bool = False) -> str:
         """Return what a person types.

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from seal.agents import is_own
 from seal.agents.replies import (
     FIND_TOOLS,
+    NOTHING,
     WHOLE,
     Brief,
     Offers,
@@ -62,8 +63,10 @@ from seal.core.environment import Environment
 REPEATS = 3
 """The manager or the lead, saying the same this many times in a row, ends the chat; so does the
 user, calling this many times in a row what it cannot call."""
-REPLIES_A_TURN = 20
-"""Replies of all roles for each turn of the manager: ends roles that only ask each other."""
+_OTHERS_TURNS = 3
+"""How often any other role may speak for each turn of the manager: ends roles that only talk."""
+_REPLIES_A_TURN = 20
+"""Replies of all roles for each turn of the manager: ends roles that only think."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,8 @@ class ChatLimits:
     """Budgets of one chat; None: no limit."""
 
     max_turns: int = 10
-    """Replies of the execution manager, for each goal; thoughts, said to itself, are none."""
+    """Replies of the execution manager, for each goal; any other role may reply three times as
+    often. Thoughts, said to oneself, and what calls brought are none."""
     max_calls: int = 50
     """Calls, for each goal."""
     max_tokens: int | None = None
@@ -83,14 +87,16 @@ class ChatLimits:
     max_messages: int | None = None
     """Messages to or from the user or the executor, for each goal; what the agent's own roles say
     to each other does not count."""
+    max_replies: int | None = None
+    """Of all roles, for each goal, thoughts too; None: 20 for each turn."""
 
 
 @dataclass(slots=True)
 class SpentOnGoal:
     """What a chat has spent on the goal that is being played."""
 
-    turns: int = 0
-    """Replies of the execution manager, without thoughts."""
+    turns: dict[str, int] = field(default_factory=dict)
+    """Role to its replies, without thoughts and without what calls brought."""
     messages: int = 0
     replies: int = 0
     """Of all roles."""
@@ -118,21 +124,22 @@ class SpentOnGoal:
         return limits.repeats is not None and times >= limits.repeats
 
     def reached(
-        self, limits: ChatLimits, acts: bool, usage: Usage, seconds: float
+        self, limits: ChatLimits, role: str | None, usage: Usage, seconds: float
     ) -> StopReason | None:
         """Return the limit that ends the chat, of messages, turns, tokens and seconds.
 
         Args:
             limits: Budgets.
-            acts: Whether the execution manager would speak next.
+            role: Who would speak next.
             usage: Of the whole chat.
             seconds: Since it began.
         """
         if limits.max_messages is not None and self.messages >= limits.max_messages:
             return "max_messages"
-        if acts and self.turns >= limits.max_turns:
+        most = limits.max_turns * (1 if role == MANAGER else _OTHERS_TURNS)
+        if role is not None and self.turns.get(role, 0) >= most:
             return "max_turns"
-        if self.replies >= REPLIES_A_TURN * (limits.max_turns + 1):
+        if self.replies >= (limits.max_replies or _REPLIES_A_TURN * (limits.max_turns + 1)):
             return "max_turns"
         tokens = usage.tokens_in + usage.tokens_out
         if limits.max_tokens is not None and tokens > limits.max_tokens:
@@ -162,8 +169,6 @@ def vain_calls(steps: Sequence[Step]) -> int:
 #
 # Independent of AutoGen, which drives it (`seal.agents.seats`): `open(role)` gives the role its
 # view, `reply` lets its agent speak, `enter` records what was said, `next_role` says who follows.
-
-_NO_REPLY = Reply()
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,7 +317,7 @@ class Conversation:
 
         Args:
             view: Of the role, as it was when the reply began.
-            reply: What it said.
+            reply: What it said; `NOTHING` ends the chat about the goal.
             open_end: Whether somebody else says who follows (`hand_on`): where the team names
                 nobody, the chat goes on.
 
@@ -320,17 +325,20 @@ class Conversation:
             The steps of the reply, after those of the calls that the role ran within it.
         """
         role, first = view.role, view.first
-        for step, text in sorted(view.notes.items()):
-            self.printed.append({"step": step, "role": role, "text": text})
+        is_said = self.is_said(view, reply)
+        self._note(view, len(self.steps) - (not is_said))
         self._spent.replies += 1
         calls = tuple(self._renumber(role, call) for call in reply.calls)
-        follower = None if view.left else self._follower(role, reply)
+        is_last = view.left or reply is NOTHING
+        follower = None if is_last else self._follower(role, reply)
         names_nobody = not (reply.next or reply.calls or reply.results)
         self.open_choice = names_nobody and follower is not None
         thought = follower == role
-        self._spent.turns += role == MANAGER and not thought
+        is_turn = not (thought or reply.results)
+        self._spent.turns[role] = self._spent.turns.get(role, 0) + is_turn
         listener = self.team.lead if role == USER else USER
-        self._record(role, follower or listener, reply, calls, view.asked)
+        if is_said:
+            self._record(role, follower or listener, reply, calls, view.asked)
         if calls:
             self.caller = role
             self._count(role, calls)
@@ -349,6 +357,21 @@ class Conversation:
                 self._end(limit)
         return said
 
+    def is_said(self, view: View, reply: Reply) -> bool:
+        """Tell whether a reply has a step: that of a role which says nothing has the tokens alone.
+
+        Args:
+            view: Of the role.
+            reply: What it said.
+        """
+        return reply is not NOTHING or view.asked != Stamp()
+
+    def _note(self, view: View, last: int) -> None:
+        """Keep what was printed beside the steps, of which `last` is the index of the last one."""
+        for step, text in sorted(view.notes.items()):
+            place = max(0, min(step, last))
+            self.printed.append({"step": place, "role": view.role, "text": text})
+
     def hand_on(self, role: str | None) -> None:
         """Let another role speak next than the team says; None ends the chat about the goal.
 
@@ -365,7 +388,7 @@ class Conversation:
             if step.goal == self.position:
                 self.steps[place] = replace(step, recipient=role)
         self.next_role = role
-        limit = self._spent.reached(self.limits, role == MANAGER, self.usage, self._seconds)
+        limit = self._spent.reached(self.limits, role, self.usage, self._seconds)
         if limit is not None:
             self._end(limit)
 
@@ -411,19 +434,19 @@ class Conversation:
         self._spent.calls += len(calls) if role != USER else 0
 
     def reply(self, view: View) -> Reply:
-        """Return what a role replies; where it failed, `view.stop` says why that ends the chat.
+        """Return what a role replies; `NOTHING` where it failed: `view.stop` says why.
 
         Raises:
             PluginError: What failed is none of the agent's roles, or a server that it asked.
         """
-        role, reply = view.role, _NO_REPLY
+        role, reply = view.role, NOTHING
         with self.guarding(view):
             try:
                 said = self.seats[role].reply(view)
             finally:
                 view.close()
             reply = said
-        if reply is _NO_REPLY:
+        if reply is NOTHING:
             return reply
         checked = checked_reply(role, reply)
         ended = ENDED.get(view.asked.finish_reason)
@@ -590,7 +613,7 @@ class Conversation:
             return "repeated"
         if self.overdrawn:
             return "max_calls"
-        return spent.reached(limits, self.next_role == MANAGER, self.usage, self._seconds)
+        return spent.reached(limits, self.next_role, self.usage, self._seconds)
 
     @property
     def seconds_left(self) -> float | None:

@@ -1,4 +1,4 @@
-"""Whose models are asked while a guest speaks: each request goes to the model of the seat.
+"""What agents of a user's ask and say: while a guest speaks, they ask the model of its seat.
 
 `Desk` stands in for what an `OpenAIWrapper` asks; `SealClient` is the `ModelClient` that it asks
 by. The wrapper itself does its usual work before and after: it adds the agent's own tools, fills
@@ -27,11 +27,13 @@ from seal.agents.messages import (
     call_in,
     call_message,
     called_text,
+    in_words,
     parts_of,
     response,
     text_of,
     tool_of,
 )
+from seal.agents.own_code import printed_here
 from seal.agents.teams import USER
 from seal.agents.view import Stamp, View
 from seal.core import (
@@ -164,10 +166,15 @@ class Desk:
         return () if self.may_run_code or not self.knows(agent) else runs
 
     def overheard(self, agent: Any, hearer: Any, reply: Any) -> Any:
-        """Return what an agent says to another; it is noted, as what tools of their own answer."""
-        if hearer is self.listener or agent.name in _CHOOSERS:
+        """Return what an agent says to another; it is noted, as what tools of their own answer.
+
+        Raises:
+            UsageError: It is no text and no message.
+        """
+        if reply is None or hearer is self.listener or agent.name in _CHOOSERS:
             return reply
-        message = reply if isinstance(reply, dict) else {"content": reply}
+        said = as_message(reply, agent.name)
+        message = said if isinstance(said, dict) else {"content": said}
         offered = {tool.name for tool in self.chat.tools}
         for call in message.get("tool_calls") or ():
             name = call["function"].get("name")
@@ -299,14 +306,14 @@ _MAKING: ContextVar[bool] = ContextVar("making", default=False)
 """Whether agents are being made for a chat, whose own clients answer nothing there."""
 _ROUTING = threading.Lock()
 _routed = 0
-"""How many chats in progress have guests."""
+"""How many chats in progress have a user's code in a seat."""
 _USUAL: dict[str, Any] = {}
-"""Name to what AutoGen's classes have when no guest speaks."""
+"""Name to what AutoGen's classes have where there is no such chat."""
 
 
 @contextmanager
 def routed() -> Iterator[None]:
-    """Let agents ask the seat's model, and note what they say, in the context of a guest.
+    """Let agents ask the seat's model in the context of a guest, and note what a user's agents say.
 
     AutoGen's classes are changed until the last such block ends.
     """
@@ -319,6 +326,7 @@ def routed() -> Iterator[None]:
         (agent, "can_execute_function"): _can_execute_function,
         (agent, "function_map"): property(_function_map),
         (agent, "_run_async_in_thread"): run_in_context,
+        (agent, "_process_received_message"): _process_received_message,
     }
     with _ROUTING:
         _routed += 1
@@ -380,6 +388,19 @@ def _reply_here(
     """Reply in the place of a member of a group that speaks (`Desk.replied`)."""
     desk = SPEAKING.get()
     return (False, None) if desk is None else desk.replied(agent, messages or ())
+
+
+def _process_received_message(agent: Any, message: Any, sender: Any, silent: bool) -> Any:
+    """Receive a message; what agents of a user's function say is among what the function prints.
+
+    What a manager sends to the members of its group, one of them has said to it.
+    """
+    usual = _USUAL["_process_received_message"]
+    is_own = SPEAKING.get() is None and printed_here() is not None
+    if is_own and not isinstance(sender, library().GroupChatManager):
+        told = message if isinstance(message, dict) else {"content": message}
+        print(f"{sender.name}: {in_words(told)['content']}")
+    return usual(agent, message, sender, silent)
 
 
 def _generate_reply(

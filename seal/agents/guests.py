@@ -19,6 +19,7 @@ from seal.agents.messages import (
     as_message,
     call_in,
     called_text,
+    check_unchanged,
     in_words,
     is_end,
     message_of,
@@ -32,6 +33,7 @@ from seal.agents.messages import (
 )
 from seal.agents.own import FunctionRole, OwnAgent, OwnRole, asked_of, told_of
 from seal.agents.own_code import OwnCode
+from seal.agents.replies import NOTHING
 from seal.agents.roles import first_words, pending_calls
 from seal.agents.teams import EXECUTOR, MANAGER, USER
 from seal.agents.users import brief
@@ -208,7 +210,6 @@ class _Stream(Terminal):
     """AutoGen's stream in a chat with guests, in which no code is run unless it is allowed."""
 
     allowed = False
-    _prints = False  # the desk notes what is said
 
     def send(self, message: Any) -> None:
         """Refuse code that is about to run.
@@ -325,7 +326,7 @@ class GuestRole(Guest):
             said = type(self.agent).generate_reply(self.agent, sender=self.desk.listener)
             if said is None:
                 self.message = ""
-                return Reply(done=chat.role == USER)
+                return NOTHING
             self.message = as_message(said, chat.role)
             if pending:
                 return Reply(results=results_in(self.message, [*self._ran.values()], pending))
@@ -368,6 +369,7 @@ class GuestRole(Guest):
         The first call for which it has none runs all such calls of the message.
         """
         own = partial(type(self.agent).execute_function, self.agent)
+        check_unchanged(call, call_id, pending)
         asked = next((one for one in pending if one.id == call_id), None)
         if asked is None or call.get("name") in self.agent.function_map:
             succeeded, answer = own(call, call_id, verbose)
@@ -500,7 +502,7 @@ class GroupGuest(Guest):
         )
         self._begun = True
         said = self._group.messages[first + 1 :]
-        return next((t for t in map(_answer, reversed(said)) if t), "")
+        return next((t for t in map(_answer, reversed(said)) if t), NOTHING)
 
     def close(self) -> None:
         """Forget the chat, and leave the group as it was."""

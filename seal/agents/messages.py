@@ -76,6 +76,27 @@ def arguments_text(call: ToolCall) -> str:
     return call.raw or json_text(call.arguments)
 
 
+def check_unchanged(function: Any, call_id: Any, pending: Iterable[ToolCall]) -> None:
+    """Make sure that the function that an executor runs is what was called.
+
+    Args:
+        function: Name and arguments, as hooks of the executor have left them.
+        call_id: Of the call.
+        pending: The calls of the last message.
+
+    Raises:
+        UsageError: It is another one: the record would have a call that was not run.
+    """
+    for call in pending:
+        made = call_message(call, call.id)["function"]
+        if call.id == call_id and function != made:
+            raise UsageError(
+                f"a hook of {EXECUTOR} changed the call {shortened(made)} to {shortened(function)}"
+                "; what was called is run. Change calls where they are sent: "
+                "process_message_before_send on who calls"
+            )
+
+
 def called_text(call: Mapping[str, Any]) -> str:
     """Return a call of a message in words."""
     return f"{call['function'].get('name')}({call['function'].get('arguments')})"

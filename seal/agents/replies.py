@@ -126,6 +126,10 @@ def answered(call: ToolCall) -> ToolResult:
 # -- Checks of what a role, or a model, gives back: of other types it is refused by name.
 
 
+NOTHING = Reply(done=True)
+"""What a role replies that says nothing: it crashed, was late or has no word. It ends the chat."""
+
+
 def checked_reply(role: str, reply: Any) -> Reply:
     """Return what a role replied.
 

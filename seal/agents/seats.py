@@ -21,6 +21,7 @@ from seal.agents.messages import (
     arguments_text,
     as_message,
     call_in,
+    check_unchanged,
     heard_steps,
     in_words,
     is_end,
@@ -33,6 +34,7 @@ from seal.agents.messages import (
     taken_name,
     tool_of,
 )
+from seal.agents.replies import NOTHING
 from seal.agents.roles import Prompt, first_system_words, messages, opened
 from seal.agents.teams import DESCRIPTIONS, EXECUTOR, MANAGER, SPEAKER_SELECTION, USER
 from seal.agents.view import Stamp, View
@@ -56,6 +58,12 @@ _ODD = re.compile("[^A-Za-z0-9_-]")
 _WITHOUT_MODEL = ("random", "round_robin")
 """How AutoGen selects speakers without asking a model."""
 _SENDING = "process_message_before_send"
+_METHODS = ("auto", "manual", "random", "round_robin")
+"""How AutoGen selects speakers, whatever the case of letters."""
+_MODES = ("ALWAYS", "TERMINATE", "NEVER")
+"""When AutoGen asks a person."""
+_OF_MODELS = ("safeguard_llm_inputs", "safeguard_llm_outputs")
+"""Hooks of `generate_oai_reply`."""
 
 
 class _Anybody(type):
@@ -98,7 +106,16 @@ class Seat(_AUTOGEN.ConversableAgent):  # type: ignore[misc, name-defined]
     _run_async_in_thread = run_in_context
 
     def update_system_message(self, system_message: str) -> None:
-        """Replace the prompt of the role; what the system tells it stays behind the new one."""
+        """Replace the prompt of the role; what the system tells it stays behind the new one.
+
+        Raises:
+            UsageError: The new one is no text.
+        """
+        if not isinstance(system_message, str):
+            raise UsageError(
+                f"the system message of {self.name} would be {shortened(system_message)}; "
+                "expected a text"
+            )
         parts = [system_message] if self.policy in system_message else [system_message, self.policy]
         super().update_system_message("\n\n".join(filter(None, parts)))
 
@@ -106,6 +123,27 @@ class Seat(_AUTOGEN.ConversableAgent):  # type: ignore[misc, name-defined]
         """Register a reply function, as on any agent."""
         everyone = isinstance(trigger, list) and trigger == [_AUTOGEN.Agent, None]
         super().register_reply(_Everyone if everyone else trigger, *given, **named)
+
+    def register_hook(self, hookable_method: str, hook: Any) -> None:
+        """Register a hook, as on any agent.
+
+        Raises:
+            UsageError: There is no such kind, or AutoGen would never call it: a role asks its
+                model by itself.
+        """
+        if hookable_method in _OF_MODELS:
+            raise UsageError(
+                f"a hook {hookable_method} is never called on {self.name}, which has no "
+                "llm_config; use process_all_messages_before_reply for what the model reads, and "
+                f"{_SENDING} for what it says"
+            )
+        if hookable_method not in self.hook_lists or not callable(hook):
+            kinds = [kind for kind in self.hook_lists if kind not in _OF_MODELS]
+            raise UsageError(
+                f"no hook {shortened(hook)} of kind {shortened(hookable_method)}; expected a "
+                f"function, and one of {_named(kinds)}"
+            )
+        super().register_hook(hookable_method, hook)
 
     @property
     def has_own_replies(self) -> bool:
@@ -148,7 +186,7 @@ class ExecutorSeat(Seat):
 
     def execute_function(self, func_call: Any, call_id: Any = None, verbose: bool = False) -> Any:
         """Run one call of the last message. The first one that is asked for runs all of them."""
-        succeeded, content = self._group.result(self, call_id)
+        succeeded, content = self._group.result(self, func_call, call_id)
         return succeeded, {"name": func_call.get("name"), "role": "function", "content": content}
 
     async def a_execute_function(
@@ -206,6 +244,13 @@ class Chat(_AUTOGEN.GroupChat):  # type: ignore[misc, name-defined]
         """Return itself: its manager would not see what is set on it later."""
         return self
 
+    def append(self, message: Any, speaker: Any) -> None:
+        """Keep a message; none where its speaker has said nothing."""
+        if self.group.says_nothing:
+            self.group.says_nothing = False
+        else:
+            super().append(message, speaker)
+
     def select_speaker(self, last_speaker: Any, selector: Any) -> Any:
         """Return who speaks next, within the limits of the run.
 
@@ -218,6 +263,59 @@ class Chat(_AUTOGEN.GroupChat):  # type: ignore[misc, name-defined]
     async def a_select_speaker(self, last_speaker: Any, selector: Any) -> Any:
         """Return who speaks next."""
         return self.select_speaker(last_speaker, selector)
+
+
+def check_chat(chat: Any) -> None:
+    """Make sure that what somebody has set on a group chat is what AutoGen takes.
+
+    Raises:
+        UsageError: It is not; the text says what it may be.
+    """
+    wrong = [one for one in chat.agents or () if not isinstance(one, _AUTOGEN.ConversableAgent)]
+    if wrong or not isinstance(chat.agents, list):
+        raise UsageError(
+            f"{shortened(wrong[0] if wrong else chat.agents)} in chat.agents is no agent of "
+            "AutoGen; expected a ConversableAgent"
+        )
+    method, rounds = chat.speaker_selection_method, chat.max_round
+    if not callable(method) and str(method).lower() not in _METHODS:
+        raise UsageError(
+            f"chat.speaker_selection_method is {shortened(method)}; expected a function of "
+            f"(last, chat) that returns an agent, or None to end the chat; or {_named(_METHODS)}"
+        )
+    if not isinstance(rounds, int):
+        raise UsageError(f"chat.max_round is {shortened(rounds)}; expected a number of messages")
+    graph = chat.allowed_speaker_transitions_dict
+    known = _AUTOGEN.Agent
+    for one, after in graph.items() if isinstance(graph, dict) else [(graph, [])]:
+        listed = after if isinstance(after, list) else [after]
+        odd = [each for each in (one, *listed) if not isinstance(each, known)]
+        if odd or listed is not after:
+            raise UsageError(
+                f"chat.allowed_speaker_transitions_dict has {_told(odd[0] if odd else after)}; "
+                "expected each agent with a list of agents; chat.agent_by_name(name) returns one"
+            )
+    for agent in chat.agents:
+        mode, handoffs = agent.human_input_mode, agent.handoffs
+        if mode not in _MODES:
+            raise UsageError(
+                f"{agent.name}.human_input_mode is {shortened(mode)}; expected {_named(_MODES)}"
+            )
+        if isinstance(agent, Seat) and (
+            handoffs.after_works or handoffs.context_conditions or handoffs.llm_conditions
+        ):
+            raise UsageError(
+                f"{agent.name} has handoffs, which AutoGen heeds in patterns alone; set "
+                "chat.speaker_selection_method, or give a pattern as the agent"
+            )
+
+
+def _told(value: Any) -> str:
+    return shortened(getattr(value, "name", value))
+
+
+def _named(texts: Sequence[str]) -> str:
+    return ", ".join(map(repr, texts))
 
 
 class Manager(_AUTOGEN.GroupChatManager):  # type: ignore[misc, name-defined]
@@ -254,8 +352,8 @@ class _Turn:
     """Where the agent is somebody else's: what lets it speak."""
     results: dict[str, ToolResult] | None = None
     """Id to the result of each call that has been run."""
-    is_late: bool = False
-    """Whether a function of others has not ended in time, so that nothing is said."""
+    is_cut_short: bool = False
+    """Whether a function of others was late or failed on the way, so that nothing is said."""
 
 
 class _Run(partial[str]):
@@ -361,6 +459,8 @@ class Group:
         """Take up a conversation: another one than before, where the group is used again."""
         self.conversation = conversation
         self._turn, self._speaking, self._closed = None, False, False
+        self.says_nothing = False
+        """Whether what AutoGen sends now is no message: its speaker has said nothing."""
         self._messages.clear()
         for role, agent in self.agents.items():
             prompt = getattr(conversation.seats[role], "prompt", None)
@@ -381,20 +481,15 @@ class Group:
         for agent in (*self.agents.values(), self.manager):
             agent.reset()
 
-    def _check_names(self) -> None:
-        """Make sure that no two agents of the chat have one name.
+    def _check_chat(self) -> None:
+        """Make sure that what somebody has set on the chat can be (`check_chat`), and its names.
 
         Raises:
-            UsageError: Two have, or what sits there is no agent.
+            UsageError: It cannot, or two agents of the chat have one name.
         """
+        check_chat(self.chat)
         if self.chat.agents == self._named:
             return
-        odd = [one for one in self.chat.agents if not isinstance(one, _AUTOGEN.ConversableAgent)]
-        if odd:
-            raise UsageError(
-                f"{shortened(odd[0])} in chat.agents is no agent of AutoGen; "
-                "expected a ConversableAgent"
-            )
         names = self.chat.agent_names
         for name in names:
             if names.count(name) > 1:
@@ -470,7 +565,7 @@ class Group:
         """Return who speaks next (`Chat.select_speaker`)."""
         talk = self.conversation
         ended = len(talk.stops)
-        self._check_names()
+        self._check_chat()
         if not talk.finished and not talk.begins:
             if self._free:
                 self._take_calls()  # by these AutoGen tells who may run calls
@@ -481,10 +576,10 @@ class Group:
             except _AUTOGEN.NoEligibleSpeakerError:
                 chosen = None
             except ValueError as error:
-                names = ", ".join(self.chat.agent_names)
                 raise UsageError(
-                    f"the group chat's speaker selection: {error} Expected one of its agents "
-                    f"({names}), None to end the chat, or 'auto', 'round_robin', 'random'"
+                    f"the group chat's speaker selection: {str(error).rstrip()} Return one of its "
+                    f"agents, as chat.agent_by_name does of {_named(self.chat.agent_names)}; None "
+                    f"to end the chat; or {_named(_METHODS)}"
                 ) from error
             by_graph = not (self._free and callable(self.chat.speaker_selection_method))
             if chosen is not None and by_graph and not self._allows(last, chosen):
@@ -558,7 +653,7 @@ class Group:
         finally:
             self._speaking = False
         if said is None:  # the person ends the chat, or whoever replies has no word for it
-            said, turn.reply = "", Reply(done=True)
+            said, turn.reply = "", NOTHING
         elif turn.said is not said:
             turn.reply = self._read(turn, said)
             if not talk.own_seconds_left:
@@ -587,7 +682,7 @@ class Group:
         except OverdueError:
             if talk.own_seconds_left:  # it is the run's time that is up
                 raise
-            turn.view.stop, turn.is_late = Stop("max_seconds"), True
+            turn.view.stop, turn.is_cut_short = Stop("max_seconds"), True
             if not turn.view.functions:  # one that still runs calls holds the view
                 turn.view.close()
             return ""
@@ -682,9 +777,10 @@ class Group:
             raise UsageError(taken_name(name))
         offers.add([tool_of(function)])
 
-    def result(self, agent: Any, call_id: Any) -> tuple[bool, str]:
+    def result(self, agent: Any, function: Any, call_id: Any) -> tuple[bool, str]:
         """Return whether a call of the last message succeeded, and what it brought."""
         turn = self._turn
+        check_unchanged(function, call_id, self.conversation.pending)
         if turn is None or turn.agent is not agent:
             raise UsageError(f"{EXECUTOR} runs calls in its turn alone; let the chat go on")
         if turn.results is None:
@@ -714,8 +810,12 @@ class Group:
         """
         talk, turn = self.conversation, self._turn
         in_turn = not self._speaking and turn is not None and turn.agent is sender
-        has_hooks = in_turn and sender.hook_lists[_SENDING]
-        message = self._changed(turn, hooks) if turn and has_hooks else hooks()
+        if turn and in_turn and turn.reply is NOTHING:
+            message = ""
+        elif turn and in_turn and sender.hook_lists[_SENDING]:
+            message = self._changed(turn, hooks)
+        else:
+            message = hooks()
         in_group = isinstance(recipient, _AUTOGEN.GroupChatManager)
         if self._speaking or not in_group:
             return message
@@ -730,17 +830,22 @@ class Group:
             turn.guest.sent(message, turn.view.first)
         reply = turn.reply if turn.reply and message == turn.said else self._read(turn, message)
         in_ours = recipient.groupchat is self.chat
+        is_said = talk.is_said(turn.view, reply)
         steps = talk.enter(turn.view, reply, open_end=in_ours and self._free)
-        *earlier, sent = map(message_of, said_together(steps))
-        recipient.groupchat.messages += earlier
+        told = [message_of(one) for one in said_together(steps)]
+        sent = told.pop() if is_said else None
+        recipient.groupchat.messages += told
+        self.says_nothing = in_ours and not is_said
+        if sent is None:
+            return ""
         if not isinstance(message, dict) and not (sent.keys() & {"tool_calls", "tool_responses"}):
             return message if isinstance(message, str) else sent["content"]
         return {**message, **sent} if isinstance(message, dict) else sent
 
     def _read(self, turn: _Turn, message: Any) -> Reply:
         """Return what a message says, whoever made it and whatever hooks have done to it."""
-        if turn.is_late:
-            return Reply()
+        if turn.is_cut_short or turn.reply is NOTHING:
+            return NOTHING
         known, role = turn.reply or Reply(), turn.view.role
         message, pending = as_message(message, role), self.conversation.pending
         if role == EXECUTOR and pending:
@@ -761,10 +866,11 @@ class Group:
         talk, view = self.conversation, turn.view
         if turn.guest is None:
             return self._in_time(turn, hooks)
-        changed: Any = ""
+        changed, turn.is_cut_short = "", True
         with talk.guarding(view), turn.guest.code.watched() as printed:
             try:
                 changed = as_message(turn.guest.code.call(hooks, talk.seconds_left), view.role)
+                turn.is_cut_short = False
             finally:
                 view.add_note(view.first, printed.getvalue())
         return changed
@@ -774,6 +880,16 @@ class Group:
     def async_replies(self, *agents: Any) -> AbstractContextManager[None]:
         """Let the async reply functions of agents be asked within the block (`plain_replies`)."""
         return plain_replies(agents, lambda: self.conversation.seconds_left)
+
+    def _overhearing(self) -> AbstractContextManager[None]:
+        """Let the block note what agents of AutoGen say that a function in a seat lets chat."""
+        if not any(
+            getattr(seat, "plays_own_code", False) for seat in self.conversation.seats.values()
+        ):
+            return nullcontext()
+        from seal.agents.guest_models import routed
+
+        return routed()
 
     def _check_open(self) -> None:
         """Make sure that the chat goes on.
@@ -803,10 +919,10 @@ class Group:
             UsageError: A person is to speak, and there is no terminal; or the chat is closed.
         """
         self._check_open()
-        self._check_names()
+        self._check_chat()
         talk, begun = self.conversation, False
-        stream = Terminal(lambda: self.chat.messages)
-        with _AUTOGEN.io.IOStream.set_default(stream), self.async_replies(*self.chat.agents):
+        stream = _AUTOGEN.io.IOStream.set_default(Terminal(lambda: self.chat.messages))
+        with stream, self.async_replies(*self.chat.agents), self._overhearing():
             # The way through AutoGen and back: `initiate_chat` sends what the user says to the
             # manager, which asks `Chat.select_speaker` (`select`) who follows, and that seat for
             # `generate_reply` (`turn`). AutoGen goes through the seat's reply functions, of which

@@ -298,7 +298,8 @@ def build_team(
 
     Raises:
         UnknownNameError: No team of that name.
-        UsageError: A role that the team neither has nor may have, or an option of no sense.
+        UsageError: A role that the team neither has nor may have, or an option of no sense, or the
+            name `none` for an agent.
     """
     found = _found(what)
     if isinstance(found, ArrangedTeam):
@@ -313,5 +314,7 @@ def build_team(
                 f"{f'Did you mean {close!r}? ' if close else ''}"
                 f"Seat a new one with Team.seat(role, agent, after=...)"
             )
+        if agent == "none":
+            raise UsageError(f"roles[{role!r}] is 'none'; give None, and nobody plays the role")
         team = team.without(role) if agent is None else team.seat(role, agent)
     return team

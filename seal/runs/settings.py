@@ -289,7 +289,8 @@ class LimitGroup:
     """Number of processes, each with its own workers. ray runs one on each CPU of a Ray cluster,
     that of this machine or of RAY_ADDRESS; ray:N runs N there (`seal.runs.cluster`)."""
     max_turns: Count | None = None
-    """Most turns of the model for a goal.  [default: 10, or what the task needs]"""
+    """Most turns of the model for a goal; any other role may speak three times as often.
+    [default: 10, or what the task needs]"""
     max_calls: Count = 50
     """Most calls for a goal.
 

@@ -697,8 +697,40 @@ def test_the_words_of_a_chat_that_a_function_holds_are_kept_beside_its_calls(tmp
             "role": "execution_manager",
             "text": "asker: When does order 7 ship?\nclerk: I look it up.\n",
         },
-        {"step": 3, "role": "execution_manager", "text": "I know.\n"},
+        {
+            "step": 3,
+            "role": "execution_manager",
+            "text": "asker: Quietly.\nclerk: I look it up.\nI know.\n",
+        },
     ]
+
+
+@pytest.mark.parametrize("silent", [False, True])
+@pytest.mark.parametrize("is_async", [False, True])
+def test_the_words_of_a_group_that_a_function_holds_are_kept_once_each(silent, is_async, tmp_path):
+    def group() -> tuple[Any, Any]:
+        plain = {"llm_config": False, "human_input_mode": "NEVER"}
+        agents = [
+            autogen.ConversableAgent(name, default_auto_reply=f"I am {name}.", **plain)
+            for name in ("ann", "ben", "cid")
+        ]
+        chat = autogen.GroupChat(agents, speaker_selection_method="round_robin", max_round=3)
+        return agents[0], autogen.GroupChatManager(chat, llm_config=False)
+
+    def plain(request: str, tools: Any) -> str:
+        first, manager = group()
+        return str(first.initiate_chat(manager, message=request, silent=silent).summary)
+
+    async def waits(request: str, tools: Any) -> str:
+        first, manager = group()
+        said = await first.a_initiate_chat(manager, message=request, silent=silent)
+        return str(said.summary)
+
+    run = played(tmp_path, bench=ORDER, agent=waits if is_async else plain)
+    (note,) = next(run.folder.trajectories()).provenance["printed"]
+    assert note["text"] == "ann: When does order 7 ship?\nben: I am ben.\ncid: I am cid.\n"
+    assert not hasattr(autogen.ConversableAgent._process_received_message, "__wrapped__")
+    assert autogen.ConversableAgent._process_received_message.__module__.startswith("autogen")
 
 
 def test_the_calls_of_a_pair_within_a_reply_function_are_noted(tmp_path):

@@ -120,6 +120,22 @@ def test_replies_for_ever_end_by_the_limits_of_the_run(limits, reason):
         assert len(group.chat.messages) < 40
 
 
+def test_whoever_speaks_the_limit_of_turns_holds():
+    said = iter(range(10_000))
+
+    def talk(recipient: Any, messages: Any, sender: Any, config: Any) -> Any:
+        return True, f"again {next(said)}"
+
+    with live(max_turns=3) as group:
+        pair = [group.agents["orchestrator"], group.agents["checker"]]
+        for agent in pair:
+            agent.register_reply([autogen.Agent, None], talk, 0)
+        group.chat.speaker_selection_method = lambda last, chat: pair[last is pair[0]]
+        group.hold()
+        assert stops(group) == ["max_turns"]
+        assert authors(group).count("checker") == 9
+
+
 class Talks:
     def reply(self, chat: seal.Chat) -> seal.Reply:
         return seal.Reply("Go on.")

@@ -1,6 +1,7 @@
 """Odd messages, hooks, graphs and agents in a chat: an outcome on the record, or a clear error."""
 
 import asyncio
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -204,7 +205,7 @@ def test_a_seat_whose_functions_never_end_ends_by_the_time_of_the_chat(register)
         register(group.agents[MANAGER])
         group.hold()
         assert stops(group) == ["max_seconds"]
-        assert steps(group)[1:] == [(MANAGER, "user_simulator", "")]
+        assert steps(group)[1:] == []  # it has said nothing
 
 
 @pytest.mark.parametrize("is_tool", [True, False])
@@ -234,6 +235,146 @@ def test_a_graph_in_which_nobody_may_follow_ends_the_chat(method):
         group.hold()
         assert len(group.chat.messages) == 1
         assert stops(group) == ["done"]
+
+
+METHODS = "'auto', 'manual', 'random', 'round_robin'"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("speaker_selection_method", None, rf"None; expected a function .* {METHODS}"),
+        ("speaker_selection_method", 7, rf"7; expected a function .* {METHODS}"),
+        ("speaker_selection_method", "loudest", rf"'loudest'; expected a function .* {METHODS}"),
+        ("speaker_selection_method", lambda last, chat: MANAGER, "as chat.agent_by_name does of"),
+        ("max_round", "x", "max_round is 'x'; expected a number"),
+        ("agents", None, "None in chat.agents is no agent"),
+        ("allowed_speaker_transitions_dict", {MANAGER: []}, "'execution_manager'; expected each"),
+        ("allowed_speaker_transitions_dict", None, "None; expected each agent with a list"),
+    ],
+)
+def test_what_is_set_on_a_chat_that_cannot_be_is_refused_with_what_may(name, value, told):
+    with live(team="direct") as group:
+        setattr(group.chat, name, value)
+        with pytest.raises(UsageError, match=told):
+            group.hold()
+
+
+def test_a_graph_that_names_agents_is_refused_with_how_to_get_them():
+    with live(team="direct") as group:
+        user, manager = group.agents["user_simulator"], group.agents[MANAGER]
+        for after in (["executor"], manager, "executor"):
+            group.chat.allowed_speaker_transitions_dict = {user: [manager], manager: after}
+            with pytest.raises(UsageError, match=r"list of agents; chat\.agent_by_name"):
+                group.hold()
+
+
+def test_a_way_to_ask_people_that_autogen_has_not_is_refused_with_those_it_has():
+    with live(team="direct") as group:
+        group.agents[MANAGER].human_input_mode = "always"
+        with pytest.raises(UsageError, match=r"'always'; expected 'ALWAYS', 'TERMINATE', 'NEVER'"):
+            group.hold()
+
+
+@pytest.mark.parametrize("text", [None, 7, ["Be short."]])
+def test_a_system_message_that_is_no_text_is_refused(text):
+    with live(team="direct") as group, pytest.raises(UsageError, match="expected a text"):
+        group.agents[MANAGER].update_system_message(text)
+
+
+def test_the_role_none_is_refused_with_how_to_leave_it_out():
+    with (
+        pytest.raises(UsageError, match="'none'; give None, and nobody plays"),
+        live(team="direct", roles={"verifier": "none"}),
+    ):
+        pass
+
+
+def test_handoffs_of_a_seat_are_refused_with_where_they_work():
+    from autogen.agentchat.group import AgentTarget
+
+    with live(team="direct") as group:
+        manager = group.agents[MANAGER]
+        manager.handoffs.set_after_work(AgentTarget(group.agents["executor"]))
+        with pytest.raises(UsageError, match=r"handoffs, .* give a pattern as the agent"):
+            group.hold()
+
+
+# --- hooks of AutoGen's safeguards
+
+
+@pytest.mark.parametrize("kind", ["safeguard_llm_inputs", "safeguard_llm_outputs", "before"])
+def test_a_hook_that_would_never_be_called_is_refused_with_one_that_is(kind):
+    told = "use process_all_messages_before_reply" if "llm" in kind else "one of 'process_last"
+    with live(team="direct") as group, pytest.raises(UsageError, match=told):
+        group.agents[MANAGER].register_hook(kind, lambda messages: messages)
+
+
+def test_a_hook_on_what_a_tool_brings_changes_the_record():
+    with live(team="direct") as group:
+        group.agents["executor"].register_hook(
+            "safeguard_tool_outputs", lambda brought: {**brought, "content": "hidden"}
+        )
+        group.hold()
+        assert steps(group)[2] == ("executor", MANAGER, "hidden")
+
+
+@pytest.mark.parametrize("is_own", [False, True])
+def test_a_hook_on_the_calls_of_an_executor_sees_them_and_may_not_change_them(is_own, tmp_path):
+    seen: list[str] = []
+
+    def watch(call: dict[str, Any]) -> dict[str, Any]:
+        seen.append(call["arguments"])
+        return call
+
+    def change(call: dict[str, Any]) -> dict[str, Any]:
+        return {**call, "arguments": '{"order_id": "8"}'}
+
+    def executor(hook: Any) -> Any:
+        agent = autogen.ConversableAgent("executor", human_input_mode="NEVER", llm_config=False)
+        agent.register_hook("safeguard_tool_inputs", hook)
+        return agent
+
+    def held(hook: Any) -> str:
+        if is_own:
+            with live(team="direct", roles={"executor": executor(hook)}) as group:
+                group.hold()
+                return str(group.conversation.stops[0].error)
+        with live(team="direct") as group:
+            group.agents["executor"].register_hook("safeguard_tool_inputs", hook)
+            group.hold()
+            assert stops(group) == ["done"]
+        return ""
+
+    held(watch)
+    assert seen == ['{"order_id":"7"}']
+    with pytest.raises(seal.SealError, match=r"changed the call .* Change calls where they are"):
+        held(change)
+
+
+def test_a_hook_on_what_a_person_types_changes_it(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", Person("Monday, by Ann"))
+    with live(team="direct") as group:
+        seat = group.agents[MANAGER]
+        seat.human_input_mode = "ALWAYS"
+        seat.register_hook("safeguard_human_inputs", lambda typed: typed.replace("Ann", "A."))
+        group.hold()
+        assert steps(group)[1][2] == "Monday, by A."
+
+
+def test_a_guardrail_on_what_a_seat_says_replaces_it_in_the_record():
+    from autogen.agentchat.group import AgentTarget
+    from autogen.agentchat.group.guardrails import RegexGuardrail
+
+    with live() as group:
+        seat = group.agents["orchestrator"]
+        rail = RegexGuardrail("no words", "words of", AgentTarget(seat), "Not so.")
+        seat.register_output_guardrail(rail)
+        group.hold()
+        assert steps(group)[-2][2].startswith("Not so.")
+
+
+# --- who may speak
 
 
 def test_an_agent_in_the_place_of_a_role_may_follow_whom_the_role_may():

@@ -11,7 +11,7 @@ from functools import cache, partial
 from string import Template
 
 from seal.agents.autogen import play
-from seal.agents.conversation import REPLIES_A_TURN, ChatLimits, ChatOptions, Conversation, Services
+from seal.agents.conversation import ChatLimits, ChatOptions, Conversation, Services
 from seal.agents.replies import Offers
 from seal.agents.roles import pending_calls
 from seal.agents.teams import CHECKER, EXECUTOR, USER, Team
@@ -699,7 +699,7 @@ class Studio:
             seated,
             services,
             offers=offers,
-            limits=ChatLimits(max_turns=REPLIES // REPLIES_A_TURN - 1, repeats=None),
+            limits=ChatLimits(max_turns=REPLIES, max_replies=REPLIES, repeats=None),
             options=ChatOptions(seed=lambda role: derive_seed(assignment.seed, role)),
             goals=(assignment.number,),
             history=said,
