@@ -286,7 +286,7 @@ def check_chat(chat: Any) -> None:
     if not isinstance(rounds, int):
         raise UsageError(f"chat.max_round is {shortened(rounds)}; expected a number of messages")
     graph = chat.allowed_speaker_transitions_dict
-    known = _AUTOGEN.Agent
+    known = _AUTOGEN.ConversableAgent  # not `Agent`: to check against a protocol takes long
     for one, after in graph.items() if isinstance(graph, dict) else [(graph, [])]:
         listed = after if isinstance(after, list) else [after]
         odd = [each for each in (one, *listed) if not isinstance(each, known)]
@@ -387,8 +387,8 @@ class Group:
         self.agents = {role: self._seat(role) for role in conversation.seats}
         """Role to its agent."""
         self._order = self._follow
-        self._named: list[Any] = []
-        """The agents of the chat whose names are known to differ."""
+        self._checked: tuple[Any, ...] = ()
+        """Agents, rule of speakers and graph of the chat that are known to be in order."""
         try:
             self.chat = Chat(
                 agents=list(self.agents.values()),
@@ -487,17 +487,22 @@ class Group:
         Raises:
             UsageError: It cannot, or two agents of the chat have one name.
         """
-        check_chat(self.chat)
-        if self.chat.agents == self._named:
+        chat, agents = self.chat, self.chat.agents
+        graph = chat.allowed_speaker_transitions_dict
+        size = len(graph) if isinstance(graph, dict) else 0
+        seated = [*agents] if isinstance(agents, list) else None
+        now = seated, chat.speaker_selection_method, chat.max_round, graph, size
+        if now == self._checked:
             return
-        names = self.chat.agent_names
+        check_chat(chat)
+        names = chat.agent_names
         for name in names:
             if names.count(name) > 1:
                 raise UsageError(
                     f"two agents of the group chat are named {name!r}; give yours another "
                     "name, or put it into chat.agents in the place of the other"
                 )
-        self._named = [*self.chat.agents]
+        self._checked = now
 
     def _role(self, agent: Any) -> str:
         """Return the role of an agent; one that somebody has added has its name for a role."""

@@ -349,7 +349,7 @@ def test_a_graph_of_allowed_transitions_is_obeyed():
 def test_a_selection_that_names_nobody_is_refused_with_the_repair():
     with live() as group:
         group.chat.speaker_selection_method = lambda last, chat: "nobody"
-        with pytest.raises(UsageError, match=r"'nobody'.*Expected one of its agents"):
+        with pytest.raises(UsageError, match=r"'nobody'.*Return one of its agents"):
             group.hold()
 
 
