@@ -311,6 +311,10 @@ def is_of_the_chat(error: SealError) -> bool:
     )
 
 
+_FRAMES = 10
+"""Places at each end of a traceback that are told."""
+
+
 def crash(error: BaseException) -> str:
     """Return what an exception of a user's code says, and below it where it came from.
 
@@ -318,5 +322,7 @@ def crash(error: BaseException) -> str:
     """
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if not Path(frame.filename).is_relative_to(_OURS)]
-    lines = (f"  {Path(f.filename).name}, line {f.lineno}, in {f.name}: {f.line}" for f in own)
+    lines = [f"  {Path(f.filename).name}, line {f.lineno}, in {f.name}: {f.line}" for f in own]
+    if len(lines) > 2 * _FRAMES:  # an endless recursion has a thousand
+        lines[_FRAMES:-_FRAMES] = [f"  and {len(lines) - 2 * _FRAMES} more"]
     return "\n".join([fault(error), *lines])

@@ -168,6 +168,17 @@ def test_what_was_printed_before_a_crash_stands_beside_the_last_step(tmp_path):
     assert note == {"step": 0, "role": MANAGER, "text": "I give up\n"}
 
 
+def test_a_crash_in_an_endless_recursion_is_told_by_its_ends(tmp_path):
+    def solve(request: str, tools: Any) -> Any:
+        return solve(request, tools)
+
+    run = played(tmp_path, agent=solve)
+    first, *places = run.tasks["error"][0].split("\n")
+    assert "RecursionError" in first
+    assert len(places) == 21
+    assert places[10].endswith(" more")
+
+
 def test_the_tokens_of_a_role_that_crashed_after_its_model_answered_are_its_own(tmp_path):
     class Model:
         def complete(self, request: Request) -> Completion:
