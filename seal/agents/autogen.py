@@ -1,6 +1,6 @@
 """AutoGen (AG2 Classic): its import, its stream in a chat of ours, and groups for many chats.
 
-The one module that imports it. `seal.agents.seats` makes a chat of ours a group chat; AutoGen's own
+The one module that imports it. `seal.agents.group` makes a chat of ours a group chat; AutoGen's own
 model clients are never used there: they cost a TLS set-up an agent.
 """
 
@@ -21,12 +21,12 @@ from seal.agents.conversation import Conversation
 from seal.agents.messages import in_words
 from seal.agents.own_code import Inbox, OwnCode
 from seal.agents.replies import NoPersonError
-from seal.core import InfrastructureError, UsageError
+from seal.core import InfrastructureError, UsageError, shortened
 from seal.core.concurrency import given_up, seconds_left
 from seal.core.values import one_line
 
 if TYPE_CHECKING:
-    from seal.agents.seats import Group
+    from seal.agents.group import Group
 
 _UNUSED = frozenset({"google.genai", "matplotlib", "networkx"})
 """What AutoGen imports where it is installed and no chat needs: half the time of its import."""
@@ -79,6 +79,67 @@ def plain_agent(name: str, description: str | None = None) -> Any:
         is_termination_msg=lambda message: False,
         description=description,
     )
+
+
+SELECTION_METHODS = ("auto", "manual", "random", "round_robin")
+"""How AutoGen selects speakers, whatever the case of letters."""
+_MODES = ("ALWAYS", "TERMINATE", "NEVER")
+"""When AutoGen asks a person."""
+
+
+def check_chat(chat: Any) -> None:
+    """Make sure that what somebody has set on a group chat is what AutoGen takes.
+
+    Raises:
+        UsageError: It is not; the text says what it may be.
+    """
+    wrong = [one for one in chat.agents or () if not isinstance(one, library().ConversableAgent)]
+    if wrong or not isinstance(chat.agents, list):
+        raise UsageError(
+            f"{shortened(wrong[0] if wrong else chat.agents)} in chat.agents is no agent of "
+            "AutoGen; expected a ConversableAgent"
+        )
+    method, rounds = chat.speaker_selection_method, chat.max_round
+    if not callable(method) and str(method).lower() not in SELECTION_METHODS:
+        raise UsageError(
+            f"chat.speaker_selection_method is {shortened(method)}; expected a function of "
+            "(last, chat) that returns an agent, or None to end the chat; or "
+            f"{listed(SELECTION_METHODS)}"
+        )
+    if not isinstance(rounds, int):
+        raise UsageError(f"chat.max_round is {shortened(rounds)}; expected a number of messages")
+    graph = chat.allowed_speaker_transitions_dict
+    known = library().ConversableAgent  # not `Agent`: to check against a protocol takes long
+    for one, after in graph.items() if isinstance(graph, dict) else [(graph, [])]:
+        following = after if isinstance(after, list) else [after]
+        odd = [each for each in (one, *following) if not isinstance(each, known)]
+        if odd or following is not after:
+            raise UsageError(
+                f"chat.allowed_speaker_transitions_dict has {_told(odd[0] if odd else after)}; "
+                "expected each agent with a list of agents; chat.agent_by_name(name) returns one"
+            )
+    for agent in chat.agents:
+        mode, handoffs = agent.human_input_mode, agent.handoffs
+        if mode not in _MODES:
+            raise UsageError(
+                f"{agent.name}.human_input_mode is {shortened(mode)}; expected {listed(_MODES)}"
+            )
+        if hasattr(agent, "has_own_replies") and (
+            handoffs.after_works or handoffs.context_conditions or handoffs.llm_conditions
+        ):
+            raise UsageError(
+                f"{agent.name} has handoffs, which AutoGen heeds in patterns alone; set "
+                "chat.speaker_selection_method, or give a pattern as the agent"
+            )
+
+
+def _told(value: Any) -> str:
+    return shortened(getattr(value, "name", value))
+
+
+def listed(texts: Sequence[str]) -> str:
+    """Return texts in quotes, one behind the other."""
+    return ", ".join(map(repr, texts))
 
 
 @contextmanager
@@ -245,7 +306,7 @@ class Groups:
         A failure of the infrastructure ends it with stop reason "error"; what was said stays. Every
         other exception is a fault of the program or of a plug-in and is raised.
         """
-        from seal.agents.seats import Group
+        from seal.agents.group import Group
 
         free = self._free.setdefault(tuple(conversation.seats), [])
         alone = any(getattr(one, "agent", None) for one in conversation.seats.values())

@@ -167,7 +167,7 @@ def vain_calls(steps: Sequence[Step]) -> int:
 
 # -- One chat about one task: what was said, who speaks next, and when it must end.
 #
-# Independent of AutoGen, which drives it (`seal.agents.seats`): `open(role)` gives the role its
+# Independent of AutoGen, which drives it (`seal.agents.group`): `open(role)` gives the role its
 # view, `reply` lets its agent speak, `enter` records what was said, `next_role` says who follows.
 
 

@@ -46,7 +46,7 @@ from seal.runs.settings import (
 from seal.runs.tried import AgentUnderTest, trying
 
 if TYPE_CHECKING:
-    from seal.agents.seats import Group
+    from seal.agents.group import Group
     from seal.api.comparisons import Ablation
     from seal.api.experiment_results import PoolSplit, Retrieval, RunPlan, Sweep
     from seal.experiments.splits import SplitKind
@@ -326,7 +326,7 @@ def groupchat(
         ...     group.chat.messages[0]["name"]
         'user_simulator'
     """
-    from seal.agents.seats import Group
+    from seal.agents.group import Group
     from seal.runs.engine import Engine
     from seal.runs.identity import told_left_out
 

@@ -203,7 +203,7 @@ def start_server() -> Any:
     from multiprocessing import forkserver
 
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["seal.runs.engine", "seal.agents.seats"])
+    context.set_forkserver_preload(["seal.runs.engine", "seal.agents.group"])
     with _uninterrupted():
         forkserver.ensure_running()
     return context

@@ -12,7 +12,8 @@ import pytest
 
 import seal
 from seal.agents.autogen import library
-from seal.agents.seats import Group, Seat
+from seal.agents.group import Group
+from seal.agents.seats import Seat
 from seal.core import Completion, Request, ToolCall, UsageError
 
 autogen = library()

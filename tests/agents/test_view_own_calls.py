@@ -17,8 +17,8 @@ import seal
 from seal.agents import build_agent
 from seal.agents.autogen import play
 from seal.agents.conversation import ChatLimits, ChatOptions, Conversation, Services
+from seal.agents.group import Group
 from seal.agents.replies import PluginError
-from seal.agents.seats import Group
 from seal.agents.teams import DIRECT, FULL, Team, build_team
 from seal.api.benchmarks import load_pool
 from seal.core import (
