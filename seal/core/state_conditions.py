@@ -739,7 +739,7 @@ class Unconfirmed(OfTheStepAlone):
             if not self.similarity(step, {}) or step.call is None:
                 continue
             sense, tables = Sense(zone=self.zone), step.state or {}
-            asked = consent(steps[:place], step.call.arguments, tables, sense)
+            asked = consent(steps[:place], step.call.arguments, tables, sense, step.call.name)
             key = (asked, canonical_json([step.call.tool, step.call.arguments]))
             if asked is None or key in used:
                 yield step.index

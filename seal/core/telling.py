@@ -442,7 +442,8 @@ def _spoken_amounts(slot: Slot, whole: Text) -> Iterator[_Spoken]:
 
 _SPECIAL = re.compile(
     r"(?<![\w.,])(?:(\d{1,3}(?: \d{3})+)|(\d+(?:\.\d+)?)/(?:5|10|100)"
-    r"|(\d{1,3})(?:h|:)([0-5]?\d)(?:m|min|:00| hours| h)\b)(?![\w.,]\w)"
+    r"|(\d{1,3})(?:h|:(?=[0-5]?\d(?::00| hours| h)\b))([0-5]?\d)(?:m|min|:00| hours| h|)\b)"
+    r"(?![\w.,]\w)"
 )
 """A number whose thousands a blank parts, one of so many ("4.6/5"), or hours and minutes."""
 _BELOW = re.compile(
