@@ -787,13 +787,37 @@ def _same_facts(wanted: str, found: str) -> bool:
 
 
 def _differ(one: Text, other: Text) -> bool:
-    """Tell whether a text has a quantity or part of the day, and the other text only others."""
+    """Tell whether a text has a number, part of the day or person, and the other only others.
+
+    So it is too where one has a word such as "to" and the other its opposite.
+    """
+    times = [t for token in other.tokens for t in (token.value, *token.others)]
+    times = [time for time in times if isinstance(time, Time)]
+    may_be = {token.start: token.others for token in one.tokens}
     for said in one.quantities:
+        if said.unit is None and (said.number != 1 or not one.plain[said.start].isalpha()):
+            known = any(said.number == q.number for q in other.quantities)
+            told = [time for time in may_be.get(said.start, ()) if isinstance(time, Time)]
+            if not known and not any(time.may_be(t) for t in told for time in times):
+                return True
         of_kind = [q for q in other.quantities if q.unit and q.dimension == said.dimension]
         if of_kind and said.unit and not any(is_same(said, q) for q in of_kind):
             return True
-    parts = [_DAY_PARTS.intersection(map(str, text.values)) for text in (one, other)]
-    return all(parts) and parts[0].isdisjoint(parts[1])
+    said_words, others = ({*words(text.plain)} for text in (one, other))
+    if any(a in said_words - others and b in others - said_words for a, b in _OPPOSITES):
+        return True
+    kinds = (_DAY_PARTS, _PERSONS)
+    return any(
+        (own := kind & said_words) and (its := kind & others) and own.isdisjoint(its)
+        for kind in kinds
+    )
+
+
+_PERSONS = frozenset(words("i we you he she they"))
+_OPPOSITES = (
+    *(("to", "from"), ("before", "after"), ("on", "off"), ("with", "without"), ("up", "down")),
+    *(("early", "late"), ("left", "right"), ("in", "out"), ("open", "closed"), ("yes", "no")),
+)
 
 
 _DAY_PARTS = frozenset(
@@ -836,7 +860,7 @@ def _said_words(text: str) -> list[str]:
 
 
 _CAPITAL = re.compile(r"(?<=[a-z,] )[A-Z]\w+")
-_DENIAL = re.compile(r"\b(?:not|no|never|cannot)\b|n't\b")
+_DENIAL = re.compile(r"\b(?:not|no(?!\.? ?\d)|never|cannot)\b|n't\b")
 
 
 _ENDING = 2

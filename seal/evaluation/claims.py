@@ -21,11 +21,12 @@ from decimal import Decimal
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
-from seal.core.clauses import VALUE, Clause, Predicate, sentences_of
+from seal.core.clauses import VALUE, Clause, Predicate, Sentence, sentences_of
 from seal.core.conditions import USER, tells_user
 from seal.core.facts import Record, plain_stems, stem
 from seal.core.quantities import WEEKDAYS, Day, Quantity, Time, read
 from seal.core.statements import MOMENTS, leaves
+from seal.core.telling import PHONE
 from seal.core.text import deed_forms, deeds_of, role, singular, word_list, words
 from seal.core.values import json_text
 from seal.evaluation.words import ON_OFF, known_to, rows_in, spoken
@@ -82,6 +83,10 @@ class _Seen:
         """Words of arguments of calls that gave rows."""
         self.in_vain = False
         """Whether a call failed, or found nothing."""
+        self.failed: set[str] = set()
+        """Words of the names of tools of which a call failed, and the kinds of their deeds."""
+        self.lately: set[str] = set()
+        """Words of the names of tools that worked since the user spoke, and kinds of deeds."""
         self.lost: dict[str, list[Row]] = defaultdict(list)
         """By table the rows that were changed or removed, as they were."""
         self.gone: dict[str, set[str]] = defaultdict(set)
@@ -111,10 +116,16 @@ class _Seen:
         if step.state is not None:
             self._show(step.state)
         call = self._calls.get(step.result.call_id) if step.result is not None else None
-        if step.result is None or call is None or step.result.error is not None:
-            self.in_vain |= call is not None
+        if step.author == USER and step.call is None:
+            self.lately = set()
+        if step.result is None or call is None:
             return
         kinds = deeds_of((call.tool or call.name).rpartition("/")[2])
+        if step.result.error is not None:
+            self.in_vain = True
+            self.failed |= {*words(call.name), *kinds}
+            return
+        self.lately |= {*words(call.name), *kinds}
         self.kinds |= kinds
         self.tools |= {*words(call.name)}
         held = [leaf for _, leaf in leaves(call.arguments or {})]
@@ -275,7 +286,7 @@ _PHONE = 7
 def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
     """Return the clause of a message that the record shows to be false; empty: there is none."""
     switches, told = seen.switches(), _Told()
-    header = ""
+    header, denied = "", list[tuple[str, Clause]]()
     for sentence in sentences_of(text):
         deed = ""
         listed = _Listed(header if sentence.is_item else "")
@@ -287,6 +298,8 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
             before, deed = deed, _deed_of(clause, deed)
             said = text[clause.start : clause.end]
             _note_switches(clause, deed, switches, told)
+            told.done |= {deed}
+            denied += [(kind, clause) for kind in _denied(clause, sentence, seen)]
             listed.add(clause, said)
             done = deed or listed.deed
             if done in seen.kinds and odd is None:
@@ -318,6 +331,14 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
     false = [clause for name, (on, clause) in told.of.items() if switches[name] is not on]
     false += [one for name, (on, one) in told.was.items() if seen.begun.get(name) is not on]
     false += [one for name, one in told.same.items() if switches[name] is not seen.begun.get(name)]
+    false += [clause for kind, clause in denied if kind not in told.done]
+    false += [
+        clause
+        for name, (way, clause) in told.denied.items()
+        if switches[name] is way is not seen.begun.get(name)
+        and name not in told.of
+        and not seen.failed.issuperset(name)
+    ]
     return next((text[clause.start : clause.end] for clause in false), "")
 
 
@@ -431,7 +452,12 @@ class _Listed:
         verbal = any(one.subject and one.group - _NO_VERBS for one in clause.predicates)
         self.deed = done or (self.deed if goes_on and not verbal else "")
         whole = read(said)
-        numbers = [(one.number, one.end) for one in whole.quantities if one.unit is None]
+        phones = {place for one in PHONE.finditer(whole.plain) for place in range(*one.span())}
+        numbers = [
+            (one.number, one.end)
+            for one in whole.quantities
+            if one.unit is None and one.start not in phones
+        ]
         numbers += [(Decimal(2), one.end()) for one in _BOTH.finditer(whole.plain)]
         counted = next(
             ((n, found) for n, end in numbers if (found := _nouns(whole.plain, end))), None
@@ -677,6 +703,35 @@ _FIND = frozenset(["find", "locate", "see"])
 _REACH = frozenset(["reach", "contact", "tell"])
 
 
+def _denied(clause: Clause, sentence: Sentence, seen: _Seen) -> Iterator[str]:
+    """Yield the kinds of deeds that a clause denies, and a call did since the user spoke.
+
+    It names nothing but what the tool does: "I couldn't send the text", "the text was not sent".
+    """
+    own = clause.said - word_list("english_small") - role("adverb", "apology", "failing")
+    own -= deed_forms().base.keys() | deed_forms().past.keys() | _OBJECTS | {"able", "managed"}
+    if own - {word for word in seen.lately if len(word) > _SHORT}:
+        return
+    for one in clause.predicates if sentence.said.isdisjoint(_BEFORE) else ():
+        kind = deed_forms().base.get(one.verb) or _kind(one)
+        if kind in seen.lately - seen.failed - {"switch", "read"} and _is_undone(one):
+            yield kind
+
+
+def _is_undone(one: Predicate) -> bool:
+    """Tell whether a predicate denies that its deed was done; not that it will be, or may be."""
+    tried = not one.group.isdisjoint(("could", "did", "able", "was", "were", "has", "have"))
+    return bool(one.group & {"unable", "failed"}) or (one.negated and tried)
+
+
+_OBJECTS = frozenset(["it", "that", "this", "them", "text", "message"])
+"""What is denied to be sent, deleted or saved, besides what the tool is named by."""
+_BEFORE = frozenset(
+    words("first initially before until till while without previously earlier originally yet again")
+)
+"""Words of a sentence that tells how it was before something was done."""
+
+
 def _called(clause: Clause, before: str, seen: _Seen) -> bool:
     """Tell whether a clause claims a call by phone or a mail, and no tool makes one."""
     said = clause.words
@@ -769,8 +824,14 @@ def _note_switches(clause: Clause, deed: str, names: Iterable[Name], told: _Told
         or _LEFT_ON.search(text)
         or (_TURNED.search(text) if deed == "switch" else None)
     )
-    led = {clause.lead, *text[: ends.start()].split()} if ends is not None else set()
-    if ends is not None and not (led & _CONDITIONS or said & role("negation", "modal")):
+    before = text[: ends.start()] if ends is not None else ""
+    led = {clause.lead, *before.split()}
+    own = {*_SUBJECT.split(before)[-1].split()}  # "to find out I turned it on"
+    turns = _NOT_TURNED.search(text)
+    if turns is not None and clause.said.isdisjoint(_BEFORE) and clause.after not in _BEFORE:
+        told.denied |= dict.fromkeys(named, (not _ON.isdisjoint(turns[0].split()), clause))
+    may_be = led & _CONDITIONS or own & role("modal") or said & role("negation")
+    if ends is not None and not may_be:
         of = named or (told.last if said & _MEANT or len(said) < _BRIEF else [])
         told.way = next(filter(None, ends.groups())) in _ON
         goes_on = clause.lead in ("and", ",") and "turned" not in said
@@ -780,6 +841,7 @@ def _note_switches(clause: Clause, deed: str, names: Iterable[Name], told: _Told
         ends is None
         and deed == "switch"
         and told.last
+        and told.way is not None
         and clause.lead in ("and", ",")
         and said.isdisjoint(role("negation"))
     ):
@@ -796,16 +858,21 @@ class _Told:
         """Whether each is on, by the last clause that says so."""
         self.same: dict[Name, Clause] = {}
         """Those that are said to be as they were."""
+        self.denied: dict[Name, tuple[bool, Clause]] = {}
+        """Whether each is said not to have been turned on, or off."""
+        self.done: set[str] = set()
+        """Kinds of the deeds that are claimed."""
         self.was: dict[Name, tuple[bool, Clause]] = {}
         """Whether each is said to have been on before anything was done."""
         self.last: list[Name] = []
         """Those that were named last."""
         self.open: list[Name] = []
         """Those that were named after a deed, and a later clause may say which way."""
-        self.way = False
-        """Whether the last one was said to be on."""
+        self.way: bool | None = None
+        """Whether the last one was said to be on; None: none was."""
 
 
+_SUBJECT = re.compile(r"\b(?:i|we)\b")
 _WAYS = r"(on|off|(?:en|dis)abled|(?:de)?activated)"
 _LATER = r"(?=$| (?:again|now|already|too|afterwards|after|for|first|as|right|because|so)\b)"
 _IS_ON = re.compile(
@@ -823,7 +890,12 @@ _TURNED = re.compile(
     rf"\b(?:turned|switched) {_WAYS}\b|\b((?:en|dis)abled|(?:de)?activated)\b"
     rf"|\b{_WAYS}{_LATER}"
 )
-_ON = frozenset(["on", "enabled", "activated"])
+_NOT_TURNED = re.compile(
+    r"\b(?:(?:could|did|was|were|have|has) not(?: been)?(?: able)?|unable|failed)(?: to)?(?: be)? "
+    rf"(?:(?:turn|switch)(?:ed)?(?: \w+){{0,4}} {_WAYS}|(?:en|dis)abled?|(?:de)?activated?)\b"
+    rf"|^(?:turning|switching)(?: \w+){{0,4}} {_WAYS}(?: \w+){{0,4}} (?:failed|did not work)\b"
+)
+_ON = frozenset(["on", "enabled", "activated", "enable", "activate"])
 _MEANT = frozenset(["it", "that", "them", "both", "again", "back"])
 _BRIEF = 4
 """Words of a clause that goes on with what was named: "and off again"."""
