@@ -7,8 +7,8 @@
   decimal ("410,60"); before three it parts thousands, unless the text has a number that shows the
   contrary ("1.200,50") or is of another language.
 - Unit of a number, before or after it (`words/units.txt`): money, percent, temperature, length,
-  weight and more; a label, too ("Hours: 2"). Parts of one quantity are one ("1 h 20 min", "5 dollars
-  and 60 cents").
+  weight and more; a label, too ("Hours: 2"). Parts of one quantity are one ("1 h 20 min",
+  "5 dollars and 60 cents").
 - Day: ISO 8601; with the month's name, in any order; with slashes or dots where only one order
   gives a day (3/22/2024; of 3/4/2024 both days are told as possible). Relative to a given day:
   "tomorrow", "on Friday".

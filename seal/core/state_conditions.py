@@ -609,7 +609,7 @@ class KnownEnds(Condition, abstract=True):
 
     def texts(
         self, state: Mapping[str, Table]
-    ) -> Iterator[tuple[list[str], str, Mapping[str, JSON]]]:
+    ) -> Iterator[tuple[list[str], str, Mapping[str, Any]]]:
         """Yield each text that came into a column of texts, with its row, after gold's texts."""
         for name in (name for name, kind in self.gold.cells.items() if kind == "text"):
             table, _, column = name.partition(".")

@@ -791,14 +791,14 @@ def _differ(one: Text, other: Text) -> bool:
 
     So it is too where one has a word such as "to" and the other its opposite.
     """
-    times = [t for token in other.tokens for t in (token.value, *token.others)]
-    times = [time for time in times if isinstance(time, Time)]
+    values = (value for token in other.tokens for value in (token.value, *token.others))
+    times = [value for value in values if isinstance(value, Time)]
     may_be = {token.start: token.others for token in one.tokens}
     for said in one.quantities:
         if said.unit is None and (said.number != 1 or not one.plain[said.start].isalpha()):
             known = any(said.number == q.number for q in other.quantities)
-            told = [time for time in may_be.get(said.start, ()) if isinstance(time, Time)]
-            if not known and not any(time.may_be(t) for t in told for time in times):
+            own = [time for time in may_be.get(said.start, ()) if isinstance(time, Time)]
+            if not known and not any(one.may_be(time) for one in own for time in times):
                 return True
         of_kind = [q for q in other.quantities if q.unit and q.dimension == said.dimension]
         if of_kind and said.unit and not any(is_same(said, q) for q in of_kind):

@@ -320,7 +320,7 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
                     _miscounts(listed, seen),
                     _spares(said, listed, seen),
                     _goes_other_way(said, seen),
-                    _lacks_somebody(said, clause, seen),
+                    _lacks_somebody(clause, seen),
                     _told_nobody(clause, seen),
                     _denies_tool(clause, tools),
                     _names_strangers(said, seen),
@@ -558,17 +558,41 @@ _BESIDE = 20
 """Characters beside a number in which its direction is told."""
 
 
-def _lacks_somebody(said: str, clause: Clause, seen: _Seen) -> bool:
-    """Tell whether a clause says that somebody is nowhere, who is in the world's tables."""
-    named = _NOBODY.search(said)
-    there = {*map(_key, words(named[1]))} if named else set[str]()
-    return bool(there) and not clause.is_tied and there <= seen.now[0] and not seen.in_vain
+def _lacks_somebody(clause: Clause, seen: _Seen) -> bool:
+    """Tell whether a clause says that somebody is nowhere, who is in the world's tables.
+
+    Nothing else may stand behind who it is: "no dentist in your contacts", "no dentist named Ann".
+    """
+    if seen.in_vain or clause.is_tied or clause.said.isdisjoint(_NONE | role("negation")):
+        return False
+    words, there = clause.words[-_NEAR:], seen.now[0]
+    named = [one for one in words if one in there]
+    is_one = bool(named and set.intersection(*(seen.rows[one] for one in named)))
+    for at, word in enumerate(words if is_one else ()):
+        if word not in there:
+            continue
+        before = words[max(at - 2, 0) : at]
+        of_verb = not _ARTICLES.isdisjoint(before[-1:]) and before[0] in _THERE
+        looked = bool((_NONE | _FIND) & {*words[:at]})
+        denied = of_verb or before == ("no",)
+        denied = denied or (looked and before[-1:] in (("named",), ("called",)))
+        if denied and {*words[at + 1 :]} - {*named} <= _WHERE:
+            return True
+    return False
 
 
-_NOBODY = re.compile(
-    r"\b(?:no|nobody (?:called|named)|no one (?:called|named)) ([A-Z][^\W\d_]+(?: [A-Z][^\W\d_]+)*)"
-    r" (?:in|among|on)\b"
+_NONE = frozenset(["no", "none", "nobody", "neither"])
+_ARTICLES = frozenset(["a", "an", "any", "your", "no"])
+_THERE = frozenset(
+    words("have has is are as find found see locate include includes contain contains list lists")
 )
+_WHERE = frozenset(
+    words(
+        "in on among of your the my contacts contact list address book phone phonebook directory"
+        " saved listed stored there named called at all entries anywhere is are currently"
+    )
+)
+"""Words behind somebody who is nowhere."""
 
 
 def _told_nobody(clause: Clause, seen: _Seen) -> bool:

@@ -29,7 +29,7 @@ from seal.core.values import json_text
 from seal.evaluation.goals import made_calls
 
 if TYPE_CHECKING:
-    from seal.core import Tables
+    from seal.core import JSON, Tables
     from seal.evaluation.goals import GoalChat
 
 
@@ -317,7 +317,7 @@ def reworded_cell(goal: GoalChat) -> tuple[str, bool]:
     request = " ".join([goal.goal.text, *heard])
     nodes = (node for plan in goal.goal.plans or () for node in plan.milestones)
     ends = (part for node in nodes for part in parts(node.condition) if isinstance(part, EndsAs))
-    tables: dict[str, Sequence[Mapping[str, Any]]] = {}
+    tables: dict[str, list[dict[str, JSON]]] = {}
     for step in goal.trajectory.steps:
         tables |= step.state or {}
     for end in ends:
