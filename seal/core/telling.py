@@ -855,7 +855,7 @@ def _said_words(text: str) -> list[str]:
     """Return the words of a text that are no values and no small words."""
     said = [token.value for token in read(text).tokens]
     named = [one for one in said if type(one) is str and one.isalpha() and len(one) > _ENDING]
-    usual = word_list("english_small") | role("adverb", "apology")
+    usual = word_list("english_small") | role("adverb", "apology") | {"degree", "degrees"}
     return [one for one in named if one not in usual]
 
 

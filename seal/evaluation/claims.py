@@ -10,6 +10,8 @@ result has, or a table, or a switch.
 - a row is said to be there still that was removed
 - rows of a table are said to be deleted or changed, and the table is as it was
 - somebody is said to have replied, and no result has a text
+- a deed is denied that a call did since the user spoke
+- a number is told under the name of another column of its row, a replaced phone number as the new
 """
 
 from __future__ import annotations
@@ -23,9 +25,9 @@ from typing import TYPE_CHECKING, Any
 
 from seal.core.clauses import VALUE, Clause, Predicate, Sentence, sentences_of
 from seal.core.conditions import USER, tells_user
-from seal.core.facts import Record, plain_stems, stem
+from seal.core.facts import Record, plain_stems, same_phone, stem
 from seal.core.quantities import WEEKDAYS, Day, Quantity, Time, read
-from seal.core.statements import MOMENTS, leaves
+from seal.core.statements import MOMENTS, is_same, leaves
 from seal.core.telling import PHONE
 from seal.core.text import deed_forms, deeds_of, role, singular, word_list, words
 from seal.core.values import json_text
@@ -100,6 +102,8 @@ class _Seen:
         self.has_text = self.has_news = False
         """Whether a result has a sentence that somebody may have written; news: since the agent
         sent something."""
+        self.numbers: list[Mapping[Name, Decimal]] = []
+        """Of each row of a result the numbers, by the words of their columns."""
         self.ups: set[Decimal] = set()
         """Numbers that results call a change, as far as they are above 0; downs: below."""
         self.downs: set[Decimal] = set()
@@ -143,6 +147,8 @@ class _Seen:
         self.in_vain |= kinds == {"read"} and not rows and not is_number
         self.asked |= {word for leaf in held for word in words(str(leaf)) if rows}
         for row in rows:
+            held_in = {tuple(words(n)): c for n, c in row.items() if type(c) in (int, float)}
+            self.numbers.append({name: Decimal(str(cell)) for name, cell in held_in.items()})
             self._index(row, is_found=True)
             is_text = any(str(cell).count(" ") > 1 for cell in row.values())
             self.has_text, self.has_news = self.has_text or is_text, self.has_news or is_text
@@ -293,6 +299,10 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
         whole = text[sentence.start : sentence.end]
         if not sentence.is_question and (_mistakes(whole, seen) or _misnames(whole, seen)):
             return whole
+        if not sentence.is_question and (
+            wrong := _misplaced(whole, seen) or _outdated(whole, seen)
+        ):
+            return wrong
         odd: list[tuple[str, str]] | None = None
         for clause in () if sentence.is_question else sentence.clauses:
             before, deed = deed, _deed_of(clause, deed)
@@ -593,6 +603,66 @@ _WHERE = frozenset(
     )
 )
 """Words behind somebody who is nowhere."""
+
+
+def _misplaced(text: str, seen: _Seen) -> str:
+    """Return what gives a number the name of another column of its row: "a high of 17", the low."""
+    if not any(_CALLED.keys() & {word for name in row for word in name} for row in seen.numbers):
+        return ""
+    for part in _PARTS.split(text):
+        called = {_CALLED[word] for word in words(part) if word in _CALLED}
+        if len(called) != 1 or len((whole := read(part)).quantities) != 1:
+            continue
+        said, (name,) = whole.quantities[0], called
+        named = [(row, one) for row in seen.numbers for one in row if name in one]
+        if any(_is_number(said, row[one]) for row, one in named):
+            continue
+        for row, one in named:
+            alike = (o for o in row if o != one and (o[-1] == one[-1] or name == "previous"))
+            if any(_is_number(said, row[other]) for other in alike):
+                return part.strip()
+    return ""
+
+
+def _is_number(said: Quantity, number: Decimal) -> bool:
+    """Tell whether a quantity is a number, in whatever unit a result may have it."""
+    units = {"c", "f"} if said.dimension == "temperature" else {said.unit}
+    return any(is_same(said, said._replace(number=number, unit=unit)) for unit in units)
+
+
+_PARTS = re.compile(r"[,;()|\n]|\.(?=\s|$)|\b(?:and|with|but|while|from)\b")
+_CALLED = {
+    **dict.fromkeys(words("max maximum high highs highest"), "max"),
+    **dict.fromkeys(words("min minimum low lows lowest"), "min"),
+    **dict.fromkeys(words("current currently now moment"), "current"),
+    **dict.fromkeys(words("average mean"), "average"),
+    **dict.fromkeys(words("previous closed"), "previous"),
+}
+"""What people call a column that has a word in its name."""
+
+
+def _outdated(text: str, seen: _Seen) -> str:
+    """Return a phone number that is told as the new one, and a call has replaced; empty: none."""
+    gone = list[str]()
+    for name, rows in seen.lost.items():
+        held = {cell for row in seen.tables[name] for cell in row.values() if type(cell) is str}
+        lost = {cell for row in rows for cell in row.values() if type(cell) is str}
+        gone += (cell for cell in lost - held if PHONE.fullmatch(cell))
+    for found in PHONE.finditer(text) if gone and _GONE.search(text) is None else ():
+        before = [one[0].lower() for one in _WHICH.finditer(text[: found.start()][-_NEAR_PHONE:])]
+        is_new = before[-1:] and before[-1] in ("to", "now", "new")
+        if is_new and any(same_phone(found[0], phone) for phone in gone):
+            return found[0]
+    return ""
+
+
+_NEAR_PHONE = 60
+_WHICH = re.compile(
+    r"\b(?:to|now|new|from|was|were|not|old|previous|instead|former|replac\w+)\b|[.;\n](?=\s)",
+    re.IGNORECASE,
+)
+"""The last of them before a phone number tells whether it is the new one."""
+_GONE = re.compile(r"\b(?:no longer|any ?more|gone|invalid|out of (?:use|date))\b")
 
 
 def _told_nobody(clause: Clause, seen: _Seen) -> bool:

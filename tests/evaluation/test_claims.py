@@ -236,6 +236,38 @@ def test_what_fell_did_not_rise(answer: str, wrong: str) -> None:
 @every_case(
     ("answer", "wrong"),
     [
+        ("It is 17.4 °C now, with a high of 18 °C.", ""),
+        ("**Current temperature:** 17.4 °C\n**High:** 18 °C\n**Low:** 11.5 °C", ""),
+        ("It is 18 °C at the moment.", "It is 18 °C at the moment"),
+        ("The high is 64.4 °F and the low 52.7 °F.", ""),
+        ("The low today is 17.4 °C.", "The low today is 17.4 °C"),
+        ("There is a low chance of rain, 10 %.", ""),
+        ("It may be 18 °C now?", ""),
+    ],
+)
+def test_a_number_is_told_under_its_own_name(answer: str, wrong: str) -> None:
+    value = {"current_temperature": 17.4, "max_temperature": 18, "min_temperature": 11.5}
+    weather = ("search_weather", {}, {**value, "chance_of_rain": 10}, {})
+    check(answer, wrong, weather, asked="How is the weather?")
+
+
+@every_case(
+    ("answer", "wrong"),
+    [
+        ("Ann's new number is (303) 555-0101.", "(303) 555-0101"),
+        ("I updated it from 303-555-0109 to 303-555-0101.", "303-555-0101"),
+        ("Ann's number is now 303-555-0109, instead of 303-555-0101.", ""),
+        ("Ann now has 303-555-0109 (it was 303-555-0101).", ""),
+        ("It is new; 303-555-0101 is gone.", ""),
+    ],
+)
+def test_a_number_that_was_replaced_is_not_the_new_one(answer: str, wrong: str) -> None:
+    check(answer, wrong, FOUND, MOVED, asked="Ann's new number is 303-555-0109")
+
+
+@every_case(
+    ("answer", "wrong"),
+    [
         ("There is no Ann in your contacts.", "There is no Ann in your contacts"),
         ("There is no landlord in your contacts.", ""),
         ("You have no dentist in your contacts.", "You have no dentist"),
