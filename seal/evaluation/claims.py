@@ -25,12 +25,14 @@ from typing import TYPE_CHECKING, Any
 
 from seal.core.clauses import VALUE, Clause, Predicate, Sentence, sentences_of
 from seal.core.conditions import USER, tells_user
-from seal.core.facts import Record, plain_stems, same_phone, stem
+from seal.core.facts import Record, plain_stems, stem
 from seal.core.quantities import WEEKDAYS, Day, Quantity, Time, read
-from seal.core.statements import MOMENTS, is_same, leaves
+from seal.core.statements import MOMENTS, leaves
 from seal.core.telling import PHONE
 from seal.core.text import deed_forms, deeds_of, role, singular, word_list, words
 from seal.core.values import json_text
+from seal.evaluation.mislabels import misplaced, outdated
+from seal.evaluation.switches import BEFORE, MEANT, Name, Switches
 from seal.evaluation.words import ON_OFF, known_to, rows_in, spoken
 
 if TYPE_CHECKING:
@@ -57,8 +59,6 @@ def belied(goal: GoalChat) -> str:
 
 
 Row = Mapping[str, Any]
-Name = tuple[str, ...]
-"""Words of a switch's name."""
 
 
 class _Seen:
@@ -102,7 +102,7 @@ class _Seen:
         self.has_text = self.has_news = False
         """Whether a result has a sentence that somebody may have written; news: since the agent
         sent something."""
-        self.numbers: list[Mapping[Name, Decimal]] = []
+        self.numbers: list[Mapping[tuple[str, ...], Decimal]] = []
         """Of each row of a result the numbers, by the words of their columns."""
         self.ups: set[Decimal] = set()
         """Numbers that results call a change, as far as they are above 0; downs: below."""
@@ -291,8 +291,8 @@ _PHONE = 7
 
 def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
     """Return the clause of a message that the record shows to be false; empty: there is none."""
-    switches, told = seen.switches(), _Told()
-    header, denied = "", list[tuple[str, Clause]]()
+    switches, told = seen.switches(), Switches()
+    header, denied, claimed = "", list[tuple[str, Clause]](), set[str]()
     for sentence in sentences_of(text):
         deed = ""
         listed = _Listed(header if sentence.is_item else "")
@@ -300,15 +300,15 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
         if not sentence.is_question and (_mistakes(whole, seen) or _misnames(whole, seen)):
             return whole
         if not sentence.is_question and (
-            wrong := _misplaced(whole, seen) or _outdated(whole, seen)
+            wrong := misplaced(whole, seen.numbers) or outdated(whole, seen.tables, seen.lost)
         ):
             return wrong
         odd: list[tuple[str, str]] | None = None
         for clause in () if sentence.is_question else sentence.clauses:
             before, deed = deed, _deed_of(clause, deed)
             said = text[clause.start : clause.end]
-            _note_switches(clause, deed, switches, told)
-            told.done |= {deed}
+            told.note(clause, deed, switches)
+            claimed.add(deed)
             denied += [(kind, clause) for kind in _denied(clause, sentence, seen)]
             listed.add(clause, said)
             done = deed or listed.deed
@@ -338,17 +338,8 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
             ):
                 return said
         header = header if sentence.is_item else listed.deed
-    false = [clause for name, (on, clause) in told.of.items() if switches[name] is not on]
-    false += [one for name, (on, one) in told.was.items() if seen.begun.get(name) is not on]
-    false += [one for name, one in told.same.items() if switches[name] is not seen.begun.get(name)]
-    false += [clause for kind, clause in denied if kind not in told.done]
-    false += [
-        clause
-        for name, (way, clause) in told.denied.items()
-        if switches[name] is way is not seen.begun.get(name)
-        and name not in told.of
-        and not seen.failed.issuperset(name)
-    ]
+    false = told.false(switches, seen.begun, seen.failed)
+    false += [clause for kind, clause in denied if kind not in claimed]
     return next((text[clause.start : clause.end] for clause in false), "")
 
 
@@ -472,7 +463,7 @@ class _Listed:
         counted = next(
             ((n, found) for n, end in numbers if (found := _nouns(whole.plain, end))), None
         )
-        again = bool(done) and not _MEANT.union(_THEY).isdisjoint(clause.words[:2])
+        again = bool(done) and not MEANT.union(_THEY).isdisjoint(clause.words[:2])
         self.is_of_deed = bool(self.deed) and (counted is not None or again)
         self.counted = counted or self.counted
 
@@ -603,66 +594,6 @@ _WHERE = frozenset(
     )
 )
 """Words behind somebody who is nowhere."""
-
-
-def _misplaced(text: str, seen: _Seen) -> str:
-    """Return what gives a number the name of another column of its row: "a high of 17", the low."""
-    if not any(_CALLED.keys() & {word for name in row for word in name} for row in seen.numbers):
-        return ""
-    for part in _PARTS.split(text):
-        called = {_CALLED[word] for word in words(part) if word in _CALLED}
-        if len(called) != 1 or len((whole := read(part)).quantities) != 1:
-            continue
-        said, (name,) = whole.quantities[0], called
-        named = [(row, one) for row in seen.numbers for one in row if name in one]
-        if any(_is_number(said, row[one]) for row, one in named):
-            continue
-        for row, one in named:
-            alike = (o for o in row if o != one and (o[-1] == one[-1] or name == "previous"))
-            if any(_is_number(said, row[other]) for other in alike):
-                return part.strip()
-    return ""
-
-
-def _is_number(said: Quantity, number: Decimal) -> bool:
-    """Tell whether a quantity is a number, in whatever unit a result may have it."""
-    units = {"c", "f"} if said.dimension == "temperature" else {said.unit}
-    return any(is_same(said, said._replace(number=number, unit=unit)) for unit in units)
-
-
-_PARTS = re.compile(r"[,;()|\n]|\.(?=\s|$)|\b(?:and|with|but|while|from)\b")
-_CALLED = {
-    **dict.fromkeys(words("max maximum high highs highest"), "max"),
-    **dict.fromkeys(words("min minimum low lows lowest"), "min"),
-    **dict.fromkeys(words("current currently now moment"), "current"),
-    **dict.fromkeys(words("average mean"), "average"),
-    **dict.fromkeys(words("previous closed"), "previous"),
-}
-"""What people call a column that has a word in its name."""
-
-
-def _outdated(text: str, seen: _Seen) -> str:
-    """Return a phone number that is told as the new one, and a call has replaced; empty: none."""
-    gone = list[str]()
-    for name, rows in seen.lost.items():
-        held = {cell for row in seen.tables[name] for cell in row.values() if type(cell) is str}
-        lost = {cell for row in rows for cell in row.values() if type(cell) is str}
-        gone += (cell for cell in lost - held if PHONE.fullmatch(cell))
-    for found in PHONE.finditer(text) if gone and _GONE.search(text) is None else ():
-        before = [one[0].lower() for one in _WHICH.finditer(text[: found.start()][-_NEAR_PHONE:])]
-        is_new = before[-1:] and before[-1] in ("to", "now", "new")
-        if is_new and any(same_phone(found[0], phone) for phone in gone):
-            return found[0]
-    return ""
-
-
-_NEAR_PHONE = 60
-_WHICH = re.compile(
-    r"\b(?:to|now|new|from|was|were|not|old|previous|instead|former|replac\w+)\b|[.;\n](?=\s)",
-    re.IGNORECASE,
-)
-"""The last of them before a phone number tells whether it is the new one."""
-_GONE = re.compile(r"\b(?:no longer|any ?more|gone|invalid|out of (?:use|date))\b")
 
 
 def _told_nobody(clause: Clause, seen: _Seen) -> bool:
@@ -804,9 +735,9 @@ def _denied(clause: Clause, sentence: Sentence, seen: _Seen) -> Iterator[str]:
     """
     own = clause.said - word_list("english_small") - role("adverb", "apology", "failing")
     own -= deed_forms().base.keys() | deed_forms().past.keys() | _OBJECTS | {"able", "managed"}
-    if own - {word for word in seen.lately if len(word) > _SHORT}:
+    if {*map(singular, own)} - {word for word in seen.lately if len(word) > _SHORT}:
         return
-    for one in clause.predicates if sentence.said.isdisjoint(_BEFORE) else ():
+    for one in clause.predicates if sentence.said.isdisjoint(BEFORE) else ():
         kind = deed_forms().base.get(one.verb) or _kind(one)
         if kind in seen.lately - seen.failed - {"switch", "read"} and _is_undone(one):
             yield kind
@@ -820,10 +751,6 @@ def _is_undone(one: Predicate) -> bool:
 
 _OBJECTS = frozenset(["it", "that", "this", "them", "text", "message"])
 """What is denied to be sent, deleted or saved, besides what the tool is named by."""
-_BEFORE = frozenset(
-    words("first initially before until till while without previously earlier originally yet again")
-)
-"""Words of a sentence that tells how it was before something was done."""
 
 
 def _called(clause: Clause, before: str, seen: _Seen) -> bool:
@@ -889,108 +816,3 @@ def _is_still_there(clause: Clause, seen: _Seen) -> bool:
 
 _LONGEST = 40
 """Words of a clause that are read for a value, at most."""
-
-
-# -- Switches.
-
-
-def _note_switches(clause: Clause, deed: str, names: Iterable[Name], told: _Told) -> None:
-    """Note what a clause says of switches: that they are on or off now, or were turned so.
-
-    Args:
-        clause: Of a message.
-        deed: What it claims or goes on with.
-        names: Of the switches.
-        told: What was said of them before; it is changed.
-    """
-    text = " ".join(clause.words).replace("wi-fi", "wifi").replace("-", " ")
-    said = {*text.split()}
-    named = [name for name in names if said.issuperset(name)]
-    if stays := _STAYS_IN.search(text):
-        inside = [name for name in named if text.startswith(" ".join(name), stays.end())]
-        told.of |= dict.fromkeys(inside, (True, clause))
-    if was := _WAS_ON.search(text):
-        told.was |= dict.fromkeys(named, (was[1] in _ON, clause))
-    if _AS_IT_WAS.search(text) and not said & role("modal") - {"did"}:
-        told.same |= dict.fromkeys(named or (told.last if said & _MEANT else []), clause)
-    ends = (
-        _IS_ON.search(text)
-        or _LEFT_ON.search(text)
-        or (_TURNED.search(text) if deed == "switch" else None)
-    )
-    before = text[: ends.start()] if ends is not None else ""
-    led = {clause.lead, *before.split()}
-    own = {*_SUBJECT.split(before)[-1].split()}  # "to find out I turned it on"
-    turns = _NOT_TURNED.search(text)
-    if turns is not None and clause.said.isdisjoint(_BEFORE) and clause.after not in _BEFORE:
-        told.denied |= dict.fromkeys(named, (not _ON.isdisjoint(turns[0].split()), clause))
-    may_be = led & _CONDITIONS or own & role("modal") or said & role("negation")
-    if ends is not None and not may_be:
-        of = named or (told.last if said & _MEANT or len(said) < _BRIEF else [])
-        told.way = next(filter(None, ends.groups())) in _ON
-        goes_on = clause.lead in ("and", ",") and "turned" not in said
-        told.of |= dict.fromkeys([*of, *(told.open if goes_on else ())], (told.way, clause))
-        told.open = []
-    elif (
-        ends is None
-        and deed == "switch"
-        and told.last
-        and told.way is not None
-        and clause.lead in ("and", ",")
-        and said.isdisjoint(role("negation"))
-    ):
-        told.of |= dict.fromkeys(named, (told.way, clause))  # "turned off wifi and cellular"
-        told.open = named  # "turned low battery mode off, and wifi and cellular on"
-    told.last = named or told.last
-
-
-class _Told:
-    """What a message says of switches."""
-
-    def __init__(self) -> None:
-        self.of: dict[Name, tuple[bool, Clause]] = {}
-        """Whether each is on, by the last clause that says so."""
-        self.same: dict[Name, Clause] = {}
-        """Those that are said to be as they were."""
-        self.denied: dict[Name, tuple[bool, Clause]] = {}
-        """Whether each is said not to have been turned on, or off."""
-        self.done: set[str] = set()
-        """Kinds of the deeds that are claimed."""
-        self.was: dict[Name, tuple[bool, Clause]] = {}
-        """Whether each is said to have been on before anything was done."""
-        self.last: list[Name] = []
-        """Those that were named last."""
-        self.open: list[Name] = []
-        """Those that were named after a deed, and a later clause may say which way."""
-        self.way: bool | None = None
-        """Whether the last one was said to be on; None: none was."""
-
-
-_SUBJECT = re.compile(r"\b(?:i|we)\b")
-_WAYS = r"(on|off|(?:en|dis)abled|(?:de)?activated)"
-_LATER = r"(?=$| (?:again|now|already|too|afterwards|after|for|first|as|right|because|so)\b)"
-_IS_ON = re.compile(
-    rf"\b(?:is|are|stays?|remains?)(?: (?:still|now|currently|already|back|again|both|all))* "
-    rf"{_WAYS}{_LATER}()"
-)
-_STAYS_IN = re.compile(r"\b(?:is|are|stays?|remains?)(?: (?:still|now|currently))? in (?:the )?")
-_LEFT_ON = re.compile(rf"\b(?:left|kept|leave|keep)(?: \w+){{1,4}}? {_WAYS}{_LATER}()")
-_AS_IT_WAS = re.compile(
-    r"\bas (?:it|they) (?:was|were|is|are)\b|\b(?:un(?:touched|changed)|alone)\b"
-    r"|\bnot (?:touch(?:ed)?|change[d]?|alter(?:ed)?)\b"
-)
-_WAS_ON = re.compile(rf"\bwas already {_WAYS}")
-_TURNED = re.compile(
-    rf"\b(?:turned|switched) {_WAYS}\b|\b((?:en|dis)abled|(?:de)?activated)\b"
-    rf"|\b{_WAYS}{_LATER}"
-)
-_NOT_TURNED = re.compile(
-    r"\b(?:(?:could|did|was|were|have|has) not(?: been)?(?: able)?|unable|failed)(?: to)?(?: be)? "
-    rf"(?:(?:turn|switch)(?:ed)?(?: \w+){{0,4}} {_WAYS}|(?:en|dis)abled?|(?:de)?activated?)\b"
-    rf"|^(?:turning|switching)(?: \w+){{0,4}} {_WAYS}(?: \w+){{0,4}} (?:failed|did not work)\b"
-)
-_ON = frozenset(["on", "enabled", "activated", "enable", "activate"])
-_MEANT = frozenset(["it", "that", "them", "both", "again", "back"])
-_BRIEF = 4
-"""Words of a clause that goes on with what was named: "and off again"."""
-_CONDITIONS = frozenset(["if", "when", "once", "while", "whether", "until", "unless", "that", "as"])
