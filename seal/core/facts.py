@@ -622,7 +622,7 @@ _LABEL = 3
 """Words of a label, at most."""
 _ROW = 300
 """Characters of a row of a table before and after a cell, at most."""
-_BELOW_HEAD = re.compile(r"\n *\|? *:?-{2,}")
+_BELOW_HEAD = re.compile(r"\n *(?:\| *)?:?-{2,}")
 
 
 def stem(word: str) -> str:
