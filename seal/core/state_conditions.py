@@ -607,7 +607,7 @@ class KnownEnds(Condition, abstract=True):
                 ended[table] = [*stayed, *rows.get("came", ())]
             yield ended
 
-    def texts(
+    def left_texts(
         self, state: Mapping[str, Table]
     ) -> Iterator[tuple[list[str], str, Mapping[str, Any]]]:
         """Yield each text that came into a column of texts, with its row, after gold's texts."""

@@ -316,15 +316,14 @@ def reworded_cell(goal: GoalChat) -> tuple[str, bool]:
     heard = (step.content for step in goal.steps if party(step.author) == USER)
     request = " ".join([goal.goal.text, *heard])
     nodes = (node for plan in goal.goal.plans or () for node in plan.milestones)
-    ends = (part for node in nodes for part in parts(node.condition) if isinstance(part, EndsAs))
     tables: dict[str, list[dict[str, JSON]]] = {}
     for step in goal.trajectory.steps:
         tables |= step.state or {}
-    for end in ends:
-        known = end.in_chat(goal.trajectory, goal.position)
-        for wanted, text, row in known.texts(tables) if isinstance(known, KnownEnds) else ():
+    for part in (part for node in nodes for part in parts(node.condition)):
+        known = part.in_chat(goal.trajectory, goal.position)
+        for wanted, text, row in known.left_texts(tables):
             asked = {*words(request), *(word for one in wanted for word in words(one))}
-            own, others = _names_of(row, tables, end.cells)
+            own, others = _names_of(row, tables, getattr(part, "cells", {}))
             strange = others - own - asked - word_list("plain")
             for one in text.split():
                 if one[0].isupper() and not strange.isdisjoint(words(one)):
