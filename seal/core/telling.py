@@ -797,8 +797,8 @@ def _differ(one: Text, other: Text) -> bool:
     for said in one.quantities:
         if said.unit is None and (said.number != 1 or not one.plain[said.start].isalpha()):
             known = any(said.number == q.number for q in other.quantities)
-            own = [time for time in may_be.get(said.start, ()) if isinstance(time, Time)]
-            if not known and not any(one.may_be(time) for one in own for time in times):
+            own_times = [one for one in may_be.get(said.start, ()) if isinstance(one, Time)]
+            if not known and not any(one.may_be(time) for one in own_times for time in times):
                 return True
         of_kind = [q for q in other.quantities if q.unit and q.dimension == said.dimension]
         if of_kind and said.unit and not any(is_same(said, q) for q in of_kind):

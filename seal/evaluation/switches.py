@@ -98,7 +98,7 @@ class Switches:
         wrong += [one for name, one in self.same.items() if now[name] is not begun.get(name)]
         for name, (on, clause) in self.denied.items():
             was_turned = now[name] is on is not begun.get(name)
-            if was_turned and name not in self.of and not failed.issuperset(name):
+            if was_turned and name not in self.of and not failed >= {*name}:
                 wrong.append(clause)
         return wrong
 
