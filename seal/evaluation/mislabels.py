@@ -60,7 +60,7 @@ _CALLED = {
 def outdated(
     text: str, tables: Mapping[str, Sequence[Row]], lost: Mapping[str, Sequence[Row]]
 ) -> str:
-    """Return a phone number that is told as the new one, and a call has replaced; empty: none.
+    """Return a text that tells a phone number as the new one, which a call has replaced; else empty.
 
     Args:
         text: A sentence.
@@ -76,7 +76,7 @@ def outdated(
         told = [one[0].lower() for one in _WHICH.finditer(text[: found.start()][-_NEAR_PHONE:])]
         is_new = told[-1:] and told[-1] in ("to", "now", "new", "still")
         if is_new and any(same_phone(found[0], phone) for phone in gone):
-            return found[0]
+            return text
     return ""
 
 
