@@ -60,7 +60,7 @@ _CALLED = {
 def outdated(
     text: str, tables: Mapping[str, Sequence[Row]], lost: Mapping[str, Sequence[Row]]
 ) -> str:
-    """Return a text that tells a phone number as the new one, which a call has replaced; else empty.
+    """Return a text that tells a replaced phone number as the new one; any other as empty.
 
     Args:
         text: A sentence.
