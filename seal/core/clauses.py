@@ -237,7 +237,11 @@ class _Reader:
 
 
 _STOPS = frozenset([".", "!", "?"])
-_ASKS = re.compile(r"(?:shall|should|may|can|could) i\b|(?:do|would) you (?:want|like)\b")
+_ASKS = re.compile(
+    r"(?:shall|should|may|can|could) i\b|(?:do|would) you (?:want|like|mind|let|allow)\b"
+    r"|(?:is|would|are) (?:it|that|this|you) (?:be )?(?:ok(?:ay)?|fine|al(?:l )?right)\b"
+    r"|do i have\b|ok(?:ay)? (?:to|if)\b"
+)
 
 
 def sentences_of(text: str) -> list[Sentence]:
@@ -447,6 +451,8 @@ def _wants_to_know(clause: Clause, rest: Sequence[str], sentence: AbstractSet[st
 
 def asks_leave(words: Sequence[str]) -> bool:
     """Tell whether a clause of a question asks whether a deed may be done."""
+    if _asks_whether_fine(words):
+        return True
     refers = not {"that", "so", "it", "this"}.isdisjoint(words)
     confirms = not {"correct", "proceed", "ahead"}.isdisjoint(words)
     for place, word in enumerate(words):
@@ -468,3 +474,25 @@ def asks_leave(words: Sequence[str]) -> bool:
         if word in role("approve") and first == "if" and second in ("i", "we"):
             return True
     return False
+
+
+def _asks_whether_fine(words: Sequence[str]) -> bool:
+    """Tell whether a clause of a question asks whether a deed, or what was proposed, is fine."""
+    words = tuple(words)
+    if tuple(words[:2]) in YOU and words[2:3] in (("let",), ("allow",)):
+        return words[3:4] in (("me",), ("us",))
+    if words[:3] == ("do", "i", "have"):
+        return not {"permission", "consent", "approval", "okay", "ok"}.isdisjoint(words)
+    fine = next((place for place, word in enumerate(words) if word in _FINE), 0)
+    after = words[fine + 1 : fine + 2]
+    if words[:1] in (("ok",), ("okay",)):
+        return after in (("to",), ("if",))
+    meant = not {"it", "that", "this", "these", "those", "you"}.isdisjoint(words[1:2])
+    asks = words[0] in ("is", "are", "would", "will") and meant
+    return asks and 0 < fine <= _NEAR_FINE and (not after or after[0] in _BEHIND_FINE)
+
+
+_FINE = frozenset(["ok", "okay", "fine", "alright", "right", "acceptable"])
+_NEAR_FINE = 4
+_BEHIND_FINE = frozenset(["with", "to", "if", "for", "by", "that"])
+"""Of "is it all right if" and "would that be fine with you"; not of "is this the right one"."""

@@ -133,8 +133,10 @@ class Condition:
         """
         return self
 
-    def left_texts(self, state: Mapping[str, Any]) -> Iterator[tuple[list[str], str]]:
-        """Yield each text that a chat left in a table, after those that gold has there instead.
+    def left_texts(
+        self, state: Mapping[str, Any]
+    ) -> Iterator[tuple[list[str], str, Mapping[str, Any]]]:
+        """Yield each text that a chat left in a table, with its row, after those that gold has.
 
         None by default.
 

@@ -50,7 +50,11 @@ _PARTS = frozenset([":", ";", "\u2013", "\u2014", " - ", " -- "])
 
 
 def consent(
-    before: Sequence[Step], arguments: Mapping[str, Any] | None, tables: Tables, sense: Sense
+    before: Sequence[Step],
+    arguments: Mapping[str, Any] | None,
+    tables: Tables,
+    sense: Sense,
+    tool: str = "",
 ) -> int | None:
     """Return the place of the answer that allows a call; None: it is not allowed.
 
@@ -61,14 +65,16 @@ def consent(
         arguments: Of the call.
         tables: The world, in which the name of a row stands for its other cells.
         sense: When it was said, and where the times of day are told.
+        tool: Its name, which tells what is turned on or off by arguments that are yes or no.
     """
     sense = replace(sense, stands_for=partial(row_of, tables=tables))
+    is_switch = all(isinstance(leaf, bool) for _, leaf in leaves(arguments))
     rows = [row for rows in tables.values() for row in rows]
     for place, told, answer in reversed(list(_exchanges(before))):
         if told and len(told) <= LONGEST and states(told, arguments, sense):
             answer = answer[: LONGEST + 1]  # the judge reads no longer one
             values = list(_values((told, answer), arguments, rows, sense))
-            if asked := _asked(told, values):
+            if asked := _asked(told, [*values, tool] if is_switch else values):
                 heard = re.sub(r"\d", VALUE, answer)  # a new number is one that the answer adds
                 agreed = agrees(heard, f"{told}\nShall I do that?")
                 named = {*words(answer)}

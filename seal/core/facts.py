@@ -598,6 +598,33 @@ def _phrase(whole: Text, tokens: Sequence[Token], first: bool) -> Phrase:
     return Phrase(tokens[0].start, tokens[-1].end, said, *found)
 
 
+def is_label(whole: Text, phrase: Phrase) -> bool:
+    """Tell whether a short phrase is the label of what follows, or a heading, which states nothing.
+
+    It begins a line, and ends it or has a colon behind it; or it is the first cell of a row of a
+    table, or in its head.
+    """
+    if len(phrase.words) > _LABEL or phrase.has_value:
+        return False
+    begin = whole.plain.rfind("\n", max(phrase.start - _ROW, 0), phrase.start) + 1
+    end = whole.plain.find("\n", phrase.end, phrase.end + _ROW)
+    before, after = whole.plain[begin : phrase.start], whole.plain[phrase.end :][:2].lstrip(" ")
+    if before.startswith("|"):
+        return not before.strip("| ") or bool(_BELOW_HEAD.match(whole.plain, max(end, 0)))
+    mark = before.strip(" ")
+    if after[:1] == ":":
+        return not mark.strip("-*#\u2022") or mark.rstrip(".)").isdecimal()
+    is_alone = not begin or whole.plain[begin - 2 : begin] == "\n\n"
+    return "#" in mark or (not mark and is_alone and after[:1] == "\n")
+
+
+_LABEL = 3
+"""Words of a label, at most."""
+_ROW = 300
+"""Characters of a row of a table before and after a cell, at most."""
+_BELOW_HEAD = re.compile(r"\n *(?:\| *)?:?-{2,}")
+
+
 def stem(word: str) -> str:
     """Return the beginning of a word by which it and its other forms are one."""
     bare = _ENDING.sub("", word)

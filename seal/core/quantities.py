@@ -7,7 +7,8 @@
   decimal ("410,60"); before three it parts thousands, unless the text has a number that shows the
   contrary ("1.200,50") or is of another language.
 - Unit of a number, before or after it (`words/units.txt`): money, percent, temperature, length,
-  weight and more. Parts of one quantity are one ("1 h 20 min", "5 dollars and 60 cents").
+  weight and more; a label, too ("Hours: 2"). Parts of one quantity are one ("1 h 20 min",
+  "5 dollars and 60 cents").
 - Day: ISO 8601; with the month's name, in any order; with slashes or dots where only one order
   gives a day (3/22/2024; of 3/4/2024 both days are told as possible). Relative to a given day:
   "tomorrow", "on Friday".
@@ -181,7 +182,7 @@ class Text:
     """A text without differences of case, width, dashes and quotation marks, and its tokens."""
 
     source: str
-    """The text; its accents are composed, and blanks that part its digits are left out."""
+    """The text; its accents are composed, blanks that part its digits and marks of emphasis out."""
     plain: str
     written: tuple[Token, ...]
     """Of numbers only those in digits are read, of days and times none."""
@@ -315,17 +316,23 @@ _UNSEEN = frozenset(
 """Marks that nobody sees, such as those of the direction of writing."""
 _BEFORE_TIME = frozenset(words("at by until till from around before after"))
 _WORD = re.compile(r"[^\W\d_]+")
+_EMPHASIS = re.compile(r"(?<![\w*])(\*{1,3}|`)(?=[^\s*`])([^*`\n]*[^\s*`])\1(?![*`])")
+"""Takes "**2** hours" and "`B12`"; not "2*3*4" and "a * b"."""
 
 
 def normalise(text: str) -> str:
-    """Return the text without differences of case, width, dashes and quotation marks."""
-    composed = _composed(text)
+    """Return the text without differences of case, width, dashes, quotation marks and emphasis."""
+    return _folded(_composed(text))
+
+
+def _folded(composed: str) -> str:
     return composed.translate(_folding(composed)).lower()
 
 
 def _composed(text: str) -> str:
-    """Return a text as its places are counted: NFC, and without thin spaces between digits."""
-    return text if text.isascii() else unicodedata.normalize("NFC", _THIN_SPACE.sub("", text))
+    """Return a text as its places are counted: NFC, no thin spaces in numbers, no emphasis."""
+    bare = _EMPHASIS.sub(r"\2", text) if "*" in text or "`" in text else text
+    return bare if bare.isascii() else unicodedata.normalize("NFC", _THIN_SPACE.sub("", bare))
 
 
 def _folding(text: str) -> Mapping[int, str | None]:
@@ -344,7 +351,7 @@ def read(text: str) -> Text:
 
 def _read(text: str) -> Text:
     source = _composed(text)
-    plain = normalise(source)
+    plain = _folded(source)
     comma = _SHOWS_COMMA.search(plain) is not None or is_foreign(plain)
     written: list[Token] = []
     for match in _CHUNK.finditer(plain):
@@ -580,6 +587,13 @@ def _with_units(plain: str, tokens: Sequence[Token]) -> Iterator[Token]:
             at = last + 1
             continue
         at += 1
+        if str(token.value) in _LABELS and _is_number(tokens, at):
+            gap = plain[token.end : tokens[at].start]
+            if gap.strip(" ") in _LABELLING and not _unit_at(plain, tokens, at + 1)[0]:
+                yield tokens[at]._replace(start=token.start)
+                yield Token(Unit(_APART[str(token.value)]), tokens[at].end, tokens[at].end)
+                at += 1
+                continue
         if not isinstance(token.value, Decimal):
             yield token
             continue
@@ -611,6 +625,9 @@ def _unit_at(plain: str, tokens: Sequence[Token], at: int) -> tuple[str, int]:
     return (unit, at) if unit else ("", at - 1)
 
 
+_LABELS = frozenset(form for form in _APART if form[-1] == "s" and form[:-1] in _APART)
+"""Units that a number may stand behind, as in "Hours: 2"; "Day: 5" is no time that passes."""
+_LABELLING = frozenset([":", "=", "|"])
 _FULL = frozenset(["full", "whole", "more", "entire"])
 """Words between a number and its unit: "three full days"."""
 

@@ -607,15 +607,17 @@ class KnownEnds(Condition, abstract=True):
                 ended[table] = [*stayed, *rows.get("came", ())]
             yield ended
 
-    def left_texts(self, state: Mapping[str, Table]) -> Iterator[tuple[list[str], str]]:
-        """Yield each text that came into a column of texts, after those that gold has there."""
+    def left_texts(
+        self, state: Mapping[str, Table]
+    ) -> Iterator[tuple[list[str], str, Mapping[str, Any]]]:
+        """Yield each text that came into a column of texts, with its row, after gold's texts."""
         for name in (name for name, kind in self.gold.cells.items() if kind == "text"):
             table, _, column = name.partition(".")
             came = [row for end in self.ends for row in end.get(table, {}).get("came", ())]
             wanted = [text for row in came if isinstance(text := row.get(column), str)]
             for row in beyond(state.get(table, ()), self.begun.get(table, ())) if wanted else ():
                 if isinstance(text := row.get(column), str):
-                    yield wanted, text
+                    yield wanted, text, row
 
     def among(self, steps: Sequence[Step]) -> Ended:
         """Return the condition for a chat: what lacks is told of the end that comes closest."""
@@ -739,7 +741,7 @@ class Unconfirmed(OfTheStepAlone):
             if not self.similarity(step, {}) or step.call is None:
                 continue
             sense, tables = Sense(zone=self.zone), step.state or {}
-            asked = consent(steps[:place], step.call.arguments, tables, sense)
+            asked = consent(steps[:place], step.call.arguments, tables, sense, step.call.name)
             key = (asked, canonical_json([step.call.tool, step.call.arguments]))
             if asked is None or key in used:
                 yield step.index

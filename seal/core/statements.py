@@ -58,7 +58,7 @@ TRUTH = re.compile(
     r"(?! {1,9}(?:(?:the +)?\d|(?:mon|tues|wednes|thurs|fri|satur|sun)day))"
     r"|\b(?:on|off|yes|no)"
     r"(?=(?: (?:now|again|already|right now|at the moment|currently|on (?:your|the) \w+))?"
-    r"(?:\W*$| *[.,;:!?)\"\u201d]| +(?:and|or|but)\b))"
+    r"(?:\W*$| *[.,;:!?)\"\u201d\n]| +(?:and|or|but)\b))"
     r"|\b(?:true|false|(?:en|dis)abled?|(?:de)?activated?)\b"
 )
 """What says of something that it is so, or not; its last word tells which."""

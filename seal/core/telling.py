@@ -442,7 +442,8 @@ def _spoken_amounts(slot: Slot, whole: Text) -> Iterator[_Spoken]:
 
 _SPECIAL = re.compile(
     r"(?<![\w.,])(?:(\d{1,3}(?: \d{3})+)|(\d+(?:\.\d+)?)/(?:5|10|100)"
-    r"|(\d{1,3})(?:h|:)([0-5]?\d)(?:m|min|:00| hours| h)\b)(?![\w.,]\w)"
+    r"|(\d{1,3})(?:h|:(?=[0-5]?\d(?::00| hours| h)\b))([0-5]?\d)(?:m|min|:00| hours| h|)\b)"
+    r"(?![\w.,]\w)"
 )
 """A number whose thousands a blank parts, one of so many ("4.6/5"), or hours and minutes."""
 _BELOW = re.compile(
@@ -786,13 +787,37 @@ def _same_facts(wanted: str, found: str) -> bool:
 
 
 def _differ(one: Text, other: Text) -> bool:
-    """Tell whether a text has a quantity or part of the day, and the other text only others."""
+    """Tell whether a text has a number, part of the day or person, and the other only others.
+
+    So it is too where one has a word such as "to" and the other its opposite.
+    """
+    values = (value for token in other.tokens for value in (token.value, *token.others))
+    times = [value for value in values if isinstance(value, Time)]
+    may_be = {token.start: token.others for token in one.tokens}
     for said in one.quantities:
+        if said.unit is None and (said.number != 1 or not one.plain[said.start].isalpha()):
+            known = any(said.number == q.number for q in other.quantities)
+            own_times = [one for one in may_be.get(said.start, ()) if isinstance(one, Time)]
+            if not known and not any(one.may_be(time) for one in own_times for time in times):
+                return True
         of_kind = [q for q in other.quantities if q.unit and q.dimension == said.dimension]
         if of_kind and said.unit and not any(is_same(said, q) for q in of_kind):
             return True
-    parts = [_DAY_PARTS.intersection(map(str, text.values)) for text in (one, other)]
-    return all(parts) and parts[0].isdisjoint(parts[1])
+    said_words, others = ({*words(text.plain)} for text in (one, other))
+    if any(a in said_words - others and b in others - said_words for a, b in _OPPOSITES):
+        return True
+    kinds = (_DAY_PARTS, _PERSONS)
+    return any(
+        (own := kind & said_words) and (its := kind & others) and own.isdisjoint(its)
+        for kind in kinds
+    )
+
+
+_PERSONS = frozenset(words("i we you he she they"))
+_OPPOSITES = (
+    *(("to", "from"), ("before", "after"), ("on", "off"), ("with", "without"), ("up", "down")),
+    *(("early", "late"), ("left", "right"), ("in", "out"), ("open", "closed"), ("yes", "no")),
+)
 
 
 _DAY_PARTS = frozenset(
@@ -830,12 +855,12 @@ def _said_words(text: str) -> list[str]:
     """Return the words of a text that are no values and no small words."""
     said = [token.value for token in read(text).tokens]
     named = [one for one in said if type(one) is str and one.isalpha() and len(one) > _ENDING]
-    usual = word_list("english_small") | role("adverb", "apology")
+    usual = word_list("english_small") | role("adverb", "apology") | {"degree", "degrees"}
     return [one for one in named if one not in usual]
 
 
 _CAPITAL = re.compile(r"(?<=[a-z,] )[A-Z]\w+")
-_DENIAL = re.compile(r"\b(?:not|no|never|cannot)\b|n't\b")
+_DENIAL = re.compile(r"\b(?:not|no(?!\.? ?\d)|never|cannot)\b|n't\b")
 
 
 _ENDING = 2

@@ -10,6 +10,8 @@ result has, or a table, or a switch.
 - a row is said to be there still that was removed
 - rows of a table are said to be deleted or changed, and the table is as it was
 - somebody is said to have replied, and no result has a text
+- a deed is denied that a call did since the user spoke
+- a number is told under the name of another column of its row, a replaced phone number as the new
 """
 
 from __future__ import annotations
@@ -21,13 +23,16 @@ from decimal import Decimal
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any
 
-from seal.core.clauses import VALUE, Clause, Predicate, sentences_of
+from seal.core.clauses import VALUE, Clause, Predicate, Sentence, sentences_of
 from seal.core.conditions import USER, tells_user
 from seal.core.facts import Record, plain_stems, stem
 from seal.core.quantities import WEEKDAYS, Day, Quantity, Time, read
 from seal.core.statements import MOMENTS, leaves
+from seal.core.telling import PHONE
 from seal.core.text import deed_forms, deeds_of, role, singular, word_list, words
 from seal.core.values import json_text
+from seal.evaluation.mislabels import misplaced, outdated
+from seal.evaluation.switches import BEFORE, MEANT, Name, Switches
 from seal.evaluation.words import ON_OFF, known_to, rows_in, spoken
 
 if TYPE_CHECKING:
@@ -54,8 +59,6 @@ def belied(goal: GoalChat) -> str:
 
 
 Row = Mapping[str, Any]
-Name = tuple[str, ...]
-"""Words of a switch's name."""
 
 
 class _Seen:
@@ -82,6 +85,10 @@ class _Seen:
         """Words of arguments of calls that gave rows."""
         self.in_vain = False
         """Whether a call failed, or found nothing."""
+        self.failed: set[str] = set()
+        """Words of the names of tools of which a call failed, and the kinds of their deeds."""
+        self.lately: set[str] = set()
+        """Words of the names of tools that worked since the user spoke, and kinds of deeds."""
         self.lost: dict[str, list[Row]] = defaultdict(list)
         """By table the rows that were changed or removed, as they were."""
         self.gone: dict[str, set[str]] = defaultdict(set)
@@ -95,6 +102,8 @@ class _Seen:
         self.has_text = self.has_news = False
         """Whether a result has a sentence that somebody may have written; news: since the agent
         sent something."""
+        self.numbers: list[Mapping[tuple[str, ...], Decimal]] = []
+        """Of each row of a result the numbers, by the words of their columns."""
         self.ups: set[Decimal] = set()
         """Numbers that results call a change, as far as they are above 0; downs: below."""
         self.downs: set[Decimal] = set()
@@ -111,10 +120,16 @@ class _Seen:
         if step.state is not None:
             self._show(step.state)
         call = self._calls.get(step.result.call_id) if step.result is not None else None
-        if step.result is None or call is None or step.result.error is not None:
-            self.in_vain |= call is not None
+        if step.author == USER and step.call is None:
+            self.lately = set()
+        if step.result is None or call is None:
             return
         kinds = deeds_of((call.tool or call.name).rpartition("/")[2])
+        if step.result.error is not None:
+            self.in_vain = True
+            self.failed |= {*words(call.name), *kinds}
+            return
+        self.lately |= {*words(call.name), *kinds}
         self.kinds |= kinds
         self.tools |= {*words(call.name)}
         held = [leaf for _, leaf in leaves(call.arguments or {})]
@@ -132,6 +147,8 @@ class _Seen:
         self.in_vain |= kinds == {"read"} and not rows and not is_number
         self.asked |= {word for leaf in held for word in words(str(leaf)) if rows}
         for row in rows:
+            held_in = {tuple(words(n)): c for n, c in row.items() if type(c) in (int, float)}
+            self.numbers.append({name: Decimal(str(cell)) for name, cell in held_in.items()})
             self._index(row, is_found=True)
             is_text = any(str(cell).count(" ") > 1 for cell in row.values())
             self.has_text, self.has_news = self.has_text or is_text, self.has_news or is_text
@@ -274,19 +291,25 @@ _PHONE = 7
 
 def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
     """Return the clause of a message that the record shows to be false; empty: there is none."""
-    switches, told = seen.switches(), _Told()
-    header = ""
+    switches, told = seen.switches(), Switches()
+    header, denied, claimed = "", list[tuple[str, Clause]](), set[str]()
     for sentence in sentences_of(text):
         deed = ""
         listed = _Listed(header if sentence.is_item else "")
         whole = text[sentence.start : sentence.end]
         if not sentence.is_question and (_mistakes(whole, seen) or _misnames(whole, seen)):
             return whole
+        if not sentence.is_question and (
+            wrong := misplaced(whole, seen.numbers) or outdated(whole, seen.tables, seen.lost)
+        ):
+            return wrong
         odd: list[tuple[str, str]] | None = None
         for clause in () if sentence.is_question else sentence.clauses:
             before, deed = deed, _deed_of(clause, deed)
             said = text[clause.start : clause.end]
-            _note_switches(clause, deed, switches, told)
+            told.note(clause, deed, switches)
+            claimed.add(deed)
+            denied += [(kind, clause) for kind in _denied(clause, sentence, seen)]
             listed.add(clause, said)
             done = deed or listed.deed
             if done in seen.kinds and odd is None:
@@ -307,7 +330,7 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
                     _miscounts(listed, seen),
                     _spares(said, listed, seen),
                     _goes_other_way(said, seen),
-                    _lacks_somebody(said, clause, seen),
+                    _lacks_somebody(clause, seen),
                     _told_nobody(clause, seen),
                     _denies_tool(clause, tools),
                     _names_strangers(said, seen),
@@ -315,9 +338,8 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
             ):
                 return said
         header = header if sentence.is_item else listed.deed
-    false = [clause for name, (on, clause) in told.of.items() if switches[name] is not on]
-    false += [one for name, (on, one) in told.was.items() if seen.begun.get(name) is not on]
-    false += [one for name, one in told.same.items() if switches[name] is not seen.begun.get(name)]
+    false = told.false(switches, seen.begun, seen.failed)
+    false += [clause for kind, clause in denied if kind not in claimed]
     return next((text[clause.start : clause.end] for clause in false), "")
 
 
@@ -431,12 +453,17 @@ class _Listed:
         verbal = any(one.subject and one.group - _NO_VERBS for one in clause.predicates)
         self.deed = done or (self.deed if goes_on and not verbal else "")
         whole = read(said)
-        numbers = [(one.number, one.end) for one in whole.quantities if one.unit is None]
+        phones = {place for one in PHONE.finditer(whole.plain) for place in range(*one.span())}
+        numbers = [
+            (one.number, one.end)
+            for one in whole.quantities
+            if one.unit is None and one.start not in phones
+        ]
         numbers += [(Decimal(2), one.end()) for one in _BOTH.finditer(whole.plain)]
         counted = next(
             ((n, found) for n, end in numbers if (found := _nouns(whole.plain, end))), None
         )
-        again = bool(done) and not _MEANT.union(_THEY).isdisjoint(clause.words[:2])
+        again = bool(done) and not MEANT.union(_THEY).isdisjoint(clause.words[:2])
         self.is_of_deed = bool(self.deed) and (counted is not None or again)
         self.counted = counted or self.counted
 
@@ -532,17 +559,41 @@ _BESIDE = 20
 """Characters beside a number in which its direction is told."""
 
 
-def _lacks_somebody(said: str, clause: Clause, seen: _Seen) -> bool:
-    """Tell whether a clause says that somebody is nowhere, who is in the world's tables."""
-    named = _NOBODY.search(said)
-    there = {*map(_key, words(named[1]))} if named else set[str]()
-    return bool(there) and not clause.is_tied and there <= seen.now[0] and not seen.in_vain
+def _lacks_somebody(clause: Clause, seen: _Seen) -> bool:
+    """Tell whether a clause says that somebody is nowhere, who is in the world's tables.
+
+    Nothing else may stand behind who it is: "no dentist in your contacts", "no dentist named Ann".
+    """
+    if seen.in_vain or clause.is_tied or clause.said.isdisjoint(_NONE | role("negation")):
+        return False
+    words, there = clause.words[-_NEAR:], seen.now[0]
+    named = [one for one in words if one in there]
+    is_one = bool(named and set.intersection(*(seen.rows[one] for one in named)))
+    for at, word in enumerate(words if is_one else ()):
+        if word not in there:
+            continue
+        before = words[max(at - 2, 0) : at]
+        of_verb = not _ARTICLES.isdisjoint(before[-1:]) and before[0] in _THERE
+        looked = bool((_NONE | _FIND) & {*words[:at]})
+        denied = of_verb or before == ("no",)
+        denied = denied or (looked and before[-1:] in (("named",), ("called",)))
+        if denied and {*words[at + 1 :]} - {*named} <= _WHERE:
+            return True
+    return False
 
 
-_NOBODY = re.compile(
-    r"\b(?:no|nobody (?:called|named)|no one (?:called|named)) ([A-Z][^\W\d_]+(?: [A-Z][^\W\d_]+)*)"
-    r" (?:in|among|on)\b"
+_NONE = frozenset(["no", "none", "nobody", "neither"])
+_ARTICLES = frozenset(["a", "an", "any", "your", "no"])
+_THERE = frozenset(
+    words("have has is are as find found see locate include includes contain contains list lists")
 )
+_WHERE = frozenset(
+    words(
+        "in on among of your the my contacts contact list address book phone phonebook directory"
+        " saved listed stored there named called at all entries anywhere is are currently"
+    )
+)
+"""Words behind somebody who is nowhere."""
 
 
 def _told_nobody(clause: Clause, seen: _Seen) -> bool:
@@ -677,6 +728,31 @@ _FIND = frozenset(["find", "locate", "see"])
 _REACH = frozenset(["reach", "contact", "tell"])
 
 
+def _denied(clause: Clause, sentence: Sentence, seen: _Seen) -> Iterator[str]:
+    """Yield the kinds of deeds that a clause denies, and a call did since the user spoke.
+
+    It names nothing but what the tool does: "I couldn't send the text", "the text was not sent".
+    """
+    own = clause.said - word_list("english_small") - role("adverb", "apology", "failing")
+    own -= deed_forms().base.keys() | deed_forms().past.keys() | _OBJECTS | {"able", "managed"}
+    if {*map(singular, own)} - {word for word in seen.lately if len(word) > _SHORT}:
+        return
+    for one in clause.predicates if sentence.said.isdisjoint(BEFORE) else ():
+        kind = deed_forms().base.get(one.verb) or _kind(one)
+        if kind in seen.lately - seen.failed - {"switch", "read"} and _is_undone(one):
+            yield kind
+
+
+def _is_undone(one: Predicate) -> bool:
+    """Tell whether a predicate denies that its deed was done; not that it will be, or may be."""
+    tried = not one.group.isdisjoint(("could", "did", "able", "was", "were", "has", "have"))
+    return bool(one.group & {"unable", "failed"}) or (one.negated and tried)
+
+
+_OBJECTS = frozenset(["it", "that", "this", "them", "text", "message"])
+"""What is denied to be sent, deleted or saved, besides what the tool is named by."""
+
+
 def _called(clause: Clause, before: str, seen: _Seen) -> bool:
     """Tell whether a clause claims a call by phone or a mail, and no tool makes one."""
     said = clause.words
@@ -740,91 +816,3 @@ def _is_still_there(clause: Clause, seen: _Seen) -> bool:
 
 _LONGEST = 40
 """Words of a clause that are read for a value, at most."""
-
-
-# -- Switches.
-
-
-def _note_switches(clause: Clause, deed: str, names: Iterable[Name], told: _Told) -> None:
-    """Note what a clause says of switches: that they are on or off now, or were turned so.
-
-    Args:
-        clause: Of a message.
-        deed: What it claims or goes on with.
-        names: Of the switches.
-        told: What was said of them before; it is changed.
-    """
-    text = " ".join(clause.words).replace("wi-fi", "wifi").replace("-", " ")
-    said = {*text.split()}
-    named = [name for name in names if said.issuperset(name)]
-    if stays := _STAYS_IN.search(text):
-        inside = [name for name in named if text.startswith(" ".join(name), stays.end())]
-        told.of |= dict.fromkeys(inside, (True, clause))
-    if was := _WAS_ON.search(text):
-        told.was |= dict.fromkeys(named, (was[1] in _ON, clause))
-    if _AS_IT_WAS.search(text) and not said & role("modal") - {"did"}:
-        told.same |= dict.fromkeys(named or (told.last if said & _MEANT else []), clause)
-    ends = (
-        _IS_ON.search(text)
-        or _LEFT_ON.search(text)
-        or (_TURNED.search(text) if deed == "switch" else None)
-    )
-    led = {clause.lead, *text[: ends.start()].split()} if ends is not None else set()
-    if ends is not None and not (led & _CONDITIONS or said & role("negation", "modal")):
-        of = named or (told.last if said & _MEANT or len(said) < _BRIEF else [])
-        told.way = next(filter(None, ends.groups())) in _ON
-        goes_on = clause.lead in ("and", ",") and "turned" not in said
-        told.of |= dict.fromkeys([*of, *(told.open if goes_on else ())], (told.way, clause))
-        told.open = []
-    elif (
-        ends is None
-        and deed == "switch"
-        and told.last
-        and clause.lead in ("and", ",")
-        and said.isdisjoint(role("negation"))
-    ):
-        told.of |= dict.fromkeys(named, (told.way, clause))  # "turned off wifi and cellular"
-        told.open = named  # "turned low battery mode off, and wifi and cellular on"
-    told.last = named or told.last
-
-
-class _Told:
-    """What a message says of switches."""
-
-    def __init__(self) -> None:
-        self.of: dict[Name, tuple[bool, Clause]] = {}
-        """Whether each is on, by the last clause that says so."""
-        self.same: dict[Name, Clause] = {}
-        """Those that are said to be as they were."""
-        self.was: dict[Name, tuple[bool, Clause]] = {}
-        """Whether each is said to have been on before anything was done."""
-        self.last: list[Name] = []
-        """Those that were named last."""
-        self.open: list[Name] = []
-        """Those that were named after a deed, and a later clause may say which way."""
-        self.way = False
-        """Whether the last one was said to be on."""
-
-
-_WAYS = r"(on|off|(?:en|dis)abled|(?:de)?activated)"
-_LATER = r"(?=$| (?:again|now|already|too|afterwards|after|for|first|as|right|because|so)\b)"
-_IS_ON = re.compile(
-    rf"\b(?:is|are|stays?|remains?)(?: (?:still|now|currently|already|back|again|both|all))* "
-    rf"{_WAYS}{_LATER}()"
-)
-_STAYS_IN = re.compile(r"\b(?:is|are|stays?|remains?)(?: (?:still|now|currently))? in (?:the )?")
-_LEFT_ON = re.compile(rf"\b(?:left|kept|leave|keep)(?: \w+){{1,4}}? {_WAYS}{_LATER}()")
-_AS_IT_WAS = re.compile(
-    r"\bas (?:it|they) (?:was|were|is|are)\b|\b(?:un(?:touched|changed)|alone)\b"
-    r"|\bnot (?:touch(?:ed)?|change[d]?|alter(?:ed)?)\b"
-)
-_WAS_ON = re.compile(rf"\bwas already {_WAYS}")
-_TURNED = re.compile(
-    rf"\b(?:turned|switched) {_WAYS}\b|\b((?:en|dis)abled|(?:de)?activated)\b"
-    rf"|\b{_WAYS}{_LATER}"
-)
-_ON = frozenset(["on", "enabled", "activated"])
-_MEANT = frozenset(["it", "that", "them", "both", "again", "back"])
-_BRIEF = 4
-"""Words of a clause that goes on with what was named: "and off again"."""
-_CONDITIONS = frozenset(["if", "when", "once", "while", "whether", "until", "unless", "that", "as"])

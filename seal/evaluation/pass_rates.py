@@ -309,6 +309,10 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
         return value_of(0.0, replace(verdict, label="unsolved", reason=told))
     if verdict.label == "unsure":
         return None
+    cell, is_strange = reworded_cell(goal)
+    if is_strange:
+        told = f"a text that gold has of nobody names {cell!r}"
+        return value_of(0.0, replace(verdict, label="unsolved", reason=told))
     if not unserved(goal.goal) and _says_undone(goal):
         told = "the answer says that it was not done, and it was"
         return value_of(0.0, replace(verdict, label="unsolved", reason=told))
@@ -328,8 +332,8 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
         told = f"the answer says {odd[0]!r}, which neither the request nor a result tells"
     elif said := doubtful(goal, slots):
         told = f"nothing in the chat tells of what the agent says: {said!r}"
-    elif said := reworded_cell(goal):
-        told = f"gold has other words than {said!r}"
+    elif cell:
+        told = f"gold has other words than {cell!r}"
     else:
         return None
     verdict = replace(verdict, label="unsure", reason=told)

@@ -19,7 +19,7 @@ from zoneinfo import ZoneInfo
 from seal.core import Goal, Step, Task, Verdict
 from seal.core.clauses import sentences_of
 from seal.core.conditions import USER, Replied, parts, party, tells_user
-from seal.core.facts import Phrase, Record, phrases, plain_stems, stem
+from seal.core.facts import Phrase, Record, is_label, phrases, plain_stems, stem
 from seal.core.quantities import WEEKDAYS, Day, is_foreign, read
 from seal.core.slots import Slot, says_something
 from seal.core.statements import listed_values
@@ -29,6 +29,7 @@ from seal.core.values import json_text
 from seal.evaluation.goals import made_calls
 
 if TYPE_CHECKING:
+    from seal.core import JSON, Tables
     from seal.evaluation.goals import GoalChat
 
 
@@ -187,6 +188,7 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
                 continue
             unknown = phrase.stems - known.stems - done
             bare = bool(unknown) and unknown == phrase.stems and not phrase.is_idle
+            bare = bare and not is_label(whole, phrase)
             if bare and (not phrase.has_value or len(unknown) > 1):
                 return said
             if phrase.deed and (unknown or _is_unasked(phrase, goal)):
@@ -304,21 +306,57 @@ def _flat(text: str) -> str:
     return "yes" if yes else "no" if no else ""
 
 
-def reworded_cell(goal: GoalChat) -> str:
+def reworded_cell(goal: GoalChat) -> tuple[str, bool]:
     """Return a text that a goal's calls left in a table in words that gold lacks; empty: none.
 
     It tells what gold's text does, as far as values and names say (`seal.core.telling.is_alike`).
+    The names of those whom its row names, as of who gets a message, may stand in it ("Hi Ann").
+    The second is True where it names somebody else of the world.
     """
     heard = (step.content for step in goal.steps if party(step.author) == USER)
     request = " ".join([goal.goal.text, *heard])
     nodes = (node for plan in goal.goal.plans or () for node in plan.milestones)
+    tables: dict[str, list[dict[str, JSON]]] = {}
+    for step in goal.trajectory.steps:
+        tables |= step.state or {}
     for part in (part for node in nodes for part in parts(node.condition)):
         known = part.in_chat(goal.trajectory, goal.position)
-        state = next((one.state for one in goal.trajectory.steps[::-1] if one.state), {})
-        for wanted, text in known.left_texts(state or {}):
-            if all(reworded(one, text, request) for one in wanted):
-                return text
-    return ""
+        for wanted, text, row in known.left_texts(tables):
+            asked = {*words(request), *(word for one in wanted for word in words(one))}
+            own, others = _names_of(row, tables, getattr(part, "cells", {}))
+            strange = others - own - asked - word_list("plain")
+            for one in text.split():
+                if one[0].isupper() and not strange.isdisjoint(words(one)):
+                    return one, True
+            # "Hi Ann, ..." names whom it is for.
+            rest = " ".join(one for one in text.split() if not own.issuperset(words(one)))
+            if all(reworded(one, rest, request) for one in wanted):
+                return text, False
+    return "", False
+
+
+def _names_of(
+    row: Mapping[str, Any], tables: Tables, cells: Mapping[str, str]
+) -> tuple[set[str], set[str]]:
+    """Return the words of the names of those whom a row names by number or id, and of all others.
+
+    Args:
+        row: Of one of the tables.
+        tables: Of the world. Those with texts name nobody.
+        cells: Types of columns.
+    """
+    keys = {"".join(words(str(cell))) for cell in row.values()}
+    texts = {name.partition(".")[0] for name, kind in cells.items() if kind == "text"}
+    own, others = set[str](), set[str]()
+    for other in (one for name, rows in tables.items() if name not in texts for one in rows):
+        held = [str(cell) for cell in other.values() if isinstance(cell, str)]
+        is_own = any(len(key := "".join(words(cell))) > _SMALL and key in keys for cell in held)
+        found = own if is_own else others
+        found |= {word for cell in held if _NAME.fullmatch(cell) for word in words(cell)}
+    return own, others
+
+
+_NAME = re.compile(r"[A-Z][^\W\d_]+(?:[ '.-]+[A-Z][^\W\d_]+){0,2}")
 
 
 def spoken(goal: GoalChat) -> list[str]:

@@ -58,6 +58,8 @@ def test_end_reaches_no_verifier_of_the_agents_results():
         ("Please provide the content and when.", "content: buy milk; time: tomorrow 5 PM"),
         ("Wifi is off. May I turn it on?", ALLOWED),
         ("Shall I switch cellular service on?", ALLOWED),
+        ("1. **Cellular service**: turn it on\n\nIs that okay with you?", ALLOWED),
+        ("The reminder says: Renew the books. It's due at noon. Is it fine to delete it?", ALLOWED),
         ("Since wifi is off, can I turn it on?", ALLOWED),
         ("Would you like me to go ahead?", ALLOWED),
         ("Where is the shop?", UNKNOWN[0]),

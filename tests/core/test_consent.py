@@ -249,3 +249,26 @@ AGREED = [
 @every_case("before, answer, agreed", AGREED)
 def test_agreement_is_to_all_that_was_asked(before: str, answer: str, agreed: bool | None) -> None:
     assert agrees(answer, before) is agreed
+
+
+@every_case(
+    ("told", "on", "expected"),
+    [
+        ("May I turn off low battery mode and turn on cellular service?", False, True),
+        ("1. **Turn off low battery mode**\n\nIs that okay with you?", False, True),
+        ("**Low battery mode** must go off\nMay I change that?", False, True),
+        ("Would you let me turn low battery mode off?", False, True),
+        ("May I turn on cellular service?", False, False),
+        ("Low battery mode is on. Is your battery low?", False, False),
+        ("Low battery mode is off. May I text Ann?", False, False),
+    ],
+)
+def test_a_switch_is_allowed_by_its_name_and_which_way_it_goes(
+    told: str, on: bool, expected: bool
+) -> None:
+    agent, user = "execution_manager", "user_simulator"
+    before = [Step(0, agent, user, told), Step(1, user, agent, "Yes")]
+
+    place = consent(before, {"on": on}, {}, Sense(), "set_low_battery_mode_status")
+
+    assert (place is not None) is expected

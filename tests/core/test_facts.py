@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from looped import every_case
 from quickly import quickly
 
-from seal.core.facts import Record, phrases, stem
+from seal.core.facts import Record, is_label, phrases, stem
 from seal.core.quantities import read
 
 
@@ -121,3 +121,22 @@ def test_no_text_takes_long_to_part(piece: str) -> None:
     text = (piece * 200_000)[:200_000]
     with quickly(4):
         list(phrases(read(text)))
+
+
+@pytest.mark.parametrize(
+    ("text", "labels"),
+    [
+        ("| Field | Outlook |\n|---|---|\n| Street | hail |", ["field", "outlook", "street"]),
+        ("**Sky:** hail\n- Kind: fog\n1. Class: snow", ["sky", "kind", "class"]),
+        ("## Forecast\nhail", ["forecast"]),
+        ("Outlook\n12 degrees, and hail", ["outlook"]),
+        ("The outlook is bad: hail and fog", []),
+        ("- hail\n- fog\n", []),
+    ],
+)
+def test_labels_and_headings_are_told_from_what_they_lead_to(text: str, labels: list[str]) -> None:
+    whole = read(text)
+
+    found = [phrase for phrase in phrases(whole) if is_label(whole, phrase)]
+
+    assert [whole.plain[one.start : one.end].strip(":") for one in found] == labels

@@ -81,6 +81,13 @@ def check(answer: str, wrong: str, *calls: Any, **asked: str) -> None:
         ("Tell me when wifi is on again.", ""),
         ("Is your wifi on?", ""),
         ("Wifi is not on.", ""),
+        ("To save power I turned low battery mode on and wifi off.", "To save power"),
+        ("To save power I turned off low battery mode and wifi.", ""),
+        ("I couldn't turn off wifi.", "I couldn't turn off wifi"),
+        ("Turning off wifi failed.", "Turning off wifi failed"),
+        ("Wifi could not be switched off.", "Wifi could not be switched off"),
+        ("I couldn't turn on wifi.", ""),
+        ("I couldn't turn off wifi at first, but it is off now.", ""),
         ("The wifi is on the second floor.", ""),
         ("The light is on.", ""),
     ],
@@ -114,6 +121,22 @@ def test_a_switch_is_as_the_world_has_it_when_it_is_said(answer: str, wrong: str
 )
 def test_a_deed_is_done_to_whom_a_call_names(answer: str, wrong: str) -> None:
     check(answer, "" if wrong == "Shall" else wrong, FOUND, TEXTED)
+
+
+@every_case(
+    ("answer", "wrong"),
+    [
+        ("I was unable to send the text.", "I was unable to send the text"),
+        ("The message was not sent.", "The message was not sent"),
+        ("Sorry, I couldn't send it.", "I couldn't send it"),
+        ("I did not send it twice.", ""),
+        ("I couldn't send it before, but I have sent it now.", ""),
+        ("I did not send a photo.", ""),
+        ("I saved Ann with the number +13035550101 to your contacts.", ""),
+    ],
+)
+def test_what_was_sent_is_not_denied(answer: str, wrong: str) -> None:
+    check(answer, wrong, FOUND, TEXTED)
 
 
 @every_case(
@@ -213,8 +236,46 @@ def test_what_fell_did_not_rise(answer: str, wrong: str) -> None:
 @every_case(
     ("answer", "wrong"),
     [
+        ("It is 17.4 °C now, with a high of 18 °C.", ""),
+        ("**Current temperature:** 17.4 °C\n**High:** 18 °C\n**Low:** 11.5 °C", ""),
+        ("It is 18 °C at the moment.", "It is 18 °C at the moment"),
+        ("The high is 64.4 °F and the low 52.7 °F.", ""),
+        ("The low today is 17.4 °C.", "The low today is 17.4 °C"),
+        ("There is a low chance of rain, 10 %.", ""),
+        ("It may be 18 °C now?", ""),
+    ],
+)
+def test_a_number_is_told_under_its_own_name(answer: str, wrong: str) -> None:
+    value = {"current_temperature": 17.4, "max_temperature": 18, "min_temperature": 11.5}
+    weather = ("search_weather", {}, {**value, "chance_of_rain": 10}, {})
+    check(answer, wrong, weather, asked="How is the weather?")
+
+
+@every_case(
+    ("answer", "wrong"),
+    [
+        ("Ann's new number is (303) 555-0101.", "Ann's new number"),
+        ("I updated it from 303-555-0109 to 303-555-0101.", "I updated it from"),
+        ("Ann's number is now 303-555-0109, instead of 303-555-0101.", ""),
+        ("Ann now has 303-555-0109 (it was 303-555-0101).", ""),
+        ("It is new; 303-555-0101 is gone.", ""),
+    ],
+)
+def test_a_number_that_was_replaced_is_not_the_new_one(answer: str, wrong: str) -> None:
+    check(answer, wrong, FOUND, MOVED, asked="Ann's new number is 303-555-0109")
+
+
+@every_case(
+    ("answer", "wrong"),
+    [
         ("There is no Ann in your contacts.", "There is no Ann in your contacts"),
         ("There is no landlord in your contacts.", ""),
+        ("You have no dentist in your contacts.", "You have no dentist"),
+        ("None of your contacts is a dentist.", "None of your contacts is a dentist"),
+        ("I couldn't find anyone named Ann.", "I couldn't find anyone named Ann"),
+        ("You have no dentist named Ann.", ""),
+        ("There is no address for your dentist in your contacts.", ""),
+        ("I texted no dentist.", ""),
         ("Your landlord has been told that you are late.", "Your landlord has been told"),
         ("I let them know that you are late.", "I let them know"),
         ("I told you that before.", ""),
