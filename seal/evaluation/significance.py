@@ -67,11 +67,12 @@ def paired_differences(
     share of signs whose mean lies farther from 0, those whose mean lies as far counted half. Solved
     or not has few possible sums. Of 20 tasks, counting these whole rejects 2.2 % of the true null
     hypotheses instead of 5 %, counting half 4.1 %. All signs are tried of at most `EXACT_CLUSTERS`
-    clusters that differ. Of more they are drawn; p = (1 + hits) / (1 + resamples), so that p is
-    never 0. Sources: Lancaster, Significance Tests in Discrete Distributions, Journal of the
-    American Statistical Association 56, 1961 (mid-p); Agresti, Categorical Data Analysis, 2013,
-    section 1.4.4; Fagerland, Lydersen and Laake, The McNemar test for binary matched-pairs data,
-    BMC Medical Research Methodology 13, 2013 (of solved or not, this test).
+    clusters that differ, and of any number that differ equally much, as of solved or not. Of
+    others they are drawn; p = (1 + hits) / (1 + resamples), so that p is never 0. Sources:
+    Lancaster, Significance Tests in Discrete Distributions, Journal of the American Statistical
+    Association 56, 1961 (mid-p); Agresti, Categorical Data Analysis, 2013, section 1.4.4;
+    Fagerland, Lydersen and Laake, The McNemar test for binary matched-pairs data, BMC Medical
+    Research Methodology 13, 2013 (of solved or not, this test).
 
     Args:
         differences: (pairs, columns); NaN where a pair has no value in a column.
@@ -99,7 +100,8 @@ def paired_differences(
     counts, _ = cluster_sums(present if weights is None else present * times, clusters)
     held = np.count_nonzero(counts, axis=0)
     lows, highs = mean_intervals(differences, clusters, weights, bounded, signed=True).tolist()
-    drawn = _drawn_p(sums, seed, resamples)
+    exact = [_exact_p(column[column != 0]) for column in sums.T]
+    drawn = _drawn_p(sums, seed, resamples) if None in exact else np.ones(len(exact))
     found = []
     for column, mine in enumerate(present.T):
         values, own = differences[mine, column], None if weights is None else weights[mine]
@@ -107,8 +109,8 @@ def paired_differences(
         if held[column] < 2:
             found.append(Difference(mean, None, None, None, len(values)))
             continue
-        changing = sums[sums[:, column] != 0, column]
-        p = _exact_p(changing) if len(changing) <= EXACT_CLUSTERS else float(drawn[column])
+        told = exact[column]
+        p = float(drawn[column]) if told is None else told
         found.append(Difference(mean, lows[column], highs[column], p, len(values)))
     return found
 
@@ -135,13 +137,34 @@ def _drawn_p(sums: Floats, seed: int, resamples: int) -> Floats:
     return p[place]
 
 
-def _exact_p(sums: Floats) -> float:
-    """Return the p of few sums: all signs are tried."""
+def _exact_p(sums: Floats) -> float | None:
+    """Return the p of few sums, of which all signs are tried, or of equal ones; None of others."""
+    if len(sums) > EXACT_CLUSTERS:
+        return _binomial_p(sums)
     totals, column = np.zeros(1), sums[:, None]
     for each in sums:
         totals = np.concatenate([totals + each, totals - each])
     hits = _hits(totals[:, None], column.sum(axis=0), _slack(column))
     return float(hits[0]) / len(totals) if len(sums) else 1.0
+
+
+def _binomial_p(sums: Floats) -> float | None:
+    """Return the p of sums that are all equally far from 0, as of solved or not; None: they vary.
+
+    Their signs alone decide, so that all signs are told by the binomial distribution.
+    """
+    sizes = np.abs(sums)
+    if (sizes.max() - sizes.min()) > 1e-12 * sizes.max():
+        return None
+    turned = len(sums)
+    few = int(min((sums > 0).sum(), (sums < 0).sum()))
+    ways = below = 1
+    for drawn in range(few):
+        ways = ways * (turned - drawn) // (drawn + 1)
+        below += ways
+    if 2 * few == turned:
+        return 1 - float(ways / 2 ** (turned + 1))
+    return float((2 * below - ways) / 2**turned)
 
 
 def _slack(sums: Floats) -> Floats:

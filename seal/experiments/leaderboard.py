@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -228,6 +229,8 @@ def _differing(field: _Field, seed: int, resamples: int) -> NDArray[np.bool_]:
     """Return whether a test tells every two runs apart, (runs, runs)."""
     runs = field.values.shape[1]
     pairs = combinations(range(runs), 2)
+    # The least p that draws can tell must reach the level of the first step of Holm's method.
+    resamples = max(resamples, math.ceil(2 * runs * (runs - 1) / ALPHA))
     places, found = list[tuple[int, int]](), list[float | None]()
     seed_of = derive_seed(seed, "pairs")
     while chosen := list(islice(pairs, _AT_ONCE)):

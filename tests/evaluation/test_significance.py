@@ -1,5 +1,6 @@
 """Paired differences against hand-worked values, other implementations and simulated truth."""
 
+import math
 import tracemalloc
 from itertools import product
 from typing import Any
@@ -245,3 +246,17 @@ def test_holm_lies_between_the_value_and_bonferroni_in_any_order(
 def test_holm_refuses_what_is_no_p(p: float) -> None:
     with pytest.raises(UsageError, match=r"expected p values in \[0, 1\]"):
         holm([0.5, p])
+
+
+@pytest.mark.parametrize(("won", "lost"), [(11, 29), (20, 20), (400, 300), (40, 0), (9, 8)])
+def test_sums_that_are_equally_far_from_0_have_the_p_of_the_binomial_distribution(
+    won: int, lost: int
+) -> None:
+    turned = won + lost
+    ways = [math.comb(turned, up) for up in range(turned + 1)]
+    apart = abs(won - lost)
+    farther = sum(many for up, many in enumerate(ways) if abs(2 * up - turned) > apart)
+    as_far = sum(many for up, many in enumerate(ways) if abs(2 * up - turned) == apart)
+    wins, losses, ties = [0.5] * won, [-0.5] * lost, [0.0] * 25
+    found = paired_difference([*wins, *losses, *ties], np.zeros(turned + 25), 0, resamples=10)
+    assert found.p == pytest.approx((farther + as_far / 2) / 2**turned, rel=1e-12)
