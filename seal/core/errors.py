@@ -260,10 +260,6 @@ class BudgetError(SealError):
     """A budget of the whole run is spent; what is finished is kept and can be resumed."""
 
 
-_SHORT_NAME, _LIKE_SHORT = 4, 70.0
-"""Below so many letters a name must be more similar than others."""
-
-
 def nearest(name: str, known: Iterable[str], threshold: float = 60.0) -> str | None:
     """Return the known name most like `name`, or None where none is alike.
 
@@ -272,14 +268,11 @@ def nearest(name: str, known: Iterable[str], threshold: float = 60.0) -> str | N
         known: Candidates.
         threshold: Least similarity, whatever the case of letters: rapidfuzz's normalised indel
             ratio in [0, 100]. Of equally similar names the first in order. Where none is so
-            similar, the one name whose first words it is: `user` of `user_simulator`. Of fewer than
-            four letters none is like a name with another letter: `bog` means no `big`.
+            similar, the one name whose first words it is: `user` of `user_simulator`.
     """
     from rapidfuzz import fuzz, process  # imported on failure only: `import seal` stays light
 
     names = sorted(known)
-    if len(name) < _SHORT_NAME:
-        threshold = max(threshold, _LIKE_SHORT)
     best = process.extractOne(
         name, names, scorer=fuzz.ratio, processor=str.casefold, score_cutoff=threshold
     )

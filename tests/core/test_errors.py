@@ -86,7 +86,6 @@ def test_a_missing_extra_names_its_install_command():
         ("", ["a"], None),
         ("查天气", ["查询天气", "订机票"], "查询天气"),
         ("ab", ["abd", "abc"], "abc"),
-        ("bog", ["big"], None),
     ],
 )
 def test_the_nearest_name_is_found_whatever_its_case(name, known, expected):

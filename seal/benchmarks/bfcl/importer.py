@@ -22,7 +22,7 @@ from seal.benchmarks.bfcl.files import BfclFiles, Category, Item
 from seal.benchmarks.bfcl.recordings import Asked, recordings
 from seal.benchmarks.bfcl.tasks import MEMORIES, TaskMaker
 from seal.benchmarks.bfcl.tools import Functions, ToolPer
-from seal.core import JSON, Task, Tool, check_name
+from seal.core import JSON, Task, Tool, UsageError, check_name
 from seal.core.conditions import Called
 from seal.pools.importer import Notes, Recorded
 from seal.pools.own_benchmark import GoldCheck
@@ -69,14 +69,24 @@ def import_bfcl(
     return made.records(Path(answers) if answers else None)
 
 
-def import_answers(source: Path, notes: Notes, *, answers: str) -> Iterator[Tool | Task | Recorded]:
+def import_answers(
+    source: Path, notes: Notes, *, answers: str = ""
+) -> Iterator[Tool | Task | Recorded]:
     """Yield what `import_bfcl` does for the answers of one model, which become a run to score.
 
     Args:
         source: The folder of the questions.
         notes: Gets the counts.
         answers: As of `import_bfcl`.
+
+    Raises:
+        UsageError: No answers are named.
     """
+    if not answers:
+        raise UsageError(
+            "of whom? Name the folder of a model's answers, as `bfcl generate` writes it: "
+            "-T answers=FOLDER/result/MODEL"
+        )
     yield from import_bfcl(source, notes, answers=answers)
 
 

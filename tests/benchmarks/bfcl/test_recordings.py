@@ -169,6 +169,8 @@ def test_answers_of_one_model_become_a_run_to_score(tmp_path: Path) -> None:
     scores = map(json.loads, (tmp_path / "run" / "scores.jsonl").read_text().splitlines())
     right = {one["task_id"]: one["value"] for one in scores if one["metric"] == "calls_right"}
     assert right == {"simple_0": 1.0, "simple_1": 0.0}
+    with pytest.raises(UsageError, match=r"of whom\? .*-T answers=FOLDER/result/MODEL"):
+        import_run("bfcl", tmp_path / "questions", tmp_path / "one")
     answers(tmp_path, "gpt-4o-2024-05-13", NATIVE)
     with pytest.raises(SealError, match="expected one, for a run is of one"):
         import_run("bfcl", tmp_path / "questions", tmp_path / "two", {"answers": str(tmp_path)})
