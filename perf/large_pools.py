@@ -328,7 +328,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     sizes = [*(SHORT if options.short else SIZES)]
     if options.sizes:
         sizes = [int(size) for size in options.sizes.split(",")]
-    words = list(sys.argv[1:] if argv is None else argv)
+    given = list(sys.argv[1:] if argv is None else argv)
+    words = ["DIR" if word == str(options.folder) else word for word in given]
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as place:
         folder = options.folder or Path(place)
