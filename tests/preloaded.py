@@ -9,7 +9,6 @@ import no_sync
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     import autogen
-    import bm25s
     import jinja2
     import numpy.random
     import rapidfuzz.process
@@ -53,4 +52,4 @@ for name in pages.list_templates(["html"]):
 gc.collect()
 gc.freeze()  # a process looks for no garbage among what it never made
 
-__all__ = ["autogen", "bm25s", "forked", "jinja2", "no_sync", "numpy", "rapidfuzz", "seal", "typer"]
+__all__ = ["autogen", "forked", "jinja2", "no_sync", "numpy", "rapidfuzz", "seal", "typer"]

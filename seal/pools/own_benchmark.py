@@ -55,14 +55,16 @@ def own_tools(benchmark: str, tools: Iterable[OwnTool]) -> OwnTools:
         UsageError: No tool, one that is none of the kinds, has a broken schema, or two of one name.
     """
     by_id: dict[str, Tool] = {}
+    names: set[str] = set()
     functions = {}
     for what in _listed(benchmark, tools):
         tool = _tool(benchmark, what)
-        if tool.id in by_id or any(tool.name == other.name for other in by_id.values()):
+        if tool.id in by_id or tool.name in names:
             raise UsageError(
                 f"benchmark {benchmark!r} has two tools named {tool.name!r}; rename one"
             )
         by_id[tool.id] = tool
+        names.add(tool.name)
         faults = default_faults if callable(what) else schema_faults
         for fault in faults(tool.parameters):
             raise UsageError(

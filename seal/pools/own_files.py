@@ -119,14 +119,16 @@ def _sound(name: str, source: str | Path, notes: Notes) -> Iterator[OwnTool]:
     any_sound = False
     for tool in tools_of(source):
         try:
-            if isinstance(tool, Mapping):
-                own_tools(name, [tool])
+            # A schema is read once: the benchmark gets the record that was made of it.
+            sound = (
+                [*own_tools(name, [tool]).by_id.values()] if isinstance(tool, Mapping) else [tool]
+            )
         except UsageError as error:
             first = first or error
             notes.leave_out("malformed_tool", str(error).removeprefix(f"benchmark {name!r}: "))
         else:
             any_sound = True
-            yield tool
+            yield from sound
     if first and not any_sound:
         raise first
 

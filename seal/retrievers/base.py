@@ -301,10 +301,10 @@ def cut_at_tokens(text: str, most: int) -> str:
 
 def names(tool: Tool) -> Names:
     """Return `tool` and `api` of a tool's source, else what its id `benchmark/tool/api` says."""
-    upstream = tool.source.get("tool"), tool.source.get("api")
-    if all(isinstance(part, str) and part for part in upstream):
-        return Names(str(upstream[0]), str(upstream[1]))
-    parts = _DIGEST.sub("", tool.id).split("/", 2)
+    service, api = tool.source.get("tool"), tool.source.get("api")
+    if service and api and isinstance(service, str) and isinstance(api, str):
+        return Names(service, api)
+    parts = (_DIGEST.sub("", tool.id) if "#" in tool.id else tool.id).split("/", 2)
     if len(parts) == 3:
         return Names(parts[1], parts[2])
     return Names("", tool.name)

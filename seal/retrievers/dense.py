@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeAlias
 
@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from seal.core import Longer, Pool, Query
-from seal.core.values import canonical_json
 from seal.retrievers.base import (
     DEFAULT,
     Hits,
@@ -39,7 +38,9 @@ from seal.retrievers.index_kinds import (
     index_name,
     shaping,
 )
-from seal.retrievers.lexical import Floats, Floats32, Places, SparseRows
+from seal.retrievers.kept import digest_of_each
+from seal.retrievers.lexical import Floats32, SparseRows, highest, ranked
+from seal.retrievers.postings import Floats, Places
 from seal.retrievers.vector_index import VectorIndex, inner_products, kept_index
 
 # -- Dense retrieval: any embedder behind one index, exact unless another kind is asked for.
@@ -105,6 +106,10 @@ class Dense:
         """Return a copy of the embeddings of the tools, float32, (n, dimension)."""
         return self._index.vectors()
 
+    def shared(self) -> Vectors:
+        """Return the embeddings of the tools themselves, which live as long as this retriever."""
+        return self._index.shared()
+
     def queries(self, texts: Sequence[str]) -> Vectors:
         """Return the embeddings of texts, float32, (q, dimension).
 
@@ -134,7 +139,7 @@ class Dense:
         if pool.cache_dir is None or not embedder:
             return build()
         identity = {
-            "tools": _digest_of_each(zip(self._ids, texts, strict=True)),
+            "tools": digest_of_each(zip(self._ids, texts, strict=True)),
             "template": template,
             "embedder": embedder,
             **shaping(kind),
@@ -142,18 +147,11 @@ class Dense:
         return kept_index(pool.cache_dir, identity, len(self._ids), kind, build)
 
 
-def _digest_of_each(items: Iterable[Any]) -> str:
-    """Return the SHA-256 of JSON values in their order; one of them is held at a time."""
-    total = hashlib.sha256()
-    for item in items:
-        total.update(canonical_json(item) + b"\n")
-    return total.hexdigest()
-
-
-# -- Two vector spaces side by side in one index.
+# -- Two vector spaces side by side.
 #
 # A retriever whose score is the inner product of two vectors has a function `space(pool)`, by which
-# the hybrid joins it with another.
+# the hybrid joins it with another. It may have two more: `cosines(text)`, the products with all
+# tools, float64, (n,), and `shared()`, the rows of the tools without a copy.
 
 Matrix: TypeAlias = SparseRows | Floats32
 """Rows of length 1, or 0 where a text says nothing: sparse float64 or dense float32.
@@ -186,12 +184,127 @@ class VectorSpace(Protocol):
         ...
 
 
+_NOISE = 1e-5
+"""More than the error of an inner product of float32 numbers."""
+_CELLS = 4_000_000
+"""Scores that are held at once: 32 MB."""
+
+
+class WeightedCosines:
+    """Retrieves by the weighted cosine of two spaces, exactly: every tool is scored.
+
+    Args:
+        ids: n tool ids, ascending.
+        spaces: The two.
+        weight: Of the first, in [0, 1].
+        dimensions: Part of the name alone.
+
+    Raises:
+        ModelError: An embedder's server failed, or its vectors are none.
+    """
+
+    def __init__(
+        self,
+        ids: Sequence[str],
+        spaces: tuple[VectorSpace, VectorSpace],
+        weight: float,
+        dimensions: int,
+    ) -> None:
+        self._ids = ids
+        self.lexical = all(getattr(space, "lexical", False) for space in spaces)
+        self.identity = _name(spaces, weight, dimensions, Flat())
+        self._parts = [
+            (share, _Cosines(space) if hasattr(space, "cosines") else _Products(space))
+            for space, share in zip(spaces, (weight, 1 - weight), strict=True)
+        ]
+
+    def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
+        """Return for each query the k tools of the highest weighted cosines, equal ones by id.
+
+        Raises:
+            UsageError: k is less than 1.
+            ModelError: An embedder's server failed, or its vectors are none.
+        """
+        check_k(k)
+        if not queries:
+            return []
+        texts = [query.text for query in queries]
+        asked = [part.asked(texts) for _, part in self._parts]
+        step = max(1, _CELLS // len(self._ids))
+        found: list[Hits] = []
+        for start in range(0, len(texts), step):
+            found.extend(self._best([rows[start : start + step] for rows in asked], k))
+        return found
+
+    def _best(self, asked: Sequence[Any], k: int) -> Iterator[Hits]:
+        rough = [part.products(rows) for (_, part), rows in zip(self._parts, asked, strict=True)]
+        for row in range(len(asked[0])):
+            total = sum(
+                share * products[row]
+                for (share, _), products in zip(self._parts, rough, strict=True)
+            )
+            # What the last digits of float32 may hide is scored again, in float64.
+            places = highest(total, k, 2 * _NOISE)
+            scores = np.zeros(len(places))
+            for (share, part), rows, products in zip(self._parts, asked, rough, strict=True):
+                scores += share * part.exact(rows[row : row + 1], products[row], places)
+            yield ranked(places, scores, self._ids, k)
+
+
+class _Cosines:
+    """A space that scores all tools by itself."""
+
+    def __init__(self, space: Any) -> None:
+        self._space = space
+
+    def asked(self, texts: Sequence[str]) -> Sequence[str]:
+        """Return what products are asked by."""
+        return texts
+
+    def products(self, texts: Sequence[str]) -> Floats:
+        """Return the products of texts with all tools, (q, n)."""
+        return np.stack([self._space.cosines(text) for text in texts])
+
+    def exact(self, text: Any, products: Floats, places: Places) -> Floats:
+        """Return the products of a text at some places, float64."""
+        return products[places]
+
+
+class _Products:
+    """A space of rows."""
+
+    def __init__(self, space: VectorSpace) -> None:
+        rows = space.shared() if hasattr(space, "shared") else space.documents()
+        self._documents = rows.transposed() if isinstance(rows, SparseRows) else rows
+        self.asked = space.queries
+
+    def products(self, queries: Any) -> Any:
+        """Return the products of queries with all tools, (q, n): of float32 rows, in float32."""
+        if isinstance(self._documents, SparseRows):
+            return queries @ self._documents
+        return queries @ self._documents.T
+
+    def exact(self, query: Any, products: Any, places: Places) -> Floats:
+        """Return the products of a query at some places, float64."""
+        if isinstance(self._documents, SparseRows):
+            return np.asarray(products[places])
+        take = self._documents.__getitem__
+        [scores] = inner_products(take, self._documents.shape[1], query, places[None])
+        return np.asarray(scores)
+
+
+def _name(spaces: Sequence[VectorSpace], weight: float, dimensions: int, kind: IndexKind) -> str:
+    shares = zip((weight, 1 - weight), spaces, strict=True)
+    names = " + ".join(f"{share:g}*{space.identity}" for share, space in shares)
+    return f"cosine({names})/{dimensions}/{index_name(kind)}"
+
+
+# -- Two vector spaces in one index that is not exact.
+
 _NONZERO = 4
 """Numbers of a term's row of the projection that are not 0."""
 _DEVIATIONS = 4
 """Standard deviations by which a projected inner product is taken to be wrong at most."""
-_NOISE = 1e-5
-"""Of the inner products of float32 numbers."""
 _MARGIN = 100
 """Candidates beyond k that are scored at first."""
 _BATCH = 256
@@ -199,12 +312,12 @@ _BATCH = 256
 
 
 class JointSpace:
-    """Retrieves by the weighted cosine of two spaces, out of one index.
+    """Retrieves by the weighted cosine of two spaces, out of one index that is not exact.
 
     The index holds both vectors of a tool side by side. Each is scaled by the root of its weight,
     so inner products are weighted cosines. Sparse vectors are projected, which is exact on average;
-    so more candidates are asked for than are wanted, until those outside lie four standard
-    deviations below, and their scores are computed from the vectors themselves.
+    so more candidates are asked for than are wanted, and their scores are computed from the vectors
+    themselves.
 
     Args:
         ids: n tool ids, ascending.
@@ -236,8 +349,7 @@ class JointSpace:
         self.lexical = all(getattr(space, "lexical", False) for space in spaces)
         self._noise = _NOISE + sum(part.noise for part in self._parts)
         self._index = _index(self._vectors(), kind, folder)
-        names = " + ".join(f"{part.share:g}*{part.space.identity}" for part in self._parts)
-        self.identity = f"cosine({names})/{dimensions}/{index_name(kind)}"
+        self.identity = _name(spaces, weight, dimensions, kind)
 
     def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
         """Return for each query the k tools of the highest weighted cosines, equal ones by id.
@@ -345,12 +457,12 @@ def _sparse_products(documents: SparseRows, queries: SparseRows, positions: Plac
 
 
 def _index(vectors: Floats32, kind: IndexKind, folder: Path | None) -> VectorIndex:
-    """Return the index of vectors; a flat one is built faster than it is read."""
+    """Return the index of vectors."""
 
     def build() -> VectorIndex:
         return VectorIndex.build(vectors, kind)
 
-    if folder is None or isinstance(kind, Flat):
+    if folder is None:
         return build()
     identity = {"vectors": hashlib.sha256(vectors.data).hexdigest(), **shaping(kind)}
     return kept_index(folder, identity, len(vectors), kind, build)

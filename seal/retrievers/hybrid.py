@@ -25,8 +25,8 @@ from seal.retrievers.base import (
     whole_option,
 )
 from seal.retrievers.build import REGISTRY, build_retriever
-from seal.retrievers.dense import JointSpace, VectorSpace
-from seal.retrievers.index_kinds import INDEX_OPTIONS, index_kind
+from seal.retrievers.dense import JointSpace, VectorSpace, WeightedCosines
+from seal.retrievers.index_kinds import INDEX_OPTIONS, Flat, index_kind
 
 DEFAULT_PARTS = "tfidf+dense"
 DEFAULT_WEIGHT = 0.5
@@ -50,12 +50,12 @@ def hybrid(pool: Pool) -> Retriever:
     Args:
         pool: Options: `parts` (names joined by `+`, default tfidf+dense) and `fusion`.
             fusion=cosine, the default, joins two parts that are vector spaces (tfidf, bm25, dense,
-            or a class with a function `space(pool)`) in one index: `weight` of the first part
-            (default 0.5), `dimensions` that a sparse part is projected to (default 4096), `index`
-            with its parameters. fusion=rrf joins the rankings of two or more retrievers of any
-            kind: `depth`, the places of each that count (default 100). Where neither parts nor
-            fusion are named, `PLAIN` holds. An option `1.NAME` goes to the first part, any other to
-            the parts that know it.
+            or a class with a function `space(pool)`): `weight` of the first part (default 0.5).
+            Every tool is scored, unless an `index` that is not exact, with its parameters, holds
+            both: then `dimensions` (default 4096) that a sparse part is projected to.
+            fusion=rrf joins the rankings of two or more retrievers of any kind: `depth`, the places
+            of each that count (default 100). Where neither parts nor fusion are named, `PLAIN`
+            holds. An option `1.NAME` goes to the first part, any other to the parts that know it.
 
     Raises:
         UnknownNameError: No retriever, fusion or index of a name, or an option that nothing knows.
@@ -72,14 +72,14 @@ def hybrid(pool: Pool) -> Retriever:
         raise OptionError(
             f"fusion=cosine joins two parts, got {len(specs)}: give two, or fusion=rrf"
         )
-    return JointSpace(
-        [tool.id for tool in in_order(pool.tools)],
-        (_space(1, specs[0].what, pools[0]), _space(2, specs[1].what, pools[1])),
-        number_option(own, "weight", DEFAULT_WEIGHT, 1),
-        whole_option(own, "dimensions", DEFAULT_DIMENSIONS, 4),
-        index_kind(own),
-        pool.cache_dir,
-    )
+    ids = [tool.id for tool in in_order(pool.tools)]
+    weight = number_option(own, "weight", DEFAULT_WEIGHT, 1)
+    dimensions = whole_option(own, "dimensions", DEFAULT_DIMENSIONS, 4)
+    kind = index_kind(own)
+    spaces = (_space(1, specs[0].what, pools[0]), _space(2, specs[1].what, pools[1]))
+    if isinstance(kind, Flat):
+        return WeightedCosines(ids, spaces, weight, dimensions)
+    return JointSpace(ids, spaces, weight, dimensions, kind, pool.cache_dir)
 
 
 def _defaults(options: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -1,16 +1,14 @@
-"""TF-IDF and BM25 over sparse rows."""
+"""TF-IDF and BM25 by inverted indexes."""
 
 from __future__ import annotations
 
 import math
 import re
-import warnings
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
 from itertools import pairwise
-from typing import ClassVar, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -28,39 +26,44 @@ from seal.retrievers.base import (
     number_option,
     template_name,
 )
+from seal.retrievers.kept import kept_arrays
+from seal.retrievers.postings import (
+    Analyser,
+    Arrays,
+    Chunks,
+    Floats,
+    Places,
+    Postings,
+    numbering,
+    spans,
+)
 
-# -- Retrieval by words: exact search among sparse vectors, and TF-IDF.
+# -- Retrieval by words: exact search in an inverted index.
 #
-# TF-IDF needs no model. Words and pieces of words are two spaces of their own; a score is the mean
-# of the two cosines. Fitting takes less than a second for some thousand tools, so nothing is kept
-# on disk. The weights equal scikit-learn's, which takes longer to import than a small run takes to
-# play: (1 + ln tf) x (1 + ln((1 + n) / (1 + df))), rows of length 1. Source: scikit-learn,
-# `TfidfVectorizer` with `sublinear_tf=True`; a test holds both equal.
+# An index needs no model. Its terms are counted as whole numbers, from which scores are computed in
+# float64 when a query comes: that takes 5 bytes for each term of a text. Of a large pool it is kept
+# on disk, and opened by whoever has the same pool and settings.
 
-_CELLS = 4_000_000
-"""Scores that are held at once: 32 MB."""
+_ONE = 10.0**-DECIMALS
 
 
 class LexicalRetriever:
-    """Retrieves by the inner products of sparse vectors of words, exactly.
+    """Retrieves by the terms that a query shares with the tools, exactly.
 
     The answer to a query depends on nothing but the pool and its text; safe in threads. It is a
     vector space too (`seal.retrievers.dense`).
 
     Args:
         identity: Names all that shapes the scores besides the tools.
-        pool: The n tools.
-        weights: A row for each tool, in the order of ids, (n, terms).
+        ids: Of the n tools, ascending.
     """
 
     lexical: ClassVar[bool] = True
     """A score of 0 says that query and tool share no term."""
 
-    def __init__(self, identity: str, pool: Pool, weights: SparseRows) -> None:
+    def __init__(self, identity: str, ids: Sequence[str]) -> None:
         self.identity = identity
-        self._weights = weights
-        self._ids = [tool.id for tool in in_order(pool.tools)]
-        self._terms = weights.transposed()
+        self._ids = ids
 
     @classmethod
     def space(cls, pool: Pool) -> Self:
@@ -69,14 +72,18 @@ class LexicalRetriever:
 
     def documents(self) -> SparseRows:
         """Return the vectors of the tools, float64, (n, terms)."""
-        return self._weights
+        raise NotImplementedError
 
     def queries(self, texts: Sequence[str]) -> SparseRows:
         """Return the vectors of texts, float64, (q, terms)."""
-        return self._rows(texts)
+        raise NotImplementedError
 
-    def _rows(self, texts: Sequence[str]) -> SparseRows:
-        """Return texts as rows whose inner products with the weights are scores, (q, terms)."""
+    def cosines(self, text: str) -> Floats:
+        """Return the products of a text's vector with those of all tools, (n,)."""
+        raise NotImplementedError
+
+    def _scores(self, text: str) -> Floats:
+        """Return the score of each tool, (n,)."""
         raise NotImplementedError
 
     def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
@@ -86,35 +93,35 @@ class LexicalRetriever:
             UsageError: k is less than 1.
         """
         check_k(k)
-        step = max(1, _CELLS // len(self._ids))
-        found: list[Hits] = []
-        for start in range(0, len(queries), step):
-            texts = [query.text for query in queries[start : start + step]]
-            scores = np.round(self._rows(texts) @ self._terms, DECIMALS)
-            found.extend(_best(row, self._ids, k) for row in scores)
-        return found
+        return [best(self._scores(query.text), self._ids, k) for query in queries]
 
 
-def _best(scores: npt.NDArray[np.float64], ids: Sequence[str], k: int) -> Hits:
-    """Return the hits of the k highest scores, equal ones by id.
+def best(scores: Floats, ids: Sequence[str], k: int) -> Hits:
+    """Return the hits of the k highest scores, rounded to 6 decimals, equal ones by id.
 
     Args:
-        scores: (n,), rounded, so that equal means equal.
+        scores: (n,).
         ids: n tool ids, ascending.
         k: At least 1; more than n gives all.
     """
-    lowest = np.partition(scores, -k)[-k] if k < len(scores) else scores.min()
-    positions = np.flatnonzero(scores >= lowest)
-    positions = positions[np.argsort(-scores[positions], kind="stable")][:k]
-    values = scores[positions] + 0.0  # no negative zero in a record
-    return [
-        (ids[position], value)
-        for position, value in zip(positions.tolist(), values.tolist(), strict=True)
-    ]
+    positions = highest(scores, k, _ONE)
+    return ranked(positions, scores[positions], ids, k)
 
 
-Analyser = Callable[[str], list[str]]
-"""A text to its terms, with repetitions."""
+def ranked(positions: Places, scores: Floats, ids: Sequence[str], k: int) -> Hits:
+    """Return the k best of some positions, ascending, with their scores, as `best` does."""
+    values = np.round(scores, DECIMALS) + 0.0  # no negative zero in a record
+    order = np.argsort(-values, kind="stable")[:k]
+    pairs = zip(positions[order].tolist(), values[order].tolist(), strict=True)
+    return [(ids[position], value) for position, value in pairs]
+
+
+def highest(scores: npt.NDArray[np.floating[Any]], k: int, below: float) -> Places:
+    """Return the places, ascending, of the k highest scores and of those at most so far below."""
+    if k >= len(scores):
+        return np.arange(len(scores))
+    return np.flatnonzero(scores >= np.partition(scores, -k)[-k] - below)
+
 
 _BLANKS = re.compile(r"\s\s+")
 
@@ -127,12 +134,10 @@ def english_stop_words() -> frozenset[str]:
     return shipped_words("seal.retrievers", "english_stop_words.txt")
 
 
-def words(text: str) -> list[str]:
-    """Return the terms of a text without English stop words, and pairs of neighbours."""
+def words(text: str) -> tuple[list[str], list[str]]:
+    """Return the words of a text without English stop words, in order, and identifiers whole."""
     left_out, found = english_stop_words(), terms(text)
-    kept = [word for word in found.single if word not in left_out]
-    pairs = [f"{one} {next_one}" for one, next_one in pairwise(kept)]
-    return [*kept, *pairs, *found.wholes]
+    return [word for word in found.single if word not in left_out], found.wholes
 
 
 def pieces(text: str) -> list[str]:
@@ -152,49 +157,161 @@ def pieces(text: str) -> list[str]:
     return found
 
 
+class Terms:
+    """Which of n texts have a term, and which terms a text has.
+
+    Args:
+        analyse: Gives the words of a text in order, and what else is to be found of it.
+        arrays: As `counted` gives them.
+        n: Number of texts.
+    """
+
+    def __init__(self, analyse: Analyser, arrays: Arrays, n: int) -> None:
+        self._analyse = analyse
+        names = bytes(arrays["names"]).decode("utf-8", "surrogatepass")
+        self._number = {name: number for number, name in enumerate(names.split("\n"))}
+        self._pairs = arrays["pairs"]
+        self.postings = Postings(arrays["starts"], arrays["texts"], arrays["times"], n)
+
+    @staticmethod
+    def counted(analyse: Analyser, chunks: Chunks, with_pairs: bool) -> dict[str, Any]:
+        """Return the arrays of the terms of texts.
+
+        Args:
+            analyse: As above.
+            chunks: Of the texts.
+            with_pairs: Whether two words that follow each other are a term too.
+        """
+        number = numbering()
+        ordered, others = chunks.apart(analyse, number)
+        width = len(number)
+        pairs = np.empty(0, dtype=np.int64)
+
+        def neighbours(rows: Places, values: Any) -> tuple[Places, Places]:
+            touch = np.flatnonzero(rows[1:] == rows[:-1])
+            return rows[touch], values[touch].astype(np.int64) * width + values[touch + 1]
+
+        def batches() -> Any:
+            for texts in chunks.batches(ordered, others):
+                rows, values = chunks.lists.rows(texts.start, texts.stop)
+                yield texts, ordered.opened(rows, values), others.opened(rows, values)
+
+        if with_pairs:
+            kinds = [np.unique(neighbours(*found)[1]) for _, found, _ in batches()]
+            pairs = np.unique(np.concatenate([pairs, *kinds]))
+
+        def entries() -> Any:
+            for texts, found, more in batches():
+                parts = [found, more]
+                if with_pairs:
+                    rows, keys = neighbours(*found)
+                    parts.append((rows, width + np.searchsorted(pairs, keys)))
+                rows, values = (np.concatenate(each) for each in zip(*parts, strict=True))
+                yield texts, rows, values
+
+        postings = Postings.of(entries(), width + len(pairs), len(chunks.lists))
+        names = "\n".join(number).encode("utf-8", "surrogatepass")
+        return {
+            "names": np.frombuffer(names, dtype=np.uint8),
+            "pairs": pairs,
+            "starts": postings.starts,
+            "texts": postings.texts,
+            "times": postings.times,
+        }
+
+    def of(self, text: str) -> tuple[Places, Floats]:
+        """Return the known terms of a text, ascending, and how often it has each."""
+        ordered, others = self._analyse(text)
+        numbers = [self._number.get(word, -1) for word in ordered]
+        found = np.array([*numbers, *(self._number.get(word, -1) for word in others)], np.int64)
+        found = found[found >= 0]
+        if len(self._pairs):
+            width = self.postings.width - len(self._pairs)
+            keys = [a * width + b for a, b in pairwise(numbers) if a >= 0 and b >= 0]
+            at = np.searchsorted(self._pairs, keys)
+            known = self._pairs[np.minimum(at, len(self._pairs) - 1)] == keys
+            found = np.concatenate([found, width + at[known]])
+        places, times = np.unique(found, return_counts=True)
+        return places, times.astype(np.float64)
+
+    def having(self) -> Floats:
+        """Return how many texts have each term, (terms,)."""
+        return np.diff(self.postings.starts).astype(np.float64)
+
+    def rows(self, scores: Callable[[slice, Places], Floats]) -> SparseRows:
+        """Return the texts as rows of what each of their terms scores, (n, terms)."""
+        found = [(span, terms, scores(span, terms)) for span, terms in self.postings.pieces()]
+        texts, columns, data = (
+            np.concatenate([[], *each])
+            for each in (
+                [self.postings.texts[span] for span, _, _ in found],
+                [terms for _, terms, _ in found],
+                [numbers for _, _, numbers in found],
+            )
+        )
+        return SparseRows.of(texts, columns, data, self.postings.n, max(1, self.postings.width))
+
+    def lengths(self, scores: Callable[[slice, Places], Floats]) -> Floats:
+        """Return the length of each text's row, (n,); 1 for a row of zeros."""
+        squares = np.zeros(self.postings.n)
+        for span, places in self.postings.pieces():
+            numbers = scores(span, places)
+            squares += np.bincount(self.postings.texts[span], numbers**2, self.postings.n)
+        squares[squares == 0] = 1
+        return np.sqrt(squares)
+
+
 class TermWeights:
     """The terms of some texts and their weights.
 
+    The weights equal scikit-learn's: (1 + ln tf) x (1 + ln((1 + n) / (1 + df))), rows of length 1.
+    Source: scikit-learn, `TfidfVectorizer` with `sublinear_tf=True`; a test holds both equal.
+
     Args:
-        analyse: Gives the terms.
-        texts: Whose terms count; those of other texts that are not among them say nothing.
+        terms: Of the texts.
     """
 
-    def __init__(self, analyse: Analyser, texts: Sequence[str]) -> None:
-        self._analyse = analyse
-        counts = [Counter(analyse(text)) for text in texts]
-        frequency = Counter(term for each in counts for term in each)
-        self._column = {term: place for place, term in enumerate(sorted(frequency))}
-        found = np.array([frequency[term] for term in self._column], dtype=np.float64)
-        self._rarity = np.log((1 + len(texts)) / (1 + found)) + 1
-        self.documents = self._rows(counts)
-        """The texts themselves, float64, (texts, terms), rows of length 1 or 0."""
+    def __init__(self, terms: Terms, lengths: Floats | None = None) -> None:
+        self.terms = terms
+        postings = terms.postings
+        self._rarity = np.log((1 + postings.n) / (1 + terms.having())) + 1
+        most = int(postings.times.max(initial=1))
+        self._grown = np.concatenate([[0.0], np.log(np.arange(1, most + 1)) + 1])
+        self.lengths: Floats = terms.lengths(self._weights) if lengths is None else lengths
+        """Of each text's row, (n,)."""
 
-    def __bool__(self) -> bool:
-        """Whether there is any term."""
-        return bool(self._column)
+    def _weights(self, span: slice, terms: Places) -> Floats:
+        weights: Floats = self._grown[self.terms.postings.times[span]] * self._rarity[terms]
+        return weights
 
-    def rows(self, texts: Sequence[str]) -> SparseRows:
-        """Return texts as rows, float64, (texts, terms), of length 1; 0 without a known term."""
-        return self._rows([Counter(self._analyse(text)) for text in texts])
+    def documents(self) -> SparseRows:
+        """Return the texts themselves, float64, (texts, terms), rows of length 1 or 0."""
+        texts = self.terms.postings.texts
+        return self.terms.rows(
+            lambda span, terms: self._weights(span, terms) / self.lengths[texts[span]]
+        )
 
-    def _rows(self, counts: Sequence[Counter[str]]) -> SparseRows:
-        known = [
-            (row, self._column[term], times)
-            for row, each in enumerate(counts)
-            for term, times in each.items()
-            if term in self._column
-        ]
-        rows, columns, times = np.array(known, dtype=np.int64).reshape(-1, 3).T
-        data = (np.log(times.astype(np.float64)) + 1) * self._rarity[columns]
-        return SparseRows.of(rows, columns, data, len(counts), len(self._column)).unit()
+    def row(self, text: str) -> tuple[Places, Floats]:
+        """Return the known terms of a text and their weights, of length 1 together."""
+        places, times = self.terms.of(text)
+        weights = (np.log(times) + 1) * self._rarity[places]
+        return places, weights / (np.sqrt(np.sum(weights**2)) or 1.0)
+
+    def cosines(self, text: str) -> Floats:
+        """Return the cosine of a text with each text, (texts,)."""
+        places, weights = self.row(text)
+        postings = self.terms.postings
+        products = postings.sums(
+            places, lambda span: self._grown[postings.times[span]], weights * self._rarity[places]
+        )
+        return products / self.lengths
 
 
 class Tfidf(LexicalRetriever):
     """Retrieves by TF-IDF of words (1-2 grams) and of pieces of words (3-5 characters).
 
-    Identifiers are split, English stop words left out, term frequencies sublinear. A score is in
-    [0, 1].
+    Words and pieces of words are two spaces of their own; a score is the mean of the two cosines,
+    in [0, 1]. Identifiers are split, English stop words left out, term frequencies sublinear.
 
     Args:
         pool: Option `template` names the document template.
@@ -204,28 +321,68 @@ class Tfidf(LexicalRetriever):
 
     def __init__(self, pool: Pool) -> None:
         template = pool.options.get("template") or DEFAULT
-        texts = documents(in_order(pool.tools), template)
-        spaces = (TermWeights(analyse, texts) for analyse in (words, pieces))
-        self._spaces = [space for space in spaces if space]
-        weights = _joined([space.documents for space in self._spaces], len(texts))
-        super().__init__(f"tfidf/{template_name(template)}", pool, weights)
+        tools = in_order(pool.tools)
+        ids, texts = [tool.id for tool in tools], documents(tools, template)
 
-    def _rows(self, texts: Sequence[str]) -> SparseRows:
-        return _joined([space.rows(texts) for space in self._spaces], len(texts))
+        def build() -> Arrays:
+            chunks = Chunks(texts)
+            return {
+                f"{kind}.{name}": array
+                for kind, analyse in _ANALYSERS.items()
+                for name, array in _weighed(analyse, chunks, kind == "words").items()
+            }
+
+        arrays = kept_arrays(pool.cache_dir, _identity("tfidf"), ids, texts, build)
+        self._spaces = []
+        for kind, analyse in _ANALYSERS.items():
+            own = {name.partition(".")[2]: a for name, a in arrays.items() if name.startswith(kind)}
+            self._spaces.append(TermWeights(Terms(analyse, own, len(ids)), own["lengths"]))
+        super().__init__(f"tfidf/{template_name(template)}", ids)
+
+    def documents(self) -> SparseRows:
+        """Return the vectors of the tools, float64, (n, terms)."""
+        one, other = (space.documents() for space in self._spaces)
+        return one.beside(other) * float(np.sqrt(1 / 2))
+
+    def queries(self, texts: Sequence[str]) -> SparseRows:
+        """Return the vectors of texts, float64, (q, terms)."""
+        one, other = (
+            SparseRows.of_each(map(space.row, texts), max(1, space.terms.postings.width))
+            for space in self._spaces
+        )
+        return one.beside(other) * float(np.sqrt(1 / 2))
+
+    def cosines(self, text: str) -> Floats:
+        """Return the mean of both cosines of a text with each tool, (n,)."""
+        one, other = (space.cosines(text) for space in self._spaces)
+        return (one + other) / 2
+
+    _scores = cosines
 
 
-def _joined(parts: Sequence[SparseRows], rows: int) -> SparseRows:
-    """Return unit rows of each space as one row, scaled so that inner products are mean cosines."""
-    if not parts:
-        return SparseRows.of([], [], [], rows, 1)
-    first, *others = parts
-    return reduce(SparseRows.beside, others, first) * float(np.sqrt(1 / 2))
+_ANALYSERS: Mapping[str, Analyser] = {
+    "words": words,
+    "pieces": lambda text: ([], pieces(text)),
+}
+
+
+def _weighed(analyse: Analyser, chunks: Chunks, with_pairs: bool) -> dict[str, Any]:
+    """Return the arrays of a space, and the lengths of its rows."""
+    arrays = Terms.counted(analyse, chunks, with_pairs)
+    space = TermWeights(Terms(analyse, arrays, len(chunks.lists)))
+    return {**arrays, "lengths": space.lengths}
+
+
+def _identity(kind: str) -> list[str]:
+    """Return what shapes the terms of texts, besides the texts."""
+    return [kind, unicodedata.unidata_version, Stemmer.version()]
 
 
 # -- BM25: words that are rare in the pool count most, long documents little.
 #
 # Source: Robertson and Zaragoza (2009), The Probabilistic Relevance Framework: BM25 and Beyond; in
-# the form of Lucene, which bm25s computes when it indexes.
+# the form of Lucene: idf = ln(1 + (n - df + 0.5) / (df + 0.5)), and a word that a text of length l
+# has tf times adds idf x tf / (tf + k1 (1 - b + b l / mean l)). A test holds it equal to bm25s.
 
 
 class Bm25(LexicalRetriever):
@@ -250,57 +407,65 @@ class Bm25(LexicalRetriever):
         k1 = number_option(pool.options, "k1", 1.5, math.inf)
         b = number_option(pool.options, "b", 0.75, 1)
         self._stem = Stemmer.Stemmer("english").stemWords
-        self._left_out = english_stop_words()
-        words = [self._words(text) for text in documents(in_order(pool.tools), template)]
-        self._columns = {word: column for column, word in enumerate(sorted(set().union(*words)))}
-        identity = f"bm25/k1={k1:g}/b={b:g}/{template_name(template)}"
-        super().__init__(identity, pool, _weights(words, self._columns, k1, b))
+        tools = in_order(pool.tools)
+        ids, texts = [tool.id for tool in tools], documents(tools, template)
+        arrays = kept_arrays(
+            pool.cache_dir,
+            _identity("bm25"),
+            ids,
+            texts,
+            lambda: Terms.counted(self._words, Chunks(texts), with_pairs=False),
+        )
+        self._terms = Terms(self._words, arrays, len(ids))
+        having = self._terms.having()
+        self._rarity = np.log(1 + (len(ids) - having + 0.5) / (having + 0.5))
+        lengths = np.zeros(len(ids))
+        postings = self._terms.postings
+        for span, _ in postings.pieces():
+            lengths += np.bincount(postings.texts[span], postings.times[span], len(ids))
+        self._held = k1 * (1 - b + b * lengths / (lengths.mean() or 1.0))
+        """What tf is held against, of each tool, (n,)."""
+        super().__init__(f"bm25/k1={k1:g}/b={b:g}/{template_name(template)}", ids)
 
     def documents(self) -> SparseRows:
         """Return the weights of the tools as rows of length 1, float64, (n, words)."""
-        return self._weights.unit()
+        return self._terms.rows(self._weights).unit()
 
     def queries(self, texts: Sequence[str]) -> SparseRows:
         """Return the counts of texts as rows of length 1, float64, (q, words)."""
-        return self._rows(texts).unit()
+        width = max(1, self._terms.postings.width)
+        return SparseRows.of_each(map(self._terms.of, texts), width).unit()
 
-    def _rows(self, texts: Sequence[str]) -> SparseRows:
-        """Return how often each text has each word of the tools, float64, (q, words)."""
-        words = [self._words(text) for text in texts]
-        rows = [row for row, part in enumerate(words) for word in part if word in self._columns]
-        columns = [self._columns[word] for part in words for word in part if word in self._columns]
-        return SparseRows.of(rows, columns, np.ones(len(rows)), len(texts), self._weights.width)
+    def cosines(self, text: str) -> Floats:
+        """Return the cosine of a text's counts with the weights of each tool, (n,)."""
+        _, times = self._terms.of(text)
+        length = np.sqrt(np.sum(times**2)) or 1.0
+        return self._scores(text) / (length * self._terms.lengths(self._weights))
 
-    def _words(self, text: str) -> list[str]:
-        found = terms(text)
-        kept = [word for word in found.words if word not in self._left_out]
+    def _scores(self, text: str) -> Floats:
+        places, times = self._terms.of(text)
+        return self._terms.postings.sums(places, self._grown, times * self._rarity[places])
+
+    def _grown(self, span: slice) -> Floats:
+        """Return what entries count beside the rarity of their words."""
+        times = self._terms.postings.times[span].astype(np.float64)
+        return times / (times + self._held[self._terms.postings.texts[span]])
+
+    def _weights(self, span: slice, terms: Places) -> Floats:
+        return self._grown(span) * self._rarity[terms]
+
+    def _words(self, text: str) -> tuple[list[str], list[str]]:
+        left_out, found = english_stop_words(), terms(text)
+        kept = [word for word in found.words if word not in left_out]
         stems: list[str] = self._stem([*kept, *found.wholes])
-        return stems
-
-
-def _weights(
-    words: Sequence[Sequence[str]], columns: Mapping[str, int], k1: float, b: float
-) -> SparseRows:
-    if not columns:  # bm25s indexes no empty vocabulary
-        return SparseRows.of([], [], [], len(words), 1)
-    with warnings.catch_warnings():  # tqdm, which it imports, warns in notebooks without widgets
-        warnings.simplefilter("ignore")
-        import bm25s  # a quarter of a second, of which the plain hybrid has no need
-    ids = [[columns[word] for word in part] for part in words]
-    model = bm25s.BM25(k1=k1, b=b, method="lucene", dtype="float64")
-    model.index((ids, dict(columns)), create_empty_token=False, show_progress=False)
-    data, tools, starts = (model.scores[name] for name in ("data", "indices", "indptr"))
-    of_words = np.repeat(np.arange(len(columns)), np.diff(starts))
-    return SparseRows.of(tools, of_words, data, len(words), len(columns))
+        return [], stems
 
 
 # -- Rows of numbers of which most are 0, and their products.
 #
-# What retrieval by words asks of sparse matrices is little, and is here in numpy. Sums run in the
-# order of the columns, so that equal rows have equal products to the last bit.
+# What indexes of vectors that are not exact ask of sparse matrices is little, and is here in numpy.
+# Sums run in the order of the columns, so that equal rows have equal products to the last bit.
 
-Floats: TypeAlias = npt.NDArray[np.float64]
-Places: TypeAlias = npt.NDArray[np.int64]
 Floats32: TypeAlias = npt.NDArray[np.float32]
 
 
@@ -337,6 +502,14 @@ class SparseRows:
         starts = np.searchsorted(place, np.arange(n + 1) * width)
         return cls(numbers, place % width, starts, width)
 
+    @classmethod
+    def of_each(cls, rows: Iterable[tuple[Places, Floats]], width: int) -> SparseRows:
+        """Return rows of which each has its columns, ascending, and its numbers."""
+        listed = list(rows)
+        starts = np.cumsum([0, *(len(columns) for columns, _ in listed)])
+        columns, data = (np.concatenate([[], *each]) for each in zip(*listed, strict=True))
+        return cls(data, columns.astype(np.int64), starts, width)
+
     @property
     def shape(self) -> tuple[int, int]:
         """The numbers of rows and columns."""
@@ -349,7 +522,7 @@ class SparseRows:
         """Return some of the rows, in the order asked."""
         asked = np.arange(len(self))[rows]
         lengths = np.diff(self.starts)[asked]
-        entries = _spans(self.starts[asked], lengths)
+        entries = spans(self.starts[asked], lengths)
         starts = np.concatenate([[0], np.cumsum(lengths)])
         return SparseRows(self.data[entries], self.columns[entries], starts, self.width)
 
@@ -412,9 +585,3 @@ def _sums(places: Places, numbers: Floats, n: int) -> Floats:
     """Return what the numbers of each place in [0, n) sum up to, in their order."""
     sums: Floats = np.bincount(places, numbers, n).astype(np.float64, copy=False)
     return sums
-
-
-def _spans(starts: Places, lengths: Places) -> Places:
-    """Return the places of spans, one span behind the other."""
-    before = np.cumsum(lengths) - lengths
-    return np.repeat(starts - before, lengths) + np.arange(lengths.sum())

@@ -1,34 +1,29 @@
 """Search among vectors, and indexes on disk: the one module that imports Faiss.
 
-A file of an index is named by the digest of what shaped it. It is one line of JSON (format, key,
-count), the index, and the SHA-256 of all before as 64 hexadecimal digits. One process writes it
-under a lock while the others wait; it appears whole or not at all. Neither writing nor reading
-holds a second copy of the vectors.
+Of a kept index (`seal.retrievers.kept`) the first line says {format, key, count}. Neither writing
+nor reading holds a second copy of the vectors.
 """
 
 from __future__ import annotations
 
-import errno
-import fcntl
-import hashlib
-import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import orjson
 
 from seal.core import DataError
-from seal.core.files import AtomicFile
 from seal.core.text import counted
 from seal.core.values import digest
 from seal.retrievers.base import DECIMALS, Hits
 from seal.retrievers.index_kinds import Flat, Hnsw, IndexKind, Ivf, Own, Sq8, VectorStore
-from seal.retrievers.lexical import Floats, Floats32, Places
+from seal.retrievers.kept import kept_file, opened_signed, write_signed
+from seal.retrievers.lexical import Floats32
+from seal.retrievers.postings import Floats, Places
 
 faiss: Any = import_module("faiss")  # its type stubs lack half of what is used here
 # Faiss 1.15 does not use BLAS below 128,000 vectors, which makes batches up to 3.6 times slower.
@@ -108,6 +103,17 @@ class VectorIndex:
     def vectors(self) -> Floats32:
         """Return a copy of all vectors, float32, (n, dimension)."""
         rows: Floats32 = self._index.reconstruct_n(0, self.count)
+        return rows
+
+    def shared(self) -> Floats32:
+        """Return all vectors as the index holds them, which live as long as it does.
+
+        Only a flat index holds them as they are; of another one this is a copy.
+        """
+        if not isinstance(self._index, faiss.IndexFlat):
+            return self.vectors()
+        held = faiss.rev_swig_ptr(self._index.get_xb(), self.count * self.dimension)
+        rows: Floats32 = held.reshape(self.count, self.dimension)
         return rows
 
     def search(
@@ -325,12 +331,6 @@ def _one_thread() -> Iterator[None]:
 
 FORMAT = "seal-index/2"
 _BEGIN = f'{{"format":"{FORMAT}",'.encode()
-_DIGEST = 64
-"""Bytes of the digest at the end."""
-_PIECE = 1 << 20
-"""Bytes that are read at once."""
-
-_log = logging.getLogger(__name__)
 
 
 def kept_index(
@@ -352,51 +352,22 @@ def kept_index(
     if isinstance(kind, Own):
         return build()
     key = digest(identity)
-    path = folder / f"{key}.index"
-    with _alone(path) as may_write:
-        if path.is_file():
-            try:
-                return read_index(path, key, count, kind)
-            except DataError as error:
-                _log.warning("%s; it is built again", error)
-        index = build()
-        try:
-            if may_write:
-                write_index(path, key, index)
-        except OSError as error:  # such as a full disk
-            _log.warning("the index is not kept in %s: %s", folder, error.strerror)
-        return index
-
-
-@contextmanager
-def _alone(path: Path) -> Iterator[bool]:
-    """Let one process at a time make a file; yield whether it can be written at all."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock = path.with_suffix(".lock").open("ab")
-    except OSError as error:
-        if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
-            raise
-        yield False
-        return
-    with lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # it ends with the process that holds it
-        yield True
+    return kept_file(
+        folder / f"{key}.index",
+        lambda path: read_index(path, key, count, kind),
+        build,
+        lambda path, index: write_index(path, key, index),
+    )
 
 
 def write_index(path: Path, key: str, index: VectorIndex) -> None:
     """Write an index with the key of what shaped it."""
-    total = hashlib.sha256()
-    with AtomicFile(path) as file:
 
-        def write(data: bytes) -> int:
-            total.update(data)
-            file.write(data)
-            return len(data)
+    def write(signed: Callable[[bytes], int]) -> None:
+        signed(_head(key, index.count))
+        index.write(signed)
 
-        write(_head(key, index.count))
-        index.write(write)
-        file.write(total.hexdigest().encode())
+    write_signed(path, write)
 
 
 def _head(key: str, count: int) -> bytes:
@@ -411,9 +382,7 @@ def read_index(path: Path, key: str, count: int, kind: IndexKind) -> VectorIndex
         DataError: The file is damaged, or holds the index of other tools, of another embedder or of
             another kind.
     """
-    with path.open("rb") as file:
-        head = file.readline(_PIECE)
-        start = file.tell()
+    with opened_signed(path) as (head, file):
         if not head.startswith(_BEGIN):
             raise DataError(f"index {path} does not start with a line of {FORMAT}")
         if head != _head(key, count):
@@ -421,21 +390,7 @@ def read_index(path: Path, key: str, count: int, kind: IndexKind) -> VectorIndex
                 f"index {path} was made for other tools, another template, another embedder or "
                 "another kind of index"
             )
-        if not _sound(file, path.stat().st_size - _DIGEST):
-            raise DataError(f"index {path} is damaged: its bytes do not have the digest at its end")
-        file.seek(start)
         index = VectorIndex.read(file.read, kind)
     if index.count != count:
         raise DataError(f"index {path} holds {counted(index.count, 'vector')}, expected {count}")
     return index
-
-
-def _sound(file: BinaryIO, size: int) -> bool:
-    """Tell whether the first `size` bytes have the digest that follows them."""
-    total = hashlib.sha256()
-    file.seek(0)
-    left = size
-    while left > 0 and (piece := file.read(min(left, _PIECE))):
-        total.update(piece)
-        left -= len(piece)
-    return file.read(_DIGEST) == total.hexdigest().encode()

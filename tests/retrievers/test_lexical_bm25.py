@@ -1,6 +1,7 @@
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -133,3 +134,22 @@ def test_an_answer_depends_on_its_query_alone_and_begins_every_longer_one(
         assert longer.hits[:k] == ranking.hits
         assert len(ranking.hits) <= min(k, len(documents))
         assert all(score > 0 for _, score in ranking.hits)
+
+
+@settings(max_examples=20, deadline=None)
+@given(documents=TEXTS, texts=TEXTS, k1=st.sampled_from([0, 0.9, 1.5]), b=st.sampled_from([0, 0.4]))
+def test_the_scores_are_those_of_bm25s(documents, texts, k1, b):
+    import bm25s
+
+    retriever = build_retriever("bm25", pool_of(*documents, k1=k1, b=b))
+    bags = [retriever._words(text)[1] for text in documents]
+    number = {word: place for place, word in enumerate(sorted(set().union(*bags)))}
+    if not number:  # it indexes no empty vocabulary
+        return
+    model = bm25s.BM25(k1=k1, b=b, method="lucene", dtype="float64")
+    ids = [[number[word] for word in bag] for bag in bags]
+    model.index((ids, dict(number)), create_empty_token=False, show_progress=False)
+    for text in texts:
+        asked = [number[word] for word in retriever._words(text)[1] if word in number]
+        expected = model.get_scores_from_ids(asked) if asked else np.zeros(len(documents))
+        assert np.allclose(retriever._scores(text), expected, rtol=0, atol=1e-12)

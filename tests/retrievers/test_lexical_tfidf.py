@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seal.core import Pool, Query, Tool
-from seal.retrievers import lexical as module
+from seal.retrievers import postings as module
 from seal.retrievers.build import build_retriever, rank
 from seal.retrievers.lexical import Tfidf
 
@@ -137,15 +137,18 @@ TEXTS = st.lists(WORDS.map(" ".join), min_size=1, max_size=12)
 
 
 @settings(max_examples=40, deadline=None)
-@given(documents=TEXTS, texts=TEXTS, cells=st.integers(1, 50), data=st.data())
-def test_no_answer_depends_on_the_other_queries(documents, texts, cells, data):
+@given(documents=TEXTS, texts=TEXTS, entries=st.integers(1, 50), data=st.data())
+def test_no_answer_depends_on_the_other_queries_or_on_what_is_held_at_once(
+    documents, texts, entries, data
+):
     retriever = build_retriever("tfidf", pool_of(*documents))
     alone = [rank(retriever, [Query(text)], 3)[0] for text in texts]
     order = data.draw(st.permutations(range(len(texts))))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_CELLS", cells)
-        together = rank(retriever, [Query(texts[i]) for i in order], 3)
+        patch.setattr(module, "_ENTRIES", entries)
+        same = build_retriever("tfidf", pool_of(*documents))
+        together = rank(same, [Query(texts[i]) for i in order], 3)
 
     assert together == [alone[i] for i in order]
 
