@@ -265,7 +265,8 @@ def paired(pair: Mapping[str, Any]) -> tuple[str, str]:
     """Return what two retrievers differ by, with the interval below it, and the corrected p."""
     ends = "" if pair["low"] is None else f"\n[{pair['low']:+.3f}, {pair['high']:+.3f}]"
     p = "n/a" if pair["p_holm"] is None else f"{pair['p_holm']:.4f}"
-    return f"{pair['difference']:+.3f}{ends}", p
+    apart = "n/a" if pair["difference"] is None else f"{pair['difference']:+.3f}"
+    return f"{apart}{ends}", p
 
 
 UNTESTED: Columns = (
