@@ -75,6 +75,7 @@ def fault_in(
     readable: bool = True,
     named: bool = True,
     tokens: int | None = None,
+    thought: bool = False,
 ) -> str:
     """Return why an answer is the server's fault; empty where it is the model's.
 
@@ -85,6 +86,7 @@ def fault_in(
         readable: Whether the arguments of all of them are objects.
         named: Whether all of them name their tool.
         tokens: Of the answer, as the server counts them; None: it does not.
+        thought: Whether it has thinking, which counts tokens, too.
     """
     known, nothing = is_known(finish), not said and not calls
     if not known and _BROKEN.search(finish):
@@ -96,7 +98,7 @@ def fault_in(
     if not known and nothing:
         ended = f", and ends by {finish!r}" if finish else ", without an end"
         return f"says nothing{ended}; {_LATER}"
-    if finish == "stop" and nothing and tokens == 0:
+    if finish == "stop" and nothing and not tokens and not thought:
         return f"says nothing, and counts no token of an answer; {_LATER}"
     if not finish and not readable:
         return "ends amid a call"
@@ -110,7 +112,10 @@ _WORDS = (
     *("message", "msg", "detail", "details", "error_message", "error_msg", "errmsg", "err_msg"),
     *("error_description", "status_msg", "reason", "title"),
 )
-_PAYLOADS = ("choices", "candidates", "output", "content", "delta", "response", "data")
+_PAYLOADS = (
+    *("choices", "candidates", "output", "content", "delta", "response", "data"),
+    *("results", "embeddings", "predictions"),
+)
 _TELLING = frozenset({"error", "base_resp", *_CODES, *_WORDS})
 """Names of parts of which one stands in a body that tells of an error."""
 _FINE = (None, "", 0, "0", 200, "200", "success", "ok", "OK")

@@ -158,6 +158,8 @@ def as_chat(answer: Any) -> Any:
     if isinstance(answer, dict) and answer.get("status") in ("failed", "cancelled"):
         unsaid = {"message": "it gives no reason", "code": answer["status"]}
         return {"error": answer.get("error") or unsaid}
+    if isinstance(answer, dict) and answer.get("error"):
+        return {"error": answer["error"]}
     if not isinstance(answer, dict) or not isinstance(answer.get("output"), list):
         return answer
     by_kind: dict[Any, list[dict[str, Any]]] = {}
@@ -174,7 +176,10 @@ def as_chat(answer: Any) -> Any:
         "content": texts_in(parts, "text"),
         "refusal": texts_in(parts, "refusal"),
         "reasoning_content": texts_in(thoughts, "text", "\n\n"),
-        "tool_calls": [{"function": call} for call in by_kind.get("function_call", ())],
+        "tool_calls": [
+            {"id": call.get("call_id"), "function": call}
+            for call in by_kind.get("function_call", ())
+        ],
     }
     ended = object_of(answer.get("incomplete_details")).get("reason")
     if not ended and answer.get("status") not in (None, "completed"):

@@ -213,7 +213,9 @@ class ServerModel(ABC):
                     raise
                 raise _LearntError from None
             try:
-                completion, counted = parse_completion(answer, tools, body.get("n", 1) != 1)
+                limit = body.get("max_tokens") or body.get("max_completion_tokens")
+                several = body.get("n", 1) != 1
+                completion, counted = parse_completion(answer, tools, several, limit)
             except FailedAnswerError as error:
                 plain = isinstance(answer, dict) and isinstance(answer.get("error"), str)
                 raise self._failed(error, self._asked_about if plain else "") from None

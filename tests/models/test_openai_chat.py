@@ -142,8 +142,10 @@ def test_call_names_are_mapped_back_and_ids_dropped(model_of):
 
 def test_repeated_and_missing_call_ids_do_no_harm(model_of):
     entry = {"type": "function", "function": {"name": "weather_now", "arguments": "{}"}}
-    model, _ = model_of([message(None, [{**entry, "id": "x"}, {**entry, "id": "x"}, entry])])
-    assert [call.id for call in model.complete(ASK).calls] == ["", "", ""]
+    other = {"type": "function", "function": {"name": "weather_now", "arguments": '{"a": 1}'}}
+    given = [{**entry, "id": "x"}, {**other, "id": "x"}, entry, entry]
+    model, _ = model_of([message(None, given)])
+    assert [call.id for call in model.complete(ASK).calls] == ["", "", "", ""]
 
 
 @pytest.mark.parametrize(
@@ -154,7 +156,8 @@ def test_repeated_and_missing_call_ids_do_no_harm(model_of):
         (" \n", {}, ""),
         (None, {}, ""),
         ({"city": "Bern"}, {"city": "Bern"}, ""),
-        ('{"city": "Bern"', None, '{"city": "Bern"'),
+        ('{"city": "Bern"', {"city": "Bern"}, '{"city": "Bern"'),
+        ('{"city": "Bern"]', None, '{"city": "Bern"]'),
         ("[1, 2]", None, "[1, 2]"),
         ([1, 2], None, "[1,2]"),
         ("city=Bern", None, "city=Bern"),

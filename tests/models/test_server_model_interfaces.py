@@ -122,7 +122,7 @@ def test_calls_and_ends_of_a_response_are_those_of_a_chat(model_server):
     full = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
     server = model_server(
         [
-            response(THOUGHT, CALLED, CALLED),
+            response(THOUGHT, CALLED, {**CALLED, "call_id": "call_y"}),
             response(said("No.", "refusal")),
             response(said("It is"), **full),
         ]
