@@ -55,6 +55,10 @@ IN_THOUGHTS = "<think>"
 """Begins the text of a call that was found in the thinking."""
 
 
+LEFT = frozenset({"in_content", "in_thoughts"})
+"""Repairs of calls that a server left in a text."""
+
+
 def repairs_of(call: ToolCall) -> tuple[Repair, ...]:
     """Return what was forgiven to read a call; empty for a right one, and for one not read."""
     if call.arguments is None or not call.raw:

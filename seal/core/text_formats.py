@@ -69,8 +69,8 @@ argument came without `#`; no_input: no arguments were written, or `null` for a 
 parameters, and are taken as none; no_marker: the name came without `Action:`; no_quotes: a value
 came without quotes; other_key: `parameters` instead of `arguments`; python_literal: it is no JSON
 but a Python literal; repeated_argument: a map has one key twice, whose last value counts;
-said_again: one call came several times under one id, or its arguments in one text; trailing_text: something followed on the map; typographic_quotes: quotes came as a word processor
-sets them.
+said_again: one call came several times under one id, or its arguments in one text; trailing_text:
+something followed on the map; typographic_quotes: quotes came as a word processor sets them.
 """
 
 
@@ -311,9 +311,14 @@ def read_arguments(text: str, cut: bool = False) -> Written:
             return Written(several[0], ("said_again",)) if is_one else Written(None)
         begins = text.find("{")
         end, _ = span_of(text[begins:]) if begins >= 0 else (None, "")
-        if end is not None and "{" in text[begins + end :]:
-            return Written(None)
+        behind = "" if end is None else text[begins + end :]
+        if "{" in behind or (read.value == {} and _MARKS.sub("", behind)):
+            return Written(None)  # `{} "utc"` gives something, in words that nobody reads
     return read
+
+
+_MARKS = re.compile(r"<[^<>]{1,40}>|[\s`}]")
+"""What says nothing behind an object: `<|im_end|>`, `</tool_call>`."""
 
 
 def objects_in_a_row(text: str) -> list[dict[str, JSON]]:

@@ -256,8 +256,8 @@ def test_a_call_that_the_limit_cut_is_not_closed(wire):
     cut = [wire.ends(None, ARGUMENTS[:-1], word)]
     if "anthropic" not in wire.model:  # vLLM says `tool_calls` of what its limit cut
         cut.append(counted(wire.ends(None, ARGUMENTS[:-1], wire.calls), 8192))
-    for given in cut:
-        (call,) = asked(wire, given)[0].calls
+    for one in cut:
+        (call,) = asked(wire, one)[0].calls
         assert (call.arguments, call.raw) == (None, ARGUMENTS[:-1])
     (call,) = asked(wire, counted(wire.ends(None, ARGUMENTS[:-1], wire.calls), 9))[0].calls
     assert call.arguments == {"city": "Bern"}
