@@ -237,7 +237,7 @@ _OF_A_REQUEST = re.compile(
 """The words speak of a part of the request, whose name may be any."""
 _WINDOW_CODES = re.compile(
     r"context_length_exceeded|exceed_context_size_error|model_context_window_exceeded"
-    r"|ContextWindowExceededError"
+    r"|ContextWindowExceededError|model_max_prompt_tokens_exceeded"
 )
 _WINDOW = re.compile(
     r"maximum (?:context|prompt|model) length"  # OpenAI, vLLM, DeepSeek, OpenRouter, xAI, Mistral
@@ -258,7 +258,9 @@ _TOO_LONG = re.compile(
     r"|reduce the length of the (?:messages|prompt|input)"  # Groq
     r"|(?<!\w)tokens\b[^.]{0,60} exceeds? the (?:maximum allowed input|limit of \d)"
     r"|exceeded model token limit|range of input length should be"
-    r"|too many (?:input )?tokens|token limit exceeded|prompt exceeds the length limit",
+    r"|too many (?:input )?tokens|token limit exceeded|prompt exceeds the length limit"
+    r"|prompt exceeds max length"  # Zhipu
+    r"|(?:prompt|input|context) length \d+ is greater than max_seq_len",  # TabbyAPI
     re.IGNORECASE,
 )
 _FILTER_CODES = re.compile(
@@ -274,6 +276,7 @@ _FILTER = re.compile(
     r"|flagged as potentially violating"
     r"|violates? (?:our|usage|the) (?:usage |content )?(?:polic|guid)"
     r"|safety system|data_?inspection_?failed|inappropriate content|Content Exists Risk"
+    r"|\b(?:in|out)put new_sensitive\b|敏感内容"  # MiniMax; Zhipu
     r"|sensitive_words_detected|requires moderation|PROHIBITED_CONTENT|blocked by (?:the )?safety",
     re.IGNORECASE,
 )

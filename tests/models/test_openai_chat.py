@@ -428,6 +428,8 @@ def test_too_many_tools_are_told_with_the_option_that_offers_fewer(model_of):
         ("tools.3.custom.input_schema: JSON schema is invalid.", "--format json"),
         ("Invalid 'messages[1].content': string too long.", "takes no message such as this"),
         ("Unsupported parameter: 'temperature' with this model.", "-M FIELD=null"),
+        ("max_tokens: 4096 > 2048, which is the maximum allowed number", "-M max_tokens=N"),
+        ("Calls need their reasoning_content.", "thinking_with_calls = true"),
     ],
 )
 def test_a_repair_is_one_that_can_help(model_of, said, repair):
