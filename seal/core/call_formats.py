@@ -51,6 +51,14 @@ def form_of(format: str) -> TextForm | None:
     return form
 
 
+IN_THOUGHTS = "<think>"
+"""Begins the text of a call that was found in the thinking."""
+
+
+LEFT = frozenset({"in_content", "in_thoughts"})
+"""Repairs of calls that a server left in a text."""
+
+
 def repairs_of(call: ToolCall) -> tuple[Repair, ...]:
     """Return what was forgiven to read a call; empty for a right one, and for one not read."""
     if call.arguments is None or not call.raw:
@@ -58,6 +66,8 @@ def repairs_of(call: ToolCall) -> tuple[Repair, ...]:
     from seal.core.dialects import is_marked
     from seal.core.text_formats import none_written, read_arguments
 
+    if call.raw.startswith(IN_THOUGHTS):
+        return ("in_thoughts",)
     read = read_arguments(call.raw)
     if read.value == call.arguments:  # of a native call
         return read.repairs
@@ -135,16 +145,16 @@ def _hex(name: str, number: int) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-def parse_call(name: str, arguments: Any) -> ToolCall:
+def parse_call(name: str, arguments: Any, cut: bool = False) -> ToolCall:
     """Return the call of a model's reply, still without a number.
 
-    `raw` holds the text where it is no object, or had to be repaired, as in other formats; but
-    nothing is closed that a server may have cut.
+    `raw` holds the text where it is no object, or had to be repaired, as in other formats.
 
     Args:
         name: Function name.
         arguments: Text of a JSON object, as the protocol has it; some servers send the object
             itself, or nothing where a function takes none.
+        cut: True: the reply may have been cut off, so that nothing is closed.
     """
     if not isinstance(arguments, str):
         if arguments is None:
@@ -156,5 +166,5 @@ def parse_call(name: str, arguments: Any) -> ToolCall:
         return ToolCall("", name, {})
     from seal.core.text_formats import read_arguments
 
-    read = read_arguments(text)
+    read = read_arguments(text, cut)
     return ToolCall("", name, read.value, text if read.value is None or read.repairs else "")

@@ -120,11 +120,14 @@ def is_marked(text: str) -> bool:
 def called_name(name: str, offered: Container[str]) -> str:
     """Return the offered name in what a server left around it; any other name as it is.
 
-    So of `functions.get_weather:0` and `get_weather<|channel|>commentary`.
+    So of `functions.get_weather:0`, `default_api:get_weather` and
+    `get_weather<|channel|>commentary`.
     """
     if name in offered:
         return name
-    bare = re.sub(r":\d+$", "", name.partition("<|")[0].strip().removeprefix("functions."))
+    bare = re.sub(r":\d+$", "", name.partition("<|")[0].strip())
+    for before in ("functions.", "default_api:", "default_api."):
+        bare = bare.removeprefix(before)
     return bare if bare in offered else name
 
 

@@ -8,7 +8,7 @@ import errno
 import json
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -434,12 +434,12 @@ def _events(text: str) -> Iterator[tuple[str, str]]:
                 lines = []
             lines.append(value)
         elif field == "event":
-            if lines:
+            if any(map(str.strip, lines)):
                 yield event, "\n".join(lines)
                 lines = []
             event = value.strip()
         elif not line:
-            if lines:
+            if event == "error" or any(map(str.strip, lines)):  # empty data is no event
                 yield event, "\n".join(lines)
             lines, event = [], ""
 
@@ -470,8 +470,11 @@ def _chat(
         answer.update((name, value) for name, value in rest.items() if value is not None)
     for choice in choices.values():
         for call in _objects(choice["message"].get("tool_calls")):
-            call.pop("index", None)
-            call.pop("looks", None)
+            for name in ("index", "looks"):
+                call.pop(name, None)
+            pieces = call.pop("pieces", [])
+            if isinstance(_object(call.get("function")).get("arguments"), str):
+                call["function"]["arguments"] = joined(pieces)
     answer["object"] = "chat.completion"
     answer["choices"] = [choices[index] for index in sorted(choices)]
     return answer, any(choice.get("finish_reason") for choice in choices.values())
@@ -518,8 +521,8 @@ class _Item:
     """An item of a response, as far as its events tell it."""
 
     told: dict[str, Any]
-    pieces: dict[tuple[str, Any], str] = field(default_factory=dict)
-    """Texts by their field, and by the part of the item."""
+    pieces: dict[tuple[str, Any], list[str]] = field(default_factory=dict)
+    """Pieces of texts by their field, and by the part of the item."""
     is_done: bool = False
 
     def add(self, told: Mapping[str, Any]) -> None:
@@ -529,7 +532,8 @@ class _Item:
     def whole(self) -> dict[str, Any]:
         """Return the item, with the pieces in the place of what it lacks."""
         texts: dict[str, str] = {}
-        for (name, _), text in self.pieces.items():
+        for (name, _), pieces in self.pieces.items():
+            text = joined(pieces) if name == "arguments" else "".join(pieces)
             texts[name] = texts.get(name, "") + text
         arguments = texts.pop("arguments", "")
         if not self.told.get("arguments") and arguments:
@@ -569,8 +573,10 @@ def _items(chunks: list[dict[str, Any]]) -> list[_Item]:
         text = chunk.get("delta" if how == "delta" else name) if kind else None
         if isinstance(text, str):
             part = name, chunk.get("content_index", chunk.get("summary_index"))
-            before = item.pieces.get(part, "") if how == "delta" else ""
-            item.pieces[part] = (before + text) or item.pieces.get(part, "")
+            if how == "delta":
+                item.pieces.setdefault(part, []).append(text)
+            elif text:  # all of it
+                item.pieces[part] = [text]
     return items
 
 
@@ -666,14 +672,39 @@ def _parts_of(value: str | list[Any]) -> list[Any]:
 def _add_call(calls: list[Any], part: Any, offered: Collection[str]) -> None:
     """Add a part of a tool call to the call that it is of, or begin one."""
     known = _same_call([call for call in calls if isinstance(call, dict)], part, offered)
+    piece = _object(_object(part).get("function")).get("arguments")
+    pieces = [piece] if isinstance(piece, str) else []
     if known is None:
-        calls.append({**part, "index": _index(part)} if isinstance(part, dict) else part)
+        begun = {"index": _index(part), "pieces": pieces} if isinstance(part, dict) else {}
+        calls.append({**part, **begun} if begun else part)
         return
+    known["pieces"] += pieces
     new, old = part.get("function"), known.get("function")
     if isinstance(new, dict) and isinstance(old, dict) and new.get("name") == old.get("name"):
         part = {**part, "function": {**new, "name": None}}  # some servers repeat it
     own = {"index"} | ({"id"} if known.get("id") else set())
     _merge(known, {name: value for name, value in part.items() if name not in own})
+
+
+def joined(pieces: Sequence[str]) -> str:
+    """Return the text of a call's arguments that came in pieces.
+
+    Some servers send in each piece all that came before. That shows at the end: then the pieces one
+    after the other are no JSON.
+    """
+    whole = "".join(pieces)
+    if len(pieces) < 2 or _is_json(whole):
+        return whole
+    grown = all(map(str.startswith, pieces[1:], pieces))
+    return pieces[-1] if grown and _is_json(pieces[-1]) else whole
+
+
+def _is_json(text: str) -> bool:
+    try:
+        _json(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _same_call(
@@ -729,10 +760,8 @@ _MOST_LOOKS = 64
 def _is_whole(call: dict[str, Any], arguments: str) -> bool:
     """Tell whether the arguments of a call are whole JSON, so that a name begins another call."""
     call["looks"] = call.get("looks", 0) + 1
-    if call["looks"] > _MOST_LOOKS or not arguments.rstrip().endswith("}"):
-        return False
-    try:
-        _json(arguments)
-    except ValueError:
-        return False
-    return True
+    return (
+        call["looks"] <= _MOST_LOOKS
+        and arguments.rstrip().endswith("}")
+        and _is_json(joined(call["pieces"]))
+    )

@@ -75,6 +75,7 @@ def fault_in(
     readable: bool = True,
     named: bool = True,
     tokens: int | None = None,
+    thought: bool = False,
 ) -> str:
     """Return why an answer is the server's fault; empty where it is the model's.
 
@@ -85,6 +86,7 @@ def fault_in(
         readable: Whether the arguments of all of them are objects.
         named: Whether all of them name their tool.
         tokens: Of the answer, as the server counts them; None: it does not.
+        thought: Whether it has thinking, which counts tokens, too.
     """
     known, nothing = is_known(finish), not said and not calls
     if not known and _BROKEN.search(finish):
@@ -96,7 +98,7 @@ def fault_in(
     if not known and nothing:
         ended = f", and ends by {finish!r}" if finish else ", without an end"
         return f"says nothing{ended}; {_LATER}"
-    if finish == "stop" and nothing and tokens == 0:
+    if finish == "stop" and nothing and not tokens and not thought:
         return f"says nothing, and counts no token of an answer; {_LATER}"
     if not finish and not readable:
         return "ends amid a call"
@@ -110,7 +112,10 @@ _WORDS = (
     *("message", "msg", "detail", "details", "error_message", "error_msg", "errmsg", "err_msg"),
     *("error_description", "status_msg", "reason", "title"),
 )
-_PAYLOADS = ("choices", "candidates", "output", "content", "delta", "response", "data")
+_PAYLOADS = (
+    *("choices", "candidates", "output", "content", "delta", "response", "data"),
+    *("results", "embeddings", "predictions"),
+)
 _TELLING = frozenset({"error", "base_resp", *_CODES, *_WORDS})
 """Names of parts of which one stands in a body that tells of an error."""
 _FINE = (None, "", 0, "0", 200, "200", "success", "ok", "OK")
@@ -232,7 +237,7 @@ _OF_A_REQUEST = re.compile(
 """The words speak of a part of the request, whose name may be any."""
 _WINDOW_CODES = re.compile(
     r"context_length_exceeded|exceed_context_size_error|model_context_window_exceeded"
-    r"|ContextWindowExceededError"
+    r"|ContextWindowExceededError|model_max_prompt_tokens_exceeded"
 )
 _WINDOW = re.compile(
     r"maximum (?:context|prompt|model) length"  # OpenAI, vLLM, DeepSeek, OpenRouter, xAI, Mistral
@@ -253,7 +258,9 @@ _TOO_LONG = re.compile(
     r"|reduce the length of the (?:messages|prompt|input)"  # Groq
     r"|(?<!\w)tokens\b[^.]{0,60} exceeds? the (?:maximum allowed input|limit of \d)"
     r"|exceeded model token limit|range of input length should be"
-    r"|too many (?:input )?tokens|token limit exceeded|prompt exceeds the length limit",
+    r"|too many (?:input )?tokens|token limit exceeded|prompt exceeds the length limit"
+    r"|prompt exceeds max length"  # Zhipu
+    r"|(?:prompt|input|context) length \d+ is greater than max_seq_len",  # TabbyAPI
     re.IGNORECASE,
 )
 _FILTER_CODES = re.compile(
@@ -269,6 +276,7 @@ _FILTER = re.compile(
     r"|flagged as potentially violating"
     r"|violates? (?:our|usage|the) (?:usage |content )?(?:polic|guid)"
     r"|safety system|data_?inspection_?failed|inappropriate content|Content Exists Risk"
+    r"|\b(?:in|out)put new_sensitive\b|敏感内容"  # MiniMax; Zhipu
     r"|sensitive_words_detected|requires moderation|PROHIBITED_CONTENT|blocked by (?:the )?safety",
     re.IGNORECASE,
 )

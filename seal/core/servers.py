@@ -69,7 +69,12 @@ _OF_A_TOOL = re.compile(
     re.IGNORECASE,
 )
 _OF_A_MESSAGE = re.compile(r"\bmessages(?:\[|\.)\d")
+_OF_THINKING = re.compile(r"\breasoning_content\b", re.IGNORECASE)
+_OF_OUTPUT = re.compile(r"max_(?:\w{1,40}_)?tokens\W{1,3}\d+ > \d+")
 _REPAIRS = {
+    _OF_THINKING: "It wants the thinking before a call back: -M profile=FILE, a file with the line "
+    "thinking_with_calls = true.",
+    _OF_OUTPUT: "Let answers be shorter: -M max_tokens=N.",
     _MANY_TOOLS: "Offer fewer tools: --top-k N.",
     _OF_A_TOOL: "Mend the tool that it names in the pool, or send tools as text: --format json.",
     _OF_A_MESSAGE: "It takes no message such as this one of the chat.",

@@ -42,6 +42,7 @@ Repair = Literal[
     "closed",
     "code_fence",
     "in_content",
+    "in_thoughts",
     "inner_quote",
     "invented_observation",
     "markup",
@@ -52,6 +53,7 @@ Repair = Literal[
     "other_key",
     "python_literal",
     "repeated_argument",
+    "said_again",
     "trailing_text",
     "typographic_quotes",
 ]
@@ -59,15 +61,16 @@ Repair = Literal[
 
 arguments_as_text: the map was written as a JSON text; closed: quotes or brackets were missing at
 the end; code_fence: it stood between backticks; in_content: the server left the call in the text of
-the answer, in the dialect of the model's family; inner_quote: a value has quotes of its own kind
+the answer, in the dialect of the model's family; in_thoughts: it left it in the thinking, with
+nothing else said; inner_quote: a value has quotes of its own kind
 without a backslash; invented_observation: the model went on with a result of its own making, which
 was cut off; markup: a marker or name was set in bold, quotes or backticks; missing_mark: an
 argument came without `#`; no_input: no arguments were written, or `null` for a tool without
 parameters, and are taken as none; no_marker: the name came without `Action:`; no_quotes: a value
 came without quotes; other_key: `parameters` instead of `arguments`; python_literal: it is no JSON
 but a Python literal; repeated_argument: a map has one key twice, whose last value counts;
-trailing_text: something followed on the map; typographic_quotes: quotes came as a word processor
-sets them.
+said_again: one call came several times under one id, or its arguments in one text; trailing_text:
+something followed on the map; typographic_quotes: quotes came as a word processor sets them.
 """
 
 
@@ -208,6 +211,8 @@ MAX_DEPTH = 100
 
 
 _FENCED = re.compile(r"```[\w+-]*[ \t]*\n?(.*?)\s*(?:```)?\s*", re.DOTALL)
+_BYTE_ORDER = "\ufeff"
+"""Some servers leave it before a text."""
 _CLOSERS = {"{": "}", "[": "]", "(": ")"}
 
 
@@ -266,7 +271,7 @@ def read_object(text: str, cut: bool = False) -> Written:
         text: Empty: no arguments, which is a map without members.
         cut: True: the text may have been cut off, so that closing it would invent a value.
     """
-    text = well_formed(text).strip()
+    text = well_formed(text).strip().lstrip(_BYTE_ORDER).lstrip()
     if not text:
         return Written({}, ("no_input",))
     fenced = _FENCED.fullmatch(text)
@@ -282,20 +287,58 @@ def read_object(text: str, cut: bool = False) -> Written:
     return Written(None)
 
 
-def read_arguments(text: str) -> Written:
+def read_arguments(text: str, cut: bool = False) -> Written:
     """Return the map that the text of a native call's arguments writes; see `read_object`.
 
-    Some servers encode it twice. Nothing is closed, for a server may have cut it, and nothing may
-    follow, for it may be another call.
+    Some servers encode it twice, or send it twice. What follows are words, but for a further
+    object, which may be another call.
+
+    Args:
+        text: The arguments.
+        cut: As of `read_object`.
     """
-    read = read_object(text, cut=True)
+    read = read_object(text, cut)
     if read.value is None and text.lstrip().startswith('"'):
         with suppress(ValueError):
             inner = json_value(text)
             if isinstance(inner, str) and inner.lstrip().startswith(("{", "```")):
-                again = read_object(inner, cut=True)
+                again = read_object(inner, cut)
                 read = replace(again, repairs=("arguments_as_text", *again.repairs))
-    return Written(None) if "trailing_text" in read.repairs else read
+    if read.value is None or "trailing_text" in read.repairs:
+        several = objects_in_a_row(text)
+        if len(several) > 1:
+            is_one = all(one == several[0] for one in several)
+            return Written(several[0], ("said_again",)) if is_one else Written(None)
+        begins = text.find("{")
+        end, _ = span_of(text[begins:]) if begins >= 0 else (None, "")
+        behind = "" if end is None else text[begins + end :]
+        if "{" in behind or (read.value == {} and _MARKS.sub("", behind)):
+            return Written(None)  # `{} "utc"` gives something, in words that nobody reads
+    return read
+
+
+_MARKS = re.compile(r"<[^<>]{1,40}>|[\s`}]")
+"""What says nothing behind an object: `<|im_end|>`, `</tool_call>`."""
+
+
+def objects_in_a_row(text: str) -> list[dict[str, JSON]]:
+    """Return the JSON objects of which a text consists; none where it has anything else.
+
+    At most `MOST_CALLS` are taken: of more there is none.
+    """
+    found: list[dict[str, JSON]] = []
+    rest, decoder = text.strip().lstrip(_BYTE_ORDER).lstrip(), json.JSONDecoder()
+    try:
+        while rest and len(found) < MOST_CALLS:
+            _, end = decoder.raw_decode(rest)
+            value = parse_object(rest[:end])
+            if value is None:
+                return []
+            found.append(value)
+            rest = rest[end:].lstrip()
+    except (ValueError, RecursionError):
+        return []
+    return [] if rest else found
 
 
 _NONE = re.compile(

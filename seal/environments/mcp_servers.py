@@ -30,6 +30,7 @@ from seal.core import (
 )
 from seal.core.secrets import SHORTEST_IN_FILES, check_url, is_secret, note_keys, public_url
 from seal.core.values import digest, json_text, well_formed
+from seal.environments.mcp_messages import Heard, looked_at
 
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
@@ -265,9 +266,9 @@ def _filled(text: str) -> str:
 
 # -- Live sessions with MCP servers: what they offer, and calls of their tools.
 #
-# A server may hang, die, or answer wrongly: that is an answer too, an error that a model reads. A
-# server that cannot be begun, refuses by a status of HTTP, or no longer has a tool is a failure of
-# the infrastructure. Nothing but what tools say is kept.
+# A server may hang or die: that is an answer too, an error that a model reads. A server that cannot
+# be begun, refuses by a status of HTTP, cannot reach what is behind it, sends what nobody can read,
+# or no longer has a tool is a failure of the infrastructure. Nothing but what tools say is kept.
 
 TIMEOUT = 60.0
 """Seconds of a server's silence."""
@@ -278,6 +279,16 @@ _PATIENCE = 10
 _MOST_LISTED = 100_000
 _ASK_AGAIN = frozenset({429, 503})
 """Statuses of a server that has not looked at the call."""
+_INNER = frozenset({-32603, -32000})
+"""Codes of JSON-RPC for errors of the server itself."""
+_UPSTREAM = re.compile(
+    r"\bupstream\b|\bECONN[A-Z]+\b|\bETIMEDOUT\b|\bEAI_AGAIN\b|socket hang up"
+    r"|connect(?:ion)? (?:error|refused|reset|aborted|timed? ?out)|all connection attempts failed"
+    r"|bad gateway|gateway time-?out|service (?:temporarily )?unavailable|too many requests"
+    r"|\b(?:HTTP|status|error|code)\b\W{0,3}(?:code\W{0,3})?(?:429|50[234])\b",
+    re.IGNORECASE,
+)
+"""Words of such errors that tell of what is behind the server, and not of the call."""
 _WAITS_S = (0.5, 2.0)
 """Seconds before the further tries."""
 _TOLD = 500
@@ -305,12 +316,13 @@ class Answer:
     """Structured content, else the text."""
     error: dict[str, JSON] | None = None
     """None: success. Else `kind` (`api`: the tool's own error, `timeout`, `server_ended`,
-    `invalid_answer`, `too_large`) and `message`."""
+    `too_large`; `invalid_answer` of earlier versions) and `message`."""
 
     @property
     def is_the_tools(self) -> bool:
         """Whether the tool said so: no silence, and no connection that ended."""
-        return self.error is None or self.error["kind"] not in ("timeout", "server_ended")
+        kinds = ("timeout", "server_ended", "invalid_answer")
+        return self.error is None or self.error["kind"] not in kinds
 
     @classmethod
     def failed(cls, kind: str, message: str) -> Answer:
@@ -384,15 +396,16 @@ class Sessions:
             from mcp import Client  # noqa: F401 - tells whether the extra is there
         from anyio.from_thread import start_blocking_portal
 
-        sdk = logging.getLogger("mcp")
-        if not sdk.handlers:  # else it prints tracebacks of lines that are no messages
-            sdk.addHandler(logging.NullHandler())
+        for logger in ("mcp", "client"):
+            sdk = logging.getLogger(logger)
+            if not sdk.handlers:  # else it prints tracebacks of what is no message
+                sdk.addHandler(logging.NullHandler())
         if self._portal is None:
             self._portal = self._stack.enter_context(start_blocking_portal())
         file = tempfile.TemporaryFile("w+", errors="replace")  # noqa: SIM115 - the stack closes it
         said = self._stack.enter_context(file)
-        statuses: list[int] = []
-        opened = _opened(server, self._timeout, said, statuses)
+        heard = Heard()
+        opened = _opened(server, self._timeout, said, heard)
         try:
             client = self._stack.enter_context(self._portal.wrap_async_context_manager(opened))
         except (FileNotFoundError, PermissionError, NotADirectoryError) as error:
@@ -401,12 +414,14 @@ class Sessions:
             said.seek(0)
             last = server.masked(said.read()[-_TOLD:].strip())
             why = server.masked(_words_of_error(error))
-            repair = "check its command" if server.command else _repair(statuses)
+            repair = "check its command" if server.command else _repair(heard.statuses)
+            if "protocol version" in why:
+                repair = "take a version of the server, or of the package mcp, that speaks the same"
             told = f". It said last: {last}" if last else ""
             raise InfrastructureError(
                 f"{server.label(name)} cannot be begun: {why}; {repair}{told}"
             ) from error
-        return Session(name, server, client, self._portal, self._timeout, statuses)
+        return Session(name, server, client, self._portal, self._timeout, heard)
 
 
 def schema_digest(listed: Mapping[str, JSON]) -> str:
@@ -433,15 +448,14 @@ class Session:
         client: Any,
         portal: BlockingPortal,
         timeout: float,
-        statuses: list[int],
+        heard: Heard,
     ) -> None:
         self._name = name
         self._server = server
         self._client = client
         self._portal = portal
         self._timeout = timeout
-        self._statuses = statuses
-        """Of HTTP, of the answers to what was sent."""
+        self._heard = heard
         self._tools = self._listed(client.list_tools, "tools")  # the client checks answers by them
         self._named = {tool["name"]: tool for tool in self._tools}
 
@@ -450,7 +464,8 @@ class Session:
 
         Raises:
             SessionEndedError: The server knows the session no more, or answers no message.
-            InfrastructureError: It refuses by a status of HTTP, or does not have the tool.
+            InfrastructureError: It refuses by a status of HTTP, fails to reach what is behind it,
+                sends what nobody can read, or does not have the tool.
         """
         label = self._server.label(self._name)
         self.check(tool)
@@ -458,16 +473,19 @@ class Session:
         from mcp_types import CONNECTION_CLOSED
 
         for wait in (*_WAITS_S, None):
-            self._statuses.clear()
             try:
                 result = self._portal.call(self._asked, tool, arguments)
             except TimeoutError:
+                if self._heard.fault:
+                    raise InfrastructureError(self._broken(tool, self._heard.fault)) from None
                 said = f"{self._name} gave no answer for {self._timeout:g} s."
                 return Answer.failed("timeout", said)
             except (RuntimeError, ValueError) as error:  # against the protocol or its schema
-                return self._told(Answer.failed("invalid_answer", _words_of_error(error)[:_TOLD]))
+                if words := self._beside(tool):
+                    return self._told(Answer(words, words))
+                raise InfrastructureError(self._broken(tool, _words_of_error(error))) from error
             except Exception as error:  # an error of the protocol, or whatever the network raises
-                status = max(self._statuses, default=0)
+                status = max(self._heard.statuses, default=0)
                 if status == 404:
                     raise SessionEndedError(f"{label} has ended its session") from error
                 if status in _ASK_AGAIN and wait is not None:
@@ -484,6 +502,13 @@ class Session:
                     raise InfrastructureError(
                         f"{self._server.masked(said)}; {_repair([status])}"
                     ) from error
+                if isinstance(error, MCPError) and error.code in self._heard.errors:
+                    is_upstream = error.code in _INNER and _UPSTREAM.search(error.message)
+                    if is_upstream and wait is not None:
+                        time.sleep(wait)
+                        continue
+                    if is_upstream or error.code == CONNECTION_CLOSED:
+                        raise InfrastructureError(self._broken(tool, error.message)) from error
                 if isinstance(error, MCPError) and error.code != CONNECTION_CLOSED:
                     self._check_known(tool, error.message)
                     return self._told(Answer.failed("api", error.message))
@@ -492,6 +517,23 @@ class Session:
             self._check_known(tool, answer.content if answer.error else "")
             return self._told(answer)
         raise AssertionError("the last try ends")
+
+    def _broken(self, tool: str, why: str) -> str:
+        """Return that the server has failed at a call, or sent what is no answer to it."""
+        label, said = self._server.label(self._name), " ".join(why.split())[:_TOLD]
+        return (
+            f"{label} failed at {shortened(tool)}: {self._server.masked(said)}; check its version, "
+            "and play again when it is well"
+        )
+
+    def _beside(self, tool: str) -> str:
+        """Return the text beside a structure that breaks the tool's own schema; empty: none."""
+        from mcp_types import CallToolResult
+
+        if self._heard.result is None:
+            return ""
+        told = CallToolResult.model_validate({**self._heard.result, "structuredContent": None})
+        return _answer(tool, told).content
 
     def _check_known(self, tool: str, said: str) -> None:
         """Raise InfrastructureError where an error says that the server lacks what it listed."""
@@ -594,9 +636,13 @@ class Session:
             scope.deadline = min(anyio.current_time() + self._timeout, longest)
 
         with anyio.CancelScope(deadline=begun + self._timeout) as scope:
-            return await self._client.call_tool(
-                tool, arguments, read_timeout_seconds=inf, progress_callback=heard
-            )
+            self._heard.begin(scope)
+            try:
+                return await self._client.call_tool(
+                    tool, arguments, read_timeout_seconds=inf, progress_callback=heard
+                )
+            finally:
+                self._heard.scope = None
         raise TimeoutError
 
     def _told(self, answer: Answer) -> Answer:
@@ -611,16 +657,14 @@ class Session:
 
 
 @asynccontextmanager
-async def _opened(
-    server: McpServer, timeout: float, said: Any, statuses: list[int]
-) -> AsyncIterator[Any]:
+async def _opened(server: McpServer, timeout: float, said: Any, heard: Heard) -> AsyncIterator[Any]:
     """Yield a client of a server, which writes what it says besides to a file.
 
     Args:
         server: Which one.
         timeout: Seconds of its silence.
         said: The file.
-        statuses: Gets those of HTTP; the SDK does not tell them.
+        heard: Gets what the SDK does not tell.
     """
     import httpx2
     from mcp import Client, StdioServerParameters, stdio_client
@@ -633,12 +677,14 @@ async def _opened(
             started = StdioServerParameters(
                 command=program, args=args, env=dict(server.env), cwd=server.cwd
             )
+            # Else bytes that are no text end the session, or are replaced, without a word.
+            setattr(started, "encoding_error_handler", "surrogateescape")  # noqa: B010 - no such type
             transport = stdio_client(started, said)
         else:
 
             async def noted(response: Any) -> None:
                 if response.request.method == "POST":
-                    statuses.append(response.status_code)
+                    heard.statuses.append(response.status_code)
 
             http = httpx2.AsyncClient(
                 headers=dict(server.headers),
@@ -649,7 +695,8 @@ async def _opened(
             transport = streamable_http_client(
                 server.url, http_client=http, max_sse_event_size=None
             )
-        yield await stack.enter_async_context(Client(transport, read_timeout_seconds=timeout))
+        client = Client(looked_at(transport, heard), read_timeout_seconds=timeout)
+        yield await stack.enter_async_context(client)
 
 
 def _repair(statuses: Sequence[int]) -> str:

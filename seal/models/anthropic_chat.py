@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from seal.core import Request
-from seal.core.http import Streamed
+from seal.core.http import Streamed, joined
 from seal.core.outcomes import finish_of
 from seal.core.providers import HttpxServer
 from seal.core.secrets import ANTHROPIC_URL
@@ -35,6 +35,10 @@ _PIECES = {"text": "text", "thinking": "thinking", "signature": "thinking"} | {
     "partial_json": "tool_use"
 }
 """Field of a piece to the kind of its block, where no event began it."""
+
+
+_SO_FAR = " so far"
+"""Ends the name under which a block holds the pieces of a field."""
 
 
 def _message(chunks: list[dict[str, Any]]) -> tuple[dict[str, Any], bool]:
@@ -68,15 +72,19 @@ def _message(chunks: list[dict[str, Any]]) -> tuple[dict[str, Any], bool]:
             for name, value in object_of(chunk.get("delta")).items():
                 if name in _PIECES:
                     block.setdefault("type", _PIECES[name])
-                    block[name] = f"{block.get(name) or ''}{value or ''}"
+                    block.setdefault(name + _SO_FAR, []).append(value or "")
         elif chunk.get("type") == "message_delta":
             told, usage = object_of(chunk.get("delta")), object_of(chunk.get("usage"))
             answer |= {name: value for name, value in told.items() if value is not None}
             usage = {name: value for name, value in usage.items() if value is not None}
             answer["usage"] = object_of(answer.get("usage")) | usage
     for block in blocks:
-        if "partial_json" in block:
-            block["input"] = block.pop("partial_json")
+        for name in _PIECES:
+            pieces = [one for one in block.pop(name + _SO_FAR, ()) if isinstance(one, str)]
+            if pieces and name == "partial_json":
+                block["input"] = joined(pieces)
+            elif pieces:
+                block[name] = "".join([str(block.get(name) or ""), *pieces])
     answer["content"] = blocks
     return answer, answer.get("stop_reason") is not None
 
@@ -242,12 +250,18 @@ def _ordered(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def as_chat(answer: Any) -> Any:
     """Return a message as a chat completion; what is none, as it is."""
-    if not isinstance(answer, dict) or not isinstance(answer.get("content"), list):
+    if not isinstance(answer, dict) or answer.get("error"):
+        return answer
+    if not isinstance(answer.get("content"), list):
         return answer
     blocks = objects_in(answer["content"])
     used = [block for block in blocks if block.get("type") == "tool_use"]
-    calls = [
-        {"function": {"name": block.get("name"), "arguments": block.get("input")}} for block in used
+    calls: list[dict[str, Any]] = [
+        {
+            "id": block.get("id"),
+            "function": {"name": block.get("name"), "arguments": block.get("input")},
+        }
+        for block in used
     ]
     is_cut = finish_of(answer.get("stop_reason")) == "length" and bool(used)
     if is_cut and blocks[-1] is used[-1] and not isinstance(used[-1].get("input"), str):

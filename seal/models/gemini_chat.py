@@ -20,7 +20,7 @@ from seal.core.providers import CLOUD, GeminiServer
 from seal.core.text_formats import parse_object
 from seal.models.profiles import Profile
 from seal.models.server_model import ServerModel
-from seal.models.wire import WireTools, object_of, objects_in, texts_in, wire_request
+from seal.models.wire import WHY, WireTools, object_of, objects_in, texts_in, wire_request
 
 _SIGNS = re.compile(r"gemini-(?:[3-9]|\d\d)|-latest\b")
 """Within the name of a model that wants signatures, or may."""
@@ -142,7 +142,7 @@ def as_chat(answer: Any) -> Any:
 
     A prompt that Google's filters blocked is an empty text with their `finish_reason`.
     """
-    if not isinstance(answer, dict):
+    if not isinstance(answer, dict) or answer.get("error"):
         return answer
     candidates = objects_in(answer.get("candidates"))
     if not candidates:
@@ -185,7 +185,7 @@ def _choice(candidate: dict[str, Any]) -> dict[str, Any]:
         "reasoning_content": texts_in([part for part in parts if part.get("thought")], "text"),
         "tool_calls": calls,
     }
-    return {"message": message, "finish_reason": finish, "error": why}
+    return {"message": message, "finish_reason": finish, WHY: why}
 
 
 def _calls(parts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -198,7 +198,8 @@ def _calls(parts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         if is_late and before.get("name") and not before["arguments"]:
             before["arguments"] = given["args"] or {}
         else:
-            calls.append({"function": _called(part["functionCall"]), **_signed(part)})
+            called = _called(part["functionCall"])
+            calls.append({"id": given.get("id"), "function": called, **_signed(part)})
     return calls
 
 

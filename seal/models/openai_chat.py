@@ -158,8 +158,16 @@ def as_chat(answer: Any) -> Any:
     if isinstance(answer, dict) and answer.get("status") in ("failed", "cancelled"):
         unsaid = {"message": "it gives no reason", "code": answer["status"]}
         return {"error": answer.get("error") or unsaid}
+    if isinstance(answer, dict) and answer.get("error"):
+        return {"error": answer["error"]}
     if not isinstance(answer, dict) or not isinstance(answer.get("output"), list):
         return answer
+    calls = [one for one in objects_in(answer["output"]) if one.get("type") == "function_call"]
+    if answer.get("status") == "completed":
+        for call in calls:
+            if call.get("status") in ("incomplete", "in_progress"):
+                why = f"a call is only {call['status']} in a response that is completed"
+                return {"error": {"message": why, "code": "server_error"}}
     by_kind: dict[Any, list[dict[str, Any]]] = {}
     for item in objects_in(answer["output"]):
         by_kind.setdefault(item.get("type"), []).append(item)
@@ -174,7 +182,7 @@ def as_chat(answer: Any) -> Any:
         "content": texts_in(parts, "text"),
         "refusal": texts_in(parts, "refusal"),
         "reasoning_content": texts_in(thoughts, "text", "\n\n"),
-        "tool_calls": [{"function": call} for call in by_kind.get("function_call", ())],
+        "tool_calls": [{"id": call.get("call_id"), "function": call} for call in calls],
     }
     ended = object_of(answer.get("incomplete_details")).get("reason")
     if not ended and answer.get("status") not in (None, "completed"):

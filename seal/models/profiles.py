@@ -247,7 +247,8 @@ _RULES: tuple[tuple[re.Pattern[str], Mapping[str, Any]], ...] = tuple(
         (r"length (of )?9\b", {"call_ids": "short"}),
         (r"no first user message|no user query", {"begins_with_user": True}),
         (
-            r"reasoning_content\W.{0,60}(must be passed back|is missing)",  # DeepSeek, Moonshot
+            r"reasoning_content\W.{0,60}(must be passed back|is missing|is required)"
+            r"|(missing|requires?|expected) \W?reasoning_content\b",  # DeepSeek, Moonshot
             {"thinking_with_calls": True},
         ),
         (

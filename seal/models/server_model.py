@@ -26,6 +26,7 @@ from seal.core import (
     Usage,
     UsageError,
 )
+from seal.core.call_formats import IN_THOUGHTS
 from seal.core.dialects import read_calls
 from seal.core.outcomes import IN_TEXT, UNREADABLE, codes_of, refusal_of, status_in, unread
 from seal.core.secrets import public_url
@@ -213,7 +214,9 @@ class ServerModel(ABC):
                     raise
                 raise _LearntError from None
             try:
-                completion, counted = parse_completion(answer, tools, body.get("n", 1) != 1)
+                limit = body.get("max_tokens") or body.get("max_completion_tokens")
+                several = body.get("n", 1) != 1
+                completion, counted = parse_completion(answer, tools, several, limit)
             except FailedAnswerError as error:
                 plain = isinstance(answer, dict) and isinstance(answer.get("error"), str)
                 raise self._failed(error, self._asked_about if plain else "") from None
@@ -314,13 +317,21 @@ def _with_usual_marks(completion: Completion, begins: str, ends: str) -> Complet
 def _with_calls_in_text(
     answer: Completion, request: Request, profile: Profile, wired: WireTools
 ) -> Completion:
-    """Return an answer in which calls are read that the server left in the text."""
+    """Return an answer in which calls are read that the server left in the text.
+
+    Where nothing is said, they may stand in the thinking: the server took too much for that.
+    """
     named = [replace(t, name=w) for t, w in zip(request.tools, wired.names, strict=True)]
-    found, words = read_calls(answer.content, named, profile.calls_in_text)
+    in_thoughts = not answer.content.strip()
+    text = answer.reasoning if in_thoughts else answer.content
+    found, words = read_calls(text, named, profile.calls_in_text)
     if not found:
         return answer
     calls = tuple(replace(call, name=wired.from_wire[call.name]) for call in found)
-    return replace(answer, content=words, calls=calls, finish_reason=IN_TEXT)
+    if not in_thoughts:
+        return replace(answer, content=words, calls=calls, finish_reason=IN_TEXT)
+    calls = tuple(replace(one, raw=one.raw and IN_THOUGHTS + one.raw) for one in calls)
+    return replace(answer, reasoning=words, calls=calls, finish_reason=IN_TEXT)
 
 
 # -- Counts of tokens where a server gives none.

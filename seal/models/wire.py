@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,9 +11,9 @@ from seal.core import JSON, Completion, Message, Request, Tool, ToolCall, Usage
 from seal.core.call_formats import call_of, function_of, parse_call, wire_name, wire_names
 from seal.core.dialects import called_name
 from seal.core.outcomes import error_in, fault_in, finish_of, is_known, words_of
-from seal.core.text_formats import MOST_CALLS
+from seal.core.text_formats import objects_in_a_row
 from seal.core.validation import CallValidator
-from seal.core.values import json_text, one_line, well_formed
+from seal.core.values import json_text, loss_of, one_line, well_formed
 from seal.models.presentation import Presentation
 from seal.models.profiles import HINTS, Profile
 from seal.models.spec import ModelSettings
@@ -29,7 +28,6 @@ _OF_TOOLS = frozenset({"parallel_tool_calls", "tool_choice"})
 """Fields that servers refuse in a request without tools."""
 
 
-_DECODER = json.JSONDecoder()
 _EXTRA = "extra_content"
 """What a server wants back with one call, such as Google's signature of a thought."""
 
@@ -168,11 +166,11 @@ def _closed_functions(functions: Sequence[Mapping[str, Any]]) -> list[dict[str, 
 
 
 def parse_completion(
-    answer: Any, tools: WireTools, several: bool = False
+    answer: Any, tools: WireTools, several: bool = False, limit: JSON = None
 ) -> tuple[Completion, bool]:
     """Return the completion in a server's answer, and whether the server counted the tokens.
 
-    Unknown and repeated call ids do no harm: ids are dropped, the chat numbers calls by position.
+    Ids are dropped, the chat numbers calls by position; a call that came again under its id is one.
     One answer was asked for, so several choices are its parts: gateways put words in the first and
     calls in others.
 
@@ -180,6 +178,7 @@ def parse_completion(
         answer: Of the server.
         tools: The request's tools.
         several: Whether the user asked for several answers, of which the first counts.
+        limit: Tokens that the answer might have; None: nobody said.
 
     Raises:
         MalformedAnswerError: It is no chat completion.
@@ -193,20 +192,24 @@ def parse_completion(
     choices = objects_in(answer.get("choices"))[: 1 if several else None]
     if not choices:
         raise MalformedAnswerError(f"it has no choices: {_excerpt(answer)}")
-    parts = [_part(choice, answer, tools) for choice in choices]
+    usage = _usage(answer.get("usage"))
+    # Some servers say of a call that was cut at the limit that it was made.
+    is_full = isinstance(limit, int) and usage is not None and usage.tokens_out >= limit
+    parts = [_part(choice, answer, tools, is_full) for choice in choices]
     finish = max((part.finish_reason for part in parts), key=_weight)
+    if (error := _error_beside(choices)) and finish != "content_filter":
+        raise FailedAnswerError(f"failed: {words_of(error)}", object_of(error))
     calls = tuple(call for part in parts for call in part.calls)
     content = "\n\n".join(filter(None, (part.content for part in parts)))
     if finish == "length" and calls and calls[-1].arguments == {} and _is_cut(choices[-1]):
         calls = (*calls[:-1], replace(calls[-1], arguments=None))
     readable = all(call.arguments is not None for call in calls)
-    named, usage = all(call.name.strip() for call in calls), _usage(answer.get("usage"))
+    named = all(call.name.strip() for call in calls)
     reasoning = "\n\n".join(filter(None, (part.reasoning for part in parts)))
-    tokens = usage.tokens_out if usage and not reasoning else None
-    if fault := fault_in(finish, bool(content.strip()), len(calls), readable, named, tokens):
-        error = next((one["error"] for one in choices if one.get("error")), None)
-        told = f": {words_of(error)}" if error else ""
-        raise FailedAnswerError(f"{fault}{told}", object_of(error))
+    tokens, said = usage.tokens_out if usage else None, bool(content.strip())
+    if fault := fault_in(finish, said, len(calls), readable, named, tokens, bool(reasoning)):
+        why = next((one[WHY] for one in choices if one.get(WHY)), "")
+        raise FailedAnswerError(f"{fault}: {words_of(why)}" if why else fault)
     completion = Completion(
         content,
         calls,
@@ -219,7 +222,17 @@ def parse_completion(
     return completion, usage is not None
 
 
-def _part(choice: dict[str, Any], answer: Any, tools: WireTools) -> Completion:
+WHY = "finish_message"
+"""Field of a choice in which a server says in words how it ended (Google)."""
+
+
+def _error_beside(choices: Sequence[Mapping[str, Any]]) -> Any:
+    """Return the error that stands beside what a choice says; None: there is none."""
+    holders = [one for choice in choices for one in (choice, object_of(choice.get("message")))]
+    return next((one["error"] for one in holders if one.get("error")), None)
+
+
+def _part(choice: dict[str, Any], answer: Any, tools: WireTools, is_full: bool) -> Completion:
     """Return what a choice says and calls.
 
     Raises:
@@ -228,10 +241,12 @@ def _part(choice: dict[str, Any], answer: Any, tools: WireTools) -> Completion:
     message = choice.get("message")
     if not isinstance(message, dict):
         raise MalformedAnswerError(f"its first choice has no message: {_excerpt(answer)}")
+    message = {**message, "tool_calls": _once(message.get("tool_calls"))}
+    finish = finish_of(choice.get("finish_reason"))
     return Completion(
         _joined(message.get("content"), "text") or _joined(message.get("refusal"), "text"),
-        tuple(_calls(message, tools)),
-        finish_reason=finish_of(choice.get("finish_reason")),
+        tuple(_calls(message, tools, is_full or finish in ("", "length"))),
+        finish_reason=finish,
         reasoning=next(filter(None, _thoughts(message)), ""),
         signed=(*objects_in(message.get("thinking_blocks")), *_extras(message)),
     )
@@ -271,7 +286,32 @@ def _joined(content: Any, kind: str) -> str:
     return well_formed(content) if isinstance(content, str) and kind == "text" else ""
 
 
-def _calls(message: dict[str, Any], tools: WireTools) -> Iterator[ToolCall]:
+def _once(entries: Any) -> Any:
+    """Return calls of which each came once; one that came again has its arguments as often.
+
+    So its record tells it. A call came again where its id, its name and its arguments are the same.
+    """
+    if not isinstance(entries, list):
+        return entries
+    told: dict[tuple[str, str, str], dict[str, Any]] = {}
+    kept: list[Any] = []
+    for entry in entries:
+        function, id = object_of(object_of(entry).get("function")), object_of(entry).get("id")
+        given = function.get("arguments")
+        if not id or not function or loss_of(given):
+            kept.append(entry)
+            continue
+        text = given if isinstance(given, str) and given else json_text(given or {})
+        key = str(id), str(function.get("name")), text
+        if key in told:
+            told[key]["arguments"] = text + text
+        else:
+            told[key] = dict(function)
+            kept.append({**entry, "function": told[key]})
+    return kept
+
+
+def _calls(message: dict[str, Any], tools: WireTools, cut: bool) -> Iterator[ToolCall]:
     entries, legacy = message.get("tool_calls"), message.get("function_call")
     if not entries:  # some servers send an empty list beside it
         entries = [{"function": legacy}] if legacy else []
@@ -282,7 +322,9 @@ def _calls(message: dict[str, Any], tools: WireTools) -> Iterator[ToolCall]:
         if not isinstance(function, dict):
             raise MalformedAnswerError(f"a tool call has no function: {_excerpt(entry)}")
         name = called_name(well_formed(str(function.get("name") or "")), tools.from_wire)
-        call = parse_call(tools.from_wire.get(name, name), function.get("arguments"))
+        given = function.get("arguments")
+        given = function.get("parameters") if given is None else given
+        call = parse_call(tools.from_wire.get(name, name), given, cut)
         yield from [call] if call.arguments is not None else _apart(call, tools)
 
 
@@ -292,19 +334,9 @@ def _apart(call: ToolCall, tools: WireTools) -> list[ToolCall]:
     Raises:
         FailedAnswerError: They are no valid calls of this one tool: nobody knows which they are of.
     """
-    found: list[ToolCall] = []
-    rest = call.raw.strip()
-    try:
-        while rest and len(found) < MOST_CALLS:
-            _, end = _DECODER.raw_decode(rest)
-            found.append(parse_call(call.name, rest[:end]))
-            rest = rest[end:].lstrip()
-    except (ValueError, RecursionError):
+    found = [ToolCall("", call.name, one) for one in objects_in_a_row(call.raw)]
+    if not found:
         return [call]
-    if rest or not found or any(one.arguments is None for one in found):
-        return [call]
-    if all(one.arguments == found[0].arguments for one in found):  # said again
-        return [replace(call, arguments=found[0].arguments)]
     check = CallValidator({tool.name: tool for tool in tools.tools}).check
     if any(check(replace(one, tool=one.name)) for one in found):
         raise FailedAnswerError(

@@ -112,6 +112,10 @@ def outcome_notes(summary: Mapping[str, Any]) -> Iterator[str]:
         told = ", ".join(f"{role} {count}" for role, count in empty.items())
         yield f"empty answers, which count as the model's: {told}"
     yield from text_call_notes(summary)
+    if repaired := dict(summary.get("repaired") or {}):
+        calls = counted(repaired.pop("calls", 0), "call")
+        told = ", ".join(f"{repair} {count}" for repair, count in repaired.items())
+        yield f"{calls} repaired to be read: {told}"
     if unknown := summary.get("unknown_ends"):
         told = ", ".join(f"{word!r} {count}" for word, count in unknown.items())
         yield f"answers that ended by an unknown word, and count as they stand: {told}"
@@ -140,6 +144,12 @@ def text_call_notes(summary: Mapping[str, Any]) -> Iterator[str]:
         yield (
             f"warning: {counted(left, 'answer')} {holds} a call as text: the server parses none; "
             "use --format json, or start it with a tool parser"
+        )
+    if swallowed := found.get("thoughts"):
+        holds = "holds" if swallowed == 1 else "hold"
+        yield (
+            f"warning: {counted(swallowed, 'answer')} {holds} a call as text in the thinking, and "
+            "nothing else: start the server with the parser of this model's thinking, or with none"
         )
     if read := found.get("read"):
         yield (

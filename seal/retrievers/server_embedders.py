@@ -228,9 +228,24 @@ def _numbers(row: Any) -> Any:
     if not isinstance(row, str):
         return row
     try:
-        return np.frombuffer(b64decode(row, validate=True), dtype="<f4").tolist()
+        numbers = np.frombuffer(b64decode(row, validate=True), dtype="<f4")
     except (ValueError, binascii.Error):
         return row
+    # Other bytes read so are often NaN, or of sizes that no model gives: float64, or big-endian.
+    with np.errstate(invalid="ignore"):
+        given = numbers != 0
+        sizes = np.abs(numbers[given])
+        odd = ~((sizes > _LEAST) & (sizes < _MOST))
+    halves = len(given) >= _LONG and given.any() and not given[::2].any()  # of float64
+    return row if halves or (sizes.size and odd.mean() > _MOST_ODD) else numbers.tolist()
+
+
+_LEAST, _MOST = 1e-12, 1e6
+"""Sizes between which numbers of vectors lie."""
+_LONG = 64
+"""Numbers of which by chance not each second is 0."""
+_MOST_ODD = 0.02
+"""Share of numbers of another size in a vector that is one."""
 
 
 class OpenAIEmbedder(ServerEmbedder):
@@ -295,11 +310,23 @@ _AT_ONCE = re.compile(
 def _posted(server: OpenAIServer, path: str, body: dict[str, Any]) -> Any:
     """Return the answer to texts; a refusal by 500 is one, and does not pass."""
     try:
-        return server.post(path, body)
+        answer = server.post(path, body)
     except TransientError as error:
         if not _TOO_LARGE.search(error.said):
             raise
         raise RequestError(str(error), None, error.status, error.said) from None
+    _refuse_errors(server, answer)
+    return answer
+
+
+def _refuse_errors(server: Server, answer: Any) -> None:
+    """Raise TransientError where an error stands beside what a server gives."""
+    given = answer if isinstance(answer, dict) else {}
+    if (said := _said_in(answer)) and any(given.get(name) for name in _GIVEN):
+        raise server.transient(f"gave an error beside its answer{said}")
+
+
+_GIVEN = ("data", "results", "embedding", "embeddings", "predictions")
 
 
 def _with_repair(
@@ -400,6 +427,7 @@ class GeminiEmbedder(ServerEmbedder):
         contents = [{"role": "user", "parts": [{"text": text}]} for text in texts]
         sent = {"model": self._options.model, "contents": contents, "config": config}
         answer = self._server.post({"method": "embed_content", **sent})
+        _refuse_errors(self._server, answer)
         given = answer if isinstance(answer, dict) else {}
         # The third and second are Vertex AI's.
         found = given.get("embeddings") or given.get("predictions") or [given.get("embedding")]

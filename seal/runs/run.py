@@ -147,6 +147,7 @@ _PARTS: Mapping[str, Mapping[tuple[type, ...], tuple[str, ...]]] = {
                 "truncated",
                 "empty_answers",
                 "calls_in_text",
+                "repaired",
                 "unknown_ends",
                 "unrecorded",
                 "unserved",

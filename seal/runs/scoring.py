@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seal.core import (
     NOT_RECORDED,
@@ -25,7 +25,7 @@ from seal.core import (
     Trajectory,
     Usage,
 )
-from seal.core.call_formats import in_text as is_text_form
+from seal.core.call_formats import LEFT, form_of, repairs_of
 from seal.core.concurrency import in_time, within
 from seal.core.conditions import Called
 from seal.core.files import AtomicFile
@@ -77,6 +77,9 @@ from seal.runs.run import (
 )
 from seal.runs.scores import COLUMNS, LARGE, Columns
 from seal.runs.workers import Threads
+
+if TYPE_CHECKING:
+    from seal.core.text_formats import TextForm
 
 MetricsOf = Callable[[Task, int], Iterable[Metric]]
 """(task, trial) to metrics of that chat alone."""
@@ -133,7 +136,14 @@ class _Totals:
     names: Collection[str] = ()
     """Of the tools whose calls a server may have left in a text."""
     in_text: Counter[str] = field(default_factory=Counter)
-    """Replies in whose text a server left a call, by whether it was `read` or is `left`."""
+    """Replies in whose text a server left a call, by whether it was `read` or is `left`, or is left
+    in the `thoughts` with nothing else said."""
+    form: TextForm | None = None
+    """In which calls stand in the text; None: the server tells them apart."""
+    repaired: int = 0
+    """Calls that had to be repaired to be read, but for those left in a text."""
+    repairs: Counter[str] = field(default_factory=Counter)
+    """What was repaired in them to the number of calls."""
     spoilt: int = 0
     """Trajectories whose user made an error."""
     starred: int = 0
@@ -180,6 +190,10 @@ class _Totals:
             if step.finish_reason:
                 self._end(step, step.finish_reason)
             self.calls += step.call is not None and step.author != USER
+            if step.call is not None and step.author != USER:
+                found = [one for one in repairs_of(step.call) if one not in LEFT]
+                self.repaired += bool(found)
+                self.repairs.update(found)
         self.turns += len({step.turn for step in trajectory.steps})
         vouched = {score.goal for score in scores if score.details.get("by") == MILESTONES}
         for score in (one for one in scores if one.metric == SERVICE_ANSWERS):
@@ -207,8 +221,14 @@ class _Totals:
         if finish == IN_TEXT:
             self.in_text["read"] += 1
         elif step.call is None and step.author != USER:
-            self.empty[step.author] += finish == "stop" and not step.content.strip()
-            self.in_text["left"] += bool(calls_written(step.content, self.names))
+            is_silent = not step.content.strip()
+            self.empty[step.author] += finish == "stop" and is_silent
+            if is_silent and self.form is not None:
+                self.in_text["thoughts"] += bool(self.form.read(step.reasoning, self.names).calls)
+            elif is_silent:
+                self.in_text["thoughts"] += bool(calls_written(step.reasoning, self.names))
+            elif self.form is None:
+                self.in_text["left"] += bool(calls_written(step.content, self.names))
 
     def unrecorded_calls(self) -> dict[str, Any]:
         """Return how many calls asked what no recording holds, their share, and what they asked."""
@@ -325,8 +345,8 @@ class Scorer:
         summariser = Summariser(tasks, self._scales)
         play = folder.manifest().get("system") or {}
         totals, judging = _Totals(), JudgingSummary()
-        if not is_text_form(str(play.get("format", ""))):
-            totals.names = {tool.name for tool in folder.tools().values()}
+        totals.form = form_of(str(play.get("format", "")))
+        totals.names = {tool.name for tool in folder.tools().values()}
         if (folder.manifest().get("system") or {}).get("model") == {"model": "oracle"}:
             totals.failed = Counter()
             totals.to_fail = {
@@ -504,6 +524,7 @@ def _summary(
     truncated, thought = +totals.truncated, totals.usage.reasoning
     empty = +totals.empty
     unknown, in_text = totals.unknown_ends, +totals.in_text
+    repaired = {"calls": totals.repaired, **dict(sorted(totals.repairs.items()))}
     unrecorded = totals.unrecorded_calls()
     missing = sum(max(0, trials - totals.chats[task]) for task in ids)
     return {
@@ -521,6 +542,7 @@ def _summary(
         **({"truncated": dict(sorted(truncated.items()))} if truncated else {}),
         **({"empty_answers": dict(sorted(empty.items()))} if empty else {}),
         **({"calls_in_text": dict(sorted(in_text.items()))} if in_text else {}),
+        **({"repaired": repaired} if totals.repaired else {}),
         **({"unknown_ends": dict(sorted(unknown.items()))} if unknown else {}),
         LINES: folder.lines(),
         "skipped": sum(skipped.values()),

@@ -107,8 +107,14 @@ def test_bare_calls_that_the_tool_does_not_take_stay_words():
 
 
 def test_what_leaks_around_a_name_is_taken_off():
-    for leaked in ("get_weather<|channel|>commentary", "functions.get_weather:0", "get_weather"):
+    for leaked in (
+        "default_api:get_weather",
+        "get_weather<|channel|>commentary",
+        "functions.get_weather:0",
+        "get_weather",
+    ):
         assert called_name(leaked, ["get_weather"]) == "get_weather"
+    assert called_name("default_api:get_weather", ["get_weather"]) == "get_weather"
     assert called_name("functions.other:0", ["get_weather"]) == "functions.other:0"
 
 

@@ -382,3 +382,48 @@ def test_a_stream_says_when_nothing_follows_and_whether_words_came():
 def test_json_of_too_many_levels_is_no_answer(before):
     with pytest.raises(ValueError, match="JSON of too many levels"):
         answer_in(before + b"[" * 200_000 + b"\n\n")
+
+
+def test_pieces_that_each_repeat_what_came_before_are_one_text():
+    whole = '{"from_station": "Lyon", "to": {"name": "Turin"}}'
+    for pieces in (
+        [whole[:9], whole[:20], whole],
+        ["", "{", whole],
+        ["{", whole[:30], whole[:30], whole],
+        [whole[:9], whole[9:]],
+        ['{"a": ', '{"a": 1}', "}"],  # no repetition, though it looks like one
+    ):
+        parts = [part(0, "a", "trains", pieces[0]), *(part(0, arguments=p) for p in pieces[1:])]
+        text = "".join(chunk(tool_calls=[one]) for one in parts) + chunk("tool_calls") + DONE
+        (found,) = answer_in(text.encode())["choices"][0]["message"]["tool_calls"]
+        arguments = '{"a": {"a": 1}}' if pieces[0] == '{"a": ' else whole
+        assert found == call("a", "trains", arguments)
+
+
+def test_calls_that_each_come_in_growing_pieces_stay_apart():
+    told = ['{"to": "Geneva"}', '{"to": "Turin"}']
+    parts = [
+        part(index, f"call_{index}", "trains", one[:size])
+        for index, one in enumerate(told)
+        for size in (4, 9, len(one))
+    ]
+    text = "".join(chunk(tool_calls=[one]) for one in parts) + chunk("tool_calls") + DONE
+    found = answer_in(text.encode())["choices"][0]["message"]["tool_calls"]
+    assert found == [call(f"call_{index}", "trains", one) for index, one in enumerate(told)]
+
+
+def test_pieces_of_a_response_that_repeat_what_came_before_are_one_text():
+    kind = "response.function_call_arguments.delta"
+    whole = '{"city": "Bern"}'
+    item = {"type": "function_call", "id": "i", "call_id": "c", "name": "weather"}
+    told = [{"type": "response.output_item.added", "output_index": 0, "item": item}]
+    told += [{"type": kind, "item_id": "i", "delta": whole[:size]} for size in (5, 9, 16)]
+    told += [{"type": "response.completed", "response": {"status": "completed", "output": []}}]
+    found = http.answer_in("".join(event(**one) for one in told).encode(), RESPONSES)
+    assert found["output"] == [{**item, "arguments": whole}]
+
+
+@every_case("empty", ["data:\n\n", "data: \n\n", "data:\n", "event: ping\ndata:\n\n", "id: 3\n\n"])
+def test_an_event_without_data_is_none(empty):
+    for text in (empty + WORDS + ENDED, WORDS + empty + ENDED):
+        assert answer_in(text.encode()) == PLAIN

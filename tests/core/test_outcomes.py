@@ -167,6 +167,12 @@ OVERFLOWS = {
     "ollama": (400, "prompt too long; exceeded max context length by 4096 tokens"),
     "bedrock": (400, "Input is too long for requested model."),
     "dashscope": (400, "Range of input length should be [1, 129024]"),
+    "zhipu": (400, "Prompt exceeds max length"),
+    "tabby": (400, "Prompt length 5000 is greater than max_seq_len 4096"),
+    "copilot": (
+        400,
+        "prompt token count of 130000 exceeds the limit of 128000 model_max_prompt_tokens_exceeded",
+    ),
     "siliconflow": (
         400,
         "length of prompt_tokens (163280) must be less than max_seq_len (32768).",
@@ -191,6 +197,8 @@ FILTERS = {
         "Input data may contain inappropriate content. data_inspection_failed",
     ),
     "xai": (403, "Content violates usage guidelines."),
+    "minimax": (400, "input new_sensitive"),
+    "zhipu": (400, "系统检测到输入或生成内容可能包含不安全或敏感内容"),
     "openrouter": (403, "openai/x requires moderation on OpenRouter. Your input was flagged."),
 }
 OTHERS = {
@@ -211,6 +219,10 @@ OTHERS = {
     "no window": (400, "Tool inputs must be JSON objects, got a list."),
     "tools": (400, "Number of tools (200) exceeds the limit of 128"),
     "an output": (400, "max_tokens must be less than 4096 tokens"),
+    "an output, anthropic's": (
+        400,
+        "max_tokens: 4096 > 2048, which is the maximum allowed number of output tokens for tiny",
+    ),
     "a field": (400, "Unknown parameter: 'content_filter'."),
     "a tool of that name": (400, "Invalid schema for function 'content_filter': no type"),
     "a quota": (400, "Daily token limit exceeded"),

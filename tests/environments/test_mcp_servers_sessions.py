@@ -81,7 +81,6 @@ def test_what_is_no_text_is_told_as_what_it_is(shop: Session) -> None:
     [
         ("fail", {}, "api", "The shop is closed."),
         ("refuse", {}, "api", "Not on a Sunday."),
-        ("lie", {}, "invalid_answer", "'many' is not of type 'integer'"),
         ("big", {"size": 2_000_000}, "too_large", "has 2000000 characters; at most 1000000"),
     ],
 )
@@ -92,6 +91,11 @@ def test_a_servers_failure_is_an_answer(
     assert answer.error is not None
     assert answer.error["kind"] == kind
     assert says in answer.content
+
+
+def test_a_text_beside_a_structure_against_the_tools_own_schema_is_read(shop: Session) -> None:
+    answer = called(shop, "lie")
+    assert answer.error is None and "many" in answer.content
 
 
 def test_a_servers_silence_is_an_answer(impatient_shop: Session) -> None:

@@ -142,8 +142,10 @@ def test_call_names_are_mapped_back_and_ids_dropped(model_of):
 
 def test_repeated_and_missing_call_ids_do_no_harm(model_of):
     entry = {"type": "function", "function": {"name": "weather_now", "arguments": "{}"}}
-    model, _ = model_of([message(None, [{**entry, "id": "x"}, {**entry, "id": "x"}, entry])])
-    assert [call.id for call in model.complete(ASK).calls] == ["", "", ""]
+    other = {"type": "function", "function": {"name": "weather_now", "arguments": '{"a": 1}'}}
+    given = [{**entry, "id": "x"}, {**other, "id": "x"}, entry, entry]
+    model, _ = model_of([message(None, given)])
+    assert [call.id for call in model.complete(ASK).calls] == ["", "", "", ""]
 
 
 @pytest.mark.parametrize(
@@ -154,7 +156,8 @@ def test_repeated_and_missing_call_ids_do_no_harm(model_of):
         (" \n", {}, ""),
         (None, {}, ""),
         ({"city": "Bern"}, {"city": "Bern"}, ""),
-        ('{"city": "Bern"', None, '{"city": "Bern"'),
+        ('{"city": "Bern"', {"city": "Bern"}, '{"city": "Bern"'),
+        ('{"city": "Bern"]', None, '{"city": "Bern"]'),
         ("[1, 2]", None, "[1, 2]"),
         ([1, 2], None, "[1,2]"),
         ("city=Bern", None, "city=Bern"),
@@ -425,6 +428,8 @@ def test_too_many_tools_are_told_with_the_option_that_offers_fewer(model_of):
         ("tools.3.custom.input_schema: JSON schema is invalid.", "--format json"),
         ("Invalid 'messages[1].content': string too long.", "takes no message such as this"),
         ("Unsupported parameter: 'temperature' with this model.", "-M FIELD=null"),
+        ("max_tokens: 4096 > 2048, which is the maximum allowed number", "-M max_tokens=N"),
+        ("Calls need their reasoning_content.", "thinking_with_calls = true"),
     ],
 )
 def test_a_repair_is_one_that_can_help(model_of, said, repair):

@@ -419,3 +419,23 @@ def test_a_model_without_tools_is_asked_in_words_and_calls_are_read(
     body = server.received[0].body
     assert "tools" not in body
     assert [message["role"] for message in body["messages"]] == ["user", "assistant", "user"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The `reasoning_content` in the thinking mode must be passed back to the API.",
+        "thinking is enabled but reasoning_content is missing in assistant tool call message",
+        "Missing `reasoning_content` field in the assistant message at message index 2.",
+        "Missing reasoning_content field in the assistant message",
+    ],
+)
+def test_thinking_that_a_server_wants_back_is_learnt(said):
+    learnt = after_refusal(Profile(), said, {"messages": []})
+    assert learnt is not None and learnt.thinking_with_calls
+    assert after_refusal(learnt, said, {"messages": []}) is None
+
+
+@pytest.mark.parametrize("model", ["openai/deepseek-v3.2", "openai/kimi-k2-thinking"])
+def test_families_that_want_their_thinking_back_get_it(model):
+    assert find_profile(model, None).thinking_with_calls

@@ -122,7 +122,7 @@ def test_calls_and_ends_of_a_response_are_those_of_a_chat(model_server):
     full = {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
     server = model_server(
         [
-            response(THOUGHT, CALLED, CALLED),
+            response(THOUGHT, CALLED, {**CALLED, "call_id": "call_y"}),
             response(said("No.", "refusal")),
             response(said("It is"), **full),
         ]
@@ -132,6 +132,21 @@ def test_calls_and_ends_of_a_response_are_those_of_a_chat(model_server):
     assert called.calls == (ToolCall("", "weather.now", {"city": "Oslo"}),) * 2
     assert refused.content == "No."
     assert (cut.content, cut.truncated, cut.finish_reason) == ("It is", True, "length")
+
+
+def test_a_call_that_is_not_complete_in_a_response_that_is_is_asked_for_again(model_server):
+    cut = {**CALLED, "arguments": '{"city": "Os', "status": "incomplete"}
+    server = model_server([response(cut), response(CALLED)])
+    model = build_model(f"openai/gpt-5,base_url={server.url},api=responses,first_wait_s=0.01")
+    assert model.complete(ASK).calls == (ToolCall("", "weather.now", {"city": "Oslo"}),)
+    assert len(server.received) == 2
+
+
+def test_parameters_in_place_of_arguments_are_read_in_responses(model_server):
+    named = {name: value for name, value in CALLED.items() if name != "arguments"}
+    server = model_server([response({**named, "parameters": {"city": "Oslo"}})])
+    model = build_model(f"openai/gpt-5,base_url={server.url},api=responses")
+    assert model.complete(ASK).calls == (ToolCall("", "weather.now", {"city": "Oslo"}),)
 
 
 def test_json_is_asked_for_in_the_field_of_responses(model_server):

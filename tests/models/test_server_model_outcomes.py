@@ -1,6 +1,7 @@
 """Every end, error and status through every wire: what is the server's is never an answer."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +22,7 @@ from wire_answers import (
 )
 
 from seal.core import Message, ModelError, Request, RequestError, Tool
+from seal.core.call_formats import repairs_of
 from seal.core.outcomes import fault_in, finish_of, is_known, may_pass, refusal_of
 from seal.core.servers import Standing
 from seal.core.store import Store
@@ -200,6 +202,7 @@ def test_nothing_said_is_the_models_where_tokens_are_counted_and_the_servers_whe
     for said in ("", None):
         nothing = wire.ends(said, None, word)
         assert is_fault(asked(wire, counted(nothing, 0)))
+        assert is_fault(asked(wire, nothing))  # as a server that counts nothing at all
         found, _ = asked(wire, counted(nothing, 5))
         assert (found.content, found.usage.tokens_out) == ("", 5)
     found, _ = asked(wire, counted(wire.ends("Sunny.", None, word), 0))
@@ -218,6 +221,91 @@ def test_arguments_of_two_calls_in_one_text_are_two_calls_or_the_servers_fault(w
     assert [call.arguments for call in again.calls] == [{"city": "Bern"}]
     cut, _ = asked(wire, wire.ends(None, ARGUMENTS + '{"ci', wire.calls))
     assert [call.arguments for call in cut.calls] == [None]
+
+
+TOLD = {
+    "closed": '{"city": "Bern"',
+    "trailing_text": '{"city": "Bern"}<|im_end|>',
+    "arguments_as_text": json.dumps(ARGUMENTS),
+    "code_fence": f"```json\n{ARGUMENTS}\n```",
+    "python_literal": "{'city': 'Bern'}",
+    "said_again": ARGUMENTS * 2,
+}
+
+
+@every_wire
+def test_arguments_are_read_as_those_of_a_text_are_and_the_repair_is_told(wire):
+    if "gemini" in wire.model or (wire.parts is None and "anthropic" in wire.model):
+        return  # arguments are objects there
+    for repair, written in TOLD.items():
+        (call,) = asked(wire, wire.ends(None, written, wire.calls))[0].calls
+        assert (call.arguments, call.raw) == ({"city": "Bern"}, written)
+        assert repairs_of(call) == (repair,)
+    for after in ("<|eot_id|>", "}", "\n</tool_call>", "\nOK, done."):
+        (call,) = asked(wire, wire.ends(None, ARGUMENTS + after, wire.calls))[0].calls
+        assert repairs_of(call) == ("trailing_text",)
+    (call,) = asked(wire, wire.ends(None, f"\ufeff{ARGUMENTS}", wire.calls))[0].calls
+    assert call.arguments == {"city": "Bern"}
+
+
+@every_wire
+def test_a_call_that_the_limit_cut_is_not_closed(wire):
+    if "gemini" in wire.model or (wire.parts is None and "anthropic" in wire.model):
+        return  # arguments are objects there
+    word = "max_output_tokens" if "responses" in wire.model else "length"
+    cut = [wire.ends(None, ARGUMENTS[:-1], word)]
+    if "anthropic" not in wire.model:  # vLLM says `tool_calls` of what its limit cut
+        cut.append(counted(wire.ends(None, ARGUMENTS[:-1], wire.calls), 8192))
+    for one in cut:
+        (call,) = asked(wire, one)[0].calls
+        assert (call.arguments, call.raw) == (None, ARGUMENTS[:-1])
+    (call,) = asked(wire, counted(wire.ends(None, ARGUMENTS[:-1], wire.calls), 9))[0].calls
+    assert call.arguments == {"city": "Bern"}
+
+
+_DIED = '"error": {"code": 502, "message": "Upstream died"}'
+BESIDE = (
+    ('"finish_reason": "WORD"', f'"finish_reason": "WORD", {_DIED}'),
+    ('"content": "The weath"', f'"content": "The weath", {_DIED}'),
+    ('"tool_calls": [', f'{_DIED}, "tool_calls": ['),
+    ('"error": null', _DIED),
+    ('"candidates":', f'{_DIED}, "candidates":'),
+    ('"type": "message", "role"', f'{_DIED}, "type": "message", "role"'),
+    ('"delta": {"stop_reason"', f'"delta": {{{_DIED}, "stop_reason"'),
+)
+"""What a body holds, and the same with an error beside the answer."""
+
+
+@every_wire
+def test_an_error_beside_an_answer_is_the_servers_fault(wire):
+    word = {"tool_use": "end_turn"}.get(wire.calls, "stop")
+    tried = 0
+    for words, arguments, ended in (("The weath", None, word), (None, ARGUMENTS, wire.calls)):
+        whole = wire.ends(words, arguments, ended)
+        for old, new in BESIDE:
+            old, new = (text.replace("WORD", ended) for text in (old, new))
+            if old in whole.body.decode():
+                assert is_fault(asked(wire, changed(whole, old, new))), new
+                tried += 1
+    assert tried > 1
+    found, _ = asked(wire, wire.ends("The weath", None, word))
+    assert found.content == "The weath"
+
+
+@every_wire
+def test_a_call_that_comes_again_under_its_id_is_one_and_the_record_tells_it(wire):
+    def twice(given):
+        lines = given.body.decode()
+        found = re.search(r'\{"(?:type|id|functionCall)"[^[]*?weather.*?\}{1,3}(?=\])', lines)
+        call = found[0].replace('"name": "weather"', '"name": "weather", "id": "a"')
+        if "responses" in wire.model:
+            call = call.replace('"id": "a"', '"id": "a", "call_id": "a"')
+        return Answer(lines.replace(found[0], f"{call}, {call}").encode(), headers=given.headers)
+
+    if wire.parts is not None:
+        return  # other shapes, in the tests of streams
+    (call,) = asked(wire, twice(wire.ends(None, ARGUMENTS, wire.calls)))[0].calls
+    assert call.arguments == {"city": "Bern"} and repairs_of(call) == ("said_again",)
 
 
 @pytest.mark.skipif("anthropic, streamed" not in WIRES, reason="no extra anthropic")
@@ -270,7 +358,6 @@ def test_answers_stay_the_models(wire):
         ("Sunny.", None, "stop"),
         (None, ARGUMENTS, wire.calls),
         ("I look.", ARGUMENTS, "stop"),
-        ("", None, "stop"),
     ):
         if word == "stop" and wire.calls == "tool_use":
             word = "end_turn"
@@ -364,7 +451,8 @@ def test_no_fault_is_kept(wire, tmp_path):
 
 
 def test_the_table_of_ends():
-    assert not fault_in("stop", False, 0) and not fault_in("length", False, 0)
+    assert fault_in("stop", False, 0) and not fault_in("length", False, 0)
+    assert not fault_in("stop", False, 0, tokens=0, thought=True)
     assert not fault_in("", True, 0) and not fault_in("weekend", True, 0)
     assert fault_in("tool_calls", True, 0) and not fault_in("tool_calls", False, 1)
     assert fault_in("", False, 0) and fault_in("", False, 1, readable=False)

@@ -1,8 +1,10 @@
+import base64
 import json
 import logging
 import re
 import time
 
+import numpy as np
 import pytest
 from failing_embedders import QUICK, failing
 from servers import (
@@ -406,3 +408,29 @@ def test_neither_identity_nor_text_of_an_embedder_holds_a_password(monkeypatch):
 def test_a_body_of_the_server_is_shortened():
     with server_of(Answer(json.dumps({"detail": "x" * 5000}).encode(), 400)) as server:
         assert len(told(server)) < 600
+
+
+def test_an_error_beside_vectors_is_asked_again():
+    good = [{"index": 0, "embedding": [1.0]}, {"index": 1, "embedding": [2.0]}]
+    beside = answer({"data": good, "error": {"message": "model crashed", "code": 500}})
+    with server_of(beside) as server:
+        assert len(embedder(server).embed(["e", "ee"])) == 2
+    assert len(server.received) == 2
+
+
+@pytest.mark.parametrize("kind", [">f4", "<f8", "<f2"])
+def test_numbers_of_another_form_are_no_vectors(kind):
+    drawn = np.random.default_rng(0).normal(size=(2, 256)) / 16
+    sparse = np.zeros((2, 256))
+    sparse[0, :4], sparse[1, 4:8] = 0.5, 0.25
+    for vectors in (drawn, sparse) if kind != "<f2" else (drawn,):
+        for form in ("<f4", kind):
+            texts = [base64.b64encode(row.astype(form).tobytes()).decode() for row in vectors]
+            items = [{"index": n, "embedding": text} for n, text in enumerate(texts)]
+            with ModelServer([answer({"data": items})], repeat=True) as server:
+                built = embedder(server)
+                if form == "<f4":
+                    assert np.allclose(built.embed(["sun", "rain"]), vectors)
+                else:
+                    with pytest.raises(ModelError, match="row 0"):
+                        built.embed(["sun", "rain"])

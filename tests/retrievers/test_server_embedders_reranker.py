@@ -65,7 +65,10 @@ def test_a_text_without_a_score_is_an_error(given):
 
 
 def test_an_answer_without_its_scores_is_asked_for_again():
-    for trouble in (answer({"results": []}), answer({"error": {"message": "gone"}}), failure(503)):
+    scored = [{"index": 0, "relevance_score": 1.0}, {"index": 1, "relevance_score": 2.0}]
+    beside = answer({"results": scored, "error": {"message": "worker died"}})
+    empty, gone = answer({"results": []}), answer({"error": {"message": "gone"}})
+    for trouble in (empty, gone, beside, failure(503)):
         with ModelServer(played([trouble], scores_of)) as server:
             assert scorer(server).scores(PAIRS) == [3.0, 4.0, 3.0]
         assert len(server.received) == 3

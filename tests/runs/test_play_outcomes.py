@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from servers import Answer, Received, answer, calls, played, text
+from servers import Answer, Received, answer, calls, message, played, text
 from small_pools import asked_city, by_server, play, weather_goal, weather_task, write_pool
 
 import seal
@@ -341,6 +341,58 @@ def test_calls_that_a_server_leaves_in_the_text_are_counted_told_and_read_by_fam
         assert repairs_of(step.call) == ("in_content",)
     else:
         assert (step.finish_reason, step.content) == ("stop", HERMES)
+
+
+def swallowed(written: str):
+    """Return a script of a server that takes calls for thinking."""
+
+    def script(request: Received) -> Answer:
+        if request.body["messages"][-1]["role"] == "tool":
+            return text("It is sunny.")
+        return message("", reasoning_content=f"I look.\n{written}")
+
+    return script
+
+
+@pytest.mark.parametrize(
+    ("model", "format", "written", "how"),
+    [
+        ("small", "native", HERMES, "thoughts"),
+        ("qwen3-8b", "native", HERMES, "read"),
+        ("small", "json", '{"name": "weather", "arguments": {"city": "Rome"}}', "thoughts"),
+    ],
+)
+def test_calls_that_a_server_leaves_in_the_thinking_are_told_and_read_by_family(
+    model_server, one, tmp_path, model, format, written, how
+):
+    server = model_server(swallowed(written))
+    direct(one, tmp_path / "run", server, model=f"openai/{model}", format=format)
+    run = seal.Run.load(tmp_path / "run")
+    assert run.summary["calls_in_text"] == {how: 1}
+    told = (
+        "warning: 1 answer holds a call as text in the thinking, and nothing else: start the "
+        "server with the parser of this model's thinking, or with none"
+    )
+    assert (told in summary_notes(run.folder)) == (how == "thoughts")
+    assert run["call_f1"].mean == (how == "read")
+    if how == "read":
+        step = next(step for step in next(run.folder.trajectories()).steps if step.finish_reason)
+        assert repairs_of(step.call) == ("in_thoughts",) and step.reasoning == "I look."
+
+
+def test_repairs_of_native_calls_are_counted_and_told(model_server, one, tmp_path):
+    def script(request: Received) -> Answer:
+        if request.body["messages"][-1]["role"] == "tool":
+            return text("It is sunny.")
+        function = {"name": "weather", "arguments": '{"city": "Rome"'}
+        return message(None, [{"id": "a", "type": "function", "function": function}])
+
+    direct(one, tmp_path / "run", model_server(script))
+    run = seal.Run.load(tmp_path / "run")
+    told = "1 call repaired to be read: closed 1"
+    assert run.summary["repaired"] == {"calls": 1, "closed": 1}
+    assert told in summary_notes(run.folder) and told in repr(run)
+    assert run["call_f1"].mean == 1
 
 
 def test_empty_answers_are_scored_and_told(model_server, one, tmp_path):

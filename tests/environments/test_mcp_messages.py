@@ -1,0 +1,190 @@
+"""What MCP servers send that the protocol does not have: read where it can be, else their fault."""
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from looped import every_case
+from mcp_servers import Scripted, scripted
+
+pytest.importorskip("mcp")
+
+from seal.core import InfrastructureError
+from seal.core.values import json_text
+from seal.environments.mcp_messages import mend
+from seal.environments.mcp_servers import McpServer, Sessions
+
+SUNNY = {"type": "text", "text": "sunny"}
+
+
+@every_case(
+    ("result", "content", "value"),
+    [
+        ({"content": [{"type": "video", "data": "x"}, SUNNY]}, "[video]\nsunny", None),
+        ({"content": [SUNNY, 5, {"type": "text"}]}, "sunny\n[unknown]\n[text]", None),
+        ({"content": None, "structuredContent": {"a": 1}}, '{"a":1}', {"a": 1}),
+        ({"structuredContent": {"a": 1}}, '{"a":1}', {"a": 1}),
+        ({"content": [SUNNY], "structuredContent": [1]}, "sunny", None),
+        ({"content": [SUNNY], "structuredContent": 7, "_meta": 3}, "sunny", None),
+        (
+            {"content": [SUNNY], "structuredContent": {"x": float("nan"), "y": [1e999]}},
+            'sunny\n{"x":null,"y":[null]}',
+            {"x": None, "y": [None]},
+        ),
+    ],
+)
+def test_what_is_good_beside_something_wrong_is_what_a_model_reads(result, content, value):
+    with scripted(Scripted(json.loads(json.dumps(result)))) as sessions:
+        answer = sessions.of("shop").call("look", {})
+    assert answer.error is None
+    assert (answer.content, answer.value) == (content, content if value is None else value)
+    json_text(answer.value)  # a store can keep it
+
+
+@every_case(
+    ("result", "says"),
+    [
+        ({"content": None}, "content: expected a list, got None"),
+        ({"content": "sunny"}, "content: expected a list, got 'sunny'"),
+        ({}, "content: is missing"),
+        ({"content": [{"type": "video"}]}, "no part of it can be read"),
+        ({"content": [], "structuredContent": 7}, "structuredContent"),
+    ],
+)
+def test_an_answer_of_which_nothing_can_be_read_is_the_servers_fault(result, says):
+    with scripted(shop := Scripted(result)) as sessions:
+        session = sessions.of("shop")
+        with pytest.raises(
+            InfrastructureError, match=f"MCP server 'shop' failed at 'look': .*{says}"
+        ):
+            session.call("look", {})
+        assert session.call("look", {}).content == "sunny" and shop.calls == 2
+
+
+def test_a_text_beside_a_structure_against_the_tools_schema_is_read():
+    schema = {"type": "object", "properties": {"sun": {"type": "string"}}, "required": ["sun"]}
+    tool = {"name": "look", "inputSchema": {"type": "object"}, "outputSchema": schema}
+    given = [
+        {"content": [SUNNY], "structuredContent": {"sun": 5}},
+        {"content": [SUNNY]},
+        {"content": [], "structuredContent": {"sun": 5}},
+    ]
+    with scripted(Scripted(*given, tools=[tool])) as sessions:
+        session = sessions.of("shop")
+        for _ in range(2):
+            assert session.call("look", {}).content == "sunny"
+        with pytest.raises(InfrastructureError, match="5 is not of type 'string'"):
+            session.call("look", {})
+
+
+def error(code: int, message: str) -> dict[str, Any]:
+    return {"error": {"code": code, "message": message}}
+
+
+def test_an_error_of_what_is_behind_a_server_is_asked_again_and_never_the_tools(monkeypatch):
+    monkeypatch.setattr("seal.environments.mcp_servers._WAITS_S", (0.01, 0.01))
+    for said in (
+        "upstream connect error: 503",
+        "connect ECONNREFUSED 10.0.0.1:443",
+        "Request failed with status code 502",
+        "Bad Gateway",
+    ):
+        down = error(-32603, said)
+        with scripted(shop := Scripted(down, "rain", down, down, down)) as sessions:
+            session = sessions.of("shop")
+            assert session.call("look", {}).content == "rain" and shop.calls == 2
+            with pytest.raises(InfrastructureError, match="failed at 'look': "):
+                session.call("look", {})
+            assert shop.calls == 5
+
+
+def test_other_errors_of_the_protocol_stay_the_tools():
+    for code, said in ((-32603, "no city of 503 letters"), (-32602, "upstream is no city")):
+        with scripted(Scripted(error(code, said))) as sessions:
+            assert sessions.of("shop").call("look", {}).error == {"kind": "api", "message": said}
+
+
+LINES = """
+import json, sys
+
+told = {
+    "initialize": {
+        "protocolVersion": "VERSION",
+        "capabilities": {"tools": {}},
+        "serverInfo": {"name": "shop", "version": "1"},
+    },
+    "tools/list": {"tools": [{"name": "look", "inputSchema": {"type": "object"}}]},
+}
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked.get("method") == "tools/call":
+        written = asked["params"]["arguments"]["line"].replace("ID", str(asked["id"]))
+        sys.stdout.buffer.write(written.encode("latin-1") + b"\\n")
+        sys.stdout.buffer.flush()
+    elif "id" in asked:
+        known = asked["method"] in told
+        answer = {"result": told[asked["method"]]} if known else {
+            "error": {"code": -32601, "message": "no such method"}
+        }
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], **answer}), flush=True)
+"""
+GOOD = '{"jsonrpc": "2.0", "id": ID, "result": {"content": [{"type": "text", "text": "sunny"}]}}'
+
+
+def started(version: str = "2025-06-18") -> dict[str, McpServer]:
+    return {"shop": McpServer((sys.executable, "-c", LINES.replace("VERSION", version)))}
+
+
+@every_case(
+    "line",
+    [
+        GOOD.replace("sunny", "sunny \xff\xfe"),
+        GOOD.replace("sunny", "sunny \\ud83d"),
+        f"[{GOOD}]",
+        GOOD.replace('"jsonrpc": "2.0", ', ""),
+        GOOD[:-1] + ', "error": {"code": -32000, "message": "x"}}',
+        GOOD.replace('{"content"', '["content"')
+        .replace("]}}", "]]}")
+        .replace('"content": ', "1, "),
+        '{"jsonrpc": "2.0", "id": ID, "result": "sunny"}',
+        '{"jsonrpc": "2.0", "id": ID, "error": {"code": "E1", "message": "x"}}',
+    ],
+)
+def test_a_line_that_was_to_be_an_answer_is_no_silence(line):
+    with Sessions(started(), 30) as sessions:
+        session = sessions.of("shop")
+        with pytest.raises(InfrastructureError, match="failed at 'look'"):
+            session.call("look", {"line": line})
+        assert session.call("look", {"line": GOOD}).content == "sunny"
+
+
+def test_other_lines_and_odd_notifications_are_passed_over(tmp_path):
+    noise = ["DEBUG calling", "{not json", '{"hello": 1}', "[]", "null"]
+    odd = {"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "wild"}}
+    line = "\n".join([*noise, json.dumps(odd), GOOD])
+    code = (
+        "import json, sys\n"
+        "from seal.environments.mcp_servers import McpServer, Sessions\n"
+        "servers = {'shop': McpServer((sys.executable, '-c', sys.argv[1]))}\n"
+        "with Sessions(servers, 30) as sessions:\n"
+        "    print(sessions.of('shop').call('look', {'line': sys.argv[2]}).content)\n"
+    )
+    words = [sys.executable, "-c", code, LINES.replace("VERSION", "2025-06-18"), line]
+    ended = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert (ended.stdout, ended.stderr) == ("sunny\n", "")
+
+
+def test_another_version_of_the_protocol_is_told_with_its_repair():
+    with (
+        Sessions(started("2099-01-01"), 30) as sessions,
+        pytest.raises(InfrastructureError, match=r"2099-01-01; take a version .* that speaks"),
+    ):
+        sessions.of("shop")
+
+
+def test_a_mended_result_is_mended_no_further():
+    result = {"content": [{"type": "video"}, SUNNY]}
+    assert mend(result) == "" == mend(result)
+    assert result == {"content": [{"type": "text", "text": "[video]"}, SUNNY]}
