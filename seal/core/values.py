@@ -63,16 +63,23 @@ def json_value(text: bytes | str) -> Any:
     if not any(long in digits for long in _LONG):
         return orjson.loads(text)
     try:
-        orjson.loads(text)
-    except orjson.JSONDecodeError:
-        # Beyond 308 digits orjson refuses a number. Python's reader takes halves of surrogate
-        # pairs too, so a text that may have some stays refused.
-        if b"\\ud" in raw.lower():
-            raise
-    try:
-        return json.loads(raw, parse_float=_finite, parse_constant=_finite)
-    except (ValueError, RecursionError) as error:
-        raise orjson.JSONDecodeError(str(error), "", 0) from error
+        value = json.loads(raw.decode(), parse_float=_finite, parse_constant=_finite)
+        if b"\\ud" in raw.lower():  # Python reads halves of surrogate pairs, orjson does not
+            json.dumps(value, ensure_ascii=False).encode()
+    except json.JSONDecodeError as error:
+        raise orjson.JSONDecodeError(error.msg, error.doc, error.pos) from error
+    except RecursionError as error:
+        raise orjson.JSONDecodeError("it is nested too deep", "", 0) from error
+    except ValueError as error:
+        raise orjson.JSONDecodeError(number_fault(error), "", 0) from error
+    return value
+
+
+def number_fault(error: ValueError) -> str:
+    """Return what Python says of a number that it cannot read, without its advice to programs."""
+    if "integer string conversion" in str(error):
+        return "a whole number has more than 4,300 digits"
+    return str(error)
 
 
 def _finite(text: str) -> float:

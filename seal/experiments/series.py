@@ -17,7 +17,7 @@ from seal.core.files import LOCK, AtomicFile, Lock, is_held, whole_name
 from seal.core.records import to_plain
 from seal.core.secrets import without_keys
 from seal.core.text import counted
-from seal.core.values import INDENTED, json_bytes
+from seal.core.values import INDENTED, json_bytes, json_value
 from seal.pools.importer import Notes, WorldFile
 from seal.pools.lookup import world_files_of
 from seal.pools.pool import StoredPool
@@ -262,7 +262,7 @@ def parsed(path: Path, repair: str) -> Any:
         DataError: It is no JSON.
     """
     try:
-        return orjson.loads(path.read_bytes())
+        return json_value(path.read_bytes())
     except orjson.JSONDecodeError as error:
         raise DataError(f"{path}: not JSON: {error}; {repair}") from error
 

@@ -14,8 +14,6 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from seal.agents.roles import PROMPTS
 from seal.core import JSON, DataError, Metric, OutageError, Score, UsageError, shortened
 from seal.core.files import AtomicFile, Lock, in_work, naming, part_of, remove
@@ -23,6 +21,7 @@ from seal.core.records import from_plain, write_records
 from seal.core.registry import name_of
 from seal.core.store import open_store
 from seal.core.text import counted
+from seal.core.values import json_value
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.goals import LeftOutMetric, answer_of
 from seal.evaluation.panel import MISSING, recorded_panel
@@ -433,7 +432,7 @@ def _scored_chats(path: Path) -> set[Pair]:
     with path.open("rb") as lines:
         for line in lines:
             try:
-                fields = orjson.loads(line)
+                fields = json_value(line)
                 found.add((str(fields["task_id"]), int(fields["trial"])))
             except (ValueError, KeyError, TypeError):
                 continue  # scoring writes the file anew

@@ -52,10 +52,10 @@ def read_index(path: Path) -> FileIndex:
     """Return what is known of a file; `NOTHING` where it has no index, or not of its own."""
     try:
         head, body = _place(path).read_bytes().split(b"\n", 1)
-        told = orjson.loads(head)
+        told = json_value(head)
         size = int(told["size"])
         if _digest(body) == told["body"] and _end_of(path, size) == told["end"]:
-            return FileIndex(size, int(told["lines"]), dict(orjson.loads(body)))
+            return FileIndex(size, int(told["lines"]), dict(json_value(body)))
     except (OSError, ValueError, KeyError, TypeError):
         pass
     return NOTHING
@@ -390,7 +390,7 @@ class Journal(KeyedLines[Pair]):
     def _key(self, line: bytes, number: int) -> Pair:
         """Take note of a trajectory, and return its task and trial."""
         try:
-            fields: dict[str, Any] = orjson.loads(line)
+            fields: dict[str, Any] = json_value(line)
             if fields["schema"] != SCHEMAS[Trajectory]:
                 raise DataError(f"{self.path}, line {number}: schema {fields['schema']!r}")
             failed = any(stop["reason"] == "error" for stop in fields["stops"])
@@ -527,7 +527,7 @@ def timings_of(path: Path, after: FileIndex = NOTHING) -> Iterator[dict[str, Any
             if not line.endswith(b"\n"):
                 return  # torn by a kill: the chat is played again
             try:
-                fields = orjson.loads(line)
+                fields = json_value(line)
                 asked = read_ledger(fields.get("asked", []))
                 if "task_id" in fields:
                     if not isinstance(fields["task_id"], str):

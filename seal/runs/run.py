@@ -406,7 +406,7 @@ def _id_of(line: bytes) -> str:
     head, found, _ = line.removeprefix(_TASK).partition(b'",')
     if found and b"\\" not in head and line.startswith(_TASK):
         return head.decode()
-    return str(orjson.loads(line)["id"])
+    return str(json_value(line)["id"])
 
 
 def _lines_of(path: Path) -> int:
@@ -495,7 +495,7 @@ def read_human(run: RunFolder) -> Ratings | None:
     if not path.is_file():
         return None
     try:
-        return Ratings(**orjson.loads(path.read_bytes()))
+        return Ratings(**json_value(path.read_bytes()))
     except (TypeError, orjson.JSONDecodeError) as error:
         raise DataError(f"{path}: {error}; delete it and import the ratings again") from error
 

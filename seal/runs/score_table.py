@@ -14,13 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-import orjson
-
 from seal.core import DataError
 from seal.core.arrays import Floats, Integers, NDArray, np
 from seal.core.files import AtomicFile
 from seal.core.secrets import without_keys
-from seal.core.values import json_bytes
+from seal.core.values import json_bytes, json_value
 from seal.evaluation.statistics import ranks
 from seal.runs.scores import (
     ABSENT,
@@ -186,7 +184,7 @@ def _kept(scores: Path) -> ScoreTable | None:
         if size > scores.stat().st_size:  # the columns of its lines are a fraction of them
             return None
         with np.load(path, allow_pickle=False) as parts:
-            told = orjson.loads(parts["told"].tobytes())
+            told = json_value(parts["told"].tobytes())
             if told["version"] != _VERSION or tuple(told["lines"]) != _stamp(scores):
                 return None
             goals, values, why = (parts[name] for name in ("goals", "values", "why"))

@@ -24,7 +24,9 @@ from seal.core import (
     Completion,
     DataError,
     Goal,
+    Milestone,
     OutageError,
+    Plan,
     Reply,
     Request,
     Response,
@@ -33,6 +35,7 @@ from seal.core import (
     ToolCall,
     write_records,
 )
+from seal.core.conditions import Argument, Called
 from seal.models.given_answers import ScriptedModel
 from seal.report.run_pages import write_report
 from seal.report.run_results import summary_notes
@@ -440,3 +443,28 @@ def test_options_of_the_main_model_leave_the_baselines_alone(model_server, pool,
     assert result.exit_code == 0
     assert (result.folder.path / "floor" / "summary.json").is_file()
     assert {request.body["top_p"] for request in server.received} == {0.5}
+
+
+@pytest.mark.parametrize("digits", [310, 4_299])
+def test_a_run_with_a_whole_number_of_very_many_digits_is_read_again(
+    model_server, tmp_path, digits
+):
+    """In a call, in a tool's result, in gold and as a schema's default."""
+    number = int("9" * digits)
+    given = {"type": "object", "properties": {"id": {"default": number}}}
+    tools = [Tool("find", "find", "Find.", given)]
+    gold = Milestone(Called("find", {"id": Argument((number,))}))
+    goal = Goal("Find it.", plans=(Plan((gold,)),), offered=("find",))
+    pool = write_pool(tmp_path / "pool", [Task("one", "own", (goal,))], tools=tools)
+    server = model_server(by_manager(calls(("find", json.dumps({"id": number})))))
+    played = play(pool, tmp_path / "run", model="openai/x", base_url=server.url)
+
+    assert played.exit_code == 0
+    readable(played)
+    again = rescore(played.folder.path)
+    write_report(again.folder)
+    assert again.summary["metrics"] == played.summary["metrics"]
+    assert (
+        play(pool, tmp_path / "run", model="openai/x", base_url=server.url, resume=True).exit_code
+        == 0
+    )
