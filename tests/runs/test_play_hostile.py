@@ -456,15 +456,17 @@ def test_a_run_with_a_whole_number_of_very_many_digits_is_read_again(
     gold = Milestone(Called("find", {"id": Argument((number,))}))
     goal = Goal("Find it.", plans=(Plan((gold,)),), offered=("find",))
     pool = write_pool(tmp_path / "pool", [Task("one", "own", (goal,))], tools=tools)
-    server = model_server(by_manager(calls(("find", json.dumps({"id": number})))))
-    played = play(pool, tmp_path / "run", model="openai/x", base_url=server.url)
+    called = calls(("find", json.dumps({"id": number})))
+
+    def script(request: Received) -> Answer:
+        return called if request.body["messages"][-1]["role"] == "user" else text("done")
+
+    server = model_server(script)
+    settings = {"model": "openai/x", "base_url": server.url, "team": "direct"}
+    played = play(pool, tmp_path / "run", **settings)
 
     assert played.exit_code == 0
     readable(played)
-    again = rescore(played.folder.path)
-    write_report(again.folder)
-    assert again.summary["metrics"] == played.summary["metrics"]
-    assert (
-        play(pool, tmp_path / "run", model="openai/x", base_url=server.url, resume=True).exit_code
-        == 0
-    )
+    assert rescore(played.folder.path)["metrics"] == played.summary["metrics"]
+    write_report(played.folder)
+    assert play(pool, tmp_path / "run", resume=True, **settings).exit_code == 0
