@@ -8,6 +8,7 @@ import json
 import math
 import re
 import threading
+import tomllib
 import unicodedata
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -51,6 +52,10 @@ INDENTED = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
 """How JSON files that people may read are written."""
 
 
+_LONGEST_WHOLE = 3_500
+"""Hexadecimal digits of a whole number that surely has no more decimal ones than Python writes."""
+
+
 def json_value(text: bytes | str) -> Any:
     """Return the value of a JSON text, whole numbers with all their digits.
 
@@ -73,6 +78,22 @@ def json_value(text: bytes | str) -> Any:
     except ValueError as error:
         raise orjson.JSONDecodeError(number_fault(error), "", 0) from error
     return value
+
+
+def toml_value(content: bytes) -> dict[str, Any]:
+    """Return what a TOML file holds; a byte-order mark is left out.
+
+    Raises:
+        ValueError: It holds none, or nests too deep.
+    """
+    try:
+        return tomllib.loads(content.decode("utf-8-sig"))
+    except RecursionError as error:
+        raise ValueError("it is nested too deep") from error
+    except UnicodeDecodeError:
+        raise
+    except ValueError as error:
+        raise ValueError(number_fault(error)) from error
 
 
 def number_fault(error: ValueError) -> str:
@@ -255,6 +276,11 @@ def parse_expression(text: str) -> ast.expr:
         ValueError: The text is none, or nested too deeply.
     """
     tree: ast.Expression = _parsed(text.strip(), "eval")
+    if len(text) > _LONGEST_WHOLE:  # a hexadecimal number, which Python reads but never writes
+        for node in ast.walk(tree):
+            number = getattr(node, "value", None)
+            if isinstance(number, int) and not _has_digits(number):
+                raise ValueError("no Python expression: a number is too large")
     return tree.body
 
 

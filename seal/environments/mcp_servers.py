@@ -28,6 +28,7 @@ from seal.core import (
     needing,
     shortened,
 )
+from seal.core.files import content_of
 from seal.core.secrets import SHORTEST_IN_FILES, check_url, is_secret, note_keys, public_url
 from seal.core.values import digest, json_text, json_value, well_formed
 
@@ -185,7 +186,7 @@ def _is_file(word: str) -> bool:
 def _entries(path: Path) -> Mapping[str, Any]:
     """Return the entries of a file by the names of the servers, but for disabled ones."""
     try:
-        content = json_value(path.read_bytes())
+        content = json_value(content_of(path))
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}; name a file") from error
     except orjson.JSONDecodeError as error:

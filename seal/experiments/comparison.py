@@ -12,6 +12,7 @@ from typing import Any
 
 from seal.core import DataError, Scale, Task, UnknownNameError, UsageError, cluster_of
 from seal.core.arrays import Floats, NDArray, np
+from seal.core.files import opened
 from seal.core.records import SCHEMAS
 from seal.core.values import json_value
 from seal.evaluation.goals import RATE
@@ -397,7 +398,7 @@ def clusters_of(run: RunFolder) -> dict[str, str]:
         if not path.is_file():
             raise FileNotFoundError(path)  # for a pipe's writer it would wait
         found = {}
-        with path.open("rb") as lines:
+        with opened(path) as lines:
             for one in map(json_value, filter(bytes.strip, lines)):
                 if one["schema"] != SCHEMAS[Task] or not isinstance(one["id"], str):
                     raise TypeError

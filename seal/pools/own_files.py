@@ -26,6 +26,7 @@ from seal.core import (
     shortened,
 )
 from seal.core.conditions import ANY, Called
+from seal.core.files import content_of
 from seal.core.registry import is_module, load_dotted
 from seal.core.values import exact_json, json_text, parse_module
 from seal.pools.benchmark import Benchmark, OwnTool, OwnTools
@@ -231,7 +232,7 @@ def _yaml(path: Path) -> Any:
     except ImportError as error:
         raise UsageError(f"{path}: install PyYAML, or save the document as JSON") from error
     try:
-        return yaml.safe_load(utf8_text(path.read_bytes(), str(path)))
+        return yaml.safe_load(utf8_text(content_of(path), str(path)))
     except (yaml.YAMLError, RecursionError) as error:
         raise DataError(f"{path}: no YAML: {error}") from error
 

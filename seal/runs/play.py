@@ -27,7 +27,7 @@ from typing import IO, TYPE_CHECKING, Any
 from seal.agents.teams import MANAGER
 from seal.core import Metric, ModelError, OutageError, Trajectory, UsageError
 from seal.core.concurrency import within
-from seal.core.files import AtomicFile, Lock
+from seal.core.files import AtomicFile, Lock, opened
 from seal.core.records import decode, encode, without_cycle_search
 from seal.core.registry import name_of, warn_once
 from seal.evaluation import REGISTRY as METRICS
@@ -345,7 +345,7 @@ class _Chats:
                 stack.enter_context(self._watched())
             outcomes = self._outcomes(done, wanted)
             self.files = [
-                stack.enter_context((folder.path / name).open("rb"))
+                stack.enter_context(opened(folder.path / name))
                 for name in ("run.json", "tasks.jsonl", "tools.jsonl")
             ]
             stack.callback(os.chdir, Path.cwd())

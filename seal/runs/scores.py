@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Generic
 
 from seal.core import DataError, Score
+from seal.core.files import opened
 from seal.core.records import SCHEMAS, Record, decode
 from seal.core.values import json_text, json_value
 from seal.evaluation.goals import INFRASTRUCTURE
@@ -159,7 +160,7 @@ class RecordLookup(Generic[Record]):
         return list(self._read(spans)) if spans else []
 
     def _read(self, spans: Iterable[_Span]) -> Iterator[Record]:
-        with self.path.open("rb") as file:
+        with opened(self.path) as file:
             for span in spans:
                 file.seek(span.start)
                 lines = filter(bytes.strip, file)

@@ -356,3 +356,13 @@ def test_a_data_set_of_a_hub_needs_its_library() -> None:
         pytest.skip("it is installed")
     with pytest.raises(UsageError, match="questions: datasets is not installed: pip install data"):
         benchmark_of("shop", [GET], "hf:somebody/questions")
+
+
+@pytest.mark.parametrize("number", ["0x" + "f" * 4_000, "-0o" + "7" * 6_000, f"[0b{'1' * 20_000}]"])
+def test_a_call_with_a_number_that_nobody_writes_is_left_out(number: str) -> None:
+    """Python reads it, as it is no decimal one, and refuses to write it."""
+    ship = {"name": "ship", "parameters": {"type": "object", "properties": {"id": {}}}}
+    rows = [{"query": "Ship.", "calls": f"ship(id={number})"}, {"query": "Ship.", "calls": "ship"}]
+    bench, notes = benchmark_of("shop", [ship], rows)
+    assert len(bench._tasks) == 1
+    assert "is no call" in notes.malformed[0]

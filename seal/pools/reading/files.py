@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import orjson
 
 from seal.core import DataError, UnknownNameError, shortened
+from seal.core.files import opened
 from seal.core.values import MAX_DEPTH, digest, json_value, nested_deeper, well_formed
 from seal.pools.importer import REGISTRY, Notes
 
@@ -647,7 +648,7 @@ def lines_of(path: Path) -> Iterator[bytes]:
         DataError: It is no whole gzip file, or unpacks to too much.
     """
     if path.suffix != PACKED:
-        with path.open("rb") as lines:
+        with opened(path) as lines:
             yield from lines
         return
     size = path.stat().st_size

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.core import JSON, DataError, needing
-from seal.core.files import AtomicFile
+from seal.core.files import AtomicFile, content_of, opened
 from seal.core.text import counted
 from seal.pools.reading.files import PACKED, RATIO, SMALL, Parse, Placed, Torn, json_records
 
@@ -156,7 +156,7 @@ def arrow_records(path: Path) -> Iterator[Placed]:
     from pyarrow import ArrowException, ipc
 
     try:
-        with path.open("rb") as file, ipc.open_stream(file) as stream:
+        with opened(path) as file, ipc.open_stream(file) as stream:
             _check_distinct(str(path), stream.schema.names)
             rows = chain.from_iterable(batch.to_pylist() for batch in stream)
             for number, row in enumerate(rows):
@@ -215,7 +215,7 @@ class CsvRows:
 
     def __init__(self, path: Path, what: str) -> None:
         try:
-            text = path.read_text(encoding="utf-8-sig")
+            text = content_of(path).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
         except OSError as error:
             raise DataError(f"{path}: {error.strerror}; give a file of {what}") from None
         except UnicodeDecodeError as error:

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any
 from seal.core import JSON, DataError, shortened
 from seal.core.schemas import schema_validator
 from seal.core.text import counted
-from seal.core.values import MAX_DEPTH, json_text, literal_value, nested_deeper, parse_expression
+from seal.core.values import (
+    MAX_DEPTH,
+    json_text,
+    literal_value,
+    nested_deeper,
+    parse_expression,
+    well_formed,
+)
 from seal.pools.reading.files import expect, field_of, function_name, json_of_text
 
 if TYPE_CHECKING:
@@ -346,6 +353,8 @@ def _as_json(value: Any) -> JSON:
         return [_as_json(item) for item in value]
     if isinstance(value, dict):
         return {_key(key): _as_json(item) for key, item in value.items()}
+    if isinstance(value, str) and well_formed(value) != value:
+        raise ValueError("JSON cannot hold half of a surrogate pair")
     if value is None or isinstance(value, (str, bool, int)):
         return value
     if isinstance(value, float) and math.isfinite(value):
