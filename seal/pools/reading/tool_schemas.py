@@ -6,7 +6,7 @@ import ast
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -374,31 +374,54 @@ _METHODS = ("get", "put", "post", "delete", "patch", "head", "options")
 _DEEPEST = 12
 """Steps along which references are followed; a schema below is any value."""
 _MOST = 10_000
-"""Parts of one schema that are followed: references that fork at each step could be millions."""
+"""Parts of one operation that are followed: references that fork at each step could be millions."""
+_MOST_OF_ALL = 2_000_000
+"""Parts of all operations of a document."""
 
 
-def openapi_tools(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+_TOO_MUCH = (
+    f"the operations before it name more than {_MOST_OF_ALL:,} parts by their references; save it "
+    "in a document of its own"
+)
+
+
+def openapi_tools(
+    document: Mapping[str, Any], torn: Callable[[DataError], None]
+) -> Iterator[dict[str, Any]]:
     """Yield a schema for each operation: its parameters and the fields of its JSON body in one map.
 
+    Args:
+        document: As it was read.
+        torn: Told an operation that is none, or for which nothing is left of what may be followed.
+
     Raises:
-        DataError: `paths` is no map of maps.
+        DataError: `paths` is no map.
     """
-    whole = dict(document)
+    whole, room = dict(document), _MOST_OF_ALL
     for path, item in field_of(whole, "paths", dict).items():
-        for method in _METHODS:
-            if method in expect(item, dict, path):
-                operation = expect(item[method], dict, f"{path}: {method}")
-                given = [
-                    _resolved(whole, parameter)
-                    for part in (item, operation)
-                    for parameter in expect(part.get("parameters") or [], list, path)
-                ]
-                yield _tool(whole, f"{method}_{path}", operation, given)
+        methods = [each for each in _METHODS if each in item] if isinstance(item, dict) else [""]
+        for method in methods:
+            most = min(_MOST, room)
+            left = iter(range(most))
+            try:
+                if not room:
+                    raise DataError(f"{path}: {method}: {_TOO_MUCH}")
+                tool = _tool(whole, path, method, left)
+            except DataError as error:
+                torn(error)
+            else:
+                yield tool
+            room -= next(left, most)
 
 
-def _tool(
-    whole: dict[str, Any], place: str, operation: dict[str, Any], given: list[dict[str, Any]]
-) -> dict[str, Any]:
+def _tool(whole: dict[str, Any], path: str, method: str, left: Iterator[int]) -> dict[str, Any]:
+    item = field_of(whole["paths"], path, dict)
+    operation = expect(item[method], dict, f"{path}: {method}")
+    given = [
+        _resolved(whole, parameter, left)
+        for part in (item, operation)
+        for parameter in expect(part.get("parameters") or [], list, path)
+    ]
     properties: dict[str, Any] = {}
     required: list[str] = []
     for parameter in given:
@@ -412,13 +435,15 @@ def _tool(
             told = {"description": parameter["description"]} if parameter.get("description") else {}
             properties[name] = {**schema, **told}
             required += [name] * bool(parameter.get("required"))
-    content = _resolved(whole, operation.get("requestBody")).get("content")
+    content = _resolved(whole, operation.get("requestBody"), left).get("content")
     if isinstance(content, dict):
         of_json = [body for kind, body in content.items() if "json" in kind]
-        _add_body(_resolved(whole, next(iter(of_json), {})).get("schema"), properties, required)
+        body = _resolved(whole, next(iter(of_json), {}), left)
+        _add_body(body.get("schema"), properties, required)
+    id = operation.get("operationId")
     texts = (operation.get("summary"), operation.get("description"))
     return {
-        "name": function_name(str(operation.get("operationId") or place)),
+        "name": function_name(id if isinstance(id, str) and id else f"{method}_{path}"),
         "description": "\n".join(dict.fromkeys(t for t in texts if isinstance(t, str) and t)),
         "parameters": {
             "type": "object",
@@ -442,9 +467,9 @@ def _add_body(schema: Any, properties: dict[str, Any], required: list[str]) -> N
         required.append("body")
 
 
-def _resolved(whole: dict[str, Any], value: Any) -> dict[str, Any]:
+def _resolved(whole: dict[str, Any], value: Any, left: Iterator[int]) -> dict[str, Any]:
     """Return a part of the document with what its references within the document name."""
-    found = _followed(whole, value, 0, iter(range(_MOST)))
+    found = _followed(whole, value, 0, left)
     return found if isinstance(found, dict) else {}
 
 
