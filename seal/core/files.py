@@ -161,6 +161,8 @@ class Lock:
 
     def __enter__(self) -> Lock:
         """Take the lock."""
+        if self._path.exists() and not self._path.is_file():
+            raise UsageError(f"{_no_plain(self._path)}; remove it")
         self._file = self._path.open("a+")
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -190,7 +192,7 @@ def is_held(folder: Path) -> bool:
 
 def _is_locked(path: Path) -> bool:
     try:
-        descriptor = os.open(path, os.O_RDONLY)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     except FileNotFoundError:
         return False
     try:
@@ -259,11 +261,13 @@ def content_of(path: Path) -> bytes:
 
 def no_file(path: Path) -> str:
     """Return in words that there is no file at a path, or what stands there."""
-    try:
-        mode = path.stat().st_mode
-    except OSError:
+    if not path.exists():
         return f"no file {path}"
-    return f"{path} is {_kind(mode)}, and no file; put the file in its place"
+    return f"{_no_plain(path)}; put the file in its place"
+
+
+def _no_plain(path: Path) -> str:
+    return f"{path} is {_kind(path.stat().st_mode)}, and no file"
 
 
 def _kind(mode: int) -> str:

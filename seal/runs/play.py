@@ -383,11 +383,14 @@ class _Chats:
                 done = self.done
                 if over.wait(_SILENCE):
                     return
+            going = chats_told(in_flight(self.folder.path))
+            if not going:  # all have ended, and are scored
+                return
             _LOG.warning(
                 "no chat has ended for %.0f seconds; going on: %s. --max-seconds N ends a chat "
                 "that takes longer",
                 _SILENCE,
-                chats_told(in_flight(self.folder.path)) or "none",
+                going,
             )
 
         threading.Thread(target=watch, daemon=True).start()

@@ -14,10 +14,12 @@ import seal
 from seal.core import UsageError
 from seal.core.files import (
     AtomicFile,
+    Lock,
     cache_folder,
     check_path,
     content_of,
     in_work,
+    is_held,
     no_file,
     part_of,
 )
@@ -158,3 +160,13 @@ def test_what_is_no_plain_file_is_refused_at_once(tmp_path: Path) -> None:
     with pytest.raises(IsADirectoryError):
         content_of(tmp_path)
     assert no_file(tmp_path / "none") == f"no file {tmp_path / 'none'}"
+
+
+def test_a_pipe_in_the_place_of_a_lock_is_told_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / ".lock")
+    assert not is_held(tmp_path)
+    with (
+        pytest.raises(UsageError, match=r"\.lock is a pipe, and no file; remove it"),
+        Lock(tmp_path),
+    ):
+        pass
