@@ -11,9 +11,10 @@ import stat
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from io import BufferedReader
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from seal.core.errors import DataError, UsageError, shortened
 
@@ -234,7 +235,7 @@ _KINDS = {
 }
 
 
-def opened(path: Path) -> BinaryIO:
+def opened(path: Path) -> BufferedReader:
     """Open a file of a user or of a run for reading, at once.
 
     Raises:

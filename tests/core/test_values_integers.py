@@ -69,7 +69,8 @@ def test_the_readers_of_our_own_files_are_this_one() -> None:
     """orjson alone refuses a whole number beyond 308 digits, which is written all the same."""
     chapters = Path(seal.__file__).parent.rglob("*.py")
     others = {path.stem for path in chapters if "orjson.loads" in path.read_text("utf-8")}
-    assert others == {"values", "store"}  # the store has a reader of its own for long numbers
+    # The store has a reader of its own for long numbers; kept indexes hold none.
+    assert others <= {"values", "store", "kept"}
 
 
 @pytest.mark.parametrize("given", [json.dumps({"id": LONG}), {"id": LONG}])

@@ -321,7 +321,7 @@ def _fault(raw: bytes, error: orjson.JSONDecodeError) -> str:
     if "digits" in str(error):
         return "a whole number of more than 4,300 digits; write it as a text"
     if "depth limit" in str(error) or "nested too deep" in str(error):
-        return "it is nested too deep to be read; shorten it"
+        return "not JSON that can be read: it is nested too deep; shorten it"
     if "infinity" in str(error):
         return "a number in it is beyond every float; write a number below 1e308"
     return f"not JSON: {error}; is the file cut or damaged? Mend it, or fetch it again"

@@ -248,7 +248,9 @@ class CsvRows:
             try:
                 row = next(self._table, None)
             except csv.Error as error:
-                if "limit" in str(error):  # what follows is the rest of this field
+                if "limit" in str(error) or "unexpected end" in str(
+                    error
+                ):  # what follows is the rest of this field
                     most = f"{csv.field_size_limit():,} characters"
                     told = f"a quote is never closed, or a field has more than {most}"
                     yield f"{where}: {told}; close it, or shorten the field"

@@ -374,7 +374,7 @@ _METHODS = ("get", "put", "post", "delete", "patch", "head", "options")
 _DEEPEST = 12
 """Steps along which references are followed; a schema below is any value."""
 _MOST = 10_000
-"""Parts of one operation that are followed: references that fork at each step could be millions."""
+"""Parts of one schema that are followed: references that fork at each step could be millions."""
 _MOST_OF_ALL = 2_000_000
 """Parts of all operations of a document."""
 
@@ -397,28 +397,25 @@ def openapi_tools(
     Raises:
         DataError: `paths` is no map.
     """
-    whole, room = dict(document), _MOST_OF_ALL
+    whole, room = dict(document), [_MOST_OF_ALL]
     for path, item in field_of(whole, "paths", dict).items():
         methods = [each for each in _METHODS if each in item] if isinstance(item, dict) else [""]
         for method in methods:
-            most = min(_MOST, room)
-            left = iter(range(most))
             try:
-                if not room:
+                if not room[0]:
                     raise DataError(f"{path}: {method}: {_TOO_MUCH}")
-                tool = _tool(whole, path, method, left)
+                tool = _tool(whole, path, method, room)
             except DataError as error:
                 torn(error)
             else:
                 yield tool
-            room -= next(left, most)
 
 
-def _tool(whole: dict[str, Any], path: str, method: str, left: Iterator[int]) -> dict[str, Any]:
+def _tool(whole: dict[str, Any], path: str, method: str, room: list[int]) -> dict[str, Any]:
     item = field_of(whole["paths"], path, dict)
     operation = expect(item[method], dict, f"{path}: {method}")
     given = [
-        _resolved(whole, parameter, left)
+        _resolved(whole, parameter, room)
         for part in (item, operation)
         for parameter in expect(part.get("parameters") or [], list, path)
     ]
@@ -435,10 +432,10 @@ def _tool(whole: dict[str, Any], path: str, method: str, left: Iterator[int]) ->
             told = {"description": parameter["description"]} if parameter.get("description") else {}
             properties[name] = {**schema, **told}
             required += [name] * bool(parameter.get("required"))
-    content = _resolved(whole, operation.get("requestBody"), left).get("content")
+    content = _resolved(whole, operation.get("requestBody"), room).get("content")
     if isinstance(content, dict):
         of_json = [body for kind, body in content.items() if "json" in kind]
-        body = _resolved(whole, next(iter(of_json), {}), left)
+        body = _resolved(whole, next(iter(of_json), {}), room)
         _add_body(body.get("schema"), properties, required)
     id = operation.get("operationId")
     texts = (operation.get("summary"), operation.get("description"))
@@ -467,9 +464,18 @@ def _add_body(schema: Any, properties: dict[str, Any], required: list[str]) -> N
         required.append("body")
 
 
-def _resolved(whole: dict[str, Any], value: Any, left: Iterator[int]) -> dict[str, Any]:
-    """Return a part of the document with what its references within the document name."""
+def _resolved(whole: dict[str, Any], value: Any, room: list[int]) -> dict[str, Any]:
+    """Return a part of the document with what its references within the document name.
+
+    Args:
+        whole: The document.
+        value: The part.
+        room: Its one number is how many parts may be followed yet; it is counted down.
+    """
+    most = min(_MOST, room[0])
+    left = iter(range(most))
     found = _followed(whole, value, 0, left)
+    room[0] -= next(left, most)
     return found if isinstance(found, dict) else {}
 
 
