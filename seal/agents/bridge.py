@@ -319,7 +319,7 @@ class _Service(_Elsewhere):
         if answer.status >= 300:
             raise AgentError(f"the agent's service answered with {answer.status}: {text[:200]}")
         said = None
-        with suppress(ValueError):
+        with suppress(ValueError, RecursionError):
             said = json.loads(text)
         answered = said.get("answer") if isinstance(said, dict) else None
         if not isinstance(answered, str):

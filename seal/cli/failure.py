@@ -18,7 +18,7 @@ from pathlib import Path
 from types import FrameType, TracebackType
 
 from seal.core import BudgetError, InfrastructureError, OutageError, SealError
-from seal.core.files import whole_name
+from seal.core.files import naming, whole_name
 from seal.core.secrets import without_password
 from seal.core.text import printable
 
@@ -85,8 +85,9 @@ def _ended(came: Sequence[signal.Signals], *told: object) -> int:
 
 def _reported(command: Callable[[], int], debug: bool, words: Sequence[str]) -> int:
     try:
-        code = command()
-        sys.stdout.flush()
+        with naming("standard output"):  # files that are written to name themselves
+            code = command()
+            sys.stdout.flush()
         return code
     except SealError as error:
         tell(str(error), error if debug else None)

@@ -15,6 +15,7 @@ from seal.cli.options import PLAYED, HookedOutput, Play, Retriever, RunOutput, S
 from seal.cli.output import Advance, Output, is_shown, output, progress
 from seal.cli.words import new_file, pairs, several_whole
 from seal.core import UsageError
+from seal.core.files import naming
 from seal.core.store import Store, open_store
 from seal.core.text import counted
 from seal.evaluation.calls import VERDICT
@@ -357,7 +358,8 @@ def retrieve_command(
 
     told = settings_of(retrievers, tasks, drawn, into)
     several, json = told.pop("retriever") or None, told.pop("json")
-    with resumable(told["out"]), output(json) as shown, progress() as advance:
+    place = naming(told["out"] or "standard output")
+    with place, resumable(told["out"]), output(json) as shown, progress() as advance:
         on_result = None if is_shown() else lambda entry: tell(line_of(entry))
         found = retrieve(pools, several, progress=advance, on_result=on_result, **told).content
         shown.result(found)

@@ -91,7 +91,7 @@ def typed_pairs(flag: str, words: Iterable[str] | None) -> dict[str, Any]:
 def _value(text: str) -> Any:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 

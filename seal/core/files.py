@@ -7,9 +7,11 @@ import fcntl
 import os
 import re
 import shutil
+import stat
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from io import BufferedReader
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,8 @@ LOCK = ".lock"
 
 _LONGEST = 255
 """Bytes of the name of a file or folder, of any file system in use."""
+_LONGEST_PATH = 4_095 - 2 * _LONGEST
+"""Bytes of a path in which there is room for files and their parts."""
 
 
 def check_path(name: str, path: str | PathLike[str]) -> None:
@@ -50,6 +54,8 @@ def check_path(name: str, path: str | PathLike[str]) -> None:
         fault = "it has a character that no path can have; leave it out"
     elif longest > _LONGEST:
         fault = f"a name in it has {longest} bytes, and {_LONGEST} are possible; shorten it"
+    elif len(os.fsencode(Path(text).absolute())) > _LONGEST_PATH:
+        fault = f"with its folders it has more than {_LONGEST_PATH:,} bytes; shorten it"
     elif any(parent.is_file() for parent in Path(text).parents):
         fault = "it lies in a file, which is no folder; give another"
     elif Path(text).is_symlink() and not Path(text).exists():
@@ -156,6 +162,8 @@ class Lock:
 
     def __enter__(self) -> Lock:
         """Take the lock."""
+        if self._path.exists() and not self._path.is_file():
+            raise UsageError(f"{_no_plain(self._path)}; remove it")
         self._file = self._path.open("a+")
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -185,7 +193,7 @@ def is_held(folder: Path) -> bool:
 
 def _is_locked(path: Path) -> bool:
     try:
-        descriptor = os.open(path, os.O_RDONLY)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     except FileNotFoundError:
         return False
     try:
@@ -214,6 +222,57 @@ def cache_folder(given: str | Path | None = None) -> Path:
         return user_cache_path("seal", appauthor=False)
     except RuntimeError as error:
         raise UsageError(f"no cache folder: {error}; or set SEAL_CACHE_DIR") from error
+
+
+# -- Files opened for reading: a pipe's writer is never waited for, a device has no end.
+
+_KINDS = {
+    stat.S_ISFIFO: "a pipe",
+    stat.S_ISCHR: "a device",
+    stat.S_ISBLK: "a device",
+    stat.S_ISSOCK: "a socket",
+    stat.S_ISDIR: "a folder",
+}
+
+
+def opened(path: Path) -> BufferedReader:
+    """Open a file of a user or of a run for reading, at once.
+
+    Raises:
+        OSError: It cannot be opened, or is no plain file; `strerror` says what it is.
+    """
+    # A path's own `open` has no opener.
+    file = open(path, "rb", opener=_at_once)  # noqa: SIM115
+    mode = os.fstat(file.fileno()).st_mode
+    if stat.S_ISREG(mode):
+        return file
+    file.close()
+    raise OSError(errno.EINVAL, f"it is {_kind(mode)}, and no file", str(path))
+
+
+def _at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)  # else a pipe waits for its writer
+
+
+def content_of(path: Path) -> bytes:
+    """Return the bytes of a file (`opened`)."""
+    with opened(path) as file:
+        return file.read()
+
+
+def no_file(path: Path) -> str:
+    """Return in words that there is no file at a path, or what stands there."""
+    if not path.exists():
+        return f"no file {path}"
+    return f"{_no_plain(path)}; put the file in its place"
+
+
+def _no_plain(path: Path) -> str:
+    return f"{path} is {_kind(path.stat().st_mode)}, and no file"
+
+
+def _kind(mode: int) -> str:
+    return next((name for is_one, name in _KINDS.items() if is_one(mode)), "no file")
 
 
 # -- Files written whole or not at all, and files that get lines at their end.

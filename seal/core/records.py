@@ -6,7 +6,7 @@ import gc
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 import orjson
 
 from seal.core.errors import DataError, UsageError, first_fault
-from seal.core.files import AtomicFile
+from seal.core.files import AtomicFile, no_file, opened
 from seal.core.secrets import without_keys
 from seal.core.types import Ranking, Score, Task, Tool, Trajectory
 from seal.core.values import json_bytes, json_value
@@ -44,7 +44,7 @@ SCHEMAS: dict[type, str] = {
 """Record type to schema name and version, which grows when an older reader would misread."""
 
 
-def encode(record: Any, schema: str = "") -> bytes:
+def encode(record: Any, schema: str = "", in_open: Container[str] = ()) -> bytes:
     """Return the record as one line of JSON with its newline.
 
     In a trajectory, a score and records of other schemas, keys of services stand as `***`, for they
@@ -53,13 +53,14 @@ def encode(record: Any, schema: str = "") -> bytes:
     Args:
         record: One of `SCHEMAS`, or a dataclass with a schema of its own.
         schema: Name and version of that schema; empty: as `SCHEMAS` has it.
+        in_open: Keys that are no secrets (`seal.core.secrets.InOpen`).
 
     Raises:
         DataError: The record holds a value that is no JSON, such as a set.
     """
     told = bool(schema) or isinstance(record, (Trajectory, Score))
     line = _line(record, schema or SCHEMAS[type(record)])
-    return without_keys(line) if told else line
+    return without_keys(line, in_open) if told else line
 
 
 def encode_scores(scores: Iterable[Score]) -> bytes:
@@ -172,8 +173,8 @@ def read_records(
         DataError: The file does not exist, or a line is bad; the text names the line.
     """
     if not path.is_file():
-        raise DataError(f"no file {path}")
-    with path.open("rb") as lines:
+        raise DataError(no_file(path))
+    with opened(path) as lines:
         for number, line in enumerate(lines, 1):
             if wanted(line):
                 try:

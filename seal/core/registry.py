@@ -379,7 +379,7 @@ class Notation:
         """Return what the text of a value says."""
         try:
             value = _JSON.decode(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             return text
         nested = isinstance(value, (list, dict)) and not self.structured
         endless = isinstance(value, float) and not isfinite(value)
@@ -428,7 +428,7 @@ def _end(text: str, start: int) -> int:
         return comma
     try:
         _, length = _JSON.raw_decode(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         return comma
     end = len(text) - len(value[length:].lstrip())
     return end if end == len(text) or text[end] == "," else comma

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import base64
 import json
+import logging
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlsplit, urlunsplit
 
 from seal.core.errors import OptionError, UsageError
+from seal.core.files import opened
 from seal.core.text import counted, words
+
+_LOG = logging.getLogger(__name__)
+_BLOCK = 1 << 22
+"""Bytes of a file that are looked through at once."""
 
 OPENAI_URL = "OPENAI_BASE_URL"
 """Variable that holds the address of an OpenAI-compatible server."""
@@ -124,15 +131,62 @@ def _leaves(name: str, value: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
             yield path, item
 
 
-def without_keys(line: bytes) -> bytes:
+class InOpen:
+    """The keys and passwords that stand in files of tasks: words of a benchmark, and no secrets.
+
+    A model that says such a word is scored by what it said, and the files hold the word anyway.
+
+    Args:
+        files: Hold what is asked and what is right; each is read once for a secret.
+    """
+
+    def __init__(self, files: Iterable[Path]) -> None:
+        self._files = tuple(files)
+        self._found: dict[str, bool] = {}
+
+    def __contains__(self, secret: object) -> bool:
+        """Tell whether a secret stands there, in any case of its letters (`spellings`)."""
+        if not isinstance(secret, str):
+            return False
+        if secret not in self._found:
+            spelt = [spelling.encode().lower() for spelling in spellings([secret])]
+            place = next((file for file in self._files if _holds(file, spelt)), None)
+            if place is not None:
+                _LOG.warning(
+                    "a key or password of this environment stands in %s, so it is a word there and "
+                    "is written as it is; if it is a real one, take it out there and change it",
+                    place,
+                )
+            self._found[secret] = place is not None
+        return self._found[secret]
+
+
+def _holds(file: Path, spelt: Sequence[bytes]) -> bool:
+    """Tell whether a file holds one of some texts in small letters."""
+    overlap = max(map(len, spelt)) - 1
+    before = b""
+    with opened(file) as content:
+        while block := content.read(_BLOCK):
+            text = before + block.lower()
+            if any(one in text for one in spelt):
+                return True
+            before = text[-overlap:]
+    return False
+
+
+def without_keys(line: bytes, in_open: Container[str] = ()) -> bytes:
     """Return a line of a file with `IN_PLACE` in place of the secrets that this process knows.
 
     What a server, a proxy or a plug-in says may repeat the key or the password that it was given; a
     file never does, be it plain, in quotes, URL-encoded, or in base64 as a login's header has it.
     Words and small numbers are no secrets: whoever runs a server without keys gives `anything`, and
     a model's words are scored as it said them.
+
+    Args:
+        line: As it would be written.
+        in_open: Those that are no secrets here (`InOpen`).
     """
-    for spelling in _in_files(_secrets()):
+    for spelling in _in_files(tuple(key for key in _secrets() if key not in in_open)):
         if spelling in line:
             line = line.replace(spelling, IN_PLACE.encode())
     return line

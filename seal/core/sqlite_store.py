@@ -230,6 +230,8 @@ class SqliteAnswers:
                 if self._opens_for_reading():
                     return
                 raise self._unusable(str(error)) from error
+            if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_FULL:
+                raise self._unusable("the disk is full; make room and try again") from error
             raise InfrastructureError(f"{self.location} cannot be opened: {error}") from error
         except sqlite3.DatabaseError as error:
             raise foreign(self.location, str(error)) from error

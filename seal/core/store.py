@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -149,6 +149,7 @@ class Store:
         timeout: Seconds to wait for other writers, or for a server that has gone.
         folder: Where indexes of what is stored lie; None: beside the file, or of a database the
             user's cache folder.
+        in_open: Keys that are no secrets in what is stored (`seal.core.secrets.InOpen`).
 
     Raises:
         UsageError: The place cannot be made or opened, or it is no URL that is known.
@@ -158,9 +159,14 @@ class Store:
     """
 
     def __init__(
-        self, place: Path | str, timeout: float = 60.0, folder: Path | None = None
+        self,
+        place: Path | str,
+        timeout: float = 60.0,
+        folder: Path | None = None,
+        in_open: Container[str] = (),
     ) -> None:
-        self._opened = (place, timeout, folder)
+        self._opened = (place, timeout, folder, in_open)
+        self._in_open = in_open
         self._said: set[str] = set()
         self._table, beside = _table_at(place, timeout)
         self.location = self._table.location
@@ -177,7 +183,7 @@ class Store:
         """Close all connections. Closing twice is fine; using the store afterwards is an error."""
         self._table.close()
 
-    def __reduce__(self) -> tuple[type[Store], tuple[Path | str, float, Path | None]]:
+    def __reduce__(self) -> tuple[type[Store], tuple[Any, ...]]:
         return Store, self._opened
 
     @property
@@ -218,7 +224,7 @@ class Store:
             ValueError: A number is NaN or infinite.
             InfrastructureError: The stored entry is damaged, or the store cannot be written.
         """
-        row = _row(key, kind, entry, created)
+        row = _row(key, kind, entry, self._in_open, created)
         stored = None if self._table.insert([row]) else self.get(key)
         return _value_of(row[2]) if stored is None else stored
 
@@ -251,7 +257,9 @@ class Store:
             ValueError: A number is NaN or infinite.
             InfrastructureError: A stored entry is damaged, or the store cannot be written.
         """
-        self._table.insert([_row(key, kind, entry) for key, entry in entries.items()])
+        self._table.insert(
+            [_row(key, kind, entry, self._in_open) for key, entry in entries.items()]
+        )
         stored = zip(entries, self.get_each(list(entries)), strict=True)
         return [entries[key] if entry is None else entry for key, entry in stored]
 
@@ -311,19 +319,22 @@ class Store:
         return value
 
 
-def open_store(folder: Path | str | None = None, writes: bool = False) -> Store:
+def open_store(
+    folder: Path | str | None = None, writes: bool = False, in_open: Container[str] = ()
+) -> Store:
     """Return the store that a run uses: the database of SEAL_CACHE_URL, else a file in a folder.
 
     Args:
         folder: The cache folder; None: SEAL_CACHE_DIR, else the user's own.
         writes: Whether answers will be kept there, so that one which can only be read is refused.
+        in_open: As of `Store`.
 
     Raises:
         SealError: As `Store` raises.
     """
     place = cache_folder(folder).absolute()
     note_addresses(URL_VARIABLE)
-    store = Store(os.environ.get(URL_VARIABLE) or place / FILE_NAME, folder=place)
+    store = Store(os.environ.get(URL_VARIABLE) or place / FILE_NAME, folder=place, in_open=in_open)
     if writes and store.reads_only:
         store.close()
         raise UsageError(
@@ -384,9 +395,15 @@ def _text(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")
 
 
-def _row(key: str, kind: str, entry: dict[str, Any], created: str | None = None) -> Row:
+def _row(
+    key: str,
+    kind: str,
+    entry: dict[str, Any],
+    in_open: Container[str],
+    created: str | None = None,
+) -> Row:
     stamp = datetime.now(UTC).isoformat(timespec="seconds") if created is None else created
-    content = (key.encode(), kind.encode(), without_keys(_encode(entry)), stamp.encode())
+    content = (key.encode(), kind.encode(), without_keys(_encode(entry), in_open), stamp.encode())
     return (*content, _checksum(*content))
 
 

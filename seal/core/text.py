@@ -10,7 +10,7 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-import orjson
+from seal.core.values import json_value
 
 # -- Words of natural language and of identifiers.
 
@@ -319,7 +319,7 @@ def shipped_words(package: str, name: str) -> frozenset[str]:
 @cache
 def shipped_json(package: str, name: str) -> Any:
     """Return the JSON that lies in a package; it must not be changed."""
-    return orjson.loads(shipped_text(package, name))
+    return json_value(shipped_text(package, name))
 
 
 def shipped_texts(package: str, folder: str) -> dict[str, str]:

@@ -8,6 +8,7 @@ import json
 import math
 import re
 import threading
+import tomllib
 import unicodedata
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator
@@ -51,6 +52,10 @@ INDENTED = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
 """How JSON files that people may read are written."""
 
 
+_LONGEST_WHOLE = 3_500
+"""Hexadecimal digits of a whole number that surely has no more decimal ones than Python writes."""
+
+
 def json_value(text: bytes | str) -> Any:
     """Return the value of a JSON text, whole numbers with all their digits.
 
@@ -63,16 +68,39 @@ def json_value(text: bytes | str) -> Any:
     if not any(long in digits for long in _LONG):
         return orjson.loads(text)
     try:
-        orjson.loads(text)
-    except orjson.JSONDecodeError:
-        # Beyond 308 digits orjson refuses a number. Python's reader takes halves of surrogate
-        # pairs too, so a text that may have some stays refused.
-        if b"\\ud" in raw.lower():
-            raise
+        value = json.loads(raw.decode(), parse_float=_finite, parse_constant=_finite)
+        if b"\\ud" in raw.lower():  # Python reads halves of surrogate pairs, orjson does not
+            json.dumps(value, ensure_ascii=False).encode()
+    except json.JSONDecodeError as error:
+        raise orjson.JSONDecodeError(error.msg, error.doc, error.pos) from error
+    except RecursionError as error:
+        raise orjson.JSONDecodeError("it is nested too deep", "", 0) from error
+    except ValueError as error:
+        raise orjson.JSONDecodeError(number_fault(error), "", 0) from error
+    return value
+
+
+def toml_value(content: bytes) -> dict[str, Any]:
+    """Return what a TOML file holds; a byte-order mark is left out.
+
+    Raises:
+        ValueError: It holds none, or nests too deep.
+    """
     try:
-        return json.loads(raw, parse_float=_finite, parse_constant=_finite)
-    except (ValueError, RecursionError) as error:
-        raise orjson.JSONDecodeError(str(error), "", 0) from error
+        return tomllib.loads(content.decode("utf-8-sig"))
+    except RecursionError as error:
+        raise ValueError("it is nested too deep") from error
+    except UnicodeDecodeError:
+        raise
+    except ValueError as error:
+        raise ValueError(number_fault(error)) from error
+
+
+def number_fault(error: ValueError) -> str:
+    """Return what Python says of a number that it cannot read, without its advice to programs."""
+    if "integer string conversion" in str(error):
+        return "a whole number has more than 4,300 digits"
+    return str(error)
 
 
 def _finite(text: str) -> float:
@@ -248,6 +276,11 @@ def parse_expression(text: str) -> ast.expr:
         ValueError: The text is none, or nested too deeply.
     """
     tree: ast.Expression = _parsed(text.strip(), "eval")
+    if len(text) > _LONGEST_WHOLE:  # a hexadecimal number, which Python reads but never writes
+        for node in ast.walk(tree):
+            number = getattr(node, "value", None)
+            if isinstance(number, int) and not _has_digits(number):
+                raise ValueError("no Python expression: a number is too large")
     return tree.body
 
 

@@ -28,8 +28,9 @@ from seal.core import (
     needing,
     shortened,
 )
+from seal.core.files import content_of
 from seal.core.secrets import SHORTEST_IN_FILES, check_url, is_secret, note_keys, public_url
-from seal.core.values import digest, json_text, well_formed
+from seal.core.values import digest, json_text, json_value, well_formed
 from seal.environments.mcp_messages import Heard, looked_at
 
 if TYPE_CHECKING:
@@ -186,7 +187,7 @@ def _is_file(word: str) -> bool:
 def _entries(path: Path) -> Mapping[str, Any]:
     """Return the entries of a file by the names of the servers, but for disabled ones."""
     try:
-        content = orjson.loads(path.read_bytes())
+        content = json_value(content_of(path))
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}; name a file") from error
     except orjson.JSONDecodeError as error:
@@ -734,7 +735,7 @@ def _says(text: str, structured: Any) -> bool:
     if isinstance(structured, dict) and len(structured) == 1:
         held += structured.values()
     try:
-        read = orjson.loads(text)
+        read = json_value(text)
     except orjson.JSONDecodeError:
         read = text
     return any(one in (read, text) or str(one) == text for one in held)

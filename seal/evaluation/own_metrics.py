@@ -248,6 +248,14 @@ def _named(
         return metric_of(name, registry, lambda: registry.named(name, place, allow_code))
     except (CodeRefusedError, UnknownNameError) as error:
         return LeftOutMetric(name, str(error))
+    except DataError:
+        if not isinstance(name, str):
+            raise
+        reason = (
+            f"{place} names {shortened(name)}, a function within a function, to which no path "
+            "leads; give the function itself to rescore in Python, or name one by --metric"
+        )
+        return LeftOutMetric(name, reason)
 
 
 def metric_of(what: Any, registry: Registry, found: Callable[[], Any]) -> Guarded:

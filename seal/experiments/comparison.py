@@ -10,11 +10,11 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from seal.core import DataError, Scale, Task, UnknownNameError, UsageError, cluster_of
 from seal.core.arrays import Floats, NDArray, np
+from seal.core.files import opened
 from seal.core.records import SCHEMAS
+from seal.core.values import json_value
 from seal.evaluation.goals import RATE
 from seal.evaluation.significance import ALPHA, POWER
 from seal.experiments.judging import win_rate
@@ -398,8 +398,8 @@ def clusters_of(run: RunFolder) -> dict[str, str]:
         if not path.is_file():
             raise FileNotFoundError(path)  # for a pipe's writer it would wait
         found = {}
-        with path.open("rb") as lines:
-            for one in map(orjson.loads, filter(bytes.strip, lines)):
+        with opened(path) as lines:
+            for one in map(json_value, filter(bytes.strip, lines)):
                 if one["schema"] != SCHEMAS[Task] or not isinstance(one["id"], str):
                     raise TypeError
                 found[one["id"]] = cluster_of(one["id"], one.get("metadata", {}))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from seal.core import JSON, DataError, Task, Trajectory, UsageError, shortened
+from seal.core.files import content_of
 from seal.core.store import open_store
 from seal.core.text import normalised
 from seal.evaluation.agreement import Case, audit, decisions, panel_audit, votes_of
@@ -316,7 +317,7 @@ class RecordedPreferences:
             "models": [],
             "votes": 0,
             "file": self.path.name,
-            "digest": hashlib.sha256(self.path.read_bytes()).hexdigest()[:12],
+            "digest": hashlib.sha256(content_of(self.path)).hexdigest()[:12],
             "taken": len(self.ballots),
             "left_out": dict(sorted(self.left_out.items())),
         }

@@ -13,11 +13,11 @@ from typing import Any
 import orjson
 
 from seal.core import JSON, DataError, Task, Tool, UsageError
-from seal.core.files import LOCK, AtomicFile, Lock, is_held, whole_name
+from seal.core.files import LOCK, AtomicFile, Lock, content_of, is_held, opened, whole_name
 from seal.core.records import to_plain
 from seal.core.secrets import without_keys
 from seal.core.text import counted
-from seal.core.values import INDENTED, json_bytes
+from seal.core.values import INDENTED, json_bytes, json_value
 from seal.pools.importer import Notes, WorldFile
 from seal.pools.lookup import world_files_of
 from seal.pools.pool import StoredPool
@@ -262,7 +262,7 @@ def parsed(path: Path, repair: str) -> Any:
         DataError: It is no JSON.
     """
     try:
-        return orjson.loads(path.read_bytes())
+        return json_value(content_of(path))
     except orjson.JSONDecodeError as error:
         raise DataError(f"{path}: not JSON: {error}; {repair}") from error
 
@@ -361,7 +361,7 @@ def _finished(folder: RunFolder, settings: RunSettings) -> bool:
     if not folder.is_scored:
         return False
     summary = folder.summary()
-    with folder.trajectories_path.open("rb") as lines:
+    with opened(folder.trajectories_path) as lines:
         chats = sum(1 for _ in lines)
     whole = chats + summary["skipped"] == summary["tasks"] * settings.trials
     baselines = not settings.baselines or len(folder.baselines()) == len(BASELINES)

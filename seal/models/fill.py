@@ -23,7 +23,7 @@ from seal.core import JSON, Tool, ToolCall
 from seal.core.quantities import MONTHS, NUMBER_WORDS, Day, read
 from seal.core.schemas import is_sound, meets, required_names, validator_of
 from seal.core.text import words
-from seal.core.values import derive_seed, json_bytes, json_text
+from seal.core.values import derive_seed, json_bytes, json_text, json_value
 
 Kind = Literal["email", "url", "date", "time", "quoted", "code", "number", "name", "phrase"]
 
@@ -424,7 +424,7 @@ def _valid(value: JSON, schema: Mapping[str, Any]) -> bool:
 def _is_schema(text: bytes) -> bool:
     from seal.core.schema_faults import meta_validator
 
-    return meta_validator().is_valid(orjson.loads(text))
+    return meta_validator().is_valid(json_value(text))
 
 
 # -- Slips: right calls made wrong by chance, and answers that say what is wrong with them.
@@ -525,7 +525,7 @@ def is_told(made: ToolCall, meant: ToolCall, answer: str) -> bool:
 def _error(answer: str) -> str:
     """Return the error that an answer reports; all of it where it is no JSON."""
     try:
-        content = orjson.loads(answer)
+        content = json_value(answer)
     except orjson.JSONDecodeError:
         return answer
     return str(content.get("error", "")) if isinstance(content, dict) else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,9 +32,10 @@ from seal.core import (
 )
 from seal.core.call_formats import parse_call
 from seal.core.conditions import Called, tells_user
+from seal.core.files import content_of
 from seal.core.text import counted
 from seal.core.text_formats import parse_object
-from seal.core.values import json_bytes, json_text
+from seal.core.values import json_bytes, json_text, json_value
 from seal.models.fill import fill
 from seal.models.oracle import Oracle
 from seal.models.prompt_reading import Scene, find_scene, offered_names, value_of
@@ -297,7 +297,7 @@ def build_scripted(rest: str, settings: ModelSettings) -> ScriptedModel:
     if not rest:
         raise UsageError("scripted what? Write scripted:FILE with a JSON list of answers")
     try:
-        script = json.loads(Path(rest).read_bytes())
+        script = json_value(content_of(Path(rest)))
     except OSError as error:
         raise DataError(
             f"--model scripted:{rest}: {error.strerror}; "

@@ -20,8 +20,9 @@ from typing import Any, Literal
 from seal.core import JSON, DataError, UnknownNameError, first_fault, shortened
 from seal.core.call_formats import wire_name
 from seal.core.dialects import DIALECTS
-from seal.core.files import cache_folder
+from seal.core.files import cache_folder, content_of
 from seal.core.text import shipped_text
+from seal.core.values import toml_value
 
 PLAIN = "plain"
 """Name of the profile of a model that takes everything."""
@@ -206,10 +207,10 @@ def read_profile(path: Path) -> Profile:
         DataError: It is no profile; names the field and what it takes.
     """
     try:
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
+        given = toml_value(content_of(path))
     except UnicodeDecodeError:
         raise DataError(f"{path}: no text; a profile is a TOML file") from None
-    except tomllib.TOMLDecodeError as error:
+    except ValueError as error:
         raise DataError(f'{path}: no TOML ({error}); write lines such as system = "none"') from None
     return of_fields(given, str(path), path.stem)
 

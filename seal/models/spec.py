@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import os
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -27,6 +26,7 @@ from seal.core import (
     UsageError,
     nearest,
 )
+from seal.core.files import content_of
 from seal.core.registry import Notation, Registry
 from seal.core.secrets import (
     ANTHROPIC_URL,
@@ -41,7 +41,7 @@ from seal.core.secrets import (
     refuse_secret,
 )
 from seal.core.settings import checked_names, takes
-from seal.core.values import normalise
+from seal.core.values import normalise, toml_value
 
 # -- A model with its options in one text: `openai/qwen3,base_url=http://localhost:8000/v1`.
 #
@@ -313,14 +313,16 @@ def settings_file() -> dict[str, Any]:
     """Return what seal.toml of this folder says; nothing where there is none.
 
     Raises:
-        DataError: It is no TOML.
+        DataError: It is no TOML, or no plain file.
     """
     try:
-        return tomllib.loads(FILE.read_text(encoding="utf-8"))
+        return toml_value(content_of(FILE))
     except (FileNotFoundError, IsADirectoryError):
         return {}
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise DataError(f"{FILE} is no TOML: {error}") from error
+    except OSError as error:
+        raise DataError(f"{FILE} cannot be read: {error.strerror}; remove it") from error
+    except ValueError as error:
+        raise DataError(f"{FILE} is no TOML: {error}; mend it, or remove it") from error
 
 
 def endpoints_of(tables: Any) -> dict[str, dict[str, Any]]:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from seal.core import JSON, Task, Tool, Trajectory
+from seal.core.files import opened
 from seal.core.registry import Registry
 
 REGISTRY = Registry("benchmark", "seal.benchmarks", {})
@@ -105,6 +106,6 @@ def pool_digest(folder: Path) -> str:
     """Return the SHA-256 over tools.jsonl and tasks.jsonl, as 64 hexadecimal digits."""
     total = hashlib.sha256()
     for name in (TOOLS, TASKS):
-        with (folder / name).open("rb") as file:
+        with opened(folder / name) as file:
             total.update(hashlib.file_digest(file, "sha256").digest())
     return total.hexdigest()

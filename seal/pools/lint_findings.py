@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeVar
 
 from seal.agents.teams import REGISTRY as TEAMS
 from seal.core import JSON, CodeRefusedError, DataError, SealError, Task, Tool
+from seal.core.files import opened
 from seal.core.records import decode
 from seal.core.registry import Registry
 from seal.core.text import counted
@@ -119,7 +120,7 @@ def _by_id(path: Path, kind: type[Record], findings: list[Finding]) -> dict[str,
 def _records(
     path: Path, kind: type[Record], findings: list[Finding]
 ) -> Iterator[tuple[int, Record]]:
-    with path.open("rb") as lines:
+    with opened(path) as lines:
         for number, line in enumerate(lines, 1):
             if not line.strip():
                 continue

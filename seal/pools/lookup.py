@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from seal.core import DataError, Task, UnknownNameError, UsageError, check_name, shortened
-from seal.core.files import check_path
+from seal.core.files import check_path, content_of
 from seal.core.registry import load_dotted, warn_once
 from seal.environments import REGISTRY as WORLDS
 from seal.pools.benchmark import FUNCTION, Benchmark, Code, OwnTool
@@ -223,4 +223,4 @@ def world_files_of(folder: Path) -> Iterator[WorldFile]:
     """Yield the files of its worlds that a pool folder holds."""
     for name in sorted(world_files()):
         if (folder / name).is_file():
-            yield WorldFile(name, (folder / name).read_bytes())
+            yield WorldFile(name, content_of(folder / name))

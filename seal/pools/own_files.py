@@ -7,9 +7,9 @@ import inspect
 import logging
 import math
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,8 +26,9 @@ from seal.core import (
     shortened,
 )
 from seal.core.conditions import ANY, Called
+from seal.core.files import content_of
 from seal.core.registry import is_module, load_dotted
-from seal.core.values import exact_json, json_text, parse_module
+from seal.core.values import exact_json, json_text, number_fault, parse_module
 from seal.pools.benchmark import Benchmark, OwnTool, OwnTools
 from seal.pools.importer import TASKS, TOOLS, Notes
 from seal.pools.own_benchmark import ask, called, check_gold, own_tasks, own_tools
@@ -36,6 +37,7 @@ from seal.pools.reading.files import (
     Reader,
     exact_json_of_text,
     expect,
+    holds_array,
     json_file,
     json_of_text,
     listed,
@@ -102,7 +104,7 @@ def benchmark_of(
         if part not in COLUMNS:
             raise UsageError(f"--map {part}: expected one of {', '.join(COLUMNS)}")
     notes = Notes(places=math.inf)
-    own = list(_sound(name, tools, notes) if isinstance(tools, str | Path) else tools)
+    own = _sound(name, tools, notes) if isinstance(tools, str | Path) else list(tools)
     bench = Benchmark(name, tools=own)
     reader = _Rows(bench._own, given)
     path, records = _table(tasks)
@@ -113,24 +115,27 @@ def benchmark_of(
     return Benchmark(name, tools=own, tasks=read), notes
 
 
-def _sound(name: str, source: str | Path, notes: Notes) -> Iterator[OwnTool]:
-    """Yield the tools of a file; those whose schema says nothing sound are left out and counted."""
-    first: UsageError | None = None
-    any_sound = False
-    for tool in tools_of(source):
+def _sound(name: str, source: str | Path, notes: Notes) -> list[OwnTool]:
+    """Return the tools of a file; those that cannot be read or used are left out and counted."""
+    faults: list[SealError] = []
+
+    def leave_out(fault: SealError) -> None:
+        faults.append(fault)
+        notes.leave_out("malformed_tool", str(fault).removeprefix(f"benchmark {name!r}: "))
+
+    found: list[OwnTool] = []
+    for tool in _tools_of(source, leave_out):
         try:
             # A schema is read once: the benchmark gets the record that was made of it.
-            sound = (
-                [*own_tools(name, [tool]).by_id.values()] if isinstance(tool, Mapping) else [tool]
-            )
-        except UsageError as error:
-            first = first or error
-            notes.leave_out("malformed_tool", str(error).removeprefix(f"benchmark {name!r}: "))
+            is_function = inspect.isfunction(tool)
+            sound = [tool] if is_function else [*own_tools(name, [tool]).by_id.values()]
+        except (UsageError, DataError) as error:
+            leave_out(error)
         else:
-            any_sound = True
-            yield from sound
-    if first and not any_sound:
-        raise first
+            found += sound
+    if faults and not found:
+        raise faults[0]
+    return _some(found, source)
 
 
 def save(bench: Benchmark, read: Notes, folder: Path) -> None:
@@ -152,10 +157,22 @@ def tools_of(source: str | Path) -> list[OwnTool]:
     """Return the tools of a file, or of a Python module by its dotted name.
 
     Raises:
-        DataError: The file is no such file.
+        DataError: The file is no such file, or a row of it is none.
         UsageError: The module cannot be imported, or there is no tool.
     """
-    found = list(_tools_of(source))
+
+    def refuse(fault: SealError) -> None:
+        raise fault
+
+    return _some(list(_tools_of(source, refuse)), source)
+
+
+def _some(found: list[OwnTool], source: str | Path) -> list[OwnTool]:
+    """Return the tools that were found.
+
+    Raises:
+        UsageError: There is none.
+    """
     if not found:
         raise UsageError(
             f'{source} holds no tool; give it some, such as {{"name": "get_order", "parameters": '
@@ -164,7 +181,8 @@ def tools_of(source: str | Path) -> list[OwnTool]:
     return found
 
 
-def _tools_of(source: str | Path) -> Iterator[OwnTool]:
+def _tools_of(source: str | Path, torn: Callable[[SealError], None]) -> Iterator[OwnTool]:
+    """Yield the tools of a file or module; `torn` is told a row that is none."""
     path, kind = Path(source), Path(source).suffix.lower()
     if path.is_dir():
         raise UsageError(f"{path} is a folder; name the file of the tools")
@@ -173,16 +191,17 @@ def _tools_of(source: str | Path) -> Iterator[OwnTool]:
         raise UsageError(f"{path}: no such file, and no name of a Python module; give either")
     if kind == ".py" or not path.is_file():
         yield from _functions(_module(path, name))
-    elif kind == ".csv":
-        for place, row in rows(path):
-            yield _of_row(place, row)
     elif kind in _YAML:
-        yield from _schemas(path, _yaml(path))
-    elif kind == ".json":
-        yield from _schemas(path, json_file(path))
+        yield from _schemas(path, _yaml(path), torn)
+    elif kind == ".json" and not holds_array(path):
+        yield from _schemas(path, json_file(path, parse_exactly), torn)
     else:
-        for place, row in rows(path):
-            yield _of_row(place, row) if isinstance(row.get("parameters"), str) else row
+        for place, row in rows(path, torn, parse_exactly):
+            of_cells = isinstance(row, dict) and isinstance(row.get("parameters"), str)
+            try:
+                yield _of_row(place, row) if kind == ".csv" or of_cells else row
+            except DataError as error:
+                torn(error)
 
 
 def _module(path: Path, name: str) -> Any:
@@ -212,12 +231,12 @@ def _functions(module: Any) -> list[OwnTool]:
     return list(found)
 
 
-def _schemas(path: Path, content: Any) -> Iterator[OwnTool]:
+def _schemas(path: Path, content: Any, torn: Callable[[SealError], None]) -> Iterator[OwnTool]:
     if isinstance(content, dict) and isinstance(content.get("result"), dict):
         content = content["result"]
     if isinstance(content, dict) and "paths" in content:
         with located(path):
-            yield from openapi_tools(content)
+            yield from openapi_tools(content, lambda fault: torn(DataError(f"{path}: {fault}")))
         return
     if isinstance(content, dict):
         several = next((content[key] for key in ("tools", "functions") if key in content), None)
@@ -230,10 +249,54 @@ def _yaml(path: Path) -> Any:
         import yaml  # type: ignore[import-untyped, unused-ignore]
     except ImportError as error:
         raise UsageError(f"{path}: install PyYAML, or save the document as JSON") from error
+    loader = None
     try:
-        return yaml.safe_load(utf8_text(path.read_bytes(), str(path)))
-    except (yaml.YAMLError, RecursionError) as error:
+        text = utf8_text(content_of(path), str(path))
+        loader = yaml.SafeLoader(text)
+        node = loader.get_single_node()
+        most = max(_MOST_LAID_OUT, _WEIGHT * len(text))
+        if _laid_out(node, {}, most) > most:
+            raise DataError(
+                f"{path}: its aliases lay out more than {most:,} characters, or stand "
+                "within what they name; write what they name in its place, or save it as JSON"
+            )
+        return None if node is None else loader.construct_document(node)
+    except RecursionError as error:
+        raise DataError(f"{path}: it is nested too deep; save it as JSON") from error
+    except yaml.YAMLError as error:
         raise DataError(f"{path}: no YAML: {error}") from error
+    except ValueError as error:  # of a number or a date that Python has not
+        raise DataError(f"{path}: no YAML: {number_fault(error)}; write it in quotes") from error
+    finally:
+        if loader is not None:
+            loader.dispose()
+
+
+_MOST_LAID_OUT = 1 << 24
+"""Characters of a document in which each alias stands for what it names."""
+_WEIGHT = 16
+"""Characters that a value counts beside its own; a document without an alias has fewer in all."""
+
+
+def _laid_out(node: Any, known: dict[int, int], most: int) -> int:
+    """Return how many characters a part of a document is, aliases laid out; at most one too many.
+
+    Args:
+        node: As PyYAML composes it: of an alias, the same node as what it names.
+        known: Of nodes that were counted; one that is being counted holds itself.
+        most: Where the count may end.
+    """
+    if node is None:
+        return 0
+    if id(node) not in known:
+        known[id(node)] = most + 1
+        if isinstance(node.value, str):
+            total = len(node.value)
+        else:
+            pairs = chain.from_iterable(n if isinstance(n, tuple) else (n,) for n in node.value)
+            total = sum(_laid_out(inner, known, most) for inner in pairs)
+        known[id(node)] = min(total + _WEIGHT, most + 1)
+    return known[id(node)]
 
 
 def _of_row(place: str, row: Mapping[str, Any]) -> OwnTool:
@@ -244,8 +307,9 @@ def _of_row(place: str, row: Mapping[str, Any]) -> OwnTool:
     try:
         parameters = _written_schema(written)
     except (DataError, ValueError) as error:
+        told = error if isinstance(error, DataError) else number_fault(error)
         raise DataError(
-            f"{place}: parameters: {error}; write a JSON Schema, or such as "
+            f"{place}: parameters: {told}; write a JSON Schema, or such as "
             "order_id: str, days: int = 3"
         ) from error
     tool = {"name": name, "description": row.get("description") or "", "parameters": parameters}

@@ -30,9 +30,10 @@ from seal.core import (
     check_name,
 )
 from seal.core.conditions import Called
+from seal.core.files import content_of, opened
 from seal.core.records import read_records
 from seal.core.settings import checked
-from seal.core.values import canonical_json, derive_seed
+from seal.core.values import canonical_json, derive_seed, json_value
 from seal.pools.importer import RECORDED, REPORT, TASKS, TOOLS, TRAJECTORIES, pool_digest
 from seal.simulator_cache.simulators import RecordedCall, recorded_calls
 
@@ -120,7 +121,7 @@ class StoredPool:
         if not path.is_file():
             return {}
         try:
-            content = orjson.loads(path.read_bytes())
+            content = json_value(content_of(path))
         except orjson.JSONDecodeError as error:
             raise DataError(f"{path}: not JSON: {error}; import the pool again") from error
         if not isinstance(content, dict):
@@ -144,10 +145,10 @@ class StoredPool:
         return str(self.report.get("benchmark") or self._said_by_tasks() or self.name)
 
     def _said_by_tasks(self) -> JSON:
-        with (self.folder / TASKS).open("rb") as lines:
+        with opened(self.folder / TASKS) as lines:
             first = next(filter(bytes.strip, lines), b"{}")
         with suppress(orjson.JSONDecodeError, AttributeError):  # whoever reads the tasks tells it
-            return orjson.loads(first).get("benchmark")
+            return json_value(first).get("benchmark")
         return None
 
     def at(self, folder: Path) -> Any:

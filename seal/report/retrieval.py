@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from seal.core import DataError, Longer, Ranking
+from seal.core.files import content_of
 from seal.core.records import query_id, trec_word
 from seal.core.text import counted, printable
 from seal.experiments.retrieval import RETRIEVAL, ranking_folders
@@ -527,7 +528,7 @@ def _relevant(path: Path) -> dict[str, set[str]]:
     """Return the relevant tools of each query of a qrels file; empty where there is none."""
     found: dict[str, set[str]] = {}
     if path.is_file():
-        for number, line in enumerate(path.read_text("utf-8", "replace").splitlines(), 1):
+        for number, line in enumerate(content_of(path).decode("utf-8", "replace").splitlines(), 1):
             try:
                 query, _, tool, grade = line.split()
             except ValueError:

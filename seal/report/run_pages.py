@@ -17,7 +17,7 @@ from typing import Any, Generic
 from markupsafe import Markup
 
 from seal.core import DataError, Score, Task, Trajectory, UsageError
-from seal.core.files import AtomicFile
+from seal.core.files import AtomicFile, opened
 from seal.core.records import Record, decode
 from seal.core.text import escaped_json, one_line, printable
 from seal.core.values import json_text as compact_json
@@ -460,7 +460,7 @@ class _Places(Generic[Record]):
         """
         if key not in self._places:
             return None
-        with self._path.open("rb") as file:
+        with opened(self._path) as file:
             file.seek(self._places[key])
             try:
                 return decode(file.readline(), self._kind)
@@ -532,7 +532,7 @@ def _refuse_other(out: Path) -> None:
     if out.is_dir():
         raise UsageError(f"{out} is a folder; give --out a file, such as {out / 'report.html'}")
     if out.is_file():
-        with out.open("rb") as file:
+        with opened(out) as file:
             beginning = file.read(_HEAD)
         if beginning and b"<title>SEAL " not in beginning:
             raise UsageError(f"{out} holds something else than a report; give --out a new file")

@@ -15,12 +15,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-import orjson
-
 from seal.core import Scale, Score, Step, Task, Tool, ToolCall, ToolResult, Trajectory, UsageError
 from seal.core.call_formats import repairs_of
-from seal.core.files import is_held
+from seal.core.files import is_held, opened
 from seal.core.text import counted, folded, one_line, printable
+from seal.core.values import json_value
 from seal.evaluation.goals import decides, state_of
 from seal.evaluation.pass_rates import NAME as PASS_RATE
 from seal.pools.pool import named_one
@@ -531,7 +530,7 @@ def _live_text(path: Path | None) -> Text:
     if path is None:
         return Text()
     try:
-        told = orjson.loads(_last_line(path))
+        told = json_value(_last_line(path))
         task, step = told["task_id"], told["step"]
         call = step.get("call")
         said = f" calls {call['name']}" if call else f": {step['content']}"
@@ -543,6 +542,6 @@ def _live_text(path: Path | None) -> Text:
 
 def _last_line(path: Path) -> bytes:
     """Return the last whole line, cut at its start where it is longer than `_TAIL`."""
-    with path.open("rb") as file:
+    with opened(path) as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
         return b"".join(file.read().split(b"\n")[-2:-1])

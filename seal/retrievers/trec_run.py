@@ -7,6 +7,7 @@ import logging
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from io import TextIOWrapper
 from pathlib import Path
 from sys import intern
 from typing import Any, ClassVar
@@ -14,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from seal.core import DataError, OptionError, Pool, Query, UsageError
+from seal.core.files import content_of, opened
 from seal.core.records import query_id, trec_word
 from seal.core.text import counted
 from seal.retrievers.base import Hits, by_place, check_k, in_order
@@ -61,7 +63,7 @@ class TrecRun:
                 f"({len(unknown)} such); give the ranking of these tools, and the whole pool"
             )
         self._rankings = {query: [tools[name] for name in names] for query, names in ranked.items()}
-        self.identity = f"trec/{path.name}@{hashlib.sha256(path.read_bytes()).hexdigest()[:16]}"
+        self.identity = f"trec/{path.name}@{hashlib.sha256(content_of(path)).hexdigest()[:16]}"
         self._tell(pool, path)
 
     def _tell(self, pool: Pool, path: Path) -> None:
@@ -123,7 +125,7 @@ def read_trec_run(path: Path) -> dict[str, list[str]]:
     """
     scores: dict[str, dict[str, float]] = {}
     try:
-        with path.open(encoding="utf-8-sig") as lines:
+        with TextIOWrapper(opened(path), encoding="utf-8-sig") as lines:
             for number, line in enumerate(lines, 1):
                 if line.strip():
                     _read(line, scores, f"{path}, line {number}")

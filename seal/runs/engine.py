@@ -51,8 +51,11 @@ from seal.core import (
 )
 from seal.core.environment import Held
 from seal.core.registry import name_of
+from seal.core.secrets import InOpen
 from seal.core.store import Store, open_store
 from seal.models.spec import Flagged
+from seal.pools.importer import TASKS
+from seal.pools.lookup import world_files
 from seal.pools.pool import StoredPool
 from seal.retrievers.build import build_retriever, rank, reads_gold
 from seal.runs.chats import history_of, limits_of, merge_goals
@@ -118,7 +121,12 @@ class Engine:
         check_open_files(settings.workers)
         _check_roles(settings, self.team)
         writes = settings.cache == "record"
-        self.store = open_store(settings.cache_dir, writes) if store is None else store
+        worlds = [file for name in world_files() if (file := pool.folder / name).is_file()]
+        self.in_open = InOpen([pool.folder / TASKS, *worlds])
+        """Keys of services that are words of the tasks."""
+        if store is None:
+            store = open_store(settings.cache_dir, writes, self.in_open)
+        self.store = store
         self.cast = Cast(settings, self.store, pool)
         self.meter = self.cast.meter
         """Counts what models are asked, in chats and beside them."""

@@ -14,15 +14,14 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from seal.agents.roles import PROMPTS
 from seal.core import JSON, DataError, Metric, OutageError, Score, UsageError, shortened
-from seal.core.files import AtomicFile, Lock, in_work, naming, part_of, remove
+from seal.core.files import AtomicFile, Lock, content_of, in_work, naming, opened, part_of, remove
 from seal.core.records import from_plain, write_records
 from seal.core.registry import name_of
 from seal.core.store import open_store
 from seal.core.text import counted
+from seal.core.values import json_value
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.goals import LeftOutMetric, answer_of
 from seal.evaluation.panel import MISSING, recorded_panel
@@ -329,7 +328,7 @@ def verdicts_for(folder: RunFolder, path: Path) -> tuple[VerdictFile, dict[str, 
 def _digest(path: Path) -> str:
     """Return 12 hexadecimal digits of a file's content, of a folder that of all its files."""
     files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:12]
+    return hashlib.sha256(b"".join(content_of(file) for file in files)).hexdigest()[:12]
 
 
 def _joined(folder: RunFolder, found: VerdictFile) -> dict[str, QueryVerdicts]:
@@ -430,10 +429,10 @@ def _scored_chats(path: Path) -> set[Pair]:
     found: set[Pair] = set()
     if not path.is_file():
         return found
-    with path.open("rb") as lines:
+    with opened(path) as lines:
         for line in lines:
             try:
-                fields = orjson.loads(line)
+                fields = json_value(line)
                 found.add((str(fields["task_id"]), int(fields["trial"])))
             except (ValueError, KeyError, TypeError):
                 continue  # scoring writes the file anew
@@ -524,11 +523,11 @@ def _join(parts: Sequence[RunFolder], order: Sequence[str], out: RunFolder) -> N
     for name in ("trajectories.jsonl", "timings.jsonl"):
         with AtomicFile(out.path / name) as file:
             for part in parts:
-                with (part.path / name).open("rb") as own:
+                with opened(part.path / name) as own:
                     shutil.copyfileobj(own, file)
     ids = [set(part.task_ids()) for part in parts]
     with ExitStack() as stack, AtomicFile(out.path / "tasks.jsonl") as tasks:
-        lines = [stack.enter_context((p.path / "tasks.jsonl").open("rb")) for p in parts]
+        lines = [stack.enter_context(opened(p.path / "tasks.jsonl")) for p in parts]
         for id in order:
             mine = (line for line, held in zip(lines, ids, strict=True) if id in held)
             tasks.writelines(map(next, mine))

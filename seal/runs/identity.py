@@ -19,7 +19,7 @@ from seal.core.call_formats import in_text
 from seal.core.files import whole_name
 from seal.core.records import write_records
 from seal.core.registry import name_of
-from seal.core.text import THEIRS, counted
+from seal.core.text import THEIRS, counted, printable
 from seal.core.values import digest
 from seal.pools.benchmark import FUNCTION, benchmark_options, part_of
 from seal.pools.importer import REGISTRY as BENCHMARKS
@@ -325,8 +325,9 @@ def _without_result(settings: RunSettings, pool: StoredPool) -> Iterator[str]:
     silent = [tool.name for tool in simulated if not implied_fields(tool)]
     if silent and not all(task.world for task in pool.tasks()):
         more = f" and {len(silent) - _FEW} more" if len(silent) > _FEW else ""
+        names = printable(", ".join(silent[:_FEW]))
         yield (
-            f"neither name nor schema says what {', '.join(silent[:_FEW])}{more} returns, so "
+            f"neither name nor schema says what {names}{more} returns, so "
             "template answers null; a model writes answers: --simulator llm "
             "--role-model simulator=PROVIDER/MODEL"
         )

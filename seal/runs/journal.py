@@ -15,7 +15,7 @@ from typing import IO, Any, Generic, Literal, TypeVar
 import orjson
 
 from seal.core import DataError, Step, Trajectory
-from seal.core.files import AtomicFile, append_line, close_file, repair_tail
+from seal.core.files import AtomicFile, append_line, close_file, content_of, opened, repair_tail
 from seal.core.records import SCHEMAS, from_plain
 from seal.core.secrets import without_keys
 from seal.core.values import digest, json_bytes, json_value
@@ -51,11 +51,11 @@ NOTHING = FileIndex(0, 0, {})
 def read_index(path: Path) -> FileIndex:
     """Return what is known of a file; `NOTHING` where it has no index, or not of its own."""
     try:
-        head, body = _place(path).read_bytes().split(b"\n", 1)
-        told = orjson.loads(head)
+        head, body = content_of(_place(path)).split(b"\n", 1)
+        told = json_value(head)
         size = int(told["size"])
         if _digest(body) == told["body"] and _end_of(path, size) == told["end"]:
-            return FileIndex(size, int(told["lines"]), dict(orjson.loads(body)))
+            return FileIndex(size, int(told["lines"]), dict(json_value(body)))
     except (OSError, ValueError, KeyError, TypeError):
         pass
     return NOTHING
@@ -87,7 +87,7 @@ def _digest(data: bytes) -> str:
 def _end_of(path: Path, size: int) -> str:
     """Return the digest of the last bytes of the first `size` ones; empty where it is shorter."""
     start = max(0, size - _TAIL)
-    with path.open("rb") as file:
+    with opened(path) as file:
         file.seek(start)
         end = file.read(size - start)
     return _digest(end) if len(end) == size - start else ""
@@ -132,7 +132,7 @@ class KeyedLines(ABC, Generic[Key]):
         return 0, 0
 
     def _scan(self, start: int, number: int) -> None:
-        with self.path.open("rb") as lines:
+        with opened(self.path) as lines:
             lines.seek(start)
             for at, line in enumerate(lines, number + 1):
                 self.places[self._key(line, at)] = start, len(line)
@@ -152,7 +152,7 @@ class KeyedLines(ABC, Generic[Key]):
         """Close the file, and replace it by the lines of some keys in their order."""
         close_file(self.file)
         places, end = {}, 0
-        with self.path.open("rb") as old, AtomicFile(self.path) as new:
+        with opened(self.path) as old, AtomicFile(self.path) as new:
             for key in keys:
                 start, length = self.places[key]
                 old.seek(start)
@@ -190,14 +190,14 @@ class LineTail:
         """Yield the complete lines that were not read before.
 
         Raises:
-            DataError: It is a pipe, for whose writer this would wait.
+            DataError: It is no plain file, or cannot be opened.
         """
-        if self.path.is_fifo():
-            raise DataError(f"{self.path} is a pipe; expected a file")
         try:
-            file = self.path.open("rb")
+            file = opened(self.path)
         except FileNotFoundError:
             return
+        except OSError as error:
+            raise DataError(f"{self.path}: {error.strerror}") from error
         with file:
             found = os.fstat(file.fileno())
             if found.st_ino != self._inode or found.st_size < self.offset:
@@ -390,7 +390,7 @@ class Journal(KeyedLines[Pair]):
     def _key(self, line: bytes, number: int) -> Pair:
         """Take note of a trajectory, and return its task and trial."""
         try:
-            fields: dict[str, Any] = orjson.loads(line)
+            fields: dict[str, Any] = json_value(line)
             if fields["schema"] != SCHEMAS[Trajectory]:
                 raise DataError(f"{self.path}, line {number}: schema {fields['schema']!r}")
             failed = any(stop["reason"] == "error" for stop in fields["stops"])
@@ -521,13 +521,13 @@ def timings_of(path: Path, after: FileIndex = NOTHING) -> Iterator[dict[str, Any
     """
     if not path.is_file():
         return
-    with path.open("rb") as lines:
+    with opened(path) as lines:
         lines.seek(after.size)
         for number, line in enumerate(lines, after.lines + 1):
             if not line.endswith(b"\n"):
                 return  # torn by a kill: the chat is played again
             try:
-                fields = orjson.loads(line)
+                fields = json_value(line)
                 asked = read_ledger(fields.get("asked", []))
                 if "task_id" in fields:
                     if not isinstance(fields["task_id"], str):

@@ -27,7 +27,7 @@ from typing import IO, TYPE_CHECKING, Any
 from seal.agents.teams import MANAGER
 from seal.core import Metric, ModelError, OutageError, Trajectory, UsageError
 from seal.core.concurrency import within
-from seal.core.files import AtomicFile, Lock
+from seal.core.files import AtomicFile, Lock, opened
 from seal.core.records import decode, encode, without_cycle_search
 from seal.core.registry import name_of, warn_once
 from seal.evaluation import REGISTRY as METRICS
@@ -345,7 +345,7 @@ class _Chats:
                 stack.enter_context(self._watched())
             outcomes = self._outcomes(done, wanted)
             self.files = [
-                stack.enter_context((folder.path / name).open("rb"))
+                stack.enter_context(opened(folder.path / name))
                 for name in ("run.json", "tasks.jsonl", "tools.jsonl")
             ]
             stack.callback(os.chdir, Path.cwd())
@@ -383,11 +383,14 @@ class _Chats:
                 done = self.done
                 if over.wait(_SILENCE):
                     return
+            going = chats_told(in_flight(self.folder.path))
+            if not going:  # all have ended, and are scored
+                return
             _LOG.warning(
                 "no chat has ended for %.0f seconds; going on: %s. --max-seconds N ends a chat "
                 "that takes longer",
                 _SILENCE,
-                chats_told(in_flight(self.folder.path)) or "none",
+                going,
             )
 
         threading.Thread(target=watch, daemon=True).start()

@@ -21,7 +21,9 @@ from typing import Any
 import orjson
 
 from seal.core import DataError, UsageError, shortened
+from seal.core.files import content_of
 from seal.core.text import shipped_json
+from seal.core.values import json_value
 from seal.models.spec import bare_name, is_free
 
 MILLION = 1_000_000
@@ -122,7 +124,7 @@ def _read(file: Path) -> PriceTable:
     try:
         if file.stat().st_size > _LARGEST:
             raise DataError(f"{file}: more than {_LARGEST:,} bytes are no table of prices")
-        content = orjson.loads(file.read_bytes())
+        content = json_value(content_of(file))
     except OSError as error:
         raise DataError(f"{file}: cannot be read: {error.strerror}; give --prices a file") from None
     except orjson.JSONDecodeError as error:

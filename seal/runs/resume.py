@@ -9,6 +9,7 @@ from typing import Any
 
 from seal.core import Milestone, Plan, Tool, UsageError
 from seal.core.conditions import Called
+from seal.core.files import content_of
 from seal.core.records import encode
 from seal.evaluation.goals import IN_ORDER
 from seal.pools.importer import TOOLS
@@ -75,7 +76,7 @@ def with_gold_of_now(measure: dict[str, Any], pool: StoredPool) -> None:
             for goal in task.goals
         )
         written.update(encode(replace(task, goals=tuple(goals))))
-    tools_file = hashlib.sha256((pool.folder / TOOLS).read_bytes())
+    tools_file = hashlib.sha256(content_of(pool.folder / TOOLS))
     then = hashlib.sha256(tools_file.digest() + written.digest()).hexdigest()
     if measure["pool_digest"] == then:
         measure["pool_digest"] = pool.digest

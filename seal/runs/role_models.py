@@ -33,6 +33,7 @@ from seal.core import (
     UsageError,
     Verdict,
 )
+from seal.core.files import content_of
 from seal.core.registry import load_dotted
 from seal.core.secrets import public_url
 from seal.core.store import Store
@@ -92,7 +93,7 @@ class Recording:
 
     def __init__(self, path: Path | None, trajectories: Iterator[Trajectory]) -> None:
         self._table = {(t.task_id, t.trial): t for t in trajectories if not t.failed}
-        self.digest = hashlib.sha256(path.read_bytes()).hexdigest() if path else ""
+        self.digest = hashlib.sha256(content_of(path)).hexdigest() if path else ""
         """Of the file's content: what a run says that it played, wherever the file lies."""
 
     def __call__(self, task_id: str, trial: int) -> Trajectory | None:

@@ -30,7 +30,7 @@ from typing import Any
 import orjson
 
 from seal.core import JSON, DataError, Ranking, Scale, Score, Task, Tool, Trajectory
-from seal.core.files import AtomicFile, repair_tail
+from seal.core.files import AtomicFile, content_of, no_file, opened, repair_tail
 from seal.core.records import SCHEMAS, from_plain, read_records, write_records
 from seal.core.secrets import without_keys
 from seal.core.text import counted
@@ -307,9 +307,9 @@ class RunFolder:
             DataError: tasks.jsonl is no file.
         """
         path = self.path / "tasks.jsonl"
-        if not path.is_file():  # a pipe would be waited for
-            raise DataError(f"no file {path}")
-        with path.open("rb") as lines:
+        if not path.is_file():
+            raise DataError(no_file(path))
+        with opened(path) as lines:
             yield from map(_id_of, lines)
 
     def tasks_of(self, ids: Container[str]) -> Iterator[Task]:
@@ -373,7 +373,7 @@ class RunFolder:
             version = _version_of(file.stat())
             if name in self._read and self._read[name][0] == version:
                 return self._read[name][1]
-            value = json_value(file.read_bytes())
+            value = json_value(content_of(file))
         except OSError as error:
             raise DataError(f"{file} cannot be read: {error.strerror}") from error
         except orjson.JSONDecodeError as error:
@@ -407,13 +407,13 @@ def _id_of(line: bytes) -> str:
     head, found, _ = line.removeprefix(_TASK).partition(b'",')
     if found and b"\\" not in head and line.startswith(_TASK):
         return head.decode()
-    return str(orjson.loads(line)["id"])
+    return str(json_value(line)["id"])
 
 
 def _lines_of(path: Path) -> int:
     import numpy as np
 
-    with path.open("rb") as file:
+    with opened(path) as file:
         blocks = (np.frombuffer(each, np.uint8) for each in iter(lambda: file.read(1 << 20), b""))
         return sum(int(np.count_nonzero(block == ord("\n"))) for block in blocks)
 
@@ -496,7 +496,7 @@ def read_human(run: RunFolder) -> Ratings | None:
     if not path.is_file():
         return None
     try:
-        return Ratings(**orjson.loads(path.read_bytes()))
+        return Ratings(**json_value(content_of(path)))
     except (TypeError, orjson.JSONDecodeError) as error:
         raise DataError(f"{path}: {error}; delete it and import the ratings again") from error
 
@@ -575,7 +575,7 @@ def write_tasks(path: Path, tasks: Iterable[Task], chosen_by: JSON) -> bool:
 
 
 def _digest_of(path: Path) -> str:
-    with path.open("rb") as file:
+    with opened(path) as file:
         return hashlib.file_digest(file, "blake2b").hexdigest()
 
 

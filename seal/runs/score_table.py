@@ -14,13 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-import orjson
-
 from seal.core import DataError
 from seal.core.arrays import Floats, Integers, NDArray, np
-from seal.core.files import AtomicFile
+from seal.core.files import AtomicFile, opened
 from seal.core.secrets import without_keys
-from seal.core.values import json_bytes
+from seal.core.values import json_bytes, json_value
 from seal.evaluation.statistics import ranks
 from seal.runs.scores import (
     ABSENT,
@@ -154,7 +152,7 @@ def read_scores(path: Path) -> ScoreTable:
 
 def _read_lines(path: Path) -> ScoreTable:
     columns, scores = Columns(), ScoreLines(details=False)
-    with path.open("rb") as lines:
+    with opened(path) as lines:
         for number, line in enumerate(lines, 1):
             try:
                 goal, said = scores.parts(line)
@@ -172,7 +170,7 @@ def _read_lines(path: Path) -> ScoreTable:
 def _first_line(path: Path, goal: ScoredGoal, metric: str) -> int:
     """Return which line scores a goal by a metric first, from 1."""
     scores = ScoreLines(details=False)
-    with path.open("rb") as lines:
+    with opened(path) as lines:
         parts = enumerate(map(scores.parts, lines), 1)
         return next(n for n, (of, said) in parts if (of, said.metric) == (goal, metric))
 
@@ -186,7 +184,7 @@ def _kept(scores: Path) -> ScoreTable | None:
         if size > scores.stat().st_size:  # the columns of its lines are a fraction of them
             return None
         with np.load(path, allow_pickle=False) as parts:
-            told = orjson.loads(parts["told"].tobytes())
+            told = json_value(parts["told"].tobytes())
             if told["version"] != _VERSION or tuple(told["lines"]) != _stamp(scores):
                 return None
             goals, values, why = (parts[name] for name in ("goals", "values", "why"))
@@ -210,7 +208,7 @@ def _kept(scores: Path) -> ScoreTable | None:
 def _stamp(scores: Path) -> tuple[int, int]:
     """Return the size of a file and the CRC-32 of its bytes."""
     stamp = 0, 0
-    with scores.open("rb") as file:
+    with opened(scores) as file:
         while block := file.read(1 << 20):
             stamp = stamp_after(block, *stamp)
     return stamp

@@ -14,11 +14,10 @@ from itertools import count, islice
 from pathlib import Path
 from typing import Any, Generic
 
-import orjson
-
 from seal.core import DataError, Score
+from seal.core.files import opened
 from seal.core.records import SCHEMAS, Record, decode
-from seal.core.values import json_text
+from seal.core.values import json_text, json_value
 from seal.evaluation.goals import INFRASTRUCTURE
 from seal.evaluation.statistics import kind_of_reason
 from seal.runs.journal import LineTail
@@ -51,9 +50,9 @@ def chat_told(line: bytes) -> tuple[tuple[str, int], list[str]]:
     """
     head, _, rest = line.partition(_STEPS)
     try:
-        told = orjson.loads(head + b"}") | orjson.loads(b"{" + rest[rest.rindex(_STOPS) :])
+        told = json_value(head + b"}") | json_value(b"{" + rest[rest.rindex(_STOPS) :])
     except ValueError:  # of another form, or its provenance has stops of its own
-        told = orjson.loads(line)
+        told = json_value(line)
     return (told["task_id"], told["trial"]), [stop["reason"] for stop in told["stops"]]
 
 
@@ -161,7 +160,7 @@ class RecordLookup(Generic[Record]):
         return list(self._read(spans)) if spans else []
 
     def _read(self, spans: Iterable[_Span]) -> Iterator[Record]:
-        with self.path.open("rb") as file:
+        with opened(self.path) as file:
             for span in spans:
                 file.seek(span.start)
                 lines = filter(bytes.strip, file)

@@ -28,7 +28,7 @@ from seal.core import (
 from seal.core.call_formats import LEFT, form_of, repairs_of
 from seal.core.concurrency import in_time, within
 from seal.core.conditions import Called
-from seal.core.files import AtomicFile
+from seal.core.files import AtomicFile, opened
 from seal.core.records import encode_scores
 from seal.core.secrets import IN_PLACE
 from seal.core.values import digest, json_text
@@ -355,7 +355,7 @@ class Scorer:
                 for at, goal in enumerate(task.goals)
                 if (refused := _refused(goal))
             }
-        with folder.trajectories_path.open("rb") as lines:
+        with opened(folder.trajectories_path) as lines:
             total = sum(1 for _ in lines)
         goals, columns = 0, Columns()
         scored = _mapped(self._measure(folder.tools()), _pairs(folder), self.threads)

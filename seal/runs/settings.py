@@ -24,6 +24,7 @@ from seal.core import (
     UsageError,
 )
 from seal.core.call_formats import Format
+from seal.core.files import opened
 from seal.core.registry import check_modules
 from seal.core.secrets import refuse_secret
 from seal.core.settings import Count, Within, check_fields, with_field_docs
@@ -470,7 +471,7 @@ def prompt_text(name: str, given: str | Path) -> str:
             what = "it is no" if given.exists() else "no such"
             raise UsageError(f"{place}: {what} file; {repair}")
         try:
-            with given.open("rb") as file:
+            with opened(given) as file:
                 content = file.read(_LONGEST_PROMPT + 1)
         except OSError as error:
             raise UsageError(f"{place}: it cannot be read ({error.strerror}); {repair}") from error

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from seal.core import JSON, DataError, Tool
-from seal.core.files import AtomicFile
+from seal.core.files import AtomicFile, opened
 from seal.core.records import strict_json
 from seal.core.schemas import schema_validator
 from seal.core.store import FILE_NAME, Store, is_url
@@ -145,7 +145,7 @@ def _lines(source: Path) -> Iterator[tuple[str, bytes]]:
     if not files:
         raise DataError(f"{source} has no .jsonl file; expected what `seal cache export` wrote")
     for file in files:
-        with file.open("rb") as lines:
+        with opened(file) as lines:
             for number, line in enumerate(lines, 1):
                 if line.strip():
                     yield f"{file}, line {number}", line

@@ -1,5 +1,6 @@
 """Flags win over the environment, which wins over seal.toml."""
 
+import os
 from dataclasses import fields
 from pathlib import Path
 
@@ -184,3 +185,33 @@ def test_a_database_of_answers_is_named_by_its_variable_alone(seal, tmp_path: Pa
     failed = seal("benchmarks")
     assert failed.returncode == 2
     assert "cache-url: the flag --cache-url is now the variable SEAL_CACHE_URL" in failed.stderr
+
+
+@pytest.mark.parametrize("text", [f"x = {'[' * 5000}{']' * 5000}", f"seed = {'9' * 5000}"])
+def test_a_file_that_no_reader_takes_is_refused_in_words(seal, tmp_path: Path, text: str) -> None:
+    (tmp_path / "seal.toml").write_text(text)
+    failed = seal("run")
+    assert failed.returncode == 2
+    assert "seal.toml is no TOML" in failed.stderr
+    assert "sys." not in failed.stderr
+
+
+def test_a_pipe_in_the_place_of_the_file_is_not_waited_for(seal, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "seal.toml")
+    failed = seal("run")
+    assert failed.returncode == 2
+    assert "seal.toml cannot be read: it is a pipe, and no file" in failed.stderr
+
+
+def test_the_file_may_begin_with_a_byte_order_mark(seal, tmp_path: Path) -> None:
+    (tmp_path / "seal.toml").write_text("limit = -4\n", encoding="utf-8-sig")
+    assert "--limit -4: expected" in seal("run").stderr
+
+
+@pytest.mark.parametrize("flag", ["--model", "--model-option", "--world-option"])
+def test_a_value_nested_too_deep_is_a_text(seal, flag: str) -> None:
+    deep = "[" * 5000
+    given = f"openai/m,extra_body={deep}" if flag == "--model" else f"a={deep}"
+    failed = seal("run", "sample", flag, given)
+    assert failed.returncode == 2
+    assert "unexpected" not in failed.stderr

@@ -217,3 +217,12 @@ def test_an_interruption_of_the_first_imports_is_one_line(tmp_path: Path) -> Non
     )
     assert done.stderr == "seal: interrupted\n"
     assert done.returncode in (130, -signal.SIGINT)
+
+
+def test_a_full_standard_output_is_named() -> None:
+    with Path("/dev/full").open("w") as full:
+        told = subprocess.run(
+            [sys.executable, "-m", "seal", "--help"], stdout=full, stderr=subprocess.PIPE, text=True
+        )
+    assert told.returncode == 2
+    assert told.stderr.startswith("seal: standard output: No space left on device")

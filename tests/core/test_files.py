@@ -1,5 +1,6 @@
 """Paths that are none are refused; files that are being written, and what killed processes left."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,7 +12,17 @@ from looped import every_case
 
 import seal
 from seal.core import UsageError
-from seal.core.files import AtomicFile, cache_folder, check_path, in_work, part_of
+from seal.core.files import (
+    AtomicFile,
+    Lock,
+    cache_folder,
+    check_path,
+    content_of,
+    in_work,
+    is_held,
+    no_file,
+    part_of,
+)
 
 NO_PATHS = {
     "": "it is empty; give one, such as '.' for this folder",
@@ -19,6 +30,7 @@ NO_PATHS = {
     "\ud800": "it has a character that no path can have",
     f"runs/{'x' * 300}": "a name in it has 300 bytes, and 255 are possible; shorten it",
     "é" * 128: "a name in it has 256 bytes",
+    "/".join(["x" * 200] * 20): "with its folders it has more than 3,585 bytes; shorten it",
     "~/runs": "only a shell knows what ~ is; write /",
 }
 
@@ -133,3 +145,28 @@ def test_a_user_without_a_home_is_told_to_name_a_cache_folder(
     monkeypatch.setattr("pwd.getpwuid", unknown)  # as for the user of many a container
     with pytest.raises(UsageError, match=r"no cache folder: .*; or set SEAL_CACHE_DIR"):
         cache_folder()
+
+
+def test_what_is_no_plain_file_is_refused_at_once(tmp_path: Path) -> None:
+    """A pipe's writer is never waited for, and a device has no end."""
+    pipe, device, link = tmp_path / "pipe", Path("/dev/zero"), tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to(device)
+    for path, kind in ((pipe, "a pipe"), (device, "a device"), (link, "a device")):
+        with pytest.raises(OSError, match=f"it is {kind}, and no file") as refused:
+            content_of(path)
+        assert refused.value.filename == str(path)
+        assert no_file(path).startswith(f"{path} is {kind}, and no file")
+    with pytest.raises(IsADirectoryError):
+        content_of(tmp_path)
+    assert no_file(tmp_path / "none") == f"no file {tmp_path / 'none'}"
+
+
+def test_a_pipe_in_the_place_of_a_lock_is_told_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / ".lock")
+    assert not is_held(tmp_path)
+    with (
+        pytest.raises(UsageError, match=r"\.lock is a pipe, and no file; remove it"),
+        Lock(tmp_path),
+    ):
+        pass

@@ -356,3 +356,56 @@ def test_a_data_set_of_a_hub_needs_its_library() -> None:
         pytest.skip("it is installed")
     with pytest.raises(UsageError, match="questions: datasets is not installed: pip install data"):
         benchmark_of("shop", [GET], "hf:somebody/questions")
+
+
+@pytest.mark.parametrize("number", ["0x" + "f" * 4_000, "-0o" + "7" * 6_000, f"[0b{'1' * 20_000}]"])
+def test_a_call_with_a_number_that_nobody_writes_is_left_out(number: str) -> None:
+    """Python reads it, as it is no decimal one, and refuses to write it."""
+    ship = {"name": "ship", "parameters": {"type": "object", "properties": {"id": {}}}}
+    rows = [{"query": "Ship.", "calls": f"ship(id={number})"}, {"query": "Ship.", "calls": "ship"}]
+    bench, notes = benchmark_of("shop", [ship], rows)
+    assert len(bench._tasks) == 1
+    assert "is no call" in notes.malformed[0]
+
+
+DEEP = f"{'[' * 3000}{']' * 3000}"
+LONG = "9" * 5000
+BROKEN = {
+    "t.csv": f'name,description,parameters\nbad,d,"a: int = 0x{"f" * 5000}"\nget,d,q: str\n',
+    "t.jsonl": '{"name": "get"}\n{"name": "b",\n5\n[1]\n{"name": "c", "name": "d"}\n'
+    f'{{"name": "e", "parameters": {{"maximum": {LONG}}}}}\n{{"name": "f", "parameters": {DEEP}}}',
+    "t.json": f'[{{"name": "get"}}, {{"name": "e, [", "parameters": {{"maximum": {LONG}}}}}\n,'
+    f'{{"name": "f", "parameters": {DEEP}}}, {{"name": "c", "name": "d"}}]',
+    "o.json": '{"openapi": "3.0", "paths": {"/a": {"get": null}, "/b": {"get": {"operationId": '
+    '"get"}}, "/c": 5, "/d": {"post": {"parameters": 7}}}}',
+}
+
+
+@pytest.mark.parametrize(("name", "left"), list(zip(BROKEN, (1, 6, 3, 3), strict=True)))
+def test_tools_that_cannot_be_read_are_left_out_and_the_others_stay(
+    name: str, left: int, tmp_path: Path
+) -> None:
+    path = written(tmp_path, name, BROKEN[name])
+    bench, notes = benchmark_of("shop", path, [{"query": "Hello.", "tools": "get"}])
+    assert [tool.name for tool in bench.pool().tools()] == ["get"]
+    assert notes.dropped == {"malformed_tool": left}
+    assert not any("sys." in fault or "cut or damaged" in fault for fault in notes.malformed[4:])
+
+
+@pytest.mark.parametrize("level", ["[{}]", "{{<<: [{}]}}"], ids=["lists", "merges"])
+def test_a_document_whose_aliases_are_endless_is_refused(level: str, tmp_path: Path) -> None:
+    """700 bytes that would be 9 ** 8 parts where they are laid out."""
+    lines = ["- &a0 {x: 1}"]
+    for at in range(9):
+        lines.append(f"- &a{at + 1} {level.format(', '.join([f'*a{at}'] * 9))}")
+    path = written(tmp_path, "t.yaml", "\n".join(lines))
+    with pytest.raises(DataError, match=r"its aliases lay out more than .*save it as JSON"):
+        tools_of(path)
+    with pytest.raises(DataError, match="stand within what they name"):
+        tools_of(written(tmp_path, "u.yaml", "- &a [*a]"))
+
+
+def test_a_document_may_name_its_parts_by_aliases(tmp_path: Path) -> None:
+    text = "- {name: get, parameters: {properties: {a: &p {type: string}, b: *p}}}"
+    (tool,) = tools_of(written(tmp_path, "t.yaml", text))
+    assert tool["parameters"]["properties"] == {key: {"type": "string"} for key in "ab"}

@@ -251,3 +251,12 @@ def test_the_list_of_tasks_is_a_table_like_all_others(scored_run):
     table = outcome_table(scored_run)
     assert table.columns == ("task", "goal", "outcome", "stop", "calls")
     assert [row[2] for row in table.rows] == ["solved", "unsolved", "error"]
+
+
+@pytest.mark.parametrize("name", ["scores.jsonl", "trajectories.jsonl"])
+def test_a_file_without_end_in_a_run_is_refused(scored_run, name):
+    """As a link to a device, which another's folder may hold."""
+    (scored_run.path / name).unlink()
+    (scored_run.path / name).symlink_to("/dev/zero")
+    with pytest.raises(DataError, match=f"{name}: it is a device, and no file"):
+        seen(scored_run)

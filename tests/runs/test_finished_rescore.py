@@ -1,6 +1,7 @@
 """Old runs scored again: the same bytes with the same judge, and what another judge changes."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from servers import ModelServer, failure, text
 from small_pools import Weatherman, by_server, contents, many, play, write_pool
 
 import seal
-from seal.core import DataError, UsageError
+from seal.core import DataError, Task, Trajectory, UsageError
 from seal.core.files import Lock
 from seal.experiments.export import export
 from seal.pools.pool import StoredPool
@@ -262,3 +263,27 @@ def test_a_judge_that_fails_to_build_leaves_the_run_as_it_was(played: Path):
         rescore(played, ScoreSettings(judge_model="openai/judge"))
 
     assert (played / "run.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["__main__:outer.<locals>.polite", "__main__:<lambda>"])
+def test_scores_of_a_function_that_no_path_leads_to_stay(played: Path, name: str, caplog):
+    """As of a function within a function, which only the process that made it can call."""
+
+    def outer() -> Callable[..., float]:
+        def polite(task: Task, trajectory: Trajectory) -> float:
+            return 0.5
+
+        polite.__qualname__ = name.partition(":")[2]
+        return polite
+
+    rescore(played, ScoreSettings(metrics=(outer(),)))
+    manifest = json.loads((played / "run.json").read_bytes())
+    manifest["measure"]["metrics"] = [name]
+    (played / "run.json").write_text(json.dumps(manifest))
+    before = RunFolder(played).summary()["metrics"]
+    summary = rescore(played)
+
+    assert summary["metrics"] == before
+    assert summary["metrics"]["polite"]["mean"] == 0.5
+    assert "the former scores stay" in caplog.text
+    assert "--metric" in caplog.text

@@ -24,7 +24,9 @@ from seal.core import (
     Completion,
     DataError,
     Goal,
+    Milestone,
     OutageError,
+    Plan,
     Reply,
     Request,
     Response,
@@ -33,6 +35,7 @@ from seal.core import (
     ToolCall,
     write_records,
 )
+from seal.core.conditions import Argument, Called
 from seal.models.given_answers import ScriptedModel
 from seal.report.run_pages import write_report
 from seal.report.run_results import summary_notes
@@ -440,3 +443,57 @@ def test_options_of_the_main_model_leave_the_baselines_alone(model_server, pool,
     assert result.exit_code == 0
     assert (result.folder.path / "floor" / "summary.json").is_file()
     assert {request.body["top_p"] for request in server.received} == {0.5}
+
+
+@pytest.mark.parametrize("digits", [310, 4_299])
+def test_a_run_with_a_whole_number_of_very_many_digits_is_read_again(
+    model_server, tmp_path, digits
+):
+    """In a call, in a tool's result, in gold and as a schema's default."""
+    number = int("9" * digits)
+    given = {"type": "object", "properties": {"id": {"default": number}}}
+    tools = [Tool("find", "find", "Find.", given)]
+    gold = Milestone(Called("find", {"id": Argument((number,))}))
+    goal = Goal("Find it.", plans=(Plan((gold,)),), offered=("find",))
+    pool = write_pool(tmp_path / "pool", [Task("one", "own", (goal,))], tools=tools)
+    called = calls(("find", json.dumps({"id": number})))
+
+    def script(request: Received) -> Answer:
+        return called if request.body["messages"][-1]["role"] == "user" else text("done")
+
+    server = model_server(script)
+    settings = {"model": "openai/x", "base_url": server.url, "team": "direct"}
+    played = play(pool, tmp_path / "run", **settings)
+
+    assert played.exit_code == 0
+    readable(played)
+    assert rescore(played.folder.path)["metrics"] == played.summary["metrics"]
+    write_report([played.folder], tmp_path / "report.html")
+    assert play(pool, tmp_path / "run", resume=True, **settings).exit_code == 0
+
+
+def test_a_key_that_is_a_word_of_the_tasks_changes_no_verdict(
+    model_server, tmp_path, monkeypatch, caplog
+):
+    """Neither while it is the key, nor in a later session that replays what was kept then."""
+    word = "A7-Xk29-QQ41"
+    tools = [Tool("find", "find", "Find.", {"type": "object", "properties": {"id": {}}})]
+    gold = Milestone(Called("find", {"id": Argument((word,))}))
+    goal = Goal("Which code?", plans=(Plan((gold,)),), offered=("find",))
+    pool = write_pool(tmp_path / "pool", [Task("one", "own", (goal,))], tools=tools)
+
+    def script(request: Received) -> Answer:
+        asked = request.body["messages"][-1]["role"] == "user"
+        return calls(("find", {"id": word})) if asked else text(f"The code is {word}.")
+
+    settings = {"model": "openai/x", "base_url": model_server(script).url, "team": "direct"}
+    found = []
+    for key, mode in (("another-key-8812xx", "off"), (word, "record"), ("other-8812xx", "replay")):
+        monkeypatch.setenv("OPENAI_API_KEY", key)
+        played = play(pool, tmp_path / mode, cache=mode, **settings)
+        again = rescore(played.folder.path)
+        assert again["metrics"] == played.summary["metrics"]
+        found.append(played.summary["metrics"]["calls_right"]["mean"])
+        assert "starred" not in played.summary
+    assert found == [1.0, 1.0, 1.0]
+    assert "it is a word there and is written as it is" in caplog.text

@@ -457,7 +457,7 @@ def _json(text: Any) -> Any:
     """Return the value of a JSON text; `NaN` and the like are texts."""
     try:
         return json.loads(_text(text), parse_constant=str)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise _UnreadableError(f"{shortened(text)} is no JSON: {error}") from error
 
 

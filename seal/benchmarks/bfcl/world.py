@@ -182,7 +182,7 @@ def _result(call: ToolCall, text: str, executed: Execution) -> ToolResult:
     """Return what the leaderboard shows of a call; its classes tell a failure as `error`."""
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         value = text
     message = None
     if text.startswith(_FAILED):

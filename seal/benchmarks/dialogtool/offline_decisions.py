@@ -16,6 +16,7 @@ from seal.benchmarks.dialogtool.tool_life import TODAY, UNKNOWN, needs_tool, wri
 from seal.core import JSON, Completion, Message, Request, Tool, ToolCall
 from seal.core.quantities import Time, days, read
 from seal.core.text import words
+from seal.core.values import json_value
 from seal.models.fill import Span, spans
 from seal.models.lexical import ToolChooser
 
@@ -311,7 +312,7 @@ def _known(messages: Sequence[Message]) -> Iterator[Mapping[str, JSON]]:
     for message in reversed(messages):
         if message.role == "tool":
             try:
-                rows = orjson.loads(message.content)
+                rows = json_value(message.content)
             except orjson.JSONDecodeError:
                 continue
             if isinstance(rows, list):

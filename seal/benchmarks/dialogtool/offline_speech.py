@@ -16,7 +16,7 @@ from seal.benchmarks.dialogtool.tool_life import ROLE_MARK, UNKNOWN, Lesson, rea
 from seal.core import JSON, Completion, Goal, Message, Request, Task, Tool, ToolCall
 from seal.core.bracket_form import BracketForm
 from seal.core.text import shipped_json, words
-from seal.core.values import derive_seed, json_text
+from seal.core.values import derive_seed, json_text, json_value
 from seal.models.prompt_reading import DONE, without_author
 
 # -- What an assistant says without a model: templates of words, restyled for a character.
@@ -52,7 +52,7 @@ def marked(text: str, mark: str) -> dict[str, Any] | None:
 def _json(text: str) -> Any:
     """Return the value of a text; None where it is no JSON."""
     try:
-        return orjson.loads(text)
+        return json_value(text)
     except orjson.JSONDecodeError:
         return None
 

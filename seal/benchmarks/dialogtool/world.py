@@ -42,7 +42,7 @@ from seal.core.consent import consent
 from seal.core.environment import Environment, Storeless
 from seal.core.statements import Sense
 from seal.core.validation import CallValidator, error_result
-from seal.core.values import canonical_json, equal, json_text
+from seal.core.values import canonical_json, equal, json_text, json_value
 from seal.environments.world import WorldSetup, check_options
 from seal.sandbox import build_sandbox
 
@@ -180,7 +180,7 @@ def read_recordings(path: Path | None, tools: Mapping[str, Tool]) -> Recordings:
         return Recordings({})
     written = path.read_bytes()
     try:
-        content = orjson.loads(written)
+        content = json_value(written)
     except orjson.JSONDecodeError as error:
         raise DataError(f"{path}: not JSON: {error}; import the pool again") from error
     if not isinstance(content, dict) or content.get("version") != VERSION:
@@ -275,7 +275,7 @@ def _creation_task(tool: Tool, api: _Calls, split: str) -> Task:
         split=split,
         tags={"group": CREATION, "split": split, "domain": tool.category, "service": service},
         metadata={
-            "table": [orjson.loads(row) for row in api.rows],
+            "table": [json_value(row) for row in api.rows],
             "cases": [[call.arguments, list(call.rows)] for call in calls],
             "example": next((n for n, call in enumerate(calls) if call.rows), 0),
         },

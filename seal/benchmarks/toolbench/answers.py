@@ -194,7 +194,7 @@ def _unescape(text: str) -> str:
     body = _FALSE_ESCAPE.sub("", body)
     quoted = re.sub(r'(?<!\\)((?:\\\\)*)"', r'\1\\"', body).replace("\n", "\\n")
     try:
-        return str(orjson.loads(f'"{quoted}"'))
+        return str(json_value(f'"{quoted}"'))
     except orjson.JSONDecodeError:
         return text
 
@@ -301,7 +301,7 @@ def is_cut(observation: str) -> bool:
     if len(observation) < _OBSERVATION_LENGTH:
         return False
     try:
-        orjson.loads(observation)
+        json_value(observation)
     except orjson.JSONDecodeError:
         return True
     return False

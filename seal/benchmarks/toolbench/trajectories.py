@@ -345,7 +345,7 @@ def _final_answer(step: Any) -> str | None:
         if call["name"] != "Finish":
             return None
         arguments = call["arguments"]
-        fields = orjson.loads(arguments) if isinstance(arguments, str) else arguments
+        fields = json_value(arguments) if isinstance(arguments, str) else arguments
         answer = fields.get("final_answer")
     except (ValueError, TypeError, KeyError, AttributeError):
         return None

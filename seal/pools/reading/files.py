@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import orjson
 
 from seal.core import DataError, UnknownNameError, shortened
+from seal.core.files import opened
 from seal.core.values import MAX_DEPTH, digest, json_value, nested_deeper, well_formed
 from seal.pools.importer import REGISTRY, Notes
 
@@ -134,8 +135,7 @@ def json_records(
     Raises:
         DataError: The file is not UTF-8, or neither; the text names file, place and repair.
     """
-    lines = (line.removeprefix(_BOM).lstrip(_BLANK) for line in lines_of(path))
-    if not next(filter(None, lines), b"").startswith(b"["):
+    if not holds_array(path):
         yield from json_values(lines_of(path), path, torn, parse)
         return
     try:
@@ -157,28 +157,33 @@ def json_records(
         yield Placed(f"{path}, record {number}", value)
 
 
+def holds_array(path: Path) -> bool:
+    """Tell whether a file begins as one JSON array does."""
+    lines = (line.removeprefix(_BOM).lstrip(_BLANK) for line in lines_of(path))
+    return next(filter(None, lines), b"").startswith(b"[")
+
+
 def _records_of(path: Path) -> list[str]:
     """Return the records of a file that holds one JSON array as written; empty: it holds none."""
-    end_of = json.JSONDecoder(parse_int=len).raw_decode
-    found = []
     try:
         text = b"".join(lines_of(path)).decode("utf-8-sig")
-        at = _after(text, text.index("[") + 1)
-        while text[at] != "]":
-            _, end = end_of(text, at)
-            found.append(text[at:end])
-            at = _after(text, end)
-    except (ValueError, IndexError, RecursionError):
+    except UnicodeDecodeError:
         return []
-    return found
+    found, begin, depth = [], 0, 0
+    for mark in _MARK.finditer(text):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(mark[0], 0)
+        if depth == 1 and mark[0] == "[" and not begin:
+            begin = mark.end()
+        elif (depth == 1 and mark[0] == ",") or depth == 0:
+            found.append(text[begin : mark.start()])
+            begin = mark.end()
+            if depth == 0:
+                return [] if text[begin:].strip() else list(filter(str.strip, found))
+    return []
 
 
-def _after(text: str, at: int) -> int:
-    return _NEXT.match(text, at).end()  # type: ignore[union-attr]
-
-
-_NEXT = re.compile(r"[\s,]*")
-"""What stands between the records of an array."""
+_MARK = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\Z)|[\[\]{},]', re.DOTALL)
+"""Begins or ends a part of JSON, or is a text: "a, b", also one that never ends; [ ] { } and ,"""
 
 
 def parse_json(raw: bytes, place: str) -> Any:
@@ -315,6 +320,10 @@ def _fault(raw: bytes, error: orjson.JSONDecodeError) -> str:
         )
     if "digits" in str(error):
         return "a whole number of more than 4,300 digits; write it as a text"
+    if "depth limit" in str(error) or "nested too deep" in str(error):
+        return "not JSON that can be read: it is nested too deep; shorten it"
+    if "infinity" in str(error):
+        return "a number in it is beyond every float; write a number below 1e308"
     return f"not JSON: {error}; is the file cut or damaged? Mend it, or fetch it again"
 
 
@@ -647,7 +656,7 @@ def lines_of(path: Path) -> Iterator[bytes]:
         DataError: It is no whole gzip file, or unpacks to too much.
     """
     if path.suffix != PACKED:
-        with path.open("rb") as lines:
+        with opened(path) as lines:
             yield from lines
         return
     size = path.stat().st_size

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.core import JSON, DataError, needing
-from seal.core.files import AtomicFile
+from seal.core.files import AtomicFile, content_of, opened
 from seal.core.text import counted
 from seal.pools.reading.files import PACKED, RATIO, SMALL, Parse, Placed, Torn, json_records
 
@@ -156,7 +156,7 @@ def arrow_records(path: Path) -> Iterator[Placed]:
     from pyarrow import ArrowException, ipc
 
     try:
-        with path.open("rb") as file, ipc.open_stream(file) as stream:
+        with opened(path) as file, ipc.open_stream(file) as stream:
             _check_distinct(str(path), stream.schema.names)
             rows = chain.from_iterable(batch.to_pylist() for batch in stream)
             for number, row in enumerate(rows):
@@ -194,6 +194,8 @@ def _pyarrow_parquet() -> Any:
 
 _MARKS = ",;\t"
 """Between fields; spreadsheets of many countries write semicolons."""
+_LONGEST_FIELD = 1 << 24
+"""Characters of a field; Python's own limit is 131,072."""
 _SAYS_MARK = re.compile(r"sep=([^\"\w\s]|\t)\r?\n")
 _FORMULA = re.compile(r"'* *[=+\-@\t\r\n]")
 """Beginning of a cell that a spreadsheet takes for a formula, or of one that was escaped."""
@@ -215,7 +217,7 @@ class CsvRows:
 
     def __init__(self, path: Path, what: str) -> None:
         try:
-            text = path.read_text(encoding="utf-8-sig")
+            text = content_of(path).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
         except OSError as error:
             raise DataError(f"{path}: {error.strerror}; give a file of {what}") from None
         except UnicodeDecodeError as error:
@@ -223,16 +225,21 @@ class CsvRows:
         self._name = path.name
         said = _SAYS_MARK.match(text)
         mark = said[1] if said else max(_MARKS, key=text.partition("\n")[0].count)
-        self._table = csv.DictReader(
-            StringIO(text, newline=""), restkey="", strict=True, delimiter=mark
-        )
+        csv.field_size_limit(max(_LONGEST_FIELD, csv.field_size_limit()))
+        self._table = csv.DictReader(StringIO(text, newline=""), strict=True, delimiter=mark)
         self.columns: tuple[str, ...] = ()
         """Names of the columns; none where the first row is malformed."""
         with suppress(csv.Error):
             if said:
                 next(self._table.reader)
-            self.columns = tuple(self._table.fieldnames or ())
-        _check_distinct(f"{path}, line {self._table.line_num}", self.columns)
+            self.columns = tuple(filter(None, self._table.fieldnames or ()))
+            if self._table.fieldnames and not self.columns:
+                raise DataError(
+                    f"{path}, line {self._table.line_num}: no column has a name; write their names "
+                    "in the first row"
+                )
+        named = self._table.fieldnames or () if self.columns else ()
+        _check_distinct(f"{path}, line {self._table.line_num}", named)
 
     def __iter__(self) -> Iterator[tuple[str, dict[str, str]] | str]:
         """Yield the place of each row and its fields, stripped; a text for a malformed one."""
@@ -241,18 +248,24 @@ class CsvRows:
             try:
                 row = next(self._table, None)
             except csv.Error as error:
-                if "limit" in str(error):  # what follows is the rest of this field
+                if "limit" in str(error) or "unexpected end" in str(
+                    error
+                ):  # what follows is the rest of this field
                     most = f"{csv.field_size_limit():,} characters"
-                    yield f"{where}: a quote is never closed, or a field has more than {most}"
+                    told = f"a quote is never closed, or a field has more than {most}"
+                    yield f"{where}: {told}; close it, or shorten the field"
                     return
                 yield f"{where}: malformed: {error}"
                 continue
             if row is None:
                 return
-            if "" in row or None in row.values():
-                fields = counted(len(self.columns), "field")
+            if None in row or None in row.values():
+                fields = counted(len(self._table.fieldnames or ()), "field")
                 told = f"a field that holds {self._table.reader.dialect.delimiter!r} needs quotes"
                 yield f"{where}: malformed: expected {fields}; {told}"
+                continue
+            if row.pop("", ""):
+                yield f"{where}: malformed: a field stands in a column without a name; name it"
                 continue
             yield where, {name: text.strip() for name, text in row.items()}
 

@@ -6,7 +6,7 @@ import ast
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any
 from seal.core import JSON, DataError, shortened
 from seal.core.schemas import schema_validator
 from seal.core.text import counted
-from seal.core.values import MAX_DEPTH, json_text, literal_value, nested_deeper, parse_expression
+from seal.core.values import (
+    MAX_DEPTH,
+    json_text,
+    literal_value,
+    nested_deeper,
+    parse_expression,
+    well_formed,
+)
 from seal.pools.reading.files import expect, field_of, function_name, json_of_text
 
 if TYPE_CHECKING:
@@ -346,6 +353,8 @@ def _as_json(value: Any) -> JSON:
         return [_as_json(item) for item in value]
     if isinstance(value, dict):
         return {_key(key): _as_json(item) for key, item in value.items()}
+    if isinstance(value, str) and well_formed(value) != value:
+        raise ValueError("JSON cannot hold half of a surrogate pair")
     if value is None or isinstance(value, (str, bool, int)):
         return value
     if isinstance(value, float) and math.isfinite(value):
@@ -366,30 +375,50 @@ _DEEPEST = 12
 """Steps along which references are followed; a schema below is any value."""
 _MOST = 10_000
 """Parts of one schema that are followed: references that fork at each step could be millions."""
+_MOST_OF_ALL = 2_000_000
+"""Parts of all operations of a document."""
 
 
-def openapi_tools(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+_TOO_MUCH = (
+    f"the operations before it name more than {_MOST_OF_ALL:,} parts by their references; save it "
+    "in a document of its own"
+)
+
+
+def openapi_tools(
+    document: Mapping[str, Any], torn: Callable[[DataError], None]
+) -> Iterator[dict[str, Any]]:
     """Yield a schema for each operation: its parameters and the fields of its JSON body in one map.
 
+    Args:
+        document: As it was read.
+        torn: Told an operation that is none, or for which nothing is left of what may be followed.
+
     Raises:
-        DataError: `paths` is no map of maps.
+        DataError: `paths` is no map.
     """
-    whole = dict(document)
+    whole, room = dict(document), [_MOST_OF_ALL]
     for path, item in field_of(whole, "paths", dict).items():
-        for method in _METHODS:
-            if method in expect(item, dict, path):
-                operation = expect(item[method], dict, f"{path}: {method}")
-                given = [
-                    _resolved(whole, parameter)
-                    for part in (item, operation)
-                    for parameter in expect(part.get("parameters") or [], list, path)
-                ]
-                yield _tool(whole, f"{method}_{path}", operation, given)
+        methods = [each for each in _METHODS if each in item] if isinstance(item, dict) else [""]
+        for method in methods:
+            try:
+                if not room[0]:
+                    raise DataError(f"{path}: {method}: {_TOO_MUCH}")
+                tool = _tool(whole, path, method, room)
+            except DataError as error:
+                torn(error)
+            else:
+                yield tool
 
 
-def _tool(
-    whole: dict[str, Any], place: str, operation: dict[str, Any], given: list[dict[str, Any]]
-) -> dict[str, Any]:
+def _tool(whole: dict[str, Any], path: str, method: str, room: list[int]) -> dict[str, Any]:
+    item = field_of(whole["paths"], path, dict)
+    operation = expect(item[method], dict, f"{path}: {method}")
+    given = [
+        _resolved(whole, parameter, room)
+        for part in (item, operation)
+        for parameter in expect(part.get("parameters") or [], list, path)
+    ]
     properties: dict[str, Any] = {}
     required: list[str] = []
     for parameter in given:
@@ -403,13 +432,15 @@ def _tool(
             told = {"description": parameter["description"]} if parameter.get("description") else {}
             properties[name] = {**schema, **told}
             required += [name] * bool(parameter.get("required"))
-    content = _resolved(whole, operation.get("requestBody")).get("content")
+    content = _resolved(whole, operation.get("requestBody"), room).get("content")
     if isinstance(content, dict):
         of_json = [body for kind, body in content.items() if "json" in kind]
-        _add_body(_resolved(whole, next(iter(of_json), {})).get("schema"), properties, required)
+        body = _resolved(whole, next(iter(of_json), {}), room)
+        _add_body(body.get("schema"), properties, required)
+    id = operation.get("operationId")
     texts = (operation.get("summary"), operation.get("description"))
     return {
-        "name": function_name(str(operation.get("operationId") or place)),
+        "name": function_name(id if isinstance(id, str) and id else f"{method}_{path}"),
         "description": "\n".join(dict.fromkeys(t for t in texts if isinstance(t, str) and t)),
         "parameters": {
             "type": "object",
@@ -433,9 +464,18 @@ def _add_body(schema: Any, properties: dict[str, Any], required: list[str]) -> N
         required.append("body")
 
 
-def _resolved(whole: dict[str, Any], value: Any) -> dict[str, Any]:
-    """Return a part of the document with what its references within the document name."""
-    found = _followed(whole, value, 0, iter(range(_MOST)))
+def _resolved(whole: dict[str, Any], value: Any, room: list[int]) -> dict[str, Any]:
+    """Return a part of the document with what its references within the document name.
+
+    Args:
+        whole: The document.
+        value: The part.
+        room: Its one number is how many parts may be followed yet; it is counted down.
+    """
+    most = min(_MOST, room[0])
+    left = iter(range(most))
+    found = _followed(whole, value, 0, left)
+    room[0] -= next(left, most)
     return found if isinstance(found, dict) else {}
 
 

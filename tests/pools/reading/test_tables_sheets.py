@@ -100,3 +100,18 @@ def test_two_columns_of_one_name_are_refused_in_parquet_and_arrow(tmp_path: Path
     for kind in ("parquet", "arrow"):
         with pytest.raises(DataError, match="columns 1 and 2 are both named"):
             list(rows(tmp_path / f"sheet.{kind}"))
+
+
+def test_a_field_may_be_longer_than_the_limit_of_python(tmp_path: Path) -> None:
+    (row,) = rows_of(tmp_path / "t.csv", b"item,rating\n" + b"x" * 200_000 + b",1\n")
+    assert len(row[1]["item"]) == 200_000
+
+
+def test_columns_without_a_name_are_told(tmp_path: Path) -> None:
+    """As those behind a last comma, which a spreadsheet leaves there; in a row it may be empty."""
+    (sound, filled, short) = rows_of(tmp_path / "t.csv", b"item,rating,\na,1,\nb,2,x\nc,3\n")
+    assert sound == ("t.csv, line 2", {"item": "a", "rating": "1"})
+    assert "in a column without a name" in filled
+    assert "expected 3 fields" in short
+    with pytest.raises(DataError, match="line 1: no column has a name; write their names"):
+        rows_of(tmp_path / "none.csv", b",,\na,b,c\n")
