@@ -156,9 +156,13 @@ _CALIBRATION: Columns = (
     ("first score", "name"),
     ("AUROC", figure("auroc")),
     ("95 % interval", interval),
-    ("threshold", figure("threshold", "{:.3f}".format)),
+    ("threshold", lambda entry: _threshold(entry["threshold"])),
     ("turned away", figure("turned_away")),
 )
+
+
+def _threshold(score: float | None) -> str:
+    return "none" if score is None else f"{score:.3f}"
 
 
 def _calibrations(entries: Entries, names: Mapping[str, str]) -> Iterator[Grid | str]:
