@@ -327,11 +327,13 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
                     done in seen.kinds
                     # A phone may have brackets, which part clauses.
                     and any(kind == "phone" or value in said for kind, value in odd or ()),
+                    _tells_number(clause, whole, seen),
                     _misses(clause, seen),
                     _called(clause, before, seen),
                     _replied(clause, seen),
                     _is_still_there(clause, seen),
                     _is_strange(clause, listed.deed, seen),
+                    _turns_others(clause, deed, switches, seen),
                     _miscounts(listed, seen),
                     _spares(said, listed, seen),
                     _goes_other_way(said, seen),
@@ -519,6 +521,18 @@ def _is_strange(clause: Clause, deed: str, seen: _Seen) -> bool:
     )
 
 
+def _turns_others(clause: Clause, deed: str, names: Iterable[Name], seen: _Seen) -> bool:
+    """Tell whether a clause says that a device was turned on or off that no tool can turn."""
+    told = clause.said & _DEVICES - {word for name in names for word in name}
+    in_vain = seen.kinds <= {"read"} or not clause.said.isdisjoint(role("negation", "modal"))
+    return deed == "switch" and not in_vain and any(stem(w) not in seen.known.stems for w in told)
+
+
+_DEVICES = frozenset(
+    words("airplane aeroplane bluetooth hotspot flashlight torch vpn nfc alarm roaming tethering")
+)
+
+
 def _miscounts(listed: _Listed, seen: _Seen) -> bool:
     """Tell whether more rows are said to be new, gone or changed than are."""
     if not listed.is_of_deed or listed.counted is None:
@@ -658,6 +672,18 @@ def _odd_values(sentence: str, seen: _Seen) -> list[tuple[str, str]]:
 
 _MOST = 20
 """Values of a sentence that are held against those of calls, at most."""
+
+
+def _tells_number(clause: Clause, sentence: str, seen: _Seen) -> bool:
+    """Tell whether "its number is" one that nothing tells, where a call has written another."""
+    said, group = clause.words, role("negation", "modal")
+    its = any(one in _ITS and "number" in said[at + 1 : at + 4] for at, one in enumerate(said))
+    if not its or "phone" not in seen.acted or not clause.said.isdisjoint(group):
+        return False
+    return any(kind == "phone" for kind, _ in _odd_values(sentence, seen))
+
+
+_ITS = frozenset(["its", "his", "her", "their"])
 
 
 def _names_strangers(said: str, seen: _Seen) -> bool:
