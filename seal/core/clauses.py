@@ -238,7 +238,9 @@ class _Reader:
 
 _STOPS = frozenset([".", "!", "?"])
 _ASKS = re.compile(
-    r"(?:shall|should|may|can|could) i\b|(?:do|would) you (?:want|like|mind|let|allow)\b"
+    r"(?:shall|should|may|can|could) i\b|(?:do|would) you (?:still )?(?:want|like|mind|let|allow)\b"
+    r"|is (?:this|that|it) the (?:right |one\b)|is (?:this|that) the \w+ you\b|(?:the )?right one\b"
+    r"|are you sure\b"
     r"|(?:is|would|are) (?:it|that|this|you) (?:be )?(?:ok(?:ay)?|fine|al(?:l )?right)\b"
     r"|do i have\b|ok(?:ay)? (?:to|if)\b"
 )

@@ -5,8 +5,9 @@ A call is allowed where, before it,
 1. a message of the agent states every argument (`seal.core.statements`) and puts the call to the
    user. Its last question, or request to confirm, is for no fact. It refers to what was said
    ("shall I do that?"), has a value or another word of it ("post the invitation?"), or says
-   nothing else ("shall I go ahead?"). A negative one, "Shall I not send it?", may be meant either
-   way.
+   nothing else ("shall I go ahead?"). Or a question is of the thing, and says that the user wants
+   the deed ("the one you want gone?"), or the answer says it ("delete it"). A negative one, "Shall
+   I not send it?", may be meant either way.
 2. the user's next message agrees (`agrees`); to what was put as a question, as if it asked
    for leave.
 3. the answer names nothing else: no number, day, name, or choice ("the second"), no other deed
@@ -34,7 +35,7 @@ from seal.core.clauses import BULLET, VALUE, Clause, Sentence, sentences_of
 from seal.core.conditions import EXECUTOR, USER, tells_user
 from seal.core.quantities import WEEKDAYS, is_foreign, read
 from seal.core.statements import Sense, leaves, said, states
-from seal.core.text import deed_forms, role, shipped_text, word_list, words
+from seal.core.text import deed_forms, deeds_of, role, shipped_text, word_list, words
 
 if TYPE_CHECKING:
     from seal.core.types import Step, Tables
@@ -74,7 +75,8 @@ def consent(
         if told and len(told) <= LONGEST and states(told, arguments, sense):
             answer = answer[: LONGEST + 1]  # the judge reads no longer one
             values = list(_values((told, answer), arguments, rows, sense))
-            if asked := _asked(told, [*values, tool] if is_switch else values):
+            asked = _asked(told, [*values, tool] if is_switch else values)
+            if asked := asked or _meant(told, answer, tool):
                 heard = re.sub(r"\d", VALUE, answer)  # a new number is one that the answer adds
                 agreed = agrees(heard, f"{told}\nShall I do that?")
                 named = {*words(answer)}
@@ -152,6 +154,39 @@ def _asked(text: str, values: Iterable[str]) -> Sequence[Clause]:
     own = {*part} - role("leave", "usual") - word_list("english_small") - deed_forms().base.keys()
     refers = any(word[0] == VALUE or word in role("referring") for word in part)
     return asked if refers or not own or own & rest.keys() else ()
+
+
+def _meant(told: str, answer: str, tool: str) -> Sequence[Clause]:
+    """Return the clauses of a yes or no question about the thing, if the deed is said with it.
+
+    Either the answer says it, "Yes, delete it"; or the question tells that the user wants it: "Is
+    this the one you want gone?".
+    """
+    kinds = deeds_of(tool.rpartition("/")[2])
+    first = next((deed_forms().base.get(word) for word in words(tool.rpartition("/")[2])), None)
+    kinds = {first} if first is not None else kinds - {"read", "any"}
+    last = sentences_of(told)[-1:]
+    if not kinds or not last or not last[0].is_question or last[0].words[0] in role("asking"):
+        return ()
+    asked, heard = last[0], sentences_of(answer)
+    done = {form for form, (kind, _) in deed_forms().past.items() if kind in kinds}
+    done |= {form for form, kind in deed_forms().base.items() if kind in kinds}
+    own = (clause for one in heard if not one.is_question for clause in one.clauses)
+    says = any(
+        clause.words[:1] == (word,) or clause.words[:2] == ("please", word)
+        for clause in own
+        for word in done & {*clause.words[:2]}
+        if clause.words[-1] in role("referring") or len(clause.words) == 1
+    )
+    wants = bool(asked.said & _WANTED) and "you" in asked.said
+    is_gone = "remove" in kinds and not asked.said.isdisjoint(_GONE)
+    named = is_gone or not asked.said.isdisjoint(done)
+    is_plain = asked.said.isdisjoint(role("negating"))
+    return asked.clauses if is_plain and (says or (wants and named)) else ()
+
+
+_WANTED = frozenset(["want", "wanted", "like", "wish"])
+_GONE = frozenset(["gone", "away", "rid"])
 
 
 def _asks(sentence: Sentence) -> bool:

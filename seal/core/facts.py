@@ -13,7 +13,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from functools import cache
-from itertools import combinations, combinations_with_replacement, pairwise, zip_longest
+from itertools import (
+    combinations,
+    combinations_with_replacement,
+    islice,
+    pairwise,
+    zip_longest,
+)
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,7 +36,7 @@ from seal.core.quantities import (
     Value,
     read,
 )
-from seal.core.statements import ABOUT, MOMENTS, is_same
+from seal.core.statements import ABOUT, MOMENTS, is_cut, is_same
 from seal.core.text import deed_forms, role, word_list, words
 from seal.core.values import json_text
 
@@ -337,6 +343,23 @@ class Record:
             if not may_be:
                 yield whole.said(start, end)
 
+    def finer(self, wanted: Quantity) -> list[Quantity]:
+        """Return the numbers with more digits that were told, and that a quantity is rounded from.
+
+        Each has the unit of the quantity, as results tell numbers without one. A quantity of one or
+        two figures that is whole says too little: it is rounded from nothing.
+        """
+        if wanted.parts or (wanted.number % 1 == 0 and abs(wanted.number) < _FEW_FIGURES):
+            return []
+        told = {one.number for one in self._quantities.get(None, ())}
+        told |= {
+            one.number
+            for one in self._quantities.get(wanted.dimension, ())
+            if one.unit == wanted.unit
+        }
+        rounded = (one for one in told if one != wanted.number and is_cut(wanted.number, one))
+        return [wanted._replace(number=one) for one in islice(rounded, _FINER)]
+
     def _tells_degrees(self, one: Quantity) -> bool:
         """Tell whether a temperature was told in the other unit, as results do without a unit."""
         bare = self._quantities.get(None, [])
@@ -415,6 +438,10 @@ class Record:
         return self._passed
 
 
+_FEW_FIGURES = 100
+"""A whole number below it may be many things."""
+_FINER = 20
+"""Numbers that one is rounded from, at most."""
 _MONTH = 2_629_746
 """Seconds of a month, on average."""
 _DEGREES = {"f": "c", "c": "f"}

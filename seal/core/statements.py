@@ -26,7 +26,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
+from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from functools import lru_cache
 from itertools import accumulate, zip_longest
 from typing import Any, Literal, NamedTuple
@@ -431,6 +431,15 @@ def _is_rounded(said: Decimal, wanted: Decimal, figures: int = 2) -> bool:
 
 _LONGEST = 20
 """Digits of a number that is rounded, at most."""
+
+
+def is_cut(said: Decimal, wanted: Decimal) -> bool:
+    """Tell whether a number is another one with fewer decimals, rounded or cut."""
+    exponent = said.as_tuple().exponent
+    step = Decimal(1).scaleb(min(exponent, 0) if isinstance(exponent, int) else 0)
+    fits = 0 <= wanted.adjusted() - step.adjusted() <= _LONGEST
+    cut = fits and said == wanted.quantize(step, ROUND_DOWN)
+    return cut or _is_rounded(said, wanted, 1)
 
 
 def _is_about(said: Decimal, wanted: Decimal) -> bool:

@@ -164,7 +164,7 @@ def _in_message(
         request: Of the user.
         was_told: Whether a message before has told it.
     """
-    spoken = sorted(_spoken(slot, whole, record.today, request), key=lambda one: one.start)
+    spoken = sorted(_spoken(slot, whole, record, request), key=lambda one: one.start)
     own = {one[:2] for one in read(request).quantities if one.unit} if request else set()
     said = {one.start: one[:2] for one in whole.quantities} if own else {}
     spoken = [one for one in spoken if not one.right or said.get(one.start) not in own]
@@ -332,10 +332,10 @@ def _hedges(plain: str, one: _Spoken, stated: Sequence[Place]) -> bool:
     )
 
 
-def _spoken(slot: Slot, whole: Text, today: date | None, request: str) -> Iterator[_Spoken]:
+def _spoken(slot: Slot, whole: Text, record: Record, request: str) -> Iterator[_Spoken]:
     """Yield the values of a slot's type that a message has; of texts and names the right ones."""
     if slot.type in _AMOUNTS:
-        yield from _spoken_amounts(slot, whole)
+        yield from _spoken_amounts(slot, whole, record)
     elif slot.type == "time":
         times = [time for text in slot.texts for time in times_of(text)]
         for token in whole.tokens:
@@ -347,7 +347,7 @@ def _spoken(slot: Slot, whole: Text, today: date | None, request: str) -> Iterat
                 if right or is_time:
                     yield _Spoken(right, token.start, token.end)
     elif slot.type in ("date", "weekday"):
-        yield from _spoken_days(slot, whole, today)
+        yield from _spoken_days(slot, whole, record.today)
     elif slot.type == "phone":
         for match in PHONE.finditer(whole.plain):
             right = any(same_phone(match[0], text) for text in slot.texts)
@@ -417,8 +417,10 @@ def _shape(text: str) -> str:
     return re.sub(r"\d", "9", re.sub(r"[^\W\d_]", "a", text.casefold()))
 
 
-def _spoken_amounts(slot: Slot, whole: Text) -> Iterator[_Spoken]:
+def _spoken_amounts(slot: Slot, whole: Text, record: Record) -> Iterator[_Spoken]:
     wanted = [one for text in slot.texts if (one := only_quantity(read(text))) is not None]
+    # What a tool told with more digits than gold has may be told so: 42.1648128 km for 42.165 km.
+    finer = [more for one in wanted for more in record.finer(one)]
     for match in _SPECIAL.finditer(whole.plain):
         if match[3]:  # 2h43m, 2:43:00
             said = Quantity(60 * Decimal(match[3]) + Decimal(match[4]), "min", *match.span())
@@ -431,7 +433,9 @@ def _spoken_amounts(slot: Slot, whole: Text) -> Iterator[_Spoken]:
             said = said._replace(number=-said.number)
         # What is a bare number by its gold is no length, price or weight.
         is_other = slot.type == "number" and bool(slot.name) and said.unit not in (None, "%")
-        if any(is_same(said, one, about) for one in wanted) and not is_other:
+        is_right = any(is_same(said, one, about) for one in wanted)
+        is_right = is_right or any(is_same(said, one) for one in finer)
+        if is_right and not is_other:
             yield _Spoken(True, said.start, said.end)
         elif any(None in (said.dimension, one.dimension) for one in wanted):
             is_bare = all(said.dimension != one.dimension for one in wanted)

@@ -114,6 +114,10 @@ def _false_deeds(
     for deed in deeds:
         if deed.done:
             is_true = any(deed.said in vague or _may_do(one, deed.kind) for one in done)
+            if not is_true and not _REPLACED.isdisjoint(words(deed.said)):
+                # One was removed and another added in its place.
+                both = ("remove", "add")
+                is_true = all(any(_may_do(one, kind) for one in done) for kind in both)
         else:
             said = {*words(deed.said)}
             denies_all = bool(said & _ANYTHING) and said.isdisjoint(role("more"))
@@ -204,6 +208,7 @@ def _claims(one: Predicate) -> bool:
     return done and not one.negated and one.group.isdisjoint(role("modal"))
 
 
+_REPLACED = frozenset(["replaced", "swapped"])
 _AS_IT_WAS = frozenset(["alone", "unchanged", "untouched"])
 _REST = frozenset(["rest", "remaining", "others"]) | role("more")
 _GOT = frozenset(["got", "received"])

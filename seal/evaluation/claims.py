@@ -20,7 +20,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from itertools import islice, pairwise
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from seal.core.clauses import VALUE, Clause, Predicate, Sentence, sentences_of
@@ -31,6 +31,7 @@ from seal.core.statements import MOMENTS, leaves
 from seal.core.telling import PHONE
 from seal.core.text import deed_forms, deeds_of, role, singular, word_list, words
 from seal.core.values import json_text
+from seal.evaluation.inabilities import denies_tool
 from seal.evaluation.mislabels import misplaced, outdated
 from seal.evaluation.switches import BEFORE, MEANT, Name, Switches
 from seal.evaluation.words import ON_OFF, known_to, rows_in, spoken
@@ -292,6 +293,7 @@ _PHONE = 7
 def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
     """Return the clause of a message that the record shows to be false; empty: there is none."""
     switches, told = seen.switches(), Switches()
+    able = [tool for tool in tools if not {*words(tool)} <= seen.failed]
     header, denied, claimed = "", list[tuple[str, Clause]](), set[str]()
     for sentence in sentences_of(text):
         deed = ""
@@ -315,6 +317,9 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
             if done in seen.kinds and odd is None:
                 odd = _odd_values(whole, seen)
             of_who = clause.words[0] == "who" and not sentence.is_question
+            gives_reason = not clause.is_tied or clause.lead in _REASONS
+            if gives_reason and denies_tool(clause, able):
+                return said
             if (clause.lead == "as" or of_who or not clause.is_tied) and any(
                 [
                     _of_others(clause, deed, seen),
@@ -322,17 +327,18 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
                     done in seen.kinds
                     # A phone may have brackets, which part clauses.
                     and any(kind == "phone" or value in said for kind, value in odd or ()),
+                    _tells_number(clause, whole, seen),
                     _misses(clause, seen),
                     _called(clause, before, seen),
                     _replied(clause, seen),
                     _is_still_there(clause, seen),
                     _is_strange(clause, listed.deed, seen),
+                    _turns_others(clause, deed, switches, seen),
                     _miscounts(listed, seen),
                     _spares(said, listed, seen),
                     _goes_other_way(said, seen),
                     _lacks_somebody(clause, seen),
                     _told_nobody(clause, seen),
-                    _denies_tool(clause, tools),
                     _names_strangers(said, seen),
                 ]
             ):
@@ -341,6 +347,9 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
     false = told.false(switches, seen.begun, seen.failed)
     false += [clause for kind, clause in denied if kind not in claimed]
     return next((text[clause.start : clause.end] for clause in false), "")
+
+
+_REASONS = ("as", "since", "because")
 
 
 # -- Deeds: what is done, and to whom.
@@ -512,6 +521,18 @@ def _is_strange(clause: Clause, deed: str, seen: _Seen) -> bool:
     )
 
 
+def _turns_others(clause: Clause, deed: str, names: Iterable[Name], seen: _Seen) -> bool:
+    """Tell whether a clause says that a device was turned on or off that no tool can turn."""
+    told = clause.said & _DEVICES - {word for name in names for word in name}
+    in_vain = seen.kinds <= {"read"} or not clause.said.isdisjoint(role("negation", "modal"))
+    return deed == "switch" and not in_vain and any(stem(w) not in seen.known.stems for w in told)
+
+
+_DEVICES = frozenset(
+    words("airplane aeroplane bluetooth hotspot flashlight torch vpn nfc alarm roaming tethering")
+)
+
+
 def _miscounts(listed: _Listed, seen: _Seen) -> bool:
     """Tell whether more rows are said to be new, gone or changed than are."""
     if not listed.is_of_deed or listed.counted is None:
@@ -635,34 +656,6 @@ _WHO_IS = re.compile(r"\b([A-Z][^\W\d_]+)(?:,| is) your ([a-z]+)\b")
 _PAIR = re.compile(r"\b([A-Z][^\W\d_]+) ([A-Z][^\W\d_]+)\b")
 
 
-def _denies_tool(clause: Clause, tools: Iterable[str]) -> bool:
-    """Tell whether a clause says that what an offered tool does cannot be done at all."""
-    said = clause.words
-    general = not {"any", "all"}.isdisjoint(said) and clause.said.isdisjoint(_PROVIDED)
-    for tool in tools:
-        of_tool = words(tool)
-        things = {*map(singular, of_tool[1:])}
-        verb = stem(of_tool[0]) if of_tool else ""
-        unable = [one for one in clause.predicates if one.negated and one.is_first]
-        unable = [one for one in unable if not one.group.isdisjoint(("can", "able"))]
-        kinds = {deed_forms().base.get(one.verb) for one in unable} & (deeds_of(tool) - {"read"})
-        if general and kinds and ("at", "all") in pairwise(said):
-            return True
-        for at, word in enumerate(said):
-            if singular(word) not in things:
-                continue
-            after = said[at + 1 : at + 2]
-            if after and (after in _APPS or stem(after[0]) == verb) and "no" in said[:at]:
-                return True
-            if general and kinds:
-                return True
-    return False
-
-
-_APPS = (("app",), ("application",), ("tool",), ("feature",), ("function",))
-_PROVIDED = role("subordinate") | {"without"}
-
-
 def _odd_values(sentence: str, seen: _Seen) -> list[tuple[str, str]]:
     """Return the values of a sentence that calls had others of, by kind, as written."""
     whole, found = read(sentence), list[tuple[str, str]]()
@@ -679,6 +672,18 @@ def _odd_values(sentence: str, seen: _Seen) -> list[tuple[str, str]]:
 
 _MOST = 20
 """Values of a sentence that are held against those of calls, at most."""
+
+
+def _tells_number(clause: Clause, sentence: str, seen: _Seen) -> bool:
+    """Tell whether "its number is" one that nothing tells, where a call has written another."""
+    said, group = clause.words, role("negation", "modal")
+    its = any(one in _ITS and "number" in said[at + 1 : at + 4] for at, one in enumerate(said))
+    if not its or "phone" not in seen.acted or not clause.said.isdisjoint(group):
+        return False
+    return any(kind == "phone" for kind, _ in _odd_values(sentence, seen))
+
+
+_ITS = frozenset(["its", "his", "her", "their"])
 
 
 def _names_strangers(said: str, seen: _Seen) -> bool:

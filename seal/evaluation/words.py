@@ -22,7 +22,7 @@ from seal.core.conditions import USER, Replied, parts, party, tells_user
 from seal.core.facts import Phrase, Record, is_label, phrases, plain_stems, stem
 from seal.core.quantities import WEEKDAYS, Day, is_foreign, read
 from seal.core.slots import Slot, says_something
-from seal.core.statements import listed_values
+from seal.core.statements import leaves, listed_values
 from seal.core.telling import Finding, find, outcome, reworded
 from seal.core.text import deed_forms, role, word_list, words
 from seal.core.values import json_text
@@ -187,6 +187,7 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
             if not phrase.deed and any(one in said for one in told if one):
                 continue
             unknown = phrase.stems - known.stems - done
+            unknown -= _OF_MOVES if _moves(phrase) else set()
             bare = bool(unknown) and unknown == phrase.stems and not phrase.is_idle
             bare = bare and not is_label(whole, phrase)
             if bare and (not phrase.has_value or len(unknown) > 1):
@@ -383,13 +384,16 @@ def _names_in(text: str, known: Record) -> list[str]:
 def _asked_or_done(goal: GoalChat) -> Record:
     """Return what is told of a goal but for the results of calls.
 
-    Of a row that has what the request names in small letters, as "plumber", all is told.
+    Of a row that has what the request names in small letters, as "plumber", all is told; and of one
+    whose name a call has, as that of a shop that is saved.
     """
     steps = [step for step in (*goal.goal.reference, *goal.steps) if step.result is None]
     texts = [step.content for step in goal.goal.reference if step.result is None]
     asked = {*words(goal.goal.text)} - word_list("english_small")
+    held = (leaf for call in made_calls(goal.steps) for _, leaf in leaves(call.arguments or {}))
+    taken = {leaf for leaf in held if isinstance(leaf, str) and _NAME.fullmatch(leaf)}
     for row in (row for step in goal.steps if step.result for row in rows_in(step.result.value)):
-        if any(cell in asked for cell in row.values() if isinstance(cell, str)):
+        if any(cell in asked | taken for cell in row.values() if isinstance(cell, str)):
             texts.append(json_text(row))
     return record_of([goal.goal.text, *gold_sentences(goal.goal), *texts], steps)
 
@@ -464,13 +468,32 @@ def _is_odd_deed(phrase: Phrase, usual: AbstractSet[str]) -> bool:
     """
     small = role("adverb", "auxiliary")
     said = [word for word in phrase.words if word not in small and word != "ve"]
-    return any(
+    return not _moves(phrase) and any(
         before in ("i", "we")
         and (verb.endswith("ed") or verb in role("irregular"))
         and not {verb, stem(verb)} & usual
         for before, verb in pairwise(said)
         if verb not in deed_forms().past
     )
+
+
+def _moves(phrase: Phrase) -> bool:
+    """Tell whether a phrase says that something was moved in time: "I've brought it forward"."""
+    said = phrase.words
+    return any(
+        verb in _MOVED and not _MOVED[verb].isdisjoint(said[at + 1 :])
+        for at, verb in enumerate(said)
+    )
+
+
+_MOVED = {
+    **dict.fromkeys(["brought", "pulled"], frozenset(["forward"])),
+    "advanced": frozenset(["it", "the", "your", "by", "to"]),
+}
+"""Past forms that say so with one of some words behind them. Else they may say other things."""
+
+
+_OF_MOVES = frozenset(map(stem, ["brought", "pulled", "advanced", "forward"]))
 
 
 def _is_unasked(phrase: Phrase, goal: GoalChat) -> bool:

@@ -272,3 +272,48 @@ def test_a_switch_is_allowed_by_its_name_and_which_way_it_goes(
     place = consent(before, {"on": on}, {}, Sense(), "set_low_battery_mode_status")
 
     assert (place is not None) is expected
+
+
+def deleted(question: str, answer: str, told: str = "It says 'Renew the library books'.") -> bool:
+    agent, user = "execution_manager", "user_simulator"
+    told = f"{told} {question}"
+    said = [Step(0, agent, user, told), Step(1, user, agent, answer)]
+    tables = {"reminders": [{"id": "r-13", "content": "Renew the library books"}]}
+    return consent(said, {"id": "r-13"}, tables, Sense(), "remove_reminder") == 1
+
+
+@every_case(
+    ("question", "answer"),
+    [
+        ("Is this the one you want gone?", "Yes, go ahead."),
+        ("Is this the one?", "Yes, delete it."),
+        ("Is this the reminder you want deleted?", "Yes, delete it."),
+        ("Is that the one you'd like me to delete?", "Yes"),
+        ("Do you still want it gone?", "Yes, delete it."),
+        ("Right one?", "Yes, delete it."),
+        ("Right one?", "Yes, please delete it."),
+        ("Are you sure?", "Yes, I'm sure, delete it."),
+    ],
+)
+def test_a_question_about_the_thing_and_the_deed_make_consent(question: str, answer: str) -> None:
+    assert deleted(question, answer)
+    assert deleted(question, answer, "It says: Renew the library books.")
+
+
+@every_case(
+    ("question", "answer"),
+    [
+        ("Is this the one?", "Yes."),
+        ("Is this the one?", "Yes, that is the one."),
+        ("Is this the one you mean?", "Yes, go ahead."),
+        ("Is this the one you want gone?", "No."),
+        ("Is this the one you want gone?", "Yes, but delete it tomorrow."),
+        ("Is this the one?", "No, delete the other one."),
+        ("Is this the one?", "Yes, don't delete it."),
+        ("Is this the one?", "Yes, postpone it."),
+        ("Do you not want it gone?", "Yes."),
+        ("When do you want it gone?", "Yes, delete it."),
+    ],
+)
+def test_without_the_deed_a_question_about_the_thing_is_none(question: str, answer: str) -> None:
+    assert not deleted(question, answer)

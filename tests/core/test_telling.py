@@ -296,3 +296,28 @@ def test_a_duration_of_several_parts_tells_its_days(text: str, expected: str) ->
 )
 def test_a_truth_that_may_be_left_out_may_not_be_denied(text: str, expected: str) -> None:
     assert state({"umbrella": {"value": True, "optional": True}}, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("gold", "text", "expected"),
+    [
+        ("42.165 km", "That's 42.1648128 km.", "told"),
+        ("42.165 km", "That's 42.16481 km.", "told"),
+        ("0.693 km", "It is 0.6933159231161157 km away.", "told"),
+        ("0.693 km", "It is 693.3 m away.", "told"),
+        ("200.05 km", "They are 200,055 metres apart.", "told"),
+        ("200.05 km", "They are 656,348 feet apart.", "told"),
+        ("42.165 km", "That's 42.1658128 km.", "contradicted"),
+        ("42.165 km", "That's 42.166 km.", "contradicted"),
+        ("42.165 km", "That's 42.17 km.", "told"),  # rounded from gold
+        ("0.693 km", "It is 639.3 m away.", "contradicted"),
+        ("200.05 km", "They are 200,155 metres apart.", "contradicted"),
+        ("200.05 km", "They are 656,438 feet apart.", "contradicted"),
+    ],
+)
+def test_a_number_may_be_told_with_more_digits_as_a_tool_gave_it(
+    gold: str, text: str, expected: str
+) -> None:
+    record = Record([gold, "42.1648128", "0.6933159231161157", "200.05496405479664"])
+
+    assert find([Slot(gold)], [text], record)[0].state == expected

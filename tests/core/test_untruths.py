@@ -281,3 +281,11 @@ def test_many_values_are_explained_quickly() -> None:
     phones = " ".join(f"212-555-{n:04}" for n in range(5_000))
     with quickly(3):
         list(untruths(chat(("get", numbers), numbers.replace("km", "m"), phones)))
+
+
+def test_what_was_removed_and_added_anew_was_replaced() -> None:
+    said = "I replaced the reminder; it is due at 19:30 now."
+    both = ("remove_reminder", "ok"), ("add_reminder", "19:30")
+    assert "false_success" not in kinds(*both, said)
+    assert "false_success" in kinds(both[0], said)
+    assert "false_success" in kinds(*both, "I updated the contact.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -316,3 +317,40 @@ def test_a_name_with_a_capital_within_or_cut_short_is_no_other_name() -> None:
     ):
         check(answer, "", found)
     check("I found Leonardo Brandt.", "I found Leonardo Brandt", found)
+
+
+@every_case(
+    ("answer", "wrong"),
+    [
+        ("I turned off wifi and bluetooth.", "bluetooth"),
+        ("Wifi is off. I also turned on airplane mode.", "I also turned on airplane mode"),
+        ("I turned off wifi.", ""),
+        ("I turned off wifi. I can't turn on airplane mode.", ""),
+        ("I turned off wifi. Please turn on airplane mode yourself.", ""),
+    ],
+)
+def test_a_device_that_no_tool_turns_was_not_turned(answer: str, wrong: str) -> None:
+    check(answer, wrong, WIFI_OFF)
+
+
+@every_case(
+    ("answer", "wrong"),
+    [
+        ("Saved. Her number is +1 303 555 0190.", "Her number is +1"),
+        ("Saved. Her new phone number is +1 303 555 0109.", ""),
+        ("Saved. Her number is not +1 303 555 0190.", ""),
+        ("Saved. The number of our hotline is +1 303 555 0190.", ""),
+    ],
+)
+def test_a_number_told_of_a_row_is_the_one_that_was_written(answer: str, wrong: str) -> None:
+    check(answer, wrong, MOVED, asked="Change my sister's number to +1 303 555 0109")
+
+
+def test_an_offered_tool_is_not_lacked_in_a_chat() -> None:
+    task = seal.ask("Remind me", seal.called("add_reminder"))
+    goal = dataclasses.replace(task.goals[0], offered=("add_reminder", "phone/get_time"))
+    task = dataclasses.replace(task, goals=(goal,))
+    for answer in ("Sorry, I cannot create reminders.", "I can't, as I have no reminder tool."):
+        steps = (Step(0, USER, AGENT, "Remind me"), Step(1, AGENT, USER, answer))
+        chat = TaskChat(task, Trajectory(task.id, 0, steps, answers=(answer,)), {})
+        assert belied(chat.goals[0])

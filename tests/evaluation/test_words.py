@@ -175,3 +175,39 @@ def test_no_message_takes_long_to_doubt(piece: str) -> None:
 def test_what_somebody_unknown_is_said_to_have_told_is_in_doubt() -> None:
     assert doubt(LOOKED, "It is 92.3 °F in Graz, as your notary told me.")
     assert not doubt(LOOKED, "It is 92.3 °F in Graz, as the crow flies.")
+
+
+@every_case(
+    "said",
+    [
+        "I've brought it forward by 30 minutes.",
+        "I've pulled it forward half an hour.",
+        "I've advanced it by 30 minutes.",
+        "I've pushed it back by 30 minutes.",
+    ],
+)
+def test_a_time_is_moved_in_many_words(said: str) -> None:
+    moved = ("modify_reminder", {"id": "r-1", "at": 1763490600}, "ok")
+    assert not doubt(moved, said, asked="Move the reminder by 30 minutes")
+    assert doubt(moved, "I've brought it.", asked="Move the reminder by 30 minutes")
+
+
+def test_what_a_result_tells_of_the_row_that_was_saved_is_of_the_goal() -> None:
+    shop = {"name": "Timberline Hardware", "address": "880 Juniper Avenue, Denver"}
+    other = {"name": "Bo's Bar", "address": "12 Larkspur Street, Boulder"}
+    calls = [("search_shops", {"q": "hardware"}, [shop, other]), ("add_contact", {}, "c-1")]
+    calls[1] = ("add_contact", {"name": "Timberline Hardware", "relationship": "store"}, "c-1")
+    asked = "Save the hardware shop as a store"
+    task = seal.ask(asked, seal.called("add_contact"))
+    found = []
+    for answer in ("Found it at 880 Juniper Avenue, Denver. Saved.", "It is on Larkspur."):
+        steps = [Step(0, USER, AGENT, asked)]
+        for tool, arguments, value in calls:
+            at = len(steps)
+            steps.append(Step(at, AGENT, EXECUTOR, call=ToolCall(f"c{at}", tool, arguments)))
+            result = ToolResult(f"c{at}", str(value), None, value)
+            steps.append(Step(at + 1, EXECUTOR, AGENT, str(value), result=result))
+        steps.append(Step(len(steps), AGENT, USER, answer))
+        chat = TaskChat(task, Trajectory(task.id, 0, tuple(steps), answers=(answer,)), {})
+        found.append(doubtful(chat.goals[0], []))
+    assert found == ["", "Larkspur"]

@@ -1,0 +1,62 @@
+"""What an agent says it has no tool for, held against the tools that it is offered."""
+
+from __future__ import annotations
+
+import pytest
+
+from seal.core.clauses import sentences_of
+from seal.evaluation.inabilities import denies_tool
+
+TOOLS = ["calculate_lat_lon_distance", "add_reminder", "modify_contact", "search_contacts"]
+
+
+def denied(text: str) -> bool:
+    """Tell whether a clause of a text denies one of the tools."""
+    return any(denies_tool(one, TOOLS) for s in sentences_of(text) for one in s.clauses)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I have no tool that calculates distances.",
+        "I can't: I have no tool for distances.",
+        "I can't tell, because I cannot calculate distances.",
+        "Sorry, no distance tool is available.",
+        "I don't have a tool for reminders.",
+        "Sorry, I cannot create reminders.",
+        "I have no way to add reminders.",
+        "I can't do that: I have no reminders app.",
+        "I can't do that, since I have no tool to change contacts.",
+        "Sorry, I cannot edit contacts.",
+        "I'm not able to edit contacts here.",
+        "I can't add any reminders.",
+    ],
+)
+def test_an_offered_tool_cannot_be_lacked(text: str) -> None:
+    assert denied(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I cannot do that without the city.",
+        "I can't calculate the distance because your location service is off.",
+        "I cannot calculate distances without your position.",
+        "I cannot tell.",
+        "I have no tool for weather.",
+        "I have no tool for weather reminders.",
+        "I have no way to find the contact.",
+        "I have no tool to delete contacts.",
+        "I cannot delete reminders.",
+        "I cannot edit contacts that I cannot find.",
+        "I cannot edit contacts if you do not name them.",
+        "I cannot add reminders in the past.",
+        "There is no way to add a reminder without a time.",
+        "I could not find any contacts.",
+        "You have no reminders.",
+        "I cannot edit your contact.",
+        "There is no reminder to change.",
+    ],
+)
+def test_other_refusals_may_be_right(text: str) -> None:
+    assert not denied(text)
