@@ -158,7 +158,7 @@ FAULTS: dict[str, tuple[Fault, str]] = {
     "no choices": (sends(response(b'{"choices": []}')), "error"),
     "choices of null": (sends(response(b'{"choices": null}')), "error"),
     "a choice without a message": (sends(response(b'{"choices": [{}]}')), "error"),
-    "content of null": (sends(response(plain(None))), "done"),
+    "content of null": (sends(response(plain(None))), "error"),
     "an error under 200": (sends(response(json.dumps(OVER).encode())), "error"),
     "an error amid a stream": (sends(stream_head(), WORDS, events(OVER)), "error"),
     "a full window under 200": (
@@ -200,7 +200,7 @@ FAULTS: dict[str, tuple[Fault, str]] = {
     "a wait in words": (once(refused(429, headers={"Retry_After": "soon"})), "done"),
     "a wait below zero": (once(refused(503, headers={"Retry_After": "-5"})), "done"),
     # values of other types
-    "content of a number": (sends(response(plain(7))), "done"),
+    "content of a number": (sends(response(plain(7))), "error"),
     "content in parts": (sends(response(plain([{"type": "text", "text": SAID}]))), "done"),
     "a finish reason of a number": (sends(response(plain(finish=7))), "done"),
     "NaN": (sends(response(b'{"choices": NaN}')), "error"),

@@ -148,7 +148,7 @@ def test_a_closed_pipe_is_no_failure(seal) -> None:
 @pytest.mark.parametrize("words", ["benchmarks", "--help"])
 def test_a_full_disk_behind_stdout_is_told_once(seal, words: str) -> None:
     done = in_a_shell(f"seal {words} > /dev/full")
-    told = "seal: No space left on device; make room and try again\n"
+    told = "seal: standard output: No space left on device; make room and try again\n"
     assert (done.returncode, done.stderr) == (2, told)
 
 

@@ -236,7 +236,7 @@ def test_variants_of_one_task_are_one_cluster(tmp_path: Path) -> None:
         clusters_of(RunFolder(tmp_path))
     (tmp_path / "tasks.jsonl").unlink()
     os.mkfifo(tmp_path / "tasks.jsonl")  # is not waited for
-    with pytest.raises(DataError, match="no file "):
+    with pytest.raises(DataError, match="is a pipe, and no file"):
         clusters_of(RunFolder(tmp_path))
 
 

@@ -70,7 +70,7 @@ NOTHING = {"tokens_in": 3, "tokens_out": 0, "estimated": False, "reasoning": 0}
 
 
 @pytest.mark.parametrize(
-    ("usage", "asked"), [({}, 1), ({"tokens_out": 2}, 0), ({"estimated": True}, 0)]
+    ("usage", "asked"), [({}, 1), ({"tokens_out": 2}, 0), ({"estimated": True}, 1)]
 )
 def test_kept_answers_of_no_token_are_asked_for_again(store, usage, asked):
     assert after(store, answer("stop", usage=NOTHING | usage))[1].asked == asked
@@ -86,7 +86,6 @@ def test_replay_has_no_answer_where_a_fault_is_kept(store):
 @pytest.mark.parametrize(
     ("finish", "content", "calls"),
     [
-        ("stop", "", ()),
         ("length", "The wea", ()),
         ("tool_calls", "", (ToolCall("", "look", {"a": 1}),)),
         ("odd_word", "Sunny.", ()),

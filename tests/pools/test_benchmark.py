@@ -665,7 +665,7 @@ def test_a_coroutine_in_the_place_of_a_function_is_told(tmp_path):
             "unanswerable=True beside needs_no_tool=True.*leave one of the two out",
         ),
         (lambda: seal.ask("Hi", answer=""), "the answer '' says nothing; give a word or a number"),
-        (lambda: seal.ask("Hi", answer=float("nan")), "the answer nan says nothing"),
+        (lambda: seal.ask("Hi", answer=float("nan")), "the answer has the number nan"),
         (lambda: seal.ask("Hi", answer=["x", ""]), "the answer '' says nothing"),
         (lambda: seal.ask("Hi", answer="?"), r"the answer '\?' says nothing"),
         (lambda: seal.ask("Hi", answer="\u200b"), "says nothing"),

@@ -82,7 +82,7 @@ def test_calls_that_are_wrong_by_rule_are_never_simulated(pool: Path, tmp_path: 
         {"name": "weather", "arguments": {}},
         {"name": "weather", "arguments": {"city": 3}},
         {"name": "weather", "arguments": {"town": "Rome"}},
-        {"name": "weather", "arguments": "{"},
+        {"name": "weather", "arguments": "Rome"},
         {"name": "weather", "arguments": {"city": "Paris"}},
     ]
     model = ScriptedModel({"execution_manager": [{"calls": wrong}, "ok"], "*": ["ok"]})

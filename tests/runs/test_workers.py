@@ -32,6 +32,7 @@ class Engine:
         self.meter = Meter()
         self.cast = SimpleNamespace(outage="", refused={})
         self.seconds_left = None
+        self.in_open = ()
         self.stopped = False
 
     def play(self, task, trial, rankings):

@@ -115,7 +115,7 @@ def test_no_cell_is_a_formula(made):
     [
         (b"", "no column id, text, accept; expected a first row id,kind"),
         (b"\xff\xfe\x00", "no UTF-8 text.*save it as CSV in UTF-8"),
-        (b'id,text,accept\n"a', "review.csv, line 2: malformed"),
+        (b'id,text,accept\n"a', "review.csv, line 2: a quote is never closed"),
         (b"id text accept\na b yes\n", "no column id, text, accept; expected a first row id,kind"),
         (b"id;text;accept\na;b;yes\n", "1 row about queries that are not made"),
         (b"id,text,accept\nnone,b,yes\n", "1 row about queries that are not made"),
@@ -123,7 +123,7 @@ def test_no_cell_is_a_formula(made):
         (b"id,text,accept\nx\n", "line 2: malformed: expected 3 fields"),
         (b"id,text,accept\nx,b,yes\nx,b,yes\n", "line 3: the query 'x' stands twice"),
         (
-            b"id,text,accept\nx," + b"b" * 200_000 + b",yes\n",
+            b"id,text,accept\nx," + b"b" * 16_777_217 + b",yes\n",
             "line 2: a quote is never closed, or a field has more",
         ),
     ],
