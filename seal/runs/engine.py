@@ -54,8 +54,7 @@ from seal.core.registry import name_of
 from seal.core.secrets import InOpen
 from seal.core.store import Store, open_store
 from seal.models.spec import Flagged
-from seal.pools.importer import TASKS
-from seal.pools.lookup import world_files
+from seal.pools.importer import REPORT, TASKS
 from seal.pools.pool import StoredPool
 from seal.retrievers.build import build_retriever, rank, reads_gold
 from seal.runs.chats import history_of, limits_of, merge_goals
@@ -121,7 +120,8 @@ class Engine:
         check_open_files(settings.workers)
         _check_roles(settings, self.team)
         writes = settings.cache == "record"
-        worlds = [file for name in world_files() if (file := pool.folder / name).is_file()]
+        # What worlds read lies beside the tasks; to ask who reads it would load every benchmark.
+        worlds = (file for file in sorted(pool.folder.glob("*.json")) if file.name != REPORT)
         self.in_open = InOpen([pool.folder / TASKS, *worlds])
         """Keys of services that are words of the tasks."""
         if store is None:
