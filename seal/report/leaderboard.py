@@ -13,7 +13,7 @@ from seal.core.files import AtomicFile
 from seal.core.text import counted
 from seal.evaluation.significance import pass_hat
 from seal.evaluation.statistics import ranks, rounded
-from seal.experiments.comparison import named_runs
+from seal.experiments.comparison import FEW, named_runs
 from seal.experiments.leaderboard import leaderboard
 from seal.experiments.series import LongForm, check_results_folder, write_json
 from seal.experiments.settings import RESAMPLES
@@ -222,6 +222,8 @@ def _notes(content: Mapping[str, Any]) -> Iterator[str]:
         f"{protocol['alpha']})"
     )
     yield "rank with its 95 % interval over tasks; no test tells runs of one group apart"
+    if protocol["tasks"] < FEW:
+        yield f"{counted(protocol['tasks'], 'task')} make rough intervals, of ranks above all"
     if not protocol["higher_is_better"]:
         yield f"lower is better: {protocol['metric']}"
     open_runs = [row["run"] for row in content["rows"] if row["bounds"]]

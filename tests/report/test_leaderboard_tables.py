@@ -41,6 +41,7 @@ def test_the_table_has_ranks_categories_and_tokens_under_the_models_names(tmp_pa
     shown = terminal_text(leaderboard_parts(content))
     assert "[1, 1]" in shown and "easy" in shown and "1,234" in shown
     assert "1 of 1 pair of runs differ over 40 tasks" in shown
+    assert "40 tasks make rough intervals, of ranks above all" in shown
     assert content["rows"][0]["by"] == {"easy": 1.0, "hard": 0.25}
     language = ranked_runs([bad, good], by="language", resamples=200)
     assert language["protocol"]["by"] == {"tag": "language", "values": ["de"]}
