@@ -50,7 +50,6 @@ from seal.core import (
     ToolResult,
     Trajectory,
     Usage,
-    UsageError,
     Verdict,
     fault,
 )
@@ -445,16 +444,15 @@ class Conversation:
                 said = self.seats[role].reply(view)
             finally:
                 view.close()
-            reply = said
+            reply = checked_reply(role, said, self.seats)
         if reply is NOTHING:
             return reply
-        checked = checked_reply(role, reply)
         ended = ENDED.get(view.asked.finish_reason)
         if ended and role == USER:  # it says nothing about the model that is evaluated
             told = f"role {role!r}: its model's answer broke off: {ended}"
             raise PluginError(f"{told}. Another model may not: --role-model {role}=MODEL")
         view.stop = Stop(ended) if ended else None
-        return checked_results(role, checked, view.executed, view.recorded)
+        return checked_results(role, reply, view.executed, view.recorded)
 
     @contextmanager
     def guarding(self, view: View) -> Iterator[None]:
@@ -513,13 +511,7 @@ class Conversation:
         if self._answered(reply) == USER:
             left = any(result.error is None for result in reply.results)
             return None if left else USER
-        follower = self.team.next(role, reply, self.caller, self.seats.keys(), self.conversing)
-        if follower is not None and follower not in self.seats:
-            raise UsageError(
-                f"role {role!r} hands on to {follower!r}, which is not seated; "
-                f"seated: {', '.join(sorted(self.seats))}"
-            )
-        return follower
+        return self.team.next(role, reply, self.caller, self.seats.keys(), self.conversing)
 
     def _answered(self, reply: Reply) -> str | None:
         """Return the role whose calls a reply answers; None where it brings no results."""

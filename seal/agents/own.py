@@ -9,7 +9,7 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from seal.agents import PlayedAnew
 from seal.agents.own_code import Inbox, OwnCode
@@ -211,9 +211,7 @@ class FunctionRole(OwnRole):
         """The generator that waits for what the user says next."""
 
     def replied(self, said: Any) -> Reply:
-        """Return what was said as a reply; the chat refuses what an object replies otherwise."""
-        if self._names == _REPLY:
-            return cast(Reply, said)
+        """Return what was said as a reply; a user that says nothing ends the conversation."""
         reply = super().replied(said)
         ends = self._now.chat.role == USER and not (reply.calls or reply.content.strip())
         return replace(reply, done=True) if ends else reply

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import traceback
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -130,11 +130,17 @@ NOTHING = Reply(done=True)
 """What a role replies that says nothing: it crashed, was late or has no word. It ends the chat."""
 
 
-def checked_reply(role: str, reply: Any) -> Reply:
+def checked_reply(role: str, reply: Any, seated: Collection[str]) -> Reply:
     """Return what a role replied.
 
+    Args:
+        role: Who replied.
+        reply: What it replied.
+        seated: Roles in the chat, to which it may hand on.
+
     Raises:
-        UsageError: It is no `Reply`, or a field of it is of another type; the text names both.
+        UsageError: It is no `Reply`, a field of it is of another type, or it hands on to a role
+            that is not seated; the text names both.
     """
     if not isinstance(reply, Reply):
         raise UsageError(
@@ -148,6 +154,11 @@ def checked_reply(role: str, reply: Any) -> Reply:
     for result in _items(speaker, "results", reply.results):
         _check(speaker, "a result", result, ToolResult)
         _check(speaker, "a result's content", result.content, str)
+    if reply.next is not None and reply.next not in seated:
+        raise UsageError(
+            f"role {role!r} hands on to {reply.next!r}, which is not seated; "
+            f"seated: {', '.join(sorted(seated))}"
+        )
     return reply
 
 

@@ -176,6 +176,8 @@ class Team:
     ) -> str | None:
         """Return the role that speaks after a reply; None ends the chat about the goal.
 
+        Calls end it, too, where no executor is seated.
+
         Args:
             author: Role that replied.
             reply: What it said.
@@ -188,7 +190,7 @@ class Team:
         if reply.next is not None:
             return reply.next
         if reply.calls:
-            return EXECUTOR
+            return EXECUTOR if EXECUTOR in seated else None
         if reply.results:
             return self.reviewer if self.reviewer in seated else caller
         for name in self.after.get(author, ()):

@@ -300,7 +300,7 @@ class View:
         self.recorded.update(call.id for call in made)
         self.spent = chat.overdrawn
         ran = self._unaffordable(made) if self.spent else self._results(self.role, made)
-        results = checked_reply(EXECUTOR, Reply(results=tuple(ran))).results
+        results = checked_reply(EXECUTOR, Reply(results=tuple(ran)), ()).results
         chat.enter_results(self.role, results)
         self.left |= self.role == USER and any(result.error is None for result in results)
         by_call = {result.call_id: result for result in results}

@@ -390,22 +390,15 @@ def test_same_tool_names_are_told_apart():
     assert [s.call.tool for s in chat.steps if s.call][-1] == "b/other/now"
 
 
-def test_reply_that_is_no_reply_names_the_repair():
-    class Wrong:
-        def reply(self, chat):
-            return "text"
-
-    with pytest.raises(UsageError, match=r"replied with str; expected seal\.Reply"):
-        hold({}, build_team("full", {"planner": Wrong()}))
-
-
 def test_handing_on_to_an_empty_seat_names_the_seated():
     class Lost:
         def reply(self, chat):
             return Reply("?", next="nobody")
 
-    with pytest.raises(UsageError, match="'nobody', which is not seated; seated: checker"):
-        hold({}, build_team("full", {"planner": Lost()}))
+    chat, _, _ = hold({}, build_team("full", {"planner": Lost()}))
+
+    assert chat.stops[0].reason == "crashed"
+    assert "'nobody', which is not seated; seated: checker" in chat.stops[0].error
 
 
 def test_unknown_role_agent_and_team_list_what_there_is():

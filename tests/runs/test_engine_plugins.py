@@ -1,5 +1,6 @@
 """Own planners, checkers, verifiers, teams, models: every way in, and what their faults cost."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -233,8 +234,8 @@ def test_a_model_of_somebody_else_may_fail_in_any_way(pool, tmp_path, error):
 @pytest.mark.parametrize(
     ("reply", "says"),
     [
-        ("text", r"replied with str; expected seal\.Reply"),
-        (None, "replied with NoneType"),
+        (None, "the agent returned None; expected the answer as a text"),
+        (3, r"the agent returned 3 \(int\); expected the answer as a text"),
         (Reply("?", next="nobody"), "hands on to 'nobody', which is not seated; seated: checker"),
         (Reply(None), "role 'planner' replied with content of type NoneType; expected str"),
         (Reply("", calls=({"name": "x"},)), "a call of type dict; expected ToolCall"),
@@ -248,13 +249,30 @@ def test_a_model_of_somebody_else_may_fail_in_any_way(pool, tmp_path, error):
         (Reply("", next=1), "next of type int; expected str or None"),
     ],
 )
-def test_a_reply_that_is_none_ends_the_run_and_says_what_is_wrong(pool, tmp_path, reply, says):
+def test_a_reply_that_is_none_costs_its_chat_alone_and_says_what_is_wrong(
+    pool, tmp_path, reply, says
+):
     class Wrong:
         def reply(self, chat):
             return reply
 
-    with pytest.raises(UsageError, match=says):
-        play(pool, tmp_path / "run", model=Weatherman(), roles={"planner": Wrong()})
+    result = play(pool, tmp_path / "run", model=Weatherman(), roles={"planner": Wrong()})
+
+    stops = [trajectory.stops[0] for trajectory in result.folder.trajectories()]
+    assert {stop.reason for stop in stops} == {"crashed"}
+    assert all(re.search(says, stop.error) for stop in stops)
+
+
+def test_an_object_may_reply_with_a_text(pool, tmp_path):
+    class Plain:
+        def reply(self, chat):
+            return "Look it up."
+
+    result = play(pool, tmp_path / "run", model=Weatherman(), roles={"planner": Plain()})
+
+    for trajectory in result.folder.trajectories():
+        said = [(step.author, step.content) for step in trajectory.steps]
+        assert ("planner", "Look it up.") in said
 
 
 @pytest.mark.parametrize(
