@@ -1,12 +1,16 @@
 """71 real models on BFCL, from the answers that its leaderboard published: a leaderboard of ours.
 
     python perf/real_models.py [--short] [--runs FOLDER] [--out results/real_models.md]
+        [--verdicts results/real_models.json.gz]
 
 SEAL_DATA names the folder that has `bfcl_runs`: one file a model, `{id, category, result, valid}` a
 line, repacked from github.com/HuanzhiMao/BFCL-Result, folder 2024-08-11, and the questions of that
-day from ShishirPatil/gorilla at de8307b4. Each model's answers are written in upstream's form,
-imported as a run, and scored, first by SEAL's own rules, then by the leaderboard's. Runs that
-`--runs` holds already are kept. `--short` takes three models and writes nothing.
+day from ShishirPatil/gorilla at de8307b4. It has `bfcl`, too, the questions and gold of version 4.
+Each model's answers are written in upstream's form, imported as a run, and scored: by SEAL's own
+rules, by the leaderboard's, and by the leaderboard's against the gold of version 4, where question
+and tools are the same there. Runs that `--runs` holds already are kept. `--verdicts` writes the
+verdicts of every model and task, of which `notebooks/real_models.ipynb` is made. `--short` takes
+three models and writes nothing.
 
 The exit code is 1 if the answers are not there; with `--short` that is no failure.
 """
@@ -14,9 +18,12 @@ The exit code is 1 if the answers are not there; with `--short` that is no failu
 from __future__ import annotations
 
 import argparse
+import copy
 import gzip
 import json
+import math
 import os
+import shutil
 import sys
 import time
 from collections import defaultdict
@@ -32,12 +39,15 @@ from seal.report.grids import Grid, number
 from seal.report.leaderboard import leaderboard_table, ranked_runs
 from seal.report.table_forms import markdown
 from seal.runs.finished import import_run
+from seal.runs.score_table import read_scores
 
 _SHORT = ("gpt-4o-mini-2024-07-18", "gpt-4o-mini-2024-07-18-FC", "Nexusflow-Raven-v2")
 _FIRST = "gorilla_openfunctions_v1_test"
 _METRIC = "calls_right"
 _PATTERNS = ("iac", "iav", "ian", "iat", "ife", "ifn", "rac")
 """ToolScan's error patterns, as shares of what is free of each."""
+_RULES = {"ours": None, "bfcl": "bfcl", "gold_v4": "bfcl"}
+"""Folder of runs to the rules by which they are scored."""
 _NATIVE = "-FC"
 """End of the name of a model that calls natively."""
 
@@ -48,9 +58,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--short", action="store_true", help="three models; nothing is written")
     parser.add_argument("--runs", type=Path, help="folder of the runs; a new one otherwise")
     parser.add_argument("--out", type=Path, help="file of the page; it is printed otherwise")
+    parser.add_argument("--verdicts", type=Path, help="file of all verdicts (JSON, gzip)")
     asked = parser.parse_args(argv)
     began = time.process_time()
-    data = Path(os.environ.get("SEAL_DATA") or "data") / "bfcl_runs"
+    root = Path(os.environ.get("SEAL_DATA") or "data")
+    data = root / "bfcl_runs"
     try:
         found = models(data)
     except UsageError as error:
@@ -59,10 +71,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     chosen = {name: found[name] for name in (_SHORT if asked.short else found)}
     with TemporaryDirectory() as made:
         folder = asked.runs or Path(made)
+        later = later_gold(root / "bfcl", Path(made) / "v4")
         for name, path in chosen.items():
-            run_of(name, path, data / "upstream_form" / "questions", folder)
+            runs_of(name, path, data / "upstream_form" / "questions", folder)
+            run_of_later_gold(folder, name, later)
         scored = time.process_time()
         text = page(folder, [*chosen])
+        if asked.verdicts and not asked.short:
+            told = json.dumps(verdicts(folder, chosen), separators=(",", ":"))
+            asked.verdicts.write_bytes(gzip.compress(told.encode(), mtime=0))
     if asked.out is None or asked.short:
         print(text, end="")
     else:
@@ -87,7 +104,7 @@ def models(data: Path) -> dict[str, Path]:
     return {path.name.removesuffix(".jsonl.gz"): path for path in paths}
 
 
-def run_of(name: str, path: Path, questions: Path, folder: Path) -> None:
+def runs_of(name: str, path: Path, questions: Path, folder: Path) -> None:
     """Make two runs of a model's answers: `ours/NAME` and `bfcl/NAME`, scored by the two rules."""
     for rules in ("ours", "bfcl"):
         out = folder / rules / name
@@ -96,13 +113,104 @@ def run_of(name: str, path: Path, questions: Path, folder: Path) -> None:
         with TemporaryDirectory() as made:
             _as_published(path, name, Path(made))
             import_run("bfcl", questions, out, {"answers": made})
-        seal.score(out, match="bfcl" if rules == "bfcl" else None)
+        seal.score(out, match=_RULES[rules])
+
+
+def later_gold(questions: Path, pool: Path) -> dict[tuple[str, ...], list[Any]]:
+    """Return the gold of version 4 by question, category and names of tools."""
+    seal.import_benchmark("bfcl", questions, pool)
+    tools = {tool["id"]: tool for tool in _records(pool / "tools.jsonl")}
+    asked = (record for record in _records(pool / "tasks.jsonl") if len(record["goals"]) == 1)
+    return {_question(record, tools): record["goals"][0]["plans"] for record in asked}
+
+
+def run_of_later_gold(folder: Path, name: str, later: Mapping[tuple[str, ...], list[Any]]) -> None:
+    """Make the run `gold_v4/NAME` of `bfcl/NAME`: the same answers against the later gold.
+
+    Tools keep the ids of the first version. A question that is not the same keeps its gold.
+    """
+    out = folder / "gold_v4" / name
+    if (out / "summary.json").is_file():
+        return
+    shutil.copytree(
+        folder / "bfcl" / name, out, ignore=shutil.ignore_patterns("scores.*", "summary.json")
+    )
+    tools = {tool["id"]: tool for tool in _records(out / "tools.jsonl")}
+    lines = []
+    for record in _records(out / "tasks.jsonl"):
+        goal, plans = record["goals"][0], later.get(_question(record, tools))
+        ids = {tools[tool]["name"]: tool for tool in goal["offered"]}
+        if plans:
+            goal["plans"] = copy.deepcopy(plans)
+        for milestone in goal["plans"][0]["milestones"]:
+            called = milestone["condition"]
+            called["tool"] = ids.get(_name(called["tool"]), called["tool"])
+        lines.append(json.dumps(record, ensure_ascii=False))
+    (out / "tasks.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
+    seal.score(out, match=_RULES["gold_v4"])
+
+
+def _name(tool: str) -> str:
+    return tool.rpartition("/")[2].partition("#")[0]
+
+
+def _question(record: Mapping[str, Any], tools: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
+    """Return what is asked, of which category, with which tools."""
+    goal = record["goals"][0]
+    told = (
+        json.dumps([tools[tool][part] for part in ("name", "description", "parameters")])
+        for tool in goal["offered"]
+    )
+    return (record["tags"]["group"], goal["text"], *sorted(told))
+
+
+def _records(path: Path) -> Iterator[dict[str, Any]]:
+    yield from map(json.loads, path.read_text("utf-8").splitlines())
+
+
+def verdicts(folder: Path, answers: Mapping[str, Path]) -> dict[str, Any]:
+    """Return the verdicts of every model: a text of 1, 0 and - (none), one character a task.
+
+    Of each rule those of `calls_right`. Of each pattern 1 where the answer is free of it. And how
+    many answers of each model stand in a fence (```), of the tasks that need a call.
+    """
+    names = [*answers]
+    tasks = [*_records(folder / "bfcl" / names[0] / "tasks.jsonl")]
+    wanted = [(rules, _METRIC) for rules in _RULES] + [("ours", one) for one in _PATTERNS]
+    scores: dict[str, dict[str, str]] = {}
+    for rules, metric in wanted:
+        label = rules if metric == _METRIC else metric
+        scores[label] = {name: _verdicts(folder / rules / name, metric, tasks) for name in names}
+    later = zip(tasks, _records(folder / "gold_v4" / names[0] / "tasks.jsonl"), strict=True)
+    return {
+        "tasks": [[record["id"], record["tags"]["group"]] for record in tasks],
+        "other_gold": sum(one["goals"] != other["goals"] for one, other in later),
+        "fenced": {name: sum(map(_is_fenced, _answers(path))) for name, path in answers.items()},
+        "scores": scores,
+    }
+
+
+def _is_fenced(answer: Mapping[str, Any]) -> bool:
+    asks = answer["category"] != "irrelevance"
+    return asks and str(answer["result"]).lstrip().startswith("```")
+
+
+def _answers(path: Path) -> Iterator[dict[str, Any]]:
+    yield from map(json.loads, gzip.decompress(path.read_bytes()).splitlines())
+
+
+def _verdicts(run: Path, metric: str, tasks: Sequence[Mapping[str, Any]]) -> str:
+    table = read_scores(run / "scores.jsonl")
+    values = table.values[:, table.metrics[metric]]
+    told = {table.tasks[goal[0]]: one for goal, one in zip(table.goals, values, strict=True)}
+    found = (told.get(record["id"], math.nan) for record in tasks)
+    return "".join("-" if math.isnan(one) else str(int(one == 1)) for one in found)
 
 
 def _as_published(path: Path, name: str, to: Path) -> None:
     """Write a model's answers as upstream's folder of results has them."""
     lines: defaultdict[str, list[str]] = defaultdict(list)
-    for record in map(json.loads, gzip.decompress(path.read_bytes()).splitlines()):
+    for record in _answers(path):
         answer = {
             "id": record["id"],
             "result": record["result"],

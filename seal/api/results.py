@@ -15,6 +15,8 @@ from seal.experiments.settings import RESAMPLES
 from seal.runs.run import RunFolder
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from seal.api.comparisons import Comparison, Leaderboard
     from seal.api.experiment_results import Explanation
     from seal.api.run_result import RunLike
@@ -220,7 +222,7 @@ def compare(
 
 @checked
 def leaderboard(
-    *runs: RunLike | Sequence[RunLike],
+    *runs: RunLike | Sequence[RunLike] | DataFrame,
     metric: str | None = None,
     by: str | None = None,
     seed: int = 0,
@@ -231,10 +233,12 @@ def leaderboard(
 
     Args:
         runs: Two or more, or a list of them: what `seal.run` returned, folders of runs, or a folder
-            that holds them.
-        metric: By which they are ranked; None: the first of their short table.
+            that holds them. Or a pandas frame of scores that were made elsewhere: a row a task, a
+            column a system, NaN where there is no score; high scores are better.
+        metric: By which they are ranked; None: the first of their short table. Of a frame: what its
+            scores are.
         by: Tag of the tasks whose values become columns. None: `group`, where it has from 2 to 12
-            values; empty: none.
+            values; empty: none. A frame has no tags.
         seed: Of draws and tests.
         resamples: Of the intervals of ranks, and of each test.
         out: Folder for leaderboard.json, .csv, .md, .tex (booktabs) and .html; None: nothing is
@@ -245,8 +249,8 @@ def leaderboard(
         `seal.api.comparisons.Leaderboard` says what its `.content` holds.
 
     Raises:
-        UsageError: Fewer than two runs have a rank, the metric ranks nothing, or the folder holds
-            something else.
+        UsageError: Fewer than two runs have a rank, the metric ranks nothing, the frame holds what
+            is no score, or the folder holds something else.
         UnknownNameError: No run has the metric; the text names the closest.
         DataError: A folder is no run, is not scored, or a file of it is damaged.
 
@@ -259,9 +263,13 @@ def leaderboard(
         [(1, 'oracle'), (2, 'lexical')]
     """
     from seal.api.comparisons import Leaderboard
-    from seal.report.leaderboard import ranked_runs
+    from seal.report.leaderboard import ranked_runs, ranked_scores
 
     place = None if out is None else Path(out)
+    if len(runs) == 1 and hasattr(runs[0], "iterrows"):
+        if by:
+            raise UsageError("a frame of scores has no tags; leave by= out")
+        return Leaderboard(ranked_scores(runs[0], metric, seed, resamples, place))
     return Leaderboard(ranked_runs(folders_of(runs), metric, by, seed, resamples, place))
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seal.core import Scale, UnknownNameError, UsageError
 from seal.core.arrays import Floats, Integers, NDArray, np
@@ -19,6 +19,9 @@ from seal.experiments.comparison import sides_of
 from seal.experiments.paired_scores import Side, means_over_trials
 from seal.experiments.settings import RESAMPLES
 from seal.runs.run import RunFolder, scales_of
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 LEVEL = 0.95
 """Of the intervals of ranks."""
@@ -39,6 +42,7 @@ class _Field:
     better: int
     """1: high scores are better; -1: low ones are."""
     bounded: bool
+    tasks: int
 
 
 def leaderboard(
@@ -87,24 +91,82 @@ def leaderboard(
             + (f" ({told})" if told else "")
         )
     field = _field([sides[name] for name in ranked], metric, scale)
+    content = _standings(field, ranked, seed, resamples)
+    nothing = dict.fromkeys(("rank", "rank_low", "rank_high", "groups", "beaten"))
+    content["rows"] += [
+        {"run": name, **nothing, "mark": mark} for name, mark in marks.items() if mark
+    ]
+    return {"protocol": _protocol(field, metric, seed, resamples), **content}
+
+
+def leaderboard_of_scores(
+    scores: DataFrame, metric: str, seed: int = 0, resamples: int = RESAMPLES
+) -> dict[str, Any]:
+    """Return systems in the order of their scores, which need no runs.
+
+    Args:
+        scores: A row for each task, a column for each system; a cell is a score, or NaN where there
+            is none. High scores are better.
+        metric: What the scores are.
+        seed: Of draws and tests.
+        resamples: Of each.
+
+    Returns:
+        As `leaderboard`; `run` is the name of a column.
+
+    Raises:
+        UsageError: Fewer than two systems or tasks, two of one name, or a cell that is no number.
+    """
+    names = [str(name) for name in scores.columns]
+    if len(names) < 2 or len(scores) < 2:
+        raise UsageError(
+            f"a leaderboard needs two systems and two tasks; the scores have {len(names)} and "
+            f"{len(scores)}: give a row a task and a column a system"
+        )
+    for what, found in (("systems", names), ("tasks", scores.index)):
+        twice = [name for name, times in Counter(found).items() if times > 1]
+        if twice:
+            raise UsageError(f"the scores have two {what} named {twice[0]!r}; rename one")
+    try:
+        values = scores.to_numpy(dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"the scores hold what is no number: {error}; mend it") from error
+    if np.isinf(values).any() or np.isnan(values).all(axis=0).any():
+        raise UsageError("a system has no score at all, or an infinite one; leave it out")
+    bounded = bool(np.nanmin(values) >= 0 and np.nanmax(values) <= 1)
+    field = _Field(values, np.arange(len(values)), 1, bounded, len(values))
+    content = _standings(field, names, seed, resamples)
+    return {"protocol": _protocol(field, metric, seed, resamples), **content}
+
+
+def _protocol(field: _Field, metric: str, seed: int, resamples: int) -> dict[str, Any]:
+    return {
+        "metric": metric,
+        "higher_is_better": field.better > 0,
+        "seed": seed,
+        "resamples": resamples,
+        "level": LEVEL,
+        "alpha": ALPHA,
+        "tasks": field.tasks,
+    }
+
+
+def _standings(field: _Field, names: Sequence[str], seed: int, resamples: int) -> dict[str, Any]:
+    """Return rows, pairs and groups of the runs of a field."""
     means = _means(*_sums(field))[0] * field.better
-    order = sorted(range(len(ranked)), key=lambda place: -means[place])
-    ranked, field = (
-        [ranked[place] for place in order],
-        replace(field, values=field.values[:, order]),
-    )
+    order = np.argsort(-means, kind="stable")
+    ranked = [names[place] for place in order]
+    field, means = replace(field, values=field.values[:, order]), means[order]
     low, high = _rank_intervals(field, seed, resamples)
     differ = _differing(field, seed, resamples)
     groups = _groups(differ)
-    sorted_means = means[order]
     rows: list[dict[str, Any]] = []
     for place, name in enumerate(ranked):
         own = [number for number, (first, last) in enumerate(groups, 1) if first <= place <= last]
-        above = sorted_means > sorted_means[place] + _ALIKE
         rows.append(
             {
                 "run": name,
-                "rank": 1 + int(above.sum()),
+                "rank": 1 + int((means > means[place] + _ALIKE).sum()),
                 "rank_low": int(low[place]),
                 "rank_high": int(high[place]),
                 "groups": [own[0], own[-1]],
@@ -112,18 +174,7 @@ def leaderboard(
                 "mark": "",
             }
         )
-    nothing = dict.fromkeys(("rank", "rank_low", "rank_high", "groups", "beaten"))
-    rows += [{"run": name, **nothing, "mark": mark} for name, mark in marks.items() if mark]
     return {
-        "protocol": {
-            "metric": metric,
-            "higher_is_better": field.better > 0,
-            "seed": seed,
-            "resamples": resamples,
-            "level": LEVEL,
-            "alpha": ALPHA,
-            "tasks": len(sides[ranked[0]].scores.tasks),
-        },
         "rows": rows,
         "pairs": {
             "total": len(ranked) * (len(ranked) - 1) // 2,
@@ -185,7 +236,8 @@ def _field(sides: Sequence[Side], metric: str, scale: Scale) -> _Field:
             values[rows, run] = found
     clusters = sides[0].clusters
     named = np.asarray([clusters.get(task, task) for task, _ in places])
-    return _Field(values, ranks(named), 1 if scale.higher_is_better else -1, scale.bounded)
+    better = 1 if scale.higher_is_better else -1
+    return _Field(values, ranks(named), better, scale.bounded, len(sides[0].scores.tasks))
 
 
 def _sums(field: _Field) -> tuple[Floats, Floats]:

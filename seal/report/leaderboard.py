@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seal.core import DataError, UsageError
 from seal.core.arrays import np
 from seal.core.files import AtomicFile
 from seal.core.text import counted
 from seal.evaluation.significance import pass_hat
-from seal.evaluation.statistics import ranks, rounded
+from seal.evaluation.statistics import mean_interval, ranks, rounded
 from seal.experiments.comparison import FEW, named_runs
-from seal.experiments.leaderboard import leaderboard
+from seal.experiments.leaderboard import leaderboard, leaderboard_of_scores
 from seal.experiments.series import LongForm, check_results_folder, write_json
 from seal.experiments.settings import RESAMPLES
 from seal.report.comparison import family_of
@@ -32,6 +32,9 @@ from seal.report.table_forms import (
 )
 from seal.runs.run import MANIFEST, RunFolder
 from seal.runs.score_table import read_scores
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 NAME = "leaderboard"
 _FILES = tuple(f"{NAME}.{end}" for end in ("json", "md", "tex", "html"))
@@ -92,6 +95,47 @@ def ranked_runs(
     content["protocol"]["by"] = {"tag": tag, "values": list(values)} if values else None
     benchmarks = list(dict.fromkeys(run.pool_name for run in played))
     content["title"] = f"{', '.join(benchmarks)}: {named}"
+    content["notes"] = list(_notes(content))
+    if out is not None:
+        _write(content, out)
+    return content
+
+
+def ranked_scores(
+    scores: DataFrame,
+    metric: str | None = None,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    out: Path | None = None,
+) -> dict[str, Any]:
+    """Return systems in the order of scores that were made elsewhere.
+
+    Args:
+        scores: A row for each task, a column for each system.
+        metric: What the scores are; None: "score".
+        seed: Of draws and tests.
+        resamples: Of each.
+        out: As of `ranked_runs`.
+
+    Returns:
+        As `ranked_runs`; what is known of runs alone is None or empty.
+
+    Raises:
+        UsageError: As of `leaderboard_of_scores`, or a folder that holds something else.
+    """
+    if out is not None:
+        check_results_folder(out, (*_FILES, f"{NAME}.csv"), "a leaderboard")
+    named = metric or "score"
+    content = leaderboard_of_scores(scores, named, seed, resamples)
+    columns = {str(name): scores[name].dropna().to_numpy(dtype=np.float64) for name in scores}
+    for row in content["rows"]:
+        found = columns[row["run"]]
+        low, high = map(rounded, mean_interval(found))
+        row |= {"mean": rounded(float(found.mean())), "low": low, "high": high, "n": len(found)}
+        row |= {"model": row["run"], "path": "", "by": {}, "passes": {}}
+        row |= dict.fromkeys(("bounds", *_TOKENS, "dollars"))
+    content["protocol"]["by"] = None
+    content["title"] = f"{counted(len(columns), 'system')}: {named}"
     content["notes"] = list(_notes(content))
     if out is not None:
         _write(content, out)

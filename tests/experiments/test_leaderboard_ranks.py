@@ -6,12 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy
+import pandas
 import pytest
 from report_runs import Writer, metric, task
 
+import seal
 from seal.core import Score, UnknownNameError, UsageError
-from seal.experiments.leaderboard import leaderboard
+from seal.experiments.leaderboard import leaderboard, leaderboard_of_scores
 from seal.runs.run import RunFolder
+from seal.runs.score_table import read_scores
 
 TASKS = 200
 
@@ -54,6 +57,44 @@ def test_clear_differences_are_ranks_of_their_own_and_close_runs_share_a_group(
     ]
     assert [rows[name]["beaten"] for name in ("high", "near", "low")] == [3, 1, 0]
     assert board["pairs"] == {"total": 6, "differ": 5}
+
+
+def test_a_frame_of_scores_ranks_as_runs_of_these_scores_do(tmp_path: Path) -> None:
+    runs = made(tmp_path, {"low": 0.2, "high": 0.9, "near": 0.52, "mid": 0.5})
+    tables = {name: read_scores(run.scores_path) for name, run in runs.items()}
+    frame = pandas.DataFrame({name: table.values[:, 0] for name, table in tables.items()})
+
+    of_runs, of_frame = leaderboard(runs, "m"), leaderboard_of_scores(frame, "m")
+
+    assert of_frame == of_runs
+    board = seal.leaderboard(frame, metric="m", out=tmp_path / "out")
+    assert [row["mean"] for row in board.rows] == [0.9, 0.52, 0.5, 0.2]
+    assert "high" in (tmp_path / "out" / "leaderboard.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("frame", "told"),
+    [
+        ({"a": [1, 0]}, "two systems and two tasks; the scores have 1 and 2"),
+        ({"a": [1], "b": [0]}, "two systems and two tasks; the scores have 2 and 1"),
+        ({"a": [1, 0], "b": ["x", 1]}, "what is no number"),
+        ({"a": [1, 0], "b": [None, None]}, "no score at all"),
+        ({"a": [1, 0], "b": [1, numpy.inf]}, "an infinite one"),
+    ],
+)
+def test_a_frame_that_holds_no_scores_is_refused(frame: dict[str, Any], told: str) -> None:
+    with pytest.raises(UsageError, match=told):
+        seal.leaderboard(pandas.DataFrame(frame))
+
+
+def test_a_frame_with_a_name_twice_or_with_tags_is_refused() -> None:
+    frame = pandas.DataFrame([[1, 0], [0, 1]], columns=["a", "a"])
+    with pytest.raises(UsageError, match="two systems named 'a'"):
+        seal.leaderboard(frame)
+    with pytest.raises(UsageError, match="two tasks named 't'"):
+        seal.leaderboard(frame.set_axis(["a", "b"], axis=1).set_axis(["t", "t"]))
+    with pytest.raises(UsageError, match="no tags"):
+        seal.leaderboard(frame.set_axis(["a", "b"], axis=1), by="group")
 
 
 def test_equal_runs_share_a_rank_and_no_order_of_theirs_is_told(tmp_path: Path) -> None:
