@@ -216,6 +216,7 @@ def roles_record(work: Mapping[str, Work]) -> list[dict[str, int | str]]:
 #
 # - goals: the number with a verdict. Of these: solved; undecided, of which a judge was unsure;
 #   errors, which the infrastructure caused; failed, by the model.
+# - open: the first undecided goals, each with what leaves it open.
 # - decided_by: metric to the number of goals that it decides, without undecided ones.
 # - stages: a row for each stage, in their order: {stage, meaning, goals, left, share, low, high,
 #   of_failed, of_failed_low, of_failed_high, partly, causes, examples}. `left` counts the goals
@@ -256,6 +257,8 @@ class _Tally:
     )
     """Stage and cause to its first goals."""
     rows: list[dict[str, Any]] = field(default_factory=list)
+    open: list[dict[str, Any]] = field(default_factory=list)
+    """The first undecided goals, with the reason."""
 
     def add(self, task: Task, decision: Decision, cause: Cause | None) -> None:
         """Take a goal in; without a cause it is solved or undecided."""
@@ -313,6 +316,9 @@ def explain_run(
                 left_out.reasons[decision.reason or "no verdict"] += 1
                 continue
             tally.add(task, decision, cause)
+            if decision.state == "undecided" and len(tally.open) < examples:
+                place = {"task": task.id, "trial": trajectory.trial, "goal": goal}
+                tally.open.append(place | {"reason": decision.reason[:TEXT]})
             if cause is not None:
                 found = row(task, trajectory, goal, cause)
                 tally.rows.append(found)
@@ -357,6 +363,7 @@ def _content(run: RunFolder, tally: _Tally, left_out: Unexplained, examples: int
         "goals": goals,
         "solved": solved,
         "undecided": undecided,
+        "open": tally.open,
         "errors": errors,
         "failed": failed,
         "partly": tally.partly.total(),

@@ -157,11 +157,15 @@ def _stage(row: Mapping[str, Any], goals: Sequence[Mapping[str, Any]], place: in
 def notes(content: Mapping[str, Any]) -> list[str]:
     """Return what has to be said of the table in plain lines."""
     decided = ", ".join(f"{name} {count}" for name, count in content["decided_by"].items())
-    undecided = bool(content["undecided"])
+    undecided, open_goals = bool(content["undecided"]), content.get("open", ())
     by = f"; decided by {decided}" if decided else ""
     lines = [
         f"{content['failed']} of {counted(content['goals'], 'goal')} failed{by}",
         *([f"{content['undecided']} undecided: neither gold nor a judge tells"] * undecided),
+        *(
+            f"{one_line(one['task'], LONGEST)}: {one_line(one['reason'], _TEXT)}"
+            for one in open_goals
+        ),
         "left: goals that no stage so far explains; of failed: share of what the model failed",
     ]
     if content["partly"]:

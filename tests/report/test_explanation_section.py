@@ -51,11 +51,12 @@ def test_an_example_has_query_gold_calls_answer_and_reason(page: str) -> None:
 
 def test_undecided_goals_stand_apart_from_failed_and_solved_ones(make_run: Writer) -> None:
     labels = {"own/a": "solved", "own/b": "unsolved", "own/c": "unsure"}
-    scores = [verdict(id, label) for id, label in labels.items()]
+    scores = [verdict(id, label, f"of {label}") for id, label in labels.items()]
     run = make_run("run", map(task, labels), map(chat, labels), scores, {"pass_rate": metric(0.5)})
     shown = str(section(lanes_of([run])))
     assert "1 of 3 goals failed" in shown
     assert "1 undecided: neither gold nor a judge tells" in shown
+    assert "own/c: of unsure" in shown
     headings = re.findall(r'class="heading"[^>]*>([^<]*)<', shown)
     assert headings[-2:] == ["undecided", "solved"]
     assert re.search(r'<g class="undecided">', shown)
