@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
-from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
@@ -17,7 +16,7 @@ from seal.core import JSON, Completion, Message, Request, Tool, ToolCall
 from seal.core.quantities import Time, days, read
 from seal.core.text import words
 from seal.core.values import json_value
-from seal.models.fill import Span, spans
+from seal.models.fill import fill
 from seal.models.lexical import ToolChooser
 
 # -- What an assistant does next, and which API it asks, by the words of user and assistant.
@@ -214,21 +213,12 @@ def _chooser(documents: tuple[tuple[str, str], ...]) -> ToolChooser:
 
 # -- Values of an API's arguments, as a dialogue tells them.
 #
-# Later words count before earlier ones. An argument takes one of its listed values if the user
-# names it. Else it takes what its kind says: a date of the year 2019, a time, a number, yes or no.
-# Else it takes what an earlier result or request has under the same name and the dialogue names.
-# Last comes a name that answers a question about it, or stands after a preposition that goes with
-# it.
+# Later words count before earlier ones. Dates and times are read as of the day of every dialogue.
+# All other values are found as the model `lexical` finds them (`seal.models.fill`), first of all
+# those that the assistant has just asked for. What nobody said is taken from an earlier result or
+# request that has it under the same name, if the dialogue names it.
 
 _TODAY = date.fromisoformat(TODAY)
-_PLACES = frozenset({"city", "location", "area", "destination", "place", "where"})
-_FROM = frozenset({"from", "origin", "departure", "leaving", "source", "pickup", "start"})
-_TO = frozenset({"to", "destination", "arrival", "going"})
-_DONT_CARE = re.compile(
-    r"\b(?:any(?:thing|where|time)?(?: is| will be| would be)? (?:fine|okay|ok|good|works)"
-    r"|don'?t (?:care|mind)|doesn'?t matter|no preference|whatever)\b",
-    re.IGNORECASE,
-)
 
 
 def told(tool: Tool, messages: Sequence[Message]) -> dict[str, JSON]:
@@ -236,63 +226,35 @@ def told(tool: Tool, messages: Sequence[Message]) -> dict[str, JSON]:
 
     Args:
         tool: The API.
-        messages: The dialogue, with earlier requests and results.
+        messages: The dialogue.
     """
-    dialogue = _Dialogue(messages)
-    required = set(tool.parameters.get("required", ()))
+    properties = tool.parameters.get("properties", {})
+    numbers = [
+        name
+        for name in tool.parameters.get("required", ())
+        if properties.get(name, {}).get("type") in ("integer", "number")
+    ]
+    exchanges = list(_exchanges(messages))
     found: dict[str, JSON] = {}
-    for name, schema in tool.parameters.get("properties", {}).items():
-        named = frozenset(words(name))
-        kind = _kind(named, schema)
-        value = dialogue.value(name, named, kind, schema)
-        if value is None and kind == "text" and name in required:
-            value = dialogue.name(named, {str(value) for value in found.values()})
-        if value is not None:
-            found[name] = value
+    for before, said in exchanges:
+        asked = set(words(before)) if before.rstrip().endswith("?") else set()
+        left = {name: schema for name, schema in properties.items() if name not in found}
+        for name in left.keys() - _others(left):
+            moment = _date(said) if "date" in words(name) else _time(said)
+            found |= {name: moment} if moment is not None else {}
+        others = {name: left[name] for name in _others(left)}
+        wanted = [name for name in others if name in numbers or asked & set(words(name))]
+        schema = {"type": "object", "properties": others, "required": wanted}
+        found |= fill(schema, said).arguments
+    for name in properties.keys() - found.keys():
+        shown = _shown(name, messages, "\n".join(map("\n".join, exchanges)).casefold())
+        found |= {name: shown} if shown is not None else {}
     return found
 
 
-class _Dialogue:
-    """What was said and found, the latest first."""
-
-    def __init__(self, messages: Sequence[Message]) -> None:
-        self._exchanges = list(_exchanges(messages))
-        self._known = list(_known(messages))
-
-    def value(self, name: str, named: frozenset[str], kind: str, schema: Mapping[str, Any]) -> JSON:
-        """Return the value of an argument of some kind; None: nobody told it."""
-        for before, said in self._exchanges:
-            asked = bool(named & set(words(before))) and before.rstrip().endswith("?")
-            value = _read(kind, named, schema, said, asked)
-            if value is not None:
-                return value
-        return self._shown(name, named) if kind in ("text", "date", "time") else None
-
-    def _shown(self, name: str, named: frozenset[str]) -> JSON:
-        """Return what an earlier result or request has under this name, or one that ends so.
-
-        The dialogue must name the value; the latest words come first.
-        """
-        rows = (value for row in self._known for value in _under(name, named, row))
-        texts = [v for v in rows if isinstance(v, str) and len(v) > 2]
-        for before, said in self._exchanges:
-            text = f"{said}\n{before}".casefold()
-            for value in texts:
-                if value.casefold() in text:
-                    return value
-        return None
-
-    def name(self, named: frozenset[str], taken: set[str]) -> str | None:
-        """Return a name that answers a question about an argument, or stands where it would."""
-        for before, said in self._exchanges:
-            names = [span for span in _spans(said) if span.kind in ("name", "quoted")]
-            free = [span for span in names if span.text not in taken]
-            cued = next((span for span in free if _fits(named, span, said)), None)
-            if cued is not None:
-                return cued.text
-            if free and before.rstrip().endswith("?") and named & set(words(before)):
-                return free[0].text
-        return None
+def _others(properties: Mapping[str, Any]) -> list[str]:
+    """Return the arguments that are neither dates nor times."""
+    return [name for name in properties if {"date", "time"}.isdisjoint(words(name))]
 
 
 def _exchanges(messages: Sequence[Message]) -> Iterator[tuple[str, str]]:
@@ -305,6 +267,13 @@ def _exchanges(messages: Sequence[Message]) -> Iterator[tuple[str, str]]:
         elif message.role == "assistant" and message.content:
             before = message.content
     return reversed(pairs)
+
+
+def _shown(name: str, messages: Sequence[Message], dialogue: str) -> JSON:
+    """Return the latest text of a result or request under this name that the dialogue names."""
+    texts = (row.get(name) for row in _known(messages))
+    named = (v for v in texts if isinstance(v, str) and len(v) > 2 and v.casefold() in dialogue)
+    return next(named, None)
 
 
 def _known(messages: Sequence[Message]) -> Iterator[Mapping[str, JSON]]:
@@ -321,50 +290,6 @@ def _known(messages: Sequence[Message]) -> Iterator[Mapping[str, JSON]]:
             yield call.arguments or {}
 
 
-def _kind(named: frozenset[str], schema: Mapping[str, Any]) -> str:
-    declared = schema.get("type")
-    if declared in ("boolean", "integer"):
-        return str(declared)
-    if schema.get("enum"):
-        return "choice"
-    return next((kind for kind in ("date", "time") if kind in named), "text")
-
-
-def _read(
-    kind: str, named: frozenset[str], schema: Mapping[str, Any], said: str, asked: bool
-) -> JSON:
-    if kind == "choice":
-        return _choice(tuple(map(str, schema["enum"])), said)
-    if kind == "date":
-        return _date(said)
-    if kind == "time":
-        return _time(said)
-    if kind == "integer":
-        return _integer(named, schema, said, asked)
-    return _yes_or_no(named, said, asked) if kind == "boolean" else None
-
-
-def _choice(values: tuple[str, ...], said: str) -> str | None:
-    """Return the listed value that a text names, whole or by the word that only it has."""
-    folded = f" {' '.join(words(said))} "
-    named = [value for value in values if f" {' '.join(words(value))} " in folded]
-    if named:
-        return max(named, key=len)
-    spoken = set(folded.split())
-    marks = _marks(values)
-    return next((value for value in values if spoken & marks[value]), None)
-
-
-@lru_cache(maxsize=1024)
-def _marks(values: tuple[str, ...]) -> dict[str, frozenset[str]]:
-    """Return each value's words of five letters or more that no other value has."""
-    parts = {value: {word for word in words(value) if len(word) > 4} for value in values}
-    return {
-        value: frozenset(own.difference(*(w for other, w in parts.items() if other != value)))
-        for value, own in parts.items()
-    }
-
-
 def _date(said: str) -> str | None:
     """Return the first day that a text names; a month or year that it does not tell is today's."""
     for day, *_ in days(read(said), _TODAY):
@@ -378,69 +303,3 @@ def _time(said: str) -> str | None:
     times = (value for value in whole.values if isinstance(value, Time))
     named = (f"{time.hour:02d}:{time.minute:02d}" for time in times)
     return next(named, "10:00" if "morning" in whole.plain else None)
-
-
-def _integer(
-    named: frozenset[str], schema: Mapping[str, Any], said: str, asked: bool
-) -> int | None:
-    """Return the number that stands beside the argument's words, or answers a question for it."""
-    allowed = schema.get("enum")
-    people = bool(named & {"guests", "riders", "people", "passengers", "seats", "party", "size"})
-    whole = read(said)
-    for value, start, end, *_ in whole.tokens:
-        if not isinstance(value, Decimal) or value != value.to_integral_value():
-            continue
-        if allowed and value not in allowed:
-            continue
-        after = set(words(whole.plain[end : end + 30])[:2])
-        before = set(words(whole.plain[max(0, start - 20) : start])[-2:])
-        beside = {word.rstrip("s") for word in after}
-        fits = bool(beside & {word.rstrip("s") for word in named if len(word) > 2})
-        of_people = people and bool(
-            beside & {"people", "person", "guest", "passenger", "of", "ticket"} or "for" in before
-        )
-        if asked or fits or of_people:
-            return int(value)
-    if people and re.search(r"\b(?:just (?:me|myself)|by myself|alone|only me)\b", said, re.I):
-        return 1
-    return None
-
-
-def _yes_or_no(named: frozenset[str], said: str, asked: bool) -> bool | None:
-    wanted = {w for w in named if len(w) > 3 and w not in ("has", "with", "include", "allowed")}
-    spoken = {word.rstrip("s") for word in words(said)}
-    mentioned = bool({w.rstrip("s") for w in wanted} & spoken)
-    if not mentioned and not asked:
-        return None
-    if asked and _DONT_CARE.search(said):
-        return None
-    negative = re.search(r"\b(?:no|nope|not|don'?t|without|doesn'?t)\b", said, re.IGNORECASE)
-    return not negative
-
-
-def _under(name: str, named: frozenset[str], row: Mapping[str, JSON]) -> Iterator[JSON]:
-    if name in row:
-        yield row[name]
-        return
-    last = name.rpartition("_")[2]
-    for key, value in row.items():
-        if key.rpartition("_")[2] == last or named & {"location", "city", "area"} & set(words(key)):
-            yield value
-
-
-@lru_cache(maxsize=4096)
-def _spans(text: str) -> tuple[Span, ...]:
-    return tuple(spans(text))
-
-
-def _fits(named: frozenset[str], span: Span, said: str) -> bool:
-    """Tell whether the words before a name go with the argument."""
-    before = words(said[max(0, span.start - 30) : span.start])[-2:]
-    if named & set(before):
-        return True
-    last = before[-1] if before else ""
-    if named & _FROM:
-        return last == "from"
-    if named & _TO:
-        return last in ("to", "for", "in")
-    return bool(named & _PLACES) and last in ("in", "at", "near", "around")
