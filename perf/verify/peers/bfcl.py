@@ -36,13 +36,20 @@ from seal.benchmarks.bfcl.leaderboard import (
 from seal.benchmarks.bfcl.tasks import UNMEETABLE
 from seal.benchmarks.bfcl.tools import declared_type
 from seal.benchmarks.bfcl.world import RELEASE
-from seal.benchmarks.bfcl.world import Peer as LeaderboardsOwn
+from seal.benchmarks.bfcl.world import Peer as Classes
 from seal.core import JSON, Goal, Task, Tool, ToolCall
 from seal.core.conditions import Called
 from seal.core.values import derive_seed, digest, json_text
 from seal.evaluation.calls import align
 from seal.pools.importer import Notes
 from seal.pools.lookup import open_pool
+
+
+class LeaderboardsOwn(Classes):
+    """The leaderboard's checkers beside its classes."""
+
+    program = Path(__file__).with_name("bfcl_child.py")
+
 
 Calls = list[tuple[str, dict[str, JSON]]]
 """Tool ids and arguments of an answer."""

@@ -1,4 +1,4 @@
-"""Run by the interpreter that has bfcl-eval: answers lines with what its checkers and classes say.
+"""Run by the interpreter that has bfcl-eval: answers lines with what its classes say.
 
 A line is `{"ask": NAME, "of": {...}}` and its answer `{"value": ...}`, or `{"error": TEXT}`. SEAL
 starts it (`seal.benchmarks.bfcl.world`). It imports nothing of SEAL, and runs under Python 3.10.
@@ -26,9 +26,7 @@ from typing import Any
 
 NAME = "bfcl-eval"
 UNKNOWN = "no_such_function()"
-CHECKERS = "bfcl_eval.eval_checker"
-TURNS = f"{CHECKERS}.multi_turn_eval"
-LANGUAGES = {"simple_java": "JAVA", "simple_javascript": "JAVASCRIPT"}
+TURNS = "bfcl_eval.eval_checker.multi_turn_eval"
 
 BACKENDS = (
     "GorillaFileSystem",
@@ -96,33 +94,6 @@ def category_of(item: str) -> str:
     if not fitting:
         raise KeyError(f"{NAME} has no item {item!r} in {data()}")
     return max(fitting, key=len)
-
-
-def truth_of(item: str) -> list[Any]:
-    """Return an item's ground truth."""
-    return list(items(category_of(item), "possible_answer")[item]["ground_truth"])
-
-
-@cache
-def model() -> str:
-    """Return a model of the peer's that calls functions by their own names."""
-    known = import_module("bfcl_eval.constants.model_config").MODEL_CONFIG_MAPPING
-    return next(str(n) for n, told in known.items() if "_" not in n and not told.underscore_to_dot)
-
-
-def answer(item: str, calls: list[Call]) -> str:
-    """Return what is wrong with the calls of a single-turn item; empty: nothing."""
-    category = category_of(item)
-    language = import_module("bfcl_eval.constants.enums").Language
-    found = import_module(f"{CHECKERS}.ast_eval.ast_checker").ast_checker(
-        items(category)[item]["function"],
-        [{name: arguments} for name, arguments in calls],
-        truth_of(item),
-        language[LANGUAGES.get(category, "PYTHON")],
-        category,
-        model(),
-    )
-    return "" if found["valid"] else str(found["error_type"])
 
 
 def methods(entry: dict[str, Any]) -> set[str]:
@@ -217,22 +188,9 @@ class Peer:
             import_module(module)
         return f"files {digest_of(self.source)}"
 
-    def answers(self, of: list[tuple[str, list[Call]]]) -> list[str]:
-        """Return what is wrong with the calls of single-turn items (`answer`).
-
-        Where the peer raises, it is the exception after an exclamation mark.
-        """
-        found = []
-        for item, calls in of:
-            try:
-                found.append(answer(item, calls))
-            except Exception as error:
-                found.append(f"!{type(error).__name__}: {error}")
-        return found
-
     def open(self, item: str) -> dict[str, Any]:
         """Begin the chat of this process; return the state in which it begins."""
-        self.chat = Played(item, self._name())
+        self.chat = Played(item, self.name())
         return self.chat.state()
 
     def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -250,7 +208,7 @@ class Peer:
         Beside `results` and `gold` stands which classes `differ` after the turn, by their public
         attributes.
         """
-        one, other = Played(item, self._name()), Played(item, self._name())
+        one, other = Played(item, self.name()), Played(item, self.name())
         told = []
         for calls, wanted in zip(made, gold, strict=True):
             results, golden = one.run(calls), other.run(wanted)
@@ -261,30 +219,20 @@ class Peer:
         forget(other.name)
         return told
 
-    def texts(self, item: str, turns: list[list[str]]) -> str:
-        """Return what is wrong with calls that are written as texts; empty: nothing."""
-        name = self._name()
-        entry = items(category_of(item))[item]
-        steps = [[turn] if turn else [] for turn in turns]
-        found = import_module(f"{TURNS}.multi_turn_checker").multi_turn_checker(
-            steps, truth_of(item)[: len(turns)], entry, category_of(item), name
-        )
-        forget(name)
-        return "" if found["valid"] else str(found["error_type"])
-
-    def _name(self) -> str:
+    def name(self) -> str:
+        """Return a name that no classes have yet."""
         self.asked += 1
         return f"asked{self.asked}x"
 
 
-def main() -> None:
+def main(answering: type[Peer] = Peer) -> None:
     """Answer lines until there are no more."""
     said = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what foreign code prints is no answer
     source = Path(sys.argv[1]) if sys.argv[1:] else None
     if source is not None:
         load_from(source)
-    peer = Peer(source)
+    peer = answering(source)
     for line in sys.stdin:
         asked = json.loads(line)
         try:

@@ -229,6 +229,9 @@ class Peer:
             user names has it.
     """
 
+    program = Path(__file__).with_name("upstream_child.py")
+    """What answers; `perf/verify` has one that asks the checkers, too."""
+
     def __init__(self, seconds: float = 300.0, source: Path | None = None) -> None:
         self._seconds = seconds
         self._source = source
@@ -248,7 +251,7 @@ class Peer:
         """
         line = json_bytes({"ask": what, "of": of}) + b"\n"
         with self._lock:
-            self._process = self._process or _started(self._source)
+            self._process = self._process or _started(self.program, self._source)
             try:
                 answer = self._process.ask(line, self._seconds)
             except TimeoutError:
@@ -280,14 +283,13 @@ class Peer:
             self._process = None
 
 
-def _started(source: Path | None) -> LineProcess:
+def _started(program: Path, source: Path | None) -> LineProcess:
     if source is None and not is_named():
         raise UsageError(HOW)
-    program = str(Path(__file__).with_name("upstream_child.py"))
     if source is None:
-        command = [str(Path(os.environ[VARIABLE]).expanduser()), "-I", program]
+        command = [str(Path(os.environ[VARIABLE]).expanduser()), "-I", str(program)]
     else:
-        command = [sys.executable, "-I", program, str(source)]
+        command = [sys.executable, "-I", str(program), str(source)]
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     try:
         return LineProcess(command, {**kept, "PYTHONHASHSEED": "0"}, _LONGEST)

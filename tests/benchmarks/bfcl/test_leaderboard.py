@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from bfcl_peer import stand_in
 from bfcl_sources import HEIGHT, BfclShelf, answer, function, said, single
-from peers.bfcl import MUTATIONS, as_code, judged
+from peers.bfcl import MUTATIONS, LeaderboardsOwn, as_code, judged
 
 import seal
 from seal.benchmarks.bfcl.leaderboard import PlayedTurn, wrong_goal, wrong_turns
@@ -465,7 +465,7 @@ def test_changed_answers_are_equal_by_seed_and_judged_by_both(shelf: BfclShelf, 
     tools = {tool.id: tool for tool in pool.tools()}
     # The shelf's item is not of an id that the peer knows: it fails at each.
     asked = [task for task in pool.tasks() if task.id == "a_0"]
-    first, again = ([*judged(asked, tools, Peer(), seed=1)] for _ in range(2))
+    first, again = ([*judged(asked, tools, LeaderboardsOwn(), seed=1)] for _ in range(2))
     assert first == again
     assert Counter(one.task.id for one in first) == {"a_0": len(MUTATIONS)}
     assert {one.theirs[:9] for one in first} == {"!KeyError"}

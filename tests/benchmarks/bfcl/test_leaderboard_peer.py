@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from peers.bfcl import WRONG, Calls, changed_turns, dialogues, judged
+from peers.bfcl import WRONG, Calls, LeaderboardsOwn, changed_turns, dialogues, judged
 
 import seal
 from seal.benchmarks.bfcl.leaderboard import Leaderboard, gold_calls, played
@@ -56,7 +56,7 @@ def written(call: ToolCall) -> str:
 
 def test_verdicts_on_changed_answers_are_those_of_the_leaderboard(pool: Any) -> None:
     tools = {tool.id: tool for tool in pool.tools()}
-    answers = list(judged(pool.tasks(), tools, Peer()))
+    answers = list(judged(pool.tasks(), tools, LeaderboardsOwn()))
     assert len(answers) > 65_000
     odd = [one for one in answers if not one.agrees]
     assert [one for one in odd if one.task.tags["language"] == "python"] == []
@@ -68,7 +68,7 @@ def test_verdicts_on_changed_answers_are_those_of_the_leaderboard(pool: Any) -> 
 
 def test_verdicts_on_changed_dialogues_are_those_of_the_leaderboard(pool: Any) -> None:
     tools = {tool.id: tool for tool in pool.tools()}
-    held = list(dialogues(pool.tasks(), tools, Peer()))
+    held = list(dialogues(pool.tasks(), tools, LeaderboardsOwn()))
     assert len(held) > 800 * 10
     odd = [one for one in held if one[1] != one[2]]
     # Gold calls what is not offered in that turn: it is left out here, and not there.
