@@ -243,7 +243,6 @@ def test_a_scenario_that_names_code_is_not_imported(seal, ran, tmp_path) -> None
         "tools": ["switch"],
         "persona": {},
         "request": "Light!",
-        "milestones": [{"state": {"lamps": {"is": [{"on": True}]}}}],
         "gold": [lit, {"say": "Done."}],
         "wrong": [{"why": "does nothing", "steps": [{"say": "Done."}]}],
     }

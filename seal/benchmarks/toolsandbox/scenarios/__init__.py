@@ -42,23 +42,15 @@ A scenario has
   a map with an optional `name`, `after` (names of the nodes that come before it; left out: the one
   above it), and at least one thing that it asks:
   - `calls`: {TOOL: {argument: value}}, or a list of such of which any will do, as it was run;
-    `within`: {argument: tolerance}; `take`: {"of": NODE, "value": EXTRACTOR} fills in what an
-    earlier call brought. A milestone that asks for a call which only reads is refused, unless what
-    the scenario tells comes of it: whoever knows it otherwise may do without.
+    `within`: {argument: tolerance}. A milestone that asks for a call which only reads is refused,
+    unless what the scenario tells comes of it: whoever knows it otherwise may do without.
   - `attempts`: a tool, called with whatever arguments and outcome; several need a minefield each.
   - `unconfirmed`: a tool, or several, called with arguments that the user did not confirm
     (`seal.core.state_conditions.Unconfirmed`): for minefields.
   - `happens`: a text that an event has of which the world tells the agent, such as a timer.
-  - `says`: the whole message, compared by ROUGE-L; with `take`, `{name}` in it is filled in.
   - `asks`: a question with one of these words; an empty list: any.
-  - `state`: {TABLE: {"is" | "added" | "removed" | "updated": [ROW, ...], "since": NODE, "by":
-    {column: MEASURE}}}; without `since` the start is compared with. `content` is compared by
-    ROUGE-L, other columns exactly; a MEASURE is a name or {"close": tolerance}. Where a milestone
-    asks so of tables, the end counts no more. `guards` names tables that must not change since the
-    node before, or since the start, and after the last node, unless the node itself asks something
-    of them; left out: all.
 
 A file is refused if it asks for what no call and no cell could ever meet. Such are an argument or
-column that does not exist, a value of another type, a tolerance below 0, and rows that are no rows.
-A reference to a node that need not come before and a key that stands twice are refused too.
+column that does not exist, a value of another type, and a tolerance below 0. A key that stands
+twice is refused too.
 """

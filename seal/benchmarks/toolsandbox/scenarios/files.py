@@ -26,7 +26,6 @@ from seal.core import (
     first_fault,
     shortened,
 )
-from seal.core.table_matching import Column
 from seal.core.validation import CallValidator
 from seal.environments.function_tools import fits
 from seal.pools.reading.files import expect, json_file, named, refuse_deep, utf8_text
@@ -43,9 +42,6 @@ if TYPE_CHECKING:
 Types = Mapping[str, Any]
 """Column to its type, as `Worlds.columns` has it; without any, nothing is known of the table."""
 
-_EXACT = Column()
-_COMPARED: Mapping[str, type] = {"close": float, "contains": str, "rouge_l": str}
-"""Measure to what it compares."""
 _SPOKEN = {
     str: "a text",
     bool: "true or false",
@@ -84,52 +80,6 @@ def check_cells(row: Mapping[str, JSON], types: Types, place: str) -> None:
             raise DataError(
                 f"{place}.{name}: expected {spoken_type(kind)}, got {shortened(value)}; mend it"
             )
-
-
-def check_wanted(
-    row: Mapping[str, JSON], types: Types, columns: Mapping[str, Column], place: str
-) -> None:
-    """Make sure that a row of a table can be like a wanted one.
-
-    Args:
-        row: The wanted cells.
-        types: Of the table.
-        columns: How its columns are measured; others exactly.
-        place: Of the row.
-
-    Raises:
-        DataError: A column is unknown, or no cell of its type can be like the wanted one.
-    """
-    for name, value in row.items():
-        kind, measure = _type_of(name, types, place), columns.get(name, _EXACT).measure
-        if measure == "exact" and not is_of(value, kind):
-            raise DataError(
-                f"{place}.{name}: expected {spoken_type(kind)}, got {shortened(value)}; no cell "
-                "is ever so; write what it holds"
-            )
-        compared = _COMPARED.get(measure)
-        if compared is None or value is None:
-            continue
-        if not is_of(value, compared):
-            raise DataError(
-                f"{place}.{name}: {measure} compares {spoken_type(compared)}, got "
-                f"{shortened(value)}; mend it, or measure it exactly"
-            )
-        if not is_of(compared(), kind):
-            raise DataError(
-                f"{place}.{name}: {measure} compares {spoken_type(compared)}, and the column is "
-                f"{spoken_type(kind)}; measure it exactly, or by any"
-            )
-
-
-def check_measured(columns: Iterable[str], types: Types, place: str) -> None:
-    """Make sure that a table has the columns for which a measure is given.
-
-    Raises:
-        DataError: It has no such column.
-    """
-    for name in columns:
-        _type_of(name, types, place)
 
 
 class Arguments:
@@ -367,32 +317,17 @@ class Tried:
 
 
 @dataclass(frozen=True, slots=True)
-class Take:
-    """A value of an earlier call."""
-
-    of: str
-    """Name of the node at the answer to that call."""
-    value: str
-    """Name of an extractor (`seal.core.state_conditions.EXTRACTORS`)."""
-    __pydantic_config__ = _CONFIG
-
-
-@dataclass(frozen=True, slots=True)
 class Node:
     """A milestone or minefield."""
 
     name: str = ""
     after: list[str] | None = None
-    guards: list[str] | None = None
     calls: dict[str, dict[str, JSON]] | list[dict[str, dict[str, JSON]]] | None = None
     within: dict[str, JSON] = field(default_factory=dict)
-    take: Take | None = None
     attempts: str | None = None
     unconfirmed: str | list[str] | None = None
     happens: str | None = None
-    says: str | None = None
     asks: list[str] | None = None
-    state: dict[str, dict[str, JSON]] = field(default_factory=dict)
     __pydantic_config__ = _CONFIG
 
 
@@ -539,6 +474,11 @@ _FORMER_OF_NODES = {
     "tells_any": 'write `tells` of the scenario: {"value": ..., "also": [...]}',
     "refuses": 'write `tells` of the scenario: {"type": "lack", "value": [WORD, ...]}',
     "untrue": "leave it out: every answer is held against what was done",
+    "state": "leave it out: the calls of `gold` that change something say how the world must end, "
+    "or name them in `end`; `cells` and `ignore` say what may differ",
+    "guards": "leave it out: the world must end as the calls of `gold` leave it, in all tables",
+    "take": "write the values into `calls`, or name in `tells` what the agent makes of them",
+    "says": "name each value in `tells` of the scenario",
 }
 """Keys that milestones and minefields had, likewise."""
 

@@ -305,12 +305,11 @@ class _Compiler:
         zone = ZoneInfo(str(clock.get("zone", UTC)))
         offered = self._ids(scenario.tools, "tools")
         withheld = self._ids(scenario.withheld, "withheld")
-        columns = {table: self.world.columns.get(table, {}) for table in self.world.tables}
         try:
             tells = slots_of(scenario.tells)
         except UsageError as error:
             raise DataError(str(error)) from error
-        plan = plan_of(scenario, Names(self._tools(), columns, zone, self.arguments), end)
+        plan = plan_of(scenario, Names(self._tools(), zone, self.arguments), end)
         task = Task(
             scenario.id,
             self.benchmark,
@@ -354,12 +353,11 @@ class _Compiler:
         milestone is filled in is left alone.
         """
         needed = _needed(task, gold) if self.scenario.milestones else set()
-        taken = {node.take.of for node in self.scenario.milestones if node.take is not None}
         made = {step.call.name for step in gold if step.call is not None}
         for number, node in enumerate(self.scenario.milestones):
             calls = node.calls if isinstance(node.calls, list) else [node.calls or {}]
             tools = [name for call in calls for name in call if name in made]
-            if tools and node.name not in taken and needed.isdisjoint(tools):
+            if tools and needed.isdisjoint(tools):
                 raise DataError(
                     f"{place_of(self.scenario.milestones, 'milestones', number)}: calls: "
                     f"{' or '.join(tools)} only reads, and nothing that the scenario tells comes "

@@ -10,8 +10,7 @@ import pytest
 
 from seal.benchmarks.toolsandbox.scenarios.files import timed
 from seal.core import DataError, Task
-from seal.core.conditions import FIRST, LAST
-from seal.core.state_conditions import AllOf, DependsOn, EndsAs, StateHas, StateUnchanged
+from seal.core.state_conditions import EndsAs
 from seal.environments.chat_world import World
 from seal.environments.world import Worlds, toolbox
 from seal.pools.imports import import_benchmark
@@ -48,11 +47,12 @@ SCENARIO: dict[str, Any] = {
         {"name": "found", "calls": {"search_contacts": {"name": "Bo"}}},
         {
             "name": "sent",
-            "state": {"messages": {"added": [{"recipient_person_id": "bo", "content": "Hello"}]}},
+            "calls": {"send_message_with_phone_number": {"phone_number": "+351900000002"}},
         },
         {"name": "told", "asks": ["else"]},
     ],
     "tells": {"who": "Bo"},
+    "ignore": ["messages.message_id", "messages.creation_timestamp"],
     "gold": [
         {"do": {"search_contacts": {"name": "Bo"}}, "keep": "people"},
         {
@@ -151,58 +151,37 @@ def test_right_and_wrong_sequences_are_recordings_with_their_reasons(tmp_path: P
     assert [step.call.name for step in right.steps if step.call] == SCENARIO["tools"][:2]
 
 
-def test_a_milestone_keeps_every_table_that_it_asks_nothing_of(tmp_path: Path) -> None:
-    found, sent, told = compiled(tmp_path, SCENARIO).goals[0].plans[0].milestones
+def test_a_milestone_follows_the_one_above_and_the_end_is_the_last(tmp_path: Path) -> None:
+    found, sent, told, end = compiled(tmp_path, SCENARIO).goals[0].plans[0].milestones
 
-    assert [m.after for m in (found, sent, told)] == [(), (0,), (1,)]
-    every = {"settings", "contacts", "messages", "reminders"}
-    assert guards(found) == {(table, FIRST) for table in every}
-    assert guards(sent) == {(table, 0) for table in every - {"messages"}}
-    assert guards(told) == {(table, since) for table in every for since in (1, LAST)}
+    assert [m.after for m in (found, sent, told, end)] == [(), (0,), (1,), ()]
+    assert isinstance(end.condition, EndsAs)
 
 
-def guards(milestone: Any) -> set[tuple[str, int]]:
-    assert isinstance(milestone.condition, AllOf)
-    parts = milestone.condition.conditions
-    return {(part.table, part.since) for part in parts if isinstance(part, StateUnchanged)}
-
-
-def test_guards_can_be_named(tmp_path: Path) -> None:
-    scenario = changed("milestones", 0, "guards", to=["reminders"])
-
-    assert guards(compiled(tmp_path, scenario).goals[0].plans[0].milestones[0]) == {
-        ("reminders", FIRST)
-    }
-
-
-def test_a_value_of_an_earlier_call_is_filled_into_a_later_one(tmp_path: Path) -> None:
+def test_an_argument_may_be_near_enough(tmp_path: Path) -> None:
+    reminder = {"content": "Rest", "reminder_timestamp": "@2025-11-18T12:00"}
     scenario = {
         **SCENARIO,
-        "tools": ["get_current_timestamp", "shift_timestamp", "timestamp_diff"],
-        "tells": "1 day",
+        "tools": ["add_reminder"],
+        "tells": [],
+        "ignore": ["reminders.reminder_id", "reminders.creation_timestamp"],
         "milestones": [
-            {"name": "now", "calls": {"get_current_timestamp": {}}},
             {
-                "calls": {"timestamp_diff": {"timestamp_1": "@2025-11-19T10:30"}},
-                "take": {"of": "now", "value": "result_as_timestamp_0"},
-                "within": {"timestamp_1": 60},
+                "calls": {"add_reminder": {"reminder_timestamp": "@2025-11-18T12:00"}},
+                "within": {"reminder_timestamp": 60},
             },
         ],
         "gold": [
-            {"do": {"get_current_timestamp": {}}, "keep": "now"},
-            {"do": {"shift_timestamp": {"timestamp": "{now}", "days": 1}}, "keep": "then"},
-            {"do": {"timestamp_diff": {"timestamp_0": "{now}", "timestamp_1": "{then}"}}},
-            {"say": "One day."},
+            {"do": {"add_reminder": {**reminder, "reminder_timestamp": 1763467230}}},
+            {"say": "I remind you."},
         ],
     }
 
-    (condition, *_) = (
-        compiled(tmp_path, scenario).goals[0].plans[0].milestones[1].condition.conditions
-    )
+    (condition,) = compiled(tmp_path, scenario).goals[0].plans[0].milestones[0].condition.conditions
 
-    assert isinstance(condition, DependsOn)
-    assert (condition.since, condition.extractor) == (0, "result_as_timestamp_0")
-    assert condition.columns["calls"].tolerances == {"timestamp_1": 60}
+    (row,) = condition.rows
+    assert row["calls"][0]["arguments"] == {"reminder_timestamp": 1763467200.0}
+    assert condition.columns["calls"].tolerances == {"reminder_timestamp": 60}
 
 
 @pytest.mark.parametrize(
@@ -229,26 +208,8 @@ def test_a_scenario_changes_its_world(tmp_path: Path, tables: Any, expected: Any
     assert state[table][row][column] == value
 
 
-def test_columns_are_measured_as_the_notation_says(tmp_path: Path) -> None:
-    added = {"content": "Hello", "creation_timestamp": "@2025-11-18T10:30"}
-    change = {"added": [added], "by": {"creation_timestamp": {"close": 60}}}
-    scenario = changed("milestones", 1, "state", to={"messages": change})
-
-    (condition, *_) = (
-        compiled(tmp_path, scenario).goals[0].plans[0].milestones[1].condition.conditions
-    )
-
-    assert isinstance(condition, StateHas)
-    assert condition.rows == ({"content": "Hello", "creation_timestamp": 1763461800.0},)
-    assert {name: column.measure for name, column in condition.columns.items()} == {
-        "content": "rouge_l",
-        "creation_timestamp": "close",
-    }
-
-
 BO = {"name": "Bo"}
-ON = {"is": [{"wifi": "on"}]}
-CLOSE, NEAR = {"close": 1}, {"close": -1}
+SEND = "send_message_with_phone_number"
 UNNAMED = [{"calls": {"search_contacts": BO}}, {"after": ["x"], "asks": []}]
 FAULTS = [
     (changed("id", to="a\x00b\n../x"), "id: 'a\\x00b\\n../x' holds a line break or another"),
@@ -306,10 +267,6 @@ FAULTS = [
     (changed("milestones", 0, "after", to=["told"]), "the nodes form a cycle"),
     (changed("milestones", 0, "after", to=["tolt"]), "milestones.0 (found): after: no node 'tolt'"),
     (changed("milestones", 2, "name", to="sent"), "milestones.2: the name 'sent' is taken"),
-    (
-        changed("milestones", 0, "guards", to=["boxes"]),
-        "milestones.0 (found): guards: no table 'boxes'",
-    ),
     (changed("milestones", ..., to={"name": "empty"}), "milestones.3 (empty): it asks for nothing"),
     (
         changed("milestones", 0, "calls", to={"call": BO}),
@@ -321,48 +278,6 @@ FAULTS = [
     ),
     (changed("milestones", 0, "within", to={"name": "far"}), "within.name: expected a number"),
     (changed("milestones", 2, "within", to={"name": 1}), "within: there is no calls"),
-    (
-        changed("milestones", 2, "take", to={"of": "found", "value": "result_days"}),
-        "milestones.2 (told): take: there is no calls or says",
-    ),
-    (
-        changed("milestones", 0, "take", to={"of": "sent", "value": "result_days"}),
-        "milestones.0 (found): take.of: the node 'sent' need not come before; expected one that "
-        "must (a node above), or name 'sent' in `after`",
-    ),
-    (
-        changed("milestones", 1, "state", "messages", "since", to="told"),
-        "milestones.1 (sent): state.messages.since: the node 'told' need not come before; "
-        "expected one that must (start, found), or",
-    ),
-    (
-        changed("milestones", 1, "state", to={"boxes": {"is": []}}),
-        "milestones.1 (sent): state: no table",
-    ),
-    (
-        changed("milestones", 1, "state", "messages", "added", to=[{"text": "Hello"}]),
-        "milestones.1 (sent): state.messages.added.0: no column 'text'",
-    ),
-    (
-        changed("milestones", 1, "state", "messages", "added", to=[{}]),
-        "a row without columns",
-    ),
-    (
-        changed("milestones", 1, "state", "messages", "added", to=[{"content": None}]),
-        "every value is null",
-    ),
-    (
-        changed("milestones", 1, "state", "messages", "removed", to=[]),
-        "milestones.1 (sent): state.messages: expected one of is, added, removed, updated",
-    ),
-    (
-        changed("milestones", 1, "state", "messages", "added", to="Hello"),
-        "milestones.1 (sent): state.messages.added: expected a list of rows",
-    ),
-    (
-        changed("milestones", 1, "state", "messages", "by", to={"content": "alike"}),
-        "milestones.1 (sent): state.messages.by.content: expected exact, close",
-    ),
     (
         changed("milestones", 0, "calls", to={"search_contacts": {"nam": "Bo"}}),
         "milestones.0 (found): calls: no argument of search_contacts 'nam'; known: is_self, name,",
@@ -381,47 +296,11 @@ FAULTS = [
         changed("gold", 0, to={"do": {"search_contacts": {"nam": "Bo"}}, "keep": "people"}),
         "gold.0.do: no argument of search_contacts 'nam'",
     ),
-    (
-        changed("milestones", 1, "state", to={"settings": {"is": [{"wifi": "no"}]}}),
-        "milestones.1 (sent): state.settings.is.0.wifi: expected true or false, got 'no'",
-    ),
-    (
-        changed("milestones", 1, "state", "messages", "added", to=[{"content": 5}]),
-        "state.messages.added.0.content: rouge_l compares a text, got 5",
-    ),
-    (
-        changed("milestones", 1, "state", "messages", "added", to=[{"creation_timestamp": True}]),
-        "creation_timestamp: expected a number or null, got True",
-    ),
-    (
-        changed("milestones", 1, "state", "messages", "by", to={"recipient_person_id": CLOSE}),
-        "recipient_person_id: close compares a number, got 'bo'",
-    ),
-    (
-        changed("milestones", 1, "state", to={"settings": {**ON, "by": {"wifi": "contains"}}}),
-        "wifi: contains compares a text, and the column is true or false",
-    ),
-    (
-        changed("milestones", 1, "state", "messages", "by", to={"creation_timestamp": NEAR}),
-        "state.messages.by.creation_timestamp.close: expected a number from 0 on, or 'inf'",
-    ),
-    (
-        changed("milestones", 1, "state", "messages", "by", to={"words": "exact"}),
-        "state.messages.by: no column 'words'",
-    ),
-    (
-        changed("milestones", 1, "state", "messages", "by", to={"content": "calls"}),
-        "state.messages.by.content: expected exact, close",
-    ),
-    (
-        changed("milestones", 1, "state", to={"messages": {"is": []}}),
-        "milestones.1 (sent): state.messages.is: expected at least one row, got none; of a table",
-    ),
     (changed("with", to={"contacts": {"bo": {"nam": "B"}}}), "with.contacts.bo: no column 'nam'"),
     (
-        changed("gold", 1, "do", "send_message_with_phone_number", "content", to="Good night"),
-        "milestones.1 (sent) is met by 0 at most, at step 4: messages.content: expected "
-        "\"Hello\", found \"Good night\"",
+        changed("milestones", 1, "calls", SEND, "content", to="Good night"),
+        "milestones.1 (sent) is met by 0 at most, at step 5: message.calls.content: expected "
+        "\"Good night\", found \"Hello\"",
     ),
     (changed("gold", 0, to={"do": {"search_contact": BO}}), "gold.0: no offered tool"),
     (changed("gold", 0, to={"do": {}, "say": "?"}), "gold.0: expected one of do, say and hear"),
@@ -435,7 +314,7 @@ FAULTS = [
     ),
     (
         changed("right", to=["Bo has it."]),
-        "right.0: milestones.2 (told) is met by 0 at most, at step 4: asked is not met",
+        "right.0: milestones.2 (told) is met by 0 at most, at step 5: asked is not met",
     ),
     (changed("right", to=["Anything else?"]), "right.0: who: the answer does not state 'Bo'"),
     (changed("wrong", 0, to="Bo has it. Else?"), "wrong.0: it solves the task as gold does"),
@@ -454,6 +333,14 @@ FAULTS = [
     (
         changed("milestones", 2, "refuses", to=[]),
         'milestones.2.refuses is gone: write `tells` of the scenario: {"type": "lack"',
+    ),
+    (
+        changed("milestones", 1, "state", to={"messages": {"added": [{"content": "Hello"}]}}),
+        "milestones.1.state is gone: leave it out: the calls of `gold` that change something",
+    ),
+    (
+        changed("milestones", 0, "take", to={"of": "sent", "value": "result_days"}),
+        "milestones.0.take is gone: write the values into `calls`, or name in `tells` what",
     ),
     (
         changed("minefields", to=[{"untrue": True}]),
@@ -663,7 +550,6 @@ PLAIN: dict[str, Any] = {
     "wrong": ["I could not send it."],
 }
 """Without milestones: the world must end as the calls of gold leave it."""
-SEND = "send_message_with_phone_number"
 HELLO = {"phone_number": "+351900000002", "content": "Hello"}
 
 
@@ -830,7 +716,6 @@ def test_a_world_of_ones_own_can_be_played(tmp_path: Path) -> None:
         "tools": ["switch"],
         "persona": {},
         "request": "Light!",
-        "milestones": [{"state": {"lamps": {"is": [{"on": True}]}}}],
         "gold": [lit, {"say": "Done."}],
         "wrong": [{"why": "does nothing", "steps": [{"say": "Done."}]}],
     }
