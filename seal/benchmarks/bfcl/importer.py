@@ -11,7 +11,7 @@ and kind of error.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -22,14 +22,9 @@ from seal.benchmarks.bfcl.files import BfclFiles, Category, Item
 from seal.benchmarks.bfcl.recordings import Asked, recordings
 from seal.benchmarks.bfcl.tasks import MEMORIES, TaskMaker
 from seal.benchmarks.bfcl.tools import Functions, ToolPer
-from seal.core import JSON, Task, Tool, UsageError, check_name
-from seal.core.conditions import Called
+from seal.core import Task, Tool, UsageError, check_name
 from seal.pools.importer import Notes, Recorded
-from seal.pools.own_benchmark import GoldCheck
 from seal.pools.reading.records import TaskIds
-
-_LISTED = 40
-"""Violations that are listed, besides being counted."""
 
 
 def import_bfcl(
@@ -109,7 +104,7 @@ class _Import:
         self._ids = TaskIds()
         self._items: dict[str, int] = {}
         self._asked: dict[str, Asked] = {}
-        self._gold: defaultdict[str, list[tuple[str, Called]]] = defaultdict(list)
+        self._gold_calls = 0
 
     def records(self, answers: Path | None) -> Iterator[Tool | Task | Recorded]:
         for category in self._categories:
@@ -129,8 +124,7 @@ class _Import:
         task = replace(task, id=own)
         self._asked[own] = Asked(task, category)
         for goal in task.goals:
-            for plan in goal.plans or ():
-                self._gold[category.name] += [(task.id, call) for call in plan.calls()]
+            self._gold_calls += sum(len(plan.calls()) for plan in goal.plans or ())
         return task
 
     def _report(self) -> None:
@@ -149,10 +143,9 @@ class _Import:
         }
         facts["type_words"] = dict(sorted(self._functions.words.items()))
         counts = Counter(self._maker.counts)
-        counts["gold_calls"] = sum(map(len, self._gold.values()))
+        counts["gold_calls"] = self._gold_calls
         counts["repeated_texts"] = self._ids.repeated
         facts["counts"] = dict(sorted(counts.items()))
-        self._report_violations()
         self._notes.lacks.update(self._lacking())
 
     def _lacking(self) -> Iterator[str]:
@@ -162,23 +155,5 @@ class _Import:
             yield "categories"
         if not any(tool.returns for tool in self._functions):
             yield "response_shapes"
-        if not self._gold:
+        if not self._gold_calls:
             yield "gold_calls"
-
-    def _report_violations(self) -> None:
-        """Count the gold calls that their own function's document forbids, as `seal lint` does."""
-        check = GoldCheck(self._functions.table.by_id())
-        found: dict[str, Counter[str]] = {}
-        listed: list[JSON] = []
-        for category, gold in self._gold.items():
-            for task_id, called in gold:
-                refused = check.refused(called)
-                if refused is not None:
-                    error = refused.error
-                    found.setdefault(category, Counter())[error.kind] += 1
-                    listed.append({"task": task_id, "kind": error.kind, "message": error.message})
-        facts = self._notes.facts
-        facts["gold_violations"] = {
-            name: dict(sorted(kinds.items())) for name, kinds in found.items()
-        }
-        facts["gold_violations_listed"] = listed[:_LISTED]

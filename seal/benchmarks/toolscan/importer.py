@@ -30,7 +30,6 @@ from seal.core.records import to_plain
 from seal.core.values import MAX_DEPTH, leaves, literal_value, nested_deeper, parse_module
 from seal.pools.counts import PSEUDO_ACTIONS
 from seal.pools.importer import Notes
-from seal.pools.own_benchmark import GoldCheck
 from seal.pools.reading.files import (
     CountedFault,
     Placed,
@@ -130,8 +129,6 @@ class Queries:
         self._ids = TaskIds()
         self._counts: Counter[str] = Counter()
         self._by_environment: Counter[str] = Counter()
-        self._check = GoldCheck({t.id: t for tools in environments.values() for t in tools})
-        self._violations: Counter[str] = Counter()
 
     def read(self, path: Path) -> Iterator[Task]:
         """Yield the tasks of a file.
@@ -153,10 +150,6 @@ class Queries:
             "queries": dict(sorted(self._by_environment.items())),
             "repeated_texts": self._ids.repeated,
         }
-
-    def violations(self) -> dict[str, JSON]:
-        """Return kind of error to the gold calls that their own API's schema refuses."""
-        return dict(sorted(self._violations.items()))
 
     def _task(self, entry: tuple[int, Any]) -> Task:
         number, record = entry
@@ -281,11 +274,7 @@ class Queries:
             name: Argument(None, optional=True) if value == OPTIONAL else Argument((value,))
             for name, value in arguments.items()
         }
-        called = Called(tool.id, accepted)
-        refused = self._check.refused(called)
-        if refused is not None:
-            self._violations[refused.error.kind] += 1
-        return Milestone(called)
+        return Milestone(Called(tool.id, accepted))
 
 
 def _offer(environment: str, toolset: str, tools: Sequence[Tool]) -> Offer:
@@ -444,8 +433,6 @@ def import_toolscan(source: Path, notes: Notes, *, pseudo: bool = False) -> Iter
     note_facts(notes, lists, queries)
     if not queries.tasks:
         notes.lacks.add("tasks")
-    else:
-        notes.facts["gold_violations"] = queries.violations()
 
 
 def note_facts(notes: Notes, lists: ApiLists, queries: Queries) -> None:
