@@ -40,21 +40,14 @@ def benchmarks_command(
     count: bool = flag(
         "Count what the benchmarks hold whose files are here; they are imported once."
     ),
-    run: Path | None = option(
-        None, "Run whose calls and turns are counted; needs a NAME.", metavar="RUN"
-    ),
     json: bool = JSON,
 ) -> int:
     """List what the benchmarks hold that ship, and those that can be imported."""
-    if run is not None and name is None:
-        raise UsageError(
-            "--run needs the benchmark that was played: seal benchmarks NAME --run RUN"
-        )
     with output(json) as result:
         if name is None:
             _show_all(count, result)
         else:
-            _show_one(name, count, run, result)
+            _show_one(name, count, result)
     return 0
 
 
@@ -68,19 +61,16 @@ def _measured(entries: Sequence[Card]) -> dict[str, tables.Counted]:
     return measured
 
 
-def _show_one(name: str, count: bool, run: Path | None, result: Output) -> None:
+def _show_one(name: str, count: bool, result: Output) -> None:
     pool = tables.named_pool(name)
     if pool is not None:
         plain, lines = tables.of_pool(pool)
-        figures = tables.figures_of(pool, run)
     else:
         entry = find_entry(name)
         measured = _measured([entry] if count else []).get(entry.name)
         plain, lines = tables.plain(entry, measured), tables.details(entry, measured)
-        figures = tables.figures_of(entry, run)
-    told = figures if isinstance(figures, dict) else None
-    result.result({**plain, "figures": told})
-    result.show(*lines, *tables.figure_tables(figures))
+    result.result(plain)
+    result.show(*lines)
 
 
 def _show_all(count: bool, result: Output) -> None:

@@ -264,6 +264,7 @@ FORMER: Mapping[str, str] = {
     "pool-sizes": _SWEPT,
     "queries": _SWEPT,
     "queries-in": _SWEPT,
+    "run": "is gone from `seal benchmarks`: `seal paper toolsandbox RUN` tells turns and calls",
     "samples": _SWEPT,
     "speaker-selection": "is now -T selection=auto",
     "stdio": "is now --server COMMAND",

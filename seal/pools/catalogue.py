@@ -77,9 +77,6 @@ class Card:
     """Folders beside that one which its importer may read; a change in any makes its pool anew."""
     options: dict[str, Any] = field(default_factory=dict)
     """Of the importer, where it is opened by name."""
-    statistics: str | None = None
-    """Function of tasks and trajectories, as `module:attribute`, whose figures are told besides the
-    counts; None: there is none."""
     status: str = ""
     """What is missing: an importer, a part of it, or files that nobody publishes."""
     repository: str | None = None

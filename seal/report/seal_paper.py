@@ -7,8 +7,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from seal.core import JSON, SealError, UsageError
-from seal.core.registry import load_dotted
+from seal.core import SealError
 from seal.core.text import field_lines
 from seal.experiments.settings import RECALL_AT
 from seal.pools.catalogue import (
@@ -27,7 +26,6 @@ from seal.pools.importer import REGISTRY
 from seal.pools.lookup import is_shipped, open_pool
 from seal.pools.pool import StoredPool, load_pool
 from seal.report.grids import Grid
-from seal.runs.run import RunFolder
 
 # -- The tables of the SEAL paper in which any benchmark stands.
 #
@@ -175,38 +173,6 @@ TABLES = (
 
 Counted = PoolCounts | str
 """The counts of a benchmark, or why there are none."""
-Figures = dict[str, JSON] | str | None
-"""A benchmark's own statistics, or why there are none; None: it has none."""
-
-
-def figures_of(what: Card | StoredPool, run: Path | None = None) -> Figures:
-    """Return a benchmark's own statistics; upstream files are imported first, once.
-
-    Args:
-        what: A benchmark, or a pool folder of one.
-        run: Run folder whose trajectories are counted too; None: only the gold is counted.
-
-    Raises:
-        UsageError: A run is given, and the benchmark has no statistics of its own.
-        DataError: There is no run in the folder.
-    """
-    entry = what if isinstance(what, Card) else by_any_name().get(what.made_of)
-    if entry is None or entry.statistics is None:
-        if run is not None:
-            raise UsageError(f"{what.name} has no statistics of runs: leave out --run")
-        return None
-    trajectories = () if run is None else RunFolder.open(run).trajectories()
-    if isinstance(what, Card) and not is_here(entry):
-        return (
-            f"no files under SEAL_DATA; set it to the folder that holds {entry.folder}/, or import "
-            f"the files ({entry.command}) and name the pool: seal benchmarks POOL"
-        )
-    try:
-        pool = open_pool(entry.name) if isinstance(what, Card) else what
-        figures: Figures = load_dotted(entry.statistics)(pool.tasks(), trajectories).to_json()
-        return figures
-    except SealError as error:
-        return str(error)
 
 
 def named_pool(name: str) -> StoredPool | None:
@@ -244,15 +210,6 @@ def measure(entry: Card) -> Counted:
 
 
 # -- The tables of `seal benchmarks`: what there is, Tables 1 and 2 of the paper.
-
-_MEANS = {
-    "tools": "tools offered, over all augmentations",
-    "tools_by_augmentation": "tools offered, by augmentation",
-    "gold_calls": "gold calls of a scenario",
-    "calls": "calls of a chat",
-    "turns": "turns of a chat",
-}
-"""Statistics that are means, in words."""
 
 
 def plain(entry: Card, measured: Counted | None) -> dict[str, Any]:
@@ -317,24 +274,6 @@ def of_pool(pool: StoredPool) -> tuple[dict[str, Any], list[str]]:
     counts = asdict(count_stored(pool))
     known = {key: value for key, value in (place | counts).items() if value}
     return {**place, "counts": counts}, field_lines(known)
-
-
-def figure_tables(figures: Figures) -> Iterator[Grid | str]:
-    """Yield a benchmark's own statistics: the single figures, then a table for each group."""
-    if isinstance(figures, str):
-        yield f"no statistics: {figures}"
-    if not isinstance(figures, dict):
-        return
-    groups = {name: value for name, value in figures.items() if isinstance(value, dict)}
-    single = [
-        (_MEANS.get(name, name), "n/a: give --run RUN" if value is None else _figure(value))
-        for name, value in figures.items()
-        if name not in groups
-    ]
-    yield Grid("", ("statistics", "mean or number"), single, names=2)
-    for name, counts in groups.items():
-        columns = (_MEANS.get(name, name), "mean" if name in _MEANS else "number")
-        yield Grid("", columns, [(key, _figure(count)) for key, count in counts.items()])
 
 
 def table_1(entries: Sequence[Card], measured: Mapping[str, Counted]) -> Grid:

@@ -1,4 +1,4 @@
-"""`seal augment`, and the statistics of `seal benchmarks toolsandbox`, as processes."""
+"""`seal augment`, and what `seal benchmarks` tells of a pool, as processes."""
 
 import json
 from pathlib import Path
@@ -57,51 +57,17 @@ def test_what_cannot_be_augmented_is_one_clear_line(seal, words: list[str], told
     assert failed.stderr.count("\n") == 1
 
 
-@pytest.mark.slow
-def test_the_statistics_of_scenarios_stand_beside_the_benchmark(seal, seal_data: Path) -> None:
-    data = {"SEAL_DATA": str(seal_data)}
-    shown = seal("benchmarks", "toolsandbox", **data).stdout
-    assert "give --run RUN" in shown
-    assert "message.calls" in shown
-    select = ["--select", "group=get_wifi", "--select", "augmentation=all_tools"]
-    played = seal("run", "toolsandbox", *select, "--no-baselines", "--out", "run", **data)
-    assert played.returncode == 0, played.stderr
-    told = seal("benchmarks", "toolsandbox", "--run", "run", "--json", **data).stdout
-    figures = json.loads(told)["figures"]
-    assert (figures["scenarios"], figures["bases"]) == (1032, 129)
-    assert figures["turns"] > 0
-
-
-def test_the_statistics_of_a_pool_folder_need_no_upstream_files(seal, tmp_path: Path) -> None:
+def test_what_a_pool_folder_holds_needs_no_upstream_files(seal, tmp_path: Path) -> None:
     assert seal("augment", "toolsandbox-sample", "--augment", "toolsandbox", "--out", "pool")
     told = json.loads(seal("benchmarks", "pool", "--json").stdout)
     assert (told["benchmark"], told["counts"]["tasks"]) == ("toolsandbox-sample", 424)
-    tools = told["figures"]["tools_by_augmentation"]
-    assert tools["all_tools"] > tools["10_distraction_tools"] > tools["no_distraction_tools"]
-    shown = seal("benchmarks", "pool").stdout
-    assert "tools offered, over all augmentations" in shown
-    assert "tools offered, by augmentation" in shown
+    assert "tools_with_queries" in seal("benchmarks", "pool").stdout
     (tmp_path / "empty").mkdir()
     failed = seal("benchmarks", "empty")
     assert (failed.returncode, "is no pool" in failed.stderr) == (2, True)
 
 
-def test_without_files_there_are_no_statistics_and_it_says_so(seal) -> None:
-    shown = " ".join(seal("benchmarks", "toolsandbox").stdout.split())
-    assert "no statistics: no files under SEAL_DATA; set it to the folder that holds" in shown
-    assert "name the pool: seal benchmarks POOL" in shown
-    assert json.loads(seal("benchmarks", "sgd", "--json").stdout)["figures"] is None
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (["--run", "run"], "--run needs the benchmark that was played"),
-        (["sgd", "--run", "run"], "dialogtool has no statistics of runs"),
-        (["toolsandbox", "--run", "nowhere"], "nowhere is no run folder"),
-    ],
-)
-def test_a_run_that_cannot_be_counted_is_one_clear_line(seal, words: list[str], told: str) -> None:
-    failed = seal("benchmarks", *words)
+def test_the_option_that_went_says_what_replaces_it(seal) -> None:
+    failed = seal("benchmarks", "toolsandbox", "--run", "run")
     assert failed.returncode == 2
-    assert told in failed.stderr
+    assert "--run is gone from `seal benchmarks`: `seal paper toolsandbox RUN`" in failed.stderr

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from itertools import chain
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
 
-from seal.core import JSON, Milestone, Plan, Task, Trajectory
+from seal.core import Task, Trajectory
 from seal.core.conditions import AGENT, MESSAGE, Condition, party
 from seal.core.state_conditions import AllOf, DependsOn, StateHas
 from seal.evaluation.plans import turn_count
@@ -22,127 +20,55 @@ from seal.report.lanes import Lane
 from seal.report.paper import Figures
 from seal.report.sections import AUGMENTATION, AUGMENTATIONS, CATEGORY_GROUPS
 
-# -- What scenarios are made of: categories, tools, calls, turns, and milestones by what they ask.
+# -- What scenarios are made of: categories, calls, turns, and milestones by what they ask.
 #
 # Source: ToolSandbox (Lu et al., 2024), Table 6 (scenarios by category), Tables 7 and 8 (milestones
 # by column and by tool). Each scenario stands in several augmentations; milestones are counted
 # once, in the scenarios without distraction tools.
 
-_CALLS = "calls"
-
 
 @dataclass(frozen=True, slots=True)
 class ScenarioStatistics:
-    """Counts and means over the scenarios of a pool."""
+    """Counts over the scenarios of a pool."""
 
     scenarios: int
-    bases: int
-    """Scenarios whose tools are not augmented."""
-    categories: dict[str, int]
+    categories: Counter[str]
     """Tag that is true or false of a scenario to how many it is true of."""
-    augmentations: dict[str, int]
-    tools: float | None
-    """Offered tools of a scenario, mean over all augmentations."""
-    tools_by_augmentation: dict[str, float]
-    """Augmentation to the offered tools of a scenario, mean."""
-    gold_calls: float | None
-    """Milestones of a scenario that ask for calls or for a change of the world, mean."""
-    calls: float | None
-    """Calls of a recorded trajectory, mean; None: no trajectory was given."""
-    turns: float | None
-    """Turns of a recorded trajectory (`plans.turn_count`), mean; None: no trajectory was given."""
-    milestones: dict[str, int]
-    """Number of milestones to the number of bases that have as many."""
-    minefields: dict[str, int]
-    measures: dict[str, int]
-    """`table measure` to the conditions of that kind in the milestones and minefields of bases;
-    guardrails that were added by rule are not counted."""
-    columns: dict[str, int]
-    """`table.column` to the milestones of bases that ask something of it."""
-    called: dict[str, int]
+    augmentations: Counter[str]
+    columns: Counter[str]
+    """`table.column` to the milestones of bases that ask something of it, most first."""
+    called: Counter[str]
     """Tool to the milestones of bases that ask for a call of it, alternatives as one each."""
 
-    def to_json(self) -> dict[str, JSON]:
-        """Return the fields as a JSON object."""
-        return asdict(self)
+    @property
+    def bases(self) -> int:
+        """Scenarios whose tools are not augmented."""
+        return self.augmentations[UNCHANGED]
 
 
-def scenario_statistics(
-    tasks: Iterable[Task], trajectories: Iterable[Trajectory] = ()
-) -> ScenarioStatistics:
-    """Return the statistics of scenarios; both iterables are read once.
-
-    Args:
-        tasks: Scenarios of a world.
-        trajectories: Recorded ones, by whatever model.
-    """
-    counts: defaultdict[str, Counter[Any]] = defaultdict(Counter)
-    tools: dict[str, list[int]] = {}
-    gold_calls: list[int] = []
+def scenario_statistics(tasks: Iterable[Task]) -> ScenarioStatistics:
+    """Return the statistics of scenarios."""
+    categories, augmentations = Counter[str](), Counter[str]()
+    columns, called = Counter[str](), Counter[str]()
     for task in tasks:
         augmentation = task.tags.get(TAG, UNCHANGED)
-        counts["augmentations"][augmentation] += 1
-        tags = {tag: int(value) for tag, value in task.tags.items() if isinstance(value, bool)}
-        counts["categories"].update(tags)
+        augmentations[augmentation] += 1
+        categories.update({tag: v for tag, v in task.tags.items() if isinstance(v, bool)})
         plans = [goal.plans[0] for goal in task.goals if goal.plans]
-        offered = [len(goal.offered) for goal in task.goals if goal.offered is not None]
-        tools.setdefault(augmentation, []).extend(offered)
-        gold_calls.append(sum(_asks_for_a_call(node) for plan in plans for node in plan.milestones))
-        if augmentation == UNCHANGED:
-            _count_plans(counts, plans)
-    # The calls of the agent: the user's, which ends the chat, is none.
-    lengths = [
-        (sum(party(call.author) == AGENT for call, _ in played.calls()), _turns(played))
-        for played in trajectories
-    ]
-    calls, turns = zip(*lengths, strict=True) if lengths else ((), ())
+        for node in (node for plan in plans for node in plan.milestones):
+            if augmentation == UNCHANGED:
+                asked = [(part, row) for part in _asked(node.condition) for row in part.rows]
+                columns.update({f"{_table(part)}.{name}": 1 for part, row in asked for name in row})
+                for part in _asked(node.condition):
+                    calls = (call for row in part.rows for call in row.get("calls") or ())
+                    called.update({str(call["tool"]): 1 for call in calls})
     return ScenarioStatistics(
-        scenarios=len(gold_calls),
-        bases=counts["augmentations"][UNCHANGED],
-        categories=dict(counts["categories"]),
-        augmentations=dict(counts["augmentations"]),
-        tools=_mean(chain.from_iterable(tools.values())),
-        tools_by_augmentation={name: fmean(offered) for name, offered in tools.items() if offered},
-        gold_calls=_mean(gold_calls),
-        calls=_mean(calls),
-        turns=_mean(turns),
-        milestones=_by_number(counts["milestones"]),
-        minefields=_by_number(counts["minefields"]),
-        measures=dict(counts["measures"].most_common()),
-        columns=dict(counts["columns"].most_common()),
-        called=dict(counts["called"].most_common()),
+        augmentations.total(), categories, augmentations, *map(_sorted, (columns, called))
     )
 
 
-def _count_plans(counts: Mapping[str, Counter[Any]], plans: Sequence[Plan]) -> None:
-    """Count what the milestones and minefields of a base ask for."""
-    counts["milestones"][sum(len(plan.milestones) for plan in plans)] += 1
-    counts["minefields"][sum(len(plan.minefields) for plan in plans)] += 1
-    for plan in plans:
-        for node in (*plan.milestones, *plan.minefields):
-            for part in _asked(node.condition):
-                measure = part.measure if isinstance(part, StateHas) else "depends_on"
-                counts["measures"][f"{_table(part)} {measure}"] += 1
-        for node in plan.milestones:
-            parts = list(_asked(node.condition))
-            columns = ((part, name) for part in parts for row in part.rows for name in row)
-            named = dict.fromkeys(f"{_table(part)}.{name}" for part, name in columns)
-            counts["columns"].update(list(named))
-            counts["called"].update(tool for part in parts for tool in sorted(_tools(part)))
-
-
-def _turns(trajectory: Trajectory) -> int:
-    steps = trajectory.steps
-    return turn_count([step for step in steps if party(step.author) != party(step.recipient)])
-
-
-def _mean(values: Iterable[float]) -> float | None:
-    found = list(values)
-    return fmean(found) if found else None
-
-
-def _by_number(counts: Counter[int]) -> dict[str, int]:
-    return {str(number): counts[number] for number in sorted(counts)}
+def _sorted(counts: Counter[str]) -> Counter[str]:
+    return Counter(dict(counts.most_common()))
 
 
 def _asked(condition: Condition) -> Iterator[StateHas | DependsOn]:
@@ -158,13 +84,18 @@ def _table(part: StateHas | DependsOn) -> str:
     return part.table if isinstance(part, StateHas) else MESSAGE
 
 
-def _tools(part: StateHas | DependsOn) -> set[str]:
-    return {str(call["tool"]) for row in part.rows for call in row.get(_CALLS) or ()}
-
-
-def _asks_for_a_call(node: Milestone) -> bool:
-    parts = _asked(node.condition)
-    return any(_table(part) != MESSAGE or bool(_tools(part)) for part in parts)
+def mean_of_chats(chats: Iterable[Trajectory]) -> dict[str, float | None]:
+    """Return the mean numbers of turns (`plans.turn_count`) and of the agent's calls of chats."""
+    turns, calls = [], []
+    for chat in chats:
+        said = [step for step in chat.steps if party(step.author) != party(step.recipient)]
+        turns.append(turn_count(said))
+        # The user's call, which ends the chat, is none.
+        calls.append(sum(party(call.author) == AGENT for call, _ in chat.calls()))
+    return {
+        name: fmean(counts) if counts else None
+        for name, counts in (("turns", turns), ("tool calls", calls))
+    }
 
 
 # -- The tables of ToolSandbox, of a run or of a pool.
@@ -198,9 +129,8 @@ def _asked_for(pool: StoredPool) -> Figures:
 
 
 def _size(lane: Lane) -> Figures:
-    found = scenario_statistics(lane.run.tasks(), lane.run.trajectories())
-    sizes = {"scenarios": found.scenarios, "tools": len(lane.run.tools())}
-    return {"": {"turns": found.turns, "tool calls": found.calls, **sizes}}
+    sizes = {"scenarios": sum(1 for _ in lane.run.tasks()), "tools": len(lane.run.tools())}
+    return {"": {**mean_of_chats(lane.run.trajectories()), **sizes}}
 
 
 def _users(lane: Lane) -> Figures:
