@@ -45,7 +45,7 @@ def _kind(system: str) -> str:
         return "paraphrase"
     if "has to decline" in system:
         return "irrelevance"
-    return "constraint" if "3 or 4 constraints" in system else "request"
+    return "constraint"
 
 
 def _filler(chance: random.Random, beside: str) -> str:
@@ -112,14 +112,8 @@ def _irrelevance(told: Mapping[str, Any], chance: random.Random) -> dict[str, An
     return {"queries": queries}
 
 
-def _request(told: Mapping[str, Any], chance: random.Random) -> dict[str, Any]:
-    stated = _stated(told["arguments"])
-    return {"text": f"{_filler(chance, stated)}: {stated}?"}
-
-
 _KINDS: Mapping[str, Callable[[Mapping[str, Any], random.Random], dict[str, Any]]] = {
     "paraphrase": _paraphrases,
     "constraint": _constraints,
     "irrelevance": _irrelevance,
-    "request": _request,
 }

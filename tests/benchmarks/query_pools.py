@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from seal.benchmarks.toolscan.generation_seeds import Seed
+from seal.benchmarks.toolscan.generation_filters import Seed
 from seal.core import Goal, Milestone, Plan, Task, Tool, write_records
 from seal.core.conditions import Argument, Called
 

@@ -17,9 +17,9 @@ TOOLSCAN = Benchmark(
         "queries": Generator(
             make=f"{_HERE}.generation:generate_queries",
             about="Make harder queries from a pool's tasks by a model; filters check each.",
-            settings=f"{_HERE}.generation_seeds:QuerySettings",
+            settings=f"{_HERE}.generation_filters:QuerySettings",
             source=SourceFlag(
-                help="Pool whose tasks with gold calls are the seeds; without gold its tools are.",
+                help="Pool whose tasks with gold calls are the seeds.",
                 flag="--tools",
             ),
             stage="drafts",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -16,29 +15,24 @@ import orjson
 
 from seal.api.experiment_results import Generated
 from seal.benchmarks.toolscan.generation_filters import (
-    LONGEST,
-    Filters,
-    Query,
-    Selection,
-    Word,
-    counted_reasons,
-)
-from seal.benchmarks.toolscan.generation_seeds import (
     KINDS,
     Candidate,
     Draft,
+    Filters,
     GoldCall,
     Kind,
+    Query,
     QuerySettings,
-    Request,
     Seed,
-    Seeds,
+    Selection,
     Unusable,
+    Word,
+    counted_reasons,
     gold_calls,
     read_seeds,
     world_of,
 )
-from seal.benchmarks.toolscan.generation_seeds import Bench as Played
+from seal.benchmarks.toolscan.generation_filters import Bench as Played
 from seal.benchmarks.toolscan.importer import IRRELEVANCE
 from seal.core import (
     JSON,
@@ -57,14 +51,11 @@ from seal.core.conditions import Called
 from seal.core.files import AtomicFile
 from seal.core.records import to_plain
 from seal.core.settings import checked
-from seal.core.statements import Sense, states
-from seal.core.text import counted, shipped_text, words
+from seal.core.text import counted, shipped_text
 from seal.core.values import derive_seed, digest, json_bytes, json_text, nested_deeper, well_formed
 from seal.experiments.generation import (
     MAX_TOKENS,
-    WORK,
     Progress,
-    RecordJournal,
     WritingModel,
     check_folder,
     filled,
@@ -86,7 +77,6 @@ from seal.pools.reading.tables import CsvRows, escaped, unescaped, write_csv
 #   statistics.json                            what was proposed and kept, and why the rest was not
 #     rejected.jsonl                             each query that is not kept, with the reason
 #     generation/settings.json                   what the queries are made by
-#     generation/requests.jsonl                  of a pool without tasks, its tools' calls in words
 #   generation/drafts.jsonl                    what was proposed for each seed and kind, as it came
 #
 # What is proposed is written down first. The filters then go through all of it in the order of the
@@ -100,8 +90,6 @@ from seal.pools.reading.tables import CsvRows, escaped, unescaped, write_csv
 
 DRAFTS = "drafts.jsonl"
 SCHEMA = "query_draft/1"
-REQUESTS = "requests.jsonl"
-REQUEST = "query_request/1"
 STATISTICS = "statistics.json"
 REJECTED = "rejected.jsonl"
 TAG = "query_kind"
@@ -138,27 +126,22 @@ def generate_queries(
     check_folder(out)
     said = read_review(table)
     tools = {tool.id: tool for tool in pool.tools()}
-    every = read_seeds(pool, tools, settings.seed)
-    seeds = replace(every, seeds=every.seeds[: settings.limit])
+    every, skipped = read_seeds(pool, tools)
+    seeds = every[: settings.limit]
     # What is proposed for a seed must not depend on how many are asked for, which may grow.
-    played = Played(pool, tools, [seed.task for seed in every.seeds], settings.allow_code)
+    played = Played(pool, tools, [seed.task for seed in every], settings.allow_code)
     writer = ModelWriter(by, settings.seed)
     shape: dict[str, JSON] = {"pool": pool.digest, **settings.shape(), "by": writer.identity}
-    if any(seed.made for seed in seeds.seeds):
-        shape["requests"] = writer.wording
 
     def drafted(own: str, kind: Kind, seed: Seed) -> Draft:
         return Draft.of(own, seed.id, kind, writer.write(kind, seed, settings.per_seed))
 
     with open_journal(out, shape, DRAFTS, Draft, SCHEMA) as journal:
-        seeds = _worded(seeds, writer, out / WORK / REQUESTS)
-        of_draft = {
-            f"{kind}/{seed.id}": (kind, seed) for kind in settings.kinds for seed in seeds.seeds
-        }
+        of_draft = {f"{kind}/{seed.id}": (kind, seed) for kind in settings.kinds for seed in seeds}
         wanted = {own: partial(drafted, own, *of) for own, of in of_draft.items()}
         drafts = filled(journal, wanted, progress or unheard)
         journal.put_in_order(list(wanted))
-        selection = Selection(Filters(tools, played), seeds.seeds, settings.per_seed)
+        selection = Selection(Filters(tools, played), seeds, settings.per_seed)
         for draft in drafts:
             selection.take(draft, of_draft[draft.id][1])
         passed = selection.kept
@@ -166,41 +149,8 @@ def generate_queries(
         selection.review(said)
         if table is not None and passed:
             write_review(table, passed, said)
-        statistics = shape | _statistics(seeds, settings.kinds, selection)
+        statistics = shape | _statistics(seeds, skipped, settings.kinds, selection)
         return _write(pool, out, settings.name or out.resolve().name, statistics, selection)
-
-
-def _worded(seeds: Seeds, writer: ModelWriter, path: Path) -> Seeds:
-    """Return seeds with words for the calls that were made of tools, as the journal has them.
-
-    Args:
-        seeds: The seeds; those that are tasks of the pool stay as they are.
-        writer: Words what the journal lacks.
-        path: The journal; it is made only where there is something to word.
-
-    Raises:
-        DataError: No call has words.
-        ModelError: The model's server failed; what is worded is kept.
-    """
-    wordless = {seed.id: partial(writer.word, seed) for seed in seeds.seeds if seed.made}
-    if not wordless:
-        return seeds
-    with closing(RecordJournal(path, Request, REQUEST)) as journal:
-        said = {one.id: one.text for one in filled(journal, wordless, unheard)}
-        journal.put_in_order(list(wordless))
-    worded = [
-        replace(seed, task=replace(seed.task, goals=(replace(seed.goal, text=said[seed.id]),)))
-        for seed in seeds.seeds
-        if said[seed.id]
-    ]
-    if not worded:
-        raise DataError(
-            "the model found no words that state the values of a tool's call: "
-            f"{path} has its answers; name another model"
-        )
-    lost = len(seeds.seeds) - len(worded)
-    skipped = seeds.skipped | ({"call_without_words": lost} if lost else {})
-    return Seeds(worded, skipped)
 
 
 def queries_told(made: Generated, out: Path) -> Told:
@@ -223,7 +173,9 @@ def _by_kind(counts: dict[str, Any]) -> dict[str, JSON]:
     return shown
 
 
-def _statistics(seeds: Seeds, kinds: Sequence[Kind], selection: Selection) -> dict[str, JSON]:
+def _statistics(
+    seeds: Sequence[Seed], skipped: dict[str, int], kinds: Sequence[Kind], selection: Selection
+) -> dict[str, JSON]:
     kept, rejected = selection.kept, selection.rejected
     of_kind: dict[str, JSON] = {}
     for kind in kinds:
@@ -237,9 +189,8 @@ def _statistics(seeds: Seeds, kinds: Sequence[Kind], selection: Selection) -> di
         }
     reasons = Counter(query.candidate.reason for query in kept if query.candidate.reason)
     return {
-        "seeds": len(seeds.seeds),
-        "made_seeds": sum(seed.made for seed in seeds.seeds),
-        "skipped_tasks": seeds.skipped,
+        "seeds": len(seeds),
+        "skipped_tasks": dict(skipped),
         "proposed": len(kept) + len(rejected),
         "kept": len(kept),
         "seed_tasks": len(_seeds_beside(kept)),
@@ -350,7 +301,7 @@ def _shape(irrelevance: str, several_tools: bool, several_steps: bool) -> dict[s
 # -- Who proposes queries: a language model, whose answers are read without trust in them.
 
 TRIES = 2
-"""Requests for a seed and kind, or for words of a call: the second where the first failed."""
+"""Requests for a seed and kind: the second where the first failed."""
 _SPARE = 2
 """Queries that are asked for beyond those that are wanted."""
 _MOST = 60
@@ -378,9 +329,6 @@ class ModelWriter:
         }
         prompt = digest([self._prompts, MAX_TOKENS])[:16]
         self.identity: dict[str, JSON] = {"writer": "model/1", **model.identity, "prompts": prompt}
-        self._wording = shipped_text(__package__, "generation_prompts/request.txt")
-        self.wording = digest([self._wording, MAX_TOKENS])[:16]
-        """What stands in the provenance where the model also words calls."""
 
     def write(self, kind: Kind, seed: Seed, count: int) -> Sequence[Candidate | Unusable]:
         """Return what the model proposes, and those of its answers that are no candidates.
@@ -403,51 +351,6 @@ class ModelWriter:
             cut_off = [Unusable(completion.content[:_KEPT], "cut_off")]
             found += cut_off if completion.truncated else told
         return found
-
-    def word(self, seed: Seed) -> Request:
-        """Return a call in words that state all its values.
-
-        Args:
-            seed: Made of a tool; it has no words yet.
-
-        Raises:
-            ModelError: The server failed.
-        """
-        (call,) = gold_calls(seed.plans[0])
-        asked = {"tool": _document(seed.tools[call.tool]), "arguments": call.arguments}
-        told = json_bytes(asked, orjson.OPT_INDENT_2).decode()
-        messages = [Message("system", self._wording), Message("user", told)]
-        unusable: list[Unusable] = []
-        for turn in range(TRIES):
-            try:
-                own = derive_seed(self._seed, "request", seed.id, turn)
-                answer = self._model.ask(messages, "query_writer", own).content
-            except RequestError as error:
-                return Request(seed.id, "", [*unusable, Unusable(str(error)[:_KEPT], "refused")])
-            text, reason = read_request(answer, call)
-            if not reason:
-                return Request(seed.id, text, unusable)
-            unusable.append(Unusable(answer[:_KEPT], reason))
-        return Request(seed.id, "", unusable)
-
-
-def read_request(answer: str, call: GoldCall) -> tuple[str, str]:
-    """Return the words of a call that a model's answer holds, and why they cannot be used.
-
-    Args:
-        answer: Any text.
-        call: Whose values the words must state.
-    """
-    content = _parsed(answer)
-    if content is None:
-        return "", "not_json"
-    text = content.get("text") if isinstance(content, dict) else None
-    if not isinstance(text, str) or not words(text):
-        return "", "no_text"
-    if len(text) > LONGEST:
-        return "", "too_long"
-    stated = all(states(text, value, Sense(name)) for name, value in call.arguments.items())
-    return text.strip(), "" if stated else "value_not_stated"
 
 
 def read_candidates(kind: Kind, answer: str) -> Iterator[Candidate | Unusable]:

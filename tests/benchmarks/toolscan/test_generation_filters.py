@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from query_pools import seed_of, tool_of
 
-from seal.benchmarks.toolscan.generation_filters import paraphrase_fault
-from seal.benchmarks.toolscan.generation_seeds import (
+from seal.benchmarks.toolscan.generation_filters import (
     Likenesses,
     Vocabulary,
     is_empty,
     likeness,
+    paraphrase_fault,
     shingles,
 )
 from seal.core.quantities import days, read

@@ -1,5 +1,6 @@
 """Queries made of pools: what is kept, what is not and why, and going on after a kill."""
 
+import json
 import os
 import signal
 import subprocess
@@ -11,12 +12,12 @@ from pathlib import Path
 
 import orjson
 import pytest
-from query_pools import radio, write_pool
+from query_pools import write_pool
 from query_writer import QueryWriter
 
 import seal
 from seal.api.benchmarks import load_pool
-from seal.benchmarks.toolscan.generation_seeds import KINDS
+from seal.benchmarks.toolscan.generation_filters import KINDS
 from seal.core import (
     CodeRefusedError,
     Completion,
@@ -25,7 +26,6 @@ from seal.core import (
     UsageError,
     write_records,
 )
-from seal.core.statements import Sense, states
 
 queries = partial(seal.generate, "queries", model=QueryWriter())
 OUTPUT = ("tools.jsonl", "tasks.jsonl", "import.json", "statistics.json", "rejected.jsonl")
@@ -236,102 +236,20 @@ def test_a_pool_without_tools_is_refused(tmp_path):
         queries(folder, tmp_path / "pool")
 
 
-@pytest.fixture
-def wordless(tmp_path: Path) -> Path:
-    """A pool of two tools, and no task."""
-    return write_pool(tmp_path / "boats", 0)
+def test_a_pool_without_tasks_is_refused(tmp_path):
+    with pytest.raises(UsageError, match=r"boats has no seed \(no task\): a seed is a task of one"):
+        queries(write_pool(tmp_path / "boats", 0), tmp_path / "pool")
+    assert not (tmp_path / "pool").exists()
 
 
-def worded(out: Path) -> list[dict]:
-    lines = (out / "generation/requests.jsonl").read_bytes().splitlines()
-    return [orjson.loads(line) for line in lines]
-
-
-def test_tools_without_gold_are_seeds_whose_calls_a_model_words(wordless, tmp_path):
-    made = queries(wordless, tmp_path / "pool")
-    assert made.statistics["made_seeds"] == 2
-    kinds = {task.tags["query_kind"] for task in tasks(tmp_path / "pool")}
-    assert kinds == {"constraint", "paraphrase", "irrelevance", "seed"}
-    said = {one["id"]: one["text"] for one in worded(tmp_path / "pool")}
-    seeds = [task for task in tasks(tmp_path / "pool") if task.tags["query_kind"] == "seed"]
-    for seed in seeds:
-        assert seed.goals[0].text == said[seed.id]
-        (call,) = seed.goals[0].plans[0].calls()
-        values = call.canonical_arguments().items()
-        assert all(states(said[seed.id], value, Sense(name)) for name, value in values)
-
-
-class Lazy(QueryWriter):
-    """Words a call of one tool alone, of some only at the second request."""
-
-    def __init__(self, *answers: str, of: str = "boats/find_sailings") -> None:
-        self.answers = [*answers]
-        self.of = of
-
-    def complete(self, request):
-        system, asked = (message.content for message in request.messages)
-        if "the arguments of one call" in system and f'"{self.of}"' in asked and self.answers:
-            return Completion(self.answers.pop(0))
-        return super().complete(request)
-
-
-@pytest.mark.parametrize(
-    ("answer", "reason"),
-    [
-        ("Sure!", "not_json"),
-        ("[" * 5000, "not_json"),
-        ('["a"]', "no_text"),
-        ('{"text": 7}', "no_text"),
-        ('{"text": " . "}', "no_text"),
-        ('{"text": "Which boats sail?"}', "value_not_stated"),
-        (orjson.dumps({"text": "boats " * 900}).decode(), "too_long"),
-    ],
-)
-def test_words_that_state_too_little_are_asked_for_again_once(wordless, tmp_path, answer, reason):
-    out = tmp_path / "pool"
-    made = queries(wordless, out, model=Lazy(answer), kinds=("paraphrase",))
-    assert made.statistics["skipped_tasks"] == {}
-    assert [[one["reason"] for one in each["unusable"]] for each in worded(out)] == [[reason], []]
-    out = tmp_path / "other"
-    made = queries(wordless, out, model=Lazy(answer, answer), kinds=("paraphrase",))
-    counts = made.statistics
-    assert (counts["seeds"], counts["skipped_tasks"]) == (1, {"call_without_words": 1})
-    assert {task.metadata["seed"] for task in tasks(out)} == {"made/radio/episodes"}
-    assert [bool(each["text"]) for each in worded(out)] == [False, True]
-
-
-def test_words_are_kept_as_they_came(wordless, tmp_path, monkeypatch):
-    wanted = []
-
-    def complete(self, request):
-        wanted.append("the arguments of one call" in request.messages[0].content)
-        return answer(self, request)
-
-    answer = QueryWriter.complete
-    monkeypatch.setattr(QueryWriter, "complete", complete)
-    out = tmp_path / "pool"
-    queries(wordless, out, limit=1)
-    first = worded(out)
-    queries(wordless, out)
-    assert worded(out)[:1] == first
-    assert (len(worded(out)), sum(wanted)) == (2, 2)
-    queries(wordless, tmp_path / "other" / "pool")
-    assert contents(out) == contents(tmp_path / "other" / "pool")
-
-
-def test_tools_that_nobody_words_are_told(wordless, tmp_path):
-    class Mute:
+def test_what_nobody_keeps_is_told(tmp_path):
+    class Brief:
         def complete(self, request):
-            return Completion("")
+            call = {"tool": "boats/find_sailings", "arguments": {"port": "Velin"}}
+            return Completion(json.dumps({"queries": [{"text": "From Velin?", "calls": [call]}]}))
 
-    with pytest.raises(DataError, match=r"no words that state .*requests.jsonl has its answers"):
-        queries(wordless, tmp_path / "pool", model=Mute())
-    assert not (tmp_path / "pool/tasks.jsonl").exists()
-
-
-def test_what_nobody_keeps_is_told(wordless, tmp_path):
-    write_records(wordless / "tools.jsonl", [radio()])
-    with pytest.raises(DataError, match=r"no query of 3 was kept: .*rejected.jsonl says why"):
-        queries(wordless, tmp_path / "pool", kinds=("constraint",))
+    boats = write_pool(tmp_path / "boats", 1)
+    with pytest.raises(DataError, match=r"no query of 1 was kept: .*rejected.jsonl says why"):
+        queries(boats, tmp_path / "pool", kinds=("constraint",), model=Brief())
     lines = (tmp_path / "pool/rejected.jsonl").read_bytes().splitlines()
-    assert {orjson.loads(line)["reason"] for line in lines} == {"number_of_constraints"}
+    assert {orjson.loads(line)["reason"] for line in lines} == {"missing_argument"}

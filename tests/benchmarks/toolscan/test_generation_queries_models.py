@@ -12,7 +12,7 @@ from servers import Answer, ModelServer, Received, failure, text
 import seal
 from seal.api.benchmarks import load_pool
 from seal.benchmarks.toolscan.generation import read_candidates
-from seal.benchmarks.toolscan.generation_seeds import KINDS, Candidate, Unusable
+from seal.benchmarks.toolscan.generation_filters import KINDS, Candidate, Unusable
 from seal.core import ModelError
 
 CALL = {
