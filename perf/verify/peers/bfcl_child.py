@@ -10,13 +10,15 @@ import sys
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "seal" / "benchmarks" / "bfcl"))
+if TYPE_CHECKING:
+    from seal.benchmarks.bfcl import upstream_child as shipped
+else:
+    sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "seal/benchmarks/bfcl"))
+    import upstream_child as shipped
 
-import upstream_child as shipped
-
-sys.path.pop(0)  # its neighbours are named as modules of others may be
+    sys.path.pop(0)  # its neighbours are named as modules of others may be
 
 CHECKERS = "bfcl_eval.eval_checker"
 LANGUAGES = {"simple_java": "JAVA", "simple_javascript": "JAVASCRIPT"}

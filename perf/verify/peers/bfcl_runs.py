@@ -12,6 +12,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -20,8 +21,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from peers.comparison import Peer, PeerFigure
-from seal.benchmarks.bfcl import first_version
 from seal.benchmarks.bfcl.answers import Dialect, Reading, dialect_of
+from seal.benchmarks.bfcl.files import FIRST, answer_of, item_of
 from seal.benchmarks.bfcl.leaderboard import wrong_goal
 from seal.core import Task, Tool, ToolCall, UsageError
 from seal.core.validation import CallValidator
@@ -135,10 +136,11 @@ def _write(records: list[dict[str, Any]], to: Path) -> None:
     """Write questions and gold of the first version as files of the present one."""
     items: defaultdict[str, list[Any]] = defaultdict(list)
     for record in records:
-        name = f"BFCL_v4_{first_version.category_of(record['id'])}.json"
-        items[name].append(first_version.item_of(record))
+        category = re.sub(r"[_ ]\d+$", "", record["id"])
+        name = f"BFCL_v4_{FIRST[category]}.json"
+        items[name].append(item_of(record))
         if "gold" in record:
-            answer = first_version.answer_of(record, record["gold"])
+            answer = answer_of(record, record["gold"])
             items[f"possible_answer/{name}"].append(answer)
     for name, lines in items.items():
         path = to / name

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from seal.benchmarks.bfcl import first_version
 from seal.core import JSON, DataError, Goal, Plan, UnknownNameError
 from seal.core.values import json_text
 from seal.experiments.export import Writer
 from seal.pools.importer import Notes
 from seal.pools.reading.files import (
     FileFault,
+    expect,
     field_of,
     json_records,
     refuse_deep,
@@ -31,7 +31,7 @@ from seal.pools.reading.files import (
 # memory_prereq_conversation/*.json       what was said before the memory questions
 #
 # Until August 2024 a category's file was named `gorilla_openfunctions_v1_test_CATEGORY.json`; its
-# items and answers are read as `first_version` says.
+# items and answers are read as is said below.
 
 _Made = TypeVar("_Made")
 _CATEGORY_FILE = re.compile(r"BFCL_v\d+_(?P<category>\w+)\.json")
@@ -127,7 +127,7 @@ class BfclFiles:
         for path in [source] if source.is_file() else sorted(source.glob("*.json")):
             found = _CATEGORY_FILE.fullmatch(path.name) or _FIRST_FILE.fullmatch(path.name)
             name = found["category"] if found else ""
-            name = first_version.CATEGORIES.get(name, name)
+            name = FIRST.get(name, name)
             if name in CATEGORIES:
                 self._paths[name] = path
                 self.counts["categories"] += 1
@@ -194,8 +194,8 @@ class BfclFiles:
             answer = answers[item_id] if answers is not None else None
             if not is_first:
                 return read(Item(record, answer))
-            gold = answer and first_version.answer_of(record, answer["ground_truth"])
-            return read(Item(first_version.item_of(record), gold))
+            gold = answer and answer_of(record, answer["ground_truth"])
+            return read(Item(item_of(record), gold))
 
         yield from usable(path, read_item, notes)
         self.counts["answers_without_item"] += len((answers or {}).keys() - seen)
@@ -232,6 +232,80 @@ def _answers(path: Path, kind: type, notes: Notes) -> dict[str, dict[str, Any]]:
     for _ in usable(path, read, notes, reason="malformed_answer"):
         pass
     return found
+
+
+# -- The first version (until August 2024): its questions and gold in the form of the present one.
+#
+# Until then a question was one text, its functions one document or a list of them, and gold a map
+# of function to accepted values. A function that is called several times had a number behind its
+# name: `tide_1`, `tide_2`.
+#
+# Source: ShishirPatil/gorilla at de8307b4, `berkeley-function-call-leaderboard/data`.
+
+FIRST: Mapping[str, str] = {
+    "simple": "simple_python",
+    "multiple_function": "multiple",
+    "parallel_function": "parallel",
+    "parallel_multiple_function": "parallel_multiple",
+    "java": "simple_java",
+    "javascript": "simple_javascript",
+    "relevance": "irrelevance",
+}
+"""Category of the first version to its name today."""
+_NUMBERED = re.compile(r"(?P<name>.+)[_ ]\d+")
+
+
+def item_of(record: Any) -> dict[str, JSON]:
+    """Return a question in the present form.
+
+    Args:
+        record: `{id, question, function}`.
+
+    Raises:
+        DataError: A field is missing or malformed.
+    """
+    said = field_of(record, "question", str)
+    return {
+        "id": field_of(record, "id", str),
+        "question": [[{"role": "user", "content": said}]],
+        "function": list(_documents(record)),
+    }
+
+
+def answer_of(record: Any, gold: Any) -> dict[str, JSON]:
+    """Return the gold of a question in the present form.
+
+    Args:
+        record: The question, `{id, question, function}`.
+        gold: `{function: {argument: [accepted values]}}`.
+
+    Raises:
+        DataError: A field is missing or malformed.
+    """
+    offered = [field_of(document, "name", str) for document in _documents(record)]
+    calls = expect(gold, dict, "gold")
+    truth: list[JSON] = [{_named(name, offered): given} for name, given in calls.items()]
+    return {"id": field_of(record, "id", str), "ground_truth": truth}
+
+
+def _documents(record: Any) -> Sequence[Any]:
+    found = record.get("function") if isinstance(record, dict) else None
+    return found if isinstance(found, list) else [expect(found, dict, "function")]
+
+
+def _named(name: str, offered: Sequence[str]) -> str:
+    """Return the function that gold names, perhaps with a number behind it.
+
+    Where one alone is offered, it is meant, whatever gold names: so the leaderboard reads it. Of
+    several, gold may name none. The importer says so then.
+    """
+    if len(offered) == 1:
+        return offered[0]
+    numbered = _NUMBERED.fullmatch(name)
+    for known in (name, numbered["name"] if numbered else name):
+        if known in offered:
+            return known
+    return name
 
 
 # -- The form `bfcl` of `seal export`: BFCL_v4_CATEGORY.json, possible_answer/; of a run result/.

@@ -3,28 +3,48 @@
 Source: ShishirPatil/gorilla, `berkeley-function-call-leaderboard/bfcl_eval/data`. Task id: as
 upstream's. Tool id: `bfcl/LANGUAGE/FUNCTION` for functions that items bring with them, and
 `bfcl/FILE/FUNCTION` for those of the multi-turn and agentic categories. What a file means:
-`files`; its documents: `tools`; its gold and its tasks: `tasks`.
+`files`; its documents: `tools`; its gold and its tasks: `tasks`. What models answered stands below.
 
-Gold of which the document of its tool refuses an accepted value is kept, and counted by category
-and kind of error.
+Gold of which the document of its tool refuses an accepted value is kept; `seal lint` tells it.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import replace
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import cast, get_args
+from typing import Any, cast, get_args
 
-from seal.benchmarks.bfcl.files import BfclFiles, Category, Item
-from seal.benchmarks.bfcl.recordings import Asked, recordings
+from seal.benchmarks.bfcl.answers import Dialect, Reading, dialect_of, models
+from seal.benchmarks.bfcl.files import CATEGORIES, FIRST, SETS, BfclFiles, Category, Item
+from seal.benchmarks.bfcl.leaderboard import wrong_goal
 from seal.benchmarks.bfcl.tasks import MEMORIES, TaskMaker
 from seal.benchmarks.bfcl.tools import Functions, ToolPer
-from seal.core import Task, Tool, UsageError, check_name
+from seal.core import (
+    JSON,
+    DataError,
+    Stop,
+    Task,
+    Tool,
+    Trajectory,
+    Usage,
+    UsageError,
+    check_name,
+)
+from seal.core.text import counted
 from seal.pools.importer import Notes, Recorded
-from seal.pools.reading.records import TaskIds
+from seal.pools.reading.files import (
+    CountedFault,
+    LeftOut,
+    field_of,
+    json_records,
+    numbered,
+    usable,
+)
+from seal.pools.reading.records import MANAGER, Made, TaskIds, chat_steps
 
 
 def import_bfcl(
@@ -157,3 +177,202 @@ class _Import:
             yield "response_shapes"
         if not self._gold_calls:
             yield "gold_calls"
+
+
+# -- Answers that models gave, as upstream publishes them, as recordings beside the questions.
+#
+# result/MODEL/[SUITE/]BFCL_v4_CATEGORY_result.json   answers, JSON Lines
+# score/MODEL/[SUITE/]BFCL_v4_CATEGORY_score.json     a line of counts, then what is wrong by the
+#                                                     leaderboard; every other answer is right
+#
+# Until August 2024 the files were named `gorilla_openfunctions_v1_test_CATEGORY_result.json` and
+# `CATEGORY_score.json`. An answer is one reply: its calls have no results, and nothing was
+# executed. Each model's answers are read in the dialect that it writes (`answers`). What cannot be
+# read is the model's error: a reply without calls, of which the provenance says why.
+#
+# Source: ShishirPatil/gorilla, `berkeley-function-call-leaderboard` (what `bfcl generate` and
+# `bfcl evaluate` write), and its state de8307b4 of August 2024.
+
+_RESULT = re.compile(
+    r"(?:BFCL_v\d+_|gorilla_openfunctions_v1_test_)?(?P<category>\w+)_result\.json"
+)
+_SCORE = re.compile(r"(?:BFCL_v\d+_)?(?P<category>\w+)_score\.json")
+_SUITES = frozenset(
+    {*SETS, "memory", "kv", "vector", "rec_sum", "web_search", "format_sensitivity"}
+)
+"""Folders below a model's that group its files."""
+_SINGLE = ("non_live", "live")
+_LISTED = 5
+"""Answers of which verdicts differ, that are listed for each model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question as the import made it."""
+
+    task: Task
+    category: Category
+
+
+def recordings(
+    folder: Path, asked: Mapping[str, Asked], tools: Mapping[str, Tool], notes: Notes
+) -> Iterator[Recorded]:
+    """Yield the answers of each model to the questions, in the order of the models' names.
+
+    Args:
+        folder: With `result/`, or `result/` or a model's folder in it.
+        asked: Id to question.
+        tools: The pool by id.
+        notes: Gets the counts of each model: its answers, what was left out and why, and how many
+            verdicts of the leaderboard are those of `--match bfcl`.
+
+    Raises:
+        UsageError: There are no such files.
+    """
+    found = _files(folder / "result" if (folder / "result").is_dir() else folder, _RESULT)
+    if not found:
+        raise UsageError(
+            f"{folder} holds no answers: expected result/MODEL/BFCL_v4_CATEGORY_result.json, as "
+            "`bfcl generate` writes them; name the folder that has result/"
+        )
+    for model, paths in sorted(found.items()):
+        scores = _files(_beside(folder, model), _SCORE).get(model, {})
+        yield from _Model(model, scores, asked, tools, notes).recorded(paths)
+
+
+def _files(root: Path, pattern: re.Pattern[str]) -> dict[str, dict[str, Path]]:
+    """Return model to category to file below a folder."""
+    found: defaultdict[str, dict[str, Path]] = defaultdict(dict)
+    for path in sorted(root.rglob("*.json")):
+        named = pattern.fullmatch(path.name)
+        if named is not None:
+            model = next(part.name for part in path.parents if part.name not in _SUITES)
+            category = named["category"]
+            found[model][FIRST.get(category, category)] = path
+    return found
+
+
+def _beside(folder: Path, model: str) -> Path:
+    """Return the folder of a model's scores, which may not be there."""
+    roots = (folder / "score", folder.parent / "score", folder.parent.parent / "score")
+    return next((root / model for root in roots if (root / model).is_dir()), folder / "score")
+
+
+class _Model:
+    """The answers of one model."""
+
+    def __init__(
+        self,
+        name: str,
+        scores: Mapping[str, Path],
+        asked: Mapping[str, Asked],
+        tools: Mapping[str, Tool],
+        notes: Notes,
+    ) -> None:
+        self._name, self._scores, self._notes = name, scores, notes
+        self._asked, self._tools = asked, tools
+        self._known = models().get(name)
+        self._counts: Counter[str] = Counter()
+        self._seen: set[str] = set()
+        self._differ: list[str] = []
+
+    def recorded(self, paths: Mapping[str, Path]) -> Iterator[Recorded]:
+        """Yield the answers of the model's files by category, and tell what was found."""
+        for name, path in paths.items():
+            category = CATEGORIES.get(name)
+            if category is None or category.suite not in _SINGLE:
+                self._counts["files_of_other_categories"] += 1
+                continue
+            wrong = self._wrong(name)
+            read = partial(self._answer, wrong=wrong)
+            yield from usable(path, read, self._notes, numbered(json_records))
+        self._counts["verdicts_that_differ"] = len(self._differ)
+        if self._differ:
+            first = ", ".join(self._differ[:_LISTED])
+            told = counted(len(self._differ), "verdict")
+            self._notes.remarks.append(
+                f"{self._name}: {told} of the leaderboard not those of --match bfcl: {first}"
+            )
+        facts: Any = self._notes.facts.setdefault("answers", {})
+        facts[self._name] = dict(sorted(self._counts.items()))
+
+    def _wrong(self, category: str) -> frozenset[str | int] | None:
+        """Return the answers that the leaderboard counts wrong; None: it does not tell.
+
+        Each goes by its id, or by its position in the file of answers, from 1.
+        """
+        path = self._scores.get(category)
+        if path is None:
+            return None
+        wrong = set[str | int]()
+        for _, record in json_records(path):
+            if not isinstance(record, dict) or "accuracy" in record:
+                continue
+            prompt = record.get("prompt")
+            prompt = prompt if isinstance(prompt, dict) else {}
+            named = prompt.get("id", record.get("id"))
+            wrong |= {named} if isinstance(named, (str, int)) else set()
+            asked, text = self._asked.get(str(named)), prompt.get("question")
+            if isinstance(text, str) and asked is not None:
+                self._counts["other_questions"] += text != asked.task.goals[0].text
+        return frozenset(wrong)
+
+    def _answer(self, placed: tuple[int, Any], wrong: frozenset[str | int] | None) -> Recorded:
+        position, record = placed
+        task_id = field_of(record, "id", str)
+        if "result" not in record:
+            raise DataError("no field 'result'; is it a file of answers?")
+        asked = self._asked.get(task_id)
+        if asked is None:
+            raise LeftOut("answers_without_task")
+        if task_id in self._seen:
+            raise CountedFault("answers_given_twice", f"the id {task_id!r} stood before")
+        self._seen.add(task_id)
+        self._counts["answers"] += 1
+        dialect = self._dialect(record["result"])
+        reading = dialect.read(record["result"], asked.category.language)
+        if reading.problem and asked.category.answered:
+            self._counts[reading.problem] += 1
+        goal = asked.task.goals[0]
+        made = dialect.made(reading, [self._tools[one] for one in goal.offered or ()])
+        if wrong is not None:
+            self._counts["verdicts"] += 1
+            ours = not wrong_goal(goal, made, self._tools, asked.category.language)
+            if ours is not wrong.isdisjoint((task_id, position + 1)):
+                self._differ.append(task_id)
+        replies = [[Made("", call, None) for call in made]] if made else []
+        text = record["result"] if isinstance(record["result"], str) and not made else ""
+        steps = [*chat_steps(goal.text, replies, text if not made else None, text)]
+        tokens = [record.get(name) for name in ("input_token_count", "output_token_count")]
+        at = next((place for place, one in enumerate(steps) if one.author == MANAGER), None)
+        if at is not None and Usage.admits(*tokens):
+            steps[at] = replace(steps[at], usage=Usage(*tokens))
+        return Recorded(
+            self._name,
+            Trajectory(
+                task_id,
+                0,
+                tuple(steps),
+                offered=(tuple(goal.offered or ()),),
+                stops=(Stop("done"),),
+                answers=(text or None,),
+                provenance=self._said(record, reading),
+            ),
+        )
+
+    def _dialect(self, answer: Any) -> Dialect:
+        """Return the dialect of the model; of one that is not known that of an answer's form."""
+        if self._known is not None:
+            return dialect_of(self._name)
+        self._counts["dialect_by_form"] += 1
+        is_native = isinstance(answer, list) or self._name.endswith("-FC")
+        return Dialect("native", underscores=True) if is_native else Dialect("python")
+
+    def _said(self, record: Mapping[str, Any], reading: Reading) -> dict[str, JSON]:
+        """Return what the file says of an answer, besides what was said in it."""
+        said: dict[str, JSON] = {"recording": self._name}
+        if reading.problem:
+            said[reading.problem] = reading.why
+        if isinstance(record.get("latency"), (int, float)):
+            said["latency_s"] = record["latency"]
+        return said

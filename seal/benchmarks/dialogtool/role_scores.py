@@ -15,7 +15,7 @@ from math import comb, exp, log
 from typing import Any
 
 from seal.benchmarks.dialogtool import tool_life as life
-from seal.benchmarks.dialogtool.offline_speech import restyled
+from seal.benchmarks.dialogtool.offline import restyled
 from seal.benchmarks.dialogtool.tool_life import ACTOR, RESPONDER, TEACHER, Turn
 from seal.core import JSON, InfrastructureError, NoVerdictError, Score, needing
 from seal.core.quantities import Time, read

@@ -8,7 +8,7 @@ from looped import every_case
 from quickly import quickly
 
 from seal.benchmarks.dialogtool.metrics import Dialogue
-from seal.benchmarks.dialogtool.offline_speech import restyled
+from seal.benchmarks.dialogtool.offline import restyled
 from seal.benchmarks.dialogtool.role_scores import (
     bleu_counts,
     by_rule,

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from bfcl_sources import HEIGHT, BfclShelf, function, said
 
-from seal.benchmarks.bfcl.first_version import answer_of, category_of, item_of
+from seal.benchmarks.bfcl.files import answer_of, item_of
 from seal.core import DataError
 
 MOON = function("moon_1", full="boolean")
@@ -34,27 +34,6 @@ def test_gold_loses_the_number_behind_a_name_that_is_called_several_times() -> N
 def test_gold_is_of_the_only_function_whatever_it_names_and_else_keeps_its_name() -> None:
     assert answer_of(asked(MOON), {"moon": {}})["ground_truth"] == [{"moon_1": {}}]
     assert answer_of(asked(HEIGHT, MOON), {"sun": {}})["ground_truth"] == [{"sun": {}}]
-
-
-@pytest.mark.parametrize(
-    ("item_id", "category"),
-    [
-        ("simple_0", "simple_python"),
-        ("parallel_multiple_function_17", "parallel_multiple"),
-        ("javascript_9", "simple_javascript"),
-        ("relevance_239", "irrelevance"),
-    ],
-)
-def test_a_category_has_the_name_of_today(item_id: str, category: str) -> None:
-    assert category_of(item_id) == category
-
-
-@pytest.mark.parametrize("item_id", ["simple", "rest_0", "_1", "simple_x"])
-def test_an_id_of_no_category_is_refused(item_id: str) -> None:
-    with pytest.raises(
-        DataError, match="expected CATEGORY_NUMBER, with one of the categories simple"
-    ):
-        category_of(item_id)
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,14 @@ from looped import every_case
 from tool_life_tasks import FIND, creation
 
 from seal.benchmarks.dialogtool.api_code import example_of
-from seal.benchmarks.dialogtool.offline_decisions import next_act, told
-from seal.benchmarks.dialogtool.offline_speech import create, create_knowingly, in_words, restyled
+from seal.benchmarks.dialogtool.offline import (
+    create,
+    create_knowingly,
+    in_words,
+    next_act,
+    restyled,
+    told,
+)
 from seal.benchmarks.dialogtool.roles import creation_messages
 from seal.benchmarks.dialogtool.tool_life import (
     ACTS,
