@@ -23,10 +23,16 @@ def num(n: int) -> str:
 
 FINE = '{"question": "fine", "calls": [{"name": "num", "arguments": {"n": 1}}]}'
 ROWS = [
-    ('{"question": "q", "calls": [{"name": "num", "arguments": {"n": NaN}}]}', "NaN is no JSON"),
+    (
+        '{"question": "q", "calls": [{"name": "num", "arguments": {"n": NaN}}]}',
+        "calls.0.arguments.n: NaN is no JSON",
+    ),
     ('{"question": "q", "calls": [{"name": "num", "arguments": {"n": -Infinity}}]}', "-Infinity"),
     ('{"question": "q", "calls": [{"name": "num", "arguments": {"n": 1e999}}]}', "beyond every"),
-    ('{"question": "q", "calls": [{"name": "num", "arguments": {"n": 1, "n": 2}}]}', "'n' stands"),
+    (
+        '{"question": "q", "calls": [{"name": "num", "arguments": {"n": 1, "n": 2}}]}',
+        "calls.0.arguments: the key 'n' stands",
+    ),
     ('{"question": "q", "calls": "num(n=1)", "calls": "num(n=2)"}', "'calls' stands twice"),
     ('{"question": "q", "calls": [{"name": "num", "arguments": {"n": "\\ud800"}}]}', "surrogate"),
     (json.dumps({"question": "q", "calls": '[{"name": "num", "arguments": {"n": NaN}}]'}), "NaN"),

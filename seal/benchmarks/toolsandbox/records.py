@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import chain
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +36,7 @@ from seal.pools.reading.files import (
     json_values,
     lines_of,
     named,
-    parse_json,
+    parse_exactly,
     refuse_deep,
 )
 
@@ -103,43 +100,13 @@ def scenario_lines(path: Path, torn: Torn) -> Iterator[Placed]:
 def _parse(line: bytes, place: str) -> Any:
     """Return the value of a line, as long as each number in it is one.
 
-    Python writes Infinity and NaN, which JSON does not have. They would become null, and be
-    measured as absent values.
+    Raises:
+        DataError: It is no JSON, or a number is infinite or none; names what holds it.
     """
     try:
         return json_value(line)
     except orjson.JSONDecodeError:
-        with suppress(ValueError, RecursionError):
-            record = json.loads(line.decode("utf-8-sig"))
-            named = isinstance(record, dict) and "id" in record
-            refuse_no_numbers(
-                record, f"{place}, record {record['id']!r}: " if named else f"{place}: "
-            )
-    return parse_json(line, place)
-
-
-def refuse_no_numbers(value: Any, place: str) -> None:
-    """Refuse numbers that are infinite or none.
-
-    Args:
-        value: As Python reads JSON.
-        place: Of the value, for the message.
-
-    Raises:
-        DataError: Names the place of the first one within.
-    """
-    waiting: list[tuple[str, Any]] = [("", value)]
-    while waiting:
-        where, held = waiting.pop()
-        if isinstance(held, dict | list):
-            items = held.items() if isinstance(held, dict) else enumerate(held)
-            inner = [(f"{where}.{key}" if where else str(key), item) for key, item in items]
-            waiting += reversed(inner)
-        elif isinstance(held, float) and not isfinite(held):
-            raise DataError(
-                f"{place}{where}: expected a number, got {held}; JSON has none such: write a "
-                "number, or null"
-            )
+        return parse_exactly(line, place)
 
 
 def check_scenario(record: Any) -> None:

@@ -233,20 +233,64 @@ def parse_exactly(raw: bytes, place: str) -> Any:
         DataError: They are no JSON (`parse_json`); a map has a key twice, a number is infinite or
             none, or a text has half of a surrogate pair.
     """
+    unheld: list[_Unheld] = []
+
+    def lost(why: str, kind: type[_Unheld] = _Unheld) -> _Unheld:
+        unheld.append(kind(why))
+        return unheld[-1]
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            twice = next(key for key, count in Counter(k for k, _ in pairs).items() if count > 1)
+            told = f"the key {shortened(twice)} stands twice in a map; keep one of them"
+            found[twice] = lost(told, _Twice)
+        return found
+
+    def finite(text: str) -> Any:
+        number = float(text)
+        if isfinite(number):
+            return number
+        return lost(f"{text} is beyond every float; write a number below 1e308")
+
+    def none(text: str) -> _Unheld:
+        return lost(f"{text} is no JSON; write null, or a number")
+
     try:
         text = raw.decode("utf-8-sig")
-        read = json.loads(text, object_pairs_hook=_once, parse_constant=_none, parse_float=_finite)
+        read = json.loads(text, object_pairs_hook=once, parse_constant=none, parse_float=finite)
         json.dumps(read, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
         half = ascii(error.object[error.start])
         raise DataError(
             f"{place}: {half} is half of a surrogate pair, and no character; write it whole"
         ) from error
-    except DataError as error:
-        raise DataError(f"{place}: {error}") from error
     except (ValueError, RecursionError):  # no JSON at all, of which `parse_json` tells more
-        pass
+        read = next(iter(unheld), None)  # nobody knows where it stands
+    if unheld:
+        way, why = _first_unheld(read)
+        raise DataError(f"{', '.join(filter(None, (place, way)))}: {why}")
     return parse_json(raw, place)
+
+
+class _Unheld(str):
+    """Why a value would be lost, in the place where it stands."""
+
+
+class _Twice(_Unheld):
+    """Likewise; it stands in the place of a key's last value."""
+
+
+def _first_unheld(value: Any) -> tuple[str, str]:
+    """Return the way to the first value that would be lost, or to the map of its key, and why."""
+    waiting: list[tuple[tuple[str, ...], Any]] = [((), value)]
+    while not isinstance(waiting[-1][1], _Unheld):
+        way, held = waiting.pop()
+        if isinstance(held, dict | list):
+            items = held.items() if isinstance(held, dict) else enumerate(held)
+            waiting += reversed([((*way, str(key)), item) for key, item in items])
+    way, why = waiting[-1]
+    return ".".join(way[:-1] if isinstance(why, _Twice) else way), why
 
 
 def exact_json_of_text(text: str) -> Any:
@@ -258,25 +302,6 @@ def exact_json_of_text(text: str) -> Any:
     """
     json_of_text(text)
     return parse_exactly(text.encode("utf-8", "surrogatepass"), shortened(text))
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-        raise DataError(f"the key {shortened(twice)} stands twice in a map; keep one of them")
-    return found
-
-
-def _none(text: str) -> Any:
-    raise DataError(f"{text} is no JSON; write null, or a number")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not isfinite(number):
-        raise DataError(f"{text} is beyond every float; write a number below 1e308")
-    return number
 
 
 def parse_leniently(raw: bytes) -> Any:

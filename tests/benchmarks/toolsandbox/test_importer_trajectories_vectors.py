@@ -312,11 +312,11 @@ def test_what_one_step_cannot_hold_is_left_out_and_counted(source: Source) -> No
         ({"snapshots": {"SETTING": [{"index": 2, "rows": []}]}}, "SETTING.0: index: expected"),
         (
             {"snapshots": {"SETTING": [{"index": 18, "rows": [{"latitude": math.nan}]}]}},
-            "record 'wifi#oracle.0': snapshots.SETTING.0.rows.0.latitude: expected a number, got",
+            "line 1, snapshots.SETTING.0.rows.0.latitude: NaN is no JSON; write null, or a number",
         ),
         (
             {"initial_state": {"SETTING": [{"latitude": -math.inf}]}},
-            "initial_state.SETTING.0.latitude: expected a number, got -inf; JSON has none such",
+            "line 1, initial_state.SETTING.0.latitude: -Infinity is no JSON; write null, or a",
         ),
     ],
 )

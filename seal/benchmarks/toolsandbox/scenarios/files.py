@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -15,7 +13,6 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 from zoneinfo import ZoneInfo
 
 from seal.benchmarks.toolsandbox.records import CATEGORIES as TAGS
-from seal.benchmarks.toolsandbox.records import refuse_no_numbers
 from seal.core import (
     JSON,
     DataError,
@@ -28,7 +25,7 @@ from seal.core import (
 )
 from seal.core.validation import CallValidator
 from seal.environments.function_tools import fits
-from seal.pools.reading.files import expect, json_file, named, refuse_deep, utf8_text
+from seal.pools.reading.files import expect, json_file, named, parse_exactly, refuse_deep
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -405,49 +402,11 @@ _EXPECTED = '{"worlds": {...}, "scenarios": [...]}'
 
 
 def _content(path: Path) -> dict[str, Any]:
-    content = json_file(path)
+    content = json_file(path, parse_exactly)
     if not isinstance(content, dict) or not content.keys() <= set(_KEYS) or not content:
         raise DataError(f"{path}: expected {_EXPECTED}, got {shortened(content)}")
     refuse_deep(content)
-    _refuse_unheld(path)
     return content
-
-
-def _refuse_unheld(path: Path) -> None:
-    """Refuse what would be lost: a key that stands twice, and numbers that are infinite or none.
-
-    Raises:
-        DataError: Names the file, the way to the object and the key, or to the number.
-    """
-
-    def marked(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(pairs)
-        if len(made) < len(pairs):
-            key = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-            twice.append((made, key))
-        return made
-
-    twice: list[tuple[dict[str, Any], str]] = []
-    content = json.loads(utf8_text(path.read_bytes(), str(path)), object_pairs_hook=marked)
-    if twice:
-        holder, key = twice[0]
-        way = ".".join(_way(content, holder) or [])
-        place = f"{path}, {way}" if way else str(path)
-        raise DataError(f"{place}: the key {key!r} stands twice; remove or rename one")
-    refuse_no_numbers(content, f"{path}, ")
-
-
-def _way(value: Any, holder: Any) -> list[str] | None:
-    """Return the names and positions that lead to an object; None: it is not within."""
-    if value is holder:
-        return []
-    if not isinstance(value, (dict, list)):
-        return None
-    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-        way = _way(item, holder)
-        if way is not None:
-            return [str(key), *way]
-    return None
 
 
 def _scenarios(content: Mapping[str, Any], path: Path) -> Iterator[Scenario]:
