@@ -222,14 +222,21 @@ class RequestError(ModelError):
         refusal: Where this is the model's own outcome, which one it is.
         status: HTTP status of the server's refusal; 0: it was no server that refused.
         said: The server's own words, all of them; without secrets.
+        wrote: What the model wrote, where the server could not read the calls in it.
     """
 
     def __init__(
-        self, text: str, refusal: Refusal | None = None, status: int = 0, said: str = ""
+        self,
+        text: str,
+        refusal: Refusal | None = None,
+        status: int = 0,
+        said: str = "",
+        wrote: str | None = None,
     ) -> None:
         super().__init__(text, said)
         self.refusal = refusal
         self.status = status
+        self.wrote = wrote
 
 
 class OverdueError(InfrastructureError):

@@ -11,13 +11,14 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from seal.core.concurrency import seconds_left, within
 from seal.core.errors import InfrastructureError, ModelError, OverdueError, UsageError, shortened
-from seal.core.outcomes import codes_of, error_in, finish_of
+from seal.core.outcomes import codes_of, error_in, finish_of, unread
 from seal.core.secrets import ServerSettings, public_url
 from seal.core.servers import Server, TransientError
 from seal.core.values import json_bytes
@@ -212,12 +213,10 @@ def _told_status(
     said = _message(inner or body)
     if isinstance(inner.get("metadata"), dict) and inner["metadata"].get("raw"):
         said += f": {inner['metadata']['raw']}"  # what the provider behind OpenRouter said
-    if inner.get("code") == "tool_use_failed":
-        said += f" failed_generation: {inner.get('failed_generation') or ''}"
     if (delay := _retry_delay(inner)) and "retry-after" not in headers:
         headers = {"retry-after": delay}
     codes, param = " ".join(codes_of(inner)), inner.get("param")
-    failure = server.failure(status, said, headers, spent, codes)
+    failure = server.failure(status, said, headers, spent, codes, unread(said, inner))
     failure.param = param if isinstance(param, str) else ""
     return failure
 
@@ -321,6 +320,8 @@ _PIECES = {
 _ENDS = ("response.completed", "response.incomplete", "response.failed", "error")
 """Events after which a response has no other."""
 _EMPTY = {"role": "assistant", "content": None}
+_TEXTS, _CALLS, _LEGACY = " texts", " tool_calls", " function_call"
+"""Names under which a choice holds the parts of its message that wait for further ones."""
 
 
 class CutStreamError(ValueError):
@@ -469,12 +470,12 @@ def _chat(
         rest = {name: value for name, value in chunk.items() if name != "choices"}
         answer.update((name, value) for name, value in rest.items() if value is not None)
     for choice in choices.values():
-        for call in _objects(choice["message"].get("tool_calls")):
-            for name in ("index", "looks"):
-                call.pop(name, None)
-            pieces = call.pop("pieces", [])
-            if isinstance(_object(call.get("function")).get("arguments"), str):
-                call["function"]["arguments"] = joined(pieces)
+        message = choice["message"]
+        kinds = (choice.pop(kind, None) for kind in (_CALLS, _LEGACY))
+        for calls in (one.whole() for one in kinds if one):
+            message["tool_calls"] = message.get("tool_calls") or calls
+        for name, pieces in choice.pop(_TEXTS, {}).items():
+            message[name] = _with_more(message.get(name), text_of(pieces))
     answer["object"] = "chat.completion"
     answer["choices"] = [choices[index] for index in sorted(choices)]
     return answer, any(choice.get("finish_reason") for choice in choices.values())
@@ -533,7 +534,7 @@ class _Item:
         """Return the item, with the pieces in the place of what it lacks."""
         texts: dict[str, str] = {}
         for (name, _), pieces in self.pieces.items():
-            text = joined(pieces) if name == "arguments" else "".join(pieces)
+            text = joined(pieces) if name == "arguments" else text_of(pieces)
             texts[name] = texts.get(name, "") + text
         arguments = texts.pop("arguments", "")
         if not self.told.get("arguments") and arguments:
@@ -596,15 +597,34 @@ def _gemini(chunks: list[dict[str, Any]]) -> tuple[dict[str, Any], bool]:
     """Return an answer of Google's: each event is such an answer, with some of the parts."""
     answer: dict[str, Any] = {}
     candidate: dict[str, Any] = {}
+    parts: list[dict[str, Any]] = []
     for chunk in chunks:
         for one in _objects(chunk.get("candidates"))[:1]:
-            candidate |= {**one, "content": {"parts": [*_parts(candidate), *_parts(one)]}}
+            candidate |= one
+            parts += _parts(one)
         answer |= {name: value for name, value in chunk.items() if name != "candidates"}
     if candidate:
-        answer["candidates"] = [candidate]
+        answer["candidates"] = [candidate | {"content": {"parts": _texts_joined(parts)}}]
     return answer, bool(
         candidate.get("finishReason") or (not candidate and answer.get("promptFeedback"))
     )
+
+
+def _texts_joined(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return parts in which texts of one kind that follow each other are one."""
+    whole: list[dict[str, Any]] = []
+    for kind, run in groupby(parts, _kind_of_text):
+        same = list(run)
+        texts = [str(part.get("text") or "") for part in same]
+        whole += [{**same[0], "text": text_of(texts)}] if kind else same
+    return whole
+
+
+def _kind_of_text(part: dict[str, Any]) -> str:
+    """Return whether a part is a text or a thought; empty: it is, or has, something else."""
+    if part.keys() - {"text", "thought", "thoughtSignature"}:
+        return ""
+    return "thought" if part.get("thought") else "text"
 
 
 def _parts(candidate: dict[str, Any]) -> list[dict[str, Any]]:
@@ -625,11 +645,11 @@ def _index(entry: dict[str, Any]) -> int | None:
 
 def _add(choice: dict[str, Any], chunk: dict[str, Any], offered: Collection[str]) -> None:
     """Add a part of a choice to what is gathered of it."""
-    message = choice.setdefault("message", dict(_EMPTY))
+    choice.setdefault("message", dict(_EMPTY))
     for name, value in chunk.items():
         if name in ("delta", "message"):  # some servers end with the whole message
-            if isinstance(value, dict) and (name == "delta" or message == _EMPTY):
-                _merge(message, value, offered)
+            if isinstance(value, dict) and (name == "delta" or _is_empty(choice)):
+                _add_delta(choice, value, offered)
         elif isinstance(value, str):  # some servers say why it ended in each chunk
             usual = name == "finish_reason" and finish_of(value) in ("", "stop")
             choice[name] = choice.get(name) or value if usual else value
@@ -637,13 +657,41 @@ def _add(choice: dict[str, Any], chunk: dict[str, Any], offered: Collection[str]
             choice[name] = _merged(choice.get(name), value, name)
 
 
-def _merge(into: dict[str, Any], part: dict[str, Any], offered: Collection[str] = ()) -> None:
+def _is_empty(choice: dict[str, Any]) -> bool:
+    waits = _CALLS in choice or _LEGACY in choice or choice.get(_TEXTS)
+    return choice["message"] == _EMPTY and not waits
+
+
+def _add_delta(choice: dict[str, Any], part: dict[str, Any], offered: Collection[str]) -> None:
+    """Add a part of a message to a choice: pieces of texts and of calls wait for the last one."""
+    message = choice["message"]
+    texts: dict[str, list[str]] = choice.setdefault(_TEXTS, {})
     for name, value in part.items():
         if name == "tool_calls" and isinstance(value, list):
-            calls = into.setdefault(name, [])
+            calls: _Calls = choice.setdefault(_CALLS, _Calls())
             for call in value:
-                _add_call(calls, call, offered)
-        elif value is not None or name not in into:
+                calls.add(call, offered)
+        elif name == "function_call" and isinstance(value, dict):
+            calls = choice.setdefault(_LEGACY, _Calls())
+            begun = calls.at.get(None, {}).get("function")
+            if _object(begun).get("name") == value.get("name"):
+                value = {**value, "name": None}  # there is one, whose name may come with each piece
+            calls.add({"function": value}, offered)
+        elif isinstance(value, str) and name not in _WHOLE:
+            if value:
+                texts.setdefault(name, []).append(value)
+        elif value is not None or name not in message:
+            before = _with_more(message.get(name), text_of(texts.pop(name, [])))
+            message[name] = _merged(before, value, name)
+
+
+def _with_more(old: Any, text: str) -> Any:
+    return _merged(old, text, "") if text else old
+
+
+def _merge(into: dict[str, Any], part: dict[str, Any]) -> None:
+    for name, value in part.items():
+        if value is not None or name not in into:
             into[name] = _merged(into.get(name), value, name)
 
 
@@ -655,7 +703,9 @@ def _merged(old: Any, new: Any, name: str) -> Any:
     if isinstance(old, str) and isinstance(new, str) and name not in _WHOLE:
         return old + new
     if isinstance(old, (str, list)) and isinstance(new, (str, list)) and name not in _WHOLE:
-        return _parts_of(old) + _parts_of(new)
+        grown = _parts_of(old)
+        grown += _parts_of(new)  # in its place: a copy for each part takes quadratic time
+        return grown
     if isinstance(old, dict) and isinstance(new, dict):
         grown = dict(old)
         _merge(grown, new)
@@ -669,21 +719,100 @@ def _parts_of(value: str | list[Any]) -> list[Any]:
     return [{"type": "text", "text": value}] if value else []
 
 
-def _add_call(calls: list[Any], part: Any, offered: Collection[str]) -> None:
-    """Add a part of a tool call to the call that it is of, or begin one."""
-    known = _same_call([call for call in calls if isinstance(call, dict)], part, offered)
-    piece = _object(_object(part).get("function")).get("arguments")
-    pieces = [piece] if isinstance(piece, str) else []
-    if known is None:
-        begun = {"index": _index(part), "pieces": pieces} if isinstance(part, dict) else {}
-        calls.append({**part, **begun} if begun else part)
-        return
-    known["pieces"] += pieces
-    new, old = part.get("function"), known.get("function")
-    if isinstance(new, dict) and isinstance(old, dict) and new.get("name") == old.get("name"):
-        part = {**part, "function": {**new, "name": None}}  # some servers repeat it
-    own = {"index"} | ({"id"} if known.get("id") else set())
-    _merge(known, {name: value for name, value in part.items() if name not in own})
+@dataclass(slots=True)
+class _Calls:
+    """The calls of a message, as far as its parts tell them."""
+
+    entries: list[Any] = field(default_factory=list)
+    at: dict[int | None, dict[str, Any]] = field(default_factory=dict)
+    """By index, the last call that has it."""
+
+    def add(self, part: Any, offered: Collection[str]) -> None:
+        """Add a part of a call to the call that it is of, or begin one."""
+        if not isinstance(part, dict):
+            self.entries.append(part)
+            return
+        known, new = self._same(part, offered), part.get("function")
+        piece = _object(new).get("arguments")
+        pieces = [piece] if isinstance(piece, str) else []
+        if pieces:
+            new = {**_object(new), "arguments": ""}
+            part = {**part, "function": new}
+        if known is None:
+            known = {**part, "index": _index(part), "pieces": pieces, "tail": ""}
+            self.entries.append(known)
+            self.at[known["index"]] = known
+        else:
+            known["pieces"] += pieces
+            named = _object(known.get("function")).get("name")
+            if isinstance(new, dict) and new.get("name") == named:
+                part = {**part, "function": {**new, "name": None}}  # some servers repeat it
+            own = {"index"} | ({"id"} if known.get("id") else set())
+            _merge(known, {name: value for name, value in part.items() if name not in own})
+        if pieces and pieces[0].strip():
+            known["tail"] = pieces[0].rstrip()
+
+    def _same(self, part: dict[str, Any], offered: Collection[str]) -> dict[str, Any] | None:
+        """Return the call that a part goes on with; None: it begins one.
+
+        A part says by its index which. Some servers give none, or one and the same to all calls,
+        and some another id with each part. So a part without a name goes on with the call of its
+        index, or with the last. One with a name begins a call, but where it repeats the name of a
+        call whose arguments are not whole yet, or gives a late name or a further piece of one.
+        """
+        if not self.at:
+            return None
+        index, function = _index(part), _object(part.get("function"))
+        name, call = function.get("name"), self.at.get(index)
+        if not name:
+            last = next(one for one in reversed(self.entries) if isinstance(one, dict))
+            return call or (None if part.get("id") and index is not None else last)
+        if call is None:
+            return None
+        before, ids = _object(call.get("function")), (part.get("id"), call.get("id"))
+        same_id, same_name = bool(ids[0]) and ids[0] == ids[1], before.get("name") == name
+        more = function.get("arguments")
+        if not before.get("name"):  # it comes after the id, or after the arguments
+            return None if more and _is_whole(call) else call
+        if _is_piece(before["name"], name, offered):
+            return call
+        if call["tail"]:
+            ended = (not same_id or more) and _is_whole(call)
+            return call if same_name and not ended else None
+        if same_id or (index is not None and not all(ids)):
+            begun = before.get("arguments") is not None
+            return call if same_id or same_name or not begun or more is None else None
+        return None
+
+    def whole(self) -> list[Any]:
+        """Return the calls; pieces of arguments are one text."""
+        calls = [one for one in self.entries if isinstance(one, dict)]
+        for call in calls:
+            pieces = call.pop("pieces")
+            if isinstance(_object(call.get("function")).get("arguments"), str):
+                call["function"]["arguments"] = joined(pieces)
+            for name in ("index", "tail", "looks"):
+                call.pop(name, None)
+        return self.entries
+
+
+_WORDS = 3
+"""Fewest words of a text by which a server is known to send all of it with each piece."""
+
+
+def text_of(pieces: Sequence[str]) -> str:
+    """Return a text that came in pieces.
+
+    Some servers send in each piece all that came before, others all of it once more at the end. So
+    at least three pieces that each begin with the whole one before, or a last one that is what all
+    before it say, are no words that were said twice. Both hold at least three words.
+    """
+    pieces = [piece for piece in pieces if piece]
+    if len(pieces) < 3 or len(pieces[-1].split(maxsplit=_WORDS)) < _WORDS:
+        return "".join(pieces)
+    is_grown = all(map(str.startswith, pieces[1:], pieces)) and len(pieces[0]) < len(pieces[-1])
+    before = "" if is_grown else "".join(pieces[:-1])
+    return pieces[-1] if is_grown or before == pieces[-1] else before + pieces[-1]
 
 
 def joined(pieces: Sequence[str]) -> str:
@@ -707,43 +836,6 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _same_call(
-    calls: list[dict[str, Any]], part: Any, offered: Collection[str]
-) -> dict[str, Any] | None:
-    """Return the call that a part goes on with; None: it begins one.
-
-    A part says by its index which. Some servers give none, or one and the same to all calls, and
-    some another id with each part. So a part without a name goes on with the call of its index, or
-    with the last. One with a name begins a call, but where it repeats the name of a call whose
-    arguments are not whole yet, or gives a late name or a further piece of one.
-    """
-    if not isinstance(part, dict) or not calls:
-        return None
-    index, function = _index(part), _object(part.get("function"))
-    name = function.get("name")
-    same_index = (one for one in reversed(calls) if one["index"] == index)
-    call: dict[str, Any] | None = next(same_index, None)
-    if not name:
-        return call or (None if part.get("id") and index is not None else calls[-1])
-    if call is None:
-        return None
-    before, ids = _object(call.get("function")), (part.get("id"), call.get("id"))
-    same_id, same_name = bool(ids[0]) and ids[0] == ids[1], before.get("name") == name
-    given, more = before.get("arguments"), function.get("arguments")
-    if not before.get("name"):  # it comes after the id, or after the arguments
-        if more and isinstance(given, str) and _is_whole(call, given):
-            return None
-        return call
-    if _is_piece(before["name"], name, offered):
-        return call
-    if isinstance(given, str) and given.strip():
-        ended = (not same_id or more) and _is_whole(call, given)
-        return call if same_name and not ended else None
-    if same_id or (index is not None and not all(ids)):
-        return call if same_id or same_name or given is None or more is None else None
-    return None
-
-
 def _is_piece(begun: Any, more: Any, offered: Collection[str]) -> bool:
     """Tell whether a name goes on with one that has begun: `get_` and `weather`."""
     if not isinstance(begun, str) or not isinstance(more, str):
@@ -757,11 +849,11 @@ _MOST_LOOKS = 64
 """How often the arguments of one call are looked at: each look reads all of them."""
 
 
-def _is_whole(call: dict[str, Any], arguments: str) -> bool:
+def _is_whole(call: dict[str, Any]) -> bool:
     """Tell whether the arguments of a call are whole JSON, so that a name begins another call."""
     call["looks"] = call.get("looks", 0) + 1
     return (
         call["looks"] <= _MOST_LOOKS
-        and arguments.rstrip().endswith("}")
+        and call["tail"].endswith("}")
         and _is_json(joined(call["pieces"]))
     )

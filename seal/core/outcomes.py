@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from seal.core.protocols import Refusal
+from seal.core.values import json_value
 
 # -- How an answer ended.
 
@@ -165,14 +166,41 @@ def _told(error: Mapping[str, Any], code: Any) -> dict[str, Any]:
     return {"message": next(words, str(dict(error))[:300]), "code": code, "type": error.get("type")}
 
 
+_MOST_GATEWAYS = 3
+"""Errors within errors that are read."""
+
+
+def _errors_in(error: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield an error, then those that it wraps: of the provider behind a gateway."""
+    found: Any = error
+    for _ in range(_MOST_GATEWAYS + 1):
+        if not isinstance(found, dict):
+            return
+        yield found
+        if isinstance(found.get("innererror"), dict):  # Azure
+            found = found["innererror"]
+            continue
+        wrapped = found.get("metadata")
+        raw = wrapped.get("raw") if isinstance(wrapped, dict) else None  # OpenRouter
+        found = error_in(raw if isinstance(raw, dict) else _json_amid(raw or found.get("message")))
+
+
+def _json_amid(said: Any) -> Any:
+    """Return the JSON that stands in words, as LiteLLM tells errors; None: there is none."""
+    if not isinstance(said, str) or "{" not in said:
+        return None
+    try:
+        return json_value(said[said.index("{") : said.rindex("}") + 1])
+    except ValueError:
+        return None
+
+
 def codes_of(error: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the codes by which an error says what it is, the inner ones too (Azure)."""
-    for name in ("code", "type", "status"):
-        if isinstance(error.get(name), (str, int)) and error[name] not in ("", "error"):
-            yield str(error[name])
-    inner = error.get("innererror")
-    if isinstance(inner, dict):
-        yield from (str(inner[name]) for name in ("code",) if inner.get(name))
+    """Yield the codes by which an error says what it is, the inner ones too."""
+    for one in _errors_in(error):
+        for name in ("code", "type", "status"):
+            if isinstance(one.get(name), (str, int)) and one[name] not in ("", "error"):
+                yield str(one[name])
 
 
 def words_of(error: Any) -> str:
@@ -306,21 +334,33 @@ def refusal_of(status: int, said: str, codes: str = "") -> Refusal | None:
 
 
 _UNREAD = re.compile(
-    r"(?:Failed to parse input at pos \d+: |error parsing tool call: raw='|failed_generation: )"
+    r"(?:Failed to parse input at pos \d+: |error parsing tool call: raw=')"
     r"(.*?)(?:', err=.*)?\Z",
     re.DOTALL,
 )
-"""llama.cpp and Ollama (HTTP 500), Groq (400)."""
+"""llama.cpp and Ollama (HTTP 500)."""
+_UNREAD_UNTOLD = re.compile(
+    r"The model produced output that does not match the expected [\w.-]{1,40} format"
+    r"|Model produced invalid sequence as part of ToolUse"
+    r"|No valid tool call or response generated"
+)
+"""llama.cpp (500), Bedrock (424) and Cohere (422), which do not tell what the model wrote."""
 
 
-def unread(said: str) -> str | None:
+def unread(said: str, error: Mapping[str, Any] | None = None) -> str | None:
     """Return what a model wrote where its server could not read the calls in it.
 
     Args:
         said: What the server said.
+        error: In which it said so, where it is an object.
 
     Returns:
         The text, as far as the server tells it; None where it says something else.
     """
+    for one in _errors_in(error or {}):
+        if one.get("code") == "tool_use_failed":  # Groq
+            return str(one.get("failed_generation") or "")
     found = _UNREAD.search(said)
-    return None if found is None else found[1]
+    if found is None:
+        return "" if _UNREAD_UNTOLD.search(said) else None
+    return found[1]

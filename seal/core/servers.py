@@ -21,7 +21,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from seal.core.concurrency import seconds_left, within
 from seal.core.errors import InfrastructureError, ModelError, OverdueError, RequestError, UsageError
-from seal.core.outcomes import may_pass, refusal_of, unread
+from seal.core.outcomes import may_pass, refusal_of
 from seal.core.secrets import (
     SHORTEST_IN_FILES,
     SHORTEST_KEY,
@@ -531,6 +531,7 @@ class Server(ABC):
         headers: Mapping[str, str],
         spent: bool = False,
         codes: str = "",
+        wrote: str | None = None,
     ) -> ModelError:
         """Return the failure that a status says.
 
@@ -540,11 +541,12 @@ class Server(ABC):
             headers: Of its answer.
             spent: Whether waiting does not help.
             codes: By which it says so besides.
+            wrote: What the model wrote, where the server could not read the calls in it.
         """
         said = f"answered HTTP {status}: {message}"
-        whole = unread(message) is not None  # the model has answered, whatever the words are
-        refusal = None if whole else refusal_of(status, message, codes)
-        if whole or refusal is not None:
+        if wrote is not None:  # the model has answered, whatever the words are
+            return RequestError(self.told(said), None, status, wrote=self.cleaned(wrote))
+        if (refusal := refusal_of(status, message, codes)) is not None:
             return RequestError(self.told(said), refusal, status, self.cleaned(message))
         if may_pass(status) and not spent:
             wait_s, words = _retry_after(headers), self.cleaned(message)

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from seal.core import Request
-from seal.core.http import Streamed, joined
+from seal.core.http import Streamed, joined, text_of
 from seal.core.outcomes import finish_of
 from seal.core.providers import HttpxServer
 from seal.core.secrets import ANTHROPIC_URL
@@ -84,7 +84,7 @@ def _message(chunks: list[dict[str, Any]]) -> tuple[dict[str, Any], bool]:
             if pieces and name == "partial_json":
                 block["input"] = joined(pieces)
             elif pieces:
-                block[name] = "".join([str(block.get(name) or ""), *pieces])
+                block[name] = str(block.get(name) or "") + text_of(pieces)
     answer["content"] = blocks
     return answer, answer.get("stop_reason") is not None
 

@@ -141,11 +141,10 @@ class CachedModel:
         readable = len(made) == len(calls) and all(c.get("arguments") is not None for c in made)
         named = all(str(call.get("name") or "").strip() for call in made)
         usage, finish = object_of(entry.get("usage")), finish_of(entry["finish_reason"])
-        counts = (
-            usage.get("tokens_in") and not usage.get("estimated") and not entry.get("reasoning")
-        )
+        counts = usage.get("tokens_in") and not usage.get("estimated")
         tokens = usage.get("tokens_out") if counts else None
-        return fault_in(finish, bool(content.strip()), len(calls), readable, named, tokens)
+        said, thought = bool(content.strip()), bool(entry.get("reasoning"))
+        return fault_in(finish, said, len(calls), readable, named, tokens, thought)
 
     def _window(self) -> int | None:
         """Return the tokens that prompt and answer may have; None: the server does not say."""

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from seal.core import JSON, ModelError, Request, RequestError
+from seal.core.outcomes import unread
 from seal.core.providers import OpenAIServer, SdkServer
 from seal.core.servers import held_keys
 from seal.models.profiles import Profile
@@ -233,7 +234,8 @@ class _LiteLLM(SdkServer):
         headers = getattr(getattr(error, "response", None), "headers", None) or {}
         said = str(getattr(error, "message", None) or error)
         codes = type(error).__name__
-        return self.failure(status if isinstance(status, int) else 500, said, headers, codes=codes)
+        wrote, told = unread(said, {"message": said}), status if isinstance(status, int) else 500
+        return self.failure(told, said, headers, codes=codes, wrote=wrote)
 
     def _connect(self) -> Any:
         os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")  # else it asks GitHub

@@ -201,14 +201,16 @@ class ServerModel(ABC):
         profile = self.profile
         body = self._body(request, tools, profile)
 
+        def unreadable(wrote: str) -> Completion:
+            answered = Completion(wrote, finish_reason=UNREADABLE)
+            return estimate_usage(request, answered, self.counted_as)
+
         def ask() -> Completion:
             try:
                 answer = self._asked(body)
             except ModelError as error:
-                wrote = unread(error.said) if isinstance(error, RequestError) else None
-                if wrote is not None:
-                    answered = Completion(wrote, finish_reason=UNREADABLE)
-                    return estimate_usage(request, answered, self.counted_as)
+                if isinstance(error, RequestError) and error.wrote is not None:
+                    return unreadable(error.wrote)
                 own = isinstance(error, RequestError) and error.refusal
                 if own or not self._learns(profile, error, body):
                     raise
@@ -218,6 +220,9 @@ class ServerModel(ABC):
                 several = body.get("n", 1) != 1
                 completion, counted = parse_completion(answer, tools, several, limit)
             except FailedAnswerError as error:
+                told = error.error or {}
+                if (wrote := unread(str(told.get("message") or ""), told)) is not None:
+                    return unreadable(wrote)
                 plain = isinstance(answer, dict) and isinstance(answer.get("error"), str)
                 raise self._failed(error, self._asked_about if plain else "") from None
             except MalformedAnswerError as error:

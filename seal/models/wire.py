@@ -243,8 +243,10 @@ def _part(choice: dict[str, Any], answer: Any, tools: WireTools, is_full: bool) 
         raise MalformedAnswerError(f"its first choice has no message: {_excerpt(answer)}")
     message = {**message, "tool_calls": _once(message.get("tool_calls"))}
     finish = finish_of(choice.get("finish_reason"))
+    content = message.get("content")
+    refused = _joined(content, "refusal") or _joined(message.get("refusal"), "text")
     return Completion(
-        _joined(message.get("content"), "text") or _joined(message.get("refusal"), "text"),
+        _joined(content, "text") or refused,
         tuple(_calls(message, tools, is_full or finish in ("", "length"))),
         finish_reason=finish,
         reasoning=next(filter(None, _thoughts(message)), ""),

@@ -3,9 +3,10 @@ from functools import partial
 
 import pytest
 from looped import every_case
+from quickly import quickly
 
 from seal.core import http
-from seal.core.http import CHAT, RESPONSES, CutStreamError, chat_of
+from seal.core.http import CHAT, GEMINI, RESPONSES, CutStreamError, chat_of
 
 answer_in, has_words, is_ended = (
     partial(read, form=CHAT) for read in (http.answer_in, http.has_words, http.is_ended)
@@ -398,6 +399,55 @@ def test_pieces_that_each_repeat_what_came_before_are_one_text():
         (found,) = answer_in(text.encode())["choices"][0]["message"]["tool_calls"]
         arguments = '{"a": {"a": 1}}' if pieces[0] == '{"a": ' else whole
         assert found == call("a", "trains", arguments)
+
+
+SPOKEN = "Bern and Oslo are sunny."
+GROWING = [SPOKEN[:size] for size in (4, 8, 13, len(SPOKEN))]
+
+
+def test_a_call_in_the_old_field_comes_in_pieces_too_and_each_may_hold_those_before():
+    whole = '{"city": "Bern"}'
+    for pieces in ([whole[:5], whole[5:]], [whole[:5], whole[:9], whole], [whole, whole]):
+        for name in ("weather", None):
+            told = [{"name": name, "arguments": piece} for piece in pieces]
+            told[0]["name"] = "weather"
+            (found,) = said("".join(chunk(function_call=one) for one in told))["tool_calls"]
+            assert found == {"function": {"name": "weather", "arguments": whole}}
+    both = chunk(tool_calls=[part(0, "a", "weather", whole)], function_call=told[0])
+    assert said(both)["tool_calls"] == [call("a", "weather", whole)]
+
+
+def test_words_that_each_repeat_what_came_before_are_said_once():
+    for name in ("content", "reasoning_content", "refusal"):
+        for pieces in (GROWING, ["Bern", " and Oslo", " are sunny.", SPOKEN], ["", *GROWING]):
+            text = "".join(chunk(**{name: piece}) for piece in pieces)
+            assert said(text)[name] == SPOKEN, (name, pieces)
+
+
+@every_case(
+    "pieces", [["1", "11", "111"], ["no", "no", "no"], ["a b c", "a b c"], ["-", "--", "- x"]]
+)
+def test_words_that_a_model_repeats_stay(pieces):
+    assert said("".join(chunk(content=piece) for piece in pieces))["content"] == "".join(pieces)
+
+
+def test_growing_words_of_every_form_of_stream_are_said_once():
+    kind = "response.output_text.delta"
+    told = [{"type": kind, "output_index": 0, "delta": piece} for piece in GROWING]
+    told += [{"type": "response.completed", "response": {"status": "completed", "output": []}}]
+    found = http.answer_in("".join(event(**one) for one in told).encode(), RESPONSES)
+    assert found["output"] == [{"type": "message", "content": [{"text": SPOKEN}]}]
+    told = [{"candidates": [{"content": {"parts": [{"text": piece}]}}]} for piece in GROWING]
+    told[-1]["candidates"][0]["finishReason"] = "STOP"
+    found = http.answer_in("".join(event(**one) for one in told).encode(), GEMINI)
+    assert found["candidates"][0]["content"]["parts"] == [{"text": SPOKEN}]
+
+
+def test_a_stream_of_many_calls_takes_linear_time():
+    calls = [part(number, f"c{number}", "f", "{}") for number in range(20_000)]
+    text = "".join(chunk(tool_calls=[one]) for one in calls)
+    with quickly(6):
+        assert len(said(text)["tool_calls"]) == 20_000
 
 
 def test_calls_that_each_come_in_growing_pieces_stay_apart():

@@ -76,6 +76,13 @@ def test_kept_answers_of_no_token_are_asked_for_again(store, usage, asked):
     assert after(store, answer("stop", usage=NOTHING | usage))[1].asked == asked
 
 
+def test_kept_thinking_alone_is_the_models_as_it_was_when_it_came(store):
+    for usage in ({}, {"tokens_out": 5, "reasoning": 5}, {"estimated": True}):
+        kept = answer("stop", usage=NOTHING | usage, reasoning="Let me see.")
+        found, model = after(store, kept)
+        assert (found.reasoning, model.asked) == ("Let me see.", 0)
+
+
 def test_replay_has_no_answer_where_a_fault_is_kept(store):
     key, _ = CachedModel(Model(), store, IDENTITY)._key(ASK)
     store.put(key, answer("server_error"))

@@ -1,5 +1,6 @@
 """What a model's answers come to in a run: scored where it is the model's, an error elsewhere."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -548,18 +549,56 @@ UNREAD = {
         400,
     ),
 }
+_GROQ = json.dumps({"error": UNREAD["groq"][0]})
+_NOVA = "Model produced invalid sequence as part of ToolUse. Please refer to the guide."
+_PEG = "The model produced output that does not match the expected peg-native format"
+UNREAD |= {
+    "groq behind openrouter": (
+        {
+            "message": "Provider returned error",
+            "code": 400,
+            "metadata": {"raw": _GROQ, "provider_name": "Groq"},
+        },
+        400,
+    ),
+    "groq behind litellm": ({"message": f"litellm.BadRequestError: GroqException - {_GROQ}"}, 400),
+    "llama.cpp amid a stream": (UNREAD["llama.cpp"][0], 200),
+    "groq amid a stream": (UNREAD["groq"][0], 200),
+}
+UNTOLD = {
+    "llama.cpp, by its grammar": ({"code": 500, "message": _PEG, "type": "server_error"}, 500),
+    "bedrock": ({"message": _NOVA, "type": "ModelErrorException"}, 424),
+    "cohere": ({"message": "No valid tool call or response generated"}, 422),
+    "bedrock amid a stream": ({"message": _NOVA}, 200),
+    "bedrock behind litellm": (
+        {
+            "message": "litellm.BadRequestError: BedrockException - "
+            + json.dumps({"message": _NOVA})
+        },
+        400,
+    ),
+}
 
 
-@pytest.mark.parametrize(("error", "status"), UNREAD.values(), ids=UNREAD)
+def of_error(error, status):
+    """Return an error as a server answers it: by its status, or within a stream."""
+    if status != 200:
+        return answer({"error": error}, status)
+    data = f"data: {json.dumps({'error': error})}\n\n"
+    return Answer(data.encode(), headers={"Content-Type": "text/event-stream"})
+
+
+@pytest.mark.parametrize("served", (UNREAD | UNTOLD).values(), ids=UNREAD | UNTOLD)
 def test_calls_that_the_server_cannot_read_are_the_models_words(
-    model_server, one, tmp_path, error, status
+    model_server, one, tmp_path, served
 ):
-    server = model_server(lambda request: answer({"error": error}, status))
+    server = model_server(lambda request: of_error(*served))
     played = direct(one, tmp_path / "run", server)
     assert played.summary["stop_reasons"] == {"done": 1}
     assert (played.summary["errors"], len(server.received)) == (0, 1)
     (trajectory,) = played.folder.trajectories()
-    assert trajectory.answers == (WROTE,)
+    wrote = None if served in UNTOLD.values() else WROTE
+    assert trajectory.answers == (wrote,)
     assert trajectory.steps[-1].finish_reason == "unreadable"
     assert played.summary["metrics"]["call_recall"]["mean"] == 0.0
 
