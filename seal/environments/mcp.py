@@ -41,6 +41,7 @@ from seal.core.store import Store
 from seal.core.validation import CallValidator
 from seal.core.values import digest, json_text
 from seal.environments.mcp_servers import (
+    ACCEPTED,
     NO_ANSWER,
     TIMEOUT,
     Answer,
@@ -237,8 +238,9 @@ def _is_a_fault(entry: Mapping[str, JSON]) -> bool:
     if not isinstance(error, dict):
         return False
     said = str(error.get("message"))
-    of_the_sdk = said.startswith("Server returned an error response") or NO_ANSWER.match(said)
-    return not Answer("", None, error).is_the_tools or bool(of_the_sdk)
+    of_the_sdk = said.startswith("Server returned an error response") or said == ACCEPTED
+    of_the_sdk = of_the_sdk or bool(NO_ANSWER.match(said))
+    return not Answer("", None, error).is_the_tools or of_the_sdk
 
 
 class McpChat(Stateless):

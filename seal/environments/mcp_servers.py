@@ -280,18 +280,24 @@ _PATIENCE = 10
 _MOST_LISTED = 100_000
 _ASK_AGAIN = frozenset({429, 503})
 """Statuses of a server that has not looked at the call."""
-_INNER = frozenset({-32603, -32000})
-"""Codes of JSON-RPC for errors of the server itself."""
+_INNER = frozenset({-32603, *range(-32099, -31999)})
+"""Codes of JSON-RPC for errors of the server itself, and those that servers give meanings of their
+own."""
+_OF_HTTP = frozenset({429, 502, 503, 504})
+"""Statuses that gateways write in the place of a code."""
 _UPSTREAM = re.compile(
     r"\bupstream\b|\bECONN[A-Z]+\b|\bETIMEDOUT\b|\bEAI_AGAIN\b|socket hang up"
     r"|connect(?:ion)? (?:error|refused|reset|aborted|timed? ?out)|all connection attempts failed"
     r"|bad gateway|gateway time-?out|service (?:temporarily )?unavailable|too many requests"
+    r"|\brate.?limit(?:ed)?\b|\bthrottled\b"
     r"|\b(?:HTTP|status|error|code)\b\W{0,3}(?:code\W{0,3})?(?:429|50[234])\b",
     re.IGNORECASE,
 )
 """Words of such errors that tell of what is behind the server, and not of the call."""
 _WAITS_S = (0.5, 2.0)
 """Seconds before the further tries."""
+ACCEPTED = "server answered a request with 202 Accepted"
+"""How the SDK says that a server took a request and answers elsewhere, or never."""
 _TOLD = 500
 """Characters of a server's last words that a message repeats."""
 _UNKNOWN = re.compile(
@@ -504,11 +510,14 @@ class Session:
                         f"{self._server.masked(said)}; {_repair([status])}"
                     ) from error
                 if isinstance(error, MCPError) and error.code in self._heard.errors:
-                    is_upstream = error.code in _INNER and _UPSTREAM.search(error.message)
+                    is_upstream = error.code in _OF_HTTP or (
+                        error.code in _INNER and _UPSTREAM.search(error.message)
+                    )
                     if is_upstream and wait is not None:
                         time.sleep(wait)
                         continue
-                    if is_upstream or error.code == CONNECTION_CLOSED:
+                    unanswered = error.code == CONNECTION_CLOSED or ACCEPTED in error.message
+                    if is_upstream or unanswered:
                         raise InfrastructureError(self._broken(tool, error.message)) from error
                 if isinstance(error, MCPError) and error.code != CONNECTION_CLOSED:
                     self._check_known(tool, error.message)

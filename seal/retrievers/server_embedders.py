@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import binascii
+import logging
 import math
 import re
 from abc import ABC, abstractmethod
@@ -27,6 +28,7 @@ from seal.core.values import digest, well_formed
 from seal.retrievers.base import above_zero
 from seal.retrievers.embedders import Purpose, checked_rows
 
+_log = logging.getLogger(__name__)
 _NUMBERS: Mapping[str, type[int | float]] = {
     **dict.fromkeys(("batch_size", "dimensions", "max_tries"), int),
     **dict.fromkeys(("first_wait_s", "max_wait_s", "timeout_s"), float),
@@ -212,9 +214,9 @@ def _fault_of(rows: Sequence[Any], texts: Sequence[str]) -> str:
             f"gave zeros alone for {len(spoken)} of {counted(len(texts), 'text')}, the first "
             f"{shortened(texts[spoken[0]])}. {_REPAIR}"
         )
-    begun = {tuple(words(text[:_SEEN].casefold())) for text in texts}  # models cut what is longer
-    if len(begun) > 2 and all(row == rows[0] for row in rows):
-        return f"gave one and the same vector for {len(begun)} different texts. {_REPAIR}"
+    different = _different(texts)
+    if different > 2 and all(row == rows[0] for row in rows):
+        return f"gave one and the same vector for {different} different texts. {_REPAIR}"
     return ""
 
 
@@ -261,6 +263,8 @@ class OpenAIEmbedder(ServerEmbedder):
         super().__init__(options)
         self._form: dict[str, Any] = {"encoding_format": "float"}
         """Says what servers do anyway; a server that refuses it is not sent it again."""
+        self._model = ""
+        """As answers name it; empty: none did."""
 
     def _read(self, options: RemoteOptions) -> RemoteOptions:
         return replace(options, base_url=server_url(options.base_url, BASE_URL, OPENAI_URL))
@@ -282,6 +286,7 @@ class OpenAIEmbedder(ServerEmbedder):
         if self._options.dimensions:
             body["dimensions"] = self._options.dimensions
         answer = _posted(self._server, "/embeddings", self._form | body)
+        self._model = _one_model(self._server, answer, self._model)
         told = answer if isinstance(answer, dict) else {}
         return told["data"] if isinstance(told.get("data"), list) else told
 
@@ -300,11 +305,18 @@ _TOO_LONG = re.compile(r"\b(?:long|length|tokens|batch|too (?:large|many))\b", r
 _TOO_LARGE = re.compile(r"too large to process|physical batch size", re.IGNORECASE)
 """How llama.cpp refuses a text that is too long, by 500."""
 _AT_ONCE = re.compile(
-    r"batch size \d+ > [^\d]{0,40}(\d{1,6})|(?:at most|maximum(?: of)?|up to|more than) (\d{1,6}) "
-    r"(?:texts|documents|inputs|items|passages)",
+    r"batch size \d+ > [^\d]{0,40}(\d{1,6})"
+    r"|batch size [^\d.]{0,60}not (?:be )?(?:larger|greater|more) than (\d{1,6})"
+    r"|(?:at most|maximum(?: of)?|up to|more than) (\d{1,6}) "
+    r"(?:texts|documents|inputs|items|passages|requests)",
     re.IGNORECASE,
 )
-"""How servers refuse too many texts at once (TEI, and those that check by pydantic)."""
+"""How servers refuse too many texts at once: TEI, DashScope, Google, those that check by
+pydantic."""
+_ONE = re.compile(
+    r"\binput['\"]? (?:must|should) be a (?:string|str)\b|\bonly one input\b", re.IGNORECASE
+)
+"""How servers refuse several texts that take one alone."""
 
 
 def _posted(server: OpenAIServer, path: str, body: dict[str, Any]) -> Any:
@@ -326,6 +338,25 @@ def _refuse_errors(server: Server, answer: Any) -> None:
         raise server.transient(f"gave an error beside its answer{said}")
 
 
+def _one_model(server: Server, answer: Any, before: str) -> str:
+    """Return the model that an answer names, which must be that of the answers before.
+
+    Numbers of two models are in no relation: gateways fall back to another one without a word.
+
+    Raises:
+        TransientError: It is another.
+    """
+    told = answer.get("model") if isinstance(answer, dict) else None
+    if not isinstance(told, str) or not told:
+        return before
+    if before and told != before:
+        raise server.transient(
+            f"answered by the model {shortened(told)}, and before by {shortened(before)}. Does a "
+            "gateway fall back to it?"
+        )
+    return told
+
+
 _GIVEN = ("data", "results", "embedding", "embeddings", "predictions")
 
 
@@ -339,8 +370,10 @@ def _with_repair(
         texts: Of the request.
         of: Options by which they become fewer.
     """
-    if found := _AT_ONCE.search(error.said):
-        ways = " or ".join(f"-R {name}={found[1] or found[2]}" for name in of)
+    found, alone = _AT_ONCE.search(error.said), len(texts) > 1 and _ONE.search(error.said)
+    if found or alone:
+        most = next(filter(None, found.groups())) if found else "1"
+        ways = " or ".join(f"-R {name}={most}" for name in of)
         told = f"Send fewer texts at once: {ways}"
     elif error.refusal is not None or _TOO_LONG.search(error.said):
         longest = max(texts, key=len)
@@ -446,6 +479,11 @@ def _item_of(embedding: Any) -> Any:
     return {"embedding": inner.get("values")} if given and isinstance(inner, dict) else embedding
 
 
+def _different(texts: Sequence[str]) -> int:
+    """Return how many texts differ in what any model reads of them."""
+    return len({tuple(words(text[:_SEEN].casefold())) for text in texts})
+
+
 # -- Rerankers: vLLM, TEI, Infinity, Jina, Cohere, Voyage.
 
 _TEXTS_AT_ONCE = 100
@@ -479,17 +517,24 @@ class ServerReranker:
             ModelError: The server failed, refused, or gave no number for each text.
         """
         found: list[float] = []
+        counts: list[int] = []
+        """Of each query with different texts, how many have one and the same score."""
         for query, of_query in groupby(pairs, key=itemgetter(0)):
-            for texts in requests_of([text for _, text in of_query], self._options.batch_size):
-                found += self._asked(query, texts)
-        texts_read = {tuple(words(text[:_SEEN].casefold())) for _, text in pairs}
-        if len(texts_read) > 2 and len(set(found)) == 1:
+            texts, begins = [text for _, text in of_query], len(found)
+            for request in requests_of(texts, self._options.batch_size):
+                found += self._asked(query, request)
+            if (different := _different(texts)) > 2:
+                counts.append(different if len(set(found[begins:])) == 1 else 0)
+        flat, all_texts = sum(map(bool, counts)), _different([text for _, text in pairs])
+        is_one = len(set(found)) == 1
+        same = all_texts if is_one else max(counts, default=0)
+        said = f"gave one and the same score for {same} different texts"
+        if same > 2 and (is_one or 2 * flat > len(counts)):
             raise ModelError(
-                self._server.told(
-                    f"gave one and the same score for {len(texts_read)} different texts. Is it "
-                    "well, and this model one that ranks?"
-                )
+                self._server.told(f"{said}. Is it well, and this model one that ranks?")
             )
+        if flat:
+            _log.warning(self._server.told(f"{said}, of {flat} of {len(counts)} queries"))
         return found
 
     def _asked(self, query: str, texts: list[str]) -> list[float]:
@@ -501,7 +546,9 @@ class ServerReranker:
 
         def ask() -> list[float]:
             sent = {name: value for name, value in body.items() if name not in self._without}
-            return self._scores_in(_posted(server, "/rerank", sent), texts)
+            answer = _posted(server, "/rerank", sent)
+            self._model = _one_model(server, answer, self._model)
+            return self._scores_in(answer, texts)
 
         while True:  # ends: each refusal takes a field out
             try:
@@ -540,6 +587,8 @@ class ServerReranker:
             said += f" but for {len(found)}, so that -R batch_size={len(found)} may help"
         raise self._server.transient(f"{said}{_said_in(answer) or f': {shortened(answer)}'}")
 
+    _model = ""
+    """As answers name it; empty: none did."""
     _without: frozenset[str] = frozenset()
     """Fields that the server does not take."""
 

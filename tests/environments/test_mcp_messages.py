@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from looped import every_case
 from mcp_servers import Scripted, scripted
+from servers import Answer
 
 pytest.importorskip("mcp")
 
@@ -85,13 +86,15 @@ def error(code: int, message: str) -> dict[str, Any]:
 
 def test_an_error_of_what_is_behind_a_server_is_asked_again_and_never_the_tools(monkeypatch):
     monkeypatch.setattr("seal.environments.mcp_servers._WAITS_S", (0.01, 0.01))
-    for said in (
-        "upstream connect error: 503",
-        "connect ECONNREFUSED 10.0.0.1:443",
-        "Request failed with status code 502",
-        "Bad Gateway",
+    for code, said in (
+        (-32603, "upstream connect error: 503"),
+        (-32603, "connect ECONNREFUSED 10.0.0.1:443"),
+        (-32603, "Request failed with status code 502"),
+        (-32603, "Bad Gateway"),
+        (-32029, "Rate limit exceeded. Retry after 1s"),
+        (429, "Slow down"),
     ):
-        down = error(-32603, said)
+        down = error(code, said)
         with scripted(shop := Scripted(down, "rain", down, down, down)) as sessions:
             session = sessions.of("shop")
             assert session.call("look", {}).content == "rain" and shop.calls == 2
@@ -100,8 +103,16 @@ def test_an_error_of_what_is_behind_a_server_is_asked_again_and_never_the_tools(
             assert shop.calls == 5
 
 
+def test_a_call_that_is_taken_and_not_answered_is_the_servers():
+    with scripted(Scripted(Answer(status=202))) as sessions:
+        session = sessions.of("shop")
+        with pytest.raises(InfrastructureError, match=r"failed at 'look': .*202 Accepted"):
+            session.call("look", {})
+
+
 def test_other_errors_of_the_protocol_stay_the_tools():
-    for code, said in ((-32603, "no city of 503 letters"), (-32602, "upstream is no city")):
+    told = [(-32603, "no city of 503 letters"), (-32602, "upstream is no city")]
+    for code, said in (*told, (-32050, "the rate of the limited company")):
         with scripted(Scripted(error(code, said))) as sessions:
             assert sessions.of("shop").call("look", {}).error == {"kind": "api", "message": said}
 

@@ -226,11 +226,33 @@ def test_a_text_that_llama_cpp_cannot_process_names_the_option_that_cuts_it():
 
 @pytest.mark.parametrize(
     "said",
-    ["batch size 33 > maximum allowed batch size 32", "List should have at most 32 items"],
+    [
+        "batch size 33 > maximum allowed batch size 32",
+        "List should have at most 32 items",
+        "Value error, batch size is invalid, it should not be larger than 32.",
+        "BatchEmbedContentsRequest.requests: at most 32 requests can be in one batch",
+    ],
 )
 def test_too_many_texts_at_once_name_their_repair(said):
     with server_of(failure(422, said)) as server:
         assert "-R batch_size=32" in told(server)
+
+
+def test_a_server_that_takes_one_text_a_request_names_its_repair():
+    with server_of(failure(400, "'input' must be a string")) as server:
+        assert "-R batch_size=1" in told(server)
+
+
+def test_rows_of_another_model_than_those_before_are_the_servers_fault():
+    def script(request):
+        body = json.loads(openai_embeddings(request).body)
+        return answer({**body, "model": "small" if len(server.received) < 3 else "other"})
+
+    with ModelServer(script) as server:
+        made = embedder(server, batch_size=1, max_tries=2)
+        made.embed(["e", "ee"])
+        with pytest.raises(ModelError, match="answered by the model 'other', and before by 'sm"):
+            made.embed(["eee"])
 
 
 def test_a_body_that_is_not_packed_as_its_header_says_is_no_unreachable_server():

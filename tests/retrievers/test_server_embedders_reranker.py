@@ -130,6 +130,34 @@ def test_one_score_for_all_texts_is_no_answer():
         assert scorer(server).scores([("rain?", "a")] * 3) == [0.5] * 3
 
 
+def test_one_score_for_the_texts_of_most_queries_is_no_answer_and_of_a_few_is_told(caplog):
+    for flat, queries in ((3, 4), (1, 4)):
+
+        def script(request, flat=flat):
+            given = request.body["documents"]
+            same = int(request.body["query"]) < flat
+            rows = [{"index": n, "score": 0.0 if same else float(n)} for n in range(len(given))]
+            return answer({"results": rows})
+
+        pairs = [(str(n), text) for n in range(queries) for text in ("wet", "dry", "hot")]
+        with ModelServer(script) as server:
+            if 2 * flat > queries:
+                with pytest.raises(ModelError, match="one and the same score for 3 different"):
+                    scorer(server).scores(pairs)
+            else:
+                assert scorer(server).scores(pairs)[3:6] == [0.0, 1.0, 2.0]
+                assert "the same score for 3 different texts, of 1 of 4 queries" in caplog.text
+
+
+def test_an_answer_of_another_model_than_those_before_is_the_servers_fault():
+    def script(request):
+        model = "bge" if len(server.received) < 2 else "small"
+        return answer({"results": [{"index": 0, "score": 1.0}], "model": model})
+
+    with ModelServer(script) as server, pytest.raises(ModelError, match="by the model 'small'"):
+        scorer(server).scores([("rain?", "wet"), ("sun?", "dry")])
+
+
 def test_options_of_the_server_stand_beside_the_model(pool):
     with pytest.raises(UsageError, match="without quotes: model=openai/m,base_url=http://a/v1"):
         build_retriever("rerank", replace(pool, options={"model": "openai/m,base_url=http://a/v1"}))
