@@ -53,6 +53,8 @@ USER = "user_simulator"
 EXECUTOR = "executor"
 INFRASTRUCTURE = "infrastructure"
 """First word of the reason of a score that an infrastructure failure left without a value."""
+LARGEST_SCORE = 1e100
+"""Of any size: beyond it no variance can be computed."""
 WHOLLY = 1 - 1e-6
 """Value from which a goal, or a node of its plan, is met wholly; cells are rounded to 32 bits."""
 RATE = Scale()

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import inspect
 import logging
-import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from numbers import Real
-from sys import float_info
 from typing import Any
 
 import numpy as np
@@ -37,6 +35,7 @@ from seal.core.registry import Registry
 from seal.core.settings import check_plain, fields_of, fits, places_of, takes
 from seal.evaluation.goals import (
     JUDGED,
+    LARGEST_SCORE,
     RATE,
     Guarded,
     LeftOutMetric,
@@ -107,7 +106,9 @@ class FunctionMetric:
     def _of(self, task: Task, trajectory: Trajectory, goal: int, said: Any) -> list[Score]:
         named = said if isinstance(said, Mapping) else {self.name: said}
         known = all(
-            isinstance(name, str) and isinstance(value, (Real, np.bool_)) and math.isfinite(value)
+            isinstance(name, str)
+            and isinstance(value, (Real, np.bool_))
+            and abs(value) <= LARGEST_SCORE  # neither infinite nor no number
             for name, value in named.items()
         )
         if not named or not known:
@@ -210,7 +211,7 @@ def _is_score(score: Any, task: Task, trajectory: Trajectory) -> bool:
     if chat != (task.id, trajectory.trial) or score.goal not in range(len(task.goals)):
         return False
     # No number that is none, infinite, or beyond a float is at most this.
-    plain = isinstance(value, (int, float)) and abs(value) <= float_info.max
+    plain = isinstance(value, (int, float)) and abs(value) <= LARGEST_SCORE
     return value is None or plain
 
 

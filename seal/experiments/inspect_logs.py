@@ -32,7 +32,7 @@ from seal.core import (
 from seal.core.values import exact_json, json_text
 from seal.evaluation.scoring import GIVEN
 from seal.pools.importer import Notes, Recorded
-from seal.runs.run import RunFolder
+from seal.runs.run import RunFolder, to_resume
 
 # -- A run as a log of inspect_ai, which `inspect view` opens: version 2 of its JSON form.
 #
@@ -64,6 +64,11 @@ def log_lines(
     yield json_text(log.head(len(tasks)))[:-1] + ',"samples":[\n'
     comma = ""
     for chat, messages in heard:
+        if chat.task_id not in tasks:
+            raise DataError(
+                f"{run.path / 'tasks.jsonl'} lacks the task {shortened(chat.task_id)}, of which "
+                f"{run.trajectories_path.name} has a chat; put the file back, or {to_resume(run)}"
+            )
         sample = log.sample(tasks[chat.task_id], chat, messages, scores[chat.task_id, chat.trial])
         yield comma + json_text(sample) + "\n"
         comma = ","

@@ -7,7 +7,7 @@ import logging
 import shutil
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
 from copy import deepcopy
 from dataclasses import replace
 from itertools import zip_longest
@@ -238,7 +238,7 @@ def _score(
             journal.put_in_order(order)
         return replace(
             scorer,
-            cutoffs=_part(folder, "cutoffs", tuple[int, ...]),
+            cutoffs=_part(folder, "cutoffs", tuple[int, ...], lambda ks: min(ks, default=0) > 0),
             sandbox=_sandbox(folder) or "monty",
         ).score(folder, progress)
 
@@ -271,14 +271,14 @@ def _sandbox(folder: RunFolder) -> str:
     return str(folder.manifest()["measure"].get("sandbox", {}).get("asked", ""))
 
 
-def _part(folder: RunFolder, name: str, kind: Any) -> Any:
+def _part(
+    folder: RunFolder, name: str, kind: Any, fits: Callable[[Any], bool] = lambda value: True
+) -> Any:
     measure = folder.manifest()["measure"]
-    try:
-        return from_plain(measure[name], kind)
-    except (KeyError, DataError) as error:
-        raise DataError(
-            f"{folder.path / 'run.json'} has no usable measure.{name}; play the run again"
-        ) from error
+    with suppress(KeyError, DataError):
+        if fits(value := from_plain(measure[name], kind)):
+            return value
+    raise DataError(f"{folder.path / 'run.json'} has no usable measure.{name}; play the run again")
 
 
 def recorded_verdicts(folder: RunFolder, path: Path) -> RecordedVerdicts:

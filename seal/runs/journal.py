@@ -14,7 +14,7 @@ from typing import IO, Any, Generic, Literal, TypeVar
 
 import orjson
 
-from seal.core import DataError, Step, Trajectory
+from seal.core import DataError, Step, Trajectory, shortened
 from seal.core.files import AtomicFile, append_line, close_file, content_of, opened, repair_tail
 from seal.core.records import SCHEMAS, from_plain
 from seal.core.secrets import without_keys
@@ -392,13 +392,15 @@ class Journal(KeyedLines[Pair]):
         try:
             fields: dict[str, Any] = json_value(line)
             if fields["schema"] != SCHEMAS[Trajectory]:
-                raise DataError(f"{self.path}, line {number}: schema {fields['schema']!r}")
+                raise DataError(f"{self.path}, line {number}: schema {shortened(fields['schema'])}")
             failed = any(stop["reason"] == "error" for stop in fields["stops"])
             pair = (fields["task_id"], fields["trial"])
+            if not isinstance(pair[0], str) or type(pair[1]) is not int:
+                raise TypeError("its task_id is no text, or its trial no whole number")
         except (orjson.JSONDecodeError, KeyError, TypeError) as error:
             raise DataError(
-                f"{self.path}, line {number}: no trajectory ({error}); "
-                f"delete the line to play its task again"
+                f"{self.path}, line {number}: no trajectory, an object with schema, task_id, trial "
+                "and stops; delete the line to play its task again"
             ) from error
         self._note(pair, failed)
         return pair
@@ -534,9 +536,10 @@ def timings_of(path: Path, after: FileIndex = NOTHING) -> Iterator[dict[str, Any
                         raise TypeError("task_id is no text")
                     fields |= {"trial": int(fields["trial"]), "seconds": float(fields["seconds"])}
                 yield {**fields, "tokens": int(fields["tokens"]), "asked": asked}
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
+            except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
                 raise DataError(
-                    f"{path}, line {number}: no timing ({error}); delete the line"
+                    f"{path}, line {number}: no timing, an object with task_id, trial, started, "
+                    "seconds and tokens; delete the line"
                 ) from error
 
 

@@ -10,7 +10,6 @@ openai/gpt-4o-2024-08-06, has the price of the name without it unless it has its
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -35,6 +34,8 @@ _DATED = re.compile(r"-\d{4}-\d{2}-\d{2}$")
 _EXAMPLE = '{"date": "2026-03-01", "source": "...", "models": {"%s": {"in": 2.5, "out": 10}}}'
 
 
+_MOST = 1e9
+"""Dollars for a million tokens."""
 _LARGEST = 10_000_000
 """Bytes of a file of prices."""
 
@@ -160,9 +161,9 @@ def _price(name: str, value: Any, where: str) -> Price:
         )
     for way, dollars in value.items():
         number = isinstance(dollars, (int, float)) and not isinstance(dollars, bool)
-        if not number or not 0 <= dollars < math.inf:
+        if not number or not 0 <= dollars <= _MOST:
             raise DataError(
                 f"{where}: {shortened(name)}: {way} is {shortened(dollars)}; expected dollars "
-                "for a million tokens, a number of at least 0"
+                "for a million tokens, a number from 0 to 10^9"
             )
     return Price(float(value["in"]), float(value["out"]))

@@ -155,11 +155,15 @@ _PARTS: Mapping[str, Mapping[tuple[type, ...], tuple[str, ...]]] = {
             *(FAILED_GOLD, SCALES),
         ),
         _LIST: ("usage.roles",),
-        _COUNT: ("tasks", "errors", "skipped", "spoilt", "starred", "unfinished", "unanswered"),
+        _COUNT: (
+            *("tasks", "errors", "skipped", "spoilt", "starred", "unfinished", "unanswered"),
+            f"{LINES}.*",
+        ),
         _NUMBER: ("usage.tokens_in", "usage.tokens_out"),
     },
 }
-"""File to the types of its parts, wherever they are there; `*` is each item of a list."""
+"""File to the types of its parts, wherever they are there; `*` is each item of a list, or each
+value of an object."""
 _NEEDED = {MANIFEST: ("measure", "system"), _SUMMARY: ("metrics",)}
 """File to the parts without which it tells of no run."""
 _FIGURES = frozenset(
@@ -366,8 +370,9 @@ class RunFolder:
     def _json(self, name: str) -> dict[str, Any]:
         file = self.path / name
         if not file.is_file():
+            again = f"score the run with `seal score {self.path}`"
             raise DataError(
-                f"{self.path} has no {name}: score the run with `seal score {self.path}`"
+                f"{self.path} has no {name}: {again if name == _SUMMARY else self._repair(name)}"
             )
         try:
             version = _version_of(file.stat())
@@ -432,8 +437,8 @@ def _standing(value: Any, path: Sequence[str]) -> Iterator[Any]:
     """Yield what stands at a path; nothing where it is not there."""
     if not path:
         yield value
-    elif path[0] == "*" and isinstance(value, list):
-        for item in value:
+    elif path[0] == "*" and isinstance(value, (list, dict)):
+        for item in value.values() if isinstance(value, dict) else value:
             yield from _standing(item, path[1:])
     elif isinstance(value, dict) and path[0] in value:
         yield from _standing(value[path[0]], path[1:])

@@ -14,11 +14,11 @@ from itertools import count, islice
 from pathlib import Path
 from typing import Any, Generic
 
-from seal.core import DataError, Score
+from seal.core import DataError, Score, shortened
 from seal.core.files import opened
 from seal.core.records import SCHEMAS, Record, decode
 from seal.core.values import json_text, json_value
-from seal.evaluation.goals import INFRASTRUCTURE
+from seal.evaluation.goals import INFRASTRUCTURE, LARGEST_SCORE
 from seal.evaluation.statistics import kind_of_reason
 from seal.runs.journal import LineTail
 
@@ -26,6 +26,7 @@ from seal.runs.journal import LineTail
 
 ScoredGoal = tuple[str, int, int]
 """Task id, trial, goal."""
+_MOST_PLACES = 10**9
 _MOST_SAID = 5_000
 _LONGEST_SAID = 1_000
 """Bytes of what a line says of a metric that is remembered."""
@@ -222,7 +223,7 @@ class ScoreLines:
         of, known = self._goal(place), self._said.get(said)
         if of is not None and known is not None:
             return of, known
-        score = decode(line, Score)
+        score = _in_range(decode(line, Score))
         if of is not None and len(self._said) < _MOST_SAID and len(said) < _LONGEST_SAID:
             self._said[said] = score
         return (score.task_id, score.trial, score.goal), score
@@ -233,9 +234,24 @@ class ScoreLines:
             self._place, self._of = place, None
             if place.count(b'":') == _PLACE_FIELDS:
                 with suppress(DataError):
-                    found = decode(place + _ANYTHING, Score)
+                    found = _in_range(decode(place + _ANYTHING, Score))
                     self._of = (found.task_id, found.trial, found.goal)
         return self._of
+
+
+def _in_range(score: Score) -> Score:
+    """Return a score whose numbers are those of one: others come from outside.
+
+    Raises:
+        DataError: One is not.
+    """
+    for name, place in (("trial", score.trial), ("goal", score.goal)):
+        if not 0 <= place < _MOST_PLACES:
+            raise DataError(f"{name} {shortened(place)}: expected a whole number from 0 to 10^9")
+    for name, number in (("value", score.value), ("weight", score.weight)):
+        if number is not None and abs(number) > LARGEST_SCORE:
+            raise DataError(f"{name} {number:g}: expected a number up to {LARGEST_SCORE:g}")
+    return score
 
 
 # -- Scores gathered in columns while they are written, of which `score_table` makes a table.

@@ -20,7 +20,7 @@ from seal.core.files import AtomicFile, opened
 from seal.core.records import strict_json
 from seal.core.schemas import schema_validator
 from seal.core.store import FILE_NAME, Store, is_url
-from seal.core.values import json_value, literal_value
+from seal.core.values import json_value, literal_value, well_formed
 from seal.simulator_cache.answer_cache import (
     KIND,
     SHAPE,
@@ -158,7 +158,8 @@ def _fault(fields: Any) -> str:
     key = fields.get("key")
     if not isinstance(key, str) or len(key) != 64 or set(key) - set("0123456789abcdef"):
         return "no key of 64 hexadecimal digits"
-    if not isinstance(fields.get("created"), str):
+    created = fields.get("created")
+    if not isinstance(created, str) or well_formed(created) != created:
         return "field created"
     name = wrong_field(fields)
     return f"field {name}" if name else ""

@@ -215,7 +215,7 @@ def test_what_cannot_be_scored_says_why(tmp_path: Path, played: Path):
         rescore(played)
 
 
-@pytest.mark.parametrize("cutoffs", [["x"], None, 5, [[1]]])
+@pytest.mark.parametrize("cutoffs", [["x"], None, 5, [[1]], [], [-1]])
 def test_cutoffs_that_are_none_are_named(played: Path, cutoffs: object):
     manifest = json.loads((played / "run.json").read_text())
     manifest["measure"]["cutoffs"] = cutoffs
@@ -229,7 +229,7 @@ def test_a_timing_whose_counts_are_none_is_named(played: Path):
     timing = json.loads(path.read_text().splitlines()[0])
     timing["asked"][0]["tokens_in"] = []
     path.write_text(json.dumps(timing) + "\n")
-    told = r"timings\.jsonl, line 1: no timing \(\[\] stands for a count\); delete the line"
+    told = r"timings\.jsonl, line 1: no timing, an object with .* and tokens; delete the line"
     with pytest.raises(DataError, match=told):
         rescore(played)
 
@@ -255,6 +255,14 @@ def test_an_export_of_a_run_whose_tools_were_lost_names_the_tool(played: Path, t
     path.write_text("\n".join(kept) + "\n")
     with pytest.raises(DataError, match=f"was offered '{offered}', which is not in tools.jsonl"):
         export(StoredPool(played), "openai", tmp_path / "out")
+
+
+def test_an_export_of_a_run_whose_tasks_were_lost_names_the_task(played: Path, tmp_path: Path):
+    path = played / "tasks.jsonl"
+    (first, *kept) = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(kept))
+    with pytest.raises(DataError, match=f"lacks the task '{json.loads(first)['id']}'.*--resume"):
+        export(StoredPool(played), "inspect", tmp_path / "out")
 
 
 def test_a_judge_that_fails_to_build_leaves_the_run_as_it_was(played: Path):

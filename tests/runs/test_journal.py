@@ -85,6 +85,11 @@ def test_order_is_that_of_tasks_and_trials_and_the_last_line_of_a_pair_wins(path
         (b"[1, 2]\n", "line 2: no trajectory"),
         (b'{"schema": "trajectory/1"}\n', "line 2: no trajectory"),
         (b'{"schema": "task/1"}\n', "line 2: schema 'task/1'"),
+        (b'{"schema": ' + b"9" * 400 + b"}\n", r"line 2: schema 9+\.\.\."),
+        *(
+            (b'{"schema":"trajectory/1","stops":[],' + place + b"}\n", "line 2: no trajectory")
+            for place in (b'"task_id":[],"trial":0', b'"task_id":"a","trial":{}')
+        ),
         (b"\x00\x00\x00\n", "line 2: no trajectory"),
     ],
 )
@@ -148,6 +153,7 @@ def test_torn_timings_are_cut_off_and_what_was_spent_is_summed(tmp_path: Path):
         b'{"tokens": "many"}',
         b'{"tokens": 1, "task_id": "a", "trial": 0}',
         b'{"tokens": 1, "task_id": [], "trial": 0, "seconds": 1}',
+        b'{"tokens": 1, "task_id": "a", "trial": 0, "seconds": ' + b"9" * 400 + b"}",
         orjson.dumps({"tokens": 1, "asked": [{**asdict(Spent()), "role": "agent", "model": 0.5}]}),
         b"{oops",
     ],

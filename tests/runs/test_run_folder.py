@@ -73,6 +73,7 @@ def test_an_object_that_tells_of_no_run_is_refused_with_its_repair(
             "expected a number `metrics.calls.reasons`, got list",
         ),
         ({"usage": None}, "expected an object `usage`, got NoneType"),
+        ({"lines": {"scores.jsonl": None}}, r"expected a whole number `lines\.\*`, got NoneType"),
         ({"stop_reasons": "done"}, "expected an object `stop_reasons`, got str"),
         ({"metrics": {"calls": {"mean": float("inf")}}}, "is no JSON"),
         ({"usage": {"tokens_in": "x"}}, "expected a number `usage.tokens_in`, got str"),

@@ -79,6 +79,16 @@ def turned(line: bytes) -> bytes:
     return json.dumps(dict(sorted(json.loads(line).items()))).encode()
 
 
+@pytest.mark.parametrize(
+    ("field", "number"),
+    [("trial", 10**400), ("trial", -1), ("goal", 2**40), ("value", 1e308), ("weight", -1e101)],
+)
+def test_a_score_of_a_number_that_none_can_be_is_refused(field, number):
+    right = json.loads(encode(Score("a", 0, 0, "m", 0.5)))
+    with pytest.raises(DataError, match=rf"^{field} .{{1,110}}: expected a"):
+        ScoreLines().decode(json.dumps({**right, field: number}).encode())
+
+
 @given(st.lists(SAID, max_size=12))
 def test_what_many_lines_say_is_read_as_each_line_says_it(scores):
     lines = ScoreLines()

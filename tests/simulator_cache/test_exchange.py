@@ -124,6 +124,15 @@ def test_what_no_store_can_hold_is_counted_and_the_rest_is_imported(store, tmp_p
     assert (report.imported, dict(report.rejected)) == (1, {"not JSON": 1})
 
 
+def test_halves_of_surrogate_pairs_are_counted_and_the_rest_is_imported(store, tmp_path):
+    fields = ("key", "tool", "response", "error", "simulator", "prompt_version", "created")
+    lines = [line(**{"key": f"{n}" * 64, name: "\ud800"}) for n, name in enumerate(fields)]
+    (tmp_path / "in.jsonl").write_text("\n".join([*lines, line()]))
+    report = import_entries(store, tmp_path / "in.jsonl")
+    assert report.rejected["field created"] == 1
+    assert report.imported + sum(report.rejected.values()) == len(lines) + 1
+
+
 def test_an_entry_that_is_stored_already_stays_as_it_is(store, tmp_path):
     (tmp_path / "in.jsonl").write_text(line())
     import_entries(store, tmp_path / "in.jsonl")
