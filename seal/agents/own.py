@@ -31,6 +31,7 @@ from seal.core import (
 from seal.core.conditions import SYSTEM
 from seal.core.records import to_plain
 from seal.core.registry import name_of
+from seal.core.schemas import required_names
 from seal.core.settings import places_of, takes
 from seal.core.text import counted
 
@@ -500,7 +501,7 @@ def _documented(call: Any, tool: Tool) -> Callable[..., Any]:
     """Give a callable the name, docstring and signature of a tool."""
     given = tool.parameters.get("properties", {})
     properties = {name: s if isinstance(s, dict) else {} for name, s in given.items()}
-    required = set(tool.parameters.get("required") or ())
+    required = set(required_names(tool.parameters))
     call.__name__ = call.__qualname__ = tool.name
     lines = [f"    {name}: {schema.get('description', '')}" for name, schema in properties.items()]
     call.__doc__ = "\n".join([tool.description, *(["", "Args:", *lines] if lines else [])])

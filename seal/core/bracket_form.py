@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Self
 
+from seal.core.schemas import required_names
 from seal.core.text_formats import (
     MOST_CALLS,
     CallText,
@@ -160,8 +161,8 @@ _BOOLEANS = {"true": True, "false": False}
 def _misfits(tool: Tool, given: Mapping[str, str]) -> int:
     """Return how many arguments are not declared, or required and not given."""
     declared = tool.parameters.get("properties") or {}
-    required = tool.parameters.get("required") or ()
-    return len(given.keys() - declared.keys()) + len(set(required) - given.keys())
+    required = set(required_names(tool.parameters))
+    return len(given.keys() - declared.keys()) + len(required - given.keys())
 
 
 def _names(tools: Sequence[Tool]) -> dict[str, str]:

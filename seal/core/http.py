@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -464,9 +464,12 @@ def _chat(
     """
     answer: dict[str, Any] = {}
     choices: dict[int, dict[str, Any]] = {}
-    for chunk in chunks:
-        for choice in _objects(chunk.get("choices")):
-            _add(choices.setdefault(_index(choice) or 0, {}), choice, offered)
+    told = [_objects(chunk.get("choices")) for chunk in chunks]
+    is_one = _counts_on(told)
+    for chunk, of_chunk in zip(chunks, told, strict=True):
+        for choice in of_chunk:
+            place = 0 if is_one else _index(choice) or 0
+            _add(choices.setdefault(place, {}), choice, offered)
         rest = {name: value for name, value in chunk.items() if name != "choices"}
         answer.update((name, value) for name, value in rest.items() if value is not None)
     for choice in choices.values():
@@ -479,6 +482,21 @@ def _chat(
     answer["object"] = "chat.completion"
     answer["choices"] = [choices[index] for index in sorted(choices)]
     return answer, any(choice.get("finish_reason") for choice in choices.values())
+
+
+def _counts_on(told: Sequence[Sequence[dict[str, Any]]]) -> bool:
+    """Tell whether a server numbers the pieces of one choice, as some do, and no choices.
+
+    Several choices come in turns, or one after the other, and each ends.
+
+    Args:
+        told: The choices of each chunk.
+    """
+    pieces = [one for of_chunk in told for one in of_chunk]
+    places = [_index(one) or 0 for one in pieces]
+    alone = all(len(of_chunk) < 2 for of_chunk in told) and len(pieces) > 2
+    rising = alone and all(after == before + 1 for before, after in pairwise(places))
+    return rising and not any(one.get("finish_reason") for one in pieces[:-1])
 
 
 def _says_in_chat(chunk: dict[str, Any]) -> bool:

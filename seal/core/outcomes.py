@@ -343,8 +343,9 @@ _UNREAD_UNTOLD = re.compile(
     r"The model produced output that does not match the expected [\w.-]{1,40} format"
     r"|Model produced invalid sequence as part of ToolUse"
     r"|No valid tool call or response generated"
+    r"|Failed to parse tool call: "
 )
-"""llama.cpp (500), Bedrock (424) and Cohere (422), which do not tell what the model wrote."""
+"""llama.cpp, LM Studio (500), Bedrock (424) and Cohere (422), which tell not what was written."""
 
 
 def unread(said: str, error: Mapping[str, Any] | None = None) -> str | None:

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 from seal.core import UnknownNameError
 from seal.core.conditions import Called
 from seal.core.registry import Registry
-from seal.core.schemas import MAX_DEPTH
+from seal.core.schemas import MAX_DEPTH, required_names
 from seal.core.values import alike, canonical_json, equal, nested_deeper
 from seal.evaluation.mission_gold import Call, Graph, Turn, bits
 
@@ -131,8 +131,7 @@ def _declared(
     """Return the schemas of the arguments, and the names of those that must be given."""
     if not isinstance(schema.get("type"), str):  # an argument named `type` has a schema there
         return schema, list(required)
-    properties, more = schema.get("properties"), schema.get("required")
-    names = [*required, *(more if isinstance(more, list) else [])]
+    properties, names = schema.get("properties"), [*required, *required_names(schema)]
     return properties if isinstance(properties, Mapping) else {}, list(dict.fromkeys(names))
 
 

@@ -467,7 +467,7 @@ def _slips(
     """Return the faults that a call allows; `function` always is one."""
     properties = tool.parameters.get("properties") or {}
     given = call.arguments or {}
-    required = [name for name in tool.parameters.get("required") or () if name in given]
+    required = [name for name in required_names(tool.parameters) if name in given]
     typed = [name for name in given if _mistyped(given[name], properties.get(name)) is not None]
 
     def argument() -> ToolCall:

@@ -33,6 +33,7 @@ from seal.core import (
 from seal.core.call_formats import parse_call
 from seal.core.conditions import Called, tells_user
 from seal.core.files import content_of
+from seal.core.schemas import required_names
 from seal.core.text import counted
 from seal.core.text_formats import parse_object
 from seal.core.values import json_bytes, json_text, json_value
@@ -415,7 +416,7 @@ def _line(message: Message, name: str) -> str:
 
 def _tool_line(tool: Tool) -> str:
     properties = tool.parameters.get("properties") or {}
-    required = tool.parameters.get("required") or []
+    required = required_names(tool.parameters)
     names = ", ".join(name if name in required else f"[{name}]" for name in properties)
     return f"  {tool.name}({names}): {tool.description[:200]}"
 

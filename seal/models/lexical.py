@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from seal.core import FIND_TOOLS, JSON, Completion, Message, OptionError, Request, Tool, ToolCall
+from seal.core.schemas import required_names
 from seal.core.text import clauses, words
 from seal.core.values import canonical_json, derive_seed
 from seal.models.prompt_reading import in_words, offered_names, without_author
@@ -315,7 +316,7 @@ def random_value(schema: Mapping[str, Any], draw: random.Random, depth: int = 0)
 
 
 def _object(schema: Mapping[str, Any], draw: random.Random, depth: int) -> dict[str, JSON]:
-    required = set(schema.get("required") or ())
+    required = set(required_names(schema))
     properties = schema.get("properties") or {}
     return {
         name: random_value(_mapping(inner), draw, depth + 1)

@@ -181,6 +181,11 @@ class StoredPool:
         for tool in read_records(self.folder / TOOLS, Tool):
             if tool.id in tools:
                 raise DataError(f"{self.folder / TOOLS}: tool id {tool.id!r} stands twice")
+            if not tool.name.strip():
+                raise DataError(
+                    f"{self.folder / TOOLS}: tool {tool.id!r} has no name by which a "
+                    "model could call it; give it one"
+                )
             tools[tool.id] = tool if self._told is None else self._told(tool)
         return tools
 

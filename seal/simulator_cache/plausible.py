@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from seal.core import JSON, SimulatorError, Tool
-from seal.core.schemas import meets, schema_validator
+from seal.core.schemas import meets, required_names, schema_validator
 from seal.core.text import singular, words
 from seal.simulator_cache.shapes import LENGTH, both, listed, resolve, response_schema
 
@@ -49,6 +49,9 @@ def plausible(tool: Tool, checker: Validator, arguments: Mapping[str, JSON], see
             answer = writer.write()
         except UnsatisfiableError as error:
             reason = str(error)
+            continue
+        except OverflowError:
+            reason = "it has a number of more than 308 digits"
             continue
         if has_no_shape(checker):
             return {**arguments, **answer, **arguments}
@@ -202,7 +205,7 @@ class Writer:
 
     def _names(self, schema: dict[str, Any], depth: int) -> list[str]:
         properties = schema.get("properties", {})
-        required = list(dict.fromkeys(schema.get("required", [])))
+        required = list(dict.fromkeys(required_names(schema)))
         is_map = not properties and isinstance(schema.get("additionalProperties"), dict)
         least = int(schema.get("minProperties", 2 if is_map else 0))
         most = schema.get("maxProperties", math.inf)

@@ -443,6 +443,20 @@ def test_growing_words_of_every_form_of_stream_are_said_once():
     assert found["candidates"][0]["content"]["parts"] == [{"text": SPOKEN}]
 
 
+def test_pieces_that_a_server_numbers_as_choices_are_one_text():
+    def numbered(*indexes, ended=("stop",)):
+        ends = [None] * (len(indexes) - len(ended)) + list(ended)
+        pieces = (chunk(end, content=f"{n} ") for n, end in enumerate(ends))
+        placed = (one.replace('x": 0', f'x": {n}') for n, one in zip(indexes, pieces, strict=True))
+        found = answer_in(("".join(placed) + event(choices=[], usage=USAGE) + DONE).encode())
+        return [one["message"]["content"] for one in found["choices"]]
+
+    assert numbered(1, 2, 3, 4) == ["0 1 2 3 "]
+    assert numbered(0, 1, ended=("stop", "stop")) == ["0 ", "1 "]
+    assert numbered(0, 1, 2, ended=("stop",) * 3) == ["0 ", "1 ", "2 "]
+    assert numbered(0, 1, 0, 1, ended=("stop", "stop")) == ["0 2 ", "1 3 "]
+
+
 def test_a_stream_of_many_calls_takes_linear_time():
     calls = [part(number, f"c{number}", "f", "{}") for number in range(20_000)]
     text = "".join(chunk(tool_calls=[one]) for one in calls)

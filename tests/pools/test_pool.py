@@ -92,6 +92,9 @@ def test_repeated_ids_are_errors(folder: Path) -> None:
     write_records(folder / "tools.jsonl", [Tool("b/t/x", "x"), Tool("b/t/x", "y")])
     with pytest.raises(DataError, match="tool id 'b/t/x' stands twice"):
         load_pool(folder).tools()
+    write_records(folder / "tools.jsonl", [Tool("b/t/x", " ")])
+    with pytest.raises(DataError, match="tool 'b/t/x' has no name by which a model could call it"):
+        load_pool(folder).tools()
 
 
 @pytest.mark.parametrize(

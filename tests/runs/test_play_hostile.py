@@ -18,7 +18,17 @@ from servers import (
     nothing,
     text,
 )
-from small_pools import TOOLS, Weatherman, by_server, contents, many, play, weather_goal, write_pool
+from small_pools import (
+    TOOLS,
+    Weatherman,
+    by_server,
+    contents,
+    many,
+    play,
+    weather_goal,
+    weather_task,
+    write_pool,
+)
 
 from seal.core import (
     Completion,
@@ -497,3 +507,13 @@ def test_a_key_that_is_a_word_of_the_tasks_changes_no_verdict(
         assert "starred" not in played.summary
     assert found == [1.0, 1.0, 1.0]
     assert "it is a word there and is written as it is" in caplog.text
+
+
+@pytest.mark.parametrize("required", [[[], {}, 3], "city", {"city": 1}])
+def test_what_a_schema_requires_beside_names_costs_no_scores(tmp_path: Path, required: Any) -> None:
+    odd = replace(TOOLS[0], parameters={**TOOLS[0].parameters, "required": required})
+    pool = write_pool(tmp_path / "pool", [weather_task("Rome")])
+    write_records(pool / "tools.jsonl", [odd, *TOOLS[1:]])
+    for model in ("oracle", "lexical", "gold_calls"):
+        done = play(pool, tmp_path / model, model=model, baselines=False)
+        assert done.summary["errors"] == 0

@@ -568,6 +568,7 @@ UNREAD |= {
 UNTOLD = {
     "llama.cpp, by its grammar": ({"code": 500, "message": _PEG, "type": "server_error"}, 500),
     "bedrock": ({"message": _NOVA, "type": "ModelErrorException"}, 424),
+    "lm studio": ({"message": "Failed to parse tool call: Unexpected end of content"}, 500),
     "cohere": ({"message": "No valid tool call or response generated"}, 422),
     "bedrock amid a stream": ({"message": _NOVA}, 200),
     "bedrock behind litellm": (

@@ -275,6 +275,7 @@ def test_a_schema_that_refers_to_itself_ends():
         {"type": "integer", "minimum": 5, "maximum": 4},
         {"type": "object", "properties": {"a": {"$ref": "#"}}, "required": ["a"]},
         {"type": "string", "pattern": r"^(?=x)y$"},
+        {"type": "number", "minimum": 10**400},
     ],
 )
 def test_a_schema_that_no_answer_fits_is_named_with_the_repair(schema):
