@@ -57,13 +57,21 @@ class Config:
         for parameter in command.params:
             flag = long_name(parameter)
             value = self._value(flag, repeats_of(parameter)) if flag else None
+            if isinstance(value, bool) and not getattr(parameter, "is_flag", False):
+                is_set = json.dumps(value)
+                raise DataError(
+                    f"{FILE}: {flag} = {is_set}; expected a value, as --{flag} takes it"
+                )
             if value is not None:
                 found[parameter.name] = value
         return found
 
-    def origin(self, parameter: Any) -> str:
-        """Return a sentence that says where a bad value stands, if not on the command line."""
-        flag = long_name(parameter) if parameter is not None else None
+    def origin(self, flag: str | None) -> str:
+        """Return a sentence that says where a bad value stands, if not on the command line.
+
+        Args:
+            flag: Its long name without dashes; None: it is no flag's.
+        """
         if flag is None:
             return ""
         if variable(flag) in self.environment:

@@ -13,6 +13,9 @@ from seal.cli.verbs import GROUPS, VERBS, load
 _REFUSED = re.compile(r"Input should be a valid (integer|number).*|Value error, ")
 """How the library below the command line refuses a word: that is no number, or none of several."""
 
+_OF_A_FLAG = re.compile(r"--([a-z][a-z-]*) [^:]*: expected ")
+"""Begins what is said of a value that the type of a setting refuses."""
+
 _HELP = """\
 Usage: seal VERB [OPTIONS] ...
 
@@ -88,7 +91,7 @@ def _call(verb: str, words: list[str]) -> int:
     import typer
     from typer.main import get_command
 
-    from seal.cli.config import Config
+    from seal.cli.config import Config, long_name
     from seal.cli.failure import tell
     from seal.cli.words import FORMER
     from seal.core import UsageError
@@ -104,8 +107,14 @@ def _call(verb: str, words: list[str]) -> int:
             outcome = command.invoke(context)
     except typer.Exit as end:
         return end.exit_code
+    except UsageError as error:
+        named = _OF_A_FLAG.match(str(error))
+        if origin := config.origin(named and named[1]):
+            error.args = (f"{str(error).rstrip('.')}.{origin}",)
+        raise
     except typer.TyperException as error:
-        origin = config.origin(getattr(error, "param", None))
+        parameter = getattr(error, "param", None)
+        origin = config.origin(None if parameter is None else long_name(parameter))
         text = _REFUSED.sub(_expected, error.format_message()).replace("\n\t", " ").rstrip(".")
         stop = "" if text.endswith("?") else "."
         at = getattr(error, "ctx", None)

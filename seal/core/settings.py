@@ -326,7 +326,10 @@ def check_fields(record: Any, **flags: str) -> None:
             flag = flags.get(name, name)
             if get_origin(one) is Literal:
                 raise UnknownNameError(f"value of {flag}", str(wrong), get_args(one))
-            raise UsageError(f"--{flag.replace('_', '-')} {wrong}: expected {_expected(one)}")
+            told = _expected(one)
+            if isinstance(wrong, float) and not math.isfinite(wrong):
+                told = told.replace("a number", "a finite number")
+            raise UsageError(f"--{flag.replace('_', '-')} {wrong}: expected {told}")
 
 
 def _beyond(value: Any, kind: Any) -> Iterator[tuple[Any, Any]]:

@@ -35,6 +35,24 @@ def test_a_bad_value_says_where_it_stands(seal, tmp_path: Path) -> None:
     assert "seal.toml" in failed.stderr
 
 
+def test_a_value_out_of_its_range_says_where_it_stands(seal, tmp_path: Path) -> None:
+    told = "Unless it is on the command line, it "
+    for value in ("0", "-4"):
+        said = seal("run", SEAL_TOP_K=value).stderr
+        assert f"--top-k {value}: expected a whole number of at least 1. {told}is the value" in said
+    (tmp_path / "seal.toml").write_text("top-k = 0\n")
+    assert f"of at least 1. {told}stands in seal.toml." in seal("run").stderr
+    (tmp_path / "seal.toml").unlink()
+    assert seal("run", "--top-k", "0").stderr.endswith("expected a whole number of at least 1\n")
+
+
+@pytest.mark.parametrize("line", ["trials = true", "temperature = false", "model = true"])
+def test_a_truth_in_the_place_of_a_value_is_refused(seal, tmp_path: Path, line: str) -> None:
+    (tmp_path / "seal.toml").write_text(line)
+    failed = seal("run")
+    assert failed.returncode == 2 and f"seal.toml: {line}; expected a value" in failed.stderr
+
+
 def test_an_empty_variable_is_no_setting(seal) -> None:
     assert "--limit -4" in seal("run", "--limit", "-4", SEAL_TOP_K="").stderr
 

@@ -43,8 +43,9 @@ def test_retrieval_refuses_a_key_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("setting", "value", "told"),
     [
-        ("max_seconds", float("nan"), "--max-seconds nan: expected a number above 0"),
-        ("temperature", float("nan"), "--temperature nan: expected a number of at least 0"),
+        ("max_seconds", float("nan"), "--max-seconds nan: expected a finite number above 0"),
+        ("temperature", float("nan"), "--temperature nan: expected a finite number of at least 0"),
+        ("temperature", float("inf"), "--temperature inf: expected a finite number of at least 0"),
         ("temperature", -1.0, "--temperature -1.0: expected a number of at least 0"),
         ("seed", 2**63, "expected a whole number of at most 18 digits"),
     ],
