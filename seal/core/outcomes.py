@@ -294,7 +294,7 @@ _TOO_LONG = re.compile(
 _FILTER_CODES = re.compile(
     r"\bcontent_filter\b|content_policy_violation|ContentPolicyViolationError"
     r"|ResponsibleAIPolicyViolation|data_?inspection_?failed|sensitive_words_detected"
-    r"|PROHIBITED_CONTENT",
+    r"|PROHIBITED_CONTENT|\A1301\b",  # Zhipu, whose words any error might have
     re.IGNORECASE,
 )
 _FILTER = re.compile(
@@ -304,7 +304,7 @@ _FILTER = re.compile(
     r"|flagged as potentially violating"
     r"|violates? (?:our|usage|the) (?:usage |content )?(?:polic|guid)"
     r"|safety system|data_?inspection_?failed|inappropriate content|Content Exists Risk"
-    r"|\b(?:in|out)put new_sensitive\b|敏感内容"  # MiniMax; Zhipu
+    r"|\b(?:in|out)put new_sensitive\b"  # MiniMax
     r"|sensitive_words_detected|requires moderation|PROHIBITED_CONTENT|blocked by (?:the )?safety",
     re.IGNORECASE,
 )

@@ -198,7 +198,6 @@ FILTERS = {
     ),
     "xai": (403, "Content violates usage guidelines."),
     "minimax": (400, "input new_sensitive"),
-    "zhipu": (400, "系统检测到输入或生成内容可能包含不安全或敏感内容"),
     "openrouter": (403, "openai/x requires moderation on OpenRouter. Your input was flagged."),
 }
 OTHERS = {
@@ -251,6 +250,9 @@ def test_other_refusals_are_no_outcome_of_the_model(status, said):
 def test_a_code_says_more_than_words_and_a_status_more_than_a_code():
     assert refusal_of(400, "no", "context_length_exceeded") == "context_overflow"
     assert refusal_of(400, "function 'f'", "content_filter invalid_request_error") == "filtered"
+    zhipu = "系统检测到输入或生成内容可能包含不安全或敏感内容"
+    assert refusal_of(400, zhipu, "1301") == "filtered"
+    assert refusal_of(400, zhipu) is refusal_of(400, zhipu, "1210") is None
     for status in (401, 402, 404, 408, 409, 425, 429, 502, 503, 504, 529):
         assert refusal_of(status, "maximum context length", "context_length_exceeded") is None
         assert refusal_of(status, "blocked by safety", "content_filter") is None
