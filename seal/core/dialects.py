@@ -159,6 +159,15 @@ def calls_written(text: str, offered: Container[str]) -> list[WrittenCall]:
     return [one for one in named if one.name in offered]
 
 
+def calls_thought(text: str, offered: Container[str]) -> list[WrittenCall]:
+    """Return the calls that thinking holds, after which nothing was said; as `calls_written`.
+
+    Bare JSON may end it, on lines of its own.
+    """
+    bare = _FENCES.sub("", text).rstrip()
+    return calls_written(text, offered) or calls_written(bare[bare.rfind("\n{") + 1 :], offered)
+
+
 def _python(text: str) -> Iterator[WrittenCall]:
     """Read `[f(a=1), g()]`, which is never evaluated."""
     try:

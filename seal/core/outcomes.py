@@ -294,7 +294,7 @@ _TOO_LONG = re.compile(
 _FILTER_CODES = re.compile(
     r"\bcontent_filter\b|content_policy_violation|ContentPolicyViolationError"
     r"|ResponsibleAIPolicyViolation|data_?inspection_?failed|sensitive_words_detected"
-    r"|PROHIBITED_CONTENT|\A1301\b",  # Zhipu, whose words any error might have
+    r"|PROHIBITED_CONTENT|(?<!\S)1301(?!\S)",  # Zhipu, whose words any error might have
     re.IGNORECASE,
 )
 _FILTER = re.compile(

@@ -213,7 +213,7 @@ class _Totals:
     def _end(self, step: Step, finish: str) -> None:
         """Count what a server said of the end of a reply, and calls that it left in the text."""
         # Of servers alone: other runs do not load what their words mean.
-        from seal.core.dialects import calls_written
+        from seal.core.dialects import calls_thought, calls_written
         from seal.core.outcomes import IN_TEXT, is_known
 
         if not is_known(finish):
@@ -226,7 +226,7 @@ class _Totals:
             if is_silent and self.form is not None:
                 self.in_text["thoughts"] += bool(self.form.read(step.reasoning, self.names).calls)
             elif is_silent:
-                self.in_text["thoughts"] += bool(calls_written(step.reasoning, self.names))
+                self.in_text["thoughts"] += bool(calls_thought(step.reasoning, self.names))
             elif self.form is None:
                 self.in_text["left"] += bool(calls_written(step.content, self.names))
 

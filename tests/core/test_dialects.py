@@ -5,7 +5,7 @@ from looped import every_case
 from quickly import quickly
 
 from seal.core import Tool
-from seal.core.dialects import DIALECTS, called_name, calls_written, read_calls
+from seal.core.dialects import DIALECTS, called_name, calls_thought, calls_written, read_calls
 
 CITY = {
     "type": "object",
@@ -99,6 +99,16 @@ def test_two_calls_are_two():
 )
 def test_words_are_no_calls(text):
     assert calls_written(text, ["get_weather"]) == []
+
+
+def test_a_bare_call_at_the_end_of_thinking_is_told_and_one_amid_it_is_not():
+    bare = '{"name": "get_weather", "arguments": {"city": "Bern"}}'
+    for thought in (bare, f"I need it.\n{bare}\n", f"I need it.\n\n```json\n{bare}\n```"):
+        assert [one.name for one in calls_thought(thought, ["get_weather"])] == ["get_weather"]
+    for thought in (f"I need it.\n{bare}\nOr not?", f"As {bare}", f"Hm.\n{bare[:-1]}"):
+        assert calls_thought(thought, ["get_weather"]) == []
+    with quickly(2.0):
+        calls_thought("\n{" * 100_000, ["get_weather"])
 
 
 def test_bare_calls_that_the_tool_does_not_take_stay_words():
