@@ -275,6 +275,10 @@ def kind_of_reason(reason: str) -> str:
     return reason.partition(":")[0] or "no reason given"
 
 
+MOST_GROUPS = 1_000
+"""Of one run: each takes milliseconds, and kilobytes of its summary."""
+
+
 @dataclass(slots=True)
 class _Column:
     """The scores of one metric, as numbers alone."""
@@ -340,6 +344,19 @@ class Summariser:
             self._set_of_task.append(self._sets.setdefault(names, len(self._sets)))
         return self._tasks[task_id]
 
+    @property
+    def groups_left_out(self) -> int:
+        """How many groups have no entries, for there are too many: those with the fewest tasks."""
+        return max(0, len({group for names in self._sets for group in names}) - MOST_GROUPS)
+
+    def _groups_shown(self) -> list[str]:
+        """Return the groups that have entries."""
+        sizes: Counter[str] = Counter()
+        tasks = Counter(self._set_of_task)
+        for names, place in self._sets.items():
+            sizes.update(dict.fromkeys(names, tasks[place]))
+        return sorted(sorted(sizes, key=lambda group: (-sizes[group], group))[:MOST_GROUPS])
+
     def metrics(self) -> dict[str, dict[str, Any]]:
         """Return {metric: {mean, n, undefined, low, high, ..., by: {group: the same}}}.
 
@@ -353,16 +370,16 @@ class Summariser:
         benchmark brought. `BALANCED` follows the verdict on calls that it balances.
         """
         found: dict[str, dict[str, Any]] = {}
+        groups = self._groups_shown()
         for name, column in self._columns.items():
-            found[name] = self._metric(name, column)
+            found[name] = self._metric(name, column, groups)
             if 0 < sum(column.unneeded) < len(column.unneeded):
-                found[BALANCED] = self._metric(BALANCED, column)
+                found[BALANCED] = self._metric(BALANCED, column, groups)
         return found
 
-    def _metric(self, name: str, column: _Column) -> dict[str, Any]:
+    def _metric(self, name: str, column: _Column, groups: Sequence[str]) -> dict[str, Any]:
         entry = self._entry(name, "", column)
         entry |= {"own": True} if column.own else {}
-        groups = sorted({group for names in self._sets for group in names})
         by = {group: self._entry(name, group, column) for group in groups}
         entry["by"] = {group: own for group, own in by.items() if own["n"] or own["undefined"]}
         return entry

@@ -10,6 +10,7 @@ from seal.core.secrets import IN_PLACE
 from seal.core.text import counted, one_line, printable
 from seal.evaluation.goals import INFRASTRUCTURE
 from seal.evaluation.scoring import INSTRUCTION
+from seal.evaluation.statistics import MOST_GROUPS
 from seal.report.grids import frequent
 from seal.report.lanes import (
     Lane,
@@ -126,6 +127,11 @@ def outcome_notes(summary: Mapping[str, Any]) -> Iterator[str]:
         yield (
             f"warning: a service's key or password stood in {counted(starred, 'chat')}, and is "
             f"{IN_PLACE} there; if it is a word of the benchmark, give the server another key"
+        )
+    if left_out := summary.get("groups_left_out"):
+        yield (
+            f"breakdowns by tag have the {MOST_GROUPS:,} groups of the most tasks; left out: "
+            f"{counted(left_out, 'group')}"
         )
     if spoilt := summary.get("spoilt"):
         repair = (

@@ -157,7 +157,7 @@ _PARTS: Mapping[str, Mapping[tuple[type, ...], tuple[str, ...]]] = {
         _LIST: ("usage.roles",),
         _COUNT: (
             *("tasks", "errors", "skipped", "spoilt", "starred", "unfinished", "unanswered"),
-            f"{LINES}.*",
+            *(f"{LINES}.*", "groups_left_out"),
         ),
         _NUMBER: ("usage.tokens_in", "usage.tokens_out"),
     },

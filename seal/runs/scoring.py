@@ -535,6 +535,7 @@ def _summary(
         **({"own_models": totals.own_models} if totals.own_models else {}),
         **({"spoilt": totals.spoilt} if totals.spoilt else {}),
         **({"starred": totals.starred} if totals.starred else {}),
+        **({"groups_left_out": left_out} if (left_out := summariser.groups_left_out) else {}),
         **({"unrecorded": unrecorded} if unrecorded else {}),
         **({"unserved": dict(sorted(totals.unserved.items()))} if totals.unserved else {}),
         **({"unanswered": totals.unanswered} if totals.unanswered else {}),

@@ -8,9 +8,11 @@ import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from quickly import quickly
 
 from seal.core import Score, Task
-from seal.evaluation.statistics import Summariser, groups_of
+from seal.evaluation.statistics import MOST_GROUPS, Summariser, groups_of
+from seal.report.run_results import outcome_notes
 
 
 def score(task: str, value: float | None, **fields: Any) -> Score:
@@ -34,6 +36,19 @@ def test_summary_has_mean_counts_and_groups() -> None:
     assert found["by"]["G1"] == {"mean": 0.5, "n": 2, "undefined": 0, **bounds}
     assert found["by"]["G2"]["mean"] is None
     assert found["by"]["G2"]["undefined"] == 1
+
+
+def test_of_thousands_of_groups_those_of_the_most_tasks_have_entries() -> None:
+    groups = {str(n): ["all", f"n={n}", f"half={n % 2}"] for n in range(MOST_GROUPS)}
+    summariser = Summariser(groups)
+    with quickly(4.0):
+        for task in groups:
+            summariser.add(score(task, 1.0))
+        found = summariser.metrics()["m"]["by"]
+    assert len(found) == MOST_GROUPS and {"all", "half=0", "half=1"} <= found.keys()
+    assert summariser.groups_left_out == 3
+    (note,) = outcome_notes({"groups_left_out": 3})
+    assert note.endswith("the 1,000 groups of the most tasks; left out: 3 groups")
 
 
 def test_micro_mean_weighs_by_denominator_where_weights_differ() -> None:
