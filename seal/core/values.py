@@ -11,6 +11,7 @@ import threading
 import tomllib
 import unicodedata
 import warnings
+from codecs import BOM_UTF8
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from datetime import date
@@ -64,6 +65,8 @@ def json_value(text: bytes | str) -> Any:
             reads (4,300).
     """
     raw = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    if raw.startswith(BOM_UTF8):  # as Windows writes files
+        text = raw = raw.removeprefix(BOM_UTF8)
     digits = raw.translate(_DIGITS)
     if not any(long in digits for long in _LONG):
         return orjson.loads(text)

@@ -179,6 +179,7 @@ def _kept(scores: Path) -> ScoreTable | None:
     """Return the table that stands beside a file of scores; None: none, or not of these scores."""
     path = scores.with_name(COLUMNS)
     try:
+        opened(path).close()  # else a pipe waits for its writer
         with zipfile.ZipFile(path) as packed:
             size = sum(part.file_size for part in packed.infolist())
         if size > scores.stat().st_size:  # the columns of its lines are a fraction of them

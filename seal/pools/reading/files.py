@@ -686,7 +686,7 @@ def lines_of(path: Path) -> Iterator[bytes]:
         return
     size = path.stat().st_size
     try:
-        with closing(gzip.open(path)) as file:
+        with opened(path) as packed, closing(gzip.GzipFile(fileobj=packed)) as file:
             yield from _bounded(file, path, size)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise DataError(f"{path}: no whole gzip file: {error}; fetch it again") from error

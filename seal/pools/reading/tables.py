@@ -101,6 +101,7 @@ def parquet_records(path: Path, columns: Sequence[str] = ()) -> Iterator[Placed]
     from pyarrow import ArrowException
 
     try:
+        opened(path).close()  # else a pipe waits for its writer
         with parquet.ParquetFile(path) as file:
             names = file.schema_arrow.names
             _check_distinct(str(path), names)
@@ -114,8 +115,9 @@ def parquet_records(path: Path, columns: Sequence[str] = ()) -> Iterator[Placed]
             for number, row in enumerate(rows):
                 yield Placed(f"{path}, row {number}", row)
     except (ArrowException, OSError, *_BAD_CELLS) as error:
+        why = getattr(error, "strerror", None) or error
         raise DataError(
-            f"{path}: not readable as Parquet: {error}; is the file cut or damaged? Fetch it again"
+            f"{path}: not readable as Parquet: {why}; is the file cut or damaged? Fetch it again"
         ) from error
 
 

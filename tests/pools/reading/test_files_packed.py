@@ -1,6 +1,7 @@
 """Packed files unpack as far as can be trusted, and names in data stay in their folder."""
 
 import gzip
+import os
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from seal.core import DataError
 from seal.core.files import within
 from seal.pools.reading.files import json_lines, lines_of
-from seal.pools.reading.tables import parquet_records
+from seal.pools.reading.tables import parquet_records, rows
 
 
 def packed(folder: Path, content: bytes) -> Path:
@@ -70,3 +71,10 @@ def test_a_name_in_data_does_not_leave_its_folder(tmp_path: Path, name: object) 
 
 def test_a_name_in_data_may_lead_below_its_folder(tmp_path: Path) -> None:
     assert within(tmp_path, "size-10/run") == tmp_path / "size-10" / "run"
+
+
+@pytest.mark.parametrize("name", ["q.jsonl.gz", "q.parquet", "q.arrow", "q.jsonl", "q.csv"])
+def test_a_pipe_that_is_named_as_a_table_is_not_waited_for(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    with pytest.raises((DataError, OSError), match="it is a pipe, and no file"):
+        list(rows(tmp_path / name))
