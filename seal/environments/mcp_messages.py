@@ -29,16 +29,18 @@ class Heard:
     errors: set[int] = field(default_factory=set)
     """Codes of errors that the server itself has sent."""
     scope: Any = None
-    """Of the call that waits for an answer; None: none does."""
+    """Of the request that waits for an answer; None: none does."""
+    is_call: bool = False
+    """Whether that calls a tool; False: it asks for a list."""
 
-    def begin(self, scope: Any) -> None:
-        """Forget what was heard before a call."""
+    def begin(self, scope: Any, is_call: bool = True) -> None:
+        """Forget what was heard before a request."""
         self.statuses.clear()
         self.errors.clear()
-        self.fault, self.result, self.scope = "", None, scope
+        self.fault, self.result, self.scope, self.is_call = "", None, scope, is_call
 
     def refuse(self, why: str) -> None:
-        """Let the call that waits end: its answer has come, and nobody can read it."""
+        """Let the request that waits end: its answer has come, and nobody can read it."""
         if self.scope is not None:
             self.fault = self.fault or why
             self.scope.cancel()
@@ -85,7 +87,12 @@ def _kept(message: Any, heard: Heard) -> Any:
     body = message.message
     if isinstance(body, JSONRPCError):
         heard.errors.add(body.error.code)
-    elif isinstance(body, JSONRPCResponse) and heard.scope is not None and _is_of_a_call(body):
+    elif (
+        isinstance(body, JSONRPCResponse)
+        and heard.scope is not None
+        and heard.is_call
+        and _is_of_a_call(body)
+    ):
         fault = mend(body.result)
         if fault:
             heard.refuse(fault)

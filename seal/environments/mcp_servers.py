@@ -277,7 +277,7 @@ LONGEST = 1_000_000
 """Characters of an answer; of a longer one the model is told its length alone."""
 _PATIENCE = 10
 """A call that reports progress may take as many times the seconds of silence."""
-_MOST_LISTED = 100_000
+_MOST_LISTED, _MOST_PAGES = 100_000, 2_000
 _ASK_AGAIN = frozenset({429, 503})
 """Statuses of a server that has not looked at the call."""
 _INNER = frozenset({-32603, *range(-32099, -31999)})
@@ -607,10 +607,10 @@ class Session:
         found: list[dict[str, JSON]] = []
         seen: set[str | None] = set()
         cursor: str | None = None
-        while cursor not in seen and len(found) <= _MOST_LISTED:
+        while cursor not in seen and len(found) <= _MOST_LISTED and len(seen) < _MOST_PAGES:
             seen.add(cursor)
             try:
-                page = self._portal.call(partial(ask, cursor=cursor))
+                page = self._portal.call(self._page, partial(ask, cursor=cursor))
             except Exception as error:  # whatever the SDK or the network raises
                 if cursor == "":
                     break
@@ -629,6 +629,22 @@ class Session:
         # An empty cursor names a further page at some servers, and the first again at others.
         told: list[dict[str, JSON]] = self._server.masked(found)
         return told
+
+    async def _page(self, ask: Callable[[], Awaitable[Any]]) -> Any:
+        """Return a page of a list.
+
+        Raises:
+            ValueError: It has come, and nobody can read it.
+        """
+        import anyio
+
+        with anyio.CancelScope() as scope:
+            self._heard.begin(scope, is_call=False)
+            try:
+                return await ask()
+            finally:
+                self._heard.scope = None
+        raise ValueError(self._heard.fault)
 
     async def _asked(self, tool: str, arguments: dict[str, JSON]) -> Any:
         """Return the result of a call.

@@ -12,7 +12,7 @@ from servers import Answer
 
 pytest.importorskip("mcp")
 
-from seal.core import InfrastructureError
+from seal.core import DataError, InfrastructureError
 from seal.core.values import json_text
 from seal.environments.mcp_messages import mend
 from seal.environments.mcp_servers import McpServer, Sessions
@@ -169,6 +169,28 @@ def test_a_line_that_was_to_be_an_answer_is_no_silence(line):
         with pytest.raises(InfrastructureError, match="failed at 'look'"):
             session.call("look", {"line": line})
         assert session.call("look", {"line": GOOD}).content == "sunny"
+
+
+def test_a_list_that_nobody_can_read_is_no_silence():
+    for name, said in ((r"\ud83d", "surrogate|escape|JSON"), ('x" + "[" * 3 + "', "")):
+        code = LINES.replace("VERSION", "2025-06-18").replace('"look"', f'"{name}"')
+        servers = {"shop": McpServer((sys.executable, "-c", code))}
+        with Sessions(servers, 60) as sessions:
+            if said:
+                with pytest.raises(
+                    InfrastructureError, match=f"does not list its tools: .*({said})"
+                ):
+                    sessions.of("shop")
+            else:
+                assert [one["name"] for one in sessions.of("shop").listing().tools] == ["x[[["]
+
+
+def test_a_list_whose_every_page_names_another_has_an_end(monkeypatch):
+    monkeypatch.setattr("seal.environments.mcp_servers._MOST_PAGES", 5)
+    shop = Scripted()
+    shop.pages = lambda cursor: {"tools": [], "nextCursor": str(int(cursor or 0) + 1)}
+    with scripted(shop) as sessions, pytest.raises(DataError, match="its list of tools has no end"):
+        sessions.of("shop")
 
 
 def test_other_lines_and_odd_notifications_are_passed_over(tmp_path):
