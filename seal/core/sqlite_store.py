@@ -232,6 +232,9 @@ class SqliteAnswers:
                 raise self._unusable(str(error)) from error
             if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_FULL:
                 raise self._unusable("the disk is full; make room and try again") from error
+            if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_IOERR:
+                why = f"{error}; make room, or see whether its disk is sound, and try again"
+                raise self._unusable(why) from error
             raise InfrastructureError(f"{self.location} cannot be opened: {error}") from error
         except sqlite3.DatabaseError as error:
             raise foreign(self.location, str(error)) from error

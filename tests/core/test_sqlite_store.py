@@ -1,6 +1,8 @@
 """A file of answers that is damaged, full or only readable keeps what it holds, and says so."""
 
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -71,6 +73,13 @@ def test_a_file_that_others_use_is_not_salvaged(tmp_path: Path) -> None:
         with pytest.raises(InfrastructureError, match=r"is in use: .* stop its runs first"):
             store.salvage()
     assert not path.with_name("answers.sqlite.damaged").exists()
+
+
+def test_a_disk_that_takes_no_further_byte_is_told_with_its_repair(tmp_path: Path) -> None:
+    code = f"from seal.core.store import Store; Store({str(tmp_path / 'answers.sqlite')!r})"
+    command = f"ulimit -f 1; exec {sys.executable} -c {shlex.quote(code)}"
+    ended = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+    assert re.search(r"opened: .*; make room.*; give another --cache-dir", ended.stderr)
 
 
 class Full(SqliteAnswers):

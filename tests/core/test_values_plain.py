@@ -180,5 +180,5 @@ def test_what_is_no_json_is_a_type_error() -> None:
 
 
 def test_a_byte_order_mark_before_json_is_left_out():
-    for text in ('\ufeff{"a": 1}', '\ufeff[99999999999999999999]'):
+    for text in ('\ufeff{"a": 1}', "\ufeff[99999999999999999999]"):
         assert json_value(text) == json_value(text.encode()) == json.loads(text[1:])
