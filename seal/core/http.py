@@ -721,9 +721,9 @@ def _merged(old: Any, new: Any, name: str) -> Any:
     if isinstance(old, str) and isinstance(new, str) and name not in _WHOLE:
         return old + new
     if isinstance(old, (str, list)) and isinstance(new, (str, list)) and name not in _WHOLE:
-        grown = _parts_of(old)
-        grown += _parts_of(new)  # in its place: a copy for each part takes quadratic time
-        return grown
+        parts = _parts_of(old)
+        parts += _parts_of(new)  # in its place: a copy for each part takes quadratic time
+        return parts
     if isinstance(old, dict) and isinstance(new, dict):
         grown = dict(old)
         _merge(grown, new)

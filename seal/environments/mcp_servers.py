@@ -23,11 +23,13 @@ from seal.core import (
     JSON,
     DataError,
     InfrastructureError,
+    OverdueError,
     UsageError,
     first_fault,
     needing,
     shortened,
 )
+from seal.core.concurrency import seconds_left
 from seal.core.files import content_of
 from seal.core.secrets import SHORTEST_IN_FILES, check_url, is_secret, note_keys, public_url
 from seal.core.values import digest, json_text, json_value, well_formed
@@ -473,6 +475,7 @@ class Session:
             SessionEndedError: The server knows the session no more, or answers no message.
             InfrastructureError: It refuses by a status of HTTP, fails to reach what is behind it,
                 sends what nobody can read, or does not have the tool.
+            OverdueError: It is still at work when the time of the chat is up.
         """
         label = self._server.label(self._name)
         self.check(tool)
@@ -481,8 +484,11 @@ class Session:
 
         for wait in (*_WAITS_S, None):
             try:
-                result = self._portal.call(self._asked, tool, arguments)
+                result = self._portal.call(self._asked, tool, arguments, seconds_left())
             except TimeoutError:
+                if not seconds_left():
+                    said = f"{label} was still at work when the time was up"
+                    raise OverdueError(said) from None
                 if self._heard.fault:
                     raise InfrastructureError(self._broken(tool, self._heard.fault)) from None
                 said = f"{self._name} gave no answer for {self._timeout:g} s."
@@ -646,11 +652,11 @@ class Session:
                 self._heard.scope = None
         raise ValueError(self._heard.fault)
 
-    async def _asked(self, tool: str, arguments: dict[str, JSON]) -> Any:
-        """Return the result of a call.
+    async def _asked(self, tool: str, arguments: dict[str, JSON], left: float) -> Any:
+        """Return the result of a call, which may take so many seconds more.
 
         Raises:
-            TimeoutError: The server was silent for too long.
+            TimeoutError: The server was silent for too long, or the time is up.
         """
         import anyio
 
@@ -658,10 +664,10 @@ class Session:
 
         async def heard(*progress: object) -> None:
             del progress
-            longest = begun + self._timeout * _PATIENCE
+            longest = begun + min(self._timeout * _PATIENCE, left)
             scope.deadline = min(anyio.current_time() + self._timeout, longest)
 
-        with anyio.CancelScope(deadline=begun + self._timeout) as scope:
+        with anyio.CancelScope(deadline=begun + min(self._timeout, left)) as scope:
             self._heard.begin(scope)
             try:
                 return await self._client.call_tool(

@@ -105,12 +105,7 @@ class FunctionMetric:
 
     def _of(self, task: Task, trajectory: Trajectory, goal: int, said: Any) -> list[Score]:
         named = said if isinstance(said, Mapping) else {self.name: said}
-        known = all(
-            isinstance(name, str)
-            and isinstance(value, (Real, np.bool_))
-            and abs(value) <= LARGEST_SCORE  # neither infinite nor no number
-            for name, value in named.items()
-        )
+        known = all(isinstance(name, str) and _is_number(named[name]) for name in named)
         if not named or not known:
             raise _unusable(self.name, said, task, _EXPECTED)
         return [
@@ -210,9 +205,14 @@ def _is_score(score: Any, task: Task, trajectory: Trajectory) -> bool:
     chat, value = (score.task_id, score.trial), score.value
     if chat != (task.id, trajectory.trial) or score.goal not in range(len(task.goals)):
         return False
-    # No number that is none, infinite, or beyond a float is at most this.
-    plain = isinstance(value, (int, float)) and abs(value) <= LARGEST_SCORE
+    plain = isinstance(value, (int, float)) and _is_number(value)
     return value is None or plain
+
+
+def _is_number(value: Any) -> bool:
+    is_real = isinstance(value, (Real, np.bool_))
+    # No number that is none is between two others.
+    return is_real and bool(-LARGEST_SCORE <= value <= LARGEST_SCORE)
 
 
 def _name(what: Any) -> str:

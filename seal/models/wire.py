@@ -30,6 +30,8 @@ _OF_TOOLS = frozenset({"parallel_tool_calls", "tool_choice"})
 
 _EXTRA = "extra_content"
 """What a server wants back with one call, such as Google's signature of a thought."""
+_IN_ID = "__thought__"
+"""Marks such a signature within the id of a call (LiteLLM)."""
 
 
 class MalformedAnswerError(Exception):
@@ -92,7 +94,19 @@ def _wire_message(message: Message, tools: WireTools, with_thinking: bool) -> di
     for one in message.signed:
         place = one.get("call")
         if one.get("type") == _EXTRA and isinstance(place, int) and place < len(message.calls):
-            wired["tool_calls"][place]["extra_content"] = one["extra_content"]
+            known = {name: one[name] for name in (_EXTRA, "id") if one.get(name)}
+            wired["tool_calls"][place] |= known
+    return wired
+
+
+def _with_own_ids(messages: Sequence[Message], wired: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return messages whose results name the ids that calls have on the wire."""
+    ids: dict[str, str] = {}
+    for message, sent in zip(messages, wired, strict=True):
+        made = sent.get("tool_calls", ())
+        ids |= {call.id: own["id"] for call, own in zip(message.calls, made, strict=True)}
+        if message.role == "tool":
+            sent["tool_call_id"] = ids.get(message.call_id, message.call_id)
     return wired
 
 
@@ -135,7 +149,9 @@ def wire_request(
     messages = normalised(request.messages, profile)
     body: dict[str, Any] = {
         "model": model,
-        "messages": [_wire_message(one, tools, profile.thinking_with_calls) for one in messages],
+        "messages": _with_own_ids(
+            messages, [_wire_message(one, tools, profile.thinking_with_calls) for one in messages]
+        ),
         "temperature": request.temperature if temperature is None else temperature,
         "seed": request.seed,
     }
@@ -257,8 +273,12 @@ def _part(choice: dict[str, Any], answer: Any, tools: WireTools, is_full: bool) 
 def _extras(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield what is to go back with each call that came with more than a call."""
     for place, call in enumerate(objects_in(message.get("tool_calls"))):
-        if extra := object_of(call.get(_EXTRA)):
-            yield {"type": _EXTRA, "call": place, _EXTRA: extra}
+        extra, id = object_of(call.get(_EXTRA)), call.get("id")
+        told: dict[str, Any] = {_EXTRA: extra} if extra else {}
+        if isinstance(id, str) and _IN_ID in id:
+            told["id"] = id
+        if told:
+            yield {"type": _EXTRA, "call": place, **told}
 
 
 def _weight(finish: str) -> int:

@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,8 @@ from servers import Answer as Answered
 from servers import ModelServer
 from servers import answer as answered
 
-from seal.core import DataError, InfrastructureError, UsageError
+from seal.core import DataError, InfrastructureError, OverdueError, UsageError
+from seal.core.concurrency import within
 from seal.environments.mcp_servers import (
     Answer,
     McpServer,
@@ -102,6 +104,14 @@ def test_a_servers_silence_is_an_answer(impatient_shop: Session) -> None:
     answer = impatient_shop.call("wait", {"seconds": 60})
     assert (answer.error or {})["kind"] == "timeout"
     assert "shop gave no answer for 1.5 s." in answer.content
+
+
+def test_a_call_ends_when_the_time_of_its_chat_is_up(shop: Session) -> None:
+    began = time.monotonic()
+    with within(1.0), pytest.raises(OverdueError, match="'shop' was still at work when the time"):
+        shop.call("wait", {"seconds": 60})
+    assert time.monotonic() - began < 20
+    assert called(shop, "echo", text="a", times=1).content == "a"
 
 
 @pytest.mark.slow

@@ -194,6 +194,24 @@ def test_what_came_with_a_call_goes_back_with_it(model_of):
     assert sent["tool_calls"][0]["extra_content"] == extra and "thinking_blocks" not in sent
 
 
+def test_an_id_that_holds_a_thought_goes_back_as_it_came(model_of):
+    made = calls(("weather_now", {}), ("weather_now", {"city": "Bern"}))
+    id = "call_7__thought__c2lnbg=="
+    model, server = model_of([changed_id(made, "id_1", id), text("fine")])
+    found = model.complete(ASK)
+    asked = (ToolCall("call_0", "weather.now", {}), ToolCall("call_1", "weather.now", {}))
+    said = Message("assistant", "", asked, signed=found.signed)
+    results = (Message("tool", str(n), call_id=f"call_{n}") for n in range(2))
+    model.complete(replace(ASK, messages=(*ASK.messages, said, *results)))
+    *_, sent, first, second = server.received[1].body["messages"]
+    assert [one["id"] for one in sent["tool_calls"]] == ["call_0", id]
+    assert [first["tool_call_id"], second["tool_call_id"]] == ["call_0", id]
+
+
+def changed_id(made, old, new):
+    return replace(made, body=made.body.replace(old.encode(), new.encode()))
+
+
 def test_null_content_is_an_empty_text_and_parts_are_joined(model_of):
     parts = [{"type": "text", "text": "Sun"}, {"type": "image"}, {"type": "text", "text": "ny"}]
     model, _ = model_of([calls(("f", {})), message(parts), message(None, refusal="I must not.")])
