@@ -241,9 +241,10 @@ def objects_in(text: str) -> Iterator[dict[str, JSON]]:
 
     They may hold line breaks within texts, and have Python's quotes or a comma at the end.
     """
-    decoder, place = json.JSONDecoder(strict=False), text.find("{")
+    decoder, found = json.JSONDecoder(strict=False), _OBJECT.search(text)
     looks = 0
-    while place >= 0:
+    while found is not None and looks < _MOST_BROKEN:
+        place = found.start()
         end, rest = place + 1, text[place:]
         # Of the rest alone: an error counts the lines before it, from the text's beginning.
         try:
@@ -257,11 +258,15 @@ def objects_in(text: str) -> Iterator[dict[str, JSON]]:
             if closed is not None and read is not None:
                 end = place + closed
                 yield read
-        place = text.find("{", end)
+        found = _OBJECT.search(text, end)
 
 
+_OBJECT = re.compile(r"\{\s*+(?:[uUrR]?[\"']|\})")
+"""Begins an object with a member, or with none: `{"a`, `{u'a`, `{}`; not `{{` or `{ a`."""
 _MOST_LOOKS = 16
 """Objects that are no JSON and are read otherwise: each takes the length of the text."""
+_MOST_BROKEN = 5_000
+"""Objects that are no JSON after which no other one is looked for: nobody has answered so."""
 
 
 def read_object(text: str, cut: bool = False) -> Written:

@@ -302,6 +302,13 @@ def test_objects_are_found_wherever_they_stand_in_a_text():
     assert list(objects_in(text)) == [{"a": {"b": 1}}, {"c": 2}]
 
 
+def test_objects_are_looked_for_in_linear_time():
+    with quickly(2):
+        for piece in ("{", '{"', '{"a":"', "{'a': "):
+            assert list(objects_in(piece * (200_000 // len(piece)))) == []
+    assert list(objects_in("{ \n}{u'a': 1}{'b': 2}{{}")) == [{}, {"a": 1}, {"b": 2}, {}]
+
+
 def test_objects_of_a_judge_may_hold_line_breaks_and_pythons_quotes():
     solved = {"verdict": "solved", "reason": "It rains.\nSo it is."}
     for text in (
