@@ -317,6 +317,7 @@ _PIECES = {
     "response.reasoning_summary_text": ("reasoning", "text"),
 }
 """Events by which parts of a response come to the item that they are of, and their field."""
+_BEGINS = "response.created"
 _ENDS = ("response.completed", "response.incomplete", "response.failed", "error")
 """Events after which a response has no other."""
 _EMPTY = {"role": "assistant", "content": None}
@@ -465,6 +466,8 @@ def _chat(
     answer: dict[str, Any] = {}
     choices: dict[int, dict[str, Any]] = {}
     told = [_objects(chunk.get("choices")) for chunk in chunks]
+    if _begins_anew(chunks, told):
+        return {"error": BEGUN_ANEW}, True
     is_one = _counts_on(told)
     for chunk, of_chunk in zip(chunks, told, strict=True):
         for choice in of_chunk:
@@ -482,6 +485,32 @@ def _chat(
     answer["object"] = "chat.completion"
     answer["choices"] = [choices[index] for index in sorted(choices)]
     return answer, any(choice.get("finish_reason") for choice in choices.values())
+
+
+BEGUN_ANEW = {
+    "message": "the answer began anew amid the stream; does a gateway fall back to another model?",
+    "code": "server_error",
+}
+
+
+def _begins_anew(
+    chunks: Sequence[dict[str, Any]], told: Sequence[Sequence[dict[str, Any]]]
+) -> bool:
+    """Tell whether a second answer follows on a part of a first: it has a role, and another id.
+
+    Servers that give each chunk an id of its own, or a role, begin nothing by it.
+
+    Args:
+        chunks: Of the stream.
+        told: Their choices.
+    """
+    roles = [any(_object(one.get("delta")).get("role") for one in of) for of in told]
+    ids = [chunk.get("id") for chunk, of in zip(chunks, told, strict=True) if of]
+    begins = [role for role, of in zip(roles, told, strict=True) if of]
+    changes = [place for place in range(1, len(ids)) if ids[place] != ids[place - 1]]
+    if len(changes) != 1 or not begins[changes[0]] or changes[0] < 2:
+        return False
+    return bool(ids[0]) and bool(ids[-1]) and not any(begins[1 : changes[0]])
 
 
 def _counts_on(told: Sequence[Sequence[dict[str, Any]]]) -> bool:
@@ -518,6 +547,9 @@ def _response(chunks: list[dict[str, Any]]) -> tuple[dict[str, Any], bool]:
 
     What the events before it said counts where it leaves that out, or empty.
     """
+    begun = [_object(chunk.get("response")) for chunk in chunks if chunk.get("type") == _BEGINS]
+    if len({str(one.get("id")) for one in begun}) > 1:
+        return {"error": BEGUN_ANEW}, True
     ends = [chunk for chunk in chunks if chunk.get("type") in _ENDS]
     last = ends[-1] if ends else {}
     if last.get("type") == "error":

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from seal.core import Request
-from seal.core.http import Streamed, joined, text_of
+from seal.core.http import BEGUN_ANEW, Streamed, joined, text_of
 from seal.core.outcomes import finish_of
 from seal.core.providers import HttpxServer
 from seal.core.secrets import ANTHROPIC_URL
@@ -52,6 +52,8 @@ def _message(chunks: list[dict[str, Any]]) -> tuple[dict[str, Any], bool]:
     ended: set[Any] = set()
     for chunk in chunks:
         index = chunk.get("index")
+        if chunk.get("type") == "message_start" and blocks:
+            return {"error": BEGUN_ANEW}, True
         if chunk.get("type") == "message_start":
             answer = dict(object_of(chunk.get("message")))
         elif chunk.get("type") == "content_block_start":

@@ -443,6 +443,23 @@ def test_growing_words_of_every_form_of_stream_are_said_once():
     assert found["candidates"][0]["content"]["parts"] == [{"text": SPOKEN}]
 
 
+def test_an_answer_that_begins_anew_amid_its_stream_is_a_failure():
+    first = WORDS.replace('"c1"', '"c0"')
+    for stream in (
+        first,
+        chunk(tool_calls=[part(0, "a", "f", '{"ci')]).replace('"c1"', '"c0"') * 2,
+    ):
+        whole = answer_in((stream + WORDS + ENDED).encode())
+        assert whole["error"]["message"].startswith("the answer began anew amid the stream")
+    own_ids = [one.replace('"c1"', f'"c{n}"') for n, one in enumerate(WORDS.split("\n\n")[:3])]
+    for stream in ("\n\n".join(own_ids) + "\n\n", chunk(role="assistant", content="Sunny.")):
+        assert answer_in((stream + ENDED).encode())["choices"][0]["message"]["content"] == "Sunny."
+    told = [{"type": "response.created", "response": {"id": id}} for id in "ab"]
+    told += [{"type": "response.completed", "response": {"status": "completed", "output": []}}]
+    found = http.answer_in("".join(event(**one) for one in told).encode(), RESPONSES)
+    assert "began anew" in found["error"]["message"]
+
+
 def test_pieces_that_a_server_numbers_as_choices_are_one_text():
     def numbered(*indexes, ended=("stop",)):
         ends = [None] * (len(indexes) - len(ended)) + list(ended)

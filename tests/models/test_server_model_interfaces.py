@@ -462,10 +462,11 @@ def test_faults_of_anthropic_are_told_as_those_of_others(claude):
         ]
     )
     amid = replace(fine, cut="half")
+    anew = replace(fine, body=fine.body[: fine.body.index(b"event: message_delta")] + fine.body)
     last = fine.body.index(b"event: message_delta")
     unended = replace(fine, body=fine.body[:last])
     passing = (fault(529, "overloaded_error", "Overloaded"), broken, nothing(), garbage())
-    for one in (*passing, amid, unended):
+    for one in (*passing, amid, anew, unended):
         model, _ = claude([one, fine])
         assert model.complete(ASK).content == "Yes."
     for status, kind, said, match in (
