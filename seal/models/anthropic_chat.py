@@ -280,6 +280,7 @@ def as_chat(answer: Any) -> Any:
     taken = [usage.get(part) for part in parts]
     thought = object_of(usage.get("output_tokens_details")).get("thinking_tokens")
     return {
+        "model": answer.get("model"),
         "choices": [{"message": message, "finish_reason": answer.get("stop_reason")}],
         "usage": {
             "prompt_tokens": None if taken[0] is None else sum(n or 0 for n in taken),

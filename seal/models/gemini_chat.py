@@ -156,6 +156,7 @@ def as_chat(answer: Any) -> Any:
     counts = [usage.get(f"{name}TokenCount") for name in ("candidates", "thoughts")]
     spoke, thought = (count if isinstance(count, int) else 0 for count in counts)
     return {
+        "model": answer.get("modelVersion"),
         "choices": list(map(_choice, candidates)),
         "usage": {
             "prompt_tokens": usage.get("promptTokenCount"),

@@ -191,6 +191,7 @@ def as_chat(answer: Any) -> Any:
     finish = ended or ("tool_calls" if message["tool_calls"] else "stop")
     usage = object_of(answer.get("usage"))
     return {
+        "model": answer.get("model"),
         "choices": [{"message": message, "finish_reason": finish}],
         "usage": {
             "prompt_tokens": usage.get("input_tokens"),

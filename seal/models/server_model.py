@@ -25,6 +25,7 @@ from seal.core import (
     ToolCall,
     Usage,
     UsageError,
+    shortened,
 )
 from seal.core.call_formats import IN_THOUGHTS
 from seal.core.dialects import read_calls
@@ -106,6 +107,8 @@ class ServerModel(ABC):
         """What `context` found; None: it was not asked."""
         self._lesson: tuple[str, Profile | None] = ("", None)
         """The words that last taught something, and the profile before."""
+        self._names: tuple[str, ...] = ()
+        """Of models as answers name them, the first two."""
         self._vain: set[str] = set()
         """Words that came again after what they taught."""
         self.spec = f"{provider}/{name}"
@@ -228,6 +231,7 @@ class ServerModel(ABC):
             except MalformedAnswerError as error:
                 problem = str(error)
             else:
+                self._note_name(answer.get("model"))
                 if profile.thinking is not None:
                     completion = _with_usual_marks(completion, *profile.thinking)
                 if request.tools and not completion.calls and profile.calls_in_text:
@@ -243,6 +247,23 @@ class ServerModel(ABC):
             return answer.usage.tokens_in + answer.usage.tokens_out
 
         return self._server.answer(ask, tokens)
+
+    def _note_name(self, name: Any) -> None:
+        """Tell once where answers name several models: a gateway may fall back to another."""
+        if not isinstance(name, str) or not name:
+            return
+        with self._lock:
+            is_second = name not in self._names and len(self._names) == 1
+            self._names = (*self._names, name)[:2] if name not in self._names else self._names
+        if is_second:
+            first, second = map(shortened, self._names)
+            _log.warning(
+                "%s: some answers name the model %s, others %s; does a gateway fall back to "
+                "another? All are scored as this model's",
+                self.spec,
+                first,
+                second,
+            )
 
     @property
     def _asked_about(self) -> str:

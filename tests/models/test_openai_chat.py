@@ -208,6 +208,14 @@ def test_an_id_that_holds_a_thought_goes_back_as_it_came(model_of):
     assert [first["tool_call_id"], second["tool_call_id"]] == ["call_0", id]
 
 
+def test_answers_that_name_several_models_are_told_once(model_of, caplog):
+    model, _ = model_of([text("a"), changed_id(text("b"), "scripted", "other"), text("c")])
+    for _ in range(3):
+        model.complete(ASK)
+    (told,) = [one for one in caplog.messages if "some answers name the model" in one]
+    assert "'scripted', others 'other'" in told
+
+
 def changed_id(made, old, new):
     return replace(made, body=made.body.replace(old.encode(), new.encode()))
 
