@@ -487,15 +487,11 @@ def _chat(
     return answer, any(choice.get("finish_reason") for choice in choices.values())
 
 
-BEGUN_ANEW = {
-    "message": "the answer began anew amid the stream; does a gateway fall back to another model?",
-    "code": "server_error",
-}
+BEGUN_ANEW = {"message": "the answer began anew amid the stream", "code": "server_error"}
+"""The failure of a gateway that falls back to another model amid an answer."""
 
 
-def _begins_anew(
-    chunks: Sequence[dict[str, Any]], told: Sequence[Sequence[dict[str, Any]]]
-) -> bool:
+def _begins_anew(chunks: list[dict[str, Any]], told: list[list[dict[str, Any]]]) -> bool:
     """Tell whether a second answer follows on a part of a first: it has a role, and another id.
 
     Servers that give each chunk an id of its own, or a role, begin nothing by it.
@@ -504,13 +500,13 @@ def _begins_anew(
         chunks: Of the stream.
         told: Their choices.
     """
-    roles = [any(_object(one.get("delta")).get("role") for one in of) for of in told]
-    ids = [chunk.get("id") for chunk, of in zip(chunks, told, strict=True) if of]
-    begins = [role for role, of in zip(roles, told, strict=True) if of]
-    changes = [place for place in range(1, len(ids)) if ids[place] != ids[place - 1]]
-    if len(changes) != 1 or not begins[changes[0]] or changes[0] < 2:
+    spoken = [(chunk, of) for chunk, of in zip(chunks, told, strict=True) if of]
+    ids = [chunk.get("id") for chunk, _ in spoken]
+    begins = [any(_object(one.get("delta")).get("role") for one in of) for _, of in spoken]
+    changes = [place for place in range(2, len(ids)) if ids[place] != ids[place - 1]]
+    if len(changes) != 1 or ids[0] != ids[1] or not ids[0] or not ids[-1]:
         return False
-    return bool(ids[0]) and bool(ids[-1]) and not any(begins[1 : changes[0]])
+    return begins[changes[0]] and not any(begins[1 : changes[0]])
 
 
 def _counts_on(told: Sequence[Sequence[dict[str, Any]]]) -> bool:
