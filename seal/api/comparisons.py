@@ -212,7 +212,7 @@ class Paired(Document):
         if groups:
             labels = {bar.label for group in groups for bar in group.bars}
             alone = labels.pop() if len(labels) == 1 else "differences"
-            yield interval_figure(alone, "difference", groups, differences=True)
+            yield interval_figure(alone, "difference", groups)
 
 
 _NOTES = 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,28 +27,24 @@ from seal.pools.benchmark import Benchmark
 from seal.report.comparison import scales_in
 from seal.report.explanation import (
     LONGEST,
-    bars_of,
+    WATERFALL,
     example_lines,
-    explaining,
     notes,
     waterfall,
+    waterfall_bars,
 )
 from seal.report.figures import (
-    COLOURS,
     DEVIATIONS,
     FOLDER,
-    GRID,
+    Axis,
     Mark,
     Panel,
     Series,
-    lay_out,
-    literal,
-    log_sizes,
-    panels,
+    interval_figure,
     save,
     series_figure,
+    sizes_axis,
     styled,
-    title,
     whisker,
 )
 from seal.report.frames import write_parquet
@@ -265,23 +262,18 @@ def similarity_figures(content: Mapping[str, Any]) -> dict[str, Figure]:
     sentences = ("A mark is an environment. Whiskers: 95 % intervals over tasks.",)
     with styled():
         shown = [_panel(name, points) for name in points[0]["rates"]]
-        figure = series_figure(
-            shown, _ABLATION_PANEL, _ABLATION_PANELS_IN_ROW, sentences, "error rate"
-        )
+        figure = series_figure(shown, _ABLATION_PANEL, _ABLATION_PANELS_IN_ROW, sentences)
         return {"errors_over_similarity": figure}
 
 
 def _panel(name: str, points: Sequence[Mapping[str, Any]]) -> Panel:
     most = min(1.0, 1.2 * max(point[v] or 0.1 for point in points for v in VARIANTS))
-
-    def finish(axes: Any) -> None:
-        axes.set_xlim(0, most)
-        axes.set_ylim(bottom=0)
-        if axes.get_ylim()[1] < 0.1:  # an axis of nothing but noise would look like an effect
-            axes.set_ylim(0, 0.1)
-        axes.set_xlabel("J_avg of the names")
-
-    return Panel(name, [_marks(v, points, name) for v in VARIANTS], finish)
+    rates = (point["rates"][name] for point in points)
+    highest = max((it["high"] or it["rate"] or 0.0 for it in rates), default=0.0)
+    # An axis of nothing but noise would look like an effect.
+    down = Axis("error rate", 0.0, None if highest > 0.09 else 0.1)
+    across = Axis("J_avg of the names", 0.0, most)
+    return Panel(name, [_marks(v, points, name) for v in VARIANTS], across, down)
 
 
 def _marks(variant: str, points: AblationEntries, name: str) -> Series:
@@ -438,16 +430,13 @@ def _over_sizes(entries: Entries) -> Figure:
         marks = [_mark(x, y) for x, y in found if y["mean"] is not None]
         return Series(metric if measured else f"{metric}: n/a", number, marks)
 
-    def finish(axes: Any) -> None:
-        log_sizes(axes, sizes)
-        axes.set_ylim(0, 1.05)
-
+    across, down = sizes_axis(sizes), Axis("mean over samples", 0.0, 1.05)
     shown = []
     for k in sorted({entry["top_k"] for entry in entries}):
         mine = sorted((e for e in entries if e["top_k"] == k), key=lambda entry: int(entry["size"]))
         lines = [line(number, metric, mine) for number, metric in enumerate(METRICS)]
-        shown.append(Panel(f"K = {k}", lines, finish))
-    return _figure(shown, _lacking(entries), "mean over samples")
+        shown.append(Panel(f"K = {k}", lines, across, down))
+    return _figure(shown, _lacking(entries))
 
 
 def _over_recall(entries: Entries) -> Figure:
@@ -467,14 +456,12 @@ def _over_recall(entries: Entries) -> Figure:
         return Series(f"{size:,} tools", number, marks)
 
     def panel(what: str) -> Panel:
-        def finish(axes: Any) -> None:
-            axes.set_xlim(0, 1.05)
-            axes.set_ylim(0, None if what == "tokens" else 1.05)
-            axes.set_xlabel("recall@K; at each point its K")
-
         sizes = sorted({entry["size"] for entry in entries})
         lines = [line(number, size, what) for number, size in enumerate(sizes)]
-        return Panel("tokens of a goal" if what == "tokens" else what, lines, finish)
+        across = Axis("recall@K; at each point its K", 0.0, 1.05)
+        if what == "tokens":
+            return Panel("tokens of a goal", lines, across, Axis("", 0.0))
+        return Panel(what, lines, across, Axis("", 0.0, 1.05))
 
     shown = [panel(what) for what in _AGAINST if counted or what != "tokens"]
     uncounted = "" if counted else "No panel of tokens: no model counted any."
@@ -485,9 +472,9 @@ def _mark(x: float, y: Mapping[str, Any], spread: float = 0.0, text: str = "") -
     return Mark(x, y["mean"], (y["deviation"] or 0.0,) * 2, (spread, spread), text)
 
 
-def _figure(shown: Sequence[Panel], lacking: Iterable[str], beside: str = "") -> Figure:
+def _figure(shown: Sequence[Panel], lacking: Iterable[str]) -> Figure:
     size = _PANEL if len(shown) > 1 else _ALONE
-    return series_figure(shown, size, _PANELS_IN_ROW, (DEVIATIONS, *lacking), beside)
+    return series_figure(shown, size, _PANELS_IN_ROW, (DEVIATIONS, *lacking))
 
 
 # -- How true simulators are to records, as tables.
@@ -721,13 +708,7 @@ def _written(
 # waterfall   a bar a stage, from the goals left before it to those left after it; the last bar is
 #             what is solved. Whiskers: 95 % intervals over tasks of the stage's share of all goals.
 
-_WIDTH = 4.6
-_BAR = 0.24
-"""Width of the figure, and height of a bar with its space, in inches."""
-
 JSON = "explanation.json"
-
-
 NAME = "waterfall"
 
 
@@ -799,37 +780,10 @@ def waterfall_figures(content: Mapping[str, Any]) -> dict[str, Figure]:
     """
     if not content["goals"]:
         return {}
-    with styled():
-        return {NAME: _figure_of_causes(content)}
-
-
-def _figure_of_causes(content: Mapping[str, Any]) -> Figure:
-    goals, stages = content["goals"], explaining(content)
-    bars = bars_of(content)
-    figure, panel = panels(1, 1, _WIDTH, _BAR * len(bars))
-    axes = panel[0][0]
-    colours = {"all": "#bbbbbb", "solved": COLOURS[2], "undecided": COLOURS[4]}
-    colours["infrastructure"] = COLOURS[7]
-    for place, (_, kind, left, count) in enumerate(bars):
-        colour = colours.get(kind, COLOURS[1])
-        axes.barh(place, count, left=left, color=colour, height=0.7)
-    for place, row in enumerate(stages, 1):
-        if row["low"] is not None and row["high"] is not None:
-            # A stage that explains more leaves less: the bar's end is at its left.
-            lengths = whisker(row["goals"], row["low"] * goals, row["high"] * goals)[::-1]
-            look = {"color": "#333333", "capsize": 2, "elinewidth": 0.8, "linestyle": "none"}
-            ends = [[length] for length in lengths]
-            axes.errorbar(row["left"], place, xerr=ends, **look)
-    axes.set_yticks(range(len(bars)), [literal(f"{name}: {n}") for name, *_, n in bars])
-    axes.invert_yaxis()
-    axes.set_xlim(0, max(goals, 1) * 1.02)
-    axes.set_xlabel("goals left")
-    axes.grid(axis="x", **GRID)
-    axes.set_axisbelow(True)
-    title(axes, "First stage that explains each failed goal")
+    every = waterfall_bars(content)
+    bars = [replace(it, heading=f"{it.heading}: {it.bars[0].value}") for it in every]
     sentences = (
         "A bar: goals that the stage explains, from those left before it to those left after it.",
         "Whiskers: 95 % interval of the stage's share of all goals, over families of tasks.",
     )
-    lay_out(figure, panel, {}, *sentences)
-    return figure
+    return {NAME: interval_figure(WATERFALL, "goals left", bars, sentences, bars=True)}

@@ -26,6 +26,7 @@ from seal.runs.run import RunFolder
 
 # -- Why a run's goals failed, for a person: the table and the report's section.
 
+WATERFALL = "First stage that explains each failed goal"
 CAUSES = 3
 """Causes of a stage that the table names, the most frequent ones."""
 MISSING = 5
@@ -77,21 +78,11 @@ def _explained(content: Mapping[str, Any], lane: Lane, place: int) -> Iterator[P
     }
     title = "Goals by the first stage that explains them; share of the failed with 95 % interval"
     grid = waterfall(content, lambda row: stages[row["stage"]].counted)
-    yield _chart(content, lane)
+    bars = waterfall_bars(content, lane.label, lane.colour)
+    yield bar_chart(f"{WATERFALL}: goals left after it", bars, content["goals"])
     yield table(grid._replace(title=title), "Why goals failed")
     yield from notes(content)
     yield from stages.values()
-
-
-def _chart(content: Mapping[str, Any], lane: Lane) -> Markup:
-    """Return the waterfall."""
-    colours = {"all": "floor", "solved": "ceiling", "undecided": "undecided"}
-    groups = [
-        BarGroup(name, (Bar(lane.label, colours.get(kind, lane.colour), count, begin=left),))
-        for name, kind, left, count in bars_of(content)
-    ]
-    title = "First stage that explains each failed goal: goals left after it"
-    return bar_chart(title, groups, content["goals"])
 
 
 def explaining(content: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -99,16 +90,28 @@ def explaining(content: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [row for row in content["stages"] if row["goals"]]
 
 
-def bars_of(content: Mapping[str, Any]) -> list[tuple[str, str, int, int]]:
-    """Return the waterfall: (name, kind, first, goals), where `first` is where a bar begins.
+def waterfall_bars(
+    content: Mapping[str, Any], label: str = "", colour: str = "run-0"
+) -> list[BarGroup]:
+    """Return the waterfall: all goals, a bar a stage, undecided (where any goal is), and solved.
 
-    The kind is all, solved, undecided (where any goal is), or a stage.
+    Args:
+        content: Of explanation.json.
+        label: Whose goals they are.
+        colour: Of the stages.
     """
-    bars = [("all goals", "all", 0, content["goals"])]
-    bars += [(it["meaning"], it["stage"], it["left"], it["goals"]) for it in explaining(content)]
+    goals = content["goals"]
+    bars = [BarGroup("all goals", (Bar(label, "floor", goals),))]
+    for row in explaining(content):
+        # A stage that explains more leaves less: its interval is that of where the bar begins.
+        end = row["left"] + row["goals"]
+        low, high = (row[n] if row[n] is None else end - row[n] * goals for n in ("high", "low"))
+        bar = Bar(label, colour, row["goals"], low, high, begin=row["left"])
+        bars.append(BarGroup(row["meaning"], (bar,)))
     if content["undecided"]:
-        bars.append(("undecided", "undecided", content["solved"], content["undecided"]))
-    return [*bars, ("solved", "solved", 0, content["solved"])]
+        bar = Bar(label, "undecided", content["undecided"], begin=content["solved"])
+        bars.append(BarGroup("undecided", (bar,)))
+    return [*bars, BarGroup("solved", (Bar(label, "ceiling", content["solved"]),))]
 
 
 def waterfall(
@@ -134,8 +137,8 @@ def waterfall(
         for row in explaining(content)
     ]
     first = ("all goals", "", str(content["goals"]), "", "", "", "")
-    others = bars_of(content)[1 + len(rows) :]
-    rest = [(state, str(count), "", "", "", "", "") for state, *_, count in others]
+    states = ["undecided"] * bool(content["undecided"]) + ["solved"]
+    rest = [(state, str(content[state]), "", "", "", "", "") for state in states]
     return Grid(f"why goals failed: {content['run']}", _COLUMNS, [first, *rows, *rest])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from io import BytesIO
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
     from matplotlib.figure import Figure
 
-    from seal.report.pages import BarGroup
+    from seal.report.pages import Bar, BarGroup
 
 # -- Figures of series: looks, lines with whiskers in panels, intervals in rows, files.
 #
@@ -38,6 +38,8 @@ _INTERVALS_SIZE = (4.4, 1.2)
 """Width, and least height, of the axes of intervals, in inches."""
 _ROW = 0.16
 """Inches of a mark with its space."""
+_BARS = {"floor": "#bbbbbb", "ceiling": COLOURS[2], "undecided": COLOURS[4]}
+"""Class of a bar, as pages have it, to its colour."""
 
 Lengths = tuple[float, float]
 """Of a whisker to the left and to the right of a mark, or below and above it."""
@@ -66,15 +68,32 @@ class Series(NamedTuple):
     """False: no line leads from mark to mark."""
 
 
+class Axis(NamedTuple):
+    """What stands along one side of a panel."""
+
+    label: str = ""
+    low: float | None = None
+    """Where it begins; None: where the marks do."""
+    high: float | None = None
+    """Where it ends; None: where the marks do."""
+    ticks: Mapping[Any, str] | None = None
+    """Place to its text; None: numbers, as many as fit."""
+    slant: float = 0.0
+    """Degrees by which the texts are turned."""
+    logarithmic: bool = False
+
+
 class Panel(NamedTuple):
     """One pair of axes."""
 
     title: str
     series: Sequence[Series]
-    finish: Callable[[Any], None]
-    """Gives the axes their limits, ticks and labels, once the series are drawn."""
+    x: Axis
+    y: Axis
     lines: Literal["x", "y"] = "y"
     """Axis whose ticks have lines behind the series."""
+    bars: Sequence[Bar] = ()
+    """Of each row, from 0, the bar that stands behind the series."""
 
 
 def whisker(mean: float, low: float | None, high: float | None) -> Lengths:
@@ -88,7 +107,6 @@ def series_figure(
     size: tuple[float, float],
     in_row: int,
     sentences: Iterable[str],
-    beside: str = "",
     least: int = 1,
 ) -> Figure:
     """Return a figure of panels with one legend.
@@ -98,20 +116,19 @@ def series_figure(
         size: Width and height of the axes of each, in inches.
         in_row: Panels in a row, at most.
         sentences: The caption.
-        beside: Label of the vertical axis of the first panel in each row.
         least: Series for which there is a legend, at least.
     """
     figure, rows = panels(len(shown), in_row, *size)
     legend: dict[str, Any] = {}
     for panel, axes in zip(shown, chain(*rows), strict=True):
         axes.grid(axis=panel.lines, **GRID)
+        axes.set_axisbelow(True)
+        _draw_bars(axes, panel.bars)
         for series in panel.series:
             legend[series.name] = draw_series(axes, series)
-        panel.finish(axes)
+        _finish(axes, "x", panel.x)
+        _finish(axes, "y", panel.y)
         title(axes, panel.title)
-    for row in rows:
-        if beside:
-            row[0].set_ylabel(beside)
     lay_out(figure, rows, legend if len(legend) >= least else {}, *sentences)
     return figure
 
@@ -144,25 +161,52 @@ def _sides(whiskers: Sequence[Lengths | None]) -> list[list[float]] | None:
     return [[each[side] for each in lengths] for side in (0, 1)] if lengths else None
 
 
-def log_sizes(axes: Any, sizes: Sequence[int]) -> None:
-    """Make the horizontal axis one of numbers of tools, on a logarithmic scale."""
-    axes.set_xscale("log")
-    axes.set_xlim(0.8 * sizes[0], 1.25 * sizes[-1])  # also where there is nothing to draw
-    axes.set_xticks(sizes, [f"{size:,}" for size in sizes], rotation=45, ha="right")
-    axes.minorticks_off()
-    axes.set_xlabel("tools in the pool")
+def _draw_bars(axes: Any, bars: Sequence[Bar]) -> None:
+    """Draw bars, a row each, with the intervals of where they begin."""
+    for row, bar in enumerate(bars):
+        colour = _BARS.get(bar.colour, COLOURS[1])
+        axes.barh(row, bar.value, left=bar.begin, color=colour, height=0.7)
+    look = {"color": "#333333", "capsize": 2, "elinewidth": 0.8, "linestyle": "none"}
+    for row, bar in enumerate(bars):
+        if bar.low is not None:
+            ends = [[length] for length in whisker(bar.begin, bar.low, bar.high)]
+            axes.errorbar(bar.begin, row, xerr=ends, **look)
+
+
+def _finish(axes: Any, side: Literal["x", "y"], told: Axis) -> None:
+    """Give one side its limits, ticks and label, once all is drawn."""
+    axis = getattr(axes, f"{side}axis")
+    if told.logarithmic:
+        axes.set(**{f"{side}scale": "log"})
+    axes.set(**{f"{side}lim": (told.low, told.high), f"{side}label": told.label})
+    if told.ticks is not None:
+        turned = {"rotation": told.slant, "ha": "right"} if told.slant else {}
+        axis.set_ticks([*told.ticks], [literal(text) for text in told.ticks.values()], **turned)
+        axis.minorticks_off()
+
+
+def sizes_axis(sizes: Sequence[int]) -> Axis:
+    """Return an axis of numbers of tools, ascending, on a logarithmic scale."""
+    ticks = {size: f"{size:,}" for size in sizes}
+    ends = 0.8 * sizes[0], 1.25 * sizes[-1]  # also where there is nothing to draw
+    return Axis("tools in the pool", *ends, ticks, slant=45, logarithmic=True)
 
 
 def interval_figure(
-    title: str, label: str, groups: Sequence[BarGroup], differences: bool = False
+    title: str,
+    label: str,
+    groups: Sequence[BarGroup],
+    sentences: Sequence[str] = ("Whiskers: 95 % intervals over tasks.",),
+    bars: bool = False,
 ) -> Figure:
-    """Return a figure of intervals: a row a group, a mark a bar.
+    """Return a figure of intervals: a row a group, a mark a bar; 0 is marked, or begins the axis.
 
     Args:
         title: Of the figure.
         label: Of the axis.
         groups: In the order of the rows; bars of one label are a series.
-        differences: True: 0 is marked; else it is where the axis begins.
+        sentences: The caption.
+        bars: Whether the one value of a group is a bar, as on a page, and no mark.
 
     Raises:
         MissingExtraError: matplotlib is not installed.
@@ -170,29 +214,27 @@ def interval_figure(
     found = grouped((bar.label, (row, bar)) for row, it in enumerate(groups) for bar in it.bars)
     rows, count = max(1, len(groups)) * (len(found) + 1), len(found)
     width, least = _INTERVALS_SIZE
-
-    def finish(axes: Any) -> None:
-        axes.set_yticks(range(len(groups)), [literal(group.heading) for group in groups])
-        axes.set_ylim(len(groups) - 0.5, -0.5)
-        if differences:
-            axes.axvline(0, color="#333333", linewidth=0.8)
-        else:
-            axes.set_xlim(left=min(0.0, axes.get_xlim()[0]))
-        axes.set_xlabel(label)
-
     series = []
-    for place, (name, bars) in enumerate(found.items()):
+    for place, (name, mine) in enumerate(found.items() if not bars else ()):
         shift = (place - (count - 1) / 2) / (count + 1)  # a little below the series before
         marks = [
             Mark(bar.value, row + shift, horizontal=whisker(bar.value, bar.low, bar.high))
-            for row, bar in bars
+            for row, bar in mine
             if bar.value is not None
         ]
         series.append(Series(name, place, marks, joined=False))
-    caption = "Whiskers: 95 % intervals over tasks."
-    panel = Panel(title, series, finish, "x")
+    every = [bar for group in groups for bar in group.bars]
+    least_end = min((end for bar in every for end in (bar.value, bar.low) if end), default=0.0)
+    across = Axis(label, None if least_end < 0 else 0.0)
+    headings = {row: group.heading for row, group in enumerate(groups)}
+    down = Axis("", len(groups) - 0.5, -0.5, headings)
+    panel = Panel(title, series, across, down, "x", every if bars else ())
     with styled():
-        return series_figure([panel], (width, max(least, _ROW * rows)), 1, [caption], least=2)
+        size = width, max(least, _ROW * rows)
+        figure = series_figure([panel], size, 1, sentences, least=2)
+        if least_end < 0:
+            figure.axes[0].axvline(0, color="#333333", linewidth=0.8)
+        return figure
 
 
 def line_look(number: int) -> dict[str, Any]:
@@ -354,16 +396,14 @@ def lay_out(
 
     inner = figure.get_size_inches()
     wrapped = (wrap(sentence, int(_CAPTION * inner[0])) for sentence in sentences)
-    text = literal("\n".join(chain.from_iterable(wrapped)))
-    caption = figure.text(0.5, 0.005, text, fontsize=6.5, color="#444444", ha="center", va="bottom")
-    told = caption.get_window_extent().height + _EDGE * figure.dpi if text else 0.0
+    caption = literal("\n".join(chain.from_iterable(wrapped)))
+    if caption:
+        figure.supxlabel(caption, fontsize=6.5, color="#444444")
     if shown:
         _add_legend(figure, shown, inner[1])
     size = inner / (len(rows[0]), len(rows))
     figure.set_size_inches(inner + _ROOM)
     for _ in range(_ROUNDS):  # what stands around the axes keeps its size, but for ticks
-        share = told / figure.bbox.height
-        figure.get_layout_engine().set(rect=(0, share, 1, 1 - share))
         figure.draw_without_rendering()
         places = [one.get_window_extent() for one in chain.from_iterable(rows)]
         found = min(place.width for place in places), min(place.height for place in places)

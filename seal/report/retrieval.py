@@ -16,13 +16,13 @@ from seal.core.text import counted, printable
 from seal.experiments.retrieval import RETRIEVAL, ranking_folders
 from seal.report.figures import (
     DEVIATIONS,
+    Axis,
     Mark,
     Panel,
     Series,
     curves,
-    literal,
-    log_sizes,
     series_figure,
+    sizes_axis,
     styled,
     whisker,
 )
@@ -284,22 +284,17 @@ def _over_sizes(entries: Entries, metric: str) -> Figure:
         found = [(entry["tools"], entry["metrics"][metric]) for entry in points]
         return [Mark(x, it["mean"], (it["deviation"] or 0.0,) * 2) for x, it in found]
 
-    def finish(axes: Any, mine: Entries) -> None:
-        log_sizes(axes, sorted({entry["tools"] for entry in mine}))
-        axes.set_ylabel(metric)
+    def across(mine: Entries) -> Axis:
+        return sizes_axis(sorted({entry["tools"] for entry in mine}))
 
-    return _panels_figure(entries, metric, marks, finish, DEVIATIONS)
+    return _panels_figure(entries, metric, marks, (across, metric), DEVIATIONS)
 
 
 def _over_ks(entries: Entries, ks: Sequence[int]) -> Figure:
-    def finish(axes: Any, mine: Entries) -> None:
-        axes.set_xlim(0, ks[-1] + 1)
-        axes.set_xticks(list(ks))
-        axes.set_xlabel("K")
-        axes.set_ylabel("recall@K")
-
+    across = Axis("K", 0.0, ks[-1] + 1, {k: str(k) for k in ks})
+    axes = (lambda mine: across), "recall@K"
     return _panels_figure(
-        entries, f"recall@{ks[0]}", lambda own: _over_k(own, ks), finish, _INTERVALS
+        entries, f"recall@{ks[0]}", lambda own: _over_k(own, ks), axes, _INTERVALS
     )
 
 
@@ -330,21 +325,22 @@ def _panels_figure(
     entries: Entries,
     metric: str,
     marks: Callable[[Entries], list[Mark]],
-    finish: Callable[[Any, Entries], None],
+    axes: tuple[Callable[[Entries], Axis], str],
     bars: str,
 ) -> Figure:
-    """Return a figure with a panel for each pool, a line for each retriever with the metric."""
+    """Return a figure with a panel for each pool, a line for each retriever with the metric.
+
+    `axes` are what gives the horizontal one of a pool's entries, and the label of the other.
+    """
+    across, label = axes
     pools, labels = _values(entries, "pool"), _values(entries, "retriever")
 
     def panel(pool: str) -> Panel:
         mine = [entry for entry in entries if entry["pool"] == pool]
         measured = [entry for entry in mine if _measured(entry, metric)]
 
-        def finished(axes: Any) -> None:
-            axes.set_ylim(0, 1.05)
-            finish(axes, mine)
-
-        return Panel(pool, _lines(measured, marks, labels), finished)
+        lines = _lines(measured, marks, labels)
+        return Panel(pool, lines, across(mine), Axis(label, 0.0, 1.05))
 
     sentences = (bars, *_lacking(entries, metric))
     size = _size(len(pools), labels)
@@ -369,15 +365,10 @@ def _over_pools(entries: Entries, metric: str) -> Figure:
         return Series(label, number, marks, joined=False)
 
     def panel(mine: Sequence[str]) -> Panel:
-        def finish(axes: Any) -> None:
-            slant = {"rotation": 30, "ha": "right"} if len(mine) > 1 else {}
-            ticks = [literal(_short(pool, _POOL)) for pool in mine]
-            axes.set_xticks(range(len(mine)), ticks, **slant)
-            axes.set_xlim(-0.55, in_row - 0.45)
-            axes.set_ylim(0, 1.05)
-            axes.set_ylabel(metric)
-
-        return Panel("", [line(number, n, mine) for number, n in enumerate(labels)], finish)
+        ticks = {place: _short(pool, _POOL) for place, pool in enumerate(mine)}
+        across = Axis("", -0.55, in_row - 0.45, ticks, slant=30 if len(mine) > 1 else 0)
+        lines = [line(number, name, mine) for number, name in enumerate(labels)]
+        return Panel("", lines, across, Axis(metric, 0.0, 1.05))
 
     shown = [panel(pools[start : start + in_row]) for start in range(0, len(pools), in_row)]
     size = max(width, _MARK * group * in_row), height
