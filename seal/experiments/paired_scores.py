@@ -496,14 +496,9 @@ def flips_of(found: Verdicts) -> dict[str, Any]:
 
 
 def _flip(found: Verdicts, place: int, flipped: Mapping[int, list[int]]) -> dict[str, Any]:
-    return {
-        "task": found.tasks[place],
-        "trials": int(found.trials[place]),
-        "solved": int(found.solved[place]),
-        "other_trials": int(found.other_trials[place]),
-        "other_solved": int(found.other_solved[place]),
-        "flipped": flipped.get(place, []),
-    }
+    names = ("trials", "solved", "other_trials", "other_solved")
+    counts = {name: int(getattr(found, name)[place]) for name in names}
+    return {"task": found.tasks[place], **counts, "flipped": flipped.get(place, [])}
 
 
 def passes_of(found: Verdicts, seed: int, resamples: int) -> list[dict[str, Any]]:

@@ -14,7 +14,6 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from seal.core import DataError, Scale, Trajectory, UsageError
-from seal.core.files import AtomicFile
 from seal.core.records import decode, without_cycle_search
 from seal.core.text import counted, one_line, printable
 from seal.evaluation.calls import EXTRA
@@ -42,27 +41,24 @@ from seal.report.pages import (
     Fold,
     Part,
     forest,
-    inline,
     link,
     notice,
     paragraphs,
-    parts_page,
     task_link,
+    write_page,
 )
 from seal.report.table_forms import (
     DIFFERENCE,
     Cell,
     Columns,
     chance,
-    escape_markdown,
     figure,
     grid_of,
-    latex,
-    latex_comment,
-    markdown,
+    known,
     signed,
     with_interval,
-    write_paragraphs,
+    write_latex,
+    write_markdown,
 )
 from seal.runs.journal import LineTail
 from seal.runs.run import RunFolder, kept_scales, scales_of
@@ -115,9 +111,14 @@ def compare(paths: Sequence[Path], settings: CompareSettings, out: Path | None) 
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
         write_json(content, out / JSON)
-        write_markdown(content, out / MARKDOWN)
-        write_latex(content, out / LATEX)
-        write_page(content, runs, out / PAGE)
+        write_markdown(out / MARKDOWN, title_of(content), all_parts(content))
+        labelled = [
+            (part, f"tab:comparison-{place}-{at}")
+            for place, pair in enumerate(content["pairs"], 1)
+            for at, part in enumerate(_parts(content, pair, told_entries(content, pair)), 1)
+        ]
+        write_latex(out / LATEX, [*labelled, *((note, "") for note in notes_of(content))])
+        _write_page(content, runs, out / PAGE)
     return content
 
 
@@ -160,24 +161,11 @@ def comparison_tables(content: Mapping[str, Any]) -> Iterator[Grid | str]:
     yield from notes_of(content)
 
 
-def write_markdown(content: Mapping[str, Any], path: Path) -> None:
-    """Write every metric that has a pair as Markdown."""
-    parts: list[Grid | str] = [*notes_of(content)]
+def all_parts(content: Mapping[str, Any]) -> Iterator[Grid | str]:
+    """Yield notes, and tables of every metric that has a pair."""
+    yield from notes_of(content)
     for pair in content["pairs"]:
-        parts += _parts(content, pair, entries_of(content, pair))
-    title = f"# {escape_markdown(title_of(content))}"
-    write_paragraphs(path, title, *map(markdown, parts))
-
-
-def write_latex(content: Mapping[str, Any], path: Path) -> None:
-    r"""Write the metrics of the family as LaTeX tables for \input; they need booktabs."""
-    parts = [r"% \usepackage{booktabs}"]
-    for place, pair in enumerate(content["pairs"], 1):
-        for at, part in enumerate(_parts(content, pair, told_entries(content, pair)), 1):
-            label = f"tab:comparison-{place}-{at}"
-            parts.append(latex_comment(part) if isinstance(part, str) else latex(part, label))
-    parts += map(latex_comment, notes_of(content))
-    write_paragraphs(path, *parts)
+        yield from _parts(content, pair, entries_of(content, pair))
 
 
 def title_of(content: Mapping[str, Any]) -> str:
@@ -362,15 +350,10 @@ def _needed(count: int | None) -> str:
     return "-" if count is None else f"{count:,}"
 
 
-def _known(value: float | None) -> str:
-    """Return a figure; empty where there is none."""
-    return "" if value is None else number(value)
-
-
 def _detectable(entry: Mapping[str, Any]) -> str:
     """Return the smallest difference that would be found; `none`: rates cannot differ so much."""
     value = entry["detectable"]
-    return "none" if entry["bounded"] and (value or 0) > 1 else _known(value)
+    return "none" if entry["bounded"] and (value or 0) > 1 else known(value)
 
 
 _POWER: Columns = (
@@ -411,8 +394,8 @@ _PREFERENCE: Columns = (
     ("95 % interval", interval),
     ("goals", "n"),
     ("undecided", lambda found: str(len(found["undecided"]))),
-    ("first named", lambda found: _known(found["order"]["first"])),
-    ("turned", lambda found: _known(found["order"]["turned"])),
+    ("first named", lambda found: known(found["order"]["first"])),
+    ("turned", lambda found: known(found["order"]["turned"])),
 )
 """What a win rate says."""
 
@@ -493,7 +476,7 @@ def section(lanes: Sequence[Lane]) -> Markup | None:
     return _body(content, runs, address)
 
 
-def write_page(content: Mapping[str, Any], runs: Mapping[str, RunFolder], path: Path) -> None:
+def _write_page(content: Mapping[str, Any], runs: Mapping[str, RunFolder], path: Path) -> None:
     """Write the page; it links to the reports that lie in the run folders, relative to it.
 
     Args:
@@ -526,9 +509,7 @@ def write_page(content: Mapping[str, Any], runs: Mapping[str, RunFolder], path: 
     played = Grid("runs", ("run", "model", "tasks", "chats", "report"), rows, names=2)
     parts: list[Part] = [*map(notice, notes_of(content)), played]
     parts += [_body(content, runs, address), told]
-    page = parts_page("comparison", title_of(content), parts, **inline(scripted=False))
-    with AtomicFile(path) as file:
-        file.write(page.encode())
+    write_page(path, "comparison", title_of(content), parts)
 
 
 def _report(run: RunFolder, start: Path) -> str | None:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from seal.core import DataError, UsageError
 from seal.core.arrays import np
-from seal.core.files import AtomicFile
 from seal.core.text import counted
 from seal.evaluation.significance import pass_hat
 from seal.evaluation.statistics import mean_interval, ranks, rounded
@@ -18,18 +17,10 @@ from seal.experiments.leaderboard import leaderboard, leaderboard_of_scores
 from seal.experiments.series import LongForm, check_results_folder, write_json
 from seal.experiments.settings import RESAMPLES
 from seal.report.comparison import family_of
-from seal.report.grids import Estimate, Grid, listed, number
+from seal.report.grids import Estimate, Grid, interval, listed, number
 from seal.report.lanes import facts_of, model_name
-from seal.report.pages import inline, notice, parts_page
-from seal.report.table_forms import (
-    Cell,
-    escape_markdown,
-    grid_of,
-    latex,
-    latex_comment,
-    markdown,
-    write_paragraphs,
-)
+from seal.report.pages import notice, write_page
+from seal.report.table_forms import Cell, grid_of, known, write_latex, write_markdown
 from seal.runs.run import MANIFEST, RunFolder
 from seal.runs.score_table import read_scores
 
@@ -197,8 +188,8 @@ def _passes(run: RunFolder, metric: str) -> dict[str, float]:
     won = np.bincount(tasks, solved).astype(np.int64)
     if not len(trials) or trials.max() < 2:
         return {}
-    known = {k: pass_hat(won, trials, k) for k in _TRIALS if np.mean(trials >= k) > 0.5}
-    return {str(k): float(rounded(float(np.nanmean(found)))) for k, found in known.items()}  # type: ignore[arg-type]
+    passes = {k: pass_hat(won, trials, k) for k in _TRIALS if np.mean(trials >= k) > 0.5}
+    return {str(k): float(rounded(float(np.nanmean(found)))) for k, found in passes.items()}  # type: ignore[arg-type]
 
 
 # -- The table, and what stands below it.
@@ -211,7 +202,7 @@ def leaderboard_table(content: Mapping[str, Any]) -> Grid:
         ("rank", _rank),
         ("run", "run"),
         (content["protocol"]["metric"], lambda row: number(row["mean"])),
-        ("95 % interval", _interval),
+        ("95 % interval", interval),
         ("group", _group),
         ("beats", lambda row: "" if row["beaten"] is None else str(row["beaten"])),
     ]
@@ -223,7 +214,7 @@ def leaderboard_table(content: Mapping[str, Any]) -> Grid:
         if any(row[name] is not None for row in rows):
             columns.append((name.replace("_", " "), partial(_count, name)))
     if any(row["dollars"] for row in rows):
-        columns.append(("dollars", lambda row: _known(row["dollars"])))
+        columns.append(("dollars", lambda row: known(row["dollars"])))
     if any(row["mark"] for row in rows):
         columns.append(("not ranked", "mark"))
     return grid_of(content["title"], columns, rows, names=2)
@@ -235,10 +226,6 @@ def _rank(row: Mapping[str, Any]) -> str:
     return f"{row['rank']}\n[{row['rank_low']}, {row['rank_high']}]"
 
 
-def _interval(row: Mapping[str, Any]) -> str:
-    return "" if row["low"] is None else f"[{number(row['low'])}, {number(row['high'])}]"
-
-
 def _group(row: Mapping[str, Any]) -> str:
     if row["groups"] is None:
         return ""
@@ -247,11 +234,7 @@ def _group(row: Mapping[str, Any]) -> str:
 
 
 def _part(field: str, name: str, row: Mapping[str, Any]) -> str:
-    return _known(row[field].get(name))
-
-
-def _known(value: float | None) -> str:
-    return "" if value is None else number(value)
+    return known(row[field].get(name))
 
 
 def _count(name: str, row: Mapping[str, Any]) -> str:
@@ -288,21 +271,10 @@ def _write(content: Mapping[str, Any], out: Path) -> None:
     write_json(dict(content), json_file)
     rows = frame_rows(content)
     LongForm(NAME, tuple(rows[0]), lambda _: iter(rows)).write(content, out)
-    table, notes = leaderboard_table(content), content["notes"]
-    write_paragraphs(
-        markdown_file, f"# {escape_markdown(content['title'])}", *map(markdown, (table, *notes))
-    )
-    write_paragraphs(
-        latex_file,
-        r"% \usepackage{booktabs}",
-        latex(table, "tab:leaderboard"),
-        *map(latex_comment, notes),
-    )
-    page = parts_page(
-        NAME, content["title"], [table, *map(notice, notes)], **inline(scripted=False)
-    )
-    with AtomicFile(page_file) as file:
-        file.write(page.encode())
+    title, table, notes = content["title"], leaderboard_table(content), content["notes"]
+    write_markdown(markdown_file, title, [table, *notes])
+    write_latex(latex_file, [(table, "tab:leaderboard"), *((note, "") for note in notes)])
+    write_page(page_file, NAME, title, [table, *map(notice, notes)])
 
 
 def frame_rows(content: Mapping[str, Any]) -> list[dict[str, Any]]:

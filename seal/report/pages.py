@@ -11,11 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from markupsafe import Markup
 
+from seal.core.files import AtomicFile
 from seal.core.text import one_line, printable
 from seal.report.grids import Estimate, Grid, number
 
@@ -130,6 +132,12 @@ def parts_page(
     """
     body = paragraphs(parts, wrapping=True)
     return render("parts.html", kind=kind, title=title, links=links, body=body, **how)
+
+
+def write_page(path: Path, kind: str, title: str, parts: Iterable[Part]) -> None:
+    """Write a page of parts that is one file and has no script."""
+    with AtomicFile(path) as file:
+        file.write(parts_page(kind, title, parts, **inline(scripted=False)).encode())
 
 
 def notice(text: str) -> Markup:

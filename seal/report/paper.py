@@ -119,16 +119,11 @@ class PaperTable:
             {"colour": f"run-{place % RUN_COLOURS}", "label": f"{row.name} {row.whose}"}
             for place, row in enumerate(rows)
         ]
-        groups = [
-            BarGroup(
-                heading,
-                tuple(
-                    Bar(lane["label"], lane["colour"], row.number(heading))
-                    for lane, row in zip(lanes, rows, strict=True)
-                ),
-            )
-            for heading in self.headings
-        ]
+        looks = list(zip(lanes, rows, strict=True))
+        groups = []
+        for head in self.headings:
+            bars = (Bar(lane["label"], lane["colour"], row.number(head)) for lane, row in looks)
+            groups.append(BarGroup(head, tuple(bars)))
         every = (row.number(heading) for row in rows for heading in self.headings)
         most = max((value for value in every if value is not None), default=1.0)
         chart = bar_chart(self.title, groups, max(most, self.published.scale))

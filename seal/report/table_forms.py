@@ -60,6 +60,20 @@ def write_paragraphs(path: Path, *parts: str) -> Path:
     return path
 
 
+def write_markdown(path: Path, title: str, parts: Iterable[Grid | str]) -> None:
+    """Write tables and lines as Markdown."""
+    write_paragraphs(path, f"# {escape_markdown(title)}", *map(markdown, parts))
+
+
+def write_latex(path: Path, parts: Iterable[tuple[Grid | str, str]]) -> None:
+    r"""Write tables, each with its label, and lines for \input; the tables need booktabs."""
+    told = (
+        latex_comment(part) if isinstance(part, str) else latex(part, label)
+        for part, label in parts
+    )
+    write_paragraphs(path, r"% \usepackage{booktabs}", *told)
+
+
 def is_text(grid: Grid, place: int) -> bool:
     """Tell whether a column has words rather than figures."""
     return any(" " in row[place] for row in grid.rows)
@@ -254,6 +268,11 @@ def signed(value: float | None) -> str:
 def with_interval(mean: float | None, entry: Mapping[str, Any]) -> str:
     """Return a mean with the interval of its entry behind it."""
     return f"{number(mean)} {interval(entry)}".rstrip()
+
+
+def known(value: float | None) -> str:
+    """Return a figure; empty where there is none."""
+    return "" if value is None else number(value)
 
 
 def figure(name: str, shown: Callable[[Any], str] = number) -> Cell:

@@ -13,10 +13,23 @@ from report_runs import chat, metric, task, verdict
 
 from seal.core import DataError, Score, Step, UsageError, write_records
 from seal.experiments.settings import CompareSettings
-from seal.report.comparison import Parting, compare, comparison_tables, partings, write_markdown
+from seal.report.comparison import (
+    Parting,
+    all_parts,
+    compare,
+    comparison_tables,
+    partings,
+    title_of,
+)
 from seal.report.grids import Grid
 from seal.report.run_pages import write_report
-from seal.report.table_forms import escape_latex, escape_markdown, latex, markdown
+from seal.report.table_forms import (
+    escape_latex,
+    escape_markdown,
+    latex,
+    markdown,
+    write_markdown,
+)
 
 HOSTILE = (
     "<script>document.title='owned'</script>",
@@ -203,7 +216,7 @@ def test_no_difference_of_rates_is_above_one(
     content = compared(runs(("a", "b")))
     for entry in content["comparisons"]:
         entry["detectable"] = least
-    write_markdown(content, tmp_path / "comparison.md")
+    write_markdown(tmp_path / "comparison.md", title_of(content), all_parts(content))
     table = (tmp_path / "comparison.md").read_text().partition("smallest difference")[2]
     head, _, row = [line for line in table.splitlines() if line.startswith("|")][:3]
     at = [cell.strip() for cell in head.split("|")].index("detectable")
