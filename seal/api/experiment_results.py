@@ -35,7 +35,7 @@ from seal.report.explanation import waterfall
 from seal.report.frames import long_frame
 from seal.report.grids import Estimate, Grid
 from seal.report.retrieval import retrieval_figures, retrieval_tables
-from seal.report.table_forms import Glance
+from seal.report.table_forms import Cell, Columns, Glance, fields, figure, grid_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -245,21 +245,17 @@ class Retrieval(Grouped):
 
     def _glance(self) -> Glance:
         deepest = self.content["protocol"]["k"][-1]
-        metrics = (f"recall@{deepest}", f"mrr@{deepest}")
-        rows = [
-            (
-                found.retriever,
-                found.pool,
-                str(found.tools),
-                *(
-                    [one_line(found.unavailable, _REASON), ""]
-                    if found.unavailable
-                    else [_text(found.get(metric)) for metric in metrics]
-                ),
-            )
-            for found in self.results
+        recall, mrr = f"recall@{deepest}", f"mrr@{deepest}"
+
+        def first(found: RetrieverResult) -> str:
+            return one_line(found.unavailable, _REASON) or _text(found.get(recall))
+
+        columns: Columns = [
+            *fields("retriever", "pool", "tools"),
+            (recall, first),
+            (mrr, lambda found: "" if found.unavailable else _text(found.get(mrr))),
         ]
-        grid = Grid("retrieval", ("retriever", "pool", "tools", *metrics), rows)
+        grid = grid_of("retrieval", columns, self.results)
         return Glance(grid, self.content.get("notes", [])[:1])
 
     def _tables(self) -> Iterable[Any]:
@@ -348,19 +344,13 @@ class Sweep(Grouped):
         return only(self.results, "results", size=size, top_k=top_k)
 
     def _glance(self) -> Glance:
-        rows = [
-            (
-                str(found.size),
-                str(found.top_k),
-                f"{found.queries:g}",
-                *(found[name].value_text if name in found else "" for name in METRICS),
-            )
-            for found in self.results
-        ]
+        def column(name: str) -> tuple[str, Cell]:
+            return name, lambda found: found[name].value_text if name in found else ""
+
+        sizes = ("tools", "size"), ("K", "top_k"), ("queries", figure("queries", "{:g}".format))
         title = f"sweep over {self.content['origin']['benchmark']}"
-        return Glance(
-            Grid(title, ("tools", "K", "queries", *METRICS), rows), (f"folder: {self.folder}",)
-        )
+        grid = grid_of(title, [*sizes, *map(column, METRICS)], self.results)
+        return Glance(grid, (f"folder: {self.folder}",))
 
     def _tables(self) -> Iterable[Any]:
         return sweep_tables(self.content)

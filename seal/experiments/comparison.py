@@ -6,7 +6,7 @@ import filecmp
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, count
 from pathlib import Path
 from typing import Any
 
@@ -376,12 +376,14 @@ def named_runs(paths: Sequence[Path]) -> dict[str, RunFolder]:
     runs = [RunFolder.open(path) for path in paths]
     for run in runs:
         check_whole(run)
-    most = max(map(len, parts), default=1)
-    for depth in range(1, most + 1):
-        names = ["/".join(part[-depth:]) for part in parts]
-        if len(set(names)) == len(names):
-            break
-    return dict(zip(names, runs, strict=True)) if runs else {}
+    return dict(zip(shortest_names(paths), runs, strict=True))
+
+
+def shortest_names(paths: Sequence[Path]) -> list[str]:
+    """Return the shortest ends of different paths that tell all of them apart."""
+    parts = [path.resolve().parts for path in paths]
+    ends = ([Path(*part[-depth:]).as_posix() for part in parts] for depth in count(1))
+    return next(names for names in ends if len(set(names)) == len(names))
 
 
 # -- The clusters of a run's tasks.

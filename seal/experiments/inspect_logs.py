@@ -184,9 +184,7 @@ class _Log:
         if step.usage is not None:
             output["usage"] = _tokens(step.usage)
         return {
-            "event": "model",
-            "timestamp": self._time,
-            "working_start": 0.0,
+            **self._event("model"),
             "model": step.author if step.author == USER and not step.usage else self._model,
             "role": step.author,
             "input": [],
@@ -200,9 +198,7 @@ class _Log:
     def _call(self, step: Step, result: Step | None) -> dict[str, JSON]:
         assert step.call is not None
         event: dict[str, JSON] = {
-            "event": "tool",
-            "timestamp": self._time,
-            "working_start": 0.0,
+            **self._event("tool"),
             "id": step.call.id,
             "function": step.call.name,
             "arguments": step.call.arguments or {},
@@ -216,6 +212,9 @@ class _Log:
             text = str(result.result.error.get("message") or result.content)
             event["error"] = {"type": "unknown", "message": text}
         return event
+
+    def _event(self, kind: str) -> dict[str, JSON]:
+        return {"event": kind, "timestamp": self._time, "working_start": 0.0}
 
     def _output(self, message: dict[str, JSON], ended: str = "stop") -> dict[str, JSON]:
         return {"model": self._model, "choices": [{"message": message, "stop_reason": ended}]}

@@ -23,7 +23,17 @@ from seal.experiments.comparison import named_runs, study
 from seal.experiments.series import check_results_folder, write_json
 from seal.experiments.settings import CompareSettings
 from seal.report.figures import Mark, Series, curves, whisker
-from seal.report.grids import Estimate, Grid, counts_of, frequent, grouped, interval, listed, number
+from seal.report.grids import (
+    Estimate,
+    Grid,
+    counts_of,
+    frequent,
+    grouped,
+    interval,
+    listed,
+    number,
+    tallied,
+)
 from seal.report.lanes import (
     Lane,
     RunFacts,
@@ -403,12 +413,11 @@ _PREFERENCE: Columns = (
 def preference_lines(pair: Mapping[str, Any]) -> Iterator[str]:
     """Yield what stands below the table: what decided, what the order of the two did."""
     found = pair["win_rate"]
-    decided = ", ".join(f"{by} {count}" for by, count in found["by"].items())
-    yield f"win rate: {counts_of(goal=found['goals'])}, decided by {decided}"
+    yield f"win rate: {counts_of(goal=found['goals'])}, decided by {tallied(found['by'])}"
     judge, order = found["judge"], found["order"]
     if "file" in judge:
-        left_out = [f"{reason} {count}" for reason, count in judge["left_out"].items()]
-        told = f"; left out: {', '.join(left_out)}" if left_out else ", none left out"
+        left_out = tallied(judge["left_out"])
+        told = f"; left out: {left_out}" if left_out else ", none left out"
         name = one_line(judge["file"], _LONGEST)
         yield f"recorded in {name}: goals taken {judge['taken']}{told}"
     if order["answers"]:

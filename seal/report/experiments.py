@@ -19,7 +19,7 @@ from seal.evaluation.goals import ranking
 from seal.evaluation.scoring import USUAL_SCALES
 from seal.experiments import retrieval, sweep
 from seal.experiments.ablation import ABSTENTION, VARIANTS
-from seal.experiments.explanation import EXAMPLES, explain_run
+from seal.experiments.explanation import EXAMPLES, OUTCOMES, explain_run
 from seal.experiments.fidelity import ANSWER, ERROR
 from seal.experiments.series import LongForm, check_results_folder, write_json
 from seal.experiments.settings import RECALL_AT
@@ -44,7 +44,6 @@ from seal.report.figures import (
     save,
     series_figure,
     sizes_axis,
-    styled,
     whisker,
 )
 from seal.report.frames import write_parquet
@@ -59,6 +58,7 @@ from seal.report.table_forms import (
     UNTESTED,
     Cell,
     Columns,
+    fields,
     figure,
     grid_of,
     signed,
@@ -157,11 +157,11 @@ def _cost(found: Mapping[str, Any] | None) -> str:
 
 
 def _roles_grid(roles: Mapping[str, Sequence[Mapping[str, Any]]]) -> Grid:
-    counts = ("replies", "goals", "tokens_in", "tokens_out", "caught", "caused", "missed", "passed")
-    counted = [(count.replace("_", " "), figure(count, "{:,}".format)) for count in counts]
+    counts = ("replies", "goals", "tokens_in", "tokens_out", *OUTCOMES)
     rows = [{"run": name, **row} for name, found in roles.items() for row in found]
     title = "who spoke, and the errors that each caught and caused"
-    return grid_of(title, [("run", "run"), ("role", "role"), *counted], rows)
+    columns = [*fields("run", "role"), *fields(*counts, shown="{:,}".format)]
+    return grid_of(title, columns, rows)
 
 
 def _pair_grids(content: Mapping[str, Any], metrics: Sequence[str]) -> Iterator[Grid]:
@@ -209,8 +209,8 @@ def _points_grid(points: Sequence[Mapping[str, Any]]) -> Grid:
         return lambda point: _with_count(point["rates"][name])
 
     columns: Columns = [
-        *((name, name) for name in ("environment", "tools", "goals")),
-        *((variant, figure(variant)) for variant in VARIANTS),
+        *fields("environment", "tools", "goals"),
+        *fields(*VARIANTS, shown=number),
         *((name, rate(name)) for name in points[0]["rates"]),
     ]
     return grid_of("J_avg and error rates by environment", columns, points)
@@ -260,10 +260,9 @@ def similarity_figures(content: Mapping[str, Any]) -> dict[str, Figure]:
         return {}
     points = content["points"]
     sentences = ("A mark is an environment. Whiskers: 95 % intervals over tasks.",)
-    with styled():
-        shown = [_panel(name, points) for name in points[0]["rates"]]
-        figure = series_figure(shown, _ABLATION_PANEL, _ABLATION_PANELS_IN_ROW, sentences)
-        return {"errors_over_similarity": figure}
+    shown = [_panel(name, points) for name in points[0]["rates"]]
+    figure = series_figure(shown, _ABLATION_PANEL, _ABLATION_PANELS_IN_ROW, sentences)
+    return {"errors_over_similarity": figure}
 
 
 def _panel(name: str, points: Sequence[Mapping[str, Any]]) -> Panel:
@@ -339,27 +338,32 @@ def sweep_tables(content: Mapping[str, Any]) -> Iterator[Grid | str]:
 
 
 def _table_3(entries: Entries, several: bool) -> Grid:
-    rows = [
-        (
-            str(entry["size"]),
-            *([str(entry["top_k"])] if several else []),
-            query_count(entry, " ± "),
-            *(spread(_figure_of(entry, metric)) for metric in METRICS),
-        )
-        for entry in entries
-    ]
-    return _grid(rows, "pool size", *(["K"] if several else []), "queries", *METRICS)
+    return _grid(
+        entries,
+        ("pool size", "size"),
+        *((("K", "top_k"),) if several else ()),
+        ("queries", lambda entry: query_count(entry, " ± ")),
+        *(_metric(metric, spread) for metric in METRICS),
+    )
 
 
 def _by_k(entries: Entries) -> Grid:
-    rows = []
-    for entry in entries:
-        names = (f"recall@{entry['top_k']}", "call_recall", PASS_RATE)
-        tokens = _figure_of(entry, "tokens")["mean"]
-        told = "n/a" if tokens is None else f"{tokens:,.0f}"
-        cells = (_with_ends(_figure_of(entry, metric)) for metric in names)
-        rows.append((str(entry["size"]), str(entry["top_k"]), *cells, told))
-    return _grid(rows, "pool size", "K", "recall@K", "call_recall", PASS_RATE, "tokens a goal")
+    return _grid(
+        entries,
+        ("pool size", "size"),
+        ("K", "top_k"),
+        ("recall@K", lambda entry: _with_ends(_figure_of(entry, f"recall@{entry['top_k']}"))),
+        *(_metric(metric, _with_ends) for metric in ("call_recall", PASS_RATE)),
+        ("tokens a goal", lambda entry: _whole(_figure_of(entry, "tokens")["mean"])),
+    )
+
+
+def _metric(metric: str, shown: Callable[[Mapping[str, Any]], str]) -> tuple[str, Cell]:
+    return metric, lambda entry: shown(_figure_of(entry, metric))
+
+
+def _whole(value: float | None) -> str:
+    return "n/a" if value is None else f"{value:,.0f}"
 
 
 def _with_ends(found: Mapping[str, Any]) -> str:
@@ -368,8 +372,9 @@ def _with_ends(found: Mapping[str, Any]) -> str:
     return f"{number(found['mean'])}{ends}"
 
 
-def _grid(rows: Sequence[tuple[str, ...]], *columns: str) -> Grid:
-    return Grid("", [_HEADINGS.get(column, column) for column in columns], rows, names=0)
+def _grid(entries: Entries, *columns: tuple[str, str | Cell]) -> Grid:
+    told = [(_HEADINGS.get(head, head), cell) for head, cell in columns]
+    return grid_of("", told, entries, names=0)
 
 
 def _figure_of(entry: Mapping[str, Any], metric: str) -> Mapping[str, Any]:
@@ -413,11 +418,10 @@ def sweep_figures(content: Mapping[str, Any]) -> dict[str, Figure]:
     """
     entries = content["results"]
     figures: dict[str, Figure] = {}
-    with styled():
-        if len({entry["size"] for entry in entries}) > 1:
-            figures["metrics_over_pool_size"] = _over_sizes(entries)
-        if len({entry["top_k"] for entry in entries}) > 1:
-            figures["pass_rate_over_recall"] = _over_recall(entries)
+    if len({entry["size"] for entry in entries}) > 1:
+        figures["metrics_over_pool_size"] = _over_sizes(entries)
+    if len({entry["top_k"] for entry in entries}) > 1:
+        figures["pass_rate_over_recall"] = _over_recall(entries)
     return figures
 
 
@@ -516,21 +520,16 @@ def fidelity_tables(content: Mapping[str, Any]) -> Iterator[Grid | str]:
         yield f"the results of {simulator} change no score"
     order = [entry for entry in content["order"] if entry["metric"] in DECISIVE]
     if order:
-        rows = [
-            (
-                f"{entry['run']} less {entry['other']}",
-                entry["metric"],
-                *(text for way in ("recorded", "simulated") for text in _difference(entry[way])),
-                "yes" if entry["kept"] else "no",
-            )
-            for entry in order
+        columns = [
+            ("runs", lambda entry: f"{entry['run']} less {entry['other']}"),
+            ("metric", "metric"),
+            ("recorded", figure("recorded", figure("difference"))),
+            ("95 %", figure("recorded", interval)),
+            (simulator, figure("simulated", figure("difference"))),
+            ("95 %", figure("simulated", interval)),
+            ("order kept", lambda entry: "yes" if entry["kept"] else "no"),
         ]
-        heads = ["runs", "metric", "recorded", "95 %", simulator, "95 %", "order kept"]
-        yield Grid("order of the runs", heads, rows, 2)
-
-
-def _difference(entry: Mapping[str, Any]) -> tuple[str, str]:
-    return number(entry["difference"]), interval(entry)
+        yield grid_of("order of the runs", columns, order, names=2)
 
 
 _MEASURED: Columns = (
@@ -587,22 +586,15 @@ def plan_tables(plan: Mapping[str, Any]) -> Iterator[Any]:
 
 def plan_grid(plan: Mapping[str, Any]) -> Grid:
     """Return what each role would ask, and the sum, as a table."""
-    rows: list[tuple[str, ...]] = [
-        (
-            row["part"],
-            row["role"],
-            row["model"],
-            f"{row['requests']:,}",
-            f"{row['tokens_in']:,}",
-            f"{row['tokens_out']:,}",
-            _cost_text(row["dollars"]),
-        )
-        for row in plan["rows"]
+    columns = [
+        *fields("part", "role", "model"),
+        ("model calls", figure("requests", "{:,}".format)),
+        *fields("tokens_in", "tokens_out", shown="{:,}".format),
+        ("dollars", "cost"),
     ]
-    total = tuple(f"{plan[name]:,}" for name in ("requests", "tokens_in", "tokens_out"))
-    rows.append(("all", "", "", *total, _plan_total(plan)))
-    columns = ("part", "role", "model", "model calls", "tokens in", "tokens out", "dollars")
-    return Grid("what the run would ask", columns, rows)
+    rows = [{**row, "cost": _cost_text(row["dollars"])} for row in plan["rows"]]
+    whole = {**plan, "part": "all", "role": "", "model": "", "cost": _plan_total(plan)}
+    return grid_of("what the run would ask", columns, [*rows, whole])
 
 
 def _origin_lines(origins: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from seal.core.text import counted, one_line, printable
 from seal.experiments.explanation import OUTCOMES, Outcome, Work, explain_run, work_of
-from seal.report.grids import Grid, grouped, listed
+from seal.report.grids import Grid, grouped, listed, tallied
 from seal.report.lanes import Lane
 from seal.report.pages import (
     Bar,
@@ -22,6 +22,7 @@ from seal.report.pages import (
     table,
 )
 from seal.report.run_results import text_call_notes
+from seal.report.table_forms import Columns, figure, grid_of
 from seal.runs.run import RunFolder
 
 # -- Why a run's goals failed, for a person: the table and the report's section.
@@ -37,7 +38,6 @@ LONGEST = 160
 """Characters of a task's id, and of a line of an example."""
 _TEXT = 300
 """Characters of a line of an example on a page."""
-_COLUMNS = ("stage", "goals", "left", "of failed", "95 %", "partly", "causes")
 
 
 def section(lanes: Sequence[Lane]) -> Markup | None:
@@ -124,22 +124,20 @@ def waterfall(
         content: Of explanation.json.
         counted: Gives the number of a stage's goals as a cell.
     """
-    rows = [
-        (
-            row["meaning"],
-            counted(row),
-            str(row["left"]),
-            percent(row["of_failed"]),
-            bounds(row["of_failed_low"], row["of_failed_high"]),
-            str(row["partly"] or ""),
-            causes_text(row["causes"]),
-        )
-        for row in explaining(content)
+    columns: Columns = [
+        ("stage", "meaning"),
+        ("goals", counted),
+        ("left", "left"),
+        ("of failed", figure("of_failed", percent)),
+        ("95 %", lambda row: bounds(row["of_failed_low"], row["of_failed_high"])),
+        ("partly", figure("partly", lambda count: str(count or ""))),
+        ("causes", figure("causes", causes_text)),
     ]
+    grid = grid_of(f"why goals failed: {content['run']}", columns, explaining(content))
     first = ("all goals", "", str(content["goals"]), "", "", "", "")
     states = ["undecided"] * bool(content["undecided"]) + ["solved"]
     rest = [(state, str(content[state]), "", "", "", "", "") for state in states]
-    return Grid(f"why goals failed: {content['run']}", _COLUMNS, [first, *rows, *rest])
+    return grid._replace(rows=[first, *grid.rows, *rest])
 
 
 def _stage(row: Mapping[str, Any], goals: Sequence[Mapping[str, Any]], place: int) -> Fold:
@@ -159,7 +157,7 @@ def _stage(row: Mapping[str, Any], goals: Sequence[Mapping[str, Any]], place: in
 
 def notes(content: Mapping[str, Any]) -> list[str]:
     """Return what has to be said of the table in plain lines."""
-    decided = ", ".join(f"{name} {count}" for name, count in content["decided_by"].items())
+    decided = tallied(content["decided_by"])
     undecided, open_goals = bool(content["undecided"]), content.get("open", ())
     by = f"; decided by {decided}" if decided else ""
     lines = [

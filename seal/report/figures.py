@@ -90,8 +90,6 @@ class Panel(NamedTuple):
     series: Sequence[Series]
     x: Axis
     y: Axis
-    lines: Literal["x", "y"] = "y"
-    """Axis whose ticks have lines behind the series."""
     bars: Sequence[Bar] = ()
     """Of each row, from 0, the bar that stands behind the series."""
 
@@ -117,20 +115,24 @@ def series_figure(
         in_row: Panels in a row, at most.
         sentences: The caption.
         least: Series for which there is a legend, at least.
+
+    Raises:
+        MissingExtraError: matplotlib is not installed.
     """
-    figure, rows = panels(len(shown), in_row, *size)
-    legend: dict[str, Any] = {}
-    for panel, axes in zip(shown, chain(*rows), strict=True):
-        axes.grid(axis=panel.lines, **GRID)
-        axes.set_axisbelow(True)
-        _draw_bars(axes, panel.bars)
-        for series in panel.series:
-            legend[series.name] = draw_series(axes, series)
-        _finish(axes, "x", panel.x)
-        _finish(axes, "y", panel.y)
-        title(axes, panel.title)
-    lay_out(figure, rows, legend if len(legend) >= least else {}, *sentences)
-    return figure
+    with styled():
+        figure, rows = panels(len(shown), in_row, *size)
+        legend: dict[str, Any] = {}
+        for panel, axes in zip(shown, chain(*rows), strict=True):
+            axes.grid(axis="x" if panel.y.ticks else "y", **GRID)  # behind figures, not names
+            axes.set_axisbelow(True)
+            _draw_bars(axes, panel.bars)
+            for series in panel.series:
+                legend[series.name] = draw_series(axes, series)
+            _finish(axes, "x", panel.x)
+            _finish(axes, "y", panel.y)
+            title(axes, panel.title)
+        lay_out(figure, rows, legend if len(legend) >= least else {}, *sentences)
+        return figure
 
 
 def draw_series(axes: Any, series: Series) -> Any:
@@ -228,13 +230,11 @@ def interval_figure(
     across = Axis(label, None if least_end < 0 else 0.0)
     headings = {row: group.heading for row, group in enumerate(groups)}
     down = Axis("", len(groups) - 0.5, -0.5, headings)
-    panel = Panel(title, series, across, down, "x", every if bars else ())
-    with styled():
-        size = width, max(least, _ROW * rows)
-        figure = series_figure([panel], size, 1, sentences, least=2)
-        if least_end < 0:
-            figure.axes[0].axvline(0, color="#333333", linewidth=0.8)
-        return figure
+    panel = Panel(title, series, across, down, every if bars else ())
+    figure = series_figure([panel], (width, max(least, _ROW * rows)), 1, sentences, least=2)
+    if least_end < 0:
+        figure.axes[0].axvline(0, color="#333333", linewidth=0.8)
+    return figure
 
 
 def line_look(number: int) -> dict[str, Any]:
@@ -307,8 +307,9 @@ STYLE: Any = {
 """Of matplotlib, as `rc_context` takes it."""
 _EDGE = 0.12
 """Between the edge of the figure, its panels, its legend and its caption."""
-_LABEL = 48
-"""Characters of a legend's line."""
+_LABEL_LINES = re.compile(r".{1,48}$|.{1,47}[,:./+ ]|.{1,48}", re.DOTALL)
+"""Lines of a legend's label, of at most 48 characters: the last one; one that ends between two
+words or options, such as `dense,`; one that cannot."""
 _TITLE = 9
 """Characters of a title's line for each inch of its panel."""
 _CAPTION = 16
@@ -400,7 +401,16 @@ def lay_out(
     if caption:
         figure.supxlabel(caption, fontsize=6.5, color="#444444")
     if shown:
-        _add_legend(figure, shown, inner[1])
+        names = ["\n".join(_LABEL_LINES.findall(name)) for name in shown]
+        lines = sum(name.count("\n") + 1 for name in names)
+        figure.legend(
+            list(shown.values()),
+            list(map(literal, names)),
+            loc="outside right upper",
+            ncols=int(-(-lines * _LINE // inner[1])),  # as many as the panels' height asks for
+            borderaxespad=0,
+            frameon=False,
+        )
     size = inner / (len(rows[0]), len(rows))
     figure.set_size_inches(inner + _ROOM)
     for _ in range(_ROUNDS):  # what stands around the axes keeps its size, but for ticks
@@ -409,37 +419,6 @@ def lay_out(
         found = min(place.width for place in places), min(place.height for place in places)
         lacking = size - np.divide(found, figure.dpi)
         figure.set_size_inches(figure.get_size_inches() + lacking * (inner / size))
-
-
-def _add_legend(figure: Any, shown: Mapping[str, Any], down: float) -> None:
-    """Add the legend beside the panels, in as many columns as their height asks for.
-
-    Args:
-        figure: Gets it.
-        shown: As of `lay_out`.
-        down: Height of all panels.
-    """
-    names = [_broken(name) for name in shown]
-    lines = sum(name.count("\n") + 1 for name in names)
-    figure.legend(
-        list(shown.values()),
-        list(map(literal, names)),
-        loc="outside right upper",
-        ncols=int(-(-lines * _LINE // down)),
-        borderaxespad=0,
-        frameon=False,
-    )
-
-
-def _broken(name: str) -> str:
-    """Return a name in lines that end, where they can, between two words or options."""
-    lines = [""]
-    for part in re.findall(r"[^,:./+ ]*[,:./+ ]|[^,:./+ ]+", name):
-        for piece in (part[start : start + _LABEL] for start in range(0, len(part), _LABEL)):
-            if len(lines[-1]) + len(piece) > _LABEL:
-                lines.append("")
-            lines[-1] += piece
-    return "\n".join(lines)
 
 
 # -- A chart of curves for a page.

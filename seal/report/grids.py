@@ -63,6 +63,11 @@ def counts_of(**counts: int) -> str:
     return ", ".join(counted(count, noun) for noun, count in counts.items())
 
 
+def tallied(counts: Mapping[str, int]) -> str:
+    """Return names with their numbers, by commas: `user 1, checker 2`."""
+    return ", ".join(f"{name} {count}" for name, count in counts.items())
+
+
 def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
     """Return each key with its values; keys and values keep their order."""
     found: dict[Key, list[Value]] = {}

@@ -251,19 +251,18 @@ def user_notes(run: RunFolder) -> Iterator[str]:
 
 def user_section(lanes: Sequence[Lane]) -> Markup | None:
     """Return the report's table; None where no user was audited."""
-    rows = [
-        (
-            row.brief or "not known: recorded elsewhere",
-            row.label,
-            percent(row.hallucination),
-            percent(row.instruction),
-            str(row.conversations),
-        )
-        for row in user_rows(lanes)
-    ]
-    columns = ("told", "run", "hallucination", "instruction following", "conversations")
-    grid = Grid("Share of conversations with an error of the user", columns, rows, names=2)
+    rows, title = user_rows(lanes), "Share of conversations with an error of the user"
+    grid = grid_of(title, _USERS, rows, names=2)
     return table(grid, "Errors of the simulated user") if rows else None
+
+
+_USERS: Columns = (
+    ("told", figure("brief", lambda brief: brief or "not known: recorded elsewhere")),
+    ("run", "label"),
+    ("hallucination", figure("hallucination", percent)),
+    ("instruction following", figure("instruction", percent)),
+    ("conversations", "conversations"),
+)
 
 
 def _brief(run: RunFolder) -> str:

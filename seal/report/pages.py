@@ -254,12 +254,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["number"] = number
-    environment.finalize = _printable
+    environment.finalize = lambda value: printable(value) if type(value) is str else value
     return environment
-
-
-def _printable(value: Any) -> Any:
-    return printable(value) if type(value) is str else value
 
 
 # -- Charts of bars and of intervals for a page.

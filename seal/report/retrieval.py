@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,6 @@ from seal.report.figures import (
     curves,
     series_figure,
     sizes_axis,
-    styled,
     whisker,
 )
 from seal.report.grids import Grid, grouped, interval, number
@@ -138,17 +138,13 @@ def _pool_parts(
         yield f"{first['pool']}, at most {samples}"
     told = mean_text if whole else _spread
     priced = any("dollars_a_query" in entry for entry in entries)
-    rows = [
-        (
-            names[entry["retriever"]] + _mark(entry),
-            *(() if whole else (str(entry["tools"]), query_count(entry))),
-            *(told(entry, metric) for metric in metrics),
-            *((_dollars(entry),) if priced else ()),
-        )
-        for entry in entries
+    columns: Columns = [
+        ("retriever", lambda entry: names[entry["retriever"]] + _mark(entry)),
+        *(() if whole else (("tools", "tools"), ("queries", query_count))),
+        *((metric, partial(told, metric=metric)) for metric in metrics),
+        *(((_COST, _dollars),) if priced else ()),
     ]
-    columns = (*(() if whole else ("tools", "queries")), *metrics, *((_COST,) if priced else ()))
-    yield Grid("", ("retriever", *columns), rows)
+    yield grid_of("", columns, entries)
     yield from _calibrations(entries, names)
 
 
@@ -260,12 +256,11 @@ def retrieval_figures(result: Mapping[str, Any]) -> dict[str, Figure]:
     ks = result["protocol"]["k"]
     deepest = f"recall@{ks[-1]}"
     figures: dict[str, Figure] = {}
-    with styled():
-        if len({entry["size"] for entry in entries}) > 1:
-            figures["recall_over_pool_size"] = _over_sizes(entries, deepest)
-        figures["recall_over_pools"] = _over_pools(_largest(entries), deepest)
-        if len(ks) > 1:
-            figures["recall_over_k"] = _over_ks(_largest(entries), ks)
+    if len({entry["size"] for entry in entries}) > 1:
+        figures["recall_over_pool_size"] = _over_sizes(entries, deepest)
+    figures["recall_over_pools"] = _over_pools(_largest(entries), deepest)
+    if len(ks) > 1:
+        figures["recall_over_k"] = _over_ks(_largest(entries), ks)
     return figures
 
 

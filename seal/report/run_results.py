@@ -11,7 +11,7 @@ from seal.core.text import counted, one_line, printable
 from seal.evaluation.goals import INFRASTRUCTURE
 from seal.evaluation.scoring import INSTRUCTION
 from seal.evaluation.statistics import MOST_GROUPS
-from seal.report.grids import frequent
+from seal.report.grids import frequent, tallied
 from seal.report.lanes import (
     Lane,
     ShortTable,
@@ -105,18 +105,14 @@ def outcome_notes(summary: Mapping[str, Any]) -> Iterator[str]:
         reason = one_line(max(crashes, key=crashes.__getitem__, default="of no known reason"), 150)
         yield f"warning: the agent crashed in every chat; mend it and play again: {reason}"
     yield from gold_notes(summary)
-    cut = summary.get("truncated") or {}
-    if cut:
-        told = ", ".join(f"{role} {count}" for role, count in cut.items())
-        yield f"answers cut at a limit of tokens: {told}"
+    if cut := summary.get("truncated"):
+        yield f"answers cut at a limit of tokens: {tallied(cut)}"
     if empty := summary.get("empty_answers"):
-        told = ", ".join(f"{role} {count}" for role, count in empty.items())
-        yield f"empty answers, which count as the model's: {told}"
+        yield f"empty answers, which count as the model's: {tallied(empty)}"
     yield from text_call_notes(summary)
     if repaired := dict(summary.get("repaired") or {}):
         calls = counted(repaired.pop("calls", 0), "call")
-        told = ", ".join(f"{repair} {count}" for repair, count in repaired.items())
-        yield f"{calls} repaired to be read: {told}"
+        yield f"{calls} repaired to be read: {tallied(repaired)}"
     if unknown := summary.get("unknown_ends"):
         told = ", ".join(f"{word!r} {count}" for word, count in unknown.items())
         yield f"answers that ended by an unknown word, and count as they stand: {told}"
@@ -167,7 +163,7 @@ def text_call_notes(summary: Mapping[str, Any]) -> Iterator[str]:
 def _taken_as_made(summary: Mapping[str, Any]) -> Iterator[str]:
     """Yield how many calls count as made though nothing came of them."""
     unserved, unanswered = summary.get("unserved") or {}, summary.get("unanswered") or 0
-    causes = ", ".join(f"{cause} {count}" for cause, count in unserved.items())
+    causes = tallied(unserved)
     told = [f"{sum(unserved.values())} that a service could not serve ({causes})"] if causes else []
     told += [f"{unanswered} without a result"] if unanswered else []
     if told:
@@ -239,7 +235,7 @@ def _counts(summary: Mapping[str, Any]) -> str:
     if summary.get("unfinished"):
         parts.append(f"{summary['unfinished']} unfinished")
     stops = summary.get("stop_reasons") or {}
-    ended = ", ".join(f"{reason} {count}" for reason, count in sorted(stops.items()))
+    ended = tallied(dict(sorted(stops.items())))
     return ", ".join(parts) + (f"; goals ended by {ended}" if ended else "")
 
 

@@ -26,6 +26,7 @@ from seal.pools.importer import REGISTRY
 from seal.pools.lookup import is_shipped, open_pool
 from seal.pools.pool import StoredPool, load_pool
 from seal.report.grids import Grid
+from seal.report.table_forms import Columns, figure, grid_of
 
 # -- The tables of the SEAL paper in which any benchmark stands.
 #
@@ -239,18 +240,14 @@ def details(entry: Card, measured: Counted | None) -> list[str]:
 
 def overview(entries: Sequence[Card]) -> Grid:
     """Return the table of what there is."""
-    columns = ("name", "benchmark", "gold", "licence", "files")
-    rows = [
-        (
-            ", ".join((entry.name, *entry.aliases)),
-            entry.title,
-            ", ".join(entry.gold),
-            entry.licence,
-            "; ".join(filter(None, (_files(entry), entry.status))),
-        )
-        for entry in entries
+    columns: Columns = [
+        ("name", lambda entry: ", ".join((entry.name, *entry.aliases))),
+        ("benchmark", "title"),
+        ("gold", figure("gold", ", ".join)),
+        ("licence", "licence"),
+        ("files", lambda entry: "; ".join(filter(None, (_files(entry), entry.status)))),
     ]
-    return Grid("", columns, rows, names=len(columns))
+    return grid_of("", columns, entries, names=len(columns))
 
 
 def _takes_any_folder(entry: Card) -> bool:
@@ -325,11 +322,10 @@ def table_2(entries: Sequence[Card], measured: Mapping[str, Counted]) -> Grid:
 
     A number: so many tasks have gold for it; gold: by the catalogue; judge: a judge alone.
     """
-    rows = []
-    for entry in entries:
-        found = measured.get(entry.name)
-        counts = found if isinstance(found, PoolCounts) else None
-        rows.append((entry.name, *(_stage(entry, counts, stage) or "-" for stage in STAGES)))
+    rows = [
+        (entry.name, *(_stage(entry, measured.get(entry.name), stage) or "-" for stage in STAGES))
+        for entry in entries
+    ]
     title = (
         "What each can score: tasks with gold, or `gold` where not counted; judge: by a judge "
         "alone (after the paper's Table 2; the entries are ours)"
@@ -337,8 +333,8 @@ def table_2(entries: Sequence[Card], measured: Mapping[str, Counted]) -> Grid:
     return Grid(title, ("benchmark", *STAGES), rows)
 
 
-def _stage(entry: Card, counts: PoolCounts | None, stage: str) -> str:
-    if counts is None:
+def _stage(entry: Card, counts: Counted | None, stage: str) -> str:
+    if not isinstance(counts, PoolCounts):
         return stages(entry.gold)[stage]
     tasks = counts.gold[GOLD.get(stage, stage)]
     if tasks:

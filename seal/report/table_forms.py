@@ -276,8 +276,13 @@ def known(value: float | None) -> str:
 
 
 def figure(name: str, shown: Callable[[Any], str] = number) -> Cell:
-    """Return what shows a field of an entry."""
-    return lambda entry: shown(entry[name])
+    """Return what shows a field of an entry, which is a dict or a record."""
+    return lambda entry: shown(entry[name] if isinstance(entry, dict) else getattr(entry, name))
+
+
+def fields(*names: str, shown: Callable[[Any], str] = str) -> Columns:
+    """Return columns that show fields, each under its own name."""
+    return [(name.replace("_", " "), figure(name, shown)) for name in names]
 
 
 def paired(pair: Mapping[str, Any]) -> tuple[str, str]:

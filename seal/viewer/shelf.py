@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from itertools import chain, count, starmap
+from itertools import chain, starmap
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -18,6 +18,7 @@ from urllib.parse import quote
 from seal.core import DataError, UsageError
 from seal.core.files import AtomicFile, remove
 from seal.core.values import digest, json_text
+from seal.experiments.comparison import shortest_names
 from seal.experiments.retrieval import RETRIEVAL
 from seal.report.comparison import cost_chart, labels_of
 from seal.report.lanes import RunFacts, facts_of
@@ -69,7 +70,8 @@ class Shelf:
         for folder in folders:
             if not folder.is_dir():
                 raise UsageError(f"there is no folder {folder}; give the one that runs lie in")
-        self._folders = _named(folders)
+        places = list(dict.fromkeys(folder.resolve() for folder in folders))
+        self._folders = dict(zip(shortest_names(places), places, strict=True))
         self._opened: OrderedDict[tuple[str, ...], _Opened] = OrderedDict()
         self._listed: dict[str, tuple[_Stamp, RunFacts]] = {}
         self._lock = threading.Lock()
@@ -198,14 +200,6 @@ class Shelf:
                     f"{path} is a link that leads out of the folders that are shown; put in its "
                     "place what it leads to, or show the folder of that too"
                 )
-
-
-def _named(folders: Sequence[Path]) -> dict[str, Path]:
-    """Return folders by the shortest ends of their paths that differ."""
-    paths = list(dict.fromkeys(folder.resolve() for folder in folders))
-    ends = ([Path(*path.parts[-n:]).as_posix() for path in paths] for n in count(1))
-    names = next(end for end in ends if len(set(end)) == len(paths))
-    return dict(zip(names, paths, strict=True))
 
 
 def _stamp_of(runs: Sequence[RunFolder], names: Sequence[str]) -> _Stamp:
