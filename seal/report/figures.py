@@ -226,13 +226,14 @@ def interval_figure(
         ]
         series.append(Series(name, place, marks, joined=False))
     every = [bar for group in groups for bar in group.bars]
-    least_end = min((end for bar in every for end in (bar.value, bar.low) if end), default=0.0)
-    across = Axis(label, None if least_end < 0 else 0.0)
+    ends = (end for bar in every for end in (bar.value, bar.low) if end is not None)
+    lowest = min(ends, default=0.0)
+    across = Axis(label, 0.0 if bars or lowest > 0 else None)  # a mark at 0 needs room
     headings = {row: group.heading for row, group in enumerate(groups)}
     down = Axis("", len(groups) - 0.5, -0.5, headings)
     panel = Panel(title, series, across, down, every if bars else ())
     figure = series_figure([panel], (width, max(least, _ROW * rows)), 1, sentences, least=2)
-    if least_end < 0:
+    if lowest <= 0 and not bars:
         figure.axes[0].axvline(0, color="#333333", linewidth=0.8)
     return figure
 

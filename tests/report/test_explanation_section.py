@@ -41,6 +41,7 @@ def test_links_are_bounded(page: str) -> None:
 def test_the_waterfall_is_drawn(page: str) -> None:
     headings = re.findall(r'class="heading"[^>]*>([^<]*)<', page)
     assert headings[::2] == ["all goals", "solved"]
+    assert page.count('class="whisker"') == 1  # where the bar of the only stage begins
 
 
 def test_an_example_has_query_gold_calls_answer_and_reason(page: str) -> None:

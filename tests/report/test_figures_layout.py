@@ -11,7 +11,8 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from seal.report.experiments import sweep_figures
-from seal.report.figures import STYLE, line_look
+from seal.report.figures import STYLE, interval_figure, line_look
+from seal.report.pages import Bar, BarGroup
 from seal.report.retrieval import retrieval_figures
 
 KS = (1, 5, 10)
@@ -154,3 +155,18 @@ def test_signs_of_formulas_and_of_other_scripts_are_shown() -> None:
     for figure in figures.values():
         assert_whole(figure)
     assert figures["recall_over_k"].axes[0].get_title() == r"\$pool^\$ \u5de5\u5177"
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "begins", "marked"),
+    [(0.5, 0.2, True, False), (0.0, 0.0, False, True), (0.1, -0.2, False, True)],
+)
+def test_zero_begins_the_axis_of_intervals_or_is_marked_with_room(
+    value: float, low: float, begins: bool, marked: bool
+) -> None:
+    groups = [BarGroup("recall", (Bar("one", "run-0", value, low, 0.9),))]
+    (axes,) = interval_figure("title", "mean", groups).axes
+    assert (axes.get_xlim()[0] == 0) == begins
+    assert axes.get_xlim()[0] <= low
+    zero = [line for line in axes.lines if list(line.get_xdata()) == [0, 0]]
+    assert bool(zero) == marked
