@@ -62,14 +62,15 @@ class Random:
 
 def ours(kind: str, folder: Path, size: int) -> Callable[[list[str]], object]:
     """Return what answers queries: our retriever over the first tools."""
-    from seal.core import Pool, Query, Tool
+    from seal.core import Pool, Query
+    from seal.pools.pool import ToolFile
     from seal.retrievers.base import RetrieverSpec
     from seal.retrievers.build import build_retriever, rank
 
-    tools = tuple(Tool(*orjson.loads(line)) for line in lines(folder / "tools.jsonl", size))
+    kept = folder / "kept" / str(size)
+    tools = ToolFile(first_tools(folder, size), kept)
     options = {} if kind in ("bm25", "tfidf") else {"model": Random()}
-    spec = RetrieverSpec(kind, options)
-    retriever = build_retriever(spec, Pool(tools, cache_dir=folder / "kept" / str(size)))
+    retriever = build_retriever(RetrieverSpec(kind, options), Pool(tools, cache_dir=kept))
     return lambda texts: rank(retriever, [Query(text) for text in texts], K)
 
 
@@ -131,6 +132,14 @@ def lines(path: Path, size: int) -> Iterator[bytes]:
         yield from islice(file, size)
 
 
+def first_tools(folder: Path, size: int) -> Path:
+    """Return the file of the first tools; it is written where there is none."""
+    path = folder / f"tools-{size}.jsonl"
+    if not path.is_file():
+        path.write_bytes(b"".join(lines(folder / "tools.jsonl", size)))
+    return path
+
+
 def documents(folder: Path, size: int) -> list[str]:
     """Return the first documents."""
     return [orjson.loads(line) for line in lines(folder / "documents.jsonl", size)]
@@ -165,6 +174,8 @@ def tools_in(folder: Path, size: int, short: bool) -> int:
     if known["tools"] < size:
         shutil.rmtree(folder / "kept", ignore_errors=True)
         folder.mkdir(parents=True, exist_ok=True)
+        for file in folder.glob("tools-*.jsonl"):
+            file.unlink()
         known = {"tools": size, "distinct": write_tools(folder, size, short)}
         told.write_text(json.dumps(known))
     return int(known["distinct"])
@@ -173,6 +184,7 @@ def tools_in(folder: Path, size: int, short: bool) -> int:
 def write_tools(folder: Path, size: int, short: bool) -> int:
     """Write `size` tools and their documents; return how many of them are of the pools."""
     from seal.core import Tool
+    from seal.core.records import encode
     from seal.retrievers.base import documents as documents_of
 
     found = list(tools_of_pools(folder, short))
@@ -186,9 +198,9 @@ def write_tools(folder: Path, size: int, short: bool) -> int:
                 tool = found[place]
                 if copy:
                     tool = replace(tool, id=f"{tool.id}_{copy}", name=f"{tool.name}_{copy}")
-                fields = [tool.id, tool.name, tool.description]
-                tools.write(orjson.dumps(fields) + b"\n")
-                [text] = documents_of([Tool(*fields)])
+                tool = Tool(tool.id, tool.name, tool.description)
+                tools.write(encode(tool))
+                [text] = documents_of([tool])
                 texts.write(orjson.dumps(text) + b"\n")
                 size -= 1
                 if not size:
@@ -251,6 +263,7 @@ def cost_of(kind: str, folder: Path, size: int) -> Cost:
 def measured(kind: str, folder: Path, size: int, most: int) -> dict[str, Cost]:
     """Return what ours costs at first and again, and what the reference does."""
     shutil.rmtree(folder / "kept", ignore_errors=True)
+    first_tools(folder, size), first_tools(folder, START)
     names = {"first": kind, "again": kind}
     if kind in REFERENCES and (size <= most or REFERENCES[kind] != "scikit-learn"):
         names["reference"] = REFERENCES[kind]

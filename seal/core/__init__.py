@@ -36,6 +36,7 @@ from seal.core.protocols import Chat as Chat
 from seal.core.protocols import ChatModel as ChatModel
 from seal.core.protocols import Completion as Completion
 from seal.core.protocols import Judge as Judge
+from seal.core.protocols import KnownTools as KnownTools
 from seal.core.protocols import Longer as Longer
 from seal.core.protocols import Lookup as Lookup
 from seal.core.protocols import Message as Message

@@ -176,11 +176,21 @@ class Longer(NamedTuple):
         )
 
 
+class KnownTools(Sequence[Tool]):
+    """Tools in the order of their ids, which are known, as is their content, before one is read."""
+
+    ids: Sequence[str]
+    """Ascending; no two are equal."""
+    digest: str
+    """SHA-256 of all that they are made of."""
+
+
 @dataclass(frozen=True, slots=True)
 class Pool:
     """Tools to choose from, with what a retriever may need besides."""
 
-    tools: tuple[Tool, ...]
+    tools: Sequence[Tool]
+    """A tuple, or of a large pool `KnownTools`: each is read from its file when it is asked for."""
     tasks: tuple[Task, ...] = ()
     """For retrievers that say by `reads_gold` that they read them: others see tools and query texts
     only."""

@@ -37,10 +37,11 @@ from seal.experiments.settings import Drawing, RetrievalSettings, Size
 from seal.pools.benchmark import Benchmark
 from seal.pools.lookup import Bench, open_pool
 from seal.pools.pool import StoredPool
-from seal.retrievers.base import DEFAULT, documents, refuse_unknown_options, spec_of
+from seal.retrievers.base import DEFAULT, documents, ids_of, refuse_unknown_options, spec_of
 from seal.retrievers.build import build_retriever, files_digest, known_options, rank
-from seal.retrievers.wrappers import schema_tokens
+from seal.retrievers.wrappers import token_counts
 from seal.runs.costs import Meter
+from seal.runs.engine import goals_of, rank_others
 from seal.runs.prices import Prices
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ _NEIGHBOURS = 50
 
 
 def drawn_pools(
-    tools: tuple[Tool, ...],
+    tools: Sequence[Tool],
     tasks: tuple[Task, ...],
     sizes: Sequence[int],
     drawing: Drawing,
@@ -115,11 +116,11 @@ def without_distractors(distractors: Iterable[int | None], drawing: Drawing) -> 
 
 
 def _nearest_tools(
-    tools: tuple[Tool, ...],
+    tools: Sequence[Tool],
 ) -> Callable[[Sequence[str]], Mapping[str, Sequence[str]]]:
     """Return a function that finds the tools whose documents are most like those of given tools."""
     retriever = build_retriever("tfidf", Pool(tools))
-    texts = dict(zip([tool.id for tool in tools], documents(tools), strict=True))
+    texts = {tool.id: text for tool, text in zip(tools, documents(tools), strict=True)}
 
     def nearest(ids: Sequence[str]) -> dict[str, list[str]]:
         queries = [Query(texts[tool], tool) for tool in ids]
@@ -173,7 +174,7 @@ class Source:
     """The name that it was asked by, or that its folder has; no two pools have the same."""
     name: str
     digest: str
-    tools: tuple[Tool, ...]
+    tools: Sequence[Tool]
     tasks: tuple[Task, ...]
     """Those that are asked."""
 
@@ -202,7 +203,7 @@ class Ranked:
 
     source: Source
     size: Size
-    tools: tuple[Tool, ...]
+    tools: Sequence[Tool]
     tasks: tuple[Task, ...]
     digest: str
     draws: tuple[Draw, ...]
@@ -228,12 +229,15 @@ class Ranked:
         return self.size == "all"
 
 
-def open_sources(pools: Sequence[Bench], settings: RetrievalSettings) -> list[Source]:
+def open_sources(
+    pools: Sequence[Bench], settings: RetrievalSettings, folder: Path | None = None
+) -> list[Source]:
     """Return the pools, read and labelled.
 
     Args:
         pools: Names or folders.
         settings: Which tasks are asked.
+        folder: Of what is kept of large pools, as `StoredPool.listed` takes it.
 
     Raises:
         UnknownNameError: No such pool.
@@ -244,8 +248,8 @@ def open_sources(pools: Sequence[Bench], settings: RetrievalSettings) -> list[So
     labels = distinct(_names(pools, opened))
     found = []
     for pool, label in zip(opened, labels, strict=True):
-        tasks = tuple(pool.chosen(settings))
-        found.append(Source(label, pool.name, pool.digest, pool.tools(), tasks))
+        tools = pool.listed(folder)
+        found.append(Source(label, pool.name, pool.digest, tools, tuple(pool.chosen(settings))))
     return found
 
 
@@ -606,7 +610,8 @@ def measure(
     except (Exception, SystemExit) as error:  # what a plug-in may do
         _log.debug("%s failed", contender.label, exc_info=True)
         return Unavailable(" ".join(fault(error).split()))
-    tokens = {tool.id: schema_tokens(tool) for tool in ranked.tools}
+    count_tokens = token_counts(ranked.tools)
+    tokens = {tool: count_tokens(tool) for ranking in rankings for tool, _ in ranking.hits}
     found = measure_rankings(rankings, qrels_of(ranked.tasks), ks, tokens)
     timing = {
         "queries": len(rankings),
@@ -657,15 +662,9 @@ def _calibration(ranked: Ranked, rankings: Sequence[Ranking]) -> Calibration | N
 
 
 def _rankings(retriever: Retriever, ranked: Ranked, k: int) -> Iterator[Ranking]:
-    known = {tool.id for tool in ranked.tools}
-    own = {(task.id, at): task.goals[at].labels.get("own_document") for task, at in ranked.goals}
-    deeper = k + any(own.values())
+    known, goals = frozenset(ids_of(ranked.tools)), goals_of(ranked.tasks)
     queries = (
         Query(task.goals[position].text, task.id, position) for task, position in ranked.goals
     )
     while batch := list(islice(queries, _AT_ONCE)):
-        for found in rank(retriever, batch, deeper, known):
-            document = own[found.task_id, found.goal]
-            hits = [hit for hit in found.hits if hit[0] != document]
-            limit = None if getattr(retriever, "complete", False) else k
-            yield replace(found, hits=tuple(hits[:limit]))
+        yield from rank_others(retriever, batch, goals, k, known)

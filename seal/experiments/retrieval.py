@@ -16,7 +16,7 @@ from typing import Any
 
 from seal.core import Pool, Ranking, SealError, UsageError
 from seal.core.arrays import Floats, Integers, np
-from seal.core.files import AtomicFile, naming
+from seal.core.files import AtomicFile, cache_folder, naming
 from seal.core.records import query_id, write_records
 from seal.core.store import Store, open_store
 from seal.core.values import derive_seed, json_bytes
@@ -373,6 +373,8 @@ Progress = Callable[[str, int, int], None]
 """Called with the stage, how many of its items are done, and how many there are."""
 OnResult = Callable[[Mapping[str, Any]], None]
 """Called with an entry of `results`."""
+OnQuery = Callable[[Mapping[str, Any]], None]
+"""Called with {pool, retriever, task_id, goal, metric...} of each query of a whole pool."""
 _UNFINISHED = "it is not finished: the same command with --resume goes on"
 
 
@@ -385,6 +387,7 @@ def retrieve(
     on_result: OnResult | None = None,
     resume: bool = False,
     figures: Figures | None = None,
+    on_query: OnQuery | None = None,
 ) -> dict[str, Any]:
     """Rank every goal's tools with every retriever over every pool, and score the rankings.
 
@@ -397,6 +400,7 @@ def retrieve(
         on_result: Called with each entry of `results` when it is complete.
         resume: Go on with the experiment in `out`.
         figures: Called with the results, before results.json is written.
+        on_query: Called with the metrics of each query, if the experiment in `out` was unfinished.
 
     Returns:
         The content of results.json: {protocol, versions, retrievers, results, comparisons, notes}.
@@ -410,7 +414,8 @@ def retrieve(
     if not pools or not retrievers:
         raise UsageError("retrieval needs a pool and a retriever, such as: seal retrieve sample")
     entered = contenders(retrievers, settings.options)
-    sources = open_sources(pools, settings)
+    kept = None if settings.cache == "off" else cache_folder(settings.cache_dir) / "indexes"
+    sources = open_sources(pools, settings, kept)
     if settings.held_out is not None:
         sources = held_out(sources, settings.held_out)
     parts = [part for source in sources for part in draw(source, settings)]
@@ -442,7 +447,8 @@ def retrieve(
         store = opened.enter_context(closing(open_store(settings.cache_dir)))
         prices = Prices.load(settings.prices)
         costs = Costs(Meter(), prices)
-        experiment = _Experiment(settings, entered, store, folder, progress, on_result, costs)
+        told_by = (progress, on_result, on_query)
+        experiment = _Experiment(settings, entered, store, folder, *told_by, costs)
         result = {**told, **experiment.measured(parts), "notes": notes}
         if folder is not None:
             folder.finish(result, parts, figures)
@@ -464,6 +470,7 @@ class _Experiment:
     folder: Folder | None
     progress: Progress | None
     on_result: OnResult | None
+    on_query: OnQuery | None
     costs: Costs
     failed: dict[tuple[str, str], Unavailable] = field(default_factory=dict)
     """Pool and retriever to why it could not be asked."""
@@ -480,6 +487,7 @@ class _Experiment:
             for part in group:
                 found = {each.label: self._outcome(each, part) for each in self.entered}
                 outcomes.append((part, found))
+                self._tell_queries(part, found)
                 done += 1
                 if self.progress is not None:
                     self.progress("pools", done, len(parts))
@@ -497,6 +505,16 @@ class _Experiment:
                     self.on_result(results[-1])
             comparisons += comparisons_of(cell, k, seed)
         return {"results": results, "comparisons": corrected(comparisons)}
+
+    def _tell_queries(self, part: Ranked, found: Mapping[str, Measured | Unavailable]) -> None:
+        if self.on_query is None:
+            return
+        names = metric_names(self.settings.k, RANKED)
+        for label, measured in found.items() if part.whole else ():
+            for (task, goal), row in measured.values if isinstance(measured, Measured) else ():
+                place = {"pool": part.source.label, "retriever": label, "task_id": task}
+                values = dict(zip(names, map(_shown, row), strict=True))
+                self.on_query({**place, "goal": goal, **values})
 
     def _outcome(self, contender: Contender, part: Ranked) -> Measured | Unavailable:
         """Measure, unless the retriever could not be asked for another part of the pool."""
@@ -548,6 +566,7 @@ class _Experiment:
 Figures = Callable[[Mapping[str, Any], Path], list[str]]
 """Writes what readers look at into a folder; returns a note on each thing that it left out."""
 RESULTS = "results.json"
+QUERIES = "queries.csv"
 MEASURED = "measured.jsonl"
 _MEASURED_2 = "retrieval-measured/2"
 RETRIEVAL = ExperimentFile(
@@ -631,7 +650,7 @@ class Folder:
 
     def _write_values(self, folder: Path, measured: Measured) -> None:
         """Write the metrics of each query."""
-        with AtomicFile(folder / "queries.csv") as file:
+        with AtomicFile(folder / QUERIES) as file:
             lines = io.StringIO()
             writer = csv.writer(lines, lineterminator="\n")
             writer.writerow(["task", "goal", *metric_names(self.ks, RANKED)])
@@ -720,6 +739,26 @@ def ranking_folders(content: Mapping[str, Any]) -> dict[tuple[str, str], str]:
     pairs = [(pool["pool"], each["retriever"]) for pool in pools for each in retrievers]
     named = (re.sub(r"[^A-Za-z0-9._-]+", ".", "-".join(pair))[:_NAME_LIMIT] for pair in pairs)
     return dict(zip(pairs, distinct(list(named)), strict=True))
+
+
+def queries_in(folder: Path, content: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield {pool, retriever, task_id, goal, metric...} of each query of the whole pools.
+
+    Args:
+        folder: Of the experiment.
+        content: Of its results.json.
+    """
+    for (pool, retriever), name in ranking_folders(content).items():
+        file = folder / name / QUERIES
+        with file.open(encoding="utf-8", newline="") if file.is_file() else io.StringIO() as lines:
+            for row in csv.DictReader(lines):
+                place = {"pool": pool, "retriever": retriever, "task_id": row.pop("task")}
+                values = {metric: float(value) for metric, value in row.items()}
+                yield {**place, **values, "goal": int(values["goal"])}
+
+
+def _shown(value: float) -> float:
+    return round(float(value), DIGITS)
 
 
 def _long_rows(result: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import mmap
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, overload
 
 import orjson
 
@@ -18,6 +20,7 @@ from seal.core import (
     CHAT_TOOLS,
     JSON,
     DataError,
+    KnownTools,
     Milestone,
     Pool,
     Query,
@@ -29,11 +32,12 @@ from seal.core import (
     UsageError,
     check_name,
 )
+from seal.core.arrays import np
 from seal.core.conditions import Called
 from seal.core.files import content_of, opened
-from seal.core.records import read_records
+from seal.core.records import decode, read_records
 from seal.core.settings import checked
-from seal.core.values import canonical_json, derive_seed, json_value
+from seal.core.values import canonical_json, derive_seed, digest, json_value
 from seal.pools.importer import RECORDED, REPORT, TASKS, TOOLS, TRAJECTORIES, pool_digest
 from seal.simulator_cache.simulators import RecordedCall, recorded_calls
 
@@ -43,6 +47,10 @@ _LISTED = 20
 """Values of a tag that a message lists at most."""
 _KEPT = 4 << 20
 """Bytes of tasks.jsonl up to which its tasks are kept: a run reads them six times."""
+
+
+_LARGE = 4 << 20
+"""Bytes of tools.jsonl from which on its tools may be read one by one."""
 
 
 View = Callable[[Callable[[], Iterator[Task]]], Iterator[Task]]
@@ -63,6 +71,81 @@ def load_pool(folder: Path) -> StoredPool:
     if (folder / TOOLS).stat().st_size == 0:
         raise DataError(f"{folder / TOOLS} is empty: a pool needs tools; import it again")
     return StoredPool(folder)
+
+
+class ToolFile(KnownTools):
+    """The tools of a large file, each read when it is asked for.
+
+    Args:
+        path: Of the file, tools.jsonl.
+        folder: Where is kept which lines have which tools, under the digest of the file. Each line
+            was read and checked before that is kept.
+
+    Raises:
+        DataError: A line is bad, or an id stands twice.
+    """
+
+    def __init__(self, path: Path, folder: Path) -> None:
+        from seal.retrievers.kept import kept_under
+
+        self._path = path
+        with opened(path) as file:
+            self.digest = hashlib.file_digest(file, "sha256").hexdigest()
+            self._lines = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        key = digest(["tool-file/1", self.digest])
+        kept = kept_under(folder / f"{key}.arrays", key, lambda: _lines_of_tools(path))
+        names = bytes(kept["names"]).decode("utf-8", "surrogatepass")
+        self.ids = [names[start:end] for start, end in pairwise(kept["edges"].tolist())]
+        self._starts = kept["starts"]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @overload
+    def __getitem__(self, place: int) -> Tool: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Tool]: ...
+    def __getitem__(self, place: int | slice) -> Tool | Sequence[Tool]:
+        """Return a tool by its place among the ids, or some.
+
+        Raises:
+            DataError: The file is another one by now.
+        """
+        if isinstance(place, slice):
+            return [self[one] for one in range(*place.indices(len(self)))]
+        wanted = self.ids[place]
+        start = int(self._starts[place])
+        end = self._lines.find(b"\n", start)
+        try:
+            tool = decode(self._lines[start : None if end < 0 else end], Tool)
+        except DataError as error:
+            raise DataError(f"{self._path}: {error}; it was changed while it was read") from error
+        if tool.id != wanted:
+            raise DataError(f"{self._path} was changed while it was read: {wanted!r} is not there")
+        return tool
+
+
+def _lines_of_tools(path: Path) -> dict[str, Any]:
+    """Return the ids of a file's tools, ascending, and where the line of each begins."""
+    start = end = 0
+
+    def wanted(line: bytes) -> bytes:
+        nonlocal start, end
+        start, end = end, end + len(line)
+        return line.strip()
+
+    starts: dict[str, int] = {}
+    for tool in read_records(path, Tool, wanted):
+        if tool.id in starts:
+            raise DataError(f"{path}: tool id {tool.id!r} stands twice")
+        starts[tool.id] = start
+    ids = sorted(starts)
+    names = "".join(ids).encode("utf-8", "surrogatepass")
+    return {
+        "names": np.frombuffer(names, dtype=np.uint8),
+        "edges": np.cumsum([0, *map(len, ids)]),
+        "starts": np.array([starts[id] for id in ids]),
+    }
 
 
 class Outline(NamedTuple):
@@ -107,6 +190,7 @@ class StoredPool:
         self.benchmark = benchmark
         self._view = view
         self._kept: tuple[Task, ...] | None = None
+        self._file: ToolFile | None = None
         self._drawn: dict[tuple[tuple[tuple[str, str], ...], int], frozenset[str]] = {}
         self._outlined: dict[tuple[tuple[str, str], ...], tuple[Outline, ...]] = {}
 
@@ -196,6 +280,21 @@ class StoredPool:
             DataError: A line is bad, or an id stands twice.
         """
         return tuple(self._tools.values())
+
+    def listed(self, folder: Path | None) -> Sequence[Tool]:
+        """Return all tools; those of a large file in the order of ids, each read when asked for.
+
+        Args:
+            folder: Where is kept which lines have which tools, so that the next process need not
+                read them all; None: nowhere, and all are read now.
+
+        Raises:
+            DataError: A line is bad, or an id stands twice.
+        """
+        path = self.folder / TOOLS
+        if folder is not None and self._told is None and path.stat().st_size >= _LARGE:
+            self._file = ToolFile(path, folder)
+        return self.tools() if self._file is None else self._file
 
     def chosen(self, choice: TaskChoice) -> Iterator[Task]:
         """Yield the tasks that settings choose; as for `tasks`."""
@@ -321,6 +420,7 @@ class StoredPool:
 
     def _read(self) -> Iterator[Task]:
         path = self.folder / TASKS
+        known = self._tools if self._file is None else frozenset(self._file.ids)
         seen = set()
         for task in read_records(path, Task):
             if task.id in seen:
@@ -329,7 +429,7 @@ class StoredPool:
             if not task.goals:
                 raise DataError(f"{path}: task {task.id!r} has no goal; give it one or remove it")
             for role, tool in named_tools(task):
-                if tool not in self._tools:
+                if tool not in known:
                     raise DataError(
                         f"{path}: task {task.id!r} has the {role} tool {tool!r}, "
                         f"which is not in {TOOLS}; import the pool again"

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, cached_property
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
-from seal.core import DataError, Longer, OptionError, Pool, Tool, UnknownNameError, UsageError
+from seal.core import (
+    DataError,
+    KnownTools,
+    Longer,
+    OptionError,
+    Pool,
+    Tool,
+    UnknownNameError,
+    UsageError,
+)
 from seal.core.registry import Notation, Registry, label_of
 from seal.core.secrets import refuse_secret
 from seal.core.text import BYTES_PER_TOKEN, count_by_bytes
@@ -142,7 +154,12 @@ def finite(score: Any, name: str) -> float:
     return number
 
 
-def in_order(tools: Sequence[Tool]) -> list[Tool]:
+def ids_of(tools: Sequence[Tool]) -> Sequence[str]:
+    """Return the ids of tools, ascending; as for `in_order`."""
+    return tools.ids if isinstance(tools, KnownTools) else [tool.id for tool in in_order(tools)]
+
+
+def in_order(tools: Sequence[Tool]) -> Sequence[Tool]:
     """Return the tools in the order of their ids, so that the order of a file never matters.
 
     Raises:
@@ -150,6 +167,8 @@ def in_order(tools: Sequence[Tool]) -> list[Tool]:
     """
     if not tools:
         raise DataError("the pool has no tools: nothing can be retrieved; check its tools.jsonl")
+    if isinstance(tools, KnownTools):
+        return tools
     ordered = sorted(tools, key=lambda tool: tool.id)
     for left, right in pairwise(ordered):
         if left.id == right.id:
@@ -239,7 +258,45 @@ class Names(NamedTuple):
     api: str
 
 
-def documents(tools: Sequence[Tool], template: Any = DEFAULT) -> list[str]:
+class Documents:
+    """The texts of the tools of a pool, in the order of their ids, made when they are asked for.
+
+    Args:
+        tools: The tools.
+        template: As of `documents`.
+
+    Raises:
+        DataError: There are no tools, or an id stands twice.
+        UnknownNameError: No template of that name.
+        UsageError: The template is no function.
+    """
+
+    def __init__(self, tools: Sequence[Tool], template: Any = DEFAULT) -> None:
+        self._tools = in_order(tools)
+        self._function = _template(template)
+        self.ids = ids_of(self._tools)
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """One for each tool."""
+        return documents(self._tools, self._function)
+
+    @property
+    def made_of(self) -> Sequence[str]:
+        """What the texts are made of, where that is known without them; else empty."""
+        ours = getattr(self._function, "__module__", "") == __name__
+        if not ours or not isinstance(self._tools, KnownTools):
+            return ()
+        return self._tools.digest, self._function.__qualname__, _code()
+
+
+@cache
+def _code() -> str:
+    """Return the digest of the templates' own code: another version makes other texts."""
+    return hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+
+
+def documents(tools: Iterable[Tool], template: Any = DEFAULT) -> list[str]:
     """Return one text for each tool, of at most `DOCUMENT_LIMIT` characters.
 
     Args:
@@ -250,10 +307,15 @@ def documents(tools: Sequence[Tool], template: Any = DEFAULT) -> list[str]:
         UnknownNameError: No template of that name.
         UsageError: The template is no function.
     """
-    function = TEMPLATES.resolve(template)
+    function = _template(template)
+    return [shortened_document(function(tool), DOCUMENT_LIMIT) for tool in tools]
+
+
+def _template(template: Any) -> Template:
+    function: Any = TEMPLATES.resolve(template)
     if not callable(function):
         raise UsageError(f"the document template {template!r} is no function of a tool")
-    return [shortened_document(function(tool), DOCUMENT_LIMIT) for tool in tools]
+    return function  # type: ignore[no-any-return]
 
 
 def template_name(template: Any) -> str:
@@ -308,6 +370,11 @@ def names(tool: Tool) -> Names:
     if len(parts) == 3:
         return Names(parts[1], parts[2])
     return Names("", tool.name)
+
+
+def service(tool: Tool) -> str:
+    """Return what a tool shares with its siblings: the name of their service, else its own id."""
+    return names(tool).tool or tool.id
 
 
 def tool_api_description(tool: Tool) -> str:

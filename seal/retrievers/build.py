@@ -107,7 +107,7 @@ def build_retriever(what: Any, pool: Pool) -> Retriever:
             f"the retriever {spec.identity} gave {shortened(plugin)}, which has no method "
             "retrieve(queries, k); give a class or function whose result has one"
         )
-    return with_common(plugin, pool.tools, *common)
+    return with_common(plugin, pool, *common)
 
 
 def check_known(what: Any, options: Mapping[str, Any] | None = None) -> None:

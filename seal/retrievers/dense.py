@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeAlias
 
@@ -13,11 +13,10 @@ import numpy.typing as npt
 from seal.core import Longer, Pool, Query
 from seal.retrievers.base import (
     DEFAULT,
+    Documents,
     Hits,
     check_k,
-    cut_texts,
-    documents,
-    in_order,
+    cut_at_tokens,
     template_name,
     whole_option,
 )
@@ -38,7 +37,7 @@ from seal.retrievers.index_kinds import (
     index_name,
     shaping,
 )
-from seal.retrievers.kept import digest_of_each
+from seal.retrievers.kept import digest_of, kept_arrays
 from seal.retrievers.lexical import Floats32, SparseRows, highest, ranked
 from seal.retrievers.postings import Floats, Places
 from seal.retrievers.vector_index import VectorIndex, inner_products, kept_index
@@ -68,21 +67,22 @@ class Dense:
 
     def __init__(self, pool: Pool) -> None:
         kind = index_kind(pool.options)
-        tools = in_order(pool.tools)
         template = pool.options.get("template") or DEFAULT
+        documents = Documents(pool.tools, template)
         own = {"cut", *INDEX_OPTIONS}
         options = {name: value for name, value in pool.options.items() if name not in own}
         model = options.get("model") or DEFAULT_MODEL
         self._embedder = build_embedder(model, options, pool.answers, pool.cache)
-        self._ids = [tool.id for tool in tools]
+        self._ids = documents.ids
         self._cut, self._pool = whole_option(pool.options, "cut", 0, 0), pool
-        texts = self._read("document", documents(tools, template))
+        folder = pool.cache_dir if getattr(self._embedder, "identity", "") else None
+        self._tell("document", len(self._ids), lambda: self._longer(documents, folder))
         self.identity = f"dense/{name_of(self._embedder)}/{template_name(template)}"
         if self._cut:
             self.identity += f"/cut={self._cut}"
         if not isinstance(kind, Flat):
             self.identity += f"/{index_name(kind)}"
-        self._index = self._kept(kind, texts, template_name(template), pool)
+        self._index = self._kept(kind, documents, template_name(template), folder)
 
     @classmethod
     def space(cls, pool: Pool) -> Dense:
@@ -116,35 +116,61 @@ class Dense:
         Raises:
             ModelError: The embedder's server failed, or its vectors are none.
         """
-        read = self._read("query", texts)
-        return embed_queries(self._embedder, read, self._index.dimension)
+        self._tell("query", len(texts), lambda: self._count_longer(texts))
+        return embed_queries(self._embedder, self._read(texts), self._index.dimension)
 
-    def _read(self, kind: Purpose, texts: Sequence[str]) -> list[str]:
-        """Return what the embedder gets of texts, and tell how many are longer than it reads."""
-        inner: Any = getattr(self._embedder, "inner", self._embedder)
-        longest, tell = getattr(inner, "longest", 0), self._pool.longer
-        if tell and longest and not self._cut:
-            tell(Longer(kind, sum(map(inner.is_longer, texts)), len(texts), longest))
-        return cut_texts(kind, texts, self._cut, self._pool)
+    def _read(self, texts: Sequence[str]) -> Sequence[str]:
+        """Return what the embedder gets of texts."""
+        return [cut_at_tokens(text, self._cut) for text in texts] if self._cut else texts
+
+    def _tell(self, kind: Purpose, total: int, longer: Callable[[], int]) -> None:
+        """Tell the pool how many texts are longer than is read of each."""
+        longest = self._cut or getattr(self._asked, "longest", 0)
+        if self._pool.longer and longest:
+            self._pool.longer(Longer(kind, longer(), total, longest))
+
+    @property
+    def _asked(self) -> Any:
+        """The embedder itself, behind what keeps its vectors."""
+        return getattr(self._embedder, "inner", self._embedder)
+
+    def _count_longer(self, texts: Sequence[str]) -> int:
+        if self._cut:
+            pairs = zip(self._read(texts), texts, strict=True)
+            return sum(len(cut) < len(text) for cut, text in pairs)
+        return sum(map(self._asked.is_longer, texts))
+
+    def _longer(self, documents: Documents, folder: Path | None) -> int:
+        """Return how many documents are longer, counted once: a tokenizer takes its time."""
+        read = f"cut={self._cut}" if self._cut else str(self._asked.longest)
+        counted = kept_arrays(
+            folder,
+            ["longer", name_of(self._embedder), read],
+            documents,
+            lambda: {"longer": np.array([self._count_longer(documents.texts)])},
+        )
+        return int(counted["longer"][0])
 
     def _kept(
-        self, kind: IndexKind, texts: Sequence[str], template: str, pool: Pool
+        self, kind: IndexKind, documents: Documents, template: str, folder: Path | None
     ) -> VectorIndex:
-        """Return the index of the tools, kept where the embedder has an identity."""
+        """Return the index of the tools, kept where there is a folder."""
 
         def build() -> VectorIndex:
-            return VectorIndex.build(embed_documents(self._embedder, texts, pool.progress), kind)
+            texts = self._read(documents.texts)
+            vectors = embed_documents(self._embedder, texts, self._pool.progress)
+            return VectorIndex.build(vectors, kind)
 
-        embedder = getattr(self._embedder, "identity", "")
-        if pool.cache_dir is None or not embedder:
+        if folder is None:
             return build()
         identity = {
-            "tools": digest_of_each(zip(self._ids, texts, strict=True)),
+            "tools": digest_of(documents),
             "template": template,
-            "embedder": embedder,
+            "embedder": name_of(self._embedder),
+            "cut": self._cut,
             **shaping(kind),
         }
-        return kept_index(pool.cache_dir, identity, len(self._ids), kind, build)
+        return kept_index(folder, identity, len(self._ids), kind, build)
 
 
 # -- Two vector spaces side by side.
@@ -190,7 +216,38 @@ _CELLS = 4_000_000
 """Scores that are held at once: 32 MB."""
 
 
-class WeightedCosines:
+class _TwoSpaces:
+    """Retrieves by the weighted cosine of two spaces, a few queries at once."""
+
+    _step: int
+    """Queries that are answered at once."""
+
+    def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
+        """Return for each query the k tools of the highest weighted cosines, equal ones by id.
+
+        Raises:
+            UsageError: k is less than 1.
+            ModelError: An embedder's server failed, or its vectors are none.
+        """
+        check_k(k)
+        if not queries:
+            return []
+        asked = self._asked([query.text for query in queries])
+        found: list[Hits] = []
+        for start in range(0, len(queries), self._step):
+            found.extend(self._best([rows[start : start + self._step] for rows in asked], k))
+        return found
+
+    def _asked(self, texts: Sequence[str]) -> list[Any]:
+        """Return what each of the spaces is asked by."""
+        raise NotImplementedError
+
+    def _best(self, asked: Sequence[Any], k: int) -> Iterable[Hits]:
+        """Return the k best tools of some queries, as both spaces are asked by them."""
+        raise NotImplementedError
+
+
+class WeightedCosines(_TwoSpaces):
     """Retrieves by the weighted cosine of two spaces, exactly: every tool is scored.
 
     Args:
@@ -211,6 +268,7 @@ class WeightedCosines:
         dimensions: int,
     ) -> None:
         self._ids = ids
+        self._step = max(1, _CELLS // len(ids))
         self.lexical = all(getattr(space, "lexical", False) for space in spaces)
         self.identity = _name(spaces, weight, dimensions, Flat())
         self._parts = [
@@ -218,23 +276,8 @@ class WeightedCosines:
             for space, share in zip(spaces, (weight, 1 - weight), strict=True)
         ]
 
-    def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
-        """Return for each query the k tools of the highest weighted cosines, equal ones by id.
-
-        Raises:
-            UsageError: k is less than 1.
-            ModelError: An embedder's server failed, or its vectors are none.
-        """
-        check_k(k)
-        if not queries:
-            return []
-        texts = [query.text for query in queries]
-        asked = [part.asked(texts) for _, part in self._parts]
-        step = max(1, _CELLS // len(self._ids))
-        found: list[Hits] = []
-        for start in range(0, len(texts), step):
-            found.extend(self._best([rows[start : start + step] for rows in asked], k))
-        return found
+    def _asked(self, texts: Sequence[str]) -> list[Any]:
+        return [part.asked(texts) for _, part in self._parts]
 
     def _best(self, asked: Sequence[Any], k: int) -> Iterator[Hits]:
         rough = [part.products(rows) for (_, part), rows in zip(self._parts, asked, strict=True)]
@@ -311,7 +354,7 @@ _BATCH = 256
 """Rows that are projected, and queries that are searched, at once."""
 
 
-class JointSpace:
+class JointSpace(_TwoSpaces):
     """Retrieves by the weighted cosine of two spaces, out of one index that is not exact.
 
     The index holds both vectors of a tool side by side. Each is scaled by the root of its weight,
@@ -332,6 +375,8 @@ class JointSpace:
         UsageError: The index wants more lists than there are tools.
     """
 
+    _step = _BATCH
+
     def __init__(
         self,
         ids: Sequence[str],
@@ -351,24 +396,10 @@ class JointSpace:
         self._index = _index(self._vectors(), kind, folder)
         self.identity = _name(spaces, weight, dimensions, kind)
 
-    def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
-        """Return for each query the k tools of the highest weighted cosines, equal ones by id.
+    def _asked(self, texts: Sequence[str]) -> list[Any]:
+        return [part.space.queries(texts) for part in self._parts]
 
-        Raises:
-            UsageError: k is less than 1.
-            ModelError: An embedder's server failed, or its vectors are none.
-        """
-        check_k(k)
-        if not queries:
-            return []
-        texts = [query.text for query in queries]
-        asked = [part.space.queries(texts) for part in self._parts]
-        found: list[Hits] = []
-        for start in range(0, len(texts), _BATCH):
-            found.extend(self._search([rows[start : start + _BATCH] for rows in asked], k))
-        return found
-
-    def _search(self, queries: Sequence[Matrix], k: int) -> list[Hits]:
+    def _best(self, queries: Sequence[Any], k: int) -> list[Hits]:
         def score(rows: Places, positions: Places) -> Floats:
             scores = np.zeros(positions.shape)
             for part, asked in zip(self._parts, queries, strict=True):

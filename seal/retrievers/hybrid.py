@@ -18,7 +18,7 @@ from seal.retrievers.base import (
     by_score,
     check_k,
     finite,
-    in_order,
+    ids_of,
     matching,
     number_option,
     refuse_unknown_options,
@@ -72,7 +72,7 @@ def hybrid(pool: Pool) -> Retriever:
         raise OptionError(
             f"fusion=cosine joins two parts, got {len(specs)}: give two, or fusion=rrf"
         )
-    ids = [tool.id for tool in in_order(pool.tools)]
+    ids = ids_of(pool.tools)
     weight = number_option(own, "weight", DEFAULT_WEIGHT, 1)
     dimensions = whole_option(own, "dimensions", DEFAULT_DIMENSIONS, 4)
     kind = index_kind(own)

@@ -11,7 +11,7 @@ import fcntl
 import hashlib
 import logging
 import mmap
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
@@ -21,7 +21,8 @@ import orjson
 
 from seal.core import DataError
 from seal.core.files import AtomicFile
-from seal.core.values import canonical_json, digest
+from seal.core.values import digest
+from seal.retrievers.base import Documents
 from seal.retrievers.postings import Arrays
 
 _DIGEST = 64
@@ -140,8 +141,7 @@ _AT = 64
 def kept_arrays(
     folder: Path | None,
     identity: Sequence[str],
-    ids: Sequence[str],
-    texts: Sequence[str],
+    documents: Documents,
     build: Callable[[], Arrays],
 ) -> Arrays:
     """Return arrays that are kept for some texts; build and keep them where there are none.
@@ -149,27 +149,29 @@ def kept_arrays(
     Args:
         folder: Where they are kept; None: nowhere.
         identity: Of what shapes them besides the texts.
-        ids: Of the texts.
-        texts: As many.
+        documents: The texts.
         build: Makes the arrays, each of one dimension.
     """
-    if folder is None or len(ids) < _LEAST:
+    if folder is None or len(documents.ids) < _LEAST:
         return build()
-    key = digest([ARRAYS, *identity, _digest_of(ids), _digest_of(texts)])
+    key = digest([ARRAYS, *identity, digest_of(documents)])
+    return kept_under(folder / f"{key}.arrays", key, build)
+
+
+def kept_under(path: Path, key: str, build: Callable[[], Arrays]) -> Arrays:
+    """Return the arrays that a file keeps under a key; build and keep them where there are none."""
     return kept_file(
-        folder / f"{key}.arrays",
+        path,
         lambda path: read_arrays(path, key),
         build,
         lambda path, arrays: write_arrays(path, key, arrays),
     )
 
 
-def digest_of_each(items: Iterable[Any]) -> str:
-    """Return the SHA-256 of JSON values in their order; one of them is held at a time."""
-    total = hashlib.sha256()
-    for item in items:
-        total.update(canonical_json(item) + b"\n")
-    return total.hexdigest()
+def digest_of(documents: Documents) -> str:
+    """Return the SHA-256 of texts and their ids, or of what they are known to be made of."""
+    made_of = documents.made_of or [_digest_of(documents.ids), _digest_of(documents.texts)]
+    return digest(list(made_of))
 
 
 def _digest_of(texts: Sequence[str]) -> str:
@@ -207,7 +209,10 @@ def read_arrays(path: Path, key: str) -> Arrays:
         try:
             head = orjson.loads(line)
             if (head["format"], head["key"]) != (ARRAYS, key):
-                raise DataError(f"index {path} was made by another version or for other tools")
+                raise DataError(
+                    f"index {path} was made by another version or for other tools, another "
+                    "template or another embedder"
+                )
             content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
             place, arrays = len(line), {}
             for name, kind, count in head["arrays"]:

@@ -19,10 +19,9 @@ from seal.core.text import composed, shipped_words, split_identifiers, terms
 from seal.retrievers.base import (
     DECIMALS,
     DEFAULT,
+    Documents,
     Hits,
     check_k,
-    documents,
-    in_order,
     number_option,
     template_name,
 )
@@ -321,23 +320,23 @@ class Tfidf(LexicalRetriever):
 
     def __init__(self, pool: Pool) -> None:
         template = pool.options.get("template") or DEFAULT
-        tools = in_order(pool.tools)
-        ids, texts = [tool.id for tool in tools], documents(tools, template)
+        documents = Documents(pool.tools, template)
 
         def build() -> Arrays:
-            chunks = Chunks(texts)
+            chunks = Chunks(documents.texts)
             return {
                 f"{kind}.{name}": array
                 for kind, analyse in _ANALYSERS.items()
                 for name, array in _weighed(analyse, chunks, kind == "words").items()
             }
 
-        arrays = kept_arrays(pool.cache_dir, _identity("tfidf"), ids, texts, build)
+        arrays = kept_arrays(pool.cache_dir, _identity("tfidf"), documents, build)
         self._spaces = []
         for kind, analyse in _ANALYSERS.items():
             own = {name.partition(".")[2]: a for name, a in arrays.items() if name.startswith(kind)}
-            self._spaces.append(TermWeights(Terms(analyse, own, len(ids)), own["lengths"]))
-        super().__init__(f"tfidf/{template_name(template)}", ids)
+            terms = Terms(analyse, own, len(documents.ids))
+            self._spaces.append(TermWeights(terms, own["lengths"]))
+        super().__init__(f"tfidf/{template_name(template)}", documents.ids)
 
     def documents(self) -> SparseRows:
         """Return the vectors of the tools, float64, (n, terms)."""
@@ -407,14 +406,13 @@ class Bm25(LexicalRetriever):
         k1 = number_option(pool.options, "k1", 1.5, math.inf)
         b = number_option(pool.options, "b", 0.75, 1)
         self._stem = Stemmer.Stemmer("english").stemWords
-        tools = in_order(pool.tools)
-        ids, texts = [tool.id for tool in tools], documents(tools, template)
+        documents = Documents(pool.tools, template)
+        ids = documents.ids
         arrays = kept_arrays(
             pool.cache_dir,
             _identity("bm25"),
-            ids,
-            texts,
-            lambda: Terms.counted(self._words, Chunks(texts), with_pairs=False),
+            documents,
+            lambda: Terms.counted(self._words, Chunks(documents.texts), with_pairs=False),
         )
         self._terms = Terms(self._words, arrays, len(ids))
         having = self._terms.having()

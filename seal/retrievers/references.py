@@ -11,7 +11,7 @@ from typing import ClassVar
 from seal.core import DataError, Goal, Pool, Query, UsageError
 from seal.core.conditions import Asked, Called, Replied
 from seal.core.values import derive_seed
-from seal.retrievers.base import Hits, by_place, check_k, in_order
+from seal.retrievers.base import Hits, by_place, check_k, ids_of
 
 _log = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ class _OfGoals:
     OPTIONS: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, pool: Pool) -> None:
-        self._ids = [tool.id for tool in in_order(pool.tools)]
+        self._ids = ids_of(pool.tools)
         self._known = frozenset(self._ids)
         self._goals = {
             (task.id, position): goal
@@ -152,7 +152,7 @@ class Random:
     OPTIONS: ClassVar[frozenset[str]] = frozenset()
 
     def __init__(self, pool: Pool) -> None:
-        self._ids = [tool.id for tool in in_order(pool.tools)]
+        self._ids = ids_of(pool.tools)
         self._seed = pool.seed
 
     def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:

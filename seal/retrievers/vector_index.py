@@ -1,7 +1,8 @@
 """Search among vectors, and indexes on disk: the one module that imports Faiss.
 
-Of a kept index (`seal.retrievers.kept`) the first line says {format, key, count}. Neither writing
-nor reading holds a second copy of the vectors.
+Vectors of an exact index are kept as they are, and searched where they lie. Of another index that
+is kept (`seal.retrievers.kept`) the first line says {format, key, count}. Neither writing nor
+reading holds a second copy of the vectors.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from seal.core.text import counted
 from seal.core.values import digest
 from seal.retrievers.base import DECIMALS, Hits
 from seal.retrievers.index_kinds import Flat, Hnsw, IndexKind, Ivf, Own, Sq8, VectorStore
-from seal.retrievers.kept import kept_file, opened_signed, write_signed
+from seal.retrievers.kept import kept_file, kept_under, opened_signed, write_signed
 from seal.retrievers.lexical import Floats32
 from seal.retrievers.postings import Floats, Places
 
@@ -65,7 +66,8 @@ class VectorIndex:
     alone, and has k vectors wherever there are as many.
 
     Args:
-        index: A Faiss index of inner products that can reconstruct its vectors.
+        index: A Faiss index of inner products that can reconstruct its vectors, or what is asked as
+            one.
         kind: What it is, and how it is searched.
     """
 
@@ -80,6 +82,8 @@ class VectorIndex:
         Raises:
             UsageError: More lists than vectors.
         """
+        if isinstance(kind, Flat):
+            return cls(_Rows(vectors), kind)
         if isinstance(kind, Own):
             return cls(_Stored(kind.build(), vectors), kind)
         index = _empty(vectors.shape, kind)
@@ -106,15 +110,8 @@ class VectorIndex:
         return rows
 
     def shared(self) -> Floats32:
-        """Return all vectors as the index holds them, which live as long as it does.
-
-        Only a flat index holds them as they are; of another one this is a copy.
-        """
-        if not isinstance(self._index, faiss.IndexFlat):
-            return self.vectors()
-        held = faiss.rev_swig_ptr(self._index.get_xb(), self.count * self.dimension)
-        rows: Floats32 = held.reshape(self.count, self.dimension)
-        return rows
+        """Return all vectors as they lie, not to be written to; of an index without, a copy."""
+        return self._index.rows if isinstance(self._index, _Rows) else self.vectors()
 
     def search(
         self,
@@ -141,7 +138,7 @@ class VectorIndex:
         faiss.write_index(self._index, faiss.PyCallbackIOWriter(write))
 
     @classmethod
-    def read(cls, read: Callable[[int], bytes], kind: IndexKind = _FLAT) -> VectorIndex:
+    def read(cls, read: Callable[[int], bytes], kind: IndexKind) -> VectorIndex:
         """Return the index that `write` wrote, piece by piece.
 
         Raises:
@@ -156,16 +153,35 @@ class VectorIndex:
         return cls(index, kind)
 
 
-class _Stored:
-    """A store of another make beside its vectors, with what is asked of a Faiss index."""
+class _Rows:
+    """Vectors as they lie, in memory or in a file, with what is asked of a Faiss index."""
+
+    def __init__(self, vectors: Floats32) -> None:
+        self.rows = vectors
+        self.ntotal, self.d = vectors.shape
+
+    def search(self, queries: Floats32, width: int, params: None = None) -> Any:
+        """Return the highest products of queries, (q, width), descending, and their rows."""
+        return faiss.knn(queries, self.rows, width, faiss.METRIC_INNER_PRODUCT)
+
+    def reconstruct_batch(self, positions: Places) -> Floats32:
+        """Return vectors by their rows."""
+        return self.rows[positions]
+
+    def reconstruct_n(self, first: int, count: int) -> Floats32:
+        """Return a copy of some vectors in a row."""
+        return self.rows[first : first + count].copy()
+
+
+class _Stored(_Rows):
+    """A store of another make beside its vectors."""
 
     def __init__(self, store: VectorStore, vectors: Floats32) -> None:
+        super().__init__(vectors)
         self._store = store
-        self._vectors = vectors
-        self.ntotal, self.d = vectors.shape
         store.add(vectors)
 
-    def search(self, queries: Floats32, width: int, params: None) -> Any:
+    def search(self, queries: Floats32, width: int, params: None = None) -> Any:
         """Return (no scores, candidates (1, about width)); of one query.
 
         Raises:
@@ -179,14 +195,6 @@ class _Stored:
                 f"to {self.ntotal - 1}"
             )
         return None, np.unique(named.astype(np.int64))[None]
-
-    def reconstruct_batch(self, positions: Places) -> Floats32:
-        """Return vectors by their rows."""
-        return self._vectors[positions]
-
-    def reconstruct_n(self, first: int, count: int) -> Floats32:
-        """Return a copy of some vectors in a row."""
-        return self._vectors[first : first + count].copy()
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +292,6 @@ def inner_products(
 
 
 _CLASSES = {
-    Flat: faiss.IndexFlatIP,
     Sq8: faiss.IndexScalarQuantizer,
     Hnsw: faiss.IndexHNSWFlat,
     Ivf: faiss.IndexIVFFlat,
@@ -295,8 +302,6 @@ def _empty(shape: tuple[int, ...], kind: IndexKind) -> Any:
     """Return an index without vectors for vectors of a shape, (n, dimension)."""
     count, dimension = shape
     match kind:
-        case Flat():
-            return faiss.IndexFlatIP(dimension)
         case Sq8():
             code = faiss.ScalarQuantizer.QT_8bit
             return faiss.IndexScalarQuantizer(dimension, code, faiss.METRIC_INNER_PRODUCT)
@@ -352,8 +357,12 @@ def kept_index(
     if isinstance(kind, Own):
         return build()
     key = digest(identity)
+    path = folder / f"{key}.index"
+    if isinstance(kind, Flat):
+        lying = kept_under(path, key, lambda: {"vectors": build().shared().ravel()})["vectors"]
+        return VectorIndex(_Rows(lying.reshape(count, -1)), kind)
     return kept_file(
-        folder / f"{key}.index",
+        path,
         lambda path: read_index(path, key, count, kind),
         build,
         lambda path, index: write_index(path, key, index),

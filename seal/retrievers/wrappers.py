@@ -5,13 +5,29 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import accumulate, islice, takewhile
 from typing import Any
 
-from seal.core import DataError, OptionError, Query, Retriever, Tool
+import numpy as np
+
+from seal.core import DataError, OptionError, Pool, Query, Retriever, Tool
 from seal.core.text import count_by_bytes, counted, sentences
 from seal.core.values import json_text
-from seal.retrievers.base import Hits, by_score, check_k, finite, names, number_option, whole_option
+from seal.retrievers.base import (
+    Documents,
+    Hits,
+    by_score,
+    check_k,
+    finite,
+    ids_of,
+    in_order,
+    number_option,
+    service,
+    whole_option,
+)
+from seal.retrievers.kept import kept_arrays
+from seal.retrievers.postings import numbering
 
 SENTENCES, SIBLINGS, TOKENS = "sentences", "siblings", "tokens"
 COMMON = frozenset({SENTENCES, SIBLINGS, TOKENS})
@@ -139,13 +155,20 @@ class SiblingWise(Wrapper):
 
     Args:
         retriever: What answers the queries.
-        tools: Of the pool.
+        pool: The tools.
         share: Of the best score, at least 0.
     """
 
-    def __init__(self, retriever: Retriever, tools: Sequence[Tool], share: float) -> None:
+    def __init__(self, retriever: Retriever, pool: Pool, share: float) -> None:
         super().__init__(retriever, f"siblings={share:g}")
-        self._tool = {tool.id: names(tool).tool or tool.id for tool in tools}
+        services = Documents(pool.tools, service)
+
+        def build() -> dict[str, Any]:
+            number = numbering()
+            return {"services": np.array([number[name] for name in services.texts])}
+
+        kept = kept_arrays(pool.cache_dir, ["siblings"], services, build)
+        self._tool: dict[str, Any] = dict(zip(services.ids, kept["services"].tolist(), strict=True))
         self._share = share
 
     def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
@@ -162,7 +185,7 @@ class SiblingWise(Wrapper):
 
     def _raised(self, scored: Hits) -> Hits:
         head, rest = scored[:DEPTH], scored[DEPTH:]
-        best: dict[str, float] = {}
+        best: dict[Any, float] = {}
         for tool, score in head:  # best first
             best.setdefault(self._tool.get(tool, tool), max(score, 0.0))
         raised = (
@@ -180,6 +203,15 @@ def schema_tokens(tool: Tool) -> int:
     return count_by_bytes(json_text({"type": "function", "function": function}))
 
 
+def token_counts(tools: Sequence[Tool]) -> Callable[[str], int]:
+    """Return what tells of a tool's id the `schema_tokens`, counted when they are first asked for.
+
+    Those of what is no tool are 0.
+    """
+    ordered, places = in_order(tools), {id: n for n, id in enumerate(ids_of(tools))}
+    return cache(lambda id: schema_tokens(ordered[places[id]]) if id in places else 0)
+
+
 class TokenBudget(Wrapper):
     """Retrieves the first tools whose schemas together take at most so many tokens.
 
@@ -194,7 +226,7 @@ class TokenBudget(Wrapper):
 
     def __init__(self, retriever: Retriever, tools: Sequence[Tool], tokens: int) -> None:
         super().__init__(retriever, f"tokens={tokens}")
-        self._cost = {tool.id: schema_tokens(tool) for tool in tools}
+        self._cost = token_counts(tools)
         self._tokens = tokens
 
     def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
@@ -207,7 +239,7 @@ class TokenBudget(Wrapper):
         return [self._fitting(by_score(row)) for row in self._retriever.retrieve(queries, k)]
 
     def _fitting(self, row: Hits) -> Hits:
-        filled = accumulate(self._cost.get(tool, 0) for tool, _ in row)
+        filled = accumulate(self._cost(tool) for tool, _ in row)
         return row[: sum(1 for _ in takewhile(lambda total: total <= self._tokens, filled))]
 
 
@@ -228,7 +260,7 @@ def taken_common(options: dict[str, Any]) -> tuple[bool, float, int | None]:
 
 def with_common(
     retriever: Retriever,
-    tools: Sequence[Tool],
+    pool: Pool,
     by_sentence: bool,
     siblings: float,
     tokens: int | None,
@@ -237,7 +269,7 @@ def with_common(
 
     Args:
         retriever: What is asked.
-        tools: Of the pool.
+        pool: The tools.
         by_sentence: Whether each sentence of a query is asked.
         siblings: Share of the best score among the APIs of the same tool, at least 0.
         tokens: That the schemas of the answer may take; None: any number.
@@ -245,5 +277,5 @@ def with_common(
     if by_sentence:
         retriever = SentenceWise(retriever)
     if siblings:
-        retriever = SiblingWise(retriever, tools, siblings)
-    return retriever if tokens is None else TokenBudget(retriever, tools, tokens)
+        retriever = SiblingWise(retriever, pool, siblings)
+    return retriever if tokens is None else TokenBudget(retriever, pool.tools, tokens)

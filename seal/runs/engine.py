@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from seal.agents import REGISTRY, PlayedAnew, build_agent, is_own, seat_of
@@ -31,6 +32,7 @@ from seal.core import (
     CacheMissError,
     CacheMode,
     ChatModel,
+    Goal,
     InfrastructureError,
     Longer,
     Metric,
@@ -268,7 +270,8 @@ class Engine:
         if not queries:
             return Retrieved()
         retriever, k = self._retriever(), max(self.settings.top_k, *self.settings.cutoffs)
-        return rank_tasks(lambda asked: rank(retriever, asked, k, self.tools), queries)
+        goals = goals_of(tasks)
+        return rank_tasks(lambda a: rank_others(retriever, a, goals, k, self.tools), queries)
 
     def play(self, task: Task, trial: int, rankings: Sequence[Ranking] = ()) -> Trajectory:
         """Play one task.
@@ -387,7 +390,9 @@ class Engine:
                 trial,
                 team,
                 seats,
-                Services(models, environment, self._find, self.cast.check, self.meter.note),
+                Services(
+                    models, environment, partial(self._find, task), self.cast.check, self.meter.note
+                ),
                 {goal: self._offers(task, goal, goals, rankings) for goal in goals},
                 offers=offers,
                 limits=limits_of(task, self.settings),
@@ -424,9 +429,11 @@ class Engine:
         limit = None if whole else self.settings.top_k
         return [self.tools[tool_id] for r in mine for tool_id, _ in r.hits[:limit]]
 
-    def _find(self, query: Query, k: int) -> list[tuple[Tool, float]]:
+    def _find(self, task: Task, query: Query, k: int) -> list[tuple[Tool, float]]:
         """Return as many hits as the cut-offs ask for, also where k is less."""
-        (ranking,) = rank(self._retriever(), [query], max(k, *self.settings.cutoffs), self.tools)
+        deepest = max(k, *self.settings.cutoffs)
+        goals = goals_of([task])
+        (ranking,) = rank_others(self._retriever(), [query], goals, deepest, self.tools)
         return [(self.tools[tool_id], score) for tool_id, score in ranking.hits]
 
     def _retriever(self) -> Retriever:
@@ -518,6 +525,40 @@ class Retrieved:
     """Why the retriever's server failed for the tasks, or for half of them; empty: it did not."""
 
 
+def goals_of(tasks: Iterable[Task]) -> dict[tuple[str, int], Goal]:
+    """Return the goals of tasks by task id and position."""
+    return {(task.id, position): goal for task in tasks for position, goal in enumerate(task.goals)}
+
+
+def rank_others(
+    retriever: Retriever,
+    queries: Sequence[Query],
+    goals: Mapping[tuple[str, int], Goal],
+    k: int,
+    known: Collection[str],
+) -> list[Ranking]:
+    """Rank as `seal.retrievers.build.rank` does, but no query's own document.
+
+    That is what the goal's label `own_document` names: a query of ArguAna or Quora is itself a
+    document of the corpus. Source: beir, `EvaluateRetrieval.evaluate` (ignore_identical_ids).
+
+    Args:
+        retriever: What is asked.
+        queries: What to look for.
+        goals: Whose queries they are.
+        k: Length of a ranking, at least 1.
+        known: Ids of the pool's tools.
+    """
+    own = {key: goal.labels.get("own_document") for key, goal in goals.items()}
+    limit = None if getattr(retriever, "complete", False) else k
+
+    def others(found: Ranking) -> Ranking:
+        document = own.get((found.task_id, found.goal))
+        return replace(found, hits=tuple(hit for hit in found.hits if hit[0] != document)[:limit])
+
+    return [others(found) for found in rank(retriever, queries, k + any(own.values()), known)]
+
+
 def rank_tasks(
     rank: Callable[[Sequence[Query]], Sequence[Ranking]], queries: Mapping[str, Sequence[Query]]
 ) -> Retrieved:
@@ -590,6 +631,4 @@ def search_pool(
         asked = RunModel(Flagged.of(what), lambda name: find_recording(name, None))
         return asked.of_retriever(store, cache, meter or Meter())
 
-    return Pool(
-        tuple(tools), tuple(tasks), seed, indexes, options or {}, store, cache, models or opened
-    )
+    return Pool(tools, tuple(tasks), seed, indexes, options or {}, store, cache, models or opened)

@@ -121,7 +121,7 @@ def test_an_index_of_another_version_is_built_again(seal, plugins: Path) -> None
     words = (*words, "--cache-dir", "kept", "--json")
     first = seal(*words)
     (index,) = (plugins / "kept" / "indexes").glob("*.index")
-    index.write_bytes(index.read_bytes().replace(b"seal-index/", b"seal-index/0", 1))
+    index.write_bytes(index.read_bytes().replace(b"seal-arrays/", b"seal-arrays/0", 1))
     again = seal(*words)
     assert "do not have the digest at its end" in again.stderr
     assert "it is built again" in again.stderr

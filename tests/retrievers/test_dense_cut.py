@@ -10,6 +10,7 @@ from seal.core import Longer, OptionError, Pool, Query, Tool
 from seal.core.text import count_by_bytes
 from seal.experiments.draws import _summed
 from seal.report.retrieval import retrieval_tables
+from seal.retrievers import kept
 from seal.retrievers.base import cut_at_tokens
 from seal.retrievers.build import build_retriever
 from seal.retrievers.minilm import MiniLM
@@ -62,6 +63,30 @@ def test_a_reranker_reads_so_many_tokens_of_query_and_tool():
     assert seen and max(map(count_by_bytes, seen)) <= 50
     assert told == [Longer("document", 2, 3, 50), Longer("query", 1, 1, 50)]
     assert reranker.identity.endswith("/cut=50")
+
+
+def test_documents_of_a_large_pool_are_counted_once_and_told_each_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(kept, "_LEAST", 1)
+    counted = []
+
+    class Reader(Recorder):
+        identity, longest = "reader/1", 100
+
+        def is_longer(self, text):
+            counted.append(text)
+            return len(text) > self.longest
+
+    def told():
+        found = []
+        options = {"model": Reader()}
+        pool = Pool(TOOLS, options=options, longer=found.append, cache_dir=tmp_path)
+        build_retriever("dense", pool)
+        return found
+
+    assert told() == told() == [Longer("document", 2, 3, 100)]
+    assert len(counted) == 3
+    Reader.longest = 5000
+    assert told() == [Longer("document", 0, 3, 5000)]
 
 
 def test_nothing_is_cut_where_nobody_asks():

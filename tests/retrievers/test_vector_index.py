@@ -14,7 +14,7 @@ from looped import every_case
 from seal.core import DataError
 from seal.retrievers import vector_index as module
 from seal.retrievers.index_kinds import Flat, Hnsw, Ivf, Sq8
-from seal.retrievers.vector_index import VectorIndex
+from seal.retrievers.vector_index import VectorIndex, kept_index
 
 KINDS = [Flat(), Sq8(), Hnsw(m=8, ef_construction=40, ef_search=32), Ivf(probes=8)]
 APPROXIMATE = KINDS[2:]
@@ -99,25 +99,41 @@ def test_batches_and_threads_change_nothing(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_an_index_is_read_back_as_it_was_written(kind):
-    index = VectorIndex.build(clustered(7, 300), kind)
-    again = VectorIndex.read(io.BytesIO(written(index)).read, kind)
+def test_an_index_is_read_back_as_it_was_written(kind, tmp_path):
+    def again():
+        raise AssertionError("built again")
+
+    vectors = clustered(7, 300)
+    index = kept_index(tmp_path, "a", 300, kind, lambda: VectorIndex.build(vectors, kind))
+    again = kept_index(tmp_path, "a", 300, kind, again)
 
     queries = clustered(8, 5)
     assert again.search(queries, 5) == index.search(queries, 5)
 
 
+def test_vectors_of_an_exact_index_are_opened_where_they_lie(tmp_path):
+    vectors = clustered(7, 300)
+    for _ in range(2):
+        index = kept_index(tmp_path, "a", 300, Flat(), lambda: VectorIndex.build(vectors))
+
+    assert (index.shared() == vectors).all()
+    assert not index.shared().flags.writeable  # of a file that is mapped
+    assert index.vectors().flags.writeable
+    [file] = tmp_path.glob("*.index")
+    assert file.stat().st_size <= 1.2 * vectors.nbytes
+
+
 @pytest.mark.parametrize("data", [b"", b"xxxx", b"IxFI" + b"\0" * 10])
 def test_bytes_that_are_no_index_are_a_data_error(data):
     with pytest.raises(DataError, match="Faiss"):
-        VectorIndex.read(io.BytesIO(data).read)
+        VectorIndex.read(io.BytesIO(data).read, Sq8())
 
 
 def test_an_index_of_another_kind_is_a_data_error():
     data = written(VectorIndex.build(clustered(7, 50), Sq8()))
 
-    with pytest.raises(DataError, match="IndexScalarQuantizer, expected flat"):
-        VectorIndex.read(io.BytesIO(data).read)
+    with pytest.raises(DataError, match="IndexScalarQuantizer, expected hnsw"):
+        VectorIndex.read(io.BytesIO(data).read, Hnsw())
 
 
 # A byte a number cannot tell the very near apart, whatever is searched.

@@ -12,7 +12,7 @@ QUERY = [Query("x")]
 
 
 def tools(*ids):
-    return [Tool(f"toy/{name}", name, "") for name in ids]
+    return Pool([Tool(f"toy/{name}", name, "") for name in ids])
 
 
 class Fixed:

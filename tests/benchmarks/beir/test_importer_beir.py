@@ -184,6 +184,31 @@ def test_a_document_that_is_the_query_itself_is_in_no_ranking_of_it(
     assert ranked["q1:0"] == "beir/Tide%20tables/d1"
 
 
+@pytest.mark.parametrize("retrieve", ["once", "on-demand"])
+def test_a_run_is_not_offered_the_document_that_is_the_query_itself(
+    beir: Path, retrieve: str
+) -> None:
+    twin = {"_id": "q1", "text": QUERIES[0]["text"]}
+    (beir / "corpus.jsonl").write_text(lines(twin, *DOCUMENTS), encoding="utf-8")
+    imported(beir)
+
+    run = seal.run(
+        beir.parent / "pool",
+        model="lexical",
+        retriever="bm25",
+        retrieve=retrieve,
+        top_k=1,
+        out=beir.parent / "out",
+        select={"id": "q1"},
+        baselines=False,
+    )
+
+    (chat,) = run.folder.trajectories()
+    assert chat.rankings
+    assert {ranking.hits[0][0] for ranking in chat.rankings} == {"beir/Tide tables/d1"}
+    assert not any(tool == "beir//q1" for ranking in chat.rankings for tool, _ in ranking.hits)
+
+
 def test_a_query_that_is_its_own_relevant_document_may_find_it(beir: Path) -> None:
     (beir / "corpus.jsonl").write_text(
         lines({"_id": "q1", "text": "twin"}, *DOCUMENTS), encoding="utf-8"
