@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -32,7 +32,7 @@ from seal.report.experiments import (
     waterfall_figures,
 )
 from seal.report.explanation import waterfall
-from seal.report.frames import long_frame
+from seal.report.frames import framed, long_frame
 from seal.report.grids import Estimate, Grid
 from seal.report.retrieval import retrieval_figures, retrieval_tables
 from seal.report.table_forms import Cell, Columns, Glance, fields, figure, grid_of
@@ -208,6 +208,10 @@ class Retrieval(Grouped):
     - protocol, versions, pools, retrievers, and notes on what was left out.
     """
 
+    folder: Path | None = None
+    """Where it is written; None: nowhere."""
+    _queries: Sequence[Mapping[str, Any]] = field(default=(), hash=False, compare=False)
+
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Retrieval:
         """Return the experiment of a folder that `seal.retrieve` wrote.
@@ -216,7 +220,8 @@ class Retrieval(Grouped):
             DataError: The folder holds none, or its results.json is damaged.
         """
         file = _file_of(path, RESULTS, "seal retrieve")
-        return cls(read_json(file, ("protocol", "results"), "experiment in retrieval"))
+        content = read_json(file, ("protocol", "results"), "experiment in retrieval")
+        return cls(content, Path(path))
 
     @cached_property
     def results(self) -> tuple[RetrieverResult, ...]:
@@ -231,6 +236,27 @@ class Retrieval(Grouped):
         retriever, identity, metric, value, deviation, low, high, n, queries, samples, unavailable.
         """
         return long_frame(retrieval.LONG, self.content)
+
+    def per_query(self) -> DataFrame:
+        """Return the metrics of each query of the whole pools as a pandas frame, one query a row.
+
+        pool, retriever, task_id, goal, and each metric by its name, in [0, 1] but for tokens@K.
+
+        Example:
+            >>> import seal
+            >>> found = seal.retrieve("sample", ["tfidf", "bm25"], k=10)
+            >>> rows = found.per_query().pivot(
+            ...     index=["task_id", "goal"], columns="retriever", values="recall@10"
+            ... )
+            >>> int((rows["tfidf"] > rows["bm25"]).sum()), len(rows)
+            (10, 72)
+
+        Raises:
+            MissingExtraError: pandas is not installed.
+        """
+        written = () if self.folder is None else retrieval.queries_in(self.folder, self.content)
+        rows = [*self._queries, *written]
+        return framed(rows, list(rows[0]) if rows else ("pool", "retriever", "task_id", "goal"))
 
     def of(
         self, retriever: str | None = None, pool: str | None = None, size: Size | None = None

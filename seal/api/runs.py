@@ -503,8 +503,9 @@ def retrieve(
             limit, first, held_out, prices, cache, cache_dir.
 
     Returns:
-        The experiment: `.of(retriever="tfidf")["recall@10"].mean`, `.results`, `.frame`, `.table()`
-        and `.plot()`; `seal.api.experiment_results.Retrieval` says what its `.content` holds.
+        The experiment: `.of(retriever="tfidf")["recall@10"].mean`, `.results`, `.frame`,
+        `.per_query()`, `.table()` and `.plot()`; `seal.api.experiment_results.Retrieval` says what
+        its `.content` holds.
 
     Raises:
         UnknownNameError: There is no such setting, pool, retriever or option; the text names the
@@ -530,7 +531,10 @@ def retrieve(
     named = build.DEFAULT if retrievers is None else retrievers
     entered = list(named) if isinstance(named, (list, tuple)) else [named]
     places, figures = _places(pools, tools), write_tables_and_figures
-    return Retrieval(rank(places, entered, asked, folder, progress, on_result, resume, figures))
+    queries: list[Mapping[str, Any]] = []
+    tell = queries.append if folder is None else None
+    content = rank(places, entered, asked, folder, progress, on_result, resume, figures, tell)
+    return Retrieval(content, folder, queries)
 
 
 def _places(pools: Bench | Sequence[Bench | Task], tools: Sequence[OwnTool]) -> Sequence[Bench]:

@@ -4,6 +4,7 @@ import json
 from dataclasses import FrozenInstanceError
 from pathlib import Path
 
+import pandas
 import pytest
 from matplotlib.figure import Figure
 from small_run import HOSTILE, write_run
@@ -211,3 +212,29 @@ def test_the_content_is_what_the_files_hold(
     again = seal.compare(*runs, resamples=200, out=tmp_path / "d")
     assert json.loads((tmp_path / "d" / "comparison.json").read_bytes()) == again.content
     assert again.content["comparisons"] == compared.content["comparisons"]
+
+
+def test_the_metrics_of_each_query_are_a_frame_written_or_not(tmp_path: Path) -> None:
+    asked = {"pool_sizes": [20, "all"], "samples": 1}
+    here, written, again = (
+        seal.retrieve("sample", ["bm25", "tfidf"], k=[1, 10], **asked, **where)
+        for where in ({}, {"out": tmp_path / "R"}, {"out": tmp_path / "R", "resume": True})
+    )
+
+    rows = here.per_query()
+
+    for other in (written, again, Retrieval.load(tmp_path / "R")):
+        pandas.testing.assert_frame_equal(other.per_query(), rows)
+    assert list(rows)[:5] == ["pool", "retriever", "task_id", "goal", "recall@1"]
+    means = rows.groupby("retriever")["recall@10"].mean()
+    for name in ("bm25", "tfidf"):
+        told = here.of(name, size="all")["recall@10"]
+        assert (rows["retriever"] == name).sum() == told.n
+        assert means[name] == pytest.approx(told.mean)
+
+
+def test_a_retriever_that_could_not_be_asked_has_no_queries() -> None:
+    found = seal.retrieve("sample", "dense,model=openai/x", k=1, cache="replay")
+    assert found.results[0].unavailable
+    assert found.per_query().empty
+    assert list(found.per_query()) == ["pool", "retriever", "task_id", "goal"]
