@@ -466,6 +466,7 @@ class RetrievalOptions(DrawingOptions, total=False):
     prices: str | Path | None
     cache: CacheMode
     cache_dir: str | Path | None
+    allow_code: Sequence[str]
 
 
 @checked
@@ -500,7 +501,7 @@ def retrieve(
         on_result: Called with each entry of `results` as soon as it is there.
         **options: Fields of `seal.experiments.settings.RetrievalSettings`:
             pool_sizes, samples, distractors, queries_in, nested, queries, seed, options, select,
-            limit, first, held_out, prices, cache, cache_dir.
+            limit, first, held_out, prices, cache, cache_dir, allow_code.
 
     Returns:
         The experiment: `.of(retriever="tfidf")["recall@10"].mean`, `.results`, `.frame`,

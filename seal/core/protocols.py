@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
@@ -208,6 +208,8 @@ class Pool:
     """Told how many tools are embedded and how many are to be, where that takes several batches."""
     longer: Callable[[Longer], None] | None = None
     """Told of documents and queries where an embedder does not read all of each."""
+    allow_code: Collection[str] = ()
+    """Modules that the user allows to run code that comes with a model."""
 
 
 class Retriever(Protocol):

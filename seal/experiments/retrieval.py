@@ -541,6 +541,7 @@ class _Experiment:
             options=contender.options,
             cache=self.settings.cache,
             meter=self.costs.meter,
+            allow_code=self.settings.allow_code,
         )
         if self.progress is not None:
             pool = replace(pool, progress=partial(self.progress, "embed tools"))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from seal.core import CacheMode, UsageError
+from seal.core.registry import check_modules
 from seal.core.secrets import refuse_secret
 from seal.core.settings import Count, check_fields, with_field_docs
 from seal.pools.pool import told_of
@@ -78,6 +79,9 @@ class RetrieverGroup:
 
     The largest is the length of a ranking.
     """
+    allow_code: Sequence[str] = ()
+    """Module that may run code: `sentence_transformers` that of a model with
+    trust_remote_code=true; repeatable."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,6 +139,7 @@ class RetrievalSettings(KeptGroup, TaskGroup, RetrieverGroup, Drawing):
         super().__post_init__()
         refuse_secret("", self.options, "options")
         check_seed(self.seed)
+        check_modules(self.allow_code)
         object.__setattr__(self, "k", tuple(sorted(set(self.k))))
 
     def protocol(self) -> dict[str, Any]:
@@ -142,7 +147,7 @@ class RetrievalSettings(KeptGroup, TaskGroup, RetrieverGroup, Drawing):
 
         Each retriever's entry has its options.
         """
-        apart = ("options", "cache", "cache_dir", "first", "prices")
+        apart = ("options", "cache", "cache_dir", "first", "prices", "allow_code")
         names = ["k", *(field.name for field in fields(self) if field.name != "k")]
         shaping = {name: _plain(getattr(self, name)) for name in names if name not in apart}
         return shaping | told_of(self)

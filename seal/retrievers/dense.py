@@ -25,6 +25,7 @@ from seal.retrievers.embedders import (
     Purpose,
     Vectors,
     build_embedder,
+    check_trust,
     embed_documents,
     embed_queries,
     name_of,
@@ -66,6 +67,7 @@ class Dense:
     """Options of its own; others are the embedder's."""
 
     def __init__(self, pool: Pool) -> None:
+        check_trust(pool)
         kind = index_kind(pool.options)
         template = pool.options.get("template") or DEFAULT
         documents = Documents(pool.tools, template)

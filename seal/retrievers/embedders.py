@@ -16,6 +16,8 @@ from seal.core import (
     CacheMode,
     InfrastructureError,
     ModelError,
+    OptionError,
+    Pool,
     RequestError,
     UsageError,
     shortened,
@@ -62,6 +64,27 @@ class FunctionEmbedder:
     def embed(self, texts: Sequence[str]) -> Any:
         """Return what the function returns."""
         return self._function(texts)
+
+
+TRUST = "trust_remote_code"
+ALLOWED = "sentence_transformers"
+"""The module that a user allows (`allow_code`) to let a model run the code that comes with it."""
+
+
+def check_trust(pool: Pool) -> None:
+    """Refuse to run the code of a model, unless the user allows it beside the option.
+
+    Raises:
+        OptionError: The option is neither true nor false, or the user does not allow `ALLOWED`.
+    """
+    asked = pool.options.get(TRUST, False)
+    if not isinstance(asked, bool):
+        raise OptionError(f"{TRUST}={asked}: expected true or false")
+    if asked and ALLOWED not in pool.allow_code:
+        raise OptionError(
+            f"{TRUST}=true runs the Python code that comes with the model; if you trust it, give "
+            f"--allow-code {ALLOWED} too"
+        )
 
 
 def build_embedder(

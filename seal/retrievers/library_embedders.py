@@ -19,6 +19,7 @@ from seal.core import DataError, MissingExtraError, UsageError
 from seal.core.model_files import known_digest
 from seal.core.text import counted
 from seal.retrievers.base import above_zero
+from seal.retrievers.embedders import ALLOWED, TRUST
 
 # -- Models of the sentence-transformers library, by name or from a folder.
 
@@ -42,13 +43,14 @@ class LibraryModel:
 
     Args:
         options: `model`: a name on the Hugging Face hub or a folder; optional `device`,
-            `batch_size` (default 32) and `revision` (default main).
+            `batch_size` (default 32), `revision` (default main) and `trust_remote_code`, which
+            `check_trust` let pass: code that comes with the model is run.
 
     Raises:
         UsageError: No model is named, or `batch_size` is no number above 0.
     """
 
-    OPTIONS: ClassVar[frozenset[str]] = frozenset({"device", "batch_size", "revision"})
+    OPTIONS: ClassVar[frozenset[str]] = frozenset({"device", "batch_size", "revision", TRUST})
     kind: ClassVar[str] = "SentenceTransformer"
     """Class of the library that loads it."""
 
@@ -60,6 +62,7 @@ class LibraryModel:
             )
         self._source = model_source(self._name)
         self._device = options.get("device")
+        self._trusted = bool(options.get(TRUST))
         size = options.get("batch_size")
         self._size = 32 if size is None else above_zero("batch_size", size, int)
         self.batch_size = _BATCHES * self._size
@@ -85,7 +88,7 @@ class LibraryModel:
             yield self._model
 
     def _loaded(self) -> Any:
-        return load_model(self._name, self._device, self._revision, self.kind)
+        return load_model(self._name, self._device, self._revision, self.kind, self._trusted)
 
 
 class SentenceEmbedder(LibraryModel):
@@ -202,6 +205,7 @@ def load_model(
     device: str | None = None,
     revision: str | None = None,
     kind: str = "SentenceTransformer",
+    trusted: bool = False,
 ) -> Any:
     """Return a model of the library, loaded without a word on stderr.
 
@@ -210,6 +214,7 @@ def load_model(
         device: Such as "cpu" or "cuda"; None: a GPU where there is one.
         revision: Of a model on the hub (default main), as it was downloaded if it is here.
         kind: Class of the library that loads it.
+        trusted: Run the code that comes with it.
 
     Raises:
         MissingExtraError: sentence-transformers is not installed.
@@ -230,13 +235,15 @@ def load_model(
                 device=device,
                 revision=here.name if here else revision,
                 local_files_only=is_folder,
+                trust_remote_code=trusted,
             )
     except (OSError, ValueError) as error:
         reason = " ".join(str(error).split())
-        if "trust_remote_code" in reason:
+        if TRUST in reason:
             raise UsageError(
-                f"the model {name} has Python code of its own, which SEAL does not run; take a "
-                "model without, or load it yourself and give its function: dense,model=MODULE:NAME"
+                f"the model {name} has Python code of its own, which SEAL does not run unless you "
+                f"trust it: read the code, then give the option {TRUST}=true and --allow-code "
+                f"{ALLOWED}"
             ) from error
         raise _no_model(name, reason) from error
 

@@ -50,6 +50,7 @@ from seal.retrievers.base import (
     whole_option,
 )
 from seal.retrievers.build import inner_retriever
+from seal.retrievers.embedders import TRUST, check_trust
 from seal.retrievers.lexical import english_stop_words
 from seal.retrievers.server_embedders import OPTIONS as SERVED
 from seal.retrievers.server_embedders import ServerReranker
@@ -128,8 +129,8 @@ class Rerank(_Reordering):
         pool: Options: those of every reranker (depth 50), and `model`: a cross-encoder of
             sentence-transformers by name or folder, `openai/NAME` behind a server (`base_url`), a
             dotted path, or a function of pairs of texts. None: `WordOverlap`, the floor. `cut`:
-            tokens that it reads of a query and of a tool, as of `dense`. `device`, `batch_size` and
-            `revision` are the cross-encoder's.
+            tokens that it reads of a query and of a tool, as of `dense`. `device`, `batch_size`,
+            `revision` and `trust_remote_code` are the cross-encoder's.
 
     Raises:
         MissingExtraError: A cross-encoder needs the extra `embeddings`.
@@ -137,10 +138,11 @@ class Rerank(_Reordering):
     """
 
     OPTIONS: ClassVar[frozenset[str]] = frozenset(
-        {"of", "depth", "template", "cut", "model", "device", "batch_size", "revision"}
+        {"of", "depth", "template", "cut", "model", "device", "batch_size", "revision", TRUST}
     ) | (SERVED - {"dimensions"})
 
     def __init__(self, pool: Pool) -> None:
+        check_trust(pool)
         super().__init__(pool, "rerank", 50)
         self._cut, self._pool = whole_option(pool.options, "cut", 0, 0), pool
         cut = cut_texts("document", list(self._texts.values()), self._cut, pool)

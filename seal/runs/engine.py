@@ -451,6 +451,7 @@ class Engine:
                 options=options,
                 cache=s.cache,
                 models=self.cast.of_retriever,
+                allow_code=s.allow_code,
             )
             told: set[str] = set()
 
@@ -611,6 +612,7 @@ def search_pool(
     cache: CacheMode = "record",
     models: Callable[[Any], ChatModel] | None = None,
     meter: Meter | None = None,
+    allow_code: Collection[str] = (),
 ) -> Pool:
     """Return the pool that a retriever is built over.
 
@@ -624,6 +626,7 @@ def search_pool(
         cache: How vectors and answers are used; `off` keeps no index either.
         models: Opens the language models that a retriever asks; None: those that their names say.
         meter: Counts what these are asked.
+        allow_code: Modules that may run code that comes with a model.
     """
     indexes = None if cache == "off" else store.folder / "indexes"
 
@@ -631,4 +634,14 @@ def search_pool(
         asked = RunModel(Flagged.of(what), lambda name: find_recording(name, None))
         return asked.of_retriever(store, cache, meter or Meter())
 
-    return Pool(tools, tuple(tasks), seed, indexes, options or {}, store, cache, models or opened)
+    return Pool(
+        tools,
+        tuple(tasks),
+        seed,
+        indexes,
+        options or {},
+        store,
+        cache,
+        models or opened,
+        allow_code=allow_code,
+    )

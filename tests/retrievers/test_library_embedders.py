@@ -3,11 +3,15 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from importlib.util import find_spec
 
 import pytest
 
-from seal.core import UsageError, model_files
+import seal
+from seal.core import OptionError, UsageError, model_files
+from seal.retrievers.base import RetrieverSpec, parse_spec
+from seal.retrievers.build import build_retriever
 from seal.retrievers.embedders import build_embedder, name_of
 
 needs_library = pytest.mark.skipif(
@@ -271,13 +275,55 @@ def test_a_model_whose_files_name_no_length_counts_nothing(counted, settings):
     assert (embedder.longest, embedder.is_longer("rain " * 99)) == (0, False)
 
 
-@needs_library
-@pytest.mark.slow
-def test_a_model_with_code_of_its_own_is_refused_with_what_to_do(tmp_path):
+@pytest.fixture
+def with_code(tmp_path):
+    """The folder of a model that comes with code."""
     (tmp_path / "config.json").write_text(
         '{"model_type": "own", "auto_map": {"AutoConfig": "own.Own", "AutoModel": "own.Model"}}'
     )
     (tmp_path / "own.py").write_text("raise SystemExit('ran')")
+    return tmp_path
 
-    with pytest.raises(UsageError, match="has Python code of its own, which SEAL does not run"):
-        build_embedder(str(tmp_path), {}).embed(["x"])
+
+@needs_library
+@pytest.mark.slow
+def test_a_model_with_code_of_its_own_is_refused_with_what_to_do(with_code):
+    with pytest.raises(UsageError, match=r"which SEAL does not run unless you trust it: .*true and"):
+        build_embedder(str(with_code), {}).embed(["x"])
+
+
+@needs_library
+@pytest.mark.slow
+def test_a_model_that_is_trusted_runs_its_code(with_code):
+    with pytest.raises(SystemExit, match="ran"):
+        build_embedder(str(with_code), {"trust_remote_code": True}).embed(["x"])
+
+
+@pytest.mark.parametrize("kind", ["dense", "rerank", "hybrid,parts=bm25+dense", "rerank,of=dense"])
+def test_no_code_of_a_model_is_trusted_by_an_option_alone(kind, pool, with_code):
+    own = "2." if kind.startswith("hybrid") else ""
+    options = {f"{own}model": str(with_code), f"{own}trust_remote_code": True}
+    if kind == "rerank,of=dense":
+        spec = RetrieverSpec("rerank", {"of": RetrieverSpec("dense", options)})
+    else:
+        spec = RetrieverSpec(parse_spec(kind).what, {**parse_spec(kind).options, **options})
+
+    for allowed in ((), ("sentence",)):
+        with pytest.raises(OptionError, match="give --allow-code sentence_transformers too"):
+            build_retriever(spec, replace(pool, allow_code=allowed))
+
+
+def test_trust_is_true_or_false(pool):
+    with pytest.raises(OptionError, match="trust_remote_code=maybe: expected true or false"):
+        build_retriever("dense,model=x,trust_remote_code=maybe", pool)
+
+
+def test_who_allows_the_library_lets_a_model_be_loaded_with_its_code(with_code):
+    tasks = [seal.Task("q", "p", (seal.Goal("rain", relevant=("p/a",)),))]
+    spec = f"dense,model={with_code},trust_remote_code=true"
+    asked = {"tools": [seal.Tool("p/a", "a", "Rain.")], "k": 1, "cache": "off"}
+
+    with pytest.raises(OptionError, match="--allow-code sentence_transformers"):
+        seal.retrieve(tasks, spec, **asked)
+    with pytest.raises(OptionError, match="--allow-code none_such: no such module"):
+        seal.retrieve(tasks, spec, allow_code=["none_such"], **asked)
