@@ -288,7 +288,7 @@ def with_code(tmp_path):
 @needs_library
 @pytest.mark.slow
 def test_a_model_with_code_of_its_own_is_refused_with_what_to_do(with_code):
-    with pytest.raises(UsageError, match=r"which SEAL does not run unless you trust it: .*true and"):
+    with pytest.raises(UsageError, match="which SEAL does not run unless you trust it"):
         build_embedder(str(with_code), {}).embed(["x"])
 
 
