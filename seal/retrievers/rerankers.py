@@ -42,6 +42,7 @@ from seal.retrievers.base import (
     documents,
     finite,
     full,
+    made_of,
     matching,
     names,
     properties_of,
@@ -128,7 +129,8 @@ class Rerank(_Reordering):
     Args:
         pool: Options: those of every reranker (depth 50), and `model`: a cross-encoder of
             sentence-transformers by name or folder, `openai/NAME` behind a server (`base_url`), a
-            dotted path, or a function of pairs of texts. None: `WordOverlap`, the floor. `cut`:
+            dotted path, a function of pairs of texts, or an object or class of options with a
+            method `scores(pairs)` or `predict(pairs)`. None: `WordOverlap`, the floor. `cut`:
             tokens that it reads of a query and of a tool, as of `dense`. `device`, `batch_size`,
             `revision` and `trust_remote_code` are the cross-encoder's.
 
@@ -191,16 +193,24 @@ def _scorer(options: Mapping[str, Any], texts: Sequence[str]) -> ToolScorer:
         from seal.retrievers.library_embedders import CrossEncoder
 
         return CrossEncoder({**options, "model": str(what)})
-    if not callable(what):
-        raise UsageError(f"the reranker's model {label_of(what)} is no function of pairs of texts")
-    return _Function(what)
+    expected = (
+        f"the reranker's model {label_of(what)} is no function of pairs of texts, and has no "
+        "method scores(pairs) or predict(pairs); a class must take its options, one map"
+    )
+    if isinstance(what, type):
+        what = made_of(what, dict(options), expected)
+    methods = (getattr(what, name, None) for name in ("scores", "predict"))
+    function = next((one for one in methods if callable(one)), what)
+    if not callable(function):
+        raise UsageError(expected)
+    return _Function(label_of(what), function)
 
 
 class _Function:
     """A scorer made of a function of pairs."""
 
-    def __init__(self, function: Callable[[Pairs], Sequence[float]]) -> None:
-        self.identity = label_of(function)
+    def __init__(self, identity: str, function: Callable[[Pairs], Sequence[float]]) -> None:
+        self.identity = identity
         self.scores = function
 
 

@@ -148,6 +148,48 @@ def test_scores_that_are_none_are_refused(scores, message):
         found("rerank", WEATHER, "weather message", of="bm25", model=scores)
 
 
+class Shortest:
+    """Scores short texts high; what it is called may differ."""
+
+    identity = "shortest/1"
+
+    def __init__(self, options=None):
+        self.options = options
+
+    def scores(self, pairs):
+        return [-len(text) for _, text in pairs]
+
+
+class Predicting(Shortest):
+    scores = None
+
+    def predict(self, pairs):
+        return math.nan if not pairs else [-len(text) for _, text in pairs]
+
+    def __call__(self, pairs):
+        raise AssertionError("models of torch can be called, but not for this")
+
+
+@pytest.mark.parametrize("model", [Shortest, Shortest(), Predicting, Predicting()])
+def test_a_class_or_an_object_scores_pairs(model):
+    options = {"of": "bm25", "model": model}
+    retriever = build_retriever(RetrieverSpec("rerank", options), Pool(WEATHER))
+
+    [ranking] = rank(retriever, [Query("weather message")], 3)
+
+    assert [tool for tool, _ in ranking.hits] == ["toy/c/mail", "toy/b/peaks", "toy/a/note"]
+    assert "(shortest/1)" in retriever.identity
+
+
+def test_a_class_that_takes_no_options_is_told_what_it_must_take():
+    class Bare:
+        def __init__(self):
+            pass
+
+    with pytest.raises(OptionError, match="a class must take its options, one map"):
+        found("rerank", WEATHER, "weather", of="bm25", model=Bare)
+
+
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
