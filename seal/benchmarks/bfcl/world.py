@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from threading import Lock
-from typing import Any, NoReturn
+from typing import Any
 
 from seal.core import (
     JSON,
@@ -26,10 +25,9 @@ from seal.core import (
 )
 from seal.core.environment import Environment, Validated
 from seal.core.validation import CallValidator
-from seal.core.values import json_bytes
 from seal.environments.world import WorldSetup, check_options
 from seal.pools.declarations import NeededWorld
-from seal.sandbox.bubblewrap import LineProcess
+from seal.sandbox import peer as child
 from seal.simulator_cache.simulators import SimulatedEnvironments
 
 # -- The world `bfcl`: a dialogue's classes, as the leaderboard's own code has them.
@@ -210,8 +208,6 @@ HOW = (
     "checkout's classes: --allow-code bfcl_eval (docs/bfcl.md)"
 )
 CHECKERS = "its checkers of single calls take all its packages: pip install torch soundfile too"
-_KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "SYSTEMROOT")
-_LONGEST = 1 << 28
 
 
 def is_named() -> bool:
@@ -233,10 +229,8 @@ class Peer:
     """What answers; `perf/verify` has one that asks the checkers, too."""
 
     def __init__(self, seconds: float = 300.0, source: Path | None = None) -> None:
-        self._seconds = seconds
         self._source = source
-        self._lock = Lock()
-        self._process: LineProcess | None = None
+        self._child = child.Peer(_command(self.program, source), seconds)
 
     def ask(self, what: str, **of: Any) -> Any:
         """Return the peer's answer.
@@ -249,49 +243,30 @@ class Peer:
             UsageError: No interpreter is named, it cannot be started, or has no bfcl-eval.
             InfrastructureError: The peer failed, ended, or took too long.
         """
-        line = json_bytes({"ask": what, "of": of}) + b"\n"
-        with self._lock:
-            self._process = self._process or _started(self.program, self._source)
-            try:
-                answer = self._process.ask(line, self._seconds)
-            except TimeoutError:
-                self._fail(what, f"no answer within {self._seconds:g} s")
-            if not answer.endswith(b"\n"):
-                self._fail(what, f"its process ended with status {self._process.status()}")
-        said: Mapping[str, JSON] = json.loads(answer)
-        if "error" not in said:
-            return said["value"]
-        error = str(said["error"])
-        if error.startswith(("PackageNotFoundError", "ModuleNotFoundError")):
+        if self._source is None and not is_named():
+            raise UsageError(HOW)
+        try:
+            return self._child.ask(what, **of)
+        except OSError as error:
+            raise UsageError(f"{VARIABLE} names what cannot be started: {error}") from error
+        except child.PeerError as error:
+            told = str(error)
+        if told.startswith(("PackageNotFoundError", "ModuleNotFoundError")):
             if self._source is not None:
                 raise UsageError(
-                    f"the classes in {self._source} import what this Python lacks: {error}; "
+                    f"the classes in {self._source} import what this Python lacks: {told}; "
                     "they take mpmath alone: pip install mpmath"
                 )
-            more = f"; {CHECKERS}" if error.startswith("Module") else ""
-            raise UsageError(f"{HOW}. It says: {error}{more}")
-        raise InfrastructureError(f"bfcl-eval, asked for {what!r}: {error}")
-
-    def _fail(self, what: str, problem: str) -> NoReturn:
-        self.close()
-        raise InfrastructureError(f"bfcl-eval, asked for {what!r}: {problem}")
+            more = f"; {CHECKERS}" if told.startswith("Module") else ""
+            raise UsageError(f"{HOW}. It says: {told}{more}")
+        raise InfrastructureError(f"bfcl-eval, asked for {what!r}: {told}")
 
     def close(self) -> None:
         """End the process. Closing twice is fine."""
-        if self._process is not None:
-            self._process.close()
-            self._process = None
+        self._child.close()
 
 
-def _started(program: Path, source: Path | None) -> LineProcess:
-    if source is None and not is_named():
-        raise UsageError(HOW)
+def _command(program: Path, source: Path | None) -> list[str]:
     if source is None:
-        command = [str(Path(os.environ[VARIABLE]).expanduser()), "-I", str(program)]
-    else:
-        command = [sys.executable, "-I", str(program), str(source)]
-    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
-    try:
-        return LineProcess(command, {**kept, "PYTHONHASHSEED": "0"}, _LONGEST)
-    except OSError as error:
-        raise UsageError(f"{VARIABLE}={command[0]!r} cannot be started: {error}") from error
+        return [str(Path(os.environ.get(VARIABLE, "")).expanduser()), "-I", str(program)]
+    return [sys.executable, "-I", str(program), str(source)]
