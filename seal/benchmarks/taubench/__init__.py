@@ -1,0 +1,14 @@
+"""tau-bench: customers of an airline and of a shop, served under a policy."""
+
+from seal.pools.benchmark import Benchmark
+
+_HERE = "seal.benchmarks.taubench"
+TAUBENCH = Benchmark(
+    "taubench",
+    importer=f"{_HERE}.importer:import_taubench",
+    needs_world=f"{_HERE}.world:needed",
+    metrics=("taubench",),
+    headline=("reward", "reward_state", "reward_outputs"),
+    success="reward",
+    play={"team": "direct"},
+)

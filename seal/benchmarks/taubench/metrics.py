@@ -1,0 +1,76 @@
+"""The metrics of tau-bench: the reward, and the two halves that make it.
+
+| | 1 where |
+|---|---|
+| reward_state | the data end as after the gold calls |
+| reward_outputs | each output stands in a message of the agent to its user; no output, no value |
+| reward | both, and the chat came to an end |
+
+An output is looked for as upstream does: letter by letter, whatever its case, in a message without
+its commas. Upstream gives no reward to a chat that is cut before its user, or a transfer to a human
+agent, ends it.
+
+Source: sierra-research/tau-bench, `Env.calculate_reward`; none of its code is here. Its data are
+equal if their digests are. Here they are compared as the tables of every world are
+(`seal.core.state_conditions.EndsAs`), so that 5.0 is 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from seal.core import DataError, Scale
+from seal.core.conditions import tells_user
+from seal.core.state_conditions import Ended, EndsAs
+from seal.evaluation.goals import GoalChat, GoalMetric, Value, undefined
+from seal.evaluation.plans import view
+
+REWARD, STATE, OUTPUTS = "reward", "reward_state", "reward_outputs"
+_ENDED = ("user_ended", "done")
+
+
+class Reward(GoalMetric):
+    """The reward of upstream's evaluator, with its halves."""
+
+    names = (REWARD, STATE, OUTPUTS)
+    scales = dict.fromkeys(names, Scale(gold_is_best=True))
+
+    def measure(self, goal: GoalChat) -> Mapping[str, Value]:
+        """Return the values of one goal."""
+        try:
+            differ = _difference(goal)
+        except DataError as error:
+            return dict.fromkeys(self.names, undefined(str(error)))
+        lacks = _unsaid(goal)
+        told = f"the data do not end as after gold: {', '.join(sorted(differ))}" if differ else ""
+        state = Value(float(not differ), reason=told)
+        outputs = undefined("the task has no outputs")
+        if goal.goal.answers:
+            unsaid = f"never said: {', '.join(lacks)}" if lacks else ""
+            outputs = Value(float(not lacks), reason=unsaid)
+        why = state.reason or outputs.reason * bool(lacks)
+        if not why and goal.stop not in _ENDED:
+            why = f"the chat was cut: {goal.stop}"
+        return {REWARD: Value(float(not why), reason=why), STATE: state, OUTPUTS: outputs}
+
+
+def _difference(goal: GoalChat) -> list[str]:
+    """Return the tables that do not end as after the gold calls.
+
+    Raises:
+        DataError: The chat does not tell how they should, or the goal has no such gold.
+    """
+    nodes = (node.condition for plan in goal.goal.plans or () for node in plan.milestones)
+    ends = next((one for one in nodes if isinstance(one, EndsAs)), None)
+    if ends is None:
+        raise DataError("the goal does not say how the data end")
+    known = ends.in_chat(goal.trajectory, goal.position)
+    steps = view(goal.trajectory, goal.position, goal.task.initial_state, "clean")
+    found = known.among(steps)
+    return [*found.differences] if isinstance(found, Ended) else []
+
+
+def _unsaid(goal: GoalChat) -> list[str]:
+    """Return the outputs that stand in no message of the agent to its user."""
+    said = [step.content.lower().replace(",", "") for step in goal.steps if tells_user(step)]
+    return [one for one in goal.goal.answers if not any(one.lower() in text for text in said)]
