@@ -12,7 +12,7 @@ from math import e, exp, inf, log
 from typing import Any, Literal
 
 from seal.core.conditions import CLEAN, Match
-from seal.core.values import CLOSE, alike, canonical_json, equal, plain_text
+from seal.core.values import CLOSE, alike, canonical_json, equal, is_same, plain_text
 
 # -- How alike one cell of a table is to what it should be.
 #
@@ -351,15 +351,32 @@ def _names(rows: Iterable[Row]) -> Counter[bytes]:
 def beyond(table: Table, other: Table) -> list[Row]:
     """Return the rows that a table has more often than another, in its order."""
     table, other = Version.of(table), Version.of(other)
-    rest = Counter(map(other.key, other.apart(table)))
+    own, others = _unpaired([*table.apart(other)], [*other.apart(table)])
+    rest = Counter(map(other.key, others))
     found: list[Row] = []
-    for row in table.apart(other):
+    for row in own:
         key = table.key(row)
         if rest[key]:
             rest[key] -= 1
         else:
             found.append(row)
     return found
+
+
+def _unpaired(table: list[Row], other: list[Row]) -> tuple[list[Row], list[Row]]:
+    """Return two tables without the rows that are the same in the same place of both.
+
+    A place is counted from the beginning, and of the rows that are left from the end. What is left
+    is little where few rows changed, and its keys are dear.
+    """
+    for _ in range(2):
+        pairs = enumerate(zip(table, other, strict=False))
+        same = {place for place, pair in pairs if is_same(*pair)}
+        table, other = (
+            [row for place, row in enumerate(rows) if place not in same][::-1]
+            for rows in (table, other)
+        )
+    return table, other
 
 
 def _addition(table: Table, before: Table, target: Table) -> tuple[Table, Table] | None:

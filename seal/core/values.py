@@ -326,6 +326,17 @@ def literal_value(written: str | ast.expr) -> Any:
 # -- Canonical JSON: one text, and so one digest, for values that mean the same.
 
 
+def is_same(value: Any, other: Any) -> bool:
+    """Tell at once whether two JSON values are written alike: 1 is neither True nor 1.0.
+
+    Equal ones (`equal`) may be told apart: maps of another order, and 1 and 1.0.
+    """
+    try:
+        return bool(value == other) and json_bytes(value) == json_bytes(other)
+    except TypeError:  # what is no JSON may equal it, such as Decimal(1)
+        return False
+
+
 def normalise(value: Any) -> Any:
     """Return the value with NFC strings, whole floats as integers, and tuples as lists.
 

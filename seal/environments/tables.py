@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import copy
 import json
+import marshal
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, repeat
 
 from seal.core import JSON
-from seal.core.values import loses_number
+from seal.core.values import is_same, loses_number
 
 Row = dict[str, JSON]
 
@@ -16,6 +17,9 @@ _PLAIN = frozenset({bool, float, int, str, type(None)})
 """Types of cells that need no copy, of which nearly all rows are."""
 
 _NUMBERS = frozenset({float, int})
+
+_NO_REFERENCES = 2
+"""Version of marshal's format in which parts are not shared."""
 
 FUZZY_LIMIT = 5
 """Rows that a fuzzy search finds at most."""
@@ -55,17 +59,9 @@ def copied(rows: Sequence[Row], before: Sequence[Row] = ()) -> list[Row]:
     own = set(map(id, before))
     places = chain(before, repeat(None))
     return [
-        row if id(row) in own else was if was is not None and _same(row, was) else _copy(row)
+        row if id(row) in own else was if was is not None and is_same(row, was) else _copy(row)
         for row, was in zip(rows, places, strict=False)
     ]
-
-
-def _same(row: Row, other: Row) -> bool:
-    """Tell whether two rows of plain cells are the same; 1 is neither True nor 1.0."""
-    if row != other:
-        return False
-    kinds = [*map(type, row.values())]
-    return kinds == [*map(type, other.values())] and _PLAIN.issuperset(kinds)
 
 
 def _copy(row: Row) -> Row:
@@ -91,7 +87,11 @@ def own_copy(values: Mapping[str, JSON]) -> dict[str, JSON]:
     """Return a map, such as a row, of which nothing can be changed through this one."""
     if _PLAIN.issuperset(map(type, values.values())):
         return dict(values)
-    return copy.deepcopy(dict(values))
+    try:  # as JSON: a third of the time
+        fresh: dict[str, JSON] = marshal.loads(marshal.dumps(dict(values), _NO_REFERENCES))
+        return fresh
+    except ValueError:
+        return copy.deepcopy(dict(values))
 
 
 def where(rows: Sequence[Row], column: str, value: JSON) -> list[Row]:

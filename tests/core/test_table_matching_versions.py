@@ -1,6 +1,7 @@
 """What differs between versions of a table, beside the plain definitions."""
 
 from collections import Counter
+from copy import deepcopy
 from typing import Any
 
 import pytest
@@ -97,3 +98,15 @@ def test_rows_apart_count_as_often_as_they_stand_in_more_places() -> None:
     assert list(Version([one, two, one]).apart(Version([one]))) == [two, one]
     assert list(Version([one]).apart(Version([one, one]))) == []
     assert list(Version([]).apart(Version([one]))) == []
+
+
+def test_only_rows_that_differ_are_given_keys() -> None:
+    before = [{"id": n, "parts": [n, 1.5]} for n in range(200)]
+    after = deepcopy([*before[:20], {"id": 20, "parts": [20, True]}, *before[21:150], {"id": 999}])
+    keys: dict[Any, Any] = {}
+    assert beyond(Version(after, keys), Version(before, keys)) == [after[20], after[-1]]
+    assert len(keys) < 60
+    left = deepcopy([*before[:50], *before[51:]])
+    keys = {}
+    assert beyond(Version(before, keys), Version(left, keys)) == [before[50]]
+    assert len(keys) == 1

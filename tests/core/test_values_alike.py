@@ -1,6 +1,7 @@
 """Values that are one value to whoever holds a call against gold, and those that are not."""
 
 import unicodedata
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from quickly import quickly
 
-from seal.core.values import alike, canonical_json, equal, plain_text
+from seal.core.values import alike, canonical_json, equal, is_same, plain_text
 
 NEAR = 1e-10
 """Well within the tolerance, relative to a value."""
@@ -162,3 +163,14 @@ def test_hostile_values_take_no_longer_than_large_ones(made: Any) -> None:
 def test_long_runs_of_marks_have_the_canonical_form_of_unicode(text: str) -> None:
     wanted = unicodedata.normalize("NFC", text)
     assert canonical_json(text).decode() == f'"{wanted}"'
+
+
+@given(json_values(), json_values())
+def test_values_that_are_the_same_at_once_are_equal(value: Any, other: Any) -> None:
+    assert is_same(value, value)
+    assert not is_same(value, other) or equal(value, other)
+
+
+@pytest.mark.parametrize("other", [1.0, True, Decimal(1), "1", None])
+def test_one_is_the_same_as_nothing_else(other: Any) -> None:
+    assert not is_same({"a": [1]}, {"a": [other]}) and not is_same({"a": [other]}, {"a": [1]})

@@ -483,3 +483,23 @@ def test_marks_of_effects_are_kept_with_the_tool():
 
 def test_the_phones_tasks_are_equal_for_equal_calls():
     assert task() == task()
+
+
+@pytest.mark.parametrize(("cell", "changes"), [(1, False), (1.0, True), (True, True), (2, True)])
+def test_nested_rows_that_come_back_as_they_were_are_the_same_rows(cell, changes):
+    def put_back(world):
+        """Put the rows back."""
+        rows = world.rows("t")
+        rows[0]["parts"][0]["count"] = cell
+        world.put("t", rows)
+        rows[1]["parts"].append("later")
+
+    rows = [{"parts": [{"count": 1}]}, {"parts": []}]
+    world = world_of(put_back, tables={"t": rows})
+    (before,) = world.states()
+    assert use(world, "put_back").error is None
+    (after,) = world.states()
+    assert (after["t"][0] is not before["t"][0]) is changes
+    assert after["t"][1] is before["t"][1] and after["t"][1] == {"parts": []}
+    assert type(after["t"][0]["parts"][0]["count"]) is type(cell)
+    assert before["t"][0] == {"parts": [{"count": 1}]}
