@@ -1,5 +1,6 @@
 """Figures held against peers: what agrees, what does not, and who is right."""
 
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -178,3 +179,20 @@ def test_records_that_are_not_here_are_named(
     monkeypatch.setenv("SEAL_DATA", str(tmp_path))
     with pytest.raises(UsageError, match=r"expected .*vectors_public.jsonl.gz; set SEAL_DATA"):
         held("toolsandbox")
+
+
+def test_a_checkout_that_is_not_here_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TAUBENCH_CHECKOUT", str(tmp_path))
+    with pytest.raises(UsageError, match=r"no checkout of tau-bench at .* set TAUBENCH_CHECKOUT"):
+        held("taubench")
+
+
+@pytest.mark.slow
+@pytest.mark.heavy
+def test_the_reward_is_that_of_tau_bench() -> None:
+    if not os.environ.get("TAUBENCH_CHECKOUT"):
+        pytest.skip("no checkout of tau-bench: set TAUBENCH_CHECKOUT")
+    found = held("taubench")
+    assert found.differences == [] and sum(count for _, count, _ in found.figures) >= 660

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from peers import bfcl, bfcl_runs, dialogtool, engine, toolsandbox
+from peers import bfcl, bfcl_runs, dialogtool, engine, taubench, toolsandbox
 from peers.comparison import Peer, Verified, compare, page
 
 from seal.core import SealError, UsageError, check_name
@@ -27,6 +27,7 @@ PEERS: Mapping[str, Peer] = {
     "sacrebleu": dialogtool.SACREBLEU,
     "scipy": engine.SCIPY,
     "tau2": engine.TAU2,
+    "taubench": taubench.PEER,
     "toolsandbox": toolsandbox.PEER,
     "trec_eval": engine.TREC_EVAL,
 }

@@ -10,5 +10,6 @@ TAUBENCH = Benchmark(
     metrics=("taubench",),
     headline=("reward", "reward_state", "reward_outputs"),
     success="reward",
+    decided_by=f"{_HERE}.metrics:decided_by",
     play={"team": "direct"},
 )

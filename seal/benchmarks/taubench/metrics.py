@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from seal.core import DataError, Scale
+from seal.core import DataError, Goal, Scale
 from seal.core.conditions import tells_user
 from seal.core.state_conditions import Ended, EndsAs
 from seal.evaluation.goals import GoalChat, GoalMetric, Value, undefined
@@ -27,6 +27,11 @@ from seal.evaluation.plans import view
 
 REWARD, STATE, OUTPUTS = "reward", "reward_state", "reward_outputs"
 _ENDED = ("user_ended", "done")
+
+
+def decided_by(goal: Goal) -> list[tuple[str, ...]]:
+    """Return that the reward decides whether a goal is solved."""
+    return [(REWARD,)]
 
 
 class Reward(GoalMetric):

@@ -75,6 +75,8 @@ def test_a_run_is_scored_by_state_and_words(checkout: Path, tmp_path: Path) -> N
     }
     assert found["0", 1].reason == "the data do not end as after gold: bookings, users"
     assert run.folder.manifest()["measure"]["trials"] == 2
+    told = seal.explain(run).content
+    assert told["decided_by"] == {"reward": 4} and told["solved"] == 2
 
 
 def test_steps_tell_who_said_what_and_what_changed(checkout: Path) -> None:

@@ -14,6 +14,7 @@ from seal.benchmarks.taubench.world import PACKAGE, Shop, Shops
 from seal.core import DataError, Task, ToolCall, ToolResult, UsageError
 from seal.pools.imports import import_benchmark
 from seal.pools.pool import load_pool
+from seal.testing import check_benchmark
 
 Call = Callable[..., ToolResult]
 PLAYED: dict[str, Any] = {"allow_code": (PACKAGE,), "baselines": False}
@@ -204,6 +205,11 @@ def test_gold_is_rewarded_and_the_files_are_part_of_what_was_measured(
     data.write_text(data.read_text("utf-8").replace("cleo", "zoe"), "utf-8")
     with pytest.raises(UsageError, match=r"measure\.simulator: was"):
         seal.run(str(pool), model="oracle", out=tmp_path / "run", resume=True, **PLAYED)
+
+
+@pytest.mark.slow
+def test_gold_and_metrics_agree(pool: Path) -> None:
+    check_benchmark(str(pool), allow_code=(PACKAGE,))
 
 
 def test_code_that_is_not_allowed_is_not_run(
