@@ -453,7 +453,7 @@ def _same_cell(column: str, kind: str, wanted: Any, found: Any) -> bool:
     if fault := cell_fault(kind, wanted):
         raise DataError(f"cells: the gold of the column {column}: {fault}; leave it out of cells")
     if not all(isinstance(one, str) and one.strip() for one in (wanted, found)):
-        from seal.core.telling import is_alike
+        from seal.core.cells import is_alike
 
         numbers = all(isinstance(one, (int, float)) for one in (wanted, found))
         return numbers and is_alike(kind, wanted, found)
@@ -461,8 +461,8 @@ def _same_cell(column: str, kind: str, wanted: Any, found: Any) -> bool:
 
 
 def _same_text(kind: str, wanted: str, found: str) -> bool:
+    from seal.core.cells import is_alike
     from seal.core.slots import times_of
-    from seal.core.telling import is_alike
 
     moments = [_moment(one) for one in (wanted, found)] if kind == "time" else []
     if any(moments):

@@ -17,13 +17,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from decimal import Decimal
 from operator import attrgetter
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from seal.core.facts import Record, plain_stems, same_phone, stem
+from seal.core.facts import Record, same_phone
 from seal.core.quantities import (
     MONTHS,
     WEEKDAYS,
@@ -51,7 +51,6 @@ from seal.core.statements import (
 )
 from seal.core.text import role, sentences, word_list, words
 from seal.core.types import JSON
-from seal.core.values import alike
 
 State = Literal["told", "contradicted", "left out", "undecided"]
 Span = tuple[int, int]
@@ -313,7 +312,7 @@ def _called(slot: Slot, whole: Text, start: int, end: int) -> set[str]:
     """Return the words of a slot's name that stand beside a value."""
     beside = words(whole.plain[end : end + _BESIDE])[:3]
     beside += words(whole.plain[max(start - _BESIDE, 0) : start])[-2:]
-    return {name for name in words(slot.name) if any(_is_kin(word, name) for word in beside)}
+    return {name for name in words(slot.name) if any(is_kin(word, name) for word in beside)}
 
 
 _TOTAL = re.compile(r"\bof (?:the |your |all |its |these |those )*$")
@@ -382,7 +381,7 @@ def _other_names(slot: Slot, whole: Text, request: str) -> Iterator[_Spoken]:
     """Yield the capitalised words that are no part of a slot's name and not of the request."""
     usual = word_list("english_small") | {*WEEKDAYS, *MONTHS} | _TITLES
     usual |= {*words(request), *(word for text in slot.texts for word in words(text))}
-    for match in _CAPITAL.finditer(whole.source):
+    for match in CAPITAL.finditer(whole.source):
         name = match[0].casefold()
         start = whole.plain.find(name, max(match.start() - _SHIFT, 0), match.end() + _SHIFT)
         if start >= 0 and name not in usual:
@@ -665,7 +664,7 @@ def _lacking(slot: Slot, text: Text, name: int, whole: Text) -> Iterator[_Spoken
     """Yield a sentence that denies what a slot names: "you won't need an umbrella"."""
     is_denied = text.plain[:name].endswith("no ") or judged(text, name, name).strength < STATED
     start = whole.plain.find(text.plain.strip())
-    if is_denied and start >= 0 and len(_DENIAL.findall(text.plain)) == 1:
+    if is_denied and start >= 0 and len(DENIAL.findall(text.plain)) == 1:
         yield _Spoken(slot.value is False, start, start + len(text.plain.strip()))
 
 
@@ -742,136 +741,11 @@ def _shown(whole: Text) -> str:
 _LONGEST_SHOWN = 200
 
 
-# -- Cells of a table that people write.
+CAPITAL = re.compile(r"(?<=[a-z,] )[A-Z]\w+")
+DENIAL = re.compile(r"\b(?:not|no(?!\.? ?\d)|never|cannot)\b|n't\b")
 
 
-def is_alike(kind: str, wanted: Any, found: Any) -> bool:
-    """Tell whether a cell is as it should be, where its column holds values of a type.
-
-    Args:
-        kind: Of `slots.TYPES`. A time may also be POSIX seconds, within a minute of each other. A
-            text has the facts of the wanted one and no others, and most of its words.
-        wanted: The cell of gold.
-        found: The other cell.
-    """
-    if alike(wanted, found):
-        return True
-    numbers = [one for one in (wanted, found) if isinstance(one, (int, float))]
-    if kind == "time" and len(numbers) == 2:
-        return abs(numbers[0] - numbers[1]) <= _MINUTE
-    if not isinstance(wanted, str) or not isinstance(found, str):
-        return False
-    if kind == "text":
-        return _same_facts(wanted, found)
-    slot = Slot(wanted, type=kind)
-    said = _in_message(slot, read(found), Record([wanted]))
-    return said is not None and said[0] == "told"
-
-
-_MINUTE = 60
-_MOST_WORDS = 0.6
-"""Share of the wanted text's words that another one has, at least."""
-
-
-def _same_facts(wanted: str, found: str) -> bool:
-    """Tell whether two texts tell the same values, names and, mostly, the same things."""
-    texts = [wanted, found]
-    for one, other in (texts, texts[::-1]):
-        if Record([one]).unexplained(other):
-            return False
-    both = [read(text) for text in texts]
-    if any(_differ(one, other) for one, other in (both, both[::-1])):
-        return False
-    bare, have = map(_said_words, texts)
-    names = {*words(" ".join(_CAPITAL.findall(wanted)))} - word_list("english_small")
-    shared = sum(any(_is_kin(one, other) for other in have) for one in bare)
-    denials = [len(_DENIAL.findall(normalise(text))) % 2 for text in texts]
-    is_near = shared >= len(bare) * _MOST_WORDS and names <= {*words(found)}
-    return is_near and denials[0] == denials[1]
-
-
-def _differ(one: Text, other: Text) -> bool:
-    """Tell whether a text has a number, part of the day or person, and the other only others.
-
-    So it is too where one has a word such as "to" and the other its opposite.
-    """
-    values = (value for token in other.tokens for value in (token.value, *token.others))
-    times = [value for value in values if isinstance(value, Time)]
-    may_be = {token.start: token.others for token in one.tokens}
-    for said in one.quantities:
-        if said.unit is None and (said.number != 1 or not one.plain[said.start].isalpha()):
-            known = any(said.number == q.number for q in other.quantities)
-            own_times = [one for one in may_be.get(said.start, ()) if isinstance(one, Time)]
-            if not known and not any(one.may_be(time) for one in own_times for time in times):
-                return True
-        of_kind = [q for q in other.quantities if q.unit and q.dimension == said.dimension]
-        if of_kind and said.unit and not any(is_same(said, q) for q in of_kind):
-            return True
-    said_words, others = ({*words(text.plain)} for text in (one, other))
-    if any(a in said_words - others and b in others - said_words for a, b in _OPPOSITES):
-        return True
-    kinds = (_DAY_PARTS, _PERSONS)
-    return any(
-        (own := kind & said_words) and (its := kind & others) and own.isdisjoint(its)
-        for kind in kinds
-    )
-
-
-_PERSONS = frozenset(words("i we you he she they"))
-_OPPOSITES = (
-    *(("to", "from"), ("before", "after"), ("on", "off"), ("with", "without"), ("up", "down")),
-    *(("early", "late"), ("left", "right"), ("in", "out"), ("open", "closed"), ("yes", "no")),
-)
-
-
-_DAY_PARTS = frozenset(
-    words("morning afternoon evening night tonight noon midnight yesterday today tomorrow")
-)
-
-
-def reworded(wanted: str, found: str, request: str = "") -> bool:
-    """Tell whether a text has a word of its own for one of the wanted text.
-
-    A word that the wanted text lacks is its own, but for small words, and for those of the request
-    where the wanted text is in other words than the request. One that names nothing, as in "I'm
-    running late", may stand beside all that is wanted.
-
-    Args:
-        wanted: The text of gold.
-        found: Another one.
-        request: What the user said.
-    """
-    bare, have = map(_said_words, (wanted, found))
-    own = _unlike(have, [*bare, *words(wanted)])
-    lacks = _unlike(bare, have)
-    asked = words(request)
-    if len(_unlike(lacks, asked)) == len(lacks):
-        own = _unlike(own, asked)
-    return any(lacks or stem(one) not in plain_stems() for one in own)
-
-
-def _unlike(some: Iterable[str], others: Sequence[str]) -> list[str]:
-    """Return the words that are kin to none of some others."""
-    return [one for one in some if not any(_is_kin(one, other) for other in others)]
-
-
-def _said_words(text: str) -> list[str]:
-    """Return the words of a text that are no values and no small words."""
-    said = [token.value for token in read(text).tokens]
-    named = [one for one in said if type(one) is str and one.isalpha() and len(one) > _ENDING]
-    usual = word_list("english_small") | role("adverb", "apology") | {"degree", "degrees"}
-    return [one for one in named if one not in usual]
-
-
-_CAPITAL = re.compile(r"(?<=[a-z,] )[A-Z]\w+")
-_DENIAL = re.compile(r"\b(?:not|no(?!\.? ?\d)|never|cannot)\b|n't\b")
-
-
-_ENDING = 2
-"""Letters of what is left of a word, as of "I'll" and "Bo's", at most."""
-
-
-def _is_kin(one: str, other: str) -> bool:
+def is_kin(one: str, other: str) -> bool:
     """Tell whether two words have one stem, as far as their beginnings tell."""
     size = max(min(len(one), len(other)) - 2, 3)
     return one == other or (len(one) > 3 and one[:size] == other[:size])

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from seal.core import Goal, Step, Task, Verdict
+from seal.core.cells import reworded
 from seal.core.clauses import sentences_of
 from seal.core.conditions import USER, Replied, parts, party, tells_user
 from seal.core.facts import Phrase, Record, is_label, phrases, plain_stems, stem
 from seal.core.quantities import WEEKDAYS, Day, is_foreign, read
 from seal.core.slots import Slot, says_something
 from seal.core.statements import leaves, listed_values
-from seal.core.telling import Finding, find, outcome, reworded
+from seal.core.telling import Finding, find, outcome
 from seal.core.text import deed_forms, role, word_list, words
 from seal.core.values import json_text
 from seal.evaluation.goals import made_calls
@@ -310,12 +311,13 @@ def _flat(text: str) -> str:
 def reworded_cell(goal: GoalChat) -> tuple[str, bool]:
     """Return a text that a goal's calls left in a table in words that gold lacks; empty: none.
 
-    It tells what gold's text does, as far as values and names say (`seal.core.telling.is_alike`).
+    It tells what gold's text does, as far as values and names say (`seal.core.cells.is_alike`).
     The names of those whom its row names, as of who gets a message, may stand in it ("Hi Ann").
     The second is True where it names somebody else of the world.
     """
     heard = (step.content for step in goal.steps if party(step.author) == USER)
     request = " ".join([goal.goal.text, *heard])
+    results = " ".join(step.content for step in goal.steps if step.result is not None)
     nodes = (node for plan in goal.goal.plans or () for node in plan.milestones)
     tables: dict[str, list[dict[str, JSON]]] = {}
     for step in goal.trajectory.steps:
@@ -324,27 +326,29 @@ def reworded_cell(goal: GoalChat) -> tuple[str, bool]:
         known = part.in_chat(goal.trajectory, goal.position)
         for wanted, text, row in known.left_texts(tables):
             asked = {*words(request), *(word for one in wanted for word in words(one))}
-            own, others = _names_of(row, tables, getattr(part, "cells", {}))
+            own, others = _names_of(row, tables, getattr(part, "cells", {}), asked)
             strange = others - own - asked - word_list("plain")
+            strange |= {*WEEKDAYS} - asked if {*WEEKDAYS} & asked else set()
             for one in text.split():
                 if one[0].isupper() and not strange.isdisjoint(words(one)):
                     return one, True
             # "Hi Ann, ..." names whom it is for.
             rest = " ".join(one for one in text.split() if not own.issuperset(words(one)))
-            if all(reworded(one, rest, request) for one in wanted):
+            if all(reworded(one, rest, request, results) for one in wanted):
                 return text, False
     return "", False
 
 
 def _names_of(
-    row: Mapping[str, Any], tables: Tables, cells: Mapping[str, str]
+    row: Mapping[str, Any], tables: Tables, cells: Mapping[str, str], asked: AbstractSet[str]
 ) -> tuple[set[str], set[str]]:
-    """Return the words of the names of those whom a row names by number or id, and of all others.
+    """Return the words of the names of those whom a row or request names, and of all others.
 
     Args:
-        row: Of one of the tables.
+        row: Of one of the tables; it names by number or id.
         tables: Of the world. Those with texts name nobody.
         cells: Types of columns.
+        asked: Words of the request, which says what somebody is: "plumber".
     """
     keys = {"".join(words(str(cell))) for cell in row.values()}
     texts = {name.partition(".")[0] for name, kind in cells.items() if kind == "text"}
@@ -352,6 +356,7 @@ def _names_of(
     for other in (one for name, rows in tables.items() if name not in texts for one in rows):
         held = [str(cell) for cell in other.values() if isinstance(cell, str)]
         is_own = any(len(key := "".join(words(cell))) > _SMALL and key in keys for cell in held)
+        is_own = is_own or any(cell in asked for cell in held)
         found = own if is_own else others
         found |= {word for cell in held if _NAME.fullmatch(cell) for word in words(cell)}
     return own, others

@@ -33,7 +33,7 @@ A scenario has
   "optional": true} (`seal.core.slots`). "lack" has words of which a refusal or question names one:
   {"type": "lack", "value": ["number", "contact"]}.
 - `cells`: {TABLE.COLUMN: TYPE}, columns that people or models write, which are compared as values
-  of that type: "text", "time", "phone" (`seal.core.telling.is_alike`). `ignore`: tables and
+  of that type: "text", "time", "phone" (`seal.core.cells.is_alike`). `ignore`: tables and
   TABLE.COLUMN that may end in any way, such as new ids. Both add to those of the world.
 - `right`, and `wrong` (at least one): sequences {"why": text, "steps": [...]} of the form of gold.
   Or texts: each stands in place of the one by which gold has told all that it must tell, and what

@@ -1,0 +1,196 @@
+"""Whether a cell of a table that people write tells what gold's cell does.
+
+A text need not be worded as gold's is. It has the same numbers, times, days, names and places, no
+others, and the things of gold's text. The deed that it begins with may be in another verb of the
+same meaning (`words/meanings.txt`), "Pick up" for "Collect", or left out; a verb of another meaning
+is another deed. Of what is unknown here words do not tell (`reworded`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from seal.core.facts import Record, plain_stems, stem
+from seal.core.quantities import Text, Time, normalise, read
+from seal.core.slots import Slot
+from seal.core.statements import is_same
+from seal.core.telling import CAPITAL, DENIAL, find, is_kin
+from seal.core.text import role, shipped_text, word_list, words
+from seal.core.values import alike
+
+
+def is_alike(kind: str, wanted: Any, found: Any) -> bool:
+    """Tell whether a cell is as it should be, where its column holds values of a type.
+
+    Args:
+        kind: Of `slots.TYPES`. A time may also be POSIX seconds, within a minute of each other. A
+            text has the facts of the wanted one and no others, and most of its things.
+        wanted: The cell of gold.
+        found: The other cell.
+    """
+    if alike(wanted, found):
+        return True
+    numbers = [one for one in (wanted, found) if isinstance(one, (int, float))]
+    if kind == "time" and len(numbers) == 2:
+        return abs(numbers[0] - numbers[1]) <= _MINUTE
+    if not isinstance(wanted, str) or not isinstance(found, str):
+        return False
+    if kind == "text":
+        return _same_facts(wanted, _in_words_of(wanted, found))
+    (said,) = find([Slot(wanted, type=kind)], [found], Record([wanted]))
+    return said.state == "told"
+
+
+_MINUTE = 60
+_MOST_WORDS = 0.6
+"""Share of the wanted text's things that another one has, at least."""
+
+
+def _same_facts(wanted: str, found: str) -> bool:
+    """Tell whether two texts tell the same values, names and deeds and, mostly, things."""
+    texts = [wanted, found]
+    if any(Record([one]).unexplained(other) for one, other in (texts, texts[::-1])):
+        return False
+    both = [read(text) for text in texts]
+    if any(_differ(one, other) for one, other in (both, both[::-1])) or _is_other_deed(*texts):
+        return False
+    deed = [word for one in _begun(wanted) for word in words(one)]
+    bare, have = ([one for one in _said_words(text) if one not in deed] for text in texts)
+    names = {*words(" ".join(CAPITAL.findall(wanted)))} - word_list("english_small")
+    shared = len(bare) - len(_unlike(bare, have))
+    denials = [len(DENIAL.findall(normalise(text))) % 2 for text in texts]
+    is_near = shared >= len(bare) * _MOST_WORDS and names <= {*words(found)}
+    return is_near and denials[0] == denials[1]
+
+
+def _differ(one: Text, other: Text) -> bool:
+    """Tell whether a text has a number, part of the day or person, and the other only others.
+
+    So it is too where one has a word such as "to" and the other its opposite, or where one names
+    whose place it is, "at my place".
+    """
+    values = (value for token in other.tokens for value in (token.value, *token.others))
+    times = [value for value in values if isinstance(value, Time)]
+    may_be = {token.start: token.others for token in one.tokens}
+    for said in one.quantities:
+        if said.unit is None and (said.number != 1 or not one.plain[said.start].isalpha()):
+            known = any(said.number == q.number for q in other.quantities)
+            own_times = [one for one in may_be.get(said.start, ()) if isinstance(one, Time)]
+            if not known and not any(one.may_be(time) for one in own_times for time in times):
+                return True
+        of_kind = [q for q in other.quantities if q.unit and q.dimension == said.dimension]
+        if of_kind and said.unit and not any(is_same(said, q) for q in of_kind):
+            return True
+    said_words, others = ({*words(text.plain)} for text in (one, other))
+    if any(a in said_words - others and b in others - said_words for a, b in _OPPOSITES):
+        return True
+    if any(place not in others for place in _WHOSE.findall(one.plain)):
+        return True
+    kinds = (_DAY_PARTS, _PERSONS)
+    return any(
+        (own := kind & said_words) and (its := kind & others) and own.isdisjoint(its)
+        for kind in kinds
+    )
+
+
+_PERSONS = frozenset(words("i we you he she they"))
+_OPPOSITES = (
+    *(("to", "from"), ("before", "after"), ("on", "off"), ("with", "without"), ("up", "down")),
+    *(("early", "late"), ("left", "right"), ("in", "out"), ("open", "closed"), ("yes", "no")),
+)
+_WHOSE = re.compile(r"\b(?:at|in|near) (?:my|your|our|his|her|their) (\w+)")
+_DAY_PARTS = frozenset(
+    words("morning afternoon evening night tonight noon midnight yesterday today tomorrow")
+)
+
+
+# -- Words of one meaning.
+
+
+class _Meaning(NamedTuple):
+    is_deed: bool
+    phrase: re.Pattern[str]
+    """Any of the phrases that mean it."""
+
+
+@cache
+def _meanings() -> list[_Meaning]:
+    lines = shipped_text(__package__, "words/meanings.txt").splitlines()
+    parted = (line.partition(":") for line in lines)
+    return [
+        _Meaning(
+            kind == "deed",
+            re.compile(rf"(?<![\w-])(?:{listed.strip().replace(', ', '|')})(?![\w-])", re.I),
+        )
+        for kind, _, listed in parted
+    ]
+
+
+def _in_words_of(wanted: str, found: str) -> str:
+    """Return a text with what means the same as a phrase of another one in that one's words."""
+    for _, phrase in _meanings():
+        if (own := phrase.search(wanted)) and own[0].lower() not in found.lower():
+            found = phrase.sub(own[0], found)
+    return found
+
+
+def _begun(wanted: str) -> set[str]:
+    """Return the phrases by which a text says what is to be done, if it begins with them."""
+    return {m[0].lower() for one, phrase in _meanings() if one and (m := phrase.match(wanted))}
+
+
+def _is_other_deed(wanted: str, found: str) -> bool:
+    """Tell whether a text says to do something else than another one, or that it was done."""
+    begun, said = _begun(wanted), found.lower()
+    if not begun or not _WAS_DONE.isdisjoint({*words(found)} - {*words(wanted)}):
+        return bool(begun)
+    deeds = (phrase for is_deed, phrase in _meanings() if is_deed)
+    has_it = any(is_kin(words(one)[0], word) for one in begun for word in words(said))
+    return not has_it and any((m := one.search(said)) and m[0] not in begun for one in deeds)
+
+
+_WAS_DONE = frozenset(["was", "were", "been", "already"])
+
+
+def reworded(wanted: str, found: str, request: str = "", known: str = "") -> bool:
+    """Tell whether a text has a word of its own for one of the wanted text.
+
+    A word that the wanted text lacks is its own, but for small words, and for those of the request
+    where the wanted text is in other words than the request. One that names nothing, as in "I'm
+    running late", may stand beside all that is wanted.
+
+    Args:
+        wanted: The text of gold.
+        found: Another one.
+        request: What the user said.
+        known: What results told, whose words may stand beside all that is wanted.
+    """
+    bare, have = map(_said_words, (wanted, _in_words_of(wanted, found)))
+    own = _unlike(have, [*bare, *words(wanted)])
+    lacks = _unlike(bare, have)
+    asked = words(request)
+    if len(_unlike(lacks, asked)) == len(lacks):
+        own = _unlike(own, asked)
+    if not lacks and own:
+        own = _unlike(own, [*{*words(known)}])
+    return any(lacks or stem(one) not in plain_stems() for one in own)
+
+
+def _unlike(some: Iterable[str], others: Sequence[str]) -> list[str]:
+    """Return the words that are kin to none of some others."""
+    return [one for one in some if not any(is_kin(one, other) for other in others)]
+
+
+def _said_words(text: str) -> list[str]:
+    """Return the words of a text that are no values and no small words."""
+    said = [token.value for token in read(text).tokens]
+    named = [one for one in said if type(one) is str and one.isalpha() and len(one) > _ENDING]
+    usual = word_list("english_small") | role("adverb", "apology") | {"degree", "degrees"}
+    return [one for one in named if one not in usual]
+
+
+_ENDING = 2
+"""Letters of what is left of a word, as of "I'll" and "Bo's", at most."""
