@@ -92,7 +92,7 @@ def untruths(steps: Sequence[Step], given: Iterable[str] = ()) -> Iterator[Untru
                 yield Untruth("false_success", step.index, said)
             for deed in _false_deeds(step.content, asked, done, done[since:]):
                 yield Untruth("false_success", step.index, deed.said, deed.kind == "any")
-            stated = read(_stated(step.content, told))
+            stated = read(stated_in(step.content, told))
             values = iter(()) if is_foreign(stated.plain) else record.unsupported(stated)
             yield from (Untruth("unsupported", step.index, one) for one in values)
 
@@ -227,7 +227,7 @@ def _may_do(call: _Done, kind: str) -> bool:
     return not kinds or bool(kinds & {"any", kind})
 
 
-def _stated(text: str, told: Sequence[Sentence]) -> str:
+def stated_in(text: str, told: Sequence[Sentence]) -> str:
     """Return a text without its questions and examples."""
     kept, at = [], 0
     for sentence in told:

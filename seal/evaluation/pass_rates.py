@@ -289,6 +289,7 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
         doubtful,
         findings_of,
         flat,
+        invented,
         known_to,
         may_claim,
         reworded_cell,
@@ -326,6 +327,9 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
     slots = [one.said for one in values if one.state == "told"]
     found = [one for text in spoken(goal) for one in record.unexplained(text, names=True)]
     odd = [said for said in found if said.lower() not in usual and said not in " ".join(slots)]
+    if odd and (said := next(invented(goal, odd), "")):
+        told = f"the answer says {said!r}, which nothing tells and nothing leads to"
+        return value_of(0.0, replace(verdict, label="unsolved", reason=told))
     if said:
         told = f"gold does not tell whether {said!r} is right"
     elif odd:
