@@ -720,12 +720,14 @@ def _lacks(text: str, is_named: bool) -> bool | None:
     telling = [said for said in clauses if not said <= role("apology", "courtesy") | {"i"}]
     if is_named and telling and telling[0] & role("negation", "failing"):
         return True
-    if is_named and any("please" in said for said in clauses):
+    lacking = role("negation", "failing") | {"need", "unknown"}
+    if is_named and any("please" in c or (c & lacking and c & _OWN) for c in clauses):
         return True
     signs = role("negation", "apology", "failing", "restricting", "limiting", "subordinate")
     return None if any(said & signs or "need" in said for said in clauses) else False
 
 
+_OWN = frozenset(["i", "me", "my", "we", "us"])
 _QUESTIONS = 9
 """Questions of a message that are read one by one, at most."""
 

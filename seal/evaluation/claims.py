@@ -31,7 +31,7 @@ from seal.core.statements import MOMENTS, leaves
 from seal.core.telling import PHONE
 from seal.core.text import deed_forms, deeds_of, role, singular, word_list, words
 from seal.core.values import json_text
-from seal.evaluation.inabilities import denies_tool
+from seal.evaluation.inabilities import denies_tool, invents_reason
 from seal.evaluation.mislabels import misplaced, outdated
 from seal.evaluation.switches import BEFORE, MEANT, Name, Switches
 from seal.evaluation.words import ON_OFF, known_to, rows_in, spoken
@@ -49,6 +49,7 @@ def belied(goal: GoalChat) -> str:
     """
     tools = [tool.rpartition("/")[2] for tool in goal.goal.offered or ()]
     seen, left = _Seen(goal.chat.once(known_to, goal)), dict.fromkeys(spoken(goal))
+    seen.lacks = any(slot.type == "lack" for slot in goal.goal.tells)
     for step in (step for step in goal.trajectory.steps if step.goal <= goal.position):
         seen.add(step)
         is_told = step.goal == goal.position and tells_user(step) and step.content in left
@@ -84,6 +85,8 @@ class _Seen:
         """Of the deeds of calls that worked."""
         self.asked: set[str] = set()
         """Words of arguments of calls that gave rows."""
+        self.lacks = False
+        """Whether gold says that something is lacking, for want of which the agent refuses."""
         self.in_vain = False
         """Whether a call failed, or found nothing."""
         self.failed: set[str] = set()
@@ -319,6 +322,9 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
             of_who = clause.words[0] == "who" and not sentence.is_question
             gives_reason = not clause.is_tied or clause.lead in _REASONS
             if gives_reason and denies_tool(clause, able):
+                return said
+            shows = (bool(seen.in_vain or seen.found), bool(seen.found))
+            if seen.lacks and gives_reason and invents_reason(clause, seen.known.stems, *shows):
                 return said
             if (clause.lead == "as" or of_who or not clause.is_tied) and any(
                 [

@@ -327,15 +327,16 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
     slots = [one.said for one in values if one.state == "told"]
     found = [one for text in spoken(goal) for one in record.unexplained(text, names=True)]
     odd = [said for said in found if said.lower() not in usual and said not in " ".join(slots)]
-    if odd and (said := next(invented(goal, odd), "")):
-        told = f"the answer says {said!r}, which nothing tells and nothing leads to"
+    unknown, is_false = doubtful(goal, slots)
+    if (odd and (value := next(invented(goal, odd), ""))) or (is_false and (value := unknown)):
+        told = f"the answer says {value!r}, which nothing tells and nothing leads to"
         return value_of(0.0, replace(verdict, label="unsolved", reason=told))
     if said:
         told = f"gold does not tell whether {said!r} is right"
     elif odd:
         told = f"the answer says {odd[0]!r}, which neither the request nor a result tells"
-    elif said := doubtful(goal, slots):
-        told = f"nothing in the chat tells of what the agent says: {said!r}"
+    elif unknown:
+        told = f"nothing in the chat tells of what the agent says: {unknown!r}"
     elif cell:
         told = f"gold has other words than {cell!r}"
     else:

@@ -156,13 +156,16 @@ def verdict_of(best: Sequence[Finding], sets: Sequence[Sequence[Slot]]) -> Verdi
 # -- What is said besides.
 
 
-def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
+def doubtful(goal: GoalChat, told: Sequence[str]) -> tuple[str, bool]:
     """Return the first words of an agent in a goal of whose matter nothing is known; empty: none.
 
     Each phrase of its statements speaks of something that the chat tells, unless it names nothing.
     One that claims a deed speaks of nothing else. The deed is of the kind of a call that worked; or
     the goal asks for such a one or tells of it, and has a word of all that the phrase names. Where
     gold has nothing to tell, one of the names is of the request, gold or a call.
+
+    The second is True where that is invented: the chat shows its world, and the phrase is no wish
+    or label. It names what is unknown, or the most of something.
 
     Args:
         goal: With its answer.
@@ -175,17 +178,21 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
         for form, kind in deed_forms().base.items()
         if any(kind in deed_forms().tools.get(word, ()) for word in tools)
     }
+    done |= {stem(word) for tool in goal.goal.offered or () for word in words(tool)}
     usual = plain_stems() | {*map(stem, tools)} | role("mental", "finish")
     asked_for = None if slots_for(goal.goal) else _asked_or_done(goal)
     for text in spoken(goal):
         whole = read(text)
         names = _names_in(text, Record()) if asked_for else []
         if asked_for and names and names == _names_in(text, asked_for):
-            return names[0]
+            return names[0], False
         for phrase in () if is_foreign(whole.plain) else phrases(whole):
             said = whole.said(phrase.start, phrase.end)
+            states = len(phrase.words) > _LABEL or phrase.words[:1] in (("with",), ("your",))
+            states = states and _shows_world(goal)
+            states = states and whole.plain[phrase.end : phrase.end + 1] != "!"
             if _is_odd_deed(phrase, usual):
-                return said
+                return said, states
             if not phrase.deed and any(one in said for one in told if one):
                 continue
             unknown = phrase.stems - known.stems - done
@@ -193,15 +200,24 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
             bare = bool(unknown) and unknown == phrase.stems and not phrase.is_idle
             bare = bare and not is_label(whole, phrase)
             if bare and (not phrase.has_value or len(unknown) > 1):
-                return said
+                return said, states
             if phrase.deed and (unknown or _is_unasked(phrase, goal)):
-                return said
-            best = [word for word in phrase.words if _is_superlative(word)]
-            if best and not any(stem(word) in known.stems for word in best):
-                return said
-            if not _RECORDS.isdisjoint(pairwise(phrase.words)) and "record" not in known.stems:
-                return said
-    return ""
+                kind, base = deed_forms().past[phrase.deed]
+                is_strange = kind == "switch" and base not in ON_OFF
+                return said, states and (is_strange or bool(unknown))
+            best = any(_is_superlative(w) and stem(w) not in known.stems for w in phrase.words)
+            records = not _RECORDS.isdisjoint(pairwise(phrase.words))
+            if best or (records and "record" not in known.stems):
+                return said, states
+    return "", False
+
+
+_LABEL = 2
+"""Words of a phrase that may be a label or wish, at most."""
+
+
+def _shows_world(goal: GoalChat) -> bool:
+    return any(step.state for step in goal.trajectory.steps)
 
 
 def invented(goal: GoalChat, odd: Sequence[str]) -> Iterator[str]:
@@ -211,7 +227,7 @@ def invented(goal: GoalChat, odd: Sequence[str]) -> Iterator[str]:
         goal: With its answer.
         odd: Values that neither request nor results tell.
     """
-    if any(step.state for step in goal.trajectory.steps):
+    if _shows_world(goal):
         known = goal.chat.once(known_to, goal)
         for text in spoken(goal):
             whole = read(stated_in(text, sentences_of(text)))
