@@ -28,6 +28,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import cache, partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from seal.core.acts import LONGEST, Acts, acts, of_other_language
@@ -35,7 +36,7 @@ from seal.core.clauses import BULLET, VALUE, Clause, Sentence, sentences_of
 from seal.core.conditions import EXECUTOR, USER, tells_user
 from seal.core.quantities import WEEKDAYS, is_foreign, read
 from seal.core.statements import Sense, leaves, said, states
-from seal.core.text import deed_forms, deeds_of, role, shipped_text, word_list, words
+from seal.core.text import deed_forms, deeds_of, role, shipped_text, singular, word_list, words
 
 if TYPE_CHECKING:
     from seal.core.types import Step, Tables
@@ -71,12 +72,13 @@ def consent(
     sense = replace(sense, stands_for=partial(row_of, tables=tables))
     is_switch = all(isinstance(leaf, bool) for _, leaf in leaves(arguments))
     rows = [row for rows in tables.values() for row in rows]
-    for place, told, answer in reversed(list(_exchanges(before))):
+    for place, request, told, answer in reversed(list(_exchanges(before))):
         if told and len(told) <= LONGEST and states(told, arguments, sense):
             answer = answer[: LONGEST + 1]  # the judge reads no longer one
             values = list(_values((told, answer), arguments, rows, sense))
             asked = _asked(told, [*values, tool] if is_switch else values)
-            if asked := asked or _meant(told, answer, tool):
+            asked = asked if _may_ask_for(asked, tool) else ()
+            if asked := asked or _meant(told, answer, tool, request):
                 heard = re.sub(r"\d", VALUE, answer)  # a new number is one that the answer adds
                 agreed = agrees(heard, f"{told}\nShall I do that?")
                 named = {*words(answer)}
@@ -88,18 +90,18 @@ def consent(
     return None
 
 
-def _exchanges(steps: Iterable[Step]) -> Iterator[tuple[int, str, str]]:
-    """Yield each answer of the user, by its place, after what the agent told last; empty: nothing.
+def _exchanges(steps: Iterable[Step]) -> Iterator[tuple[int, str, str, str]]:
+    """Yield each answer of the user, by its place, after what was said last; empty: nothing.
 
-    Calls and results are left out.
+    That is what the user said before and what the agent told. Calls and results are left out.
     """
-    told = ""
+    said = told = ""
     for place, step in enumerate(steps):
         if step.call is None and step.result is None and tells_user(step):
             told = step.content
         elif step.author == USER and step.recipient != EXECUTOR and step.content.strip():
-            yield place, told, step.content
-            told = ""
+            yield place, said, told, step.content
+            said, told = step.content, ""
 
 
 def calls_off(text: str) -> bool:
@@ -146,7 +148,7 @@ def _asked(text: str, values: Iterable[str]) -> Sequence[Clause]:
     asked = next((sentence.clauses for sentence in reversed(told) if _asks(sentence)), ())
     begin = max((n for n, clause in enumerate(asked) if clause.lead in _PARTS), default=0)
     part = [word for clause in asked[begin:] for word in clause.words]
-    of_fact = part[:1] and part[0] in role("fact") and role("leave").isdisjoint(part)
+    of_fact = part[:1] and part[0] in role("fact") and (role("leave") - _WANTED).isdisjoint(part)
     if of_fact or (asked and part[0] in role("asking") and part[:2] != ["why", "do"]):
         return ()
     rest = Counter(word for sentence in told for word in sentence.words) - Counter(part)
@@ -156,11 +158,25 @@ def _asked(text: str, values: Iterable[str]) -> Sequence[Clause]:
     return asked if refers or not own or own & rest.keys() else ()
 
 
-def _meant(told: str, answer: str, tool: str) -> Sequence[Clause]:
+def _may_ask_for(asked: Iterable[Clause], tool: str) -> bool:
+    """Tell whether a question may ask for what a tool does, and not for something else alone."""
+    kinds, base = deeds_of(tool.rpartition("/")[2]), deed_forms().base
+    pairs = (pair for clause in asked for pair in pairwise(clause.words))
+    verbs = [word for before, word in pairs if before in ("i", "we", "to")]
+    verbs = [word for word in verbs if word in base or word in _IDLE]
+    return not (kinds and verbs) or any(base.get(word) in kinds for word in verbs)
+
+
+_IDLE = role("info") | {"keep", "leave", "wait", "skip"}
+"""What is asked for that changes nothing."""
+
+
+def _meant(told: str, answer: str, tool: str, request: str) -> Sequence[Clause]:
     """Return the clauses of a yes or no question about the thing, if the deed is said with it.
 
     Either the answer says it, "Yes, delete it"; or the question tells that the user wants it: "Is
-    this the one you want gone?".
+    this the one you want gone?". Of "Is this the one?" alone, the message or the one of the user
+    before it says so.
     """
     kinds = deeds_of(tool.rpartition("/")[2])
     first = next((deed_forms().base.get(word) for word in words(tool.rpartition("/")[2])), None)
@@ -182,11 +198,23 @@ def _meant(told: str, answer: str, tool: str) -> Sequence[Clause]:
     is_gone = "remove" in kinds and not asked.said.isdisjoint(_GONE)
     named = is_gone or not asked.said.isdisjoint(done)
     is_plain = asked.said.isdisjoint(role("negating"))
-    return asked.clauses if is_plain and (says or (wants and named)) else ()
+    things = words(tool.rpartition("/")[2])
+    is_which = asked.said <= _WHICH.union(things, map(singular, things))
+    before = (*sentences_of(request), *sentences_of(told)[:-1]) if is_which else ()
+    wanted = any(not done.isdisjoint(s.said) for s in before if not _NO & s.said)
+    return asked.clauses if is_plain and (says or wanted or (wants and named)) else ()
 
 
 _WANTED = frozenset(["want", "wanted", "like", "wish"])
 _GONE = frozenset(["gone", "away", "rid"])
+_NO = role("negation")
+_WHICH = frozenset(
+    words(
+        "is are was this that it the one right correct do did you mean meant want wanted have"
+        " had in mind looking for talking about referring to"
+    )
+)
+"""Words of a question that asks which thing is meant, and nothing else of it."""
 
 
 def _asks(sentence: Sentence) -> bool:
