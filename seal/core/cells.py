@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -114,24 +115,24 @@ class _Meaning(NamedTuple):
     is_deed: bool
     phrase: re.Pattern[str]
     """Any of the phrases that mean it."""
+    stems: frozenset[str]
+    """Of the phrases."""
 
 
 @cache
 def _meanings() -> list[_Meaning]:
-    lines = shipped_text(__package__, "words/meanings.txt").splitlines()
-    parted = (line.partition(":") for line in lines)
-    return [
-        _Meaning(
-            kind == "deed",
-            re.compile(rf"(?<![\w-])(?:{listed.strip().replace(', ', '|')})(?![\w-])", re.I),
-        )
-        for kind, _, listed in parted
-    ]
+    found = []
+    for line in shipped_text(__package__, "words/meanings.txt").splitlines():
+        kind, _, listed = line.partition(":")
+        phrases = listed.strip().split(", ")
+        any_of = re.compile(rf"(?<![\w-])(?:{'|'.join(phrases)})(?![\w-])", re.IGNORECASE)
+        found.append(_Meaning(kind == "deed", any_of, frozenset(map(stem, phrases))))
+    return found
 
 
 def _in_words_of(wanted: str, found: str) -> str:
     """Return a text with what means the same as a phrase of another one in that one's words."""
-    for _, phrase in _meanings():
+    for _, phrase, _ in _meanings():
         if (own := phrase.search(wanted)) and own[0].lower() not in found.lower():
             found = phrase.sub(own[0], found)
     return found
@@ -139,7 +140,7 @@ def _in_words_of(wanted: str, found: str) -> str:
 
 def _begun(wanted: str) -> set[str]:
     """Return the phrases by which a text says what is to be done, if it begins with them."""
-    return {m[0].lower() for one, phrase in _meanings() if one and (m := phrase.match(wanted))}
+    return {m[0].lower() for one, phrase, _ in _meanings() if one and (m := phrase.match(wanted))}
 
 
 def _is_other_deed(wanted: str, found: str) -> bool:
@@ -147,7 +148,7 @@ def _is_other_deed(wanted: str, found: str) -> bool:
     begun, said = _begun(wanted), found.lower()
     if not begun or not _WAS_DONE.isdisjoint({*words(found)} - {*words(wanted)}):
         return bool(begun)
-    deeds = (phrase for is_deed, phrase in _meanings() if is_deed)
+    deeds = (phrase for is_deed, phrase, _ in _meanings() if is_deed)
     has_it = any(is_kin(words(one)[0], word) for one in begun for word in words(said))
     return not has_it and any((m := one.search(said)) and m[0] not in begun for one in deeds)
 
@@ -192,5 +193,27 @@ def _said_words(text: str) -> list[str]:
     return [one for one in named if one not in usual]
 
 
+def with_meanings(stems: AbstractSet[str]) -> set[str]:
+    """Return stems of words and of all that mean the same as one of them."""
+    lines = (one.stems for one in _meanings() if not one.is_deed)
+    return set(stems).union(*(line for line in lines if not line.isdisjoint(stems)))
+
+
+def misquotes(sent: str, told: str) -> bool:
+    """Tell whether what is told of a text says a value, place or thing that is not the text's.
+
+    Who speaks to whom does not count: "I told him that you're late" of "I'm late".
+    """
+    sent, told = (_PRONOUN.sub("", one) for one in (sent, _in_words_of(sent, told)))
+    if Record([sent]).unexplained(told, names=True) or _differ(read(told), read(sent)):
+        return True
+    bare, have = map(_said_words, (sent, told))
+    own = _unlike(have, [*bare, *words(sent)])
+    return bool(_unlike(bare, have)) and any(stem(one) not in plain_stems() for one in own)
+
+
+_PRONOUN = re.compile(
+    r"\b(?:i|you|we|he|she|they|my|me|him|them|us)\b(?:['\u2019]\w+)?", re.IGNORECASE
+)
 _ENDING = 2
 """Letters of what is left of a word, as of "I'll" and "Bo's", at most."""

@@ -122,7 +122,7 @@ class Record:
             self._quantities.setdefault(one.dimension, []).append(one)
             if one.dimension == "time":
                 self._lasting |= _clocks(one)
-            if (moment := self._moment(one.number)) is not None:
+            if (moment := self.moment(one.number)) is not None:
                 self._points.add(moment)
                 self._timed.setdefault((moment.hour, moment.minute), set()).add(moment.date())
                 self._learn(Day(moment.year, moment.month, moment.day))
@@ -144,10 +144,11 @@ class Record:
                         *(p[-4:] for p in parts if p[-4:].isdigit()),
                     }
 
-    def _moment(self, number: Decimal) -> datetime | None:
+    def moment(self, number: Any) -> datetime | None:
         """Return the moment that POSIX seconds are, in the zone of the clock; None: none."""
         zone = UTC if self.now is None else self.now.tzinfo
-        is_moment = MOMENTS[0] <= number <= MOMENTS[1]
+        is_number = isinstance(number, (int, float, Decimal))
+        is_moment = is_number and MOMENTS[0] <= number <= MOMENTS[1]
         moment = datetime.fromtimestamp(float(number), zone) if is_moment else None
         return moment and moment.replace(tzinfo=None)
 
@@ -158,7 +159,7 @@ class Record:
             self.stems |= {*map(stem, words(step.call.tool or step.call.name))}
             self.add(json_text(step.call.arguments), bare=False)  # what was asked, once more
             said = read(json_text(step.call.arguments)).quantities
-            moments = [m for one in said if (m := self._moment(one.number)) is not None]
+            moments = [m for one in said if (m := self.moment(one.number)) is not None]
             self._called |= {(moment.hour % 12, moment.minute) for moment in moments}
         elif step.result is not None:
             for text in {step.content, json_text(step.result.value)}:

@@ -19,10 +19,12 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from decimal import Decimal
-from itertools import islice
+from itertools import islice, product
 from typing import TYPE_CHECKING, Any
 
+from seal.core.cells import with_meanings
 from seal.core.clauses import VALUE, Clause, Predicate, Sentence, sentences_of
 from seal.core.conditions import USER, tells_user
 from seal.core.facts import Record, plain_stems, stem
@@ -32,7 +34,13 @@ from seal.core.telling import PHONE
 from seal.core.text import deed_forms, deeds_of, role, singular, word_list, words
 from seal.core.values import json_text
 from seal.evaluation.inabilities import denies_tool, invents_reason
-from seal.evaluation.mislabels import misplaced, outdated
+from seal.evaluation.mislabels import (
+    is_another,
+    misplaced,
+    moved_otherwise,
+    outdated,
+    quoted_otherwise,
+)
 from seal.evaluation.switches import BEFORE, MEANT, Name, Switches
 from seal.evaluation.words import ON_OFF, known_to, rows_in, spoken
 
@@ -111,6 +119,8 @@ class _Seen:
         self.ups: set[Decimal] = set()
         """Numbers that results call a change, as far as they are above 0; downs: below."""
         self.downs: set[Decimal] = set()
+        self.sent: list[str] = []
+        """Texts that calls sent."""
         self.moved: Counter[tuple[str, str]] = Counter()
         """Rows by table and what became of them: `add`, `remove` or `change`."""
         self._calls: dict[str, Any] = {}
@@ -144,6 +154,7 @@ class _Seen:
             }
             self.acted |= {kind for leaf in held for kind in _kinds_of(leaf)}
             self.has_news = False
+            self.sent += (one for one in held if "send" in kinds and str(one).count(" ") > 1)
             verbs = {deed_forms().base.get(word) for word in words(call.name)}
             self.done |= {(kind, singular(word)) for kind in verbs for word in words(call.name)}
         rows = [*rows_in(step.result.value)]
@@ -218,6 +229,24 @@ class _Seen:
                 for name in shrunk
             ]
         return self._spared
+
+    @property
+    def stems(self) -> set[str]:
+        """The stems of what is known, and of what means the same."""
+        return with_meanings(self.known.stems)
+
+    @property
+    def shifts(self) -> list[tuple[datetime, datetime]]:
+        """Of each row with a text that has another moment than before: that, and the new one."""
+        return [
+            (before, after)
+            for table, lost in self.lost.items()
+            for old, row in product(lost, self.tables[table])
+            if any(cell == row.get(name) and " " in str(cell) for name, cell in old.items())
+            for name, cell in old.items()
+            if cell != row.get(name) and not name.startswith("creat")
+            if (before := self.known.moment(cell)) and (after := self.known.moment(row.get(name)))
+        ]
 
     def is_touched(self, word: str) -> bool:
         """Tell whether a call did something to one of whom a word is the name."""
@@ -303,6 +332,14 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
         listed = _Listed(header if sentence.is_item else "")
         whole = text[sentence.start : sentence.end]
         if not sentence.is_question and (_mistakes(whole, seen) or _misnames(whole, seen)):
+            return whole
+        if not sentence.is_question and any(
+            [
+                moved_otherwise(whole, seen.shifts),
+                quoted_otherwise(whole, seen.sent),
+                is_another(whole, seen.stems),
+            ]
+        ):
             return whole
         if not sentence.is_question and (
             wrong := misplaced(whole, seen.numbers) or outdated(whole, seen.tables, seen.lost)

@@ -1,17 +1,25 @@
-"""Known values that an agent tells under another name than results and tables have them."""
+"""Known things that an agent tells otherwise than results, tables and calls have them.
+
+A number under the name of another column, a replaced phone number, a moved time, a sent text, what
+somebody is.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from datetime import datetime
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
-from seal.core.facts import same_phone
-from seal.core.quantities import Quantity, read
+from seal.core.cells import misquotes
+from seal.core.facts import same_phone, stem
+from seal.core.quantities import Quantity, Time, read
 from seal.core.statements import is_same
 from seal.core.telling import PHONE
-from seal.core.text import words
+from seal.core.text import role, words
 
 Row = Mapping[str, Any]
 
@@ -87,3 +95,83 @@ _WHICH = re.compile(
 )
 """The last of them before a phone number tells whether it is the new one."""
 _GONE = re.compile(r"\b(?:no longer|any ?more|gone|invalid|out of (?:use|date))\b")
+
+
+def moved_otherwise(text: str, shifts: Sequence[tuple[datetime, datetime]]) -> bool:
+    """Tell whether words say that something was moved another way, or by more, than it was.
+
+    Args:
+        text: A sentence.
+        shifts: Of each moved row the moments before and after, in the zone of the clock.
+    """
+    said = {*words(text)}
+    whole = read(text) if shifts and not (said & _LATER_ON) else None
+    if whole is None:
+        return False
+    gaps = {(new - old).total_seconds() for old, new in shifts}
+    pairs = {*pairwise(words(whole.plain))}
+    earlier = bool(said & role("earlier_than") or pairs & _FORWARD)
+    later = bool(said & role("later_than") or pairs & _BACK)
+    if earlier is not later and all((gap < 0) is later for gap in gaps):
+        return True
+    by = [
+        one.amount
+        for one in whole.quantities
+        if one.dimension == "time"
+        and (_BY.search(whole.plain, max(one.start - _NEAR_BY, 0), one.start) or earlier or later)
+    ]
+    if by and not ({float(one) for one in by} & {abs(gap) for gap in gaps}):
+        return True
+    times = [(token.start, token.value) for token in whole.tokens if isinstance(token.value, Time)]
+    return any(
+        _FROM_TO.search(whole.plain[:start]) is not None
+        and not any(
+            value.may_be(Time(new.hour, new.minute)) and first.may_be(Time(old.hour, old.minute))
+            for old, new in shifts
+        )
+        for (_, first), (start, value) in pairwise(times)
+    )
+
+
+_LATER_ON = frozenset(["today", "else"])
+_FORWARD = frozenset([("brought", "forward"), ("pulled", "forward"), ("it", "forward")])
+_BACK = frozenset([("pushed", "back"), ("put", "off"), ("put", "back")])
+_NEAR_BY = 8
+_BY = re.compile(r"\bby (?:an? )?$")
+_FROM_TO = re.compile(r"\bfrom (?:\S+ ){1,4}to $")
+
+
+def quoted_otherwise(text: str, sent: Sequence[str]) -> bool:
+    """Tell whether words say of a text that was sent what it does not say.
+
+    Args:
+        text: A sentence.
+        sent: Texts that calls sent.
+    """
+    told = _TELLS.search(text) if sent else None
+    if told is None:
+        return False
+    return all(misquotes(one, told[1]) for one in sent)
+
+
+_TELLS = re.compile(
+    r"\b(?:told|texted|messaged|informed|notified|wrote(?: to)?|knows?|replied|let)\b"
+    r"(?: (?!you\b|that\b)[^\s,;.]+){0,4},? that ([^;()\u2014\n]+)",
+    re.IGNORECASE,
+)
+
+
+def is_another(text: str, known: AbstractSet[str]) -> bool:
+    """Tell whether words say what somebody is, "your sister", "as a friend", and nothing tells it.
+
+    Args:
+        text: A sentence.
+        known: Stems of the words that request, calls and results tell.
+    """
+    told = (one[1].lower() for one in _WHO.finditer(text))
+    return any(one in role("person") and stem(one) not in known for one in told)
+
+
+_WHO = re.compile(
+    r"\b(?:your (?:\w+ )??|as (?:an? )?[\"'\u201c]?)([a-z]+)\b(?! of\b)", re.IGNORECASE
+)

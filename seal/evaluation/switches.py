@@ -50,7 +50,8 @@ class Switches:
             inside = [name for name in named if text.startswith(" ".join(name), stays.end())]
             self.of |= dict.fromkeys(inside, (True, clause))
         if was := _WAS_ON.search(text):
-            self.was |= dict.fromkeys(named, (was[1] in _ON, clause))
+            of = named or (self.last if said & MEANT else [])
+            self.was |= dict.fromkeys(of, (was[1] in _ON, clause))
         if _AS_IT_WAS.search(text) and not said & role("modal") - {"did"}:
             self.same |= dict.fromkeys(named or (self.last if said & MEANT else []), clause)
         ends = (

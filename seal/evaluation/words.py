@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from seal.core import Goal, Step, Task, Verdict
-from seal.core.cells import reworded
+from seal.core.cells import reworded, with_meanings
 from seal.core.clauses import sentences_of
 from seal.core.conditions import USER, Replied, parts, party, tells_user
 from seal.core.facts import Phrase, Record, is_label, phrases, plain_stems, stem
@@ -181,6 +181,7 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> tuple[str, bool]:
     done |= {stem(word) for tool in goal.goal.offered or () for word in words(tool)}
     usual = plain_stems() | {*map(stem, tools)} | role("mental", "finish")
     asked_for = None if slots_for(goal.goal) else _asked_or_done(goal)
+    stems = with_meanings(known.stems)
     for text in spoken(goal):
         whole = read(text)
         names = _names_in(text, Record()) if asked_for else []
@@ -195,7 +196,7 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> tuple[str, bool]:
                 return said, states
             if not phrase.deed and any(one in said for one in told if one):
                 continue
-            unknown = phrase.stems - known.stems - done
+            unknown = phrase.stems - stems - done
             unknown -= _OF_MOVES if _moves(phrase) else set()
             bare = bool(unknown) and unknown == phrase.stems and not phrase.is_idle
             bare = bare and not is_label(whole, phrase)
