@@ -438,7 +438,8 @@ def _is_done(
     nothing = group & {"nothing", "none", "nobody"} or one.subject in ("nothing", "none")
     nothing = nothing or "no" in before[-_SUBJECT:]  # "no reminder has been set"
     if one.negated or nothing:
-        return "denies" if perfect or nothing else "may"
+        of_fact = message.request == "fact" and "being" in group  # "nothing is being shared"
+        return "denies" if (perfect or nothing) and not of_fact else "may"
     if one.verb == "saved" and perfect and after == ("to",):
         return "claims"
     if message.request == "fact":

@@ -832,6 +832,14 @@ def _replied(clause: Clause, seen: _Seen) -> bool:
 
     What was found before the agent sent something may be of him alone to whom nothing was sent.
     """
+    of_mind = (one for one in clause.predicates if one.verb in role("mind") and not one.negated)
+    if not seen.has_news and any(
+        (one.subject in seen.rows or one.subject in _THEY)
+        and stem(one.verb) not in seen.known.stems
+        and one.group.isdisjoint(role("modal"))
+        for one in of_mind
+    ):
+        return True
     return not seen.has_news and any(
         (one.verb in _REPLIED or _has_read(one) or clause.words[one.at : one.at + 2] == _BACK)
         and stem(one.verb) not in seen.known.stems
