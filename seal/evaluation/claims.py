@@ -337,7 +337,8 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
             [
                 moved_otherwise(whole, seen.shifts),
                 quoted_otherwise(whole, seen.sent),
-                is_another(whole, seen.stems),
+                is_another(whole, seen.stems, seen.rows),
+                _is_nobody(whole, seen),
             ]
         ):
             return whole
@@ -684,6 +685,19 @@ def _misnames(said: str, seen: _Seen) -> bool:
         and stem(other) not in seen.known.stems | plain_stems()
         for one, other in pairs
     )
+
+
+def _is_nobody(said: str, seen: _Seen) -> bool:
+    """Tell whether words say that a table has what no row is named: "Oslo is in your contacts"."""
+    found = _IN_TABLE.match(said)
+    tables = (name for name in seen.tables if found and singular(name) == singular(found[2]))
+    several = any(len(seen.tables[name]) > 1 for name in tables)
+    return several and found is not None and seen.rows.keys().isdisjoint(words(found[1]))
+
+
+_IN_TABLE = re.compile(
+    r"([A-Z][^\W\d_]+(?: [A-Z][^\W\d_]+)+) (?:is|was|has been)(?: \w+){0,2} (?:in|to) your (\w+)"
+)
 
 
 def _mistakes(said: str, seen: _Seen) -> bool:

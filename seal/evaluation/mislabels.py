@@ -7,7 +7,7 @@ somebody is.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from decimal import Decimal
@@ -161,17 +161,21 @@ _TELLS = re.compile(
 )
 
 
-def is_another(text: str, known: AbstractSet[str]) -> bool:
+def is_another(text: str, known: AbstractSet[str], there: Container[str]) -> bool:
     """Tell whether words say what somebody is, "your sister", "as a friend", and nothing tells it.
 
     Args:
         text: A sentence.
         known: Stems of the words that request, calls and results tell.
+        there: What those are whom the world has.
     """
-    told = (one[1].lower() for one in _WHO.finditer(text))
-    return any(one in role("person") and stem(one) not in known for one in told)
+    told = ((one[1], one[2].lower()) for one in _WHO.finditer(text))
+    return any(
+        word in role("person") and stem(word) not in known and not (of_user and word in there)
+        for of_user, word in told
+    )
 
 
 _WHO = re.compile(
-    r"\b(?:your (?:\w+ )??|as (?:an? )?[\"'\u201c]?)([a-z]+)\b(?! of\b)", re.IGNORECASE
+    r"\b(?:(your )(?:\w+ )??|as (?:an? )?[\"'\u201c]?)([a-z]+)\b(?! of\b)", re.IGNORECASE
 )
