@@ -35,8 +35,11 @@ from seal.core.text import deed_forms, deeds_of, role, singular, word_list, word
 from seal.core.values import json_text
 from seal.evaluation.inabilities import denies_tool, invents_reason
 from seal.evaluation.mislabels import (
+    goes_other_way,
     is_another,
+    is_nobody,
     misplaced,
+    mistakes,
     moved_otherwise,
     outdated,
     quoted_otherwise,
@@ -331,14 +334,14 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
         deed = ""
         listed = _Listed(header if sentence.is_item else "")
         whole = text[sentence.start : sentence.end]
-        if not sentence.is_question and (_mistakes(whole, seen) or _misnames(whole, seen)):
+        if not sentence.is_question and (mistakes(whole, seen.rows) or _misnames(whole, seen)):
             return whole
         if not sentence.is_question and any(
             [
                 moved_otherwise(whole, seen.shifts),
                 quoted_otherwise(whole, seen.sent),
                 is_another(whole, seen.stems, seen.rows),
-                _is_nobody(whole, seen),
+                is_nobody(whole, seen.tables, seen.rows),
             ]
         ):
             return whole
@@ -380,7 +383,7 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
                     _turns_others(clause, deed, switches, seen),
                     _miscounts(listed, seen),
                     _spares(said, listed, seen),
-                    _goes_other_way(said, seen),
+                    goes_other_way(said, seen.ups, seen.downs),
                     _lacks_somebody(clause, seen),
                     _told_nobody(clause, seen),
                     _names_strangers(said, seen),
@@ -602,28 +605,6 @@ def _words_in(rows: Iterable[Row]) -> Iterator[str]:
         yield from (word for one in row.values() if isinstance(one, str) for word in words(one))
 
 
-def _goes_other_way(said: str, seen: _Seen) -> bool:
-    """Tell whether words say that something rose by what a result says it fell by, or fell."""
-    if not seen.ups | seen.downs:
-        return False
-    whole = read(said)
-    for one in whole.quantities:
-        before = whole.plain[max(one.start - _BESIDE, 0) : one.start]
-        near = words(before) + words(whole.plain[one.end : one.end + _BESIDE])[:3]
-        rises, falls = (not way.isdisjoint(near) for way in (_UP, _DOWN))
-        rises = rises or before.endswith("+")
-        wrong = seen.downs - seen.ups if rises and not falls else seen.ups - seen.downs
-        if rises is not falls and abs(one.number) in wrong:
-            return True
-    return False
-
-
-_UP = frozenset(words("up rose risen rise gain gained gains increase increased climbed grew plus"))
-_DOWN = frozenset(words("down fell fallen fall loss lost drop dropped decrease decreased declined"))
-_BESIDE = 20
-"""Characters beside a number in which its direction is told."""
-
-
 def _lacks_somebody(clause: Clause, seen: _Seen) -> bool:
     """Tell whether a clause says that somebody is nowhere, who is in the world's tables.
 
@@ -687,29 +668,6 @@ def _misnames(said: str, seen: _Seen) -> bool:
     )
 
 
-def _is_nobody(said: str, seen: _Seen) -> bool:
-    """Tell whether words say that a table has what no row is named: "Oslo is in your contacts"."""
-    found = _IN_TABLE.match(said)
-    tables = (name for name in seen.tables if found and singular(name) == singular(found[2]))
-    several = any(len(seen.tables[name]) > 1 for name in tables)
-    return several and found is not None and seen.rows.keys().isdisjoint(words(found[1]))
-
-
-_IN_TABLE = re.compile(
-    r"([A-Z][^\W\d_]+(?: [A-Z][^\W\d_]+)+) (?:is|was|has been)(?: \w+){0,2} (?:in|to) your (\w+)"
-)
-
-
-def _mistakes(said: str, seen: _Seen) -> bool:
-    """Tell whether words say of somebody what somebody else of the world is."""
-    pairs = (map(str.lower, found.groups()) for found in _WHO_IS.finditer(said))
-    return any(
-        one in seen.rows and other in seen.rows and seen.rows[one].isdisjoint(seen.rows[other])
-        for one, other in pairs
-    )
-
-
-_WHO_IS = re.compile(r"\b([A-Z][^\W\d_]+)(?:,| is) your ([a-z]+)\b")
 _PAIR = re.compile(r"\b([A-Z][^\W\d_]+) ([A-Z][^\W\d_]+)\b")
 
 

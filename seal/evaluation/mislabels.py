@@ -19,7 +19,7 @@ from seal.core.facts import same_phone, stem
 from seal.core.quantities import Quantity, Time, read
 from seal.core.statements import is_same
 from seal.core.telling import PHONE
-from seal.core.text import role, words
+from seal.core.text import role, singular, words
 
 Row = Mapping[str, Any]
 
@@ -179,3 +179,49 @@ def is_another(text: str, known: AbstractSet[str], there: Container[str]) -> boo
 _WHO = re.compile(
     r"\b(?:(your )(?:\w+ )??|as (?:an? )?[\"'\u201c]?)([a-z]+)\b(?! of\b)", re.IGNORECASE
 )
+
+
+def goes_other_way(said: str, ups: set[Decimal], downs: set[Decimal]) -> bool:
+    """Tell whether words say that something rose by what a result says it fell by, or fell."""
+    if not ups | downs:
+        return False
+    whole = read(said)
+    for one in whole.quantities:
+        before = whole.plain[max(one.start - _BESIDE, 0) : one.start]
+        near = words(before) + words(whole.plain[one.end : one.end + _BESIDE])[:3]
+        rises, falls = (not way.isdisjoint(near) for way in (_UP, _DOWN))
+        rises = rises or before.endswith("+")
+        wrong = downs - ups if rises and not falls else ups - downs
+        if rises is not falls and abs(one.number) in wrong:
+            return True
+    return False
+
+
+_UP = frozenset(words("up rose risen rise gain gained gains increase increased climbed grew plus"))
+_DOWN = frozenset(words("down fell fallen fall loss lost drop dropped decrease decreased declined"))
+_BESIDE = 20
+"""Characters beside a number in which its direction is told."""
+
+
+def is_nobody(said: str, held: Mapping[str, Sequence[Row]], there: Mapping[str, object]) -> bool:
+    """Tell whether words say that a table has what no row is named: "Oslo is in your contacts"."""
+    found = _IN_TABLE.match(said)
+    tables = (name for name in held if found and singular(name) == singular(found[2]))
+    several = any(len(held[name]) > 1 for name in tables)
+    return several and found is not None and there.keys().isdisjoint(words(found[1]))
+
+
+_IN_TABLE = re.compile(
+    r"([A-Z][^\W\d_]+(?: [A-Z][^\W\d_]+)+) (?:is|was|has been)(?: \w+){0,2} (?:in|to) your (\w+)"
+)
+
+
+def mistakes(said: str, rows: Mapping[str, set[frozenset[str]]]) -> bool:
+    """Tell whether words say of somebody what somebody else of the world is."""
+    pairs = (map(str.lower, found.groups()) for found in _WHO_IS.finditer(said))
+    return any(
+        one in rows and other in rows and rows[one].isdisjoint(rows[other]) for one, other in pairs
+    )
+
+
+_WHO_IS = re.compile(r"\b([A-Z][^\W\d_]+)(?:,| is) your ([a-z]+)\b")

@@ -328,8 +328,9 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
     found = [one for text in spoken(goal) for one in record.unexplained(text, names=True)]
     odd = [said for said in found if said.lower() not in usual and said not in " ".join(slots)]
     unknown, is_false = doubtful(goal, slots)
-    if (odd and (value := next(invented(goal, odd), ""))) or (is_false and (value := unknown)):
-        told = f"the answer says {value!r}, which nothing tells and nothing leads to"
+    wrong = next(invented(goal, odd), "") if odd else ""
+    if wrong := wrong or (unknown if is_false else ""):
+        told = f"the answer says {wrong!r}, which nothing tells and nothing leads to"
         return value_of(0.0, replace(verdict, label="unsolved", reason=told))
     if said:
         told = f"gold does not tell whether {said!r} is right"
