@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from looped import every_case
 
 from seal.core.clauses import sentences_of
-from seal.evaluation.inabilities import denies_tool
+from seal.evaluation.inabilities import denies_tool, invents_reason
 
 TOOLS = ["calculate_lat_lon_distance", "add_reminder", "modify_contact", "search_contacts"]
 
@@ -60,3 +61,32 @@ def test_an_offered_tool_cannot_be_lacked(text: str) -> None:
 )
 def test_other_refusals_may_be_right(text: str) -> None:
     assert not denied(text)
+
+
+@every_case(
+    ("text", "invented"),
+    [
+        ("I can't: your contacts are locked.", True),
+        ("You already have too many reminders.", True),
+        ("The bridge has no coordinates.", True),
+        ("Gus isn't in your contacts.", True),
+        ("You deleted Gus last week.", True),
+        ("I found your landlord, but there is no number.", True),
+        ("I don't know where you are.", False),
+        ("Your position isn't available to me.", False),
+        ("The reminder you set can't be seen.", False),
+        ("The coordinates you shared are those of the bridge.", False),
+        ("My set of tools has no clock.", False),
+        ("The message has not been sent.", False),
+    ],
+)
+def test_a_refusal_tells_nothing_of_the_world_that_no_call_has_shown(
+    text: str, invented: bool
+) -> None:
+    found = [
+        clause
+        for sentence in sentences_of(text)
+        for clause in sentence.clauses
+        if invents_reason(clause, set(), False, False)
+    ]
+    assert bool(found) is invented
