@@ -164,8 +164,8 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> tuple[str, bool]:
     the goal asks for such a one or tells of it, and has a word of all that the phrase names. Where
     gold has nothing to tell, one of the names is of the request, gold or a call.
 
-    The second is True where that is invented: the chat shows its world, and the phrase is no wish
-    or label. It names what is unknown, or the most of something.
+    The second is True where that is a deed which is invented: the chat shows its world. Other words
+    of which nothing is known may be an aside, "on the dot", as well as a lie, "with thunderstorms".
 
     Args:
         goal: With its answer.
@@ -189,11 +189,8 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> tuple[str, bool]:
             return names[0], False
         for phrase in () if is_foreign(whole.plain) else phrases(whole):
             said = whole.said(phrase.start, phrase.end)
-            states = len(phrase.words) > _LABEL or phrase.words[:1] in (("with",), ("your",))
-            states = states and _shows_world(goal)
-            states = states and whole.plain[phrase.end : phrase.end + 1] != "!"
             if _is_odd_deed(phrase, usual):
-                return said, states
+                return said, _shows_world(goal)
             if not phrase.deed and any(one in said for one in told if one):
                 continue
             unknown = phrase.stems - stems - done
@@ -201,20 +198,16 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> tuple[str, bool]:
             bare = bool(unknown) and unknown == phrase.stems and not phrase.is_idle
             bare = bare and not is_label(whole, phrase)
             if bare and (not phrase.has_value or len(unknown) > 1):
-                return said, states
+                return said, False
             if phrase.deed and (unknown or _is_unasked(phrase, goal)):
                 kind, base = deed_forms().past[phrase.deed]
                 is_strange = kind == "switch" and base not in ON_OFF
-                return said, states and (is_strange or bool(unknown))
+                return said, _shows_world(goal) and (is_strange or bool(unknown))
             best = any(_is_superlative(w) and stem(w) not in known.stems for w in phrase.words)
             records = not _RECORDS.isdisjoint(pairwise(phrase.words))
             if best or (records and "record" not in known.stems):
-                return said, states
+                return said, False
     return "", False
-
-
-_LABEL = 2
-"""Words of a phrase that may be a label or wish, at most."""
 
 
 def _shows_world(goal: GoalChat) -> bool:
