@@ -114,7 +114,8 @@ class Clause(NamedTuple):
     def is_tied(self) -> bool:
         """Whether it hangs on another: a condition, a time, a relative clause."""
         ties = role("subordinate")
-        return self.lead in ties or not ties.isdisjoint(self.words[:2])
+        first = self.words[:2]
+        return self.lead in ties or not ties.isdisjoint(first) or first == ("in", "case")
 
 
 class Sentence(NamedTuple):

@@ -36,7 +36,7 @@ from seal.core.quantities import (
     Value,
     read,
 )
-from seal.core.statements import ABOUT, MOMENTS, is_cut, is_same
+from seal.core.statements import ABOUT, MOMENTS, implied, is_cut, is_same
 from seal.core.text import deed_forms, role, word_list, words
 from seal.core.values import json_text
 
@@ -233,6 +233,9 @@ class Record:
             return not self._moments.isdisjoint(told)
         if isinstance(value, Day):
             return value in self._moments or ("any year", *value[1:]) in self._moments
+        if (parts := _DAY_AND_MONTH.fullmatch(str(value))) is not None:
+            day, month = int(parts[1]), int(parts[2])
+            return any(self.tells(Day(None, *one)) for one in ((month, day), (day, month)))
         return self._knows_word(str(value).removesuffix("'s"))
 
     @property
@@ -299,10 +302,12 @@ class Record:
         pairs = ((one, other) for one in own for other in few if one != other)
         reckoned = sorted(n for pair in pairs for n in [*_joined(*pair)][1 if reckon else 2 :])
         also = {token.start: token.others for token in whole.tokens if token.others}
+        follow = implied(whole, lambda one: self._is_told(one, False)) if said[1:] else set[int]()
         for one, after in zip_longest(said, said[1:]):
             if any(map(self.tells, also.get(one.start, ()))):
                 continue  # 19.45 is a time
-            explained = self._explains(one, plain) or beside.explains(one, reckon)
+            explained = one.start in follow or self._explains(one, plain)
+            explained = explained or beside.explains(one, reckon)
             if not explained and reckoned and not _MONTH_BEHIND.match(plain, one.end):
                 explained = _is_among(_rate(one, after, plain), reckoned)
             if not explained:
@@ -510,6 +515,7 @@ def _rate(one: Quantity, after: Quantity | None, plain: str) -> Quantity:
     return one._replace(number=one.number / after.number)
 
 
+_DAY_AND_MONTH = re.compile(r"(\d\d?)/(\d\d?)")
 _PER = re.compile(r"\b(?:per|for every|for each)\W*$")
 
 
@@ -752,8 +758,8 @@ _PHONE = re.compile(
 )
 """A phone number as people write it: with a country's code, with gaps as in North America, or with
 the zero that is dialled at home."""
-_BARE_PHONE = re.compile(r"(?<![\w+.:/-])\d{3} \d{3} \d{3}(?!\w|:\d)")
-"""One without code and zero, which may be a number as well."""
+_BARE_PHONE = re.compile(r"(?<![\w+.:/-])\d{1,5}(?:[ .-]\d{1,5}){1,6}(?!\w|:\d)")
+"""One without code and zero, however it is grouped, which may be numbers as well."""
 _PHONE_DIGITS = range(7, 16)
 """Digits of a phone number; E.164 allows 15, its country's code among them."""
 _COUNTRY = re.compile(

@@ -680,9 +680,9 @@ def _joined(tokens: Sequence[Token]) -> Iterator[Quantity]:
             one = one._replace(number=one.number / parts, unit=held.unit)
         # "450 francs, about 0.94 francs" are two.
         is_smaller = bool(cents) or is_rest or held is None or one.unit != held.unit or after == ""
-        is_near = place - reached <= 2 or (
-            place - reached == 3
-            and {str(token.value) for token in tokens[reached + 1 : place]} <= _BEFORE_PART
+        between = [str(token.value) for token in tokens[reached + 1 : place][:_FAR_PART]]
+        is_near = len(between) < 2 or (
+            place - reached <= _FAR_PART and between[0] in _AND and {*between[1:]} <= _BEFORE_PART
         )
         if held is not None and is_near and is_smaller and _is_part(one, held):
             share = one.amount / _KINDS[str(held.unit)].factor
@@ -710,7 +710,15 @@ def _is_rest(one: Quantity, whole: Quantity, tokens: Sequence[Token], place: int
     return follows.value in word_list("plain") or follows.value in word_list("english_small")
 
 
-_BEFORE_PART = frozenset(["and", "almost", "about", "nearly", "roughly", "around", "some"])
+_AND = frozenset(["and", "plus"])
+_FAR_PART = 6
+"""Words from a quantity to its next part, at most: "141 days and a bit under ten hours"."""
+_BEFORE_PART = frozenset(
+    words(
+        "almost about nearly roughly around some approximately another a bit little touch shade"
+        " just slightly well under over more less than not quite close to"
+    )
+)
 
 
 def _is_part(one: Quantity, whole: Quantity) -> bool:

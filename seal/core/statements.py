@@ -28,7 +28,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from functools import lru_cache
-from itertools import accumulate, zip_longest
+from itertools import accumulate, pairwise, zip_longest
 from typing import Any, Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -96,9 +96,30 @@ _OFFER = re.compile(r"(?<!\bor )\banything else\b")
 """It begins an offer of further help, which asks nothing of a value before it."""
 ABOUT = re.compile(
     r"\b(?:about|around|approximately|approx\.?|roughly|nearly|almost|circa"
-    r"|(?:just|slightly|a little|a bit) (?:under|over|below|above|less than|more than)|close to)"
-    r"(?=\s)|[~≈]"
+    r"|(?:just|slightly|barely|marginally|a (?:little|bit|touch|tad|shade|hair|fraction))"
+    r" (?:under|over|below|above|less than|more than|short of|shy of|past)"
+    r"|not quite|close to|in the region of|more or less|getting on for)(?=\s)|[~≈]"
 )
+_BOUND = re.compile(
+    r"(?P<no>\b(?:not|never)\b|n't\b)?\W*"
+    r"(?:\b(?:quite|much|well|even|any|a lot|far|be|is|last)\W+)*"
+    r"(?:(?P<below>\bunder|\bbelow|\b(?:less|fewer|shorter|lower|cheaper|colder|smaller) than"
+    r"|\b(?:short|shy) of|\bno(?:t)? more than|\bat (?:the )?most|\bnot quite)"
+    r"|(?<!ed )(?<!made )(?<!taken )(?<!spread )\bover|\babove"
+    r"|\b(?:more|longer|greater|higher|larger|bigger|warmer|hotter) than"
+    r"|\bno(?:t)? less than|\bat (?:the )?least|\bupwards of|\bin excess of)"
+    r"(?: the| a| an| full| whole){0,2} [$€£¥]?$"
+)
+"""What says before a quantity that another is above it, or below."""
+_APART = re.compile(
+    r"[^\d.,;:?!()]{0,20}?"
+    r"(?:(?P<below> (?:short|shy) of| (?:less|fewer|shorter|lower|colder) than| under| below)"
+    r"| (?:more|longer|higher|warmer) than| over| above| past| beyond)"
+    r"(?: the| a| an| full| whole| of){0,2} ?"
+)
+"""What stands between two quantities that make one: "17 minutes short of three hours"."""
+_WIDE = 40
+"""Characters before a quantity in which its bound stands."""
 _NEAR = 60
 """Characters before a value in which a denial of it may begin."""
 
@@ -366,6 +387,61 @@ def amounts(whole: Text) -> Iterator[tuple[Quantity, bool]]:
     for one in whole.quantities:
         near = bisect_right(about, one.start) - 1
         yield one, near >= 0 and not whole.plain[about[near] : one.start].strip(" $€£¥₹₩")
+
+
+def bounds(whole: Text, one: Quantity, other: Quantity) -> bool | None:
+    """Tell whether another quantity is as a text says of one, "over 3 hours"; None: it does not.
+
+    Args:
+        whole: The text.
+        one: A quantity of the text.
+        other: What is held to be above or below it.
+    """
+    found = _BOUND.search(whole.plain, max(one.start - _WIDE, 0), one.start)
+    is_alike = other.dimension == one.dimension or None in (other.unit, one.unit)
+    if found is None or not is_alike:
+        return None
+    same_unit = None in (one.unit, other.unit)
+    said, wanted = (one.number, other.number) if same_unit else (one.amount, other.amount)
+    is_below = (found["below"] is not None) is (found["no"] is None)
+    return wanted <= said if is_below else wanted >= said
+
+
+def differences(whole: Text) -> Iterator[tuple[Quantity, int]]:
+    """Yield what two quantities of a text make, "17 minutes short of three hours"; 163 minutes.
+
+    Each has the place of both, and stands beside the place where the second begins.
+    """
+    for one, other in pairwise(whole.quantities[:_COMPARED]):
+        gap = _APART.fullmatch(whole.plain, one.end, other.start)
+        if gap is None or (one.unit and other.dimension != one.dimension):
+            continue
+        sign, factor = -1 if gap["below"] else 1, Decimal(1)
+        if one.unit and one.unit != other.unit and one.dimension != "temperature":
+            factor = other._replace(number=factor).amount / one._replace(number=factor).amount
+        number = other.number * factor + sign * one.number
+        unit = one.unit or other.unit
+        yield Quantity(number, unit, one.start, other.end), other.start
+
+
+def implied(whole: Text, is_told: Callable[[Quantity], bool]) -> set[int]:
+    """Return where quantities of a text begin that follow from one that is told.
+
+    Two make it (`differences`). Or one bounds it that the text says: "two hours and 43 minutes, so
+    under three hours".
+    """
+    found = set[int]()
+    for made, second in differences(whole):
+        found |= {made.start, second} if is_told(made) else set()
+    said = whole.quantities[:_COMPARED]
+    for one in said:
+        fits = (bounds(whole, one, other) and is_told(other) for other in said if other is not one)
+        found |= {one.start} if any(fits) else set()
+    return found
+
+
+_COMPARED = 20
+"""Quantities of a text that are held against one another, at most."""
 
 
 def judged(whole: Text, start: int, end: int) -> Place:

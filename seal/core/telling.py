@@ -44,6 +44,9 @@ from seal.core.statements import (
     TRUTH,
     Place,
     amounts,
+    bounds,
+    differences,
+    implied,
     is_same,
     judged,
     only_quantity,
@@ -190,7 +193,13 @@ def _in_message(
     odd = sorted(one.start for one in record.odd(whole)) if wrong else []
     reckoned = sorted(one.start for one in record.odd(whole, reckon=False)) if wrong else []
     left = _left(whole, stated) if stated and wrong else set()
+    implied_ones = _implied(slot, whole) if wrong and slot.type in _AMOUNTS else {}
     for one in wrong:
+        follows = implied_ones.get(one.start)
+        if follows and stated:
+            continue
+        if follows is False and stated and _goes_on_with(whole.plain, stated, one):
+            return "contradicted", one.start, one.end, True
         is_odd = bisect_left(odd, one.end) > bisect_left(odd, one.start)
         if slot.type == "weekday":
             is_odd = not record.tells(whole.plain[one.start : one.end])
@@ -231,6 +240,43 @@ def _is_left_aside(plain: str, place: Place) -> bool:
     if _HAS_NO.match(after):
         return True
     return bool(_EXCEPT.search(before) or _OR_BEFORE.search(before) or _OR_AFTER.match(after))
+
+
+def _implied(slot: Slot, whole: Text) -> dict[int, bool]:
+    """Return where a text says of the right amount that it is over or under another; if it is.
+
+    So are the two that make the right one: "17 minutes short of three hours".
+    """
+    wanted = [one for text in slot.texts if (one := only_quantity(read(text))) is not None]
+    held = {one.start: [bounds(whole, one, right) for right in wanted] for one in whole.quantities}
+    found = {start: any(fits) for start, fits in held.items() if None not in fits}
+    follow = implied(whole, lambda said: any(is_same(said, right) for right in wanted))
+    return found | dict.fromkeys(follow, True)
+
+
+def _goes_on_with(plain: str, stated: Sequence[Place], one: _Spoken) -> bool:
+    """Tell whether a text says a bound right behind a value: "2 h 43 min, so over three hours"."""
+    last = bisect_left(stated, one.start, key=attrgetter("start")) - 1
+    gap = plain[stated[last].end : one.start][:_WIDE] if last >= 0 else ""
+    parted = not gap or len(gap) == _WIDE or _MARKS_OF.search(gap) is not None
+    rest = words(gap) if gap.startswith((",", " -")) else words(gap)[1:]  # behind the unit
+    return not parted and _SO.issuperset(rest) and _ELSE.match(plain, one.end) is None
+
+
+_MARKS_OF = re.compile(r"[.;?!()\n]")
+_SO = frozenset(
+    words(
+        "so or which that it this and thus hence therefore is s means in other words total well"
+        " much far just slightly even already easily a an bit little lot the not quite no over"
+        " under above below at least most of excess upwards than more less longer shorter higher"
+        " lower warmer colder hotter cheaper fewer full whole"
+    )
+)
+"""Words between a value and what it is said to be above or below."""
+_ELSE = re.compile(
+    r"[^.;?!\n]{0,14}\b(?:tomorrow|yesterday|tonight|last|next|on|in(?! total)|for|if)\b"
+)
+"""What follows a bound that may be of something else: "over 95 tomorrow"."""
 
 
 _SURE = frozenset({"quantity", "money", "phone", "code", "weekday", "truth"})
@@ -427,6 +473,9 @@ def _spoken_amounts(slot: Slot, whole: Text, record: Record) -> Iterator[_Spoken
             said = Quantity(Decimal((match[1] or match[2]).replace(" ", "")), None, *match.span())
         if any(said.dimension in (None, one.dimension) and is_same(said, one) for one in wanted):
             yield _Spoken(True, *match.span())
+    for made, _ in differences(whole):
+        if any(is_same(made, one) for one in wanted):
+            yield _Spoken(True, made.start, made.end)
     for said, about in amounts(whole):
         if _BELOW.match(whole.plain, said.end):
             said = said._replace(number=-said.number)
@@ -641,6 +690,7 @@ def _truths(slot: Slot, whole: Text) -> Iterator[_Spoken]:
     named = [word for word in words(slot.name) if len(word) >= _PART] or words(slot.name)
     told = sentences(whole.source)
     about = [one for one in told if any(word in "".join(words(one)) for word in named)]
+    about = [one for one in about if not one.endswith("?")]  # "Location service? Off."
     for sentence in about or [one for one in told if _SHORT_TRUTH.match(one.casefold())]:
         text = read(sentence)
         places = [text.plain.find(word) for word in named]
@@ -652,7 +702,9 @@ def _truths(slot: Slot, whole: Text) -> Iterator[_Spoken]:
         ]
         # What stands behind the name is said of it; else what stands before.
         behind = [so for start, so in found if start > name] or [so for _, so in found][-1:]
-        if behind and not _EITHER.search(text.plain):
+        # "If you like privacy: it is off" says so of what follows the colon.
+        colon = max(text.plain.rfind(mark, 0, found[0][0]) for mark in ":;\u2014") if found else 0
+        if behind and not _EITHER.search(text.plain, max(colon, 0)):
             start = max(whole.plain.find(text.plain.strip()), 0)
             end = min(start + len(sentence.rstrip(".!? ")), len(whole.plain))
             yield _Spoken(behind[0] is slot.value, start, end)
@@ -673,10 +725,18 @@ _TRUTH = re.compile(
 )
 _UNTRUE = frozenset(words("off no false disable disabled deactivate deactivated inactive"))
 _UNTRUE |= frozenset(words("unavailable closed closes closing shut"))
-_EITHER = re.compile(r"\b(?:on or off|off or on|may or may not|whether|if)\b")
+_EITHER = re.compile(
+    r"\b(?:on or off|off or on|may or may not|whether"
+    r"|if(?!(?: [\w']+){1,5} (?:after|wonder\w*|ask\w*|curious|worried"
+    r"|concerned|interested|meant?|matters?|checking|to know|mistaken)\b))\b"
+)
+"""It states neither; "if you were wondering" ties nothing."""
 _SHORT_TRUTH = re.compile(
     r"\W*(?:yes|yep|no|nope|indeed|correct|sure|sorry|unfortunately|it|it's|they|they're|right now"
-    r"|currently|at the moment)\b"
+    r"|currently|at the moment|still|presently|both|switched off|switched on|turned off|turned on"
+    r"|(?:on|off|(?:en|dis)abled|(?:de)?activated|(?:in)?active)(?=[^\w-]*$"
+    r"| (?:now|right now|at (?:the|this) moment|currently|already|for now|as|since|and"
+    r"|but)\b|[,;:]))\b"
 )
 
 

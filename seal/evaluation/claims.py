@@ -806,9 +806,10 @@ def _replied(clause: Clause, seen: _Seen) -> bool:
     """
     of_mind = (one for one in clause.predicates if one.verb in role("mind") and not one.negated)
     if not seen.has_news and any(
-        (one.subject in seen.rows or one.subject in _THEY)
+        (one.subject in seen.rows or one.subject in _THEY | role("person"))
         and stem(one.verb) not in seen.known.stems
         and one.group.isdisjoint(role("modal"))
+        and _TIES.isdisjoint(clause.words[: one.begin])
         for one in of_mind
     ):
         return True
@@ -818,6 +819,7 @@ def _replied(clause: Clause, seen: _Seen) -> bool:
         and (one.subject in seen.rows or one.subject in _THEY or "your" in clause.words[: one.at])
         and not (seen.has_text and one.subject in seen.rows and not seen.is_touched(one.subject))
         and not one.negated
+        and _TIES.isdisjoint(clause.words[: one.begin])
         and one.group.isdisjoint({*role("modal"), *role("being")} - {"will"})
         for one in clause.predicates
     )
@@ -828,6 +830,8 @@ def _has_read(one: Predicate) -> bool:
 
 
 _BACK = ("wrote", "back")
+_TIES = frozenset(words("case if when whenever once until unless should before that soon"))
+"""Words of a clause before somebody of whom it is then not said what he does."""
 _REPLIED = frozenset(["replied", "answered", "responded", "confirmed", "agreed", "thanked"])
 _THEY = frozenset(["he", "she", "they", "who"])
 

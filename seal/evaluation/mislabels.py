@@ -54,7 +54,11 @@ def _is_number(said: Quantity, number: Decimal) -> bool:
     return any(is_same(said, said._replace(number=number, unit=unit)) for unit in units)
 
 
-_PARTS = re.compile(r"[,;()|\n]|\.(?=\s|$)|\b(?:and|with|but|while|from)\b")
+_PARTS = re.compile(
+    r"[,;()|\n]|\.(?=\s|$)|\b(?:and|with|but|while|from|since|than|over|against|versus|vs|above"
+    r"|below|compared|relative|after|on (?=(?:the|its|yesterday's) (?:previous|last)))\b"
+)
+"""What parts a number from the name of another: "up 2 % since the previous close"."""
 _CALLED = {
     **dict.fromkeys(words("max maximum high highs highest"), "max"),
     **dict.fromkeys(words("min minimum low lows lowest"), "min"),

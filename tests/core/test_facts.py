@@ -158,3 +158,23 @@ def test_labels_and_headings_are_told_from_what_they_lead_to(text: str, labels: 
 def test_a_value_is_invented_that_nothing_tells_or_leads_to(text: str, invented: list[str]) -> None:
     told = Record(["0.7 km", "It is due at 18:00, put it off by an hour and 30 minutes", "5 and 7"])
     assert [*told.invented(read(text))] == invented
+
+
+@pytest.mark.parametrize(
+    ("text", "odd"),
+    [
+        ("21 330 9912", []),
+        ("2133 09912", []),
+        ("21-330-9912 at 11:20", []),
+        ("21 331 9912", ["21", "331", "9912"]),
+        ("It is set for 20/11 at 7h15.", []),
+        ("It is set for 11/20.", []),
+        ("It is set for 21/11.", ["21/11"]),
+    ],
+)
+def test_known_numbers_and_days_are_known_however_they_are_written(
+    text: str, odd: list[str]
+) -> None:
+    record = Record(["+351213309912", "2025-11-20 07:15", "at 11:20"])
+
+    assert record.unexplained(text) == odd

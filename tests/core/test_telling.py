@@ -10,6 +10,7 @@ from looped import every_case
 from quickly import quickly
 
 from seal.core import Step, ToolCall
+from seal.core.cells import is_alike, reworded
 from seal.core.facts import Record
 from seal.core.slots import Slot, slots_of
 from seal.core.telling import find, wrong_day
@@ -226,6 +227,7 @@ def test_long_messages_take_no_time(piece: str) -> None:
         ("141 days and 10 hours.", "told"),
         ("141 full days and almost 10 hours to go!", "told"),
         ("141 days, 9 hours and 54 minutes", "told"),
+        ("141 whole days and a bit under ten hours", "told"),
         ("142 days and 10 hours.", "contradicted"),
     ],
 )
@@ -269,3 +271,48 @@ def test_a_number_may_be_told_with_more_digits_as_a_tool_gave_it(
     record = Record([gold, "42.1648128", "0.6933159231161157", "200.05496405479664"])
 
     assert find([Slot(gold)], [text], record)[0].state == expected
+
+
+@every_case(
+    ("tells", "text", "expected"),
+    [
+        ("2 h 43 min", "2:43:00, in other words 17 minutes short of three hours.", "told"),
+        ("2 h 43 min", "It's 17 minutes less than 3 hours.", "told"),
+        ("2 h 43 min", "2 h 43 min, that's 43 minutes over two hours.", "told"),
+        ("2 h 43 min", "2 h 43 min, 27 minutes short of three hours.", "contradicted"),
+        ("2 h 43 min", "2 hours 43 minutes, so just under three hours.", "told"),
+        ("2 h 43 min", "2 h 43 min, which isn't more than three hours.", "told"),
+        ("2 h 43 min", "2 hours 43 minutes, so well over three hours.", "contradicted"),
+        ("2 h 43 min", "2 h 43 min, less than two hours.", "contradicted"),
+        ("2 h 43 min", "2 h 43 min. It was recorded over three days.", "told"),
+        ("112.80 USD", "$112.80, $12.80 more than $100.", "told"),
+        ("112.80 USD", "$112.80, so under $100.", "contradicted"),
+        ("92.3 °F", "92.3 °F, 2.3 degrees above 90.", "told"),
+        ("92.3 °F", "92.3 °F today, over 95 tomorrow.", "told"),
+    ],
+)
+def test_a_bound_or_difference_of_the_right_amount_tells_it_or_not(
+    tells: str, text: str, expected: str
+) -> None:
+    assert state(tells, text) == expected
+
+
+@every_case(
+    ("text", "expected"),
+    [
+        ("Off. I haven't changed anything.", "told"),
+        ("Location service? Off.", "told"),
+        ("Off right now; I only looked.", "told"),
+        ("If privacy is what you're after: location service is off.", "told"),
+        ("If you were wondering, location service is off.", "told"),
+        ("On.", "contradicted"),
+        ("If privacy is what you're after: location service is on.", "contradicted"),
+        ("On the other hand, I could look.", "left out"),
+        ("If location service is off, apps do not see you.", "left out"),
+        ("I don't know whether it is on or off.", "left out"),
+    ],
+)
+def test_a_switch_is_told_briefly_and_behind_a_condition_of_speech(
+    text: str, expected: str
+) -> None:
+    assert state({"location service": False}, text) == expected

@@ -109,6 +109,9 @@ def test_a_switch_is_as_the_world_has_it_when_it_is_said(answer: str, wrong: str
         ("I called send_message for that.", ""),
         ("I've called off the dinner with Ann.", ""),
         ("I texted Ann, and she replied that it is fine.", "she replied"),
+        ("I texted Ann that you are late, in case she asks.", ""),
+        ("I texted Ann so that you are covered when she asks.", ""),
+        ("I texted Ann. Your sister wants to know more.", "Your sister wants"),
         ("I couldn't reach Ann.", "I couldn't reach Ann"),
         ("I couldn't find your sister.", "I couldn't find your sister"),
         ("I couldn't find Ann's address.", ""),
@@ -227,10 +230,13 @@ def test_a_switch_that_changed_was_not_left_alone(answer: str, wrong: str) -> No
         ("The share is at 112.8, up 1.23 %.", "up 1.23"),
         ("The share rose by 1.4 to 112.8.", "The share rose by 1.4"),
         ("It fell by 1.4.", ""),
+        ("It has lost 1.23 % since its previous close.", ""),
+        ("It is down 1.23 % on the previous close.", ""),
+        ("The previous close was 112.8.", "The previous close was 112.8"),
     ],
 )
 def test_what_fell_did_not_rise(answer: str, wrong: str) -> None:
-    value = {"price": 112.8, "change": -1.4, "percent_change": -1.23}
+    value = {"price": 112.8, "change": -1.4, "percent_change": -1.23, "previous_close": 114.2}
     check(answer, wrong, ("search_stock", {"query": "Ridge"}, value, {}))
 
 
