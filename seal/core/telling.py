@@ -758,13 +758,25 @@ def _of_acts(slot: Slot, messages: Sequence[Text], request: str) -> Finding:
             own = {"i", "we"} | role("apology")
             refuses = told.reading == "refuses" and not own.isdisjoint(words(whole.plain))
             may = may or told.declines or refuses or _lacks(whole.source, named)
-        if may is False:
+        if may is False or (may is None and told.promises and _only_promises(whole, named)):
             continue
         if may and (named or slot.type == "lack"):
             best = Finding(slot, "told", _shown(whole), message=number)
         elif best.state != "told":
             best = Finding(slot, "undecided", _shown(whole), message=number)
     return best
+
+
+def _only_promises(whole: Text, named: bool) -> bool:
+    """Tell whether a message that promises a deed says nothing of what it waits for or lacks."""
+    said = {*words(whole.plain)}
+    waits = role("negation", "failing", "apology") | _WAITS
+    return not named and said.isdisjoint(waits) and not whole.plain.rstrip().endswith("?")
+
+
+_WAITS = frozenset(
+    words("once when if until after soon unless need without please tell t later before first")
+)
 
 
 def _lacks(text: str, is_named: bool) -> bool | None:

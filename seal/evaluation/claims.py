@@ -21,7 +21,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
-from itertools import islice, product
+from itertools import islice, pairwise, product
 from typing import TYPE_CHECKING, Any
 
 from seal.core.cells import with_meanings
@@ -43,6 +43,7 @@ from seal.evaluation.mislabels import (
     moved_otherwise,
     outdated,
     quoted_otherwise,
+    unlike_told,
 )
 from seal.evaluation.switches import BEFORE, MEANT, Name, Switches
 from seal.evaluation.words import ON_OFF, known_to, rows_in, spoken
@@ -124,6 +125,8 @@ class _Seen:
         self.downs: set[Decimal] = set()
         self.sent: list[str] = []
         """Texts that calls sent."""
+        self.told: list[str] = []
+        """The words of what the user and results told, each between blanks."""
         self.moved: Counter[tuple[str, str]] = Counter()
         """Rows by table and what became of them: `add`, `remove` or `change`."""
         self._calls: dict[str, Any] = {}
@@ -139,6 +142,8 @@ class _Seen:
         call = self._calls.get(step.result.call_id) if step.result is not None else None
         if step.author == USER and step.call is None:
             self.lately = set()
+        if step.author == USER or step.result is not None:
+            self.told.append(f" {' '.join(words(step.content))} ")
         if step.result is None or call is None:
             return
         kinds = deeds_of((call.tool or call.name).rpartition("/")[2])
@@ -340,6 +345,8 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
             [
                 moved_otherwise(whole, seen.shifts),
                 quoted_otherwise(whole, seen.sent),
+                unlike_told(whole, seen.sent, seen.told),
+                _takes_along(whole, seen),
                 is_another(whole, seen.stems, seen.rows),
                 is_nobody(whole, seen.tables, seen.rows),
             ]
@@ -406,8 +413,9 @@ def _deed_of(clause: Clause, before: str) -> str:
     """Return the kind of the deed that a clause claims, or goes on with; empty: it claims none."""
     for one in clause.predicates:
         if kind := _kind(one):
-            goes_on = bool(before) and not one.at and clause.lead in ("and", ",")
-            claims = one.is_first and one.group.isdisjoint(role("being", "modal"))
+            own = one.group.isdisjoint(role("being", "modal"))
+            goes_on = bool(before) and not one.begin and own and clause.lead in ("and", ",")
+            claims = one.is_first and own
             passive = "been" in one.group
             return kind if (goes_on or claims or passive) and not one.negated else ""
     said = clause.words
@@ -485,6 +493,33 @@ _SET = frozenset(["set", "saved", "scheduled"])
 _ENDS = ((), *((one,) for one in words("for to at on about that with of now too as called")))
 """What stands behind a noun that is all of what a deed is done to."""
 _ASIDE = frozenset(["from", "in", "to", "of", "on", "about", "for", "with"])
+
+
+def _takes_along(sentence: str, seen: _Seen) -> bool:
+    """Tell whether words say that more went or came than did: "along with all messages"."""
+    said, tables = sentence.lower(), {singular(name): name for name in seen.tables}
+    for found in _ALONG.finditer(said):
+        done = words(said[: found.start()])
+        kinds = {deed_forms().past.get(word, ("",))[0] for word in done}
+        kinds |= {"remove"} if "gone" in done else set()
+        behind = words(found[0])
+        if not _KEEPS.isdisjoint(words(said[found.start() :])):
+            continue
+        for before, word in pairwise(behind):
+            changed = seen.changed.get(tables.get(singular(word), ""), set())
+            is_known, is_many = singular(word) in tables, singular(word) != word
+            if is_known and is_many and "remove" in kinds and "shrunk" not in changed:
+                return True
+            if is_known and before in ("a", "an") and "add" in kinds and not changed:
+                return True
+    return False
+
+
+_ALONG = re.compile(
+    r"\b(?:(?:along|together) with|as well as|plus|and(?: so (?:are|were|have))?(?= all))"
+    r"(?: \w+){1,5}"
+)
+"""What leads to something else that a deed is said to be done to."""
 
 
 class _Listed:
@@ -755,8 +790,16 @@ def _denied(clause: Clause, sentence: Sentence, seen: _Seen) -> Iterator[str]:
     """
     own = clause.said - word_list("english_small") - role("adverb", "apology", "failing")
     own -= deed_forms().base.keys() | deed_forms().past.keys() | _OBJECTS | {"able", "managed"}
+    number = _key("".join(word for word in clause.words if word[0].isdigit()))
+    if len(number) >= _PHONE and any(key.endswith(number) for key in seen.touched):
+        own = frozenset(word for word in own if not word[0].isdigit())
+    own = frozenset(word for word in own if not (word in seen.rows and seen.is_touched(word)))
     if {*map(singular, own)} - {word for word in seen.lately if len(word) > _SHORT}:
         return
+    # "The text to Ann failed."
+    failed = clause.words[-1:] == ("failed",) and not _OBJECTS.isdisjoint(clause.said)
+    if failed and "send" in seen.lately - seen.failed and sentence.said.isdisjoint(BEFORE):
+        yield "send"
     for one in clause.predicates if sentence.said.isdisjoint(BEFORE) else ():
         kind = deed_forms().base.get(one.verb) or _kind(one)
         if kind in seen.lately - seen.failed - {"switch", "read"} and _is_undone(one):

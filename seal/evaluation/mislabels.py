@@ -19,7 +19,7 @@ from seal.core.facts import same_phone, stem
 from seal.core.quantities import Quantity, Time, read
 from seal.core.statements import is_same
 from seal.core.telling import PHONE
-from seal.core.text import role, singular, words
+from seal.core.text import deed_forms, role, singular, words
 
 Row = Mapping[str, Any]
 
@@ -165,6 +165,64 @@ _TELLS = re.compile(
 )
 
 
+def goes_other_way(text: str, ups: AbstractSet[Decimal], downs: AbstractSet[Decimal]) -> bool:
+    """Tell whether words say that something rose by what a result says it fell by, or fell.
+
+    Args:
+        text: A clause.
+        ups: Changes above 0 that results tell.
+        downs: Those below, without their sign.
+    """
+    if not ups | downs:
+        return False
+    whole = read(text)
+    for one in whole.quantities:
+        before = whole.plain[max(one.start - _BESIDE, 0) : one.start]
+        near = words(before) + words(whole.plain[one.end : one.end + _BESIDE])[:3]
+        rises, falls = (not way.isdisjoint(near) for way in (_UP, _DOWN))
+        rises = rises or before.endswith("+")
+        wrong = downs - ups if rises and not falls else ups - downs
+        if rises is not falls and abs(one.number) in wrong:
+            return True
+    return False
+
+
+_UP = frozenset(words("up rose risen rise gain gained gains increase increased climbed grew plus"))
+_DOWN = frozenset(words("down fell fallen fall loss lost drop dropped decrease decreased declined"))
+_BESIDE = 20
+"""Characters beside a number in which its direction is told."""
+
+
+def unlike_told(text: str, sent: Sequence[str], told: Sequence[str]) -> bool:
+    """Tell whether words say that something was sent word for word that nothing told so.
+
+    Args:
+        text: A sentence.
+        sent: Texts that calls sent.
+        told: The words of what the user and results told, in order.
+    """
+    said = words(text)
+    passes_on = any(deed_forms().past.get(word, ("",))[0] == "send" for word in said)
+    if not sent or not (passes_on or _PASSED & {*said}) or not role("negation").isdisjoint(said):
+        return False
+    is_exact = _VERBATIM.search(text) is not None
+    return is_exact and not any(_joined(words(one)) in each for one in sent for each in told)
+
+
+def _joined(said: Sequence[str]) -> str:
+    return f" {' '.join(said)} "
+
+
+_PASSED = frozenset(["passed", "relayed", "shared", "quoted", "copied", "went", "gone"])
+_VERBATIM = re.compile(
+    r"\b(?:(?:word|letter)[ -]for[ -](?:word|letter)|verbatim|to the letter|un(?:altered|edited)"
+    r"|exactly as (?:it (?:stands?|stood|was|is|reads?|came)|written|worded|received"
+    r"|(?:he|she|they|you) (?:wrote|put|said|worded|sent|typed))|exact (?:words|wording|text)"
+    r"|in (?:his|her|their|your) own words)\b",
+    re.IGNORECASE,
+)
+
+
 def is_another(text: str, known: AbstractSet[str], there: Container[str]) -> bool:
     """Tell whether words say what somebody is, "your sister", "as a friend", and nothing tells it.
 
@@ -183,28 +241,6 @@ def is_another(text: str, known: AbstractSet[str], there: Container[str]) -> boo
 _WHO = re.compile(
     r"\b(?:(your )(?:\w+ )??|as (?:an? )?[\"'\u201c]?)([a-z]+)\b(?! of\b)", re.IGNORECASE
 )
-
-
-def goes_other_way(said: str, ups: set[Decimal], downs: set[Decimal]) -> bool:
-    """Tell whether words say that something rose by what a result says it fell by, or fell."""
-    if not ups | downs:
-        return False
-    whole = read(said)
-    for one in whole.quantities:
-        before = whole.plain[max(one.start - _BESIDE, 0) : one.start]
-        near = words(before) + words(whole.plain[one.end : one.end + _BESIDE])[:3]
-        rises, falls = (not way.isdisjoint(near) for way in (_UP, _DOWN))
-        rises = rises or before.endswith("+")
-        wrong = downs - ups if rises and not falls else ups - downs
-        if rises is not falls and abs(one.number) in wrong:
-            return True
-    return False
-
-
-_UP = frozenset(words("up rose risen rise gain gained gains increase increased climbed grew plus"))
-_DOWN = frozenset(words("down fell fallen fall loss lost drop dropped decrease decreased declined"))
-_BESIDE = 20
-"""Characters beside a number in which its direction is told."""
 
 
 def is_nobody(said: str, held: Mapping[str, Sequence[Row]], there: Mapping[str, object]) -> bool:

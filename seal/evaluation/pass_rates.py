@@ -21,7 +21,7 @@ from seal.core import (
 )
 from seal.core.conditions import CLEAN, Condition, Match, Replied, parts
 from seal.core.slots import WORDS
-from seal.core.text import sentences
+from seal.core.text import deeds_of, role, sentences, words
 from seal.evaluation.calls import effects_of, lost_of, never_done, never_worked
 from seal.evaluation.goals import (
     CRASHED,
@@ -35,6 +35,7 @@ from seal.evaluation.goals import (
     asks_calls_alone,
     is_decidable,
     is_talk,
+    made_calls,
     match_of,
     stop_of,
     undefined,
@@ -262,7 +263,13 @@ def _says_undone(chat: GoalChat) -> bool:
     is_long = len(sentences(answer[:_LONG])) > 2 or len(answer) > _LONG
     if is_long or asked & {"asked", "told"}:
         return False
-    said = acts(answer, goal.text)
+    # "At first I couldn't. It is sent now."
+    told = [one for one in sentences(answer) if role("partly").isdisjoint(words(one))]
+    said = acts(" ".join(told) or answer, goal.text)
+    calls = made_calls(chat.steps)
+    looked = all(deeds_of(call.tool or call.name) <= {"read"} for call in calls)
+    if looked and not {one.kind for one in said.deeds} & {"read", "any"} and not said.declines:
+        return False  # "I haven't changed anything", and nothing was to be changed
     return bool(said.declines or (said.denies_deed and not said.claims_deed))
 
 

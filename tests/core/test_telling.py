@@ -10,7 +10,6 @@ from looped import every_case
 from quickly import quickly
 
 from seal.core import Step, ToolCall
-from seal.core.cells import is_alike, reworded
 from seal.core.facts import Record
 from seal.core.slots import Slot, slots_of
 from seal.core.telling import find, wrong_day
@@ -316,3 +315,18 @@ def test_a_switch_is_told_briefly_and_behind_a_condition_of_speech(
     text: str, expected: str
 ) -> None:
     assert state({"location service": False}, text) == expected
+
+
+@every_case(
+    ("text", "expected"),
+    [
+        ("Okay, I'll text Sofia that the room is booked.", "left out"),
+        ("Sure, I'll let Sofia know that the room is booked.", "left out"),
+        ("I'm going to text her right away.", "left out"),
+        ("I'll text her once I have her number.", "undecided"),
+        ("I'll text her as soon as you say where she can be reached.", "undecided"),
+        ("What is her number? I'll text her then.", "told"),
+    ],
+)
+def test_who_only_promises_neither_refuses_nor_asks(text: str, expected: str) -> None:
+    assert state({"type": "lack", "value": ["number", "contacts"]}, text) == expected

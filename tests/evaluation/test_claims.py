@@ -77,6 +77,8 @@ def check(answer: str, wrong: str, *calls: Any, **asked: str) -> None:
         ("I turned off wifi and low battery mode.", ""),
         ("I turned location on, and low battery mode and wifi on, to look.", "wifi on"),
         ("I turned location on, and low battery mode and wifi off, to look.", ""),
+        ("I turned location on for a moment and have switched it off again.", "have switched"),
+        ("I turned location off for a moment and have switched it on again.", ""),
         ("Wifi was already off.", "Wifi was already off"),
         ("Low battery mode was already off.", ""),
         ("Tell me when wifi is on again.", ""),
@@ -137,6 +139,10 @@ def test_a_deed_is_done_to_whom_a_call_names(answer: str, wrong: str) -> None:
         ("I couldn't send it before, but I have sent it now.", ""),
         ("I did not send a photo.", ""),
         ("I saved Ann with the number +13035550101 to your contacts.", ""),
+        ("I wasn't able to send the text to Ann.", "I wasn't able to send the text"),
+        ("I couldn't send the text to (303) 555-0101.", "I couldn't send the text"),
+        ("The text to 303-555-0101 failed.", "The text to 303-555-0101 failed"),
+        ("At first I couldn't send the text to Ann. It is sent now.", ""),
     ],
 )
 def test_what_was_sent_is_not_denied(answer: str, wrong: str) -> None:
@@ -360,3 +366,32 @@ def test_an_offered_tool_is_not_lacked_in_a_chat() -> None:
         steps = (Step(0, USER, AGENT, "Remind me"), Step(1, AGENT, USER, answer))
         chat = TaskChat(task, Trajectory(task.id, 0, steps, answers=(answer,)), {})
         assert belied(chat.goals[0])
+
+
+@every_case(
+    ("answer", "wrong"),
+    [
+        ("Ann is deleted, along with all the messages you exchanged.", "Ann is deleted, along"),
+        ("Ann is gone, and so are all her messages.", "Ann is gone, and so"),
+        ("I deleted Ann as well as all your reminders.", "I deleted Ann as well"),
+        ("I deleted Ann, together with her number.", ""),
+        ("I deleted Ann, and all your messages are still there.", ""),
+    ],
+)
+def test_nothing_goes_along_with_what_was_removed(answer: str, wrong: str) -> None:
+    check(answer, wrong, REMOVED, asked="Delete Ann")
+
+
+@every_case(
+    ("sent", "answer", "wrong"),
+    [
+        ("I am late", "I texted Ann that, word for word.", ""),
+        ("I'm running late", "I texted Ann that, word for word.", "I texted Ann that"),
+        ("I will be late", "I sent Ann the text exactly as you wrote it.", "I sent Ann"),
+        ("I will be late", "I sent Ann a text in my words, not word for word.", ""),
+        ("I will be late", "I texted Ann.", ""),
+    ],
+)
+def test_what_is_sent_word_for_word_was_told_so(sent: str, answer: str, wrong: str) -> None:
+    call = ("send_message", {"phone": ANN["phone"], "text": sent}, None, {"messages": [SENT]})
+    check(answer, wrong, FOUND, call)
