@@ -349,41 +349,6 @@ class Record:
             if not may_be:
                 yield whole.said(start, end)
 
-    def invented(self, whole: Text) -> Iterator[str]:
-        """Yield the words of the values that a text says, and that are told nowhere nor reckoned.
-
-        A phone number, a time and a word with digits are reckoned from nothing but, a time, another
-        one and so much time; a number exactly from two; a length of time from no other number.
-        What is said to be about so much, and days, which follow from many, are left out. A name is
-        invented where it says whence, where or what something is called: "in Porto".
-        """
-        known = {abs(one.number) for held in self._quantities.values() for one in held}
-        pairs = combinations_with_replacement(known if len(known) <= _RECKONED else (), 2)
-        reckoned = sorted({number for pair in pairs for number in _joined(*pair)})
-        for start, end, value in sorted(self.odd(whole, names=True), key=itemgetter(0)):
-            before = whole.plain[max(start - _LEAD, 0) : start]
-            may_be = isinstance(value, Day)
-            if isinstance(value, Quantity):
-                of_time = value.dimension in ("time", "months")
-                is_near = not of_time and _is_among(value, reckoned)
-                may_be = is_near and _NUMBERED.search(before) is None
-                may_be = may_be or _ABOUT.search(before) is not None
-            elif isinstance(value, Time):
-                may_be = self._follows(value)
-            elif value is None and not any(map(str.isdigit, whole.plain[start:end])):
-                may_be = _NAMES.search(before) is None
-            if not may_be:
-                yield whole.said(start, end)
-
-    def _follows(self, time: Time) -> bool:
-        """Tell whether a time is another one that was told and a told length of time apart."""
-        half = 60 * (time.hour % 12) + time.minute
-        told = (one for one in self._moments if one[0] == "half")
-        gaps = {abs(60 * int(str(h)) + int(str(m)) - half) for _, h, m in told}
-        gaps |= {_HALF_DAY - gap for gap in gaps}
-        lasting = self._quantities.get("time", ())
-        return any(one.amount % (60 * _HALF_DAY) == 60 * gap for one in lasting for gap in gaps)
-
     def finer(self, wanted: Quantity) -> list[Quantity]:
         """Return the numbers with more digits that were told, and that a quantity is rounded from.
 
@@ -486,15 +451,6 @@ _FINER = 20
 _MONTH = 2_629_746
 """Seconds of a month, on average."""
 _DEGREES = {"f": "c", "c": "f"}
-_HALF_DAY = 720
-"""Minutes."""
-_LEAD = 16
-"""Characters before a value in which its lead stands."""
-_NUMBERED = re.compile(
-    r"\b(?:platform|gate|track|room|seat|line|flight|bus|exit|floor|terminal|page|door|row|stop) $"
-)
-"""What a number behind it names, and does not count."""
-_NAMES = re.compile(r"\b(?:in|at|from|near|as|called|named)(?: the)? [\"'\u201c]?$")
 
 
 def _squeezed(word: str) -> str:

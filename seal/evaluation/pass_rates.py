@@ -296,7 +296,6 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
         doubtful,
         findings_of,
         flat,
-        invented,
         known_to,
         may_claim,
         reworded_cell,
@@ -335,9 +334,8 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
     found = [one for text in spoken(goal) for one in record.unexplained(text, names=True)]
     odd = [said for said in found if said.lower() not in usual and said not in " ".join(slots)]
     unknown, is_false = doubtful(goal, slots)
-    wrong = next(invented(goal, odd), "") if odd else ""
-    if wrong := wrong or (unknown if is_false else ""):
-        told = f"the answer says {wrong!r}, which nothing tells and nothing leads to"
+    if unknown and is_false:
+        told = f"the answer claims what was not done: {unknown!r}"
         return value_of(0.0, replace(verdict, label="unsolved", reason=told))
     if said:
         told = f"gold does not tell whether {said!r} is right"

@@ -26,7 +26,6 @@ from seal.core.slots import Slot, says_something
 from seal.core.statements import leaves, listed_values
 from seal.core.telling import Finding, find, outcome
 from seal.core.text import deed_forms, role, word_list, words
-from seal.core.untruths import stated_in
 from seal.core.values import json_text
 from seal.evaluation.goals import made_calls
 
@@ -212,22 +211,6 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> tuple[str, bool]:
 
 def _shows_world(goal: GoalChat) -> bool:
     return any(step.state for step in goal.trajectory.steps)
-
-
-def invented(goal: GoalChat, odd: Sequence[str]) -> Iterator[str]:
-    """Yield the values of a goal's messages that nothing tells or leads to, if its world is shown.
-
-    Args:
-        goal: With its answer.
-        odd: Values that neither request nor results tell.
-    """
-    if _shows_world(goal):
-        known = goal.chat.once(known_to, goal)
-        for text in spoken(goal):
-            whole = read(stated_in(text, sentences_of(text)))
-            yield from (one for one in known.invented(whole) if one in odd)
-            if any(slot.type == "place" for slot in goal.goal.tells):  # "Larkspur Street, Oslo"
-                yield from (one for one in odd if f", {one}" in text)
 
 
 # -- What is told of a known thing, and a bare yes or no.
