@@ -407,7 +407,7 @@ def requests(clause: Clause, sentence: Sequence[str] = ()) -> bool | None:
         know = words.index("know")
         if words[max(know - 2, 0) : know] == ["let", "me"]:
             return _wants_to_know(clause, words[know + 1 :], {*words, *sentence})
-    if "moment" in clause.said or "second" in clause.said:
+    if not clause.said.isdisjoint(("moment", "second", "minute", "sec")):
         return False
     if "please" in clause.said:
         rest = words[words.index("please") + 1 :]

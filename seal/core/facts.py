@@ -37,7 +37,7 @@ from seal.core.quantities import (
     read,
 )
 from seal.core.statements import ABOUT, MOMENTS, implied, is_cut, is_same
-from seal.core.text import deed_forms, role, word_list, words
+from seal.core.text import countries, deed_forms, role, word_list, words
 from seal.core.values import json_text
 
 if TYPE_CHECKING:
@@ -109,7 +109,8 @@ class Record:
         """
         self._explained.clear()
         self._passed = None
-        self.stems |= {*map(stem, {*words(said)})}
+        told = {*words(said)}
+        self.stems |= {stem(one) for word in told for one in (word, *countries().get(word, ()))}
         text = read(said)
         for phone, *_ in _phones_at(text.plain):
             self._learn_phone(phone)
@@ -191,6 +192,9 @@ class Record:
 
     def _learn_phone(self, written: str) -> None:
         whole, local = _phone(written)
+        codes = {p[:size] for p in whole for size in (1, 2, 3) if _COUNTRY.fullmatch(p[:size])}
+        self._words |= codes | {f"+{one}" for one in codes}
+        self.stems |= {stem(one) for code in codes for one in countries().get(code, ())}
         self._phones.whole.update(whole)
         (self._phones.local if whole else self._local_phones).update(local)
 
@@ -233,7 +237,7 @@ class Record:
             return not self._moments.isdisjoint(told)
         if isinstance(value, Day):
             return value in self._moments or ("any year", *value[1:]) in self._moments
-        if (parts := _DAY_AND_MONTH.fullmatch(str(value))) is not None:
+        if (parts := re.fullmatch(r"(\d\d?)/(\d\d?)", str(value))) is not None:
             day, month = int(parts[1]), int(parts[2])
             return any(self.tells(Day(None, *one)) for one in ((month, day), (day, month)))
         return self._knows_word(str(value).removesuffix("'s"))
@@ -301,13 +305,15 @@ class Record:
         own = {abs(one.number) for one in said if few and self._is_told(one, False)} & few
         pairs = ((one, other) for one in own for other in few if one != other)
         reckoned = sorted(n for pair in pairs for n in [*_joined(*pair)][1 if reckon else 2 :])
+        # "7,200 seconds are two hours, and the other 2,580"
+        also_said = [abs(one.number) for one in said[:_PAIRED] if beside.explains(one, False)]
+        reckoned = sorted([*reckoned, *(abs(a - b) for a in also_said for b in few if reckon)])
         also = {token.start: token.others for token in whole.tokens if token.others}
         follow = implied(whole, lambda one: self._is_told(one, False)) if said[1:] else set[int]()
         for one, after in zip_longest(said, said[1:]):
-            if any(map(self.tells, also.get(one.start, ()))):
+            if one.start in follow or any(map(self.tells, also.get(one.start, ()))):
                 continue  # 19.45 is a time
-            explained = one.start in follow or self._explains(one, plain)
-            explained = explained or beside.explains(one, reckon)
+            explained = self._explains(one, plain) or beside.explains(one, reckon)
             if not explained and reckoned and not _MONTH_BEHIND.match(plain, one.end):
                 explained = _is_among(_rate(one, after, plain), reckoned)
             if not explained:
@@ -471,7 +477,6 @@ def _rate(one: Quantity, after: Quantity | None, plain: str) -> Quantity:
     return one._replace(number=one.number / after.number)
 
 
-_DAY_AND_MONTH = re.compile(r"(\d\d?)/(\d\d?)")
 _PER = re.compile(r"\b(?:per|for every|for each)\W*$")
 
 
@@ -580,6 +585,8 @@ class Phrase(NamedTuple):
         """
         if self.deed:
             return False
+        if self.words[:1] in _REGRETS and self.words[1:2] in (("for",), ("about",)):
+            return True  # "Sorry for the delay"
         said = self.words[1:] if self.words[:1] == ("just",) else self.words
         may_be = not _OPENS.isdisjoint(said[:1]) or not _MAY.isdisjoint(said)
         if not self.has_value and (may_be or said[:2] == ("you", "can")):
@@ -690,10 +697,12 @@ _WISHES = frozenset(["have", "safe", "enjoy", "please", "remember", "happy"])
 _SPEAKER = frozenset(["i", "we"])
 _IDLE = frozenset(["t", "unable", "afraid", "ll", "will", "can", "could", "would", "let"])
 """Of "I can't", "I'll", "let me"; contractions are parted."""
+_REGRETS = (("sorry",), ("apologies",), ("pardon",), ("thanks",))
 _MAY = frozenset(["may", "might", "could", "would", "should"])
 _OPENS = frozenset(
     [
         *("if", "when", "once", "until", "unless", "whether", "tell", "ask", "let", "send"),
+        *("copy", "open", "paste", "type", "tap", "press", "click", "scroll"),
         *("try", "feel", "take", "good", "give", "check", "keep", "say", "here"),
     ]
 )

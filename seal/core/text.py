@@ -157,6 +157,17 @@ def word_list(name: str) -> frozenset[str]:
 
 
 @cache
+def countries() -> Mapping[str, list[str]]:
+    """Return what is named by adjectives of countries and codes of phone numbers: their names."""
+    found = dict[str, list[str]]()
+    for one in re.split("[;\n]", shipped_text(__package__, "words/countries.txt").strip()):
+        name, adjective, code = one.split()
+        for key in (adjective, code):
+            found.setdefault(key, ["country"]).append(name)
+    return found
+
+
+@cache
 def _roles() -> Mapping[str, frozenset[str]]:
     lines = shipped_text(__package__, "words/roles.txt").splitlines()
     return {

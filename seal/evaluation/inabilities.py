@@ -169,5 +169,5 @@ _TOOLS = frozenset(words("tool tools function functions feature app way means ab
 _LEADS = frozenset(words("for to that which is of available"))
 _NOW = frozenset(["currently", "now", "yet", "still"])
 _TIED = role("subordinate") - {"as", "since", "because", "that", "who"} | {"without", "by"}
-_IN_GENERAL = frozenset(words("here at all myself for you directly"))
+_IN_GENERAL = frozenset(words("here at all myself for you directly on this your phone device"))
 _SMALL = word_list("english_small") | _TOOLS | role("auxiliary", "negation") | {"available", "such"}

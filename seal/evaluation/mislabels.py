@@ -7,7 +7,7 @@ somebody is.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from decimal import Decimal
@@ -15,11 +15,11 @@ from itertools import pairwise
 from typing import Any
 
 from seal.core.cells import misquotes
-from seal.core.facts import same_phone, stem
+from seal.core.facts import plain_stems, same_phone, stem
 from seal.core.quantities import Quantity, Time, read
 from seal.core.statements import is_same
 from seal.core.telling import PHONE
-from seal.core.text import deed_forms, role, singular, words
+from seal.core.text import deed_forms, role, singular, word_list, words
 
 Row = Mapping[str, Any]
 
@@ -256,12 +256,87 @@ _IN_TABLE = re.compile(
 )
 
 
-def mistakes(said: str, rows: Mapping[str, set[frozenset[str]]]) -> bool:
-    """Tell whether words say of somebody what somebody else of the world is."""
-    pairs = (map(str.lower, found.groups()) for found in _WHO_IS.finditer(said))
+def takes_along(text: str, tables: Iterable[str], changed: Mapping[str, AbstractSet[str]]) -> bool:
+    """Tell whether words say that more went or came than did: "along with all messages".
+
+    Args:
+        text: A sentence.
+        tables: Names of the world's tables.
+        changed: Those that changed, and how: `grown`, `shrunk` or `other`.
+    """
+    said, named = text.lower(), {singular(name): name for name in tables}
+    for found in _ALONG.finditer(said):
+        done = words(said[: found.start()])
+        kinds = {deed_forms().past.get(word, ("",))[0] for word in done}
+        kinds |= {"remove"} if "gone" in done else set()
+        if not KEEPS.isdisjoint(words(said[found.start() :])):
+            continue
+        for before, word in pairwise(words(found[0])):
+            name = named.get(singular(word), "")
+            ways = changed.get(name, set())
+            is_many = singular(word) != word
+            if name and is_many and "remove" in kinds and "shrunk" not in ways:
+                return True
+            if name and before in ("a", "an") and "add" in kinds and not ways:
+                return True
+    return False
+
+
+KEEPS = frozenset(words("kept left keep remain remains stay stays still untouched unchanged not"))
+_ALONG = re.compile(
+    r"\b(?:(?:along|together) with|as well as|plus|and(?: so (?:are|were|have))?(?= all))"
+    r"(?: \w+){1,5}"
+)
+"""What leads to something else that a deed is said to be done to."""
+
+
+def misnames(text: str, names: Mapping[str, AbstractSet[str]], known: AbstractSet[str]) -> bool:
+    """Tell whether words give somebody of the world another second name, not the first letters.
+
+    Args:
+        text: A sentence.
+        names: First word of a name of several to those that follow it.
+        known: Stems of the words that request, calls and results tell.
+    """
+    pairs = (map(str.lower, found.groups()) for found in _PAIR.finditer(text))
+    usual = word_list("no_names") | deed_forms().past.keys()
+    return any(
+        one in names
+        and other not in usual
+        and not any(name.startswith(other) for name in names[one])
+        and stem(other) not in known | plain_stems()
+        for one, other in pairs
+    )
+
+
+def mistakes(text: str, rows: Mapping[str, AbstractSet[frozenset[str]]]) -> bool:
+    """Tell whether words say of somebody what somebody else of the world is.
+
+    Args:
+        text: A sentence.
+        rows: Word of a name, or of what somebody is, to the keys of the rows that have it.
+    """
+    pairs = (map(str.lower, found.groups()) for found in _WHO_IS.finditer(text))
     return any(
         one in rows and other in rows and rows[one].isdisjoint(rows[other]) for one, other in pairs
     )
 
 
 _WHO_IS = re.compile(r"\b([A-Z][^\W\d_]+)(?:,| is) your ([a-z]+)\b")
+_PAIR = re.compile(r"\b([A-Z][^\W\d_]+) ([A-Z][^\W\d_]+)\b")
+
+
+def names_strangers(text: str, rows: Container[str], known: AbstractSet[str]) -> bool:
+    """Tell whether words have a name of the world that no request, call or result tells.
+
+    Args:
+        text: A clause.
+        rows: Words of names, and of what somebody is.
+        known: Stems of the words that request, calls and results tell.
+    """
+    named = (one for name in _CAPITAL.findall(text) for one in words(name) if one in rows)
+    usual = plain_stems()
+    return any((kin := stem(one)) not in known and kin not in usual for one in named)
+
+
+_CAPITAL = re.compile(r"\b[A-Z][^\W\d_]{2,}")

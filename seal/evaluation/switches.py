@@ -51,7 +51,7 @@ class Switches:
             self.of |= dict.fromkeys(inside, (True, clause))
         if was := _WAS_ON.search(text):
             of = named or (self.last if said & MEANT else [])
-            self.was |= dict.fromkeys(of, (was[1] in _ON, clause))
+            self.was |= dict.fromkeys(of, ((was[1] or was[2]) in _ON, clause))
         if _AS_IT_WAS.search(text) and not said & role("modal") - {"did"}:
             self.same |= dict.fromkeys(named or (self.last if said & MEANT else []), clause)
         ends = (
@@ -68,6 +68,8 @@ class Switches:
         may_be = led & _CONDITIONS or own & role("modal") or said & role("negation")
         if ends is not None and not may_be:
             of = named or (self.last if said & MEANT or len(said) < _BRIEF else [])
+            # "Both wifi and cellular are off."
+            of = [*self.last, *of] if clause.lead == "and" and " are " in f" {ends[0]}" else of
             self.way = next(filter(None, ends.groups())) in _ON
             goes_on = clause.lead in ("and", ",") and "turned" not in said
             self.of |= dict.fromkeys([*of, *(self.open if goes_on else ())], (self.way, clause))
@@ -116,12 +118,17 @@ _IS_ON = re.compile(
     rf"{_WAYS}{_LATER}()"
 )
 _STAYS_IN = re.compile(r"\b(?:is|are|stays?|remains?)(?: (?:still|now|currently))? in (?:the )?")
-_LEFT_ON = re.compile(rf"\b(?:left|kept|leave|keep)(?: \w+){{1,4}}? {_WAYS}{_LATER}()")
+_LEFT_ON = re.compile(
+    rf"\b(?:left|kept|leave|keep|put|set|flipped|brought)(?: \w+){{1,5}}? {_WAYS}{_LATER}()"
+)
 _AS_IT_WAS = re.compile(
     r"\bas (?:it|they) (?:was|were|is|are)\b|\b(?:un(?:touched|changed)|alone)\b"
     r"|\bnot (?:touch(?:ed)?|change[d]?|alter(?:ed)?)\b"
 )
-_WAS_ON = re.compile(rf"\bwas already {_WAYS}")
+_WAS_ON = re.compile(
+    rf"\bwas (?:already {_WAYS}"
+    rf"|{_WAYS} (?:already|all along|all the time|from the (?:start|beginning))\b)"
+)
 _TURNED = re.compile(
     rf"\b(?:turned|switched) {_WAYS}\b|\b((?:en|dis)abled|(?:de)?activated)\b"
     rf"|\b{_WAYS}{_LATER}"

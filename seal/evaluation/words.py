@@ -502,7 +502,7 @@ def _moves(phrase: Phrase) -> bool:
 
 
 _MOVED = {
-    **dict.fromkeys(["brought", "pulled"], frozenset(["forward"])),
+    **dict.fromkeys(["brought", "pulled"], frozenset(["forward", "up"])),  # "pulled up the text"
     "advanced": frozenset(["it", "the", "your", "by", "to"]),
 }
 """Past forms that say so with one of some words behind them. Else they may say other things."""

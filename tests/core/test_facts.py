@@ -160,3 +160,19 @@ def test_known_numbers_and_days_are_known_however_they_are_written(
     record = Record(["+351213309912", "2025-11-20 07:15", "at 11:20"])
 
     assert record.unexplained(text) == odd
+
+
+@pytest.mark.parametrize(
+    ("told", "text", "odd"),
+    [
+        ("+34612445901", "I had left out Spain's code.", []),
+        ("the Spanish number", "I had left out Spain's code.", []),
+        ("707 200 300", "I had left out Spain's code.", ["Spain"]),
+        ("+351707200300", "That is a number of Portugal.", []),
+        ("+351707200300", "That is a number of Spain.", ["Spain"]),
+    ],
+)
+def test_a_country_is_known_by_its_adjective_and_by_its_code(
+    told: str, text: str, odd: list[str]
+) -> None:
+    assert Record([told]).unexplained(text, names=True) == odd

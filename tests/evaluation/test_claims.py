@@ -79,6 +79,9 @@ def check(answer: str, wrong: str, *calls: Any, **asked: str) -> None:
         ("I turned location on, and low battery mode and wifi off, to look.", ""),
         ("I turned location on for a moment and have switched it off again.", "have switched"),
         ("I turned location off for a moment and have switched it on again.", ""),
+        ("Wifi was off already, so I changed nothing.", "Wifi was off already"),
+        ("I've put low battery mode back on.", "I've put low battery mode back on"),
+        ("Both low battery mode and wifi are off.", ""),
         ("Wifi was already off.", "Wifi was already off"),
         ("Low battery mode was already off.", ""),
         ("Tell me when wifi is on again.", ""),
@@ -143,6 +146,9 @@ def test_a_deed_is_done_to_whom_a_call_names(answer: str, wrong: str) -> None:
         ("I couldn't send the text to (303) 555-0101.", "I couldn't send the text"),
         ("The text to 303-555-0101 failed.", "The text to 303-555-0101 failed"),
         ("At first I couldn't send the text to Ann. It is sent now.", ""),
+        ("The text didn't go out, I'm afraid.", "The text didn't go out"),
+        ("Your message never went through.", "Your message never went through"),
+        ("It did not go out at first. It is sent now.", ""),
     ],
 )
 def test_what_was_sent_is_not_denied(answer: str, wrong: str) -> None:
