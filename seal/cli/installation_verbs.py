@@ -116,6 +116,12 @@ def check_file(file: Mapping[str, Any]) -> None:
             "command line"
         )
     for key, value in file.items():
+        if isinstance(value, dict) and not known.get(key, key not in VERBS):
+            first = next(iter(value), "top-k")
+            raise DataError(
+                f"{FILE}: there is no table [{key}]: settings are for all verbs and stand at the "
+                f"top of the file; move {first!r} there, without a table"
+            )
         if key not in known or (key == "stdio" and not isinstance(value, bool)):
             refuse_secret(key, value, str(FILE))
             if key in FORMER:
@@ -126,12 +132,6 @@ def check_file(file: Mapping[str, Any]) -> None:
                 f"{FILE}: no flag --{key}; a key is a flag's long name, such as top-k.{hint}"
             )
         refuse_secret("", value, f"{FILE}: {key}")
-        if isinstance(value, dict) and not known[key]:
-            first = next(iter(value), "top-k")
-            raise DataError(
-                f"{FILE}: there is no table [{key}]: settings are for all verbs and stand at the "
-                f"top of the file; move {first!r} there, without a table"
-            )
 
 
 def all_flags() -> dict[str, bool]:

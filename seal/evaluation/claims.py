@@ -25,7 +25,7 @@ from itertools import islice, product
 from typing import TYPE_CHECKING, Any
 
 from seal.core.cells import with_meanings
-from seal.core.clauses import VALUE, Clause, Predicate, Sentence, sentences_of
+from seal.core.clauses import Clause, Predicate, Sentence, sentences_of
 from seal.core.conditions import USER, tells_user
 from seal.core.facts import Record, plain_stems, stem
 from seal.core.quantities import WEEKDAYS, Day, Quantity, Time, read
@@ -34,7 +34,7 @@ from seal.core.telling import PHONE
 from seal.core.text import deed_forms, deeds_of, role, singular, word_list, words
 from seal.core.values import json_text
 from seal.evaluation import mislabels
-from seal.evaluation.inabilities import denies_tool, invents_reason
+from seal.evaluation.inabilities import claims_a_call, denies_tool, invents_reason
 from seal.evaluation.switches import BEFORE, MEANT, Name, Switches
 from seal.evaluation.words import ON_OFF, known_to, rows_in, spoken
 
@@ -377,7 +377,7 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
                     and any(kind == "phone" or value in said for kind, value in odd or ()),
                     _tells_number(clause, whole, seen),
                     _misses(clause, seen),
-                    _called(clause, before, seen),
+                    claims_a_call(clause, before, seen.tools),
                     _replied(clause, seen),
                     _is_still_there(clause, seen),
                     _is_strange(clause, listed.deed, seen),
@@ -763,32 +763,6 @@ def _is_undone(one: Predicate) -> bool:
 
 _OBJECTS = frozenset(["it", "that", "this", "them", "text", "message"])
 """What is denied to be sent, deleted or saved, besides what the tool is named by."""
-
-
-def _called(clause: Clause, before: str, seen: _Seen) -> bool:
-    """Tell whether a clause claims a call by phone or a mail, and no tool makes one."""
-    said = clause.words
-    names = any("_" in word or word[0] == VALUE for word in said)  # "I called it 'Rent'"
-    return not (names or clause.said & role("tool", "means")) and any(
-        one.verb in _BY
-        and _BY[one.verb].isdisjoint(seen.tools)
-        and (one.verb not in _MAILED or seen.tools & _TEXTS)
-        and (one.is_first or (before and not one.at and clause.lead in ("and", ",")))
-        and not one.negated
-        and one.group.isdisjoint(role("modal", "being"))
-        and said[one.at + 1 : one.at + 2] not in _NO_CALL
-        for one in clause.predicates
-    )
-
-
-_CALLS, _MAILS = frozenset(["call", "dial", "ring"]), frozenset(["mail", "email"])
-_BY = {**dict.fromkeys(["called", "phoned", "rang"], _CALLS), "emailed": _MAILS, "mailed": _MAILS}
-"""What is done by a tool of one of some names."""
-_NO_CALL = ((), ("it",), ("off",), ("for",), ("out",), ("in",), ("upon",))
-"""What follows "called" where nobody is: "called off"."""
-_MAILED = ("emailed", "mailed")
-_TEXTS = frozenset(["sms", "text", "phone"])
-"""Words of tools that send no mail, however they are named else."""
 
 
 def _replied(clause: Clause, seen: _Seen) -> bool:

@@ -226,11 +226,15 @@ _VERBATIM = re.compile(
 def is_another(text: str, known: AbstractSet[str], there: Container[str]) -> bool:
     """Tell whether words say what somebody is, "your sister", "as a friend", and nothing tells it.
 
+    In a world that tells of nobody what he is, nothing is false.
+
     Args:
         text: A sentence.
         known: Stems of the words that request, calls and results tell.
         there: What those are whom the world has.
     """
+    if not any(word in there for word in role("person")):
+        return False
     told = ((one[1], one[2].lower()) for one in _WHO.finditer(text))
     return any(
         word in role("person") and stem(word) not in known and not (of_user and word in there)

@@ -333,10 +333,7 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
     slots = [one.said for one in values if one.state == "told"]
     found = [one for text in spoken(goal) for one in record.unexplained(text, names=True)]
     odd = [said for said in found if said.lower() not in usual and said not in " ".join(slots)]
-    unknown, is_false = doubtful(goal, slots)
-    if unknown and is_false:
-        told = f"the answer claims what was not done: {unknown!r}"
-        return value_of(0.0, replace(verdict, label="unsolved", reason=told))
+    unknown = doubtful(goal, slots)
     if said:
         told = f"gold does not tell whether {said!r} is right"
     elif odd:

@@ -155,16 +155,13 @@ def verdict_of(best: Sequence[Finding], sets: Sequence[Sequence[Slot]]) -> Verdi
 # -- What is said besides.
 
 
-def doubtful(goal: GoalChat, told: Sequence[str]) -> tuple[str, bool]:
+def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
     """Return the first words of an agent in a goal of whose matter nothing is known; empty: none.
 
     Each phrase of its statements speaks of something that the chat tells, unless it names nothing.
     One that claims a deed speaks of nothing else. The deed is of the kind of a call that worked; or
     the goal asks for such a one or tells of it, and has a word of all that the phrase names. Where
     gold has nothing to tell, one of the names is of the request, gold or a call.
-
-    The second is True where that is a deed which is invented: the chat shows its world. Other words
-    of which nothing is known may be an aside, "on the dot", as well as a lie, "with thunderstorms".
 
     Args:
         goal: With its answer.
@@ -185,11 +182,11 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> tuple[str, bool]:
         whole = read(text)
         names = _names_in(text, Record()) if asked_for else []
         if asked_for and names and names == _names_in(text, asked_for):
-            return names[0], False
+            return names[0]
         for phrase in () if is_foreign(whole.plain) else phrases(whole):
             said = whole.said(phrase.start, phrase.end)
             if _is_odd_deed(phrase, usual):
-                return said, _shows_world(goal)
+                return said
             if not phrase.deed and any(one in said for one in told if one):
                 continue
             unknown = phrase.stems - stems - done
@@ -197,20 +194,14 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> tuple[str, bool]:
             bare = bool(unknown) and unknown == phrase.stems and not phrase.is_idle
             bare = bare and not is_label(whole, phrase)
             if bare and (not phrase.has_value or len(unknown) > 1):
-                return said, False
+                return said
             if phrase.deed and (unknown or _is_unasked(phrase, goal)):
-                kind, base = deed_forms().past[phrase.deed]
-                is_strange = kind == "switch" and base not in ON_OFF
-                return said, _shows_world(goal) and (is_strange or bool(unknown))
+                return said
             best = any(_is_superlative(w) and stem(w) not in known.stems for w in phrase.words)
             records = not _RECORDS.isdisjoint(pairwise(phrase.words))
             if best or (records and "record" not in known.stems):
-                return said, False
-    return "", False
-
-
-def _shows_world(goal: GoalChat) -> bool:
-    return any(step.state for step in goal.trajectory.steps)
+                return said
+    return ""
 
 
 # -- What is told of a known thing, and a bare yes or no.

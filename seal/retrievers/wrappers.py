@@ -9,9 +9,8 @@ from functools import cache
 from itertools import accumulate, islice, takewhile
 from typing import Any
 
-import numpy as np
-
 from seal.core import DataError, OptionError, Pool, Query, Retriever, Tool
+from seal.core.arrays import np
 from seal.core.text import count_by_bytes, counted, sentences
 from seal.core.values import json_text
 from seal.retrievers.base import (
@@ -26,8 +25,6 @@ from seal.retrievers.base import (
     service,
     whole_option,
 )
-from seal.retrievers.kept import kept_arrays
-from seal.retrievers.postings import numbering
 
 SENTENCES, SIBLINGS, TOKENS = "sentences", "siblings", "tokens"
 COMMON = frozenset({SENTENCES, SIBLINGS, TOKENS})
@@ -160,6 +157,9 @@ class SiblingWise(Wrapper):
     """
 
     def __init__(self, retriever: Retriever, pool: Pool, share: float) -> None:
+        from seal.retrievers.kept import kept_arrays
+        from seal.retrievers.postings import numbering
+
         super().__init__(retriever, f"siblings={share:g}")
         services = Documents(pool.tools, service)
 

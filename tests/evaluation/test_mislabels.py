@@ -44,7 +44,8 @@ def test_a_sent_text_says_what_is_told_of_it(text: str, wrong: bool) -> None:
 
 
 def test_somebody_is_what_the_chat_tells() -> None:
-    assert is_another("I told your sister.", {"broth"}, {})
-    assert not is_another("I told your brother.", {"broth"}, {})
+    assert is_another("I told your sister.", {"broth"}, {"brother": 1})
+    assert not is_another("I told your brother.", {"broth"}, {"brother": 1})
+    assert not is_another("I told your sister.", {"broth"}, {})
     assert not is_another("You have no number of your dentist.", {"broth"}, {"dentist": 1})
     assert is_another("Saved, as a friend.", {"store"}, {"friend": 1})

@@ -131,4 +131,4 @@ def test_who_denies_what_was_done_or_speaks_of_other_things_has_not_solved_it(
     bench = seal.Benchmark("board", environment=world, tasks=tasks)
     run = seal.run(bench, agent=agent, baselines=False, out=tmp_path / "run")
     found = {s.task_id: s.value for s in run.folder.scores() if s.metric == "pass_rate"}
-    assert [*found.values()] == [1.0, 0.0, 1.0, 0.0, 0.0, None, None]
+    assert [*found.values()] == [1.0, 0.0, 1.0, 0.0, None, None, None]

@@ -90,6 +90,7 @@ def test_registry_makes_every_metric_without_arguments() -> None:
         "relevant_calls",
         "repeated_anyhow",
         "retrieval",
+        "taubench",
         "tokens_per_call",
         "toolscan",
         "usage",
@@ -105,6 +106,7 @@ def test_registry_makes_every_metric_without_arguments() -> None:
     variants |= {"false_success", "unsupported", "honest_refusal"}
     variants |= {"tokens_in_per_call", "tokens_out_per_call"}
     variants |= {"relevant_called", "relevant_answered"}
+    variants |= {"reward", "reward_state", "reward_outputs"}
     assert {s.metric for s in scores} - variants == {
         s.metric for s in score_trajectory(WANTED, PERFECT, {}, usual_metrics())
     }

@@ -61,7 +61,7 @@ def doubt(*said: Any, asked: str = "How hot will it be in Graz?") -> str:
     task = seal.ask(asked, tells={"temperature": 92.3, "unit": "F"}, id="t")
     answers = (next(one for one in reversed(said) if isinstance(one, str)),)
     goal = TaskChat(task, Trajectory("t", 0, tuple(steps), answers), {}).goals[0]
-    return doubtful(goal, ["92.3 °F"])[0]
+    return doubtful(goal, ["92.3 °F"])
 
 
 @every_case(
@@ -215,5 +215,5 @@ def test_what_a_result_tells_of_the_row_that_was_saved_is_of_the_goal() -> None:
             steps.append(Step(at + 1, EXECUTOR, AGENT, str(value), result=result))
         steps.append(Step(len(steps), AGENT, USER, answer))
         chat = TaskChat(task, Trajectory(task.id, 0, tuple(steps), answers=(answer,)), {})
-        found.append(doubtful(chat.goals[0], [])[0])
+        found.append(doubtful(chat.goals[0], []))
     assert found == ["", "Larkspur"]

@@ -22,7 +22,7 @@ TEXTS = {
     "hard": "Rain of the past, as it was measured at airports.",
     "far": "Recipes of soups.",
 }
-TOOLS = tuple(Tool(f"toy/{name}/get", "", text) for name, text in TEXTS.items())
+TOOLS = tuple(Tool(f"toy/{name}/get", "get", text) for name, text in TEXTS.items())
 
 
 class Planted:

@@ -228,13 +228,12 @@ def test_processes_share_all_that_is_known_of_a_server():
 @pytest.mark.slow
 def test_fault_in_a_worker_process_is_raised_here(pool, tmp_path, monkeypatch):
     (tmp_path / "lab_of_faults.py").write_text(
-        "from seal import Reply\n"
-        "class Lost:\n"
-        "    def reply(self, chat):\n"
-        "        return Reply('?', next='nobody')\n"
+        "class Wrong:\n"
+        "    identity, plays_tasks = 'wrong', True\n"
+        "    def complete(self, request):\n"
+        "        return 'no completion'\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    roles = {"planner": "lab_of_faults:Lost"}
 
-    with pytest.raises(UsageError, match="'nobody', which is not seated"):
-        play(pool, tmp_path / "run", roles=roles, processes=2, workers=1)
+    with pytest.raises(UsageError, match="of type str; expected Completion"):
+        play(pool, tmp_path / "run", model="lab_of_faults:Wrong", processes=2, workers=1)
