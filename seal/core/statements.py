@@ -102,7 +102,7 @@ ABOUT = re.compile(
     r"|not quite|close to|in the region of|more or less|getting on for)(?=\s)|[~≈]"
 )
 _BOUND = re.compile(
-    r"(?P<no>\b(?:not|never)\b|n't\b)?\W{0,3}"
+    r"(?:(?P<no>\b(?:not|never)\b|n't\b)\W{0,3})?"
     r"(?:\b(?:quite|much|well|even|any|a lot|far|be|is|last)\W{1,3}){0,4}"
     r"(?:(?P<below>\bunder|\bbelow|\b(?:less|fewer|shorter|lower|cheaper|colder|smaller) than"
     r"|\b(?:short|shy) of|\bno(?:t)? more than|\bat (?:the )?most|\bnot quite)"

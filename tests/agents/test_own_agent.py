@@ -249,7 +249,7 @@ def leaves_another_output(request, tools):
 @pytest.mark.parametrize("agent", [closes_its_output, leaves_another_output])
 def test_what_it_does_to_its_output_is_undone(agent, tmp_path, capsys):
     output = sys.stdout
-    run = played(agent, tmp_path, trials=2)
+    run = played(agent, tmp_path, trials=2, workers=1)  # a stream of the process is that of all
     assert (run.summary["stop_reasons"], sys.stdout) == ({"done": 2}, output)
     assert not output.closed
     assert [chat.provenance["printed"][0]["text"] for chat in run.folder.trajectories()] == [
