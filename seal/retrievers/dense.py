@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeAlias
@@ -218,7 +219,7 @@ _CELLS = 4_000_000
 """Scores that are held at once: 32 MB."""
 
 
-class _TwoSpaces:
+class _TwoSpaces(ABC):
     """Retrieves by the weighted cosine of two spaces, a few queries at once."""
 
     _step: int
@@ -240,13 +241,13 @@ class _TwoSpaces:
             found.extend(self._best([rows[start : start + self._step] for rows in asked], k))
         return found
 
+    @abstractmethod
     def _asked(self, texts: Sequence[str]) -> list[Any]:
         """Return what each of the spaces is asked by."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _best(self, asked: Sequence[Any], k: int) -> Iterable[Hits]:
         """Return the k best tools of some queries, as both spaces are asked by them."""
-        raise NotImplementedError
 
 
 class WeightedCosines(_TwoSpaces):
