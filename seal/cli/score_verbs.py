@@ -269,6 +269,7 @@ def score_command(
     run: Path = argument("Run folder.", metavar="RUN"),
     judging: Judging,
     model: JudgeGroup,
+    all_metrics: bool = shared.ALL_METRICS,
     json: bool = shared.JSON,
 ) -> int:
     """Score the trajectories of a run again; this replaces its scores and its summary."""
@@ -298,7 +299,8 @@ def score_command(
         summary |= {"corrected": corrected.summary()} if corrected else {}
         result.result({"run": str(run), **summary})
         beside = filter(None, [errata_grid(folder)])
-        result.show(*result_tables(folder), *beside, *_notes_on(judging.match, folder, summary))
+        tables = result_tables(folder, all_metrics)
+        result.show(*tables, *beside, *_notes_on(judging.match, folder, summary))
     return exit_code_of(summary)
 
 

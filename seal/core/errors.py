@@ -28,7 +28,7 @@ from __future__ import annotations
 import re
 import reprlib
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,7 +43,9 @@ class _Short(reprlib.Repr):
 
     def repr_instance(self, x: object, level: int) -> str:
         text = super().repr_instance(x, level)
-        return f"<{type(x).__name__}>" if "\n" in text else text
+        with suppress(Exception):  # of a stranger's object, which the text above tells
+            return f"<{type(x).__name__}>" if "\n" in repr(x) else text
+        return text
 
     def repr_int(self, x: int, level: int) -> str:
         try:

@@ -32,6 +32,7 @@ from seal.report.lanes import (
     Rows,
     ShortTable,
     all_metrics,
+    answer_of,
     facts_of,
     main_metrics,
     reason_of,
@@ -300,7 +301,8 @@ def summary_section(lanes: Sequence[Lane]) -> Markup:
     every = ShortTable(lanes, names).rows
     caption = "Mean, 95 % interval, n scores with a value, number undefined"
     main = _metric_grid(caption, lanes, short.valued)
-    parts: list[Part] = [render("summary.html", lanes=lanes), main, *short.gaps()]
+    answers = (line for lane in lanes if lane.kind == "run" for line in answer_of(lane.run))
+    parts: list[Part] = [*answers, render("summary.html", lanes=lanes), main, *short.gaps()]
     if len(every) > len(main.rows):
         notes = scale_notes(every, short.scales)
         inner = paragraphs((_metric_grid("All metrics", lanes, every), *notes))
