@@ -433,7 +433,8 @@ def answer_of(run: RunFolder) -> list[str]:
         return [f"{who} on {run.pool_name}: no metric that decides has a value"]
     whole, solved = found.n + found.undefined, found.mean * found.n
     trials = (run.manifest().get("measure") or {}).get("trials") or 1
-    units = {summary.get("tasks", 0) * trials: "chat", summary.get("tasks", 0): "task"}
+    tasks = summary.get("tasks", 0) - summary.get("skipped", 0)
+    units = {tasks * trials: "chat", tasks: "task"}
     unit = units.get(whole, "goal")
     judge = _identity(run.manifest().get("measure") or {}, "judge").partition("/")[0]
     by = f"{metric} (judge: {judge})" if metric == "pass_rate" and judge else metric
