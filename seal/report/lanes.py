@@ -46,7 +46,7 @@ FIRST = 5
 """Most metrics of the first table of a run, beside those of the user's own."""
 _PREFERRED = ("pass_rate", VERDICT, "recall", "call_f1", "param_acc_gold")
 """Metrics of that table where the benchmark declares none, in its order."""
-_VERDICTS = ("pass_rate", "success", "mission_accuracy", VERDICT)
+_VERDICTS = ("pass_rate", "success", "mission_accuracy", "goal_state", VERDICT)
 """Metrics whose scores say whether a goal is solved, beside those that benchmarks declare."""
 ENOUGH = 0.25
 """Least share of goals that one of these applies to, to be in the short table."""
@@ -422,36 +422,51 @@ def summary_table(run: RunFolder, every: bool = False) -> Grid:
 
 
 def answer_of(run: RunFolder) -> list[str]:
-    """Return in one or two lines what a scored run is known by: who solved how many, between what.
+    """Return in one or two lines how many tasks a scored run solved, between floor and ceiling.
+
+    Where no metric says what is solved, it is the mean of the metric that the run is known by.
 
     Raises:
         DataError: The run has not been scored, or a file is damaged.
     """
-    told, who, summary = _scored(run), model_name(run), run.summary()
-    metric, found = told["metric"], told["headline"]
-    if found.mean is None:
+    lanes, who, summary = lanes_of([run]), model_name(run), run.summary()
+    own = next(lane for lane in lanes if lane.kind == "run")
+    measure = run.manifest().get("measure") or {}
+    bench = None if run.declared().get("success") else run.benchmark()
+    success = run.declared().get("success") if bench is None else bench.success
+    verdicts = [success] if success else _VERDICTS
+    deciding = [name for name in verdicts if _solved(own.estimate(name)) is not None]
+    leading = [name for name in ShortTable(lanes).first if own.estimate(name).mean is not None]
+    metric = next(iter((*deciding[:1], *ranking(leading, own.scales))), None)
+    if metric is None:
         return [f"{who} on {run.pool_name}: no metric that decides has a value"]
-    whole, solved = found.n + found.undefined, found.mean * found.n
-    trials = (run.manifest().get("measure") or {}).get("trials") or 1
+    found = own.estimate(metric)
     tasks = summary.get("tasks", 0) - summary.get("skipped", 0)
-    units = {tasks * trials: "chat", tasks: "task"}
-    unit = units.get(whole, "goal")
-    judge = _identity(run.manifest().get("measure") or {}, "judge").partition("/")[0]
+    units = {tasks * (measure.get("trials") or 1): "chat", tasks: "task"}
+    of = f"{counted(found.n, units.get(found.n + found.undefined, 'goal'))} of {run.pool_name}"
+    judge = _identity(measure, "judge").partition("/")[0]
     by = f"{metric} (judge: {judge})" if metric == "pass_rate" and judge else metric
     figures = f"{found.value_text} {found.interval_text}".strip()
-    counts = metric in (*_VERDICTS, run.declared().get("success"))
-    if counts and abs(solved - round(solved)) < 1e-5 * max(1, found.n):  # means have six decimals
-        said = f"{who} solved {round(solved):,} of {counted(found.n, unit)} of {run.pool_name}"
-        said += f" by {by}: {figures}"
-    else:
-        said = f"{who} on {counted(found.n, unit)} of {run.pool_name}: {by} {figures}"
-    beside = [
-        f"{kind} {number(told[kind])}, {model_name(other)}"
-        for kind, other in run.baselines().items()
-        if told.get(kind) is not None
-    ]
-    said = "; ".join(filter(None, (said, found.lacking_text)))
-    return [said, *(["; ".join(beside)] if beside else [])]
+    said = (
+        f"{who} solved {_solved(found):,} of {of} by {by}: {figures}"
+        if deciding
+        else f"{who} on {of}: {by} {figures}"
+    )
+    beside = "; ".join(
+        f"{lane.kind} {lane.estimate(metric).value_text}, {model_name(lane.run)}"
+        for lane in lanes
+        if lane is not own and lane.estimate(metric).mean is not None
+    )
+    return [*filter(None, ("; ".join(filter(None, (said, found.lacking_text))), beside))]
+
+
+def _solved(found: Estimate) -> int | None:
+    """Return how many scores are 1; None: there is none, or some lie between 0 and 1."""
+    if found.mean is None:
+        return None
+    solved = float(found.mean) * found.n
+    whole = abs(solved - round(solved)) < 1e-5 * max(1, found.n)  # means have six decimals
+    return round(solved) if whole else None
 
 
 # -- Chats and scores of a run as far as they are written, and how one chat ended.
