@@ -22,6 +22,7 @@ from seal.core.records import Record, decode
 from seal.core.text import escaped_json, one_line, printable
 from seal.core.values import json_text as compact_json
 from seal.core.values import json_value
+from seal.experiments.explanation import Explainer
 from seal.report.chat_pages import ChatFacts, annotate, chat_pieces, json_text, task_pieces
 from seal.report.grids import grouped
 from seal.report.lanes import (
@@ -300,8 +301,10 @@ class RunPages:
             found = RecordLookup(path, Score, lambda score: (score.task_id, score.trial))
             self._scores_by_chat[position] = found
         scores = self._scores_by_chat[position].get(key)
-        notes = annotate(self._tasks(position).get(key[0]), chat, scores)
-        told = ChatFacts(self._sights[position], self._seconds[position].get(key))
+        task = self._tasks(position).get(key[0])
+        notes = annotate(task, chat, scores)
+        why = self._explainers[position].of(task, chat, scores) if task and scores else ()
+        told = ChatFacts(self._sights[position], self._seconds[position].get(key), why)
         return chat_pieces(chat, notes, scores, self._decisive, told)
 
     def block(self, key: str) -> str | None:
@@ -357,6 +360,10 @@ class RunPages:
     @cached_property
     def _seconds(self) -> list[dict[Key, float]]:
         return [_seconds_of(lane.run) for lane in self.lanes]
+
+    @cached_property
+    def _explainers(self) -> list[Explainer]:
+        return [Explainer(lane.run) for lane in self.lanes]
 
     @cached_property
     def _sights(self) -> list[Mapping[str, str]]:

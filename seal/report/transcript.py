@@ -20,10 +20,12 @@ from seal.core.call_formats import repairs_of
 from seal.core.files import is_held, opened
 from seal.core.text import counted, folded, one_line, printable
 from seal.core.values import json_value
+from seal.evaluation.attribution import Decided
 from seal.evaluation.goals import decides, state_of
 from seal.evaluation.pass_rates import NAME as PASS_RATE
+from seal.experiments.explanation import Explainer
 from seal.pools.pool import named_one
-from seal.report.chat_pages import Mark, annotate, gold_lines, json_text
+from seal.report.chat_pages import Mark, annotate, cause_text, gold_lines, json_text
 from seal.report.grids import Grid, number
 from seal.report.lanes import (
     DECISIVE,
@@ -88,6 +90,7 @@ def render_transcript(
     fold: int | None = FOLD,
     judge: str = "",
     decisive: Mapping[str, Scale] = DECISIVE,
+    why: Sequence[Decided] = (),
 ) -> Text:
     """Return a whole chat; its `plain` is the same without colours.
 
@@ -101,10 +104,12 @@ def render_transcript(
         fold: Characters of a text that are shown before the rest is folded away; None: all.
         judge: Identity of the judge that gave the pass rate; empty: unknown.
         decisive: Metrics that say whether a goal is solved.
+        why: Of each goal what explains its failure (`seal.experiments.explanation.Explainer`).
     """
     notes = annotate(task, trajectory, scores)
     lines = [
         *heading_lines(trajectory.task_id, trajectory.trial, task),
+        *_cause_lines(why),
         *_offered_lines(trajectory, tools),
         *step_lines(trajectory.steps, fold, notes.marks),
         *ending_lines(trajectory, scores, judge, decisive),
@@ -132,6 +137,17 @@ def heading_lines(task_id: str, trial: int, task: Task | None) -> Iterator[Line]
         yield f"goal {position}: {goal.text}", "bold"
         for line in gold_lines(goal):
             yield f"  gold {line}", "dim"
+
+
+def _cause_lines(why: Sequence[Decided]) -> Iterator[Line]:
+    """Yield the first stage at which each failed goal failed, with the evidence."""
+    for goal, (_, cause) in enumerate(why):
+        if cause is not None:
+            place = "" if cause.step is None else f", step {cause.step}"
+            yield (
+                f"goal {goal} failed: {cause_text(cause)}{place}: {cause.said}",
+                COLOURS["unsolved"],
+            )
 
 
 def step_lines(
@@ -339,26 +355,36 @@ def find_task(run: RunFolder, wanted: str) -> Task:
 
 
 def outcome_table(run: RunFolder) -> Grid:
-    """Return the run's tasks: id, goal, outcome, stop reason, number of calls.
+    """Return the run's tasks: id, goal, outcome, why it failed, number of calls.
 
-    Under the goal of a task that failed stands the start of its error.
+    Under the goal of a task that failed stands the start of its error. Of several failed goals the
+    first one is explained. Where none is, the stop reason stands there, unless all is well.
     """
-    goals = {t.id: one_line(t.goals[0].text, 60) if t.goals else "" for t in run.tasks()}
+    goals = {t.id: one_line(t.goals[0].text, 45) if t.goals else "" for t in run.tasks()}
     decisive = decisive_of([run])
-    scores = by_chat(scores_so_far(run, decisive))
+    explainer = Explainer(run) if run.is_scored else None
+    reads = {*decisive, *(explainer.reads if explainer else ())}
+    scores = by_chat(scores_so_far(run, reads))
+    tasks = {task.id: task for task in run.tasks()} if explainer else {}
     rows: list[tuple[str, ...]] = []
     for chat in trajectories_so_far(run):
-        label = outcome_label(chat.failed, scores.get((chat.task_id, chat.trial), ()), decisive)
+        own = scores.get((chat.task_id, chat.trial), [])
+        label = outcome_label(chat.failed, own, decisive)
+        task = tasks.get(chat.task_id)
+        told = explainer.of(task, chat, own) if explainer and task else []
+        cause = next((cause for _, cause in told if cause is not None), None)
         failed = next((stop.error for stop in chat.stops if stop.error), "")
         error = f"\n{one_line(failed, 72)}" if failed else ""
         stop = chat.stops[-1].reason if chat.stops else ""
         goal = f"{goals.get(chat.task_id, '')}{error}"
         calls = str(sum(1 for _ in chat.calls()))
-        rows.append((chat.task_id, str(chat.trial), goal, label, stop, calls))
+        fine = label == "solved" and stop == "done"
+        why = cause_text(cause) if cause else "" if fine else stop
+        rows.append((chat.task_id, str(chat.trial), goal, label, why, calls))
     several_trials = any(trial != "0" for _, trial, *_ in rows)
     played = {task_id for task_id, *_ in rows}
     rows += [(id, "", goals[id], "unfinished", "", "") for id in goals if id not in played]
-    columns: tuple[str, ...] = ("task", "trial", "goal", "outcome", "stop", "calls")
+    columns: tuple[str, ...] = ("task", "trial", "goal", "outcome", "why", "calls")
     if not several_trials:
         columns, *rows = ((row[0], *row[2:]) for row in (columns, *rows))
     return Grid("", columns, rows, names=len(columns) - 1, colours=COLOURS)
@@ -466,7 +492,8 @@ def _transcript(run: RunFolder, task: Task, trial: int, fold: int | None) -> Any
         raise UsageError(f"task {task.id!r} has no trial {trial}; {hint}")
     scores = [s for s in scores_so_far(run) if (s.task_id, s.trial) == (task.id, trial)]
     judge = str(run.manifest().get("measure", {}).get("judge", {}).get("judge", ""))
-    return render_transcript(task, found, run.tools(), scores, fold, judge, decisive_of([run]))
+    why = Explainer(run).of(task, found, scores) if run.is_scored else ()
+    return render_transcript(task, found, run.tools(), scores, fold, judge, decisive_of([run]), why)
 
 
 # -- The chats that are being played, a line each, as their last step tells.
