@@ -71,11 +71,18 @@ def view_command(
     trial: int = option(0, "Trial of the task to show."),
     follow: bool = flag("Print chats as they grow."),
     full: bool = flag("Do not shorten long texts."),
+    json: bool = JSON,
 ) -> int:
     """List a run's tasks, or show who said what to whom in one chat."""
-    from seal.report.transcript import FOLD, view
+    from seal.report.transcript import FOLD, view, view_record
     from seal.runs.run import RunFolder
 
+    if json:
+        if follow:
+            raise UsageError("--follow prints as it comes: leave out --json")
+        with output(json) as result:
+            result.result(view_record(RunFolder.open(run), task, trial))
+        return 0
     fold = None if full else FOLD
     console = new_console()
     view(RunFolder.open(run), task, trial, follow, out=console, fold=fold)

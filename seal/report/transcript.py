@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from seal.core import Scale, Score, Step, Task, Tool, ToolCall, ToolResult, Trajectory, UsageError
 from seal.core.call_formats import repairs_of
 from seal.core.files import is_held, opened
+from seal.core.records import to_plain
 from seal.core.text import counted, folded, one_line, printable
 from seal.core.values import json_value
 from seal.evaluation.attribution import Decided
@@ -483,7 +484,33 @@ class Follower:
         return summary.stat().st_mtime_ns >= chats.stat().st_mtime_ns
 
 
-def _transcript(run: RunFolder, task: Task, trial: int, fold: int | None) -> Any:
+def view_record(run: RunFolder, task_id: str | None = None, trial: int = 0) -> dict[str, Any]:
+    """Return what `view` shows as a record for JSON: the list of tasks, or one chat.
+
+    Of the list it is `tasks`, each with the columns of the table. Of a chat it is `task`,
+    `trajectory`, `scores` and `failed`: goal, stage, cause, said and step of each failed goal.
+
+    Raises:
+        UnknownNameError, UsageError: As for `view`.
+    """
+    if task_id is None:
+        grid = outcome_table(run)
+        return {"tasks": [dict(zip(grid.columns, row, strict=True)) for row in grid.rows]}
+    task = find_task(run, task_id)
+    found, scores, why = _chat(run, task, trial)
+    failed = [
+        {"goal": goal} | {name: getattr(cause, name) for name in ("stage", "cause", "said", "step")}
+        for goal, (_, cause) in enumerate(why)
+        if cause is not None
+    ]
+    shown = to_plain({"task": task, "trajectory": found, "scores": scores})
+    return {**shown, "failed": failed}
+
+
+def _chat(
+    run: RunFolder, task: Task, trial: int
+) -> tuple[Trajectory, list[Score], Sequence[Decided]]:
+    """Return a chat with its scores, and of each goal what explains its failure."""
     played = [chat for chat in trajectories_so_far(run) if chat.task_id == task.id]
     found = next((chat for chat in reversed(played) if chat.trial == trial), None)
     if found is None:
@@ -491,8 +518,12 @@ def _transcript(run: RunFolder, task: Task, trial: int, fold: int | None) -> Any
         hint = f"played: trial {trials}" if trials else "it has not been played yet; try --follow"
         raise UsageError(f"task {task.id!r} has no trial {trial}; {hint}")
     scores = [s for s in scores_so_far(run) if (s.task_id, s.trial) == (task.id, trial)]
+    return found, scores, Explainer(run).of(task, found, scores) if run.is_scored else ()
+
+
+def _transcript(run: RunFolder, task: Task, trial: int, fold: int | None) -> Any:
+    found, scores, why = _chat(run, task, trial)
     judge = str(run.manifest().get("measure", {}).get("judge", {}).get("judge", ""))
-    why = Explainer(run).of(task, found, scores) if run.is_scored else ()
     return render_transcript(task, found, run.tools(), scores, fold, judge, decisive_of([run]), why)
 
 

@@ -1,4 +1,5 @@
 import io
+import json
 import threading
 from contextlib import ExitStack
 
@@ -9,7 +10,7 @@ from rich.console import Console
 from seal.core import DataError, UnknownNameError, UsageError, write_records
 from seal.core.files import Lock
 from seal.core.records import encode, to_plain
-from seal.report.transcript import Follower, find_task, outcome_table, view
+from seal.report.transcript import Follower, find_task, outcome_table, view, view_record
 
 
 def seen(run, *arguments, **options):
@@ -269,3 +270,12 @@ def test_a_file_without_end_in_a_run_is_refused(scored_run, name):
     (scored_run.path / name).symlink_to("/dev/zero")
     with pytest.raises(DataError, match=f"{name}: it is a device, and no file"):
         seen(scored_run)
+
+
+def test_the_list_and_a_chat_are_told_as_json(scored_run):
+    tasks = view_record(scored_run)["tasks"]
+    assert [task["outcome"] for task in tasks] == ["solved", "unsolved", "error"]
+    told = json.loads(json.dumps(view_record(scored_run, "own/b")))
+    assert set(told) == {"task", "trajectory", "scores", "failed"}
+    ((goal, stage),) = [(each["goal"], each["stage"]) for each in told["failed"]]
+    assert (goal, told["task"]["id"]) == (0, "own/b") and stage.replace("_", " ") in tasks[1]["why"]
