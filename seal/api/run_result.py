@@ -250,7 +250,7 @@ class Run(Estimates, Framed, Shown):
         played = (note for other in baselines for note in gold_notes(other.summary()))
         notes = dict.fromkeys((*outcome_notes(self.summary), *played))
         short = ShortTable(lanes_of([self.folder]))
-        foot = (*short.gaps(short.first), *notes, *errors, *crashes, f"folder: {self.folder.path}")
+        foot = (*short.first_gaps(), *notes, *errors, *crashes, f"folder: {self.folder.path}")
         return Glance(summary_table(self.folder)._replace(title=self._title()), foot)
 
     def _title(self) -> str:

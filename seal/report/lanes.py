@@ -326,12 +326,10 @@ class ShortTable:
 
         Args:
             shown: The rows that a reader sees; None: all of them. What only concerns others is left
-                out, and their number is told.
+                out.
         """
         yield from task_notes(self._lanes)
         valued = {name: row for name, row in self.valued.items() if shown is None or name in shown}
-        if more := len(self.valued) - len(valued):
-            yield f"{counted(more, 'more metric')}: --all-metrics, or the report"
         by_reason: dict[str, list[str]] = {}
         for metric in self.metrics:
             if metric not in self.valued and metric not in _OF_SOME:
@@ -351,6 +349,12 @@ class ShortTable:
         yield from scale_notes(valued, self.scales)
         if shown is None and not self._chosen and not self._headline:
             yield from self._few()
+
+    def first_gaps(self) -> Iterator[str]:
+        """Yield what `gaps` tells of the first rows, and how many others there are."""
+        if more := len(self.valued) - len(self.first):
+            yield f"{counted(more, 'more metric')}: --all-metrics, or the report"
+        yield from self.gaps(self.first)
 
     def _few(self) -> Iterator[str]:
         """Yield the metrics that the table leaves out though a lane has a value of them."""

@@ -75,7 +75,7 @@ def summary_notes(run: RunFolder, every: bool = False) -> list[str]:
     summary = run.summary()
     lines = [
         _counts(summary),
-        *short.gaps(None if every else short.first),
+        *(short.gaps() if every else short.first_gaps()),
         *_users(run, summary),
         *outcome_notes(summary),
         *(note for lane in run.baselines().values() for note in gold_notes(lane.summary())),
