@@ -14,7 +14,8 @@ from seal.core import DataError, Scale, Task, UnknownNameError, UsageError, clus
 from seal.core.arrays import Floats, NDArray, np
 from seal.core.files import opened
 from seal.core.records import SCHEMAS
-from seal.core.values import json_value
+from seal.core.text import one_line
+from seal.core.values import json_text, json_value
 from seal.evaluation.goals import RATE
 from seal.evaluation.significance import ALPHA, POWER
 from seal.experiments.judging import win_rate
@@ -115,6 +116,7 @@ def study(
             "power": POWER,
         },
         "differs": differs,
+        "varied": varied_settings(runs),
         "runs": [rows[name] for name in runs],
         "pairs": pairs,
         "comparisons": entries,
@@ -377,6 +379,39 @@ def named_runs(paths: Sequence[Path]) -> dict[str, RunFolder]:
     for run in runs:
         check_whole(run)
     return dict(zip(shortest_names(paths), runs, strict=True))
+
+
+_DIGESTS = ("versions", "prompts")
+"""Parts of a system that no setting names, or that nobody reads."""
+
+
+def varied_settings(runs: Mapping[str, RunFolder]) -> dict[str, dict[str, str]]:
+    """Return the settings of the systems that differ: name to run to value, as text."""
+    systems = {name: run.manifest().get("system") or {} for name, run in runs.items()}
+    settings = dict.fromkeys(name for system in systems.values() for name in system)
+    found = {}
+    for setting in settings:
+        values = {name: _value_text(system.get(setting)) for name, system in systems.items()}
+        if setting not in _DIGESTS and len({*values.values()}) > 1:
+            found[setting] = values
+    return found
+
+
+def _value_text(value: Any) -> str:
+    """Return a setting's value in short; of a model, which is a record, its name."""
+    if isinstance(value, Mapping) and "model" in value and len(value) == 1:
+        value = value["model"]
+    text = value if isinstance(value, str) else json_text(value)
+    return one_line(text, 60) or "none"
+
+
+def varied_text(varied: Mapping[str, Mapping[str, str]]) -> str:
+    """Return what was varied in one line: `varied: top_k 3 (a), 5 (b)`; empty: nothing."""
+    told = [
+        f"{setting} {', '.join(f'{value} ({name})' for name, value in values.items())}"
+        for setting, values in varied.items()
+    ]
+    return f"varied: {'; '.join(told)}" if told else ""
 
 
 def shortest_names(paths: Sequence[Path]) -> list[str]:

@@ -22,6 +22,7 @@ from seal.core.records import Record, decode
 from seal.core.text import escaped_json, one_line, printable
 from seal.core.values import json_text as compact_json
 from seal.core.values import json_value
+from seal.experiments.comparison import varied_settings, varied_text
 from seal.experiments.explanation import Explainer
 from seal.report.chat_pages import ChatFacts, annotate, chat_pieces, json_text, task_pieces
 from seal.report.grids import grouped
@@ -139,6 +140,7 @@ class RunPages:
             for place, (section, body) in listed
             if body is None or body.strip()
         ]
+        labels = [lane.label for lane in self.lanes if lane.kind == "run"]
         return stream(
             "page.html",
             title=self.title,
@@ -148,6 +150,7 @@ class RunPages:
             early=[each for each in shown if each[1] in EARLY],
             sections=[each for each in shown if each[1] not in EARLY],
             differences=measure_differences(self.runs),
+            settings=varied_text(varied_settings(dict(zip(labels, self.runs, strict=True)))),
             varied=self.varied,
             manifests=[(model_name(run), _manifest_parts(run)) for run in self.runs],
             warnings=list(self._warnings()),
