@@ -386,22 +386,35 @@ _DIGESTS = ("versions", "prompts")
 
 
 def varied_settings(runs: Mapping[str, RunFolder]) -> dict[str, dict[str, str]]:
-    """Return the settings of the systems that differ: name to run to value, as text."""
-    systems = {name: run.manifest().get("system") or {} for name, run in runs.items()}
-    settings = dict.fromkeys(name for system in systems.values() for name in system)
-    found = {}
-    for setting in settings:
-        values = {name: _value_text(system.get(setting)) for name, system in systems.items()}
-        if setting not in _DIGESTS and len({*values.values()}) > 1:
+    """Return the settings of the systems that differ: name to run to value, as text.
+
+    A part of a setting is named `roles.checker`. Of settings with the same values the first counts.
+    """
+    systems = {name: dict(_parts(run.manifest().get("system") or {})) for name, run in runs.items()}
+    found: dict[str, dict[str, str]] = {}
+    for setting in dict.fromkeys(name for system in systems.values() for name in system):
+        values = {name: system.get(setting, "none") for name, system in systems.items()}
+        if len({*values.values()}) > 1 and values not in found.values():
             found[setting] = values
     return found
 
 
-def _value_text(value: Any) -> str:
-    """Return a setting's value in short; of a model, which is a record, its name."""
-    if isinstance(value, Mapping) and "model" in value and len(value) == 1:
-        value = value["model"]
-    text = value if isinstance(value, str) else json_text(value)
+def _parts(system: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the settings of a system and the parts of those that have some, as texts."""
+    for name, value in system.items():
+        if name in _DIGESTS:
+            continue
+        if isinstance(value, Mapping):
+            yield from (
+                (name if part == name else f"{name}.{part}", _short(value[part])) for part in value
+            )
+        else:
+            yield name, _short(value)
+
+
+def _short(value: Any) -> str:
+    """Return a value in short; of the user's own code its name, without the digest."""
+    text = value.partition("#")[0] if isinstance(value, str) else json_text(value)
     return one_line(text, 60) or "none"
 
 
