@@ -430,9 +430,9 @@ def _api_table(runs: Mapping[str, Counted]) -> Markup | None:
 # -- The tables of DialogTool, of a run or of a pool.
 #
 # Source: DialogTool, Tables 1, 2 and 6 (counts), 3 (the six tasks), 4 (errors of awareness and
-# selection), 5 (by turns of the dialogue), 7 (actions) and 8 (errors of arguments). Figures 3, 4, 13
-# and 14 are drawn without numbers. Table 1 marks of each benchmark whether tools are created,
-# selected and executed; these three marks are lost in the text at hand.
+# selection), 5 (by turns of the dialogue), 7 (actions) and 8 (errors of arguments). Figures 3, 4,
+# 13 and 14 show no number. Table 1 marks of each benchmark whether tools are created, selected and
+# executed; these three marks are lost in the text at hand.
 
 _IMPORT = "seal import dialogtool SOURCE --out POOL"
 _WHY = {"": f"{_IMPORT}; beside_paper in its import.json says why counts differ"}
