@@ -9,6 +9,8 @@ import pytest
 
 import seal
 from seal.cli.dispatch import main
+from seal.pools.counts import environments_of
+from seal.pools.lookup import open_pool
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +111,52 @@ def test_a_run_of_the_phone_stands_in_every_table_of_its_paper(
     assert size["figures"]["Tools"] == 34
     (asked,) = (row for row in tables["table-1"]["rows"] if row["whose"] == "here")
     assert set(asked["figures"]) == {"State Dependency", "Conversational", "Interactive"}
+
+
+def test_an_environment_has_one_similarity_of_names(
+    runs: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+    shutil.copytree(runs / "toolscan-sample", run)
+    pool = open_pool("toolscan-sample")
+    counted = {one.name: one.similarity_strict for one in environments_of(pool)}
+
+    def shown() -> dict[str, Any]:
+        words = (run, "--table", "figure-similarity", "--json")
+        (table,) = json.loads(told(capsys, "toolscan", *words))["tables"]
+        return {row["name"]: row["figures"].get("J_avg strict") for row in table["rows"]}
+
+    found = shown()
+    assert found == {name: pytest.approx(counted[name]) for name in found}
+    manifest = json.loads((run / "run.json").read_bytes())
+    del manifest["pseudo_actions"]  # as earlier versions wrote it
+    (run / "run.json").write_text(json.dumps(manifest))
+    assert set(shown().values()) <= {None}
+
+
+def test_dialogues_are_counted_in_the_tasks_that_are_there(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    pool = tmp_path / "pool"
+    shutil.copytree(open_pool("dialogtool-sample").folder, pool)
+    lines = (pool / "tasks.jsonl").read_bytes().splitlines(keepends=True)
+    some = [line for line in lines if json.loads(line).get("metadata", {}).get("turns")][:5]
+    (pool / "tasks.jsonl").write_bytes(b"".join(some))
+    found = json.loads(told(capsys, "dialogtool", pool, "--json"))
+    (table,) = (each for each in found["tables"] if each["name"] == "table-2")
+    ours = {row["name"]: row["figures"] for row in table["rows"] if row["whose"] == "pool"}
+    assert set(ours["# of Dialogues"].values()) == {5}
+    turns = sum(json.loads(line)["metadata"]["turns"] for line in some)
+    assert set(ours["# of Turns"].values()) == {turns}
+
+
+def test_missions_of_another_benchmark_stand_in_the_table_of_data_sets(
+    runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = json.loads(told(capsys, "mmtb", runs / "sample", "--json"))
+    assert [each["name"] for each in found["tables"]] == ["table-1"]
+    ours = found["tables"][0]["rows"][-1]
+    assert (ours["whose"], ours["figures"]["missions"] > 0) == ("here", True)
 
 
 def test_a_folder_that_is_given_twice_stands_once(
