@@ -22,6 +22,7 @@ from seal.core.registry import name_of
 from seal.core.text import THEIRS, counted, printable
 from seal.core.values import digest
 from seal.pools.benchmark import FUNCTION, benchmark_options, part_of
+from seal.pools.importer import PSEUDO_ACTIONS
 from seal.pools.importer import REGISTRY as BENCHMARKS
 from seal.pools.pool import StoredPool, told_of
 from seal.retrievers.build import files_digest
@@ -296,6 +297,8 @@ def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -
         "origins": {name: by for name, by in settings.origins.items() if name != "hooks"},
     }
     every = {"measure": measure, "system": system, "warnings": warnings}
+    if PSEUDO_ACTIONS in pool.report:
+        every[PSEUDO_ACTIONS] = pool.report[PSEUDO_ACTIONS]
     folder.write_json("run.json", every | {name: part for name, part in some.items() if part})
     return warnings
 
