@@ -30,6 +30,7 @@ from seal.core.conditions import USER, tells_user
 from seal.core.facts import Record, plain_stems, stem
 from seal.core.quantities import WEEKDAYS, Day, Quantity, Time, read
 from seal.core.statements import MOMENTS, leaves
+from seal.core.table_versions import Version
 from seal.core.telling import PHONE
 from seal.core.text import deed_forms, deeds_of, role, singular, word_list, words
 from seal.core.values import json_text
@@ -122,6 +123,7 @@ class _Seen:
         self._calls: dict[str, Any] = {}
         self._now: tuple[set[str], set[str]] | None = None
         self._spared: list[tuple[set[str], set[str]]] | None = None
+        self._shifts: list[tuple[datetime, datetime]] | None = None
 
     def add(self, step: Step) -> None:
         """Take in a step."""
@@ -170,7 +172,7 @@ class _Seen:
                 (self.ups if leaf > 0 else self.downs).add(Decimal(str(abs(leaf))))
 
     def _show(self, state: Tables) -> None:
-        self._now, self._spared, first = None, None, not self.tables
+        self._now, self._spared, self._shifts, first = None, None, None, not self.tables
         for name, rows in state.items():
             before, self.tables[name] = self.tables.get(name), rows
             if before is None:
@@ -179,9 +181,8 @@ class _Seen:
                 continue
             sizes = len(rows) - len(before)
             self.changed[name].add("grown" if sizes > 0 else "shrunk" if sizes else "other")
-            now, then = ({json_text(row): row for row in held} for held in (rows, before))
-            fresh = [now[key] for key in now.keys() - then.keys()]
-            gone = [then[key] for key in then.keys() - now.keys()]
+            now, then = Version.of(rows), Version.of(before)
+            fresh, gone = _new_in(now, then), _new_in(then, now)
             became = "add" if sizes > 0 else "remove" if sizes else "change"
             self.moved[name, became] += abs(sizes) or len(fresh)
             self.lost[name] += gone
@@ -236,15 +237,20 @@ class _Seen:
     @property
     def shifts(self) -> list[tuple[datetime, datetime]]:
         """Of each row with a text that has another moment than before: that, and the new one."""
-        return [
-            (before, after)
-            for table, lost in self.lost.items()
-            for old, row in product(lost, self.tables[table])
-            if any(cell == row.get(name) and " " in str(cell) for name, cell in old.items())
-            for name, cell in old.items()
-            if cell != row.get(name) and not name.startswith("creat")
-            if (before := self.known.moment(cell)) and (after := self.known.moment(row.get(name)))
-        ]
+        if self._shifts is None:
+            moment = self.known.moment
+            self._shifts = [
+                (before, after)
+                for table, lost in self.lost.items()
+                for old in lost
+                if any(moment(cell) for cell in old.values())
+                for row in self.tables[table]
+                if any(cell == row.get(name) and " " in str(cell) for name, cell in old.items())
+                for name, cell in old.items()
+                if cell != row.get(name) and not name.startswith("creat")
+                if (before := moment(cell)) and (after := moment(row.get(name)))
+            ]
+        return self._shifts
 
     def is_touched(self, word: str) -> bool:
         """Tell whether a call did something to one of whom a word is the name."""
@@ -272,6 +278,12 @@ _OF_SWITCHES = frozenset(["service", "mode", "status", "enabled", "is"])
 
 def _key(value: Any) -> str:
     return "".join(words(str(value)))
+
+
+def _new_in(table: Version, other: Version) -> list[Row]:
+    """Return the rows of a table, each once, as which none of another is written."""
+    rows = {json_text(row): row for row in table.apart(other)}
+    return [row for row in rows.values() if other.lacks(row)]
 
 
 def _keys_of(row: Row) -> set[str]:
