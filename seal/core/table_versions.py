@@ -373,27 +373,37 @@ def pieces(before: Sequence[Plain], after: Sequence[Plain]) -> list[Any]:
 
     Each row of before is in one range at most, in linear time.
     """
-    start, end = _ends(before, after)
-    left = before[start : len(before) - end]
+    shorter = min(len(before), len(after))
+    start = _same(before, after)
+    end = min(_same(before[::-1], after[::-1]), shorter - start)
+    left, right = before[start : len(before) - end], after[start : len(after) - end]
+    pairs = zip(left, right, strict=True) if len(left) == len(right) else ()
+    stay = {at for at, (row, other) in enumerate(pairs) if row is other or is_same(row, other)}
+    places: dict[bytes, deque[int]] = {}
+    for at, row in enumerate(left):
+        if at not in stay:
+            places.setdefault(json_bytes(row), deque()).append(at)
     found: list[Any] = [[0, start]] if start else []
-    stays = set(map(id, after[start : len(after) - end]))
-    places: dict[int | bytes, deque[int]] = {}
-    for place, row in enumerate(left, start):
-        key = id(row) if id(row) in stays else json_bytes(row)
-        places.setdefault(key, deque()).append(place)
-    for row in after[start : len(after) - end]:
-        at = places.get(id(row)) or places.get(json_bytes(row))
-        if at:
-            place = at.popleft()
-            if found and isinstance(found[-1], list) and found[-1][1] == place:
-                found[-1][1] += 1
-            else:
-                found.append([place, place + 1])
-        else:
+    for at, row in enumerate(right):
+        known = deque([at]) if at in stay else places.get(json_bytes(row))
+        if not known:
             found.append(row)
+            continue
+        place = start + known.popleft()
+        if found and isinstance(found[-1], list) and found[-1][1] == place:
+            found[-1][1] += 1
+        else:
+            found.append([place, place + 1])
     if end:
         found.append([len(before) - end, len(before)])
     return found
+
+
+def _same(before: Sequence[Plain], after: Sequence[Plain]) -> int:
+    """Return how many rows at the beginning are written alike."""
+    shorter = min(len(before), len(after))
+    apart = compress(count(), map(is_not, before, after))
+    return next((at for at in apart if not is_same(before[at], after[at])), shorter)
 
 
 def joined(

@@ -83,11 +83,8 @@ def outdated(
     for name, rows in lost.items():
         texts = {cell for row in rows for cell in row.values() if type(cell) is str}
         before = {cell for cell in texts if PHONE.fullmatch(cell)}
-        held = (
-            {cell for row in tables[name] for cell in row.values() if type(cell) is str}
-            if before
-            else before
-        )
+        now = tables[name] if before else ()
+        held = {cell for row in now for cell in row.values() if type(cell) is str}
         gone += before - held
     for found in PHONE.finditer(text) if gone and _GONE.search(text) is None else ():
         told = [one[0].lower() for one in _WHICH.finditer(text[: found.start()][-_NEAR_PHONE:])]
