@@ -12,7 +12,7 @@ from hashlib import blake2b
 from itertools import compress, count, islice
 from operator import is_not
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from seal.core.errors import DataError, shortened
 from seal.core.files import AtomicFile, content_of
@@ -27,6 +27,8 @@ Fill = Callable[[Row], Row]
 Keys = MutableMapping[int, tuple[Row, bytes, bytes]]
 """Row, its canonical JSON, and that of what is not absent in it; the rows themselves are kept, else
 their identities might become others'."""
+
+Made = TypeVar("Made")
 
 _NO_REFERENCES = 2
 """Version of marshal's format in which parts are not shared."""
@@ -45,6 +47,7 @@ class Version(list[Plain]):
         self.keys: Keys = {} if keys is None else keys
         self.kept: dict[Path, str] = {}
         """Folder to the name under which it holds these rows (`TableWriter`)."""
+        self._made: dict[Callable[[Version], Any], Any] = {}
 
     @classmethod
     def of(cls, table: Sequence[Row]) -> Version:
@@ -73,6 +76,13 @@ class Version(list[Plain]):
     def distinct(self) -> bool:
         """True only where no two rows are the same, whatever stands for absent values."""
         return len(self._alike) == len(self)
+
+    def once(self, made: Callable[[Version], Made]) -> Made:
+        """Return what is made of the table, which is made once."""
+        if made not in self._made:
+            self._made[made] = made(self)
+        found: Made = self._made[made]
+        return found
 
     @cached_property
     def written(self) -> bytes:
@@ -201,21 +211,26 @@ class SharedRows:
         """Return the same rows, likewise."""
         return self
 
-    def row(self, row: Plain, made: Callable[[Plain], Plain]) -> Plain:
-        """Return the row that is known and is this one to the letter, else one that is made of it.
+    def rows(self, rows: Iterable[Plain], made: Callable[[Plain], Plain]) -> list[Plain]:
+        """Return the rows that are known and are these to the letter, else what is made of these.
 
         1 is neither True nor 1.0, and maps of another order are others.
         """
-        try:
-            spelled = json_bytes(row)
-        except TypeError:  # it has what is no JSON
-            return made(row)
-        for rows in (self._spelled, self._begun.spelled):
-            found = rows.get(spelled)
-            if found is not None and (found is row or found == row):
-                return found
-        new = self._spelled[spelled] = made(row)
-        return new
+        found = []
+        begun, new = self._begun.spelled, self._spelled
+        for row in rows:
+            try:
+                spelled = json_bytes(row)
+            except TypeError:  # it has what is no JSON
+                found.append(made(row))
+                continue
+            known = begun.get(spelled)
+            if known is None or known != row:
+                known = new.get(spelled)
+            if known is None or known != row:
+                known = new[spelled] = made(row)
+            found.append(known)
+        return found
 
     def version(self, rows: Sequence[Plain]) -> Version:
         """Return the version of these very rows: always the same object."""
@@ -320,8 +335,7 @@ class TableReader:
             shared = self._shared.get(name)
             if shared is None:
                 shared = self._shared[name] = SharedRows(Version.of(before))
-            rows = joined(before, told["pieces"], lambda row: shared.row(row, lambda new: new))
-            return shared.version(rows)
+            return shared.version(joined(before, told["pieces"], shared))
         raise DataError(f"expected a list of rows, a beginning or pieces, got {shortened(told)}")
 
     def _beginning(self, name: Any) -> Version:
@@ -406,15 +420,13 @@ def _same(before: Sequence[Plain], after: Sequence[Plain]) -> int:
     return next((at for at in apart if not is_same(before[at], after[at])), shorter)
 
 
-def joined(
-    before: Sequence[Plain], told: Any, made: Callable[[Plain], Plain] = lambda row: row
-) -> list[Plain]:
+def joined(before: Sequence[Plain], told: Any, shared: SharedRows | None = None) -> list[Plain]:
     """Return the rows that pieces tell of.
 
     Args:
         before: The table of which ranges are told.
         told: As `pieces` gives them; of a file, they may be anything.
-        made: Takes in a new row.
+        shared: Knows rows of the table that a new one may be equal to.
 
     Raises:
         DataError: They are no pieces of the table.
@@ -425,7 +437,7 @@ def joined(
     kept = 0
     for piece in told:
         if isinstance(piece, dict):
-            rows.append(made(piece))
+            rows += [piece] if shared is None else shared.rows([piece], dict)
             continue
         is_range = isinstance(piece, list) and [*map(type, piece)] == [int, int]
         if not is_range or not 0 <= piece[0] <= piece[1] <= len(before):

@@ -215,25 +215,31 @@ class World:
         """
         before, rows = self._rows(table), list(rows)
         self._check_columns(table, rows)
-        known, shared = before.identities, self._shared[table]
-        own = [row if id(row) in known else shared.row(row, copied) for row in rows]
-        self._tables = {**self._tables, table: shared.version(own)}
+        shared = self._shared[table]
+        if not before.identities.isdisjoint(map(id, rows)):  # as `table` gives them
+            known = before.identities
+            new = iter(shared.rows([row for row in rows if id(row) not in known], copied))
+            rows = [row if id(row) in known else next(new) for row in rows]
+        else:
+            rows = shared.rows(rows, copied)
+        self._tables = {**self._tables, table: shared.version(rows)}
 
     def add(self, table: str, row: Row) -> None:
         """Add a row at the end of a table; errors are those of `put`."""
         before = self._rows(table)
         self._check_columns(table, [row])
         shared = self._shared[table]
-        after = shared.version([*before, shared.row(row, copied)])
+        after = shared.version([*before, *shared.rows([row], copied)])
         self._tables = {**self._tables, table: after}
 
     def _check_columns(self, table: str, rows: Iterable[Row]) -> None:
         columns = self._columns.get(table)
         if not columns:
             return
+        known = frozenset(columns)
         for row in rows:
-            for column in row:
-                if column not in columns:
+            for column in () if known.issuperset(row) else row:
+                if column not in known:
                     known = ", ".join(columns)
                     raise UnknownColumnError(
                         f"the table {table!r} has no column {column!r}; it has: {known}"

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from itertools import islice, product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seal.core.cells import with_meanings
 from seal.core.clauses import Clause, Predicate, Sentence, sentences_of
@@ -164,7 +164,7 @@ class _Seen:
         for row in rows:
             held_in = {tuple(words(n)): c for n, c in row.items() if type(c) in (int, float)}
             self.numbers.append({name: Decimal(str(cell)) for name, cell in held_in.items()})
-            self._index(row, is_found=True)
+            self._index([_named(row)], is_found=True)
             is_text = any(str(cell).count(" ") > 1 for cell in row.values())
             self.has_text, self.has_news = self.has_text or is_text, self.has_news or is_text
         for name, leaf in leaves(step.result.value):
@@ -176,8 +176,8 @@ class _Seen:
         for name, rows in state.items():
             before, self.tables[name] = self.tables.get(name), rows
             if before is None:
-                for row in rows if len(rows) <= _LARGE else ():
-                    self._index(row)
+                if len(rows) <= _LARGE:
+                    self._index(Version.of(rows).once(_named_rows))
                 continue
             sizes = len(rows) - len(before)
             self.changed[name].add("grown" if sizes > 0 else "shrunk" if sizes else "other")
@@ -187,22 +187,20 @@ class _Seen:
             self.moved[name, became] += abs(sizes) or len(fresh)
             self.lost[name] += gone
             self.gone[name] |= {key for row in gone for key in _keys_of(row)}
+            self._index(map(_named, (*fresh, *gone)))
             for one in (*fresh, *gone):
-                self._index(one)
                 self.touched |= _keys_of(one)
                 self.touched |= {word for _, leaf in leaves(one) for word in words(str(leaf))}
         self.begun = self.switches() if first else self.begun
 
-    def _index(self, row: Row, is_found: bool = False) -> None:
-        keys = frozenset(_keys_of(row))
-        for word in _named_by(row):
-            self.rows[word].add(keys)
-        for cell in row.values():
-            if isinstance(cell, str) and " " in cell and _NAME.fullmatch(cell):
-                first, *others = _NAME_WORD.findall(cell.lower())
-                self.names[first] |= {*others}
-        if is_found:
-            self.found.add(keys)
+    def _index(self, rows: Iterable[_Named], is_found: bool = False) -> None:
+        for row in rows:
+            for word in row.words:
+                self.rows[word].add(row.keys)
+            for first, others in row.names:
+                self.names[first] |= others
+            if is_found:
+                self.found.add(row.keys)
 
     @property
     def now(self) -> tuple[set[str], set[str]]:
@@ -278,6 +276,26 @@ _OF_SWITCHES = frozenset(["service", "mode", "status", "enabled", "is"])
 
 def _key(value: Any) -> str:
     return "".join(words(str(value)))
+
+
+class _Named(NamedTuple):
+    """What a row is known and named by."""
+
+    keys: frozenset[str]
+    words: tuple[str, ...]
+    names: tuple[tuple[str, frozenset[str]], ...]
+    """First word of each name of several to those that follow it."""
+
+
+def _named(row: Row) -> _Named:
+    cells = (cell for cell in row.values() if isinstance(cell, str) and " " in cell)
+    names = (_NAME_WORD.findall(cell.lower()) for cell in cells if _NAME.fullmatch(cell))
+    parted = tuple((first, frozenset(others)) for first, *others in names)
+    return _Named(frozenset(_keys_of(row)), tuple(_named_by(row)), parted)
+
+
+def _named_rows(table: Version) -> tuple[_Named, ...]:
+    return tuple(map(_named, table))
 
 
 def _new_in(table: Version, other: Version) -> list[Row]:

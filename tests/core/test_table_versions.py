@@ -50,7 +50,7 @@ def chat_of(rng: random.Random, share: bool) -> Trajectory:
         for name in rng.sample(sorted(tables), rng.randrange(3)):
             rows = altered(rng, tables[name])
             if share:
-                rows = shared[name].version([shared[name].row(row, dict) for row in rows])
+                rows = shared[name].version(shared[name].rows(rows, dict))
             changed[name] = rows
         tables = {**tables, **changed}
         steps.append(Step(number, "agent", "user", "Done", state=changed or None))
@@ -161,11 +161,12 @@ def test_a_short_file_tells_of_no_endless_table() -> None:
 def test_equal_rows_and_versions_are_one_object() -> None:
     begun = Version([{"a": 1}, {"b": [None]}])
     shared = SharedRows(begun)
-    same = [shared.row(row, dict) for row in deepcopy(list(begun))]
+    same = shared.rows(deepcopy(list(begun)), dict)
     assert shared.version(same) is begun
     others = [{"a": True}, {"a": 1.0}, {"b": [float("nan")]}, {"b": (None,)}]
-    assert all(shared.row(row, dict) is not one for row in others[:3] for one in same)
-    assert [type(shared.row(row, dict)["a"]) for row in others[:2]] == [bool, float]
+    found = shared.rows(others, dict)
+    assert all(row is not one for row in found for one in same)
+    assert [type(row["a"]) for row in found[:2]] == [bool, float]
 
 
 def test_copies_share_nothing_with_their_version_nor_with_each_other() -> None:
