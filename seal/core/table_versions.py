@@ -251,7 +251,7 @@ class SharedRows:
 # row, rows 18 to 899. No row of before stands in two pieces, so that no file is short and tells of
 # a table without end.
 
-SMALL = 100
+SMALL = 20
 """Rows of a table that is always told whole."""
 BEGINNINGS = "beginnings"
 """Folder of the large tables with which chats begin."""
