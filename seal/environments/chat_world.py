@@ -236,10 +236,10 @@ class World:
         columns = self._columns.get(table)
         if not columns:
             return
-        known = frozenset(columns)
+        allowed = frozenset(columns)
         for row in rows:
-            for column in () if known.issuperset(row) else row:
-                if column not in known:
+            for column in () if allowed.issuperset(row) else row:
+                if column not in allowed:
                     known = ", ".join(columns)
                     raise UnknownColumnError(
                         f"the table {table!r} has no column {column!r}; it has: {known}"
