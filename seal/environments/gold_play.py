@@ -26,7 +26,8 @@ from seal.core import (
 from seal.core.conditions import AGENT, EXECUTOR, USER, Called, Condition, parts
 from seal.core.environment import Environment, Held
 from seal.core.state_conditions import GOLD_ENDS, EndsAs, FinalState, StateHas
-from seal.core.table_matching import Row, beyond
+from seal.core.table_matching import beyond
+from seal.core.table_versions import Row
 from seal.core.values import equal
 
 NO_WORLD = (

@@ -771,7 +771,7 @@ def _read(run: RunFolder, wanted: Collection[Chat]) -> Iterator[tuple[Chat, Traj
         try:
             chat, _ = chat_told(line)
             if chat in wanted:
-                yield chat, decode(line, Trajectory)
+                yield chat, decode(line, Trajectory, beside=run.path)
         except (ValueError, KeyError, TypeError, DataError) as error:
             raise DataError(f"{tail}: no trajectory: {error!r:.100}") from error
 

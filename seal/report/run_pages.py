@@ -473,7 +473,7 @@ class _Places(Generic[Record]):
         with opened(self._path) as file:
             file.seek(self._places[key])
             try:
-                return decode(file.readline(), self._kind)
+                return decode(file.readline(), self._kind, beside=self._path.parent)
             except DataError as error:
                 raise DataError(f"{self._path}: {key}: {error}") from error
 

@@ -38,7 +38,7 @@ from seal.report.lanes import (
     scores_so_far,
     trajectories_so_far,
 )
-from seal.runs.journal import LineTail, live_steps
+from seal.runs.journal import LiveTail
 from seal.runs.run import RunFolder
 from seal.runs.scores import Tail
 
@@ -413,7 +413,7 @@ class Follower:
         self._tasks = {task.id: task} if task else {task.id: task for task in run.tasks()}
         self._fold = fold
         self._chats = Tail(run.trajectories_path, Trajectory)
-        self._live: dict[str, LineTail] = {}
+        self._live: dict[str, LiveTail] = {}
         self._shown: dict[tuple[str, int], int] = {}
         self._failed: dict[tuple[str, int], bool] = {}
         self._heading: tuple[str, int] | None = None
@@ -473,8 +473,8 @@ class Follower:
     def _live_steps(self) -> Iterator[tuple[tuple[str, int], Step]]:
         folder = self._run.path / "live"
         names = sorted(file.name for file in folder.glob("*.jsonl")) if folder.is_dir() else []
-        self._live = {name: self._live.get(name) or LineTail(folder / name) for name in names}
-        yield from chain.from_iterable(map(live_steps, self._live.values()))
+        self._live = {name: self._live.get(name) or LiveTail(folder / name) for name in names}
+        yield from chain.from_iterable(map(LiveTail.steps, self._live.values()))
 
     def _has_ended(self) -> bool:
         summary = self._run.path / "summary.json"

@@ -20,6 +20,7 @@ from seal.core.files import AtomicFile, Lock, content_of, in_work, naming, opene
 from seal.core.records import from_plain, write_records
 from seal.core.registry import name_of
 from seal.core.store import open_store
+from seal.core.table_versions import carry_beginnings
 from seal.core.text import counted
 from seal.core.values import json_value
 from seal.evaluation import REGISTRY as METRICS
@@ -141,6 +142,7 @@ def _corrected(folder: RunFolder, errata: str | Path | None) -> list[RunFolder]:
     place.mkdir(exist_ok=True)
     for path in (folder.path / "tools.jsonl", folder.trajectories_path):
         shutil.copyfile(path, place / path.name)
+    carry_beginnings(folder.path, place)
     write_records(place / "tasks.jsonl", tasks)
     shutil.copyfile(found.path, place / "errata.json")
     goals = sum((task.id, n) in found.corrections for task in tasks for n in range(len(task.goals)))
@@ -525,6 +527,8 @@ def _join(parts: Sequence[RunFolder], order: Sequence[str], out: RunFolder) -> N
             for part in parts:
                 with opened(part.path / name) as own:
                     shutil.copyfileobj(own, file)
+    for part in parts:
+        carry_beginnings(part.path, out.path)
     ids = [set(part.task_ids()) for part in parts]
     with ExitStack() as stack, AtomicFile(out.path / "tasks.jsonl") as tasks:
         lines = [stack.enter_context(opened(p.path / "tasks.jsonl")) for p in parts]

@@ -447,7 +447,7 @@ class _Chats:
         Returns:
             Whether still no judge was asked, as for a chat that needs none.
         """
-        trajectory = decode(line, Trajectory)
+        trajectory = decode(line, Trajectory, beside=self.folder.path)
         more = self.scorer.score_ahead(self.folder, trajectory, self.engine.tools)
         self.budget.outage = self.budget.outage or self.engine.cast.outage
         judged = any(role == "judge" for role, _ in self.engine.meter.waiting())
@@ -456,7 +456,7 @@ class _Chats:
     def _try(self, metrics: Sequence[Guarded], line: bytes) -> None:
         from seal.evaluation.own_metrics import try_metrics
 
-        trajectory, tools = decode(line, Trajectory), self.engine.tools
+        trajectory, tools = decode(line, Trajectory, beside=self.folder.path), self.engine.tools
         task = next(self.folder.tasks_of({trajectory.task_id}))
         others = (metric for metric in metrics if not is_ours(metric))
         with within(self.scorer.longest):

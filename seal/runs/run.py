@@ -6,6 +6,7 @@ tasks.index          of many tasks what they were chosen by, so that they are wr
 tools.jsonl          the pool
 rankings.jsonl       what was retrieved, for each goal
 trajectories.jsonl   what was said and done, one line a task and trial
+beginnings/          large tables with which chats begin, each once
 scores.jsonl         one line a task, trial, goal and metric
 scores.npz           of a large run the same in columns, which comparisons read
 trajectories.index   of a large run where each chat stands, so that it is resumed at once

@@ -74,7 +74,7 @@ class Tail(Generic[Record]):
     ) -> None:
         self.path = path
         self._lines = LineTail(path, whole)
-        self._decode = _decoder(kind)
+        self._decode = _decoder(kind, path.parent)
         self._saying = tuple(json_text(text).encode() for text in saying)
         self._of_scores = kind is Score
         self.torn = False
@@ -125,7 +125,7 @@ class RecordLookup(Generic[Record]):
         self, path: Path, kind: type[Record], key: Callable[[Record], Hashable], whole: bool = False
     ) -> None:
         self.path = path
-        self._decode = _decoder(kind)
+        self._decode = _decoder(kind, path.parent)
         self._places: dict[Any, list[_Span]] = {}
         self.torn = False
         """As of `Tail`."""
@@ -183,8 +183,8 @@ class _Span:
     count: int
 
 
-def _decoder(kind: type[Record]) -> Callable[[bytes], Any]:
-    return ScoreLines().decode if kind is Score else partial(decode, kind=kind)
+def _decoder(kind: type[Record], beside: Path) -> Callable[[bytes], Any]:
+    return ScoreLines().decode if kind is Score else partial(decode, kind=kind, beside=beside)
 
 
 class ScoreLines:

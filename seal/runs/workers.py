@@ -103,7 +103,7 @@ def _played(engine: Engine, job: Job) -> tuple[Trajectory, bytes]:
         return lost(job, "error", failure)
     trajectory = engine.play(job.task, job.trial, job.rankings)
     try:
-        return trajectory, encode(trajectory, in_open=engine.in_open)
+        return trajectory, encode(trajectory, in_open=engine.in_open, beside=engine.beside)
     except DataError as error:  # a plug-in said what is no JSON
         return lost(job, "error", str(error))
 
