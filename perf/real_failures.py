@@ -82,18 +82,30 @@ def failures(root: Path, folder: Path) -> dict[str, dict[str, Any]]:
     return told
 
 
+def checkout() -> Path:
+    """Return the checkout of tau-bench.
+
+    Raises:
+        UsageError: There is none.
+    """
+    folder = Path(os.environ.get(CHECKOUT) or "tau-bench")
+    if not (folder / "tau_bench").is_dir():
+        raise UsageError(
+            f"no checkout of tau-bench at {folder}: git clone "
+            f"https://github.com/sierra-research/tau-bench, and set {CHECKOUT}"
+        )
+    return folder
+
+
 def _make(benchmark: str, source: Path, run: Path) -> None:
     """Make a run of records, and score it."""
     if benchmark == "taubench":
-        checkout = Path(os.environ.get(CHECKOUT) or "tau-bench")
-        if not (checkout / "tau_bench").is_dir():
-            raise UsageError(f"no checkout of tau-bench at {checkout}; set {CHECKOUT}")
         options = {
             "answers": str(source / "gpt-4o-airline.json.gz"),
             "domains": "airline",
             "allow_code": ["tau_bench"],
         }
-        import_run(benchmark, checkout, run, options)
+        import_run(benchmark, checkout(), run, options)
         seal.score(run, metrics=["honesty"])
     elif benchmark == "livemcpbench":
         import_run(benchmark, source, run, {})

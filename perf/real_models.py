@@ -1,4 +1,4 @@
-"""Real models on the record: a leaderboard of 71 on BFCL, and where five fail on four benchmarks.
+"""Real models on the record: a leaderboard of 71 on BFCL, and where six fail on four benchmarks.
 
     python perf/real_models.py [--short] [--runs FOLDER] [--out results/real_models.md]
         [--verdicts results/real_models.json.gz]
@@ -33,7 +33,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from real_failures import failure_parts, failures
+from real_failures import checkout, failure_parts, failures
 
 import seal
 from seal.core import UsageError
@@ -68,6 +68,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     data = root / "bfcl_runs"
     try:
         found = models(data)
+        if not asked.short:
+            checkout()
     except UsageError as error:
         print(f"not held: {error}", file=sys.stderr)
         return int(not asked.short)
