@@ -236,8 +236,9 @@ def _stages(chats: Mapping[str, Sequence[Chat]], names: Mapping[str, str]) -> Gr
 
 
 def _meaning(outcome: str) -> str:
-    meanings: Mapping[str, str] = {**MEANINGS, DEAD: "dead service"}
-    return meanings.get(outcome, outcome)
+    if outcome == DEAD:
+        return "dead service"
+    return next((said for stage, said in MEANINGS.items() if stage == outcome), outcome)
 
 
 def _of_failed(

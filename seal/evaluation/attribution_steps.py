@@ -408,11 +408,13 @@ class _Missed:
         worked = [c for c in self._evidence.made if not failed(self._evidence.results.get(c.id))]
         ways = []
         for sequence, idle in _sequences(part):
-            of = [n for n, c in enumerate(sequence) if isinstance(c, Called) and not c.refused]
-            calls = [sequence[place] for place in of]
+            of = [(n, c) for n, c in enumerate(sequence) if isinstance(c, Called) and not c.refused]
+            calls = [call for _, call in of]
             found = align(Plan(tuple(map(Milestone, calls))), 0, worked, self._evidence.cut)
             pairs = {pair.gold: pair.made for pair in found.pairs if pair.comparison.exact}
-            missing = [call for n, call in enumerate(calls) if n not in pairs and of[n] not in idle]
+            missing = [
+                call for at, (place, call) in enumerate(of) if at not in pairs and place not in idle
+            ]
             ways.append((len(missing), {worked[made].id for made in pairs.values()}, missing))
         if not ways:
             return set(), None
