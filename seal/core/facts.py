@@ -37,7 +37,7 @@ from seal.core.quantities import (
     read,
 )
 from seal.core.statements import ABOUT, MOMENTS, implied, is_cut, is_same
-from seal.core.text import countries, deed_forms, role, word_list, words
+from seal.core.text import countries, deed_forms, places, role, word_list, words
 from seal.core.values import json_text
 
 if TYPE_CHECKING:
@@ -110,7 +110,8 @@ class Record:
         self._explained.clear()
         self._passed = None
         told = {*words(said)}
-        self.stems |= {stem(one) for word in told for one in (word, *countries().get(word, ()))}
+        named = (one for word in told for by in (countries(), places()) for one in by.get(word, ()))
+        self.stems |= {*map(stem, told), *map(stem, named)}
         text = read(said)
         for phone, *_ in _phones_at(text.plain):
             self._learn_phone(phone)
@@ -324,10 +325,21 @@ class Record:
             if isinstance(token.value, (Day, Time)) or _has_digit(token.value):
                 if not any(map(self.tells, (token.value, *token.others))):
                     yield _Said(token.start, token.end, token.value)
-            elif names and token.value not in self._words:
-                is_kin = stem(str(token.value)) in self.stems  # Lisbon is Lisboa
-                if not is_kin and _is_name(whole, before, token):
-                    yield _Said(token.start, token.end, None)
+            elif names and _is_name(whole, before, token) and not self._is_kin(whole, token):
+                yield _Said(token.start, token.end, None)
+
+    def _is_kin(self, whole: Text, token: Token) -> bool:
+        """Tell whether a word, one like it, or all words that it is made of were told."""
+        if token.value in self._words or stem(str(token.value)) in self.stems:  # Lisbon, Lisboa
+            return True
+        parts = _INNER.findall(whole.said(token.start, token.end))  # MasterCard
+        return len(parts) > 1 and self.stems.issuperset(stem(part.lower()) for part in parts)
+
+    def add_days_beside(self) -> None:
+        """Take in the days before and after those that are told with their year."""
+        for point in [*self._points]:
+            for day in (point.date() + timedelta(one) for one in (-1, 1)):
+                self._learn(Day(day.year, day.month, day.day))
 
     def unsupported(self, whole: Text) -> Iterator[str]:
         """Yield the words of the values that a text says and nothing explains or may lead to.
@@ -736,6 +748,8 @@ _ADDRESS = re.compile(
     r"(?<!\w)(?:https?://|www\.)[\w.-]+/[^\s\"'<>()\[\]{}|\\^`]+|(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.-]+"
 )
 """An address of mail, or of the web that is more than a host."""
+_INNER = re.compile(r"[A-Z][a-z]+")
+"""The words of which a name is written as one."""
 _CALENDAR = frozenset([*MONTHS, *(f"{day}s" for day in WEEKDAYS), *(day[:3] for day in WEEKDAYS)])
 """Capitalised words that are no names, and days in other forms."""
 _RELATIVE_DAYS = frozenset([*WEEKDAYS, "tomorrow", "tonight", "yesterday"])
@@ -798,14 +812,14 @@ def _is_name(whole: Text, before: Token | None, token: Token) -> bool:
     """Tell whether a word is a name, or a day by its distance or weekday.
 
     A name begins with a capital, and a word or comma stands right before it. A word in capitals is
-    none, for it may be an abbreviation, or loud.
+    none, for it may be an abbreviation, or loud; nor is its plural (IDs).
     """
     if token.value in _RELATIVE_DAYS:
         return True
     if token.value in _CALENDAR or isinstance(token.value, Unit):
         return False
     written = whole.said(token.start, token.end)
-    is_capitalised = written[:1].isupper() and not written.isupper()
+    is_capitalised = written[:1].isupper() and not written.removesuffix("s").isupper()
     if before is None or not isinstance(token.value, str) or not is_capitalised:
         return False
     gap = whole.plain[before.end : token.start].strip(" ")
