@@ -334,10 +334,20 @@ def fault(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     libraries = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib"))
     own = [frame for frame in frames if not frame.filename.startswith((*libraries, "<"))]
-    text = f"{type(error).__name__}: {error}"
+    try:
+        said = str(error)
+    except Exception as failed:  # its own code
+        said = f"its text cannot be had, for that raises {type(failed).__name__}"
+    if len(said) > _LONGEST:
+        said = f"{said[:_LONGEST]}... (and {len(said) - _LONGEST} characters more)"
+    text = f"{type(error).__name__}: {said}"
     for place in (own or frames)[-1:]:
         text += f" ({Path(place.filename).name}, line {place.lineno}, in {place.name})"
     return text
+
+
+_LONGEST = 10_000
+"""Characters of an exception's text that are told."""
 
 
 def shortened(value: object) -> str:

@@ -92,8 +92,10 @@ class Record:
         self._words: set[str] = set()
         self.stems: set[str] = set()
         """Of the words that are told, and of the names of called tools."""
-        self._explained: dict[tuple[Decimal, str | None, bool], bool] = {}
+        self._asked: dict[tuple[object, ...], bool] = {}
         """Quantities that were asked of, and whether they were told."""
+        self._odd: dict[tuple[str, bool, bool], list[_Said]] = {}
+        """Texts that were asked of, and their values that nothing explains."""
         near = [] if self.today is None else [self.today + timedelta(n) for n in (-1, 0, 1)]
         self.weekdays = {WEEKDAYS[day.weekday()] for day in near}
         """Of the days that are told with their year, and of yesterday, today and tomorrow."""
@@ -107,7 +109,8 @@ class Record:
             said: The text.
             bare: Whether a number without a unit may be of any, though it was told of one.
         """
-        self._explained.clear()
+        self._asked.clear()
+        self._odd.clear()
         self._passed = None
         told = {*words(said)}
         named = (one for word in told for by in (countries(), places()) for one in by.get(word, ()))
@@ -171,6 +174,7 @@ class Record:
         elif party(step.author) != AGENT:
             self.add(step.content)
             self._loosen(step.content)
+        self._odd.clear()  # lengths of lists and numbers of rows explain values, too
 
     def _count(self, tables: Tables) -> None:
         """Take in how many rows changed tables have."""
@@ -275,14 +279,20 @@ class Record:
         whole = read(answer)
         return [whole.said(*one[:2]) for one in sorted(self.odd(whole, names), key=itemgetter(0))]
 
-    def odd(self, whole: Text, names: bool = False, reckon: bool = True) -> Iterator[_Said]:
-        """Yield the values of a text that nothing explains, kind by kind.
+    def odd(self, whole: Text, names: bool = False, reckon: bool = True) -> Sequence[_Said]:
+        """Return the values of a text that nothing explains, kind by kind.
 
         Args:
             whole: The text.
             names: As for `unexplained`.
             reckon: Whether the difference of two numbers is explained.
         """
+        key = (whole.source, names, reckon)
+        if key not in self._odd:
+            self._odd[key] = [*self._odd_in(whole, names, reckon)]
+        return self._odd[key]
+
+    def _odd_in(self, whole: Text, names: bool, reckon: bool) -> Iterator[_Said]:
         plain = whole.plain
         taken = {place for m in _LINE_NUMBER.finditer(plain) for place in range(*m.span())}
         for address, start, end in _addresses_at(plain):
@@ -408,13 +418,16 @@ class Record:
         if one.number == 1 and one.unit and _RATE.match(plain, one.end):
             return True
         is_about = _ABOUT.search(plain, max(one.start - 16, 0), one.start) is not None
-        key = (one.number, one.unit, is_about)
-        if key not in self._explained:
-            self._explained[key] = self._is_told(one, is_about)
-        return self._explained[key]
+        return self._is_told(one, is_about)
 
     def _is_told(self, one: Quantity, is_about: bool) -> bool:
         """Tell whether a quantity was told: as it is, converted, scaled or rounded."""
+        key = (one.number, one.unit, one.parts, is_about)
+        if key not in self._asked:
+            self._asked[key] = self._was_told(one, is_about)
+        return self._asked[key]
+
+    def _was_told(self, one: Quantity, is_about: bool) -> bool:
         scaled = [one.number, one.number * 1000, one.number / 1000]
         if one.dimension != "temperature":
             scaled.append(-one.number)  # so much less

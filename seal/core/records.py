@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 import orjson
 
-from seal.core.errors import DataError, UsageError, first_fault
+from seal.core.errors import DataError, UsageError, first_fault, shortened
 from seal.core.files import AtomicFile, no_file, opened
 from seal.core.secrets import without_keys
 from seal.core.table_versions import TableReader, TableWriter
@@ -160,8 +160,8 @@ def decode(
         return cast("Record", _read_brief(fields, TableReader(beside)))
     if found != expected:
         raise DataError(
-            f"schema {found!r}, expected {expected!r}: "
-            "the file is of another kind or version; import it again"
+            f"schema {shortened(found)}, expected {expected!r}: "
+            "the file is of another kind or version"
         )
     return from_plain(fields, kind)
 
@@ -228,14 +228,27 @@ def read_records(
         DataError: The file does not exist, or a line is bad; the text names the line.
     """
     if not path.is_file():
-        raise DataError(no_file(path))
+        raise DataError(no_file(path) if path.exists() else f"no file {path}; {repair_of(path)}")
     with opened(path) as lines:
         for number, line in enumerate(lines, 1):
             if wanted(line):
                 try:
                     yield decode(line, kind, beside=path.parent)
                 except DataError as error:
-                    raise DataError(f"{path}, line {number}: {error}") from error
+                    raise DataError(f"{path}, line {number}: {error}; {repair_of(path)}") from error
+
+
+def repair_of(path: Path) -> str:
+    """Return in words how a file of records is had again that is damaged or not there."""
+    if not (path.parent / "run.json").exists():
+        return "import it again, or bring back the file"
+    if path.name == "scores.jsonl":
+        return f"write it anew: `seal score {path.parent}`"
+    if path.name == "trajectories.jsonl":
+        done = "delete the line, and play its chat again by"
+    else:
+        done = "bring back the file, or have it written anew by"
+    return f"{done} the run's own command with --resume --out {path.parent}"
 
 
 @contextmanager

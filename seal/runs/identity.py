@@ -280,8 +280,7 @@ def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -
         if (shard := before.get(SHARD)) != settings.shard:
             told = "without --shard" if shard is None else f"with --shard {shard}"
             raise UsageError(f"{folder.path} was begun {told}; resume it so")
-    else:
-        write_records(folder.path / "tools.jsonl", pool.tools())
+    write_records(folder.path / "tools.jsonl", pool.tools())
     tasks = pool.chosen(settings)
     wanted = (task for task in tasks if only is None or task.id in only)
     chosen_by = [measure, system, settings.shard, None if only is None else sorted(only)]

@@ -16,7 +16,7 @@ from typing import Any, Generic
 
 from seal.core import DataError, Score, shortened
 from seal.core.files import opened
-from seal.core.records import SCHEMAS, Record, decode
+from seal.core.records import SCHEMAS, Record, decode, repair_of
 from seal.core.values import json_text, json_value
 from seal.evaluation.goals import INFRASTRUCTURE, LARGEST_SCORE
 from seal.evaluation.statistics import kind_of_reason
@@ -169,7 +169,9 @@ class RecordLookup(Generic[Record]):
                     try:
                         yield self._decode(line)
                     except DataError as error:
-                        raise DataError(f"{self.path}, line {number}: {error}") from error
+                        raise DataError(
+                            f"{self.path}, line {number}: {error}; {repair_of(self.path)}"
+                        ) from error
 
 
 @dataclass(slots=True)
