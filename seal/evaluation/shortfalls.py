@@ -22,9 +22,9 @@ from seal.core.state_conditions import (
     message_row,
     table_after,
 )
+from seal.core.table_versions import Row
 from seal.core.table_matching import (
     Column,
-    Row,
     Table,
     TableChange,
     cell_similarity,

@@ -25,7 +25,7 @@ from seal.evaluation.scoring import FAMILIES, USUAL_SCALES
 from seal.report.grids import Estimate, Grid, grouped, number
 from seal.runs.costs import dollars_of, read_ledger
 from seal.runs.journal import timings_of
-from seal.runs.run import MANIFEST, MEASURED, RunFolder, kept_scales
+from seal.runs.run import MANIFEST, MEASURED, TIMINGS, RunFolder, kept_scales
 from seal.runs.scores import Tail
 
 if TYPE_CHECKING:
@@ -656,7 +656,7 @@ def _identity(measure: Mapping[str, Any], part: str) -> str:
 
 def _played(run: RunFolder) -> str:
     try:
-        first = next(timings_of(run.path / "timings.jsonl"))
+        first = next(timings_of(run.path / TIMINGS))
         began = datetime.fromtimestamp(first["started"], UTC)
     except (StopIteration, DataError, OSError, ValueError, LookupError, TypeError, OverflowError):
         began = datetime.fromtimestamp((run.path / MANIFEST).stat().st_mtime, UTC)

@@ -41,7 +41,7 @@ from seal.report.pages import inline, stream
 from seal.report.run_results import missing_notes, outcome_notes
 from seal.report.sections import Section, default_sections
 from seal.runs.journal import LineTail, timings_of
-from seal.runs.run import REFUSED, RunFolder, check_whole
+from seal.runs.run import REFUSED, TIMINGS, RunFolder, check_whole
 from seal.runs.scores import RecordLookup, chat_told
 
 # -- The pages of one run, or of several side by side, in parts that are asked for one by one.
@@ -422,7 +422,7 @@ def _chat_told(line: bytes) -> tuple[Key, tuple[str, bool]]:
 
 def _seconds_of(run: RunFolder) -> dict[Key, float]:
     """Return how long each chat took; of chats that were played again the last counts."""
-    told = timings_of(run.path / "timings.jsonl")
+    told = timings_of(run.path / TIMINGS)
     return {(it["task_id"], it["trial"]): it["seconds"] for it in told if "task_id" in it}
 
 

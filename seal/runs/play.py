@@ -289,7 +289,11 @@ def free_folder(settings: RunSettings) -> Path:
     pool = settings.pool
     named = pool.name if isinstance(pool, Benchmark) else Path(str(pool)).name
     model = name_of(settings.model)
-    name = f"{named}-{bare_name(model) if isinstance(model, str) else model}"
+    return numbered_folder(f"{named}-{bare_name(model) if isinstance(model, str) else model}")
+
+
+def numbered_folder(name: str) -> Path:
+    """Return a folder of `runs` that is free, and whose name begins so."""
     slug = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._")[:80] or "run"
     numbered = (Path("runs") / (f"{slug}-{n}" if n else slug) for n in itertools.count())
     return next(path for path in numbered if not path.exists())

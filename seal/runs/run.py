@@ -110,6 +110,7 @@ CORRECTED = "corrected"
 MANIFEST, _SUMMARY = "run.json", "summary.json"
 REFUSED = "refused"
 """Part of run.json: model to what was changed in its requests, as its server had refused them."""
+TIMINGS = "timings.jsonl"
 GOLD, CALLS = "gold", "calls"
 """Part of run.json, and its value where the gold of every task is calls and nothing else."""
 MEASURED = "measured"
@@ -616,7 +617,7 @@ def note_judging(folder: RunFolder, asked: Ledger) -> list[dict[str, Any]]:
         kept answers too, so that a run played from them has the same; of chats that were played
         again the last counts, and of judges this scoring. What was spent, the timings say.
     """
-    path = folder.path / "timings.jsonl"
+    path = folder.path / TIMINGS
     if asked:
         with closing(Timings(path)) as timings:
             timings.add_judging(asked)
@@ -639,7 +640,7 @@ def spent_on(folder: RunFolder) -> Spending:
     """Return what a run spent until now, its baselines with it; torn last lines are cut off."""
     total = Spending()
     for path in (folder.path, *(folder.path / name for name in BASELINES)):
-        timings = path / "timings.jsonl"
+        timings = path / TIMINGS
         if timings.is_file():
             repair_tail(timings)
             spent = spending_of(timings)
