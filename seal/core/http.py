@@ -320,10 +320,7 @@ _PIECES = {
 }
 """Events by which parts of a response come to the item that they are of, and their field."""
 _BEGINS = "response.created"
-_ENDS = (
-    *(f"response.{end}" for end in ("completed", "done", "incomplete", "failed")),
-    "error",
-)
+_ENDS = ("response.completed", "response.done", "response.incomplete", "response.failed", "error")
 """Events after which a response has no other; OpenRouter says `done`."""
 _EMPTY = {"role": "assistant", "content": None}
 _TEXTS, _CALLS, _LEGACY = " texts", " tool_calls", " function_call"
