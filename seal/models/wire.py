@@ -254,7 +254,8 @@ def are_several(choices: Sequence[Mapping[str, Any]]) -> bool:
     Parts are words and then calls. So answers are what has words after a choice that had any, or
     had calls, and what calls the same once more.
     """
-    spoken, calls = False, []
+    spoken = False
+    calls: list[list[dict[str, Any]]] = []
     for message in (object_of(choice.get("message")) for choice in choices):
         made = [object_of(one.get("function")) for one in objects_in(message.get("tool_calls"))]
         speaks = bool(message.get("content"))
