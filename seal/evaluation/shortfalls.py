@@ -22,7 +22,6 @@ from seal.core.state_conditions import (
     message_row,
     table_after,
 )
-from seal.core.table_versions import Row
 from seal.core.table_matching import (
     Column,
     Table,
@@ -32,6 +31,7 @@ from seal.core.table_matching import (
     compared,
     table_change,
 )
+from seal.core.table_versions import Row
 from seal.core.text import counted
 from seal.evaluation.goals import WHOLLY
 from seal.evaluation.plan_checks import ancestors

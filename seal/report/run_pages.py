@@ -41,7 +41,7 @@ from seal.report.pages import inline, stream
 from seal.report.run_results import missing_notes, outcome_notes
 from seal.report.sections import Section, default_sections
 from seal.runs.journal import LineTail, timings_of
-from seal.runs.run import REFUSED, TIMINGS, RunFolder, check_whole
+from seal.runs.run import NAMED, REFUSED, TIMINGS, RunFolder, check_whole
 from seal.runs.scores import RecordLookup, chat_told
 
 # -- The pages of one run, or of several side by side, in parts that are asked for one by one.
@@ -163,6 +163,9 @@ class RunPages:
         for run in self.runs:
             for model, what in (run.manifest().get(REFUSED) or {}).items():
                 yield f"{model} refused a request: {what}"
+            for model, names in (run.manifest().get(NAMED) or {}).items():
+                if len(names) > 1:
+                    yield f"{model}: answers name several models, {', '.join(names)}"
         yield from missing_notes(self.lanes)
         for lane in self.lanes:
             yield from (f"{lane.label}: {note}" for note in outcome_notes(lane.summary))

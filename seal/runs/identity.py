@@ -27,7 +27,7 @@ from seal.pools.importer import REGISTRY as BENCHMARKS
 from seal.pools.pool import StoredPool, told_of
 from seal.retrievers.build import files_digest
 from seal.runs.role_models import OF_JUDGES
-from seal.runs.run import CALLS, GOLD, REFUSED, RunFolder, spent_on, write_tasks
+from seal.runs.run import CALLS, GOLD, NAMED, REFUSED, RunFolder, spent_on, write_tasks
 from seal.runs.settings import RunSettings
 from seal.sandbox import build_sandbox
 
@@ -291,7 +291,7 @@ def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -
         GOLD: CALLS if calls_alone else "",
         "agent": agent_name(engine.team.roles[MANAGER]) if engine.tries_own_agent else "",
         SHARD: settings.shard,
-        REFUSED: before.get(REFUSED),
+        **{part: before.get(part) for part in (REFUSED, NAMED)},
         PROMPTS: dict(engine.prompts),
         "origins": {name: by for name, by in settings.origins.items() if name != "hooks"},
     }

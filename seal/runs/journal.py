@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Set
+from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -580,3 +580,5 @@ class JobOutcome:
     """Model to what was changed in its requests, as its server had refused them."""
     cut: bool = False
     """Whether the time of the run was up before the chat ended: it is unfinished, with no line."""
+    named: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Model to what answers called it."""

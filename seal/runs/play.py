@@ -46,7 +46,7 @@ from seal.runs.engine import Engine
 from seal.runs.identity import check_folder, clear_rests, prepare
 from seal.runs.journal import JobOutcome, Journal, Pair, Timings, bring_back, chats_told, in_flight
 from seal.runs.resolve import all_given, baselines_of, played
-from seal.runs.run import REFUSED, RunFolder, exit_code_of, spent_on
+from seal.runs.run import NAMED, REFUSED, RunFolder, exit_code_of, spent_on
 from seal.runs.scoring import Scorer
 from seal.runs.settings import RunSettings, shard_of
 from seal.runs.workers import Job, ThreadWorkers, Workers
@@ -318,6 +318,8 @@ class _Chats:
     skipped: Counter[str] = field(default_factory=Counter)
     refused: dict[str, str] = field(default_factory=dict)
     """Model to what was changed in its requests, as its server had refused them."""
+    named: dict[str, list[str]] = field(default_factory=dict)
+    """Model to what answers called it, where one called it otherwise than asked."""
     files: Sequence[IO[bytes]] = ()
     """What the folder holds before the first chat."""
     scorer: Scorer = field(init=False)
@@ -374,6 +376,10 @@ class _Chats:
         manifest["skipped"] = dict(sorted(self.skipped.items()))
         if refused := {**manifest.get(REFUSED, {}), **self.refused, **self.engine.cast.refused}:
             manifest[REFUSED] = refused
+        self._note_names(manifest.get(NAMED, {}))
+        self._note_names(self.engine.cast.named)
+        if named := {model: sorted(names) for model, names in self.named.items() if names}:
+            manifest[NAMED] = named
         folder.write_json("run.json", manifest)
 
     @contextmanager
@@ -467,10 +473,16 @@ class _Chats:
             try_metrics(metrics, task, trajectory, tools)
             score_trajectory(task, trajectory, tools, (*usual_metrics(), *others))
 
+    def _note_names(self, named: Mapping[str, Sequence[str]]) -> None:
+        """Take what answers called models, which other processes may have asked, too."""
+        for model, names in named.items():
+            self.named[model] = list({*self.named.get(model, ()), *names})
+
     def _count(self, outcome: JobOutcome) -> None:
         self.budget.add(outcome.asked, outcome.tokens)
         self.budget.outage = self.budget.outage or outcome.outage
         self.refused |= outcome.refused
+        self._note_names(outcome.named)
         self.stopped |= outcome.cut
         if outcome.cut:
             return

@@ -111,6 +111,8 @@ MANIFEST, _SUMMARY = "run.json", "summary.json"
 REFUSED = "refused"
 """Part of run.json: model to what was changed in its requests, as its server had refused them."""
 TIMINGS = "timings.jsonl"
+NAMED = "named"
+"""Part of run.json: model to what answers called it, where one called it otherwise than asked."""
 GOLD, CALLS = "gold", "calls"
 """Part of run.json, and its value where the gold of every task is calls and nothing else."""
 MEASURED = "measured"
@@ -134,7 +136,7 @@ _PARTS: Mapping[str, Mapping[tuple[type, ...], tuple[str, ...]]] = {
     MANIFEST: {
         _OBJECT: (
             *("measure", "measure.judge", "measure.sandbox", "system", "system.versions"),
-            *("origins", "skipped", REFUSED),
+            *("origins", "skipped", REFUSED, NAMED),
         ),
         _LIST: ("measure.metrics", "warnings", "benchmark.headline"),
         _NUMBER: ("measure.trials",),

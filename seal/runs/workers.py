@@ -93,7 +93,7 @@ def play_job(engine: Engine, job: Job) -> JobOutcome:
     left = engine.seconds_left
     cut = failed and left is not None and left <= 0
     kept = None if cut else line
-    told = (note, asked, outage, engine.cast.refused, cut)
+    told = (note, asked, outage, engine.cast.refused, cut, engine.cast.named)
     return JobOutcome(job.task.id, job.trial, kept, failed, spent, seconds, started, *told)
 
 
