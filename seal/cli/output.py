@@ -176,9 +176,9 @@ def progress(lines: Collection[str] = (), run: Path | None = None) -> Iterator[A
 
         def advance(stage: str, done: int, total: int, *more: str) -> None:
             if stage not in bars:
-                bars[stage] = shown.add_task(stage, more="", before=done)
+                bars[stage] = shown.add_task(stage, total=total, more="", before=done)
             elif done < shown.tasks[bars[stage]].completed:  # the next run of an experiment
-                shown.reset(bars[stage], before=done)
+                shown.reset(bars[stage], more="", before=done)
             shown.update(bars[stage], completed=done, total=total, more=", ".join(more))
 
         @contextmanager
