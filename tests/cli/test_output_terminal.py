@@ -81,7 +81,7 @@ with progress() as advance:
 """
 
 
-@pytest.mark.parametrize(("last", "told"), [(5, "5/400 8 s"), (31, "31/400 60 s, 12 min left")])
+@pytest.mark.parametrize(("last", "told"), [(5, "5/400 8 s"), (30, "30/400 58 s, 12 min left")])
 def test_the_next_run_of_an_experiment_has_its_own_time(
     environment_of_terminal: dict[str, str], last: int, told: str
 ) -> None:
