@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from seal.core import JSON, DataError, UsageError, check_name
+from seal.core import JSON, DataError, Trajectory, UsageError, check_name
 from seal.core.files import AtomicFile
 from seal.core.records import write_records
 from seal.core.values import json_bytes
@@ -133,7 +133,7 @@ def score_recordings(
 
 def _made(pool: StoredPool, name: str, place: Path) -> RunFolder:
     """Write the run of a recording, without scores."""
-    chats = sorted(pool.recorded(name), key=lambda chat: chat.trial)
+    chats: list[Trajectory] = sorted(pool.recorded(name), key=lambda chat: chat.trial)
     recorded = {chat.task_id for chat in chats}
     order = {task.id: at for at, task in enumerate(pool.tasks()) if task.id in recorded}
     if lost := sorted(recorded - order.keys()):
@@ -146,7 +146,8 @@ def _made(pool: StoredPool, name: str, place: Path) -> RunFolder:
     write_records(place / "tools.jsonl", pool.tools())
     tasks = (task for task in pool.tasks() if task.id in order)
     calls_alone = write_tasks(place / "tasks.jsonl", tasks, [pool.digest, sorted(order)])
-    write_records(folder.trajectories_path, sorted(chats, key=lambda chat: order[chat.task_id]))
+    chats.sort(key=lambda chat: order[chat.task_id])
+    write_records(folder.trajectories_path, chats)
     facts = pool.report.get("facts")
     manifest = _manifest(
         pool.name,

@@ -57,8 +57,9 @@ class Judge:
     def __init__(self, folder: Path, domain: str) -> None:
         self.home, self.domain = load(folder, domain), domain
         self.packed = pickle.dumps(self.home.get_environment().tools.db)
-        self.evaluator: Any = import_module("tau2.evaluator.evaluator")
-        self.evaluator.registry = self  # which finds the environment of a domain
+        evaluator: Any = import_module("tau2.evaluator.evaluator")
+        evaluator.registry = self  # which finds the environment of a domain
+        self.evaluator = evaluator
         self.said: Any = import_module("tau2.data_model.message")
         self.runs: Any = import_module("tau2.data_model.simulation")
 

@@ -299,7 +299,7 @@ class _Tasks:
             tasks_with_outputs=bool(asking.outputs),
         )
         if asking.about:
-            judged = NOTED in asking.about[BASIS] and bool(asking.about[STATEMENTS])  # type: ignore[operator]
+            judged = NOTED in asking.about[BASIS] and bool(asking.about[STATEMENTS])
             self._counts["tasks_with_statements_to_judge"] += judged
         goal = Goal(
             asking.instruction,

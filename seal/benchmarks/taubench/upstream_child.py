@@ -16,6 +16,7 @@ import os
 import pickle
 import sys
 import types
+from collections.abc import Callable
 from copy import deepcopy
 from importlib import import_module
 from pathlib import Path
@@ -99,10 +100,12 @@ class Domain:
         self.folder, self.domain = folder / "envs" / domain, domain
         load(folder, "tau_bench", "tau_bench.envs", f"tau_bench.envs.{domain}")
         stand_in("tau_bench.types", Task=Record, Action=Record)
-        self.part = lambda name: import_module(f"tau_bench.envs.{domain}.{name}")
+        self.part: Callable[[str], Any] = lambda name: import_module(
+            f"tau_bench.envs.{domain}.{name}"
+        )
         tools = self.part("tools").ALL_TOOLS
         self.tools = {tool.get_info()["function"]["name"]: tool for tool in tools}
-        self.begun = self.part("data").load_data()
+        self.begun: dict[str, dict[str, Any]] = self.part("data").load_data()
         self.packed = pickle.dumps(self.begun)
         self.data = self.begun
 
@@ -221,7 +224,8 @@ class Second(Domain):
         load(folder, "tau2", *(f"tau2.{name}" for name in inner))
         stand_in("dotenv", load_dotenv=lambda *given, **named: False)  # a file of keys
         self.home = import_module(f"tau2.domains.{domain}.environment")
-        self.domain, self.pristine, self.begun = domain, self._loaded(), None
+        self.domain, self.pristine = domain, self._loaded()
+        self.begun = {}
         self.env = self._loaded()
         self.message = import_module("tau2.data_model.message").ToolCall
 
@@ -310,7 +314,7 @@ class Second(Domain):
 
     def beginning(self) -> dict[str, dict[str, Any]]:
         """Return table to key to row, as upstream loads them."""
-        if self.begun is None:
+        if not self.begun:
             tables = self._tables(self.pristine)
             self.begun = {
                 name: {key: plain(row) for key, row in rows.items()}
