@@ -90,6 +90,8 @@ class Card:
     paper: str | None = None
     paper_counts: PaperCounts | None = None
     """What the SEAL paper's Table 1 says; None: the paper does not have it."""
+    paper_stages: tuple[str, ...] = ()
+    """Of `STAGES` those that its Table 2 says this benchmark can evaluate."""
     paper_part: str = ""
     """The part of the benchmark that the paper counts."""
     difference: str = ""
@@ -145,7 +147,7 @@ def stages(gold: tuple[str, ...] | frozenset[str]) -> dict[str, str]:
 def _entry(record: dict[str, Any]) -> Card:
     counts = record.get("paper_counts")
     plain = {**record, "paper_counts": None if counts is None else PaperCounts(**counts)}
-    for name in ("gold", "aliases", "beside"):
+    for name in ("gold", "aliases", "beside", "paper_stages"):
         plain[name] = tuple(record.get(name, ()))
     return Card(**plain)
 

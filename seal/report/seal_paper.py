@@ -69,16 +69,6 @@ def _stages(pool: StoredPool) -> dict[str, dict[str, float | None]]:
     return {_name(pool): {named[stage]: gold[GOLD.get(stage, stage)] for stage in STAGES}}
 
 
-def _scored(*stages: Sequence[int]) -> Rows:
-    """Return Table 2 of what is evaluated, a stage a row, of its five benchmarks."""
-    told = tuple(_PRINTED.values())
-    columns = zip(("toolbench", "apigen", "anytool", "metatool", "apibench"), *stages, strict=True)
-    return {
-        name: {stage: "yes" if has else "no" for stage, has in zip(told, marks, strict=True)}
-        for name, *marks in columns
-    }
-
-
 def _name(pool: StoredPool) -> str:
     return str(pool.benchmark.name if pool.benchmark is not None else pool.name)
 
@@ -173,7 +163,14 @@ TABLES = (
     PublishedTable(
         "Stages that each can score; of ours, tasks with gold for each",
         "SEAL, Table 2",
-        _scored((1, 1, 1, 1, 1), (0, 1, 0, 0, 0), (1, 0, 0, 0, 1)),
+        {
+            entry.name: {
+                printed: "yes" if stage in entry.paper_stages else "no"
+                for stage, printed in _PRINTED.items()
+            }
+            for entry in catalogue().values()
+            if entry.paper_stages
+        },
         paper=PAPER,
         figures=_stages,
         of="pool",

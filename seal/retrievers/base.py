@@ -25,6 +25,7 @@ from seal.core import (
 )
 from seal.core.registry import Notation, Registry, label_of
 from seal.core.secrets import refuse_secret
+from seal.core.settings import checked_names
 from seal.core.text import BYTES_PER_TOKEN, count_by_bytes
 
 # -- What every retriever keeps to: cut-off, order, options as a text.
@@ -179,12 +180,18 @@ def in_order(tools: Sequence[Tool]) -> Sequence[Tool]:
 _NOTATION = Notation("retriever", "dense,model=all-MiniLM-L6-v2,index=hnsw")
 
 
+@checked_names
 @dataclass(frozen=True)
 class RetrieverSpec:
     """Which retriever, with which options.
 
     Raises:
         UsageError: An option is a service's key.
+
+    Example:
+        >>> import seal
+        >>> seal.RetrieverSpec("bm25", {"k1": 1.2}).identity
+        'bm25,k1=1.2'
     """
 
     what: Any

@@ -30,9 +30,10 @@ class Engine:
     def __init__(self, play):
         self._play = play
         self.meter = Meter()
-        self.cast = SimpleNamespace(outage="", refused={})
+        self.cast = SimpleNamespace(outage="", refused={}, named={})
         self.seconds_left = None
         self.in_open = ()
+        self.beside = None
         self.stopped = False
 
     def play(self, task, trial, rankings):
