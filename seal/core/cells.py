@@ -202,16 +202,19 @@ def with_meanings(stems: AbstractSet[str]) -> set[str]:
 def misquotes(sent: str, told: str) -> bool:
     """Tell whether what is told of a text says a value, place or thing that is not the text's.
 
-    Who speaks to whom does not count: "I told him that you're late" of "I'm late".
+    Who speaks to whom does not count: "I told him that you're late", or Ann is, of "I'm late".
     """
+    speaks = _SPEAKS.search(sent) is not None
     sent, told = (_PRONOUN.sub("", one) for one in (sent, _in_words_of(sent, told)))
-    if Record([sent]).unexplained(told, names=True) or _differ(read(told), read(sent)):
+    odd = Record([sent]).unexplained(told, names=True)
+    if any(not (speaks and one.istitle()) for one in odd) or _differ(read(told), read(sent)):
         return True
     bare, have = map(_said_words, (sent, told))
     own = _unlike(have, [*bare, *words(sent)])
     return bool(_unlike(bare, have)) and any(stem(one) not in plain_stems() for one in own)
 
 
+_SPEAKS = re.compile(r"\bI\b|\b(?:[Ww]e|[Mm]y)\b")
 _PRONOUN = re.compile(
     r"\b(?:i|you|we|he|she|they|my|me|him|them|us)\b(?:['\u2019]\w+)?", re.IGNORECASE
 )

@@ -36,7 +36,7 @@ from seal.core.quantities import (
     Value,
     read,
 )
-from seal.core.statements import ABOUT, MOMENTS, implied, is_cut, is_same
+from seal.core.statements import ABOUT, ABOUT_BEHIND, MOMENTS, MONTH, implied, is_cut, is_same
 from seal.core.text import countries, deed_forms, role, word_list, words
 from seal.core.values import json_text
 
@@ -396,6 +396,7 @@ class Record:
         if one.number == 1 and one.unit and _RATE.match(plain, one.end):
             return True
         is_about = _ABOUT.search(plain, max(one.start - 16, 0), one.start) is not None
+        is_about = is_about or ABOUT_BEHIND.match(plain, one.end) is not None
         key = (one.number, one.unit, is_about)
         if key not in self._explained:
             self._explained[key] = self._is_told(one, is_about)
@@ -431,7 +432,7 @@ class Record:
         """Tell whether as much time lies between now and a moment, or between two of few."""
         number, named = one.parts[-1] if one.parts else (one.number, one.unit)
         unit = float(one._replace(number=Decimal(1), unit=named).amount)
-        unit *= _MONTH if one.dimension == "months" else 1
+        unit *= MONTH if one.dimension == "months" else 1
         exponent = number.as_tuple().exponent
         last = unit / 2 if number % 1 * 2 == 1 else unit * 10.0 ** min(int(exponent), 0)
         said, gaps = float(one.amount) if one.parts else float(number) * unit, self._gaps()
@@ -454,8 +455,6 @@ _FEW_FIGURES = 100
 """A whole number below it may be many things."""
 _FINER = 20
 """Numbers that one is rounded from, at most."""
-_MONTH = 2_629_746
-"""Seconds of a month, on average."""
 _DEGREES = {"f": "c", "c": "f"}
 
 
@@ -698,7 +697,7 @@ _SPEAKER = frozenset(["i", "we"])
 _IDLE = frozenset(["t", "unable", "afraid", "ll", "will", "can", "could", "would", "let"])
 """Of "I can't", "I'll", "let me"; contractions are parted."""
 _REGRETS = (("sorry",), ("apologies",), ("pardon",), ("thanks",))
-_MAY = frozenset(["may", "might", "could", "would", "should"])
+_MAY = frozenset(["may", "might", "could", "would", "should", "d"])
 _OPENS = frozenset(
     [
         *("if", "when", "once", "until", "unless", "whether", "tell", "ask", "let", "send"),

@@ -330,7 +330,7 @@ _WIDE = 200
 _GUESS = re.compile(
     r"\b(?:i guess|my guess|guessing|maybe|perhaps|unsure|i assume|no idea|not (?:sure|certain)"
     r"|(?:can't|cannot|could not|couldn't) (?:say|verify|confirm)|don't know"
-    r"|(?:could|may|might) be .{1,60}\bor (?:it (?:could|may|might) )?)\b"
+    r"|(?:could|may|might) be .{1,60}\bor (?!so\b)(?:it (?:could|may|might) )?)\b"
 )
 _NEAR_NOT = 40
 """Characters between a negation and what it negates, at most."""
@@ -481,7 +481,11 @@ def _spoken_amounts(slot: Slot, whole: Text, record: Record) -> Iterator[_Spoken
             said = said._replace(number=-said.number)
         # What is a bare number by its gold is no length, price or weight.
         is_other = slot.type == "number" and bool(slot.name) and said.unit not in (None, "%")
-        is_right = any(is_same(said, one, about) for one in wanted)
+        # "Just over three hours" is about right, and still says which way.
+        is_right = any(
+            is_same(said, one, about) and bounds(whole, said, one) is not False for one in wanted
+        )
+        is_right = is_right and not (said.dimension == "time" and _AGO.match(whole.plain, said.end))
         is_right = is_right or any(is_same(said, one) for one in finer)
         if is_right and not is_other:
             yield _Spoken(True, said.start, said.end)
@@ -492,6 +496,7 @@ def _spoken_amounts(slot: Slot, whole: Text, record: Record) -> Iterator[_Spoken
             yield _Spoken(False, said.start, said.end)
 
 
+_AGO = re.compile(r" ?[^\W\d]{0,12} ago\b")
 _SPECIAL = re.compile(
     r"(?<![\w.,])(?:(\d{1,3}(?: \d{3})+)|(\d+(?:\.\d+)?)/(?:5|10|100)"
     r"|(\d{1,3})(?:h|:(?=[0-5]?\d(?::00| hours| h)\b))([0-5]?\d)(?:m|min|:00| hours| h|)\b)"

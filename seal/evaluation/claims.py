@@ -382,7 +382,7 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
                     _is_still_there(clause, seen),
                     _is_strange(clause, listed.deed, seen),
                     _turns_others(clause, deed, switches, seen),
-                    _miscounts(listed, seen),
+                    _miscounts(said, listed, seen),
                     _spares(said, listed, seen),
                     mislabels.goes_other_way(said, seen.ups, seen.downs),
                     _lacks_somebody(clause, seen),
@@ -472,7 +472,9 @@ def _of_tables(clause: Clause, deed: str, seen: _Seen) -> bool:
         return False
     ways = {"shrunk"} if deed == "remove" else {"grown", "other"} if verb in _SET else {"grown"}
     return any(
-        ways.isdisjoint(seen.changed.get(name, ()))
+        (ways - {"other"} if said[place - 1] in _ANOTHER else ways).isdisjoint(
+            seen.changed.get(name, ())
+        )
         and (deed, singular(word)) not in seen.done  # of "remove_item_from_cart"
         and _ASIDE.isdisjoint(said[max(place - 2, start) : place])
         and said[place + 1 : place + 2] in _ENDS  # not of "the contact's number"
@@ -481,6 +483,7 @@ def _of_tables(clause: Clause, deed: str, seen: _Seen) -> bool:
     )
 
 
+_ANOTHER = frozenset(words("second another additional extra separate third"))
 _REMOVED = frozenset(["deleted", "removed", "erased"])
 _ADDED = frozenset(["added", "created"])
 _SET = frozenset(["set", "saved", "scheduled"])
@@ -583,14 +586,24 @@ _DEVICES = frozenset(
 )
 
 
-def _miscounts(listed: _Listed, seen: _Seen) -> bool:
+def _miscounts(said: str, listed: _Listed, seen: _Seen) -> bool:
     """Tell whether more rows are said to be new, gone or changed than are."""
+    if listed.deed == "remove" and (all_of := _ALL_OF.search(said.lower())) is not None:
+        named = [name for name in seen.tables if singular(name) == singular(all_of[1])]
+        if any(seen.tables[name] for name in named):
+            return True
     if not listed.is_of_deed or listed.counted is None:
         return False
     number, nouns = listed.counted
     name = next((name for name in seen.tables if singular(name) in nouns), "")
     moved = seen.moved[name, "add" if listed.deed == "send" else listed.deed]
     return 0 < moved < number
+
+
+_ALL_OF = re.compile(
+    r"\b(?:all|every)(?: of)? (?:your |the |my )?(\w+)(?=$| (?:are|is|have|has|were|was|now)\b)"
+)
+"""Says that a deed was done to each row of a table."""
 
 
 def _spares(said: str, listed: _Listed, seen: _Seen) -> bool:
@@ -640,6 +653,7 @@ _WHERE = frozenset(
     words(
         "in on among of your the my contacts contact list address book phone phonebook directory"
         " saved listed stored there named called at all entries anywhere is are currently"
+        " near nearby around here you me"
     )
 )
 """Words behind somebody who is nowhere."""
@@ -654,8 +668,21 @@ def _told_nobody(clause: Clause, seen: _Seen) -> bool:
         and clause.words[one.at + 1 : one.at + 2] != ("you",)
         and not one.negated
         and one.group.isdisjoint(role("modal"))
+        or _knows_now(clause, one, seen)
         for one in clause.predicates
     )
+
+
+def _knows_now(clause: Clause, one: Predicate, seen: _Seen) -> bool:
+    """Tell whether a predicate says that somebody knows: "Ann knows that", "he knows now"."""
+    named = one.subject in seen.rows or one.subject in role("person")
+    named = named or stem(one.subject) in seen.known.stems - plain_stems()
+    told = {*clause.words[one.at + 1 : one.at + 2], *one.group, ""} & _KNOWN
+    return one.verb == "knows" and named and bool(told) and "only" not in clause.said
+
+
+_KNOWN = frozenset(words("that about now already"))
+"""What stands beside "knows" where somebody is said to have been told."""
 
 
 def _odd_values(sentence: str, seen: _Seen) -> list[tuple[str, str]]:
@@ -668,7 +695,7 @@ def _odd_values(sentence: str, seen: _Seen) -> list[tuple[str, str]]:
         kind = str(value.dimension) if isinstance(value, Quantity) else kind
         kind = "code" if isinstance(value, str) else kind
         kind = "phone" if value is None and _digits(written) >= _PHONE else kind
-        found += [(kind, written)] if kind in seen.acted else []
+        found += [(kind, written.rstrip("."))] if kind in seen.acted else []
     return found
 
 

@@ -13,7 +13,7 @@ from collections.abc import Set as AbstractSet
 from itertools import pairwise
 
 from seal.core.clauses import VALUE, Clause
-from seal.core.facts import stem
+from seal.core.facts import plain_stems, stem
 from seal.core.text import deed_forms, deeds_of, role, singular, word_list, words
 
 
@@ -69,8 +69,10 @@ def invents_reason(
             continue
         has = bool(group & {"have", "has", "had"})
         is_new = stem(one.verb) not in known
-        if one.negated:
+        if one.negated or "no" in clause.words[: one.begin]:  # "no text has gone out"
             none = has and "no" in group and one.verb not in role("means", "lack", "mental")
+            if none and one.subject == "you" and is_new and stem(one.verb) not in plain_stems():
+                return True  # "you have no signal"
             if (none or (one.verb in ("in", "among") and behind == ("your",))) and not has_looked:
                 return True
             continue
@@ -109,14 +111,15 @@ def _unable(clause: Clause) -> set[str | None]:
 
 def _is_of(said: AbstractSet[str], tool: str, things: AbstractSet[str]) -> bool:
     """Tell whether words name a tool: its thing, what it does with it, and nothing else."""
-    named = {singular(word) for word in said if _verb_of(word) is None}
+    verbs = {word: verb for word in said if (verb := _verb_of(word)) is not None}
+    named = {singular(word) for word in said if word not in verbs or singular(word) in things}
     if not named or not named <= things:
         return False
-    verbs = {verb for word in said if (verb := _verb_of(word)) is not None}
     own = words(tool)
     kinds = {deed_forms().base.get(word, "") for word in own[:1]} - {""}
     return all(
-        stem(verb) in map(stem, own) or deed_forms().base.get(verb) in kinds for verb in verbs
+        stem(verb) in map(stem, own) or deed_forms().base.get(verb) in kinds
+        for verb in verbs.values()
     )
 
 

@@ -169,12 +169,13 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
     """
     known = goal.chat.once(known_to, goal)
     tools = goal.chat.once(_asked_of, goal).tools
+    offered = {word for tool in goal.goal.offered or () for word in words(tool)}
     done = {
         stem(form)
         for form, kind in deed_forms().base.items()
-        if any(kind in deed_forms().tools.get(word, ()) for word in tools)
+        if any(kind in deed_forms().tools.get(word, ()) for word in tools | offered)
     }
-    done |= {stem(word) for tool in goal.goal.offered or () for word in words(tool)}
+    done |= {stem(word) for word in offered | role("finish")}
     usual = plain_stems() | {*map(stem, tools)} | role("mental", "finish")
     asked_for = None if slots_for(goal.goal) else _asked_or_done(goal)
     stems = with_meanings(known.stems)
