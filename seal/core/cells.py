@@ -210,10 +210,12 @@ def misquotes(sent: str, told: str) -> bool:
     if any(not (speaks and one.istitle()) for one in odd) or _differ(read(told), read(sent)):
         return True
     bare, have = map(_said_words, (sent, told))
-    own = _unlike(have, [*bare, *words(sent)])
+    named = {*words(" ".join(_CAPITAL.findall(told)))} if speaks else set[str]()
+    own = [one for one in _unlike(have, [*bare, *words(sent)]) if one not in named]
     return bool(_unlike(bare, have)) and any(stem(one) not in plain_stems() for one in own)
 
 
+_CAPITAL = re.compile(r"\b[A-Z]\w+")
 _SPEAKS = re.compile(r"\bI\b|\b(?:[Ww]e|[Mm]y)\b")
 _PRONOUN = re.compile(
     r"\b(?:i|you|we|he|she|they|my|me|him|them|us)\b(?:['\u2019]\w+)?", re.IGNORECASE

@@ -90,7 +90,8 @@ _DOUBT_BEHIND = re.compile(r"\b(?:not|never|cannot|unavailable|incorrect|wrong)\
 """What casts doubt on a value that stands up to two words before it."""
 _END = re.compile(
     r"([.!?](?=\s|$)|[\uff1f\u3002]|\n)"
-    r"|[;:](?=\s|$)|,(?=\s)|\b(?:but|and|however|yet|while|although|though|because)\b"
+    r"|[;:](?=\s|$)|,(?=\s)|\b(?:but|and|however|yet|while|although|though|because"
+    r"|since(?= (?:the|it|your|they|i)\b))\b"
 )
 """End of a clause; the group, of a sentence."""
 _OFFER = re.compile(r"(?<!\bor )\banything else\b")
@@ -102,8 +103,8 @@ ABOUT = re.compile(
     r"|not quite|close to|in the region of|more or less|getting on for)(?=\s)|[~≈]"
 )
 ABOUT_BEHIND = re.compile(
-    r" ?(?:[^\W\d]+ ){0,2}?[^\W\d]*,? \(?(?:or (?:so|thereabouts)|more or less|give or take|at a guess"
-    r"|roughly|approximately)\b"
+    r" ?(?:[^\W\d]+ ){0,2}?[^\W\d]*,? \(?(?:or (?:so|thereabouts)|more or less|give or take"
+    r"|at a guess|roughly|approximately)\b"
 )
 """Says behind a number, and its unit, that it is only about right."""
 _BOUND = re.compile(

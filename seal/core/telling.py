@@ -266,8 +266,8 @@ def _goes_on_with(plain: str, stated: Sequence[Place], one: _Spoken) -> bool:
 _MARKS_OF = re.compile(r"[.;?!()\n]")
 _SO = frozenset(
     words(
-        "so or which that it this and thus hence therefore is s means in other words total well"
-        " much far just slightly even already easily a an bit little lot the not quite no over"
+        "so or left which that it this and thus hence therefore is s means in other words total"
+        " well much far just slightly even already easily a an bit little lot the not quite no over"
         " under above below at least most of excess upwards than more less longer shorter higher"
         " lower warmer colder hotter cheaper fewer full whole"
     )
@@ -380,7 +380,7 @@ def _hedges(plain: str, one: _Spoken, stated: Sequence[Place]) -> bool:
 def _spoken(slot: Slot, whole: Text, record: Record, request: str) -> Iterator[_Spoken]:
     """Yield the values of a slot's type that a message has; of texts and names the right ones."""
     if slot.type in _AMOUNTS:
-        yield from _spoken_amounts(slot, whole, record)
+        yield from _spoken_amounts(slot, whole, record, _TO_COME.search(request) is not None)
     elif slot.type == "time":
         times = [time for text in slot.texts for time in times_of(text)]
         for token in whole.tokens:
@@ -462,7 +462,8 @@ def _shape(text: str) -> str:
     return re.sub(r"\d", "9", re.sub(r"[^\W\d_]", "a", text.casefold()))
 
 
-def _spoken_amounts(slot: Slot, whole: Text, record: Record) -> Iterator[_Spoken]:
+def _spoken_amounts(slot: Slot, whole: Text, record: Record, is_to_come: bool) -> Iterator[_Spoken]:
+    """Yield the amounts that a message has; to come: it is asked how long it is until something."""
     wanted = [one for text in slot.texts if (one := only_quantity(read(text))) is not None]
     # What a tool told with more digits than gold has may be told so: 42.1648128 km for 42.165 km.
     finer = [more for one in wanted for more in record.finer(one)]
@@ -485,17 +486,21 @@ def _spoken_amounts(slot: Slot, whole: Text, record: Record) -> Iterator[_Spoken
         is_right = any(
             is_same(said, one, about) and bounds(whole, said, one) is not False for one in wanted
         )
-        is_right = is_right and not (said.dimension == "time" and _AGO.match(whole.plain, said.end))
+        is_right = is_right and not (is_to_come and _AGO.match(whole.plain, said.end))
         is_right = is_right or any(is_same(said, one) for one in finer)
         if is_right and not is_other:
             yield _Spoken(True, said.start, said.end)
         elif any(None in (said.dimension, one.dimension) for one in wanted):
             is_bare = all(said.dimension != one.dimension for one in wanted)
             yield _Spoken(False, said.start, said.end, is_bare)
-        elif any(said.dimension == one.dimension for one in wanted):
+        elif any(
+            said.dimension == one.dimension or bounds(whole, said, one) is not None
+            for one in wanted
+        ):
             yield _Spoken(False, said.start, said.end)
 
 
+_TO_COME = re.compile(r"\b(?:left|until|till|to go|from now|remain\w*)\b", re.IGNORECASE)
 _AGO = re.compile(r" ?[^\W\d]{0,12} ago\b")
 _SPECIAL = re.compile(
     r"(?<![\w.,])(?:(\d{1,3}(?: \d{3})+)|(\d+(?:\.\d+)?)/(?:5|10|100)"

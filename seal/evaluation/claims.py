@@ -108,6 +108,8 @@ class _Seen:
         self.has_text = self.has_news = False
         """Whether a result has a sentence that somebody may have written; news: since the agent
         sent something."""
+        self.read_rows: list[set[str]] = []
+        """The stems of the words in each row of a result."""
         self.numbers: list[Mapping[tuple[str, ...], Decimal]] = []
         """Of each row of a result the numbers, by the words of their columns."""
         self.ups: set[Decimal] = set()
@@ -115,6 +117,8 @@ class _Seen:
         self.downs: set[Decimal] = set()
         self.sent: list[str] = []
         """Texts that calls sent."""
+        self.written: list[str] = []
+        """Texts in the arguments of calls with an effect."""
         self.told: list[str] = []
         """The words of what the user and results told, each between blanks."""
         self.moved: Counter[tuple[str, str]] = Counter()
@@ -152,6 +156,7 @@ class _Seen:
             }
             self.acted |= {kind for leaf in held for kind in _kinds_of(leaf)}
             self.has_news = False
+            self.written += (one for one in held if isinstance(one, str) and " " in one)
             self.sent += (one for one in held if "send" in kinds and str(one).count(" ") > 1)
             verbs = {deed_forms().base.get(word) for word in words(call.name)}
             self.done |= {(kind, singular(word)) for kind in verbs for word in words(call.name)}
@@ -163,6 +168,7 @@ class _Seen:
             held_in = {tuple(words(n)): c for n, c in row.items() if type(c) in (int, float)}
             self.numbers.append({name: Decimal(str(cell)) for name, cell in held_in.items()})
             self._index(row, is_found=True)
+            self.read_rows.append({stem(word) for word in _words_in([row])})
             is_text = any(str(cell).count(" ") > 1 for cell in row.values())
             self.has_text, self.has_news = self.has_text or is_text, self.has_news or is_text
         for name, leaf in leaves(step.result.value):
@@ -339,6 +345,9 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
                 mislabels.moved_otherwise(whole, seen.shifts),
                 mislabels.quoted_otherwise(whole, seen.sent),
                 mislabels.unlike_told(whole, seen.sent, seen.told),
+                mislabels.retitled(whole, seen.written, seen.told),
+                mislabels.renumbered(whole, seen.told),
+                mislabels.misrated(whole, seen.known),
                 mislabels.takes_along(whole, seen.tables, seen.changed),
                 mislabels.is_another(whole, seen.stems, seen.rows),
                 mislabels.is_nobody(whole, seen.tables, seen.rows),
@@ -365,12 +374,12 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
             gives_reason = not clause.is_tied or clause.lead in _REASONS
             if gives_reason and denies_tool(clause, able):
                 return said
-            shows = (bool(seen.in_vain or seen.found), bool(seen.found))
+            shows = (bool(seen.in_vain or seen.found), bool(seen.found), bool(seen.failed))
             if seen.lacks and gives_reason and invents_reason(clause, seen.known.stems, *shows):
                 return said
             if (clause.lead == "as" or of_who or not clause.is_tied) and any(
                 [
-                    _of_others(clause, deed, seen),
+                    _of_others(clause, done if clause.lead == "as" else deed, seen),
                     _of_tables(clause, deed, seen),
                     done in seen.kinds
                     # A phone may have brackets, which part clauses.
@@ -385,7 +394,7 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
                     _miscounts(said, listed, seen),
                     _spares(said, listed, seen),
                     mislabels.goes_other_way(said, seen.ups, seen.downs),
-                    _lacks_somebody(clause, seen),
+                    _lacks_somebody(clause, seen) or _lacks_row(clause, seen),
                     _told_nobody(clause, seen),
                     mislabels.names_strangers(said, seen.rows, seen.known.stems),
                 ]
@@ -533,6 +542,9 @@ class _Listed:
     def _done(self, clause: Clause, one: Predicate) -> str:
         """Return the kind of the deed that a predicate says was done; empty: none."""
         kind = _kind(one)
+        if one.verb in ("remind", "reminded") and "will" in one.group and not clause.is_tied:
+            kind, self.verb = "add", one.verb  # "I'll remind you": the reminder is set
+            return "" if one.negated else kind
         if not kind or one.negated or not one.group.isdisjoint(role("modal")) or clause.is_tied:
             return ""
         bare = not one.begin and one.at == len(one.group)
@@ -659,15 +671,35 @@ _WHERE = frozenset(
 """Words behind somebody who is nowhere."""
 
 
+def _lacks_row(clause: Clause, seen: _Seen) -> bool:
+    """Tell whether a clause says that a table has no row about what one of a result is about."""
+    said, tables = clause.words, {singular(name) for name in seen.tables}
+    for at, word in enumerate(said if not seen.in_vain else ()):
+        none = said[max(at - 1, 0) : at] == ("no",) or (
+            said[max(at - 1, 0) : at] in (("any",), ("a",))
+            and not role("negation").isdisjoint(said[:at])
+        )
+        if none and singular(word) in tables and said[at + 1 : at + 2] in _OF_WHAT:
+            own = {one for one in said[at + 2 :] if one not in word_list("english_small")}
+            own = {stem(one) for one in own}
+            return bool(own) and any(own <= row for row in seen.read_rows)
+    return False
+
+
+_OF_WHAT = (("about",), ("on",), ("for",), ("from",), ("called",), ("named",), ("to",))
+
+
 def _told_nobody(clause: Clause, seen: _Seen) -> bool:
     """Tell whether a clause says that somebody was told something, and no call sent anything."""
     return "send" not in seen.kinds and any(
-        one.verb in _TOLD | {"informed", "notified"}
-        and (one.is_first or ("been" in one.group and one.subject not in ("you", "i", "we")))
-        and (one.verb != "let" or "know" in clause.said)
-        and clause.words[one.at + 1 : one.at + 2] != ("you",)
-        and not one.negated
-        and one.group.isdisjoint(role("modal"))
+        (
+            one.verb in _TOLD | {"informed", "notified"}
+            and (one.is_first or ("been" in one.group and one.subject not in ("you", "i", "we")))
+            and (one.verb != "let" or "know" in clause.said)
+            and clause.words[one.at + 1 : one.at + 2] != ("you",)
+            and not one.negated
+            and one.group.isdisjoint(role("modal"))
+        )
         or _knows_now(clause, one, seen)
         for one in clause.predicates
     )
@@ -707,6 +739,7 @@ def _tells_number(clause: Clause, sentence: str, seen: _Seen) -> bool:
     """Tell whether "its number is" one that nothing tells, where a call has written another."""
     said, group = clause.words, role("negation", "modal")
     its = any(one in _ITS and "number" in said[at + 1 : at + 4] for at, one in enumerate(said))
+    its = its or ("number" in said and not {"now", "new"}.isdisjoint(said))
     if not its or "phone" not in seen.acted or not clause.said.isdisjoint(group):
         return False
     return any(kind == "phone" for kind, _ in _odd_values(sentence, seen))
@@ -809,7 +842,12 @@ def _replied(clause: Clause, seen: _Seen) -> bool:
     return not seen.has_news and any(
         (one.verb in _REPLIED or _has_read(one) or clause.words[one.at : one.at + 2] == _BACK)
         and stem(one.verb) not in seen.known.stems
-        and (one.subject in seen.rows or one.subject in _THEY or "your" in clause.words[: one.at])
+        and (
+            one.subject in seen.rows
+            or one.subject in _THEY
+            or "your" in clause.words[: one.at]
+            or (not one.begin and clause.lead == "and" and "has" in one.group)
+        )
         and not (seen.has_text and one.subject in seen.rows and not seen.is_touched(one.subject))
         and not one.negated
         and _TIES.isdisjoint(clause.words[: one.begin])

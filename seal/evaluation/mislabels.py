@@ -11,11 +11,11 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from decimal import Decimal
-from itertools import pairwise
+from itertools import islice, pairwise, product
 from typing import Any
 
 from seal.core.cells import misquotes
-from seal.core.facts import plain_stems, same_phone, stem
+from seal.core.facts import Record, plain_stems, same_phone, stem
 from seal.core.quantities import Quantity, Time, read
 from seal.core.statements import is_same
 from seal.core.telling import PHONE
@@ -220,6 +220,83 @@ _VERBATIM = re.compile(
     r"|(?:he|she|they|you) (?:wrote|put|said|worded|sent|typed))|exact (?:words|wording|text)"
     r"|in (?:his|her|their|your) own words)\b",
     re.IGNORECASE,
+)
+
+
+def retitled(text: str, held: Iterable[str], told: Sequence[str]) -> bool:
+    """Tell whether words quote a text that a call wrote with a word of which nothing tells.
+
+    Args:
+        text: A sentence.
+        held: Texts in the arguments of calls with an effect.
+        told: The words of what the user and results told, in order.
+    """
+    texts = [{*words(one)} for one in held]
+    for found in _TITLE.finditer(text) if texts else ():
+        said = words(found[1])
+        near = [one for one in texts if len(said) > 1 and 2 * len(one & {*said}) >= len(said)]
+        if near and not any(_joined(said) in each for each in told):
+            own = {word for word in said if stem(word) not in plain_stems()}
+            if all(own - one for one in near):
+                return True
+    return False
+
+
+_TITLE = re.compile(
+    r"(?<!\w)[\"'\u201c\u2018]([^\"'\u201c\u201d\u2019\n]{3,80})[\"'\u201d\u2019](?!\w)"
+)
+
+
+def misrated(text: str, known: Record) -> bool:
+    """Tell whether words give a rate of two currencies upside down: "a euro is 1.19 pounds".
+
+    Args:
+        text: A sentence.
+        known: What request, results and gold tell.
+    """
+    whole = read(text)
+    for other in whole.quantities:
+        found = _ONE_IS.search(whole.plain, max(other.start - _NEAR_ONE, 0), other.start)
+        one = read(f"1 {found[1]}").quantities[:1] if found and other.unit else []
+        if not one or one[0].unit in (None, other.unit):
+            continue
+        pairs = product(known.amounts_of(str(one[0].unit)), known.amounts_of(str(other.unit)))
+        rates = [(a.number, b.number) for a, b in pairs if a.number and b.number]
+        right = any(is_same(other, other._replace(number=b / a), True) for a, b in rates)
+        if not right and any(is_same(other, other._replace(number=a / b)) for a, b in rates):
+            return True
+    return False
+
+
+_NEAR_ONE = 40
+_ONE_IS = re.compile(
+    r"\b(?:an?|one|1|each|every) (?:[a-z]+ )??([a-z]+) "
+    r"(?:=|is|equals|buys|gets|gives|makes|costs)(?: (?:worth|you|about|roughly)){0,2} [^\w\s]?$"
+)
+
+
+def renumbered(text: str, told: Sequence[str]) -> bool:
+    """Tell whether words give a street another number than what was told: "808 Juniper Avenue".
+
+    Args:
+        text: A sentence.
+        told: The words of what the user and results told, in order.
+    """
+    for found in islice(_HOUSE.finditer(text), _HOUSES):
+        number, street = found[1] or found[4], found[2] or found[3]
+        name = re.escape(" ".join(words(street)))
+        order = rf" (\d+) {name} " if found[1] else rf" {name} (\d+) "
+        numbers = {one for each in told for one in re.findall(order, each)}
+        if numbers and number not in numbers:
+            return True
+    return False
+
+
+_HOUSES = 9
+"""Numbers of houses in a sentence that are looked for, at most."""
+_HOUSE = re.compile(
+    r"\b(\d{1,5}) ([A-Z][a-z]+ [A-Z][a-z]+)\b"
+    r"|\b([A-Z][a-z]+ (?:d[aeo]s? )?[A-Z]\w+) (\d{1,5})\b(?![.,:]?\d| ?(?:k?m|miles?|min)\b)"
 )
 
 

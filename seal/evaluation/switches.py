@@ -78,6 +78,7 @@ class Switches:
         elif (
             ends is None
             and deed == "switch"
+            and not _AS_IT_WAS.search(text)
             and self.last
             and self.way is not None
             and clause.lead in ("and", ",")
@@ -115,7 +116,8 @@ _SUBJECT = re.compile(r"\b(?:i|we)\b")
 _WAYS = r"(on|off|(?:en|dis)abled|(?:de)?activated)"
 _LATER = r"(?=$| (?:again|now|already|too|afterwards|after|for|first|as|right|because|so)\b)"
 _IS_ON = re.compile(
-    rf"\b(?:is|are|stays?|remains?)(?: (?:still|now|currently|already|back|again|both|all))* "
+    r"\b(?:is|are|stay(?:s|ed)?|remain(?:s|ed)?)"
+    r"(?: (?:still|now|currently|already|back|again|both|all))* "
     rf"(?:(?:turned|switched) )?{_WAYS}{_LATER}()"
 )
 _STAYS_IN = re.compile(r"\b(?:is|are|stays?|remains?)(?: (?:still|now|currently))? in (?:the )?")

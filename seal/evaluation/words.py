@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -205,6 +205,19 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
     return ""
 
 
+def as_stated(text: str) -> str:
+    """Return a text without the clauses that say what may be: "you could be there in an hour"."""
+    kept, at = list[str](), 0
+    for clause in (one for told in sentences_of(text) for one in told.clauses):
+        if any(not one.group.isdisjoint(_MAY_BE) for one in clause.predicates):
+            kept.append(text[at : clause.start])
+            at = clause.end
+    return "".join([*kept, text[at:]])
+
+
+_MAY_BE = frozenset(["could", "might", "may", "would", "should"])
+
+
 # -- What is told of a known thing, and a bare yes or no.
 
 
@@ -221,7 +234,12 @@ def told_otherwise(goal: GoalChat) -> str:
 def _otherwise(text: str, goal: GoalChat) -> str:
     known = goal.chat.once(known_to, goal)
     whole = read(text)
-    odd = [
+    odd: list[tuple[int, int, Any]] = [
+        (found.start(1), found.end(1), Day(day.year, day.month, day.day))
+        for found in (_WROTE.finditer(whole.plain) if known.today is not None else ())
+        if (day := known.today - timedelta(found[1] in ("yesterday", "last night")))
+    ]
+    odd += [
         (one.start, one.end, one.value if isinstance(one.value, Day) else name)
         for one in known.odd(whole, names=True)
         if isinstance(one.value, Day) or (name := whole.plain[one.start : one.end]) in WEEKDAYS
@@ -242,6 +260,11 @@ def _otherwise(text: str, goal: GoalChat) -> str:
     return ""
 
 
+_WROTE = re.compile(
+    r"\b(?:wrote|sent|texted|said|asked|messaged|came|arrived|received)\b(?: \w+){0,3}"
+    r" (this (?:morning|afternoon|evening)|today|yesterday|last night)\b"
+)
+"""When something known is said to have been written."""
 _MOST = 20
 """Days that no result tells of which it is looked whether one tells them otherwise, at most."""
 
