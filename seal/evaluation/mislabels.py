@@ -17,7 +17,7 @@ from typing import Any
 from seal.core.cells import misquotes
 from seal.core.facts import Record, plain_stems, same_phone, stem
 from seal.core.quantities import Quantity, Time, read
-from seal.core.statements import is_same
+from seal.core.statements import is_cut, is_same
 from seal.core.telling import PHONE
 from seal.core.text import deed_forms, role, singular, word_list, words
 
@@ -261,9 +261,9 @@ def misrated(text: str, known: Record) -> bool:
         if not one or one[0].unit in (None, other.unit):
             continue
         pairs = product(known.amounts_of(str(one[0].unit)), known.amounts_of(str(other.unit)))
-        rates = [(a.number, b.number) for a, b in pairs if a.number and b.number]
-        right = any(is_same(other, other._replace(number=b / a), True) for a, b in rates)
-        if not right and any(is_same(other, other._replace(number=a / b)) for a, b in rates):
+        rates = [b.number / a.number for a, b in pairs if a.number and b.number]
+        told = other.number
+        if any(is_cut(told, 1 / r) for r in rates) and not any(is_cut(told, r) for r in rates):
             return True
     return False
 
