@@ -413,10 +413,8 @@ def bounds(whole: Text, one: Quantity, other: Quantity) -> bool | None:
     same_unit = None in (one.unit, other.unit)
     said, wanted = (one.number, other.number) if same_unit else (one.amount, other.amount)
     if lasting:  # "141 days, so less than four months"
-        said, wanted = (
-            amount * MONTH if each.dimension == "months" else amount
-            for each, amount in ((one, said), (other, wanted))
-        )
+        pair = (one, other)
+        said, wanted = (q.amount * (MONTH if q.dimension == "months" else 1) for q in pair)
     is_below = (found["below"] is not None) is (found["no"] is None)
     return wanted <= said if is_below else wanted >= said
 

@@ -33,8 +33,7 @@ from seal.core.statements import MOMENTS, leaves
 from seal.core.telling import PHONE
 from seal.core.text import deed_forms, deeds_of, role, singular, word_list, words
 from seal.core.values import json_text
-from seal.evaluation import mislabels
-from seal.evaluation.inabilities import claims_a_call, denies_tool, invents_reason
+from seal.evaluation import inabilities, mislabels
 from seal.evaluation.switches import BEFORE, MEANT, Name, Switches
 from seal.evaluation.words import ON_OFF, known_to, rows_in, spoken
 
@@ -346,7 +345,6 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
                 mislabels.quoted_otherwise(whole, seen.sent),
                 mislabels.unlike_told(whole, seen.sent, seen.told),
                 mislabels.retitled(whole, seen.written, seen.told),
-                mislabels.renumbered(whole, seen.told),
                 mislabels.misrated(whole, seen.known),
                 mislabels.takes_along(whole, seen.tables, seen.changed),
                 mislabels.is_another(whole, seen.stems, seen.rows),
@@ -372,10 +370,14 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
                 odd = _odd_values(whole, seen)
             of_who = clause.words[0] == "who" and not sentence.is_question
             gives_reason = not clause.is_tied or clause.lead in _REASONS
-            if gives_reason and denies_tool(clause, able):
+            if gives_reason and inabilities.denies_tool(clause, able):
                 return said
             shows = (bool(seen.in_vain or seen.found), bool(seen.found), bool(seen.failed))
-            if seen.lacks and gives_reason and invents_reason(clause, seen.known.stems, *shows):
+            if (
+                seen.lacks
+                and gives_reason
+                and inabilities.invents_reason(clause, seen.known.stems, *shows)
+            ):
                 return said
             if (clause.lead == "as" or of_who or not clause.is_tied) and any(
                 [
@@ -386,16 +388,20 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
                     and any(kind == "phone" or value in said for kind, value in odd or ()),
                     _tells_number(clause, whole, seen),
                     _misses(clause, seen),
-                    claims_a_call(clause, before, seen.tools),
+                    inabilities.claims_a_call(clause, before, seen.tools),
                     _replied(clause, seen),
                     _is_still_there(clause, seen),
                     _is_strange(clause, listed.deed, seen),
                     _turns_others(clause, deed, switches, seen),
-                    _miscounts(said, listed, seen),
+                    _miscounts(listed, seen),
+                    listed.deed == "remove" and mislabels.empties(said, seen.tables),
                     _spares(said, listed, seen),
                     mislabels.goes_other_way(said, seen.ups, seen.downs),
-                    _lacks_somebody(clause, seen) or _lacks_row(clause, seen),
-                    _told_nobody(clause, seen),
+                    _lacks_somebody(clause, seen),
+                    not seen.in_vain
+                    and mislabels.lacks_row(clause.words, seen.tables, seen.read_rows),
+                    "send" not in seen.kinds
+                    and inabilities.told_nobody(clause, seen.rows, seen.known.stems),
                     mislabels.names_strangers(said, seen.rows, seen.known.stems),
                 ]
             ):
@@ -431,12 +437,11 @@ _TELLS_OF = frozenset(["that", "about", "saying", "when", "where"])
 
 
 def _kind(one: Predicate) -> str:
-    if one.verb in _TOLD:
+    if one.verb in inabilities.SAID:
         return "send"
     return deed_forms().past.get(one.verb, ("", ""))[0]
 
 
-_TOLD = frozenset(["told", "let", "contacted"])
 _LEADS: Mapping[str, Sequence[str]] = {
     "send": ("to",),
     "remove": ("of", "for"),
@@ -481,9 +486,7 @@ def _of_tables(clause: Clause, deed: str, seen: _Seen) -> bool:
         return False
     ways = {"shrunk"} if deed == "remove" else {"grown", "other"} if verb in _SET else {"grown"}
     return any(
-        (ways - {"other"} if said[place - 1] in _ANOTHER else ways).isdisjoint(
-            seen.changed.get(name, ())
-        )
+        (ways - _ANOTHER.get(said[place - 1], set())).isdisjoint(seen.changed.get(name, ()))
         and (deed, singular(word)) not in seen.done  # of "remove_item_from_cart"
         and _ASIDE.isdisjoint(said[max(place - 2, start) : place])
         and said[place + 1 : place + 2] in _ENDS  # not of "the contact's number"
@@ -492,7 +495,7 @@ def _of_tables(clause: Clause, deed: str, seen: _Seen) -> bool:
     )
 
 
-_ANOTHER = frozenset(words("second another additional extra separate third"))
+_ANOTHER = {one: {"other"} for one in words("second another additional extra separate third")}
 _REMOVED = frozenset(["deleted", "removed", "erased"])
 _ADDED = frozenset(["added", "created"])
 _SET = frozenset(["set", "saved", "scheduled"])
@@ -598,24 +601,14 @@ _DEVICES = frozenset(
 )
 
 
-def _miscounts(said: str, listed: _Listed, seen: _Seen) -> bool:
+def _miscounts(listed: _Listed, seen: _Seen) -> bool:
     """Tell whether more rows are said to be new, gone or changed than are."""
-    if listed.deed == "remove" and (all_of := _ALL_OF.search(said.lower())) is not None:
-        named = [name for name in seen.tables if singular(name) == singular(all_of[1])]
-        if any(seen.tables[name] for name in named):
-            return True
     if not listed.is_of_deed or listed.counted is None:
         return False
     number, nouns = listed.counted
     name = next((name for name in seen.tables if singular(name) in nouns), "")
     moved = seen.moved[name, "add" if listed.deed == "send" else listed.deed]
     return 0 < moved < number
-
-
-_ALL_OF = re.compile(
-    r"\b(?:all|every)(?: of)? (?:your |the |my )?(\w+)(?=$| (?:are|is|have|has|were|was|now)\b)"
-)
-"""Says that a deed was done to each row of a table."""
 
 
 def _spares(said: str, listed: _Listed, seen: _Seen) -> bool:
@@ -669,52 +662,6 @@ _WHERE = frozenset(
     )
 )
 """Words behind somebody who is nowhere."""
-
-
-def _lacks_row(clause: Clause, seen: _Seen) -> bool:
-    """Tell whether a clause says that a table has no row about what one of a result is about."""
-    said, tables = clause.words, {singular(name) for name in seen.tables}
-    for at, word in enumerate(said if not seen.in_vain else ()):
-        none = said[max(at - 1, 0) : at] == ("no",) or (
-            said[max(at - 1, 0) : at] in (("any",), ("a",))
-            and not role("negation").isdisjoint(said[:at])
-        )
-        if none and singular(word) in tables and said[at + 1 : at + 2] in _OF_WHAT:
-            own = {one for one in said[at + 2 :] if one not in word_list("english_small")}
-            own = {stem(one) for one in own}
-            return bool(own) and any(own <= row for row in seen.read_rows)
-    return False
-
-
-_OF_WHAT = (("about",), ("on",), ("for",), ("from",), ("called",), ("named",), ("to",))
-
-
-def _told_nobody(clause: Clause, seen: _Seen) -> bool:
-    """Tell whether a clause says that somebody was told something, and no call sent anything."""
-    return "send" not in seen.kinds and any(
-        (
-            one.verb in _TOLD | {"informed", "notified"}
-            and (one.is_first or ("been" in one.group and one.subject not in ("you", "i", "we")))
-            and (one.verb != "let" or "know" in clause.said)
-            and clause.words[one.at + 1 : one.at + 2] != ("you",)
-            and not one.negated
-            and one.group.isdisjoint(role("modal"))
-        )
-        or _knows_now(clause, one, seen)
-        for one in clause.predicates
-    )
-
-
-def _knows_now(clause: Clause, one: Predicate, seen: _Seen) -> bool:
-    """Tell whether a predicate says that somebody knows: "Ann knows that", "he knows now"."""
-    named = one.subject in seen.rows or one.subject in role("person")
-    named = named or stem(one.subject) in seen.known.stems - plain_stems()
-    told = {*clause.words[one.at + 1 : one.at + 2], *one.group, ""} & _KNOWN
-    return one.verb == "knows" and named and bool(told) and "only" not in clause.said
-
-
-_KNOWN = frozenset(words("that about now already"))
-"""What stands beside "knows" where somebody is said to have been told."""
 
 
 def _odd_values(sentence: str, seen: _Seen) -> list[tuple[str, str]]:

@@ -11,7 +11,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from decimal import Decimal
-from itertools import islice, pairwise, product
+from itertools import pairwise, product
 from typing import Any
 
 from seal.core.cells import misquotes
@@ -275,31 +275,6 @@ _ONE_IS = re.compile(
 )
 
 
-def renumbered(text: str, told: Sequence[str]) -> bool:
-    """Tell whether words give a street another number than what was told: "808 Juniper Avenue".
-
-    Args:
-        text: A sentence.
-        told: The words of what the user and results told, in order.
-    """
-    for found in islice(_HOUSE.finditer(text), _HOUSES):
-        number, street = found[1] or found[4], found[2] or found[3]
-        name = re.escape(" ".join(words(street)))
-        order = rf" (\d+) {name} " if found[1] else rf" {name} (\d+) "
-        numbers = {one for each in told for one in re.findall(order, each)}
-        if numbers and number not in numbers:
-            return True
-    return False
-
-
-_HOUSES = 9
-"""Numbers of houses in a sentence that are looked for, at most."""
-_HOUSE = re.compile(
-    r"\b(\d{1,5}) ([A-Z][a-z]+ [A-Z][a-z]+)\b"
-    r"|\b([A-Z][a-z]+ (?:d[aeo]s? )?[A-Z]\w+) (\d{1,5})\b(?![.,:]?\d| ?(?:k?m|miles?|min)\b)"
-)
-
-
 def is_another(text: str, known: AbstractSet[str], there: Container[str]) -> bool:
     """Tell whether words say what somebody is, "your sister", "as a friend", and nothing tells it.
 
@@ -421,3 +396,42 @@ def names_strangers(text: str, rows: Container[str], known: AbstractSet[str]) ->
 
 
 _CAPITAL = re.compile(r"\b[A-Z][^\W\d_]{2,}")
+
+
+def empties(text: str, tables: Mapping[str, Sequence[Row]]) -> bool:
+    """Tell whether words say that a table is empty now that has rows: "all reminders are deleted".
+
+    Args:
+        text: A clause that says that something was removed.
+        tables: Of the world, as they are.
+    """
+    found = _ALL_OF.search(text.lower())
+    return found is not None and any(
+        rows for name, rows in tables.items() if singular(name) == singular(found[1])
+    )
+
+
+_ALL_OF = re.compile(
+    r"\b(?:all|every)(?: of)? (?:your |the |my )?(\w+)(?=$| (?:are|is|have|has|were|was|now)\b)"
+)
+"""Says that a deed was done to each row of a table."""
+
+
+def lacks_row(said: Sequence[str], tables: Iterable[str], rows: Sequence[AbstractSet[str]]) -> bool:
+    """Tell whether words say that there is no row about what a row is: "no reminder about rent".
+
+    Args:
+        said: The words of a clause.
+        tables: Names of the world's tables.
+        rows: The stems of the words in each row of a result.
+    """
+    named, small = {*map(singular, tables)}, word_list("english_small")
+    for at, (before, word) in enumerate(pairwise(said), 1):
+        denies = before == "no" or (before in ("any", "a") and role("negation") & {*said[:at]})
+        if denies and singular(word) in named and said[at + 1 : at + 2] in _OF_WHAT:
+            own = {stem(one) for one in said[at + 2 :] if one not in small}
+            return bool(own - plain_stems()) and any(own <= row for row in rows)
+    return False
+
+
+_OF_WHAT = tuple((word,) for word in words("about on for from called named to"))

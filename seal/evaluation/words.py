@@ -215,7 +215,7 @@ def as_stated(text: str) -> str:
     return "".join([*kept, text[at:]])
 
 
-_MAY_BE = frozenset(["could", "might", "may", "would", "should"])
+_MAY_BE = frozenset(["could", "might", "would", "should"])
 
 
 # -- What is told of a known thing, and a bare yes or no.
