@@ -207,7 +207,10 @@ def misquotes(sent: str, told: str) -> bool:
     speaks = _SPEAKS.search(sent) is not None
     sent, told = (_PRONOUN.sub("", one) for one in (sent, _in_words_of(sent, told)))
     odd = Record([sent]).unexplained(told, names=True)
-    if any(not (speaks and one.istitle()) for one in odd) or _differ(read(told), read(sent)):
+    days = word_list("plain")
+    if any(not (speaks and one.istitle()) or one.lower() in days for one in odd) or _differ(
+        read(told), read(sent)
+    ):
         return True
     bare, have = map(_said_words, (sent, told))
     named = {*words(" ".join(_CAPITAL.findall(told)))} if speaks else set[str]()

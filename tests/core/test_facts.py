@@ -150,6 +150,8 @@ def test_labels_and_headings_are_told_from_what_they_lead_to(text: str, labels: 
         ("21-330-9912 at 11:20", []),
         ("21 331 9912", ["21", "331", "9912"]),
         ("It is set for 20/11 at 7h15.", []),
+        ("The number ending in 9912.", []),
+        ("The number ending in 9913.", ["9913"]),
         ("It is set for 11/20.", []),
         ("It is set for 21/11.", ["21/11"]),
     ],
@@ -176,3 +178,19 @@ def test_a_country_is_known_by_its_adjective_and_by_its_code(
     told: str, text: str, odd: list[str]
 ) -> None:
     assert Record([told]).unexplained(text, names=True) == odd
+
+
+@every_case(
+    ("text", "odd"),
+    [
+        ("It comes at 7.30 pm instead of 6.", []),
+        ("It comes at 7.30 pm instead of 4.", ["4"]),
+        ("It comes at 7.30 pm to 6 people.", ["6"]),
+        ("The high is 92.3 °F, the low 62.6.", []),
+        ("The high is 92.3 °F, the low 60.2.", ["60.2"]),
+    ],
+)
+def test_hours_and_degrees_may_leave_their_unit_to_the_value_beside_them(
+    text: str, odd: list[str]
+) -> None:
+    assert Record(["from 18:00 to 19:30", "33.5", "17.0"]).unexplained(text) == odd

@@ -48,6 +48,7 @@ def verdict(answer: str, out: Path) -> tuple[float | None, str]:
         "Four hundred ten euros and sixty cents, reference QX7M2P.",
         "It is 62.5 km, about 38.8 miles, for 410.60 EUR.",
         "The two tickets to Graz cost 410.60 EUR at quarter to eight.",
+        "They cost 410.60 euros; you could be there in 45 minutes.",
     ],
 )
 def test_what_request_and_results_tell_may_be_told(answer: str, tmp_path: Path) -> None:
