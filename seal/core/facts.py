@@ -84,8 +84,6 @@ class Record:
         self._numbers: dict[Decimal, set[str | None]] = {}
         self._phones = _Phones(set(), set())
         self._local_phones: set[str] = set()
-        self._endings: set[str] = set()
-        """The last digits of phone numbers."""
         self._addresses: set[str] = set()
         self._quantities: dict[str | None, list[Quantity]] = {}
         self._moments: set[tuple[object, ...]] = set()
@@ -198,7 +196,6 @@ class Record:
 
     def _learn_phone(self, written: str) -> None:
         whole, local = _phone(written)
-        self._endings |= {one[-size:] for one in (*whole, *local) for size in (3, 4)}
         codes = {p[:size] for p in whole for size in (1, 2, 3) if _COUNTRY.fullmatch(p[:size])}
         self._words |= codes | {f"+{one}" for one in codes}
         self.stems |= {stem(one) for code in codes for one in countries().get(code, ())}
@@ -322,7 +319,7 @@ class Record:
         for one, after in zip_longest(said, said[1:]):
             if one.start in follow or any(map(self.tells, also.get(one.start, ()))):
                 continue  # 19.45 is a time
-            if (has_time and self._is_hour(one, plain)) or self._is_ending(one, plain):
+            if has_time and self._is_hour(one, plain):
                 continue
             explained = self._explains(one, plain) or beside.explains(one, reckon)
             if not explained and one.unit is None:  # "a high of 92.3 °F, a low of 62.6"
@@ -390,11 +387,6 @@ class Record:
         is_hour = one.unit is None and _BY_HOUR.search(plain, max(one.start - 12, 0), one.start)
         ends = _HOUR_BEHIND.match(plain, one.end) if is_hour else None
         return ends is not None and ("half", one.number % 12, 0) in self._moments
-
-    def _is_ending(self, one: Quantity, plain: str) -> bool:
-        """Tell whether a number is what a known phone number ends in."""
-        is_ending = _ENDS_IN.search(plain, max(one.start - 12, 0), one.start)
-        return is_ending is not None and plain[one.start : one.end] in self._endings
 
     def _tells_degrees(self, one: Quantity) -> bool:
         """Tell whether a temperature was told in the other unit, as results do without a unit."""
@@ -556,7 +548,6 @@ _SCALE = re.compile(r"\b(?:out )?of (?:5|10|100)$")
 """What a mark is given of: "4.5 of 5"."""
 _RATE = re.compile(r" ?[^\W\d]{0,12} ?(?:=|\u2248|is\b|equals\b|buys\b|gets\b|gives\b)")
 """What follows the one of a rate: "1 EUR = 160 JPY"."""
-_ENDS_IN = re.compile(r"\bend(?:s|ing) (?:in|with) $")
 _BY_HOUR = re.compile(r"\b(?:instead of|rather than|from|not|between|to|until|till|and|at) $")
 _HOUR_BEHIND = re.compile(r"\W*$|[.,;!?)\n]| (?:to|and|but|until|till|today|tonight)\b")
 _MONTH_BEHIND = re.compile(rf" (?:of )?(?:{'|'.join(MONTHS)})\b")

@@ -380,7 +380,9 @@ def _hedges(plain: str, one: _Spoken, stated: Sequence[Place]) -> bool:
 def _spoken(slot: Slot, whole: Text, record: Record, request: str) -> Iterator[_Spoken]:
     """Yield the values of a slot's type that a message has; of texts and names the right ones."""
     if slot.type in _AMOUNTS:
-        yield from _spoken_amounts(slot, whole, record, _TO_COME.search(request) is not None)
+        told = _spoken_amounts(slot, whole, record)
+        is_to_come = _TO_COME.search(request) is not None
+        yield from (one for one in told if not (is_to_come and _AGO.match(whole.plain, one.end)))
     elif slot.type == "time":
         times = [time for text in slot.texts for time in times_of(text)]
         for token in whole.tokens:
@@ -462,8 +464,7 @@ def _shape(text: str) -> str:
     return re.sub(r"\d", "9", re.sub(r"[^\W\d_]", "a", text.casefold()))
 
 
-def _spoken_amounts(slot: Slot, whole: Text, record: Record, is_to_come: bool) -> Iterator[_Spoken]:
-    """Yield the amounts that a message has; to come: it is asked how long it is until something."""
+def _spoken_amounts(slot: Slot, whole: Text, record: Record) -> Iterator[_Spoken]:
     wanted = [one for text in slot.texts if (one := only_quantity(read(text))) is not None]
     # What a tool told with more digits than gold has may be told so: 42.1648128 km for 42.165 km.
     finer = [more for one in wanted for more in record.finer(one)]
@@ -486,7 +487,6 @@ def _spoken_amounts(slot: Slot, whole: Text, record: Record, is_to_come: bool) -
         is_right = any(
             is_same(said, one, about) and bounds(whole, said, one) is not False for one in wanted
         )
-        is_right = is_right and not (is_to_come and _AGO.match(whole.plain, said.end))
         is_right = is_right or any(is_same(said, one) for one in finer)
         if is_right and not is_other:
             yield _Spoken(True, said.start, said.end)
