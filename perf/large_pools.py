@@ -352,7 +352,8 @@ def main(argv: Sequence[str] | None = None) -> int:
                 rows.append((kind, size, measured(kind, folder, size, options.scikit_learn)))
                 print(list(table(rows))[-1], flush=True)
                 if options.out is not None:
-                    before = options.out.read_text("utf-8").partition(HEADING)[0]
+                    there = options.out.read_text("utf-8") if options.out.is_file() else ""
+                    before = there.partition(HEADING)[0]
                     options.out.write_text(before + page(rows, distinct, words), encoding="utf-8")
     return 0
 

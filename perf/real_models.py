@@ -1,4 +1,4 @@
-"""71 real models on BFCL, from the answers that its leaderboard published: a leaderboard of ours.
+"""Real models on the record: a leaderboard of 71 on BFCL, and where six fail on four benchmarks.
 
     python perf/real_models.py [--short] [--runs FOLDER] [--out results/real_models.md]
         [--verdicts results/real_models.json.gz]
@@ -10,7 +10,8 @@ Each model's answers are written in upstream's form, imported as a run, and scor
 rules, by the leaderboard's, and by the leaderboard's against the gold of version 4, where question
 and tools are the same there. Runs that `--runs` holds already are kept. `--verdicts` writes the
 verdicts of every model and task, of which `notebooks/real_models.ipynb` is made. `--short` takes
-three models and writes nothing.
+three models and writes nothing. `real_failures` tells what it needs for the other benchmarks; with
+`--short` they are left out.
 
 The exit code is 1 if the answers are not there; with `--short` that is no failure.
 """
@@ -32,13 +33,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from real_failures import checkout, failure_parts, failures
+
 import seal
 from seal.core import UsageError
 from seal.evaluation.significance import ALPHA, holm
 from seal.report.grids import Grid, number
 from seal.report.leaderboard import leaderboard_table, ranked_runs
 from seal.report.table_forms import markdown
-from seal.runs.finished import import_run
+from seal.runs.recordings import import_run
 from seal.runs.score_table import read_scores
 
 _SHORT = ("gpt-4o-mini-2024-07-18", "gpt-4o-mini-2024-07-18-FC", "Nexusflow-Raven-v2")
@@ -65,6 +68,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     data = root / "bfcl_runs"
     try:
         found = models(data)
+        if not asked.short:
+            checkout()
     except UsageError as error:
         print(f"not held: {error}", file=sys.stderr)
         return int(not asked.short)
@@ -75,10 +80,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         for name, path in chosen.items():
             runs_of(name, path, data / "upstream_form" / "questions", folder)
             run_of_later_gold(folder, name, later)
+        failed = {} if asked.short else failures(root, folder)
         scored = time.process_time()
-        text = page(folder, [*chosen])
+        text = page(folder, [*chosen], failed)
         if asked.verdicts and not asked.short:
-            told = json.dumps(verdicts(folder, chosen), separators=(",", ":"))
+            every = {**verdicts(folder, chosen), "failures": failed}
+            told = json.dumps(every, separators=(",", ":"))
             asked.verdicts.write_bytes(gzip.compress(told.encode(), mtime=0))
     if asked.out is None or asked.short:
         print(text, end="")
@@ -228,8 +235,10 @@ def _as_published(path: Path, name: str, to: Path) -> None:
 # -- The page.
 
 
-def page(folder: Path, names: Sequence[str]) -> str:
-    """Return the page of the models' runs."""
+def page(
+    folder: Path, names: Sequence[str], failed: Mapping[str, Mapping[str, Any]] | None = None
+) -> str:
+    """Return the page of the models' runs, and of what `failures` told."""
     boards = {
         rules: ranked_runs([folder / rules / name for name in names], _METRIC)
         for rules in ("bfcl", "ours")
@@ -244,11 +253,12 @@ def page(folder: Path, names: Sequence[str]) -> str:
         parts += _native_parts(pairs)
     parts += _rules_parts(rows, boards)
     parts.append(_patterns(folder, [row["run"] for row in first["rows"]]))
+    parts += failure_parts(failed) if failed else []
     intro = (
-        "# Real models on BFCL",
-        "Written by `perf/real_models.py --out FILE`. The answers are those that the leaderboard "
-        "published in August 2024 (github.com/HuanzhiMao/BFCL-Result), to 1,389 of its 1,390 "
-        "questions of that day; one has gold that cannot be read. [A leaderboard of runs]"
+        "# Real models on the record",
+        "Written by `perf/real_models.py --out FILE`. The answers to BFCL are those that its "
+        "leaderboard published in August 2024 (github.com/HuanzhiMao/BFCL-Result), to 1,389 of its "
+        "1,390 questions of that day; one has gold that cannot be read. [A leaderboard of runs]"
         "(../docs/leaderboard.md) says what the columns mean.",
     )
     return "\n\n".join((*intro, *map(markdown, parts))) + "\n"

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from seal.pools.own_benchmark import called as called
     from seal.pools.own_benchmark import ends_as as ends_as
     from seal.pools.own_benchmark import refused as refused
+    from seal.retrievers.base import RetrieverSpec as RetrieverSpec
 
     __version__: str
 
@@ -87,6 +88,7 @@ _NAMES = {
     "seal.models.spec": ("Model",),
     "seal.pools.benchmark": ("Benchmark",),
     "seal.pools.own_benchmark": ("ask", "called", "ends_as", "refused"),
+    "seal.retrievers.base": ("RetrieverSpec",),
 }
 """Module to its names, as type checkers read them above."""
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}

@@ -181,18 +181,29 @@ def test_records_that_are_not_here_are_named(
         held("toolsandbox")
 
 
+@pytest.mark.parametrize(
+    ("name", "variable", "repository"),
+    [
+        ("taubench", "TAUBENCH_CHECKOUT", "sierra-research/tau-bench"),
+        ("tau2bench", "TAU2_CHECKOUT", "sierra-research/tau2-bench"),
+    ],
+)
 def test_a_checkout_that_is_not_here_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, variable: str, repository: str
 ) -> None:
-    monkeypatch.setenv("TAUBENCH_CHECKOUT", str(tmp_path))
-    with pytest.raises(UsageError, match=r"no checkout of tau-bench at .* set TAUBENCH_CHECKOUT"):
-        held("taubench")
+    monkeypatch.setenv(variable, str(tmp_path))
+    with pytest.raises(UsageError, match=f"no checkout of {repository} at .* set {variable}"):
+        held(name)
 
 
 @pytest.mark.slow
 @pytest.mark.heavy
-def test_the_reward_is_that_of_tau_bench() -> None:
-    if not os.environ.get("TAUBENCH_CHECKOUT"):
-        pytest.skip("no checkout of tau-bench: set TAUBENCH_CHECKOUT")
-    found = held("taubench")
-    assert found.differences == [] and sum(count for _, count, _ in found.figures) >= 660
+@pytest.mark.parametrize(
+    ("name", "variable", "least"),
+    [("taubench", "TAUBENCH_CHECKOUT", 660), ("tau2bench", "TAU2_CHECKOUT", 656)],
+)
+def test_the_reward_is_that_of_upstream(name: str, variable: str, least: int) -> None:
+    if not os.environ.get(variable):
+        pytest.skip(f"no checkout: set {variable}")
+    found = held(name)
+    assert found.differences == [] and sum(count for _, count, _ in found.figures) >= least

@@ -27,6 +27,7 @@ PEERS: Mapping[str, Peer] = {
     "sacrebleu": dialogtool.SACREBLEU,
     "scipy": engine.SCIPY,
     "tau2": engine.TAU2,
+    "tau2bench": taubench.TAU2_PEER,
     "taubench": taubench.PEER,
     "toolsandbox": toolsandbox.PEER,
     "trec_eval": engine.TREC_EVAL,

@@ -591,7 +591,11 @@ class Conversation:
     def _show(self, place: int, state: Tables) -> None:
         """Put the tables of a world that differ from those shown before on a step."""
         shown = self._state
-        changed = {name: rows for name, rows in state.items() if rows != shown.get(name)}
+        changed = {
+            name: rows
+            for name, rows in state.items()
+            if rows is not shown.get(name) and rows != shown.get(name)
+        }
         self._state = state
         if changed:
             self.steps[place] = replace(self.steps[place], state=changed)

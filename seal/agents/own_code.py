@@ -280,6 +280,8 @@ class _Loop:
         self._process = 0
         self._given_up: WeakSet[asyncio.Task[Any]] = WeakSet()
         """Tasks for which no loop goes on."""
+        self._over: WeakSet[asyncio.AbstractEventLoop] = WeakSet()
+        """Loops that have ended; one that a function stops goes on."""
 
     def begin(
         self, work: Coroutine[Any, Any, Any]
@@ -289,7 +291,7 @@ class _Loop:
             if self._loop is None or self._process != os.getpid():
                 self._loop, self._process = asyncio.new_event_loop(), os.getpid()
                 self._loop.set_task_factory(_noted)
-                threading.Thread(target=_run, args=(self._loop,), daemon=True).start()
+                threading.Thread(target=self._run, args=(self._loop,), daemon=True).start()
             return self._loop, asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def leave(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -325,16 +327,17 @@ class _Loop:
         await asyncio.sleep(0)  # what was begun before the loop was left is a task from now on
         while others := asyncio.all_tasks() - set(self._given_up):
             await asyncio.wait(others)
+        self._over.add(loop)
         loop.stop()
 
-
-def _run(loop: asyncio.AbstractEventLoop) -> None:
-    asyncio.set_event_loop(loop)
-    try:
-        loop.run_forever()
-        loop.run_until_complete(loop.shutdown_asyncgens())
-    finally:
-        loop.close()
+    def _run(self, loop: asyncio.AbstractEventLoop) -> None:
+        asyncio.set_event_loop(loop)
+        try:
+            while loop not in self._over:
+                loop.run_forever()
+            loop.run_until_complete(loop.shutdown_asyncgens())
+        finally:
+            loop.close()
 
 
 def _noted(loop: asyncio.AbstractEventLoop, work: Any, **options: Any) -> asyncio.Task[Any]:

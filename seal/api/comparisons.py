@@ -14,6 +14,7 @@ from seal.core import UnknownKeyError, UsageError
 from seal.core.files import within
 from seal.core.settings import checked_names
 from seal.evaluation.goals import RATE, ranking
+from seal.experiments.comparison import varied_text
 from seal.report.comparison import (
     comparison_tables,
     difference_groups,
@@ -276,6 +277,7 @@ class Comparison(Paired):
         title = title_of(self.content)
         if len(pairs) == 1:
             title = f"{pairs[0]['run']} less {pairs[0]['other']}"
+        title = "\n".join(filter(None, (title, varied_text(self.content.get("varied") or {}))))
         lines = [line for pair in pairs[:2] for line in lines_of(self.content, pair)]
         notes = notes_of(self.content)[:_NOTES]
         return Glance(self._grid(title), (*self._scale_notes(), *lines[:2], *notes))

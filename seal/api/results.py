@@ -87,7 +87,8 @@ def report(runs: RunLike | Sequence[RunLike], out: str | PathLike[str] | None = 
         out: The file; None: report.html in the folder of the run, of several in the working folder.
 
     Raises:
-        UsageError: There is no run, or something else stands among the runs.
+        UsageError: There is no run, or something else stands among the runs; or the file is to be
+            of another kind than HTML.
         DataError: A folder holds no scored run, or a file of it is damaged.
 
     Example:
@@ -107,6 +108,8 @@ def report(runs: RunLike | Sequence[RunLike], out: str | PathLike[str] | None = 
     own = [section for bench in made.values() for section in sections_of(bench)]
     usual = folders[0].report_path if len(folders) == 1 else Path(folders[0].report_path.name)
     place = usual if out is None else Path(out)
+    if not place.exists() and place.suffix.lower() not in ("", ".html", ".htm"):
+        raise UsageError(f"a report is HTML: let the name of {place} end with .html")
     return write_report(folders, place, [*default_sections(folders), *own])
 
 

@@ -18,8 +18,8 @@ from seal.core.text import counted
 from seal.experiments.comparison import named_runs
 from seal.report.figures import interval_figure
 from seal.report.frames import runs_frame
-from seal.report.grids import Grid, number
-from seal.report.lanes import ShortTable, lanes_of, model_name
+from seal.report.grids import Grid
+from seal.report.lanes import ShortTable, answer_of, lanes_of, model_name, summary_table
 from seal.report.pages import BarGroup
 from seal.report.run_results import error_notes, gold_notes, outcome_notes, result_tables
 from seal.report.table_forms import Glance
@@ -243,30 +243,15 @@ class Run(Estimates, Framed, Shown):
 
         return report(self, out)
 
-    @property
-    def _short(self) -> ShortTable:
-        lanes = lanes_of([self.folder])
-        return ShortTable(lanes, ShortTable(lanes).metrics)
-
     def _glance(self) -> Glance:
-        short, others = self._short, self.baselines
-        lossy = any("with_errors" in entry for entry in self._entries.values())
-        further = ("with errors",) if lossy else ()
-        rows = [
-            (
-                name,
-                *_figures_of(self, name)[: 3 + lossy],
-                *(other[name].value_text if name in other else "" for other in others.values()),
-            )
-            for name in short.valued
-        ]
-        columns = ("metric", "mean", "95 % interval", "n", *further, *others)
         errors = error_notes(self.summary.get("error_reasons") or {}, most=1)
         crashes = error_notes(self.summary.get("crashes") or {}, most=1, what="exception")
-        played = (note for other in others.values() for note in gold_notes(other.summary))
+        baselines = self.folder.baselines().values()
+        played = (note for other in baselines for note in gold_notes(other.summary()))
         notes = dict.fromkeys((*outcome_notes(self.summary), *played))
-        foot = (*short.gaps(), *notes, *errors, *crashes, f"folder: {self.folder.path}")
-        return Glance(Grid(self._title(), columns, rows), foot)
+        short = ShortTable(lanes_of([self.folder]))
+        foot = (*short.first_gaps(), *notes, *errors, *crashes, f"folder: {self.folder.path}")
+        return Glance(summary_table(self.folder)._replace(title=self._title()), foot)
 
     def _title(self) -> str:
         measure = self.folder.manifest().get("measure") or {}
@@ -277,7 +262,7 @@ class Run(Estimates, Framed, Shown):
             counted(summary.get("errors", 0), "error"),
             *(f"{summary[name]:,} {name}" for name in _LEFT_OUT if summary.get(name)),
         ]
-        return f"{measure.get('pool')}: {model_name(self.folder)}\n{', '.join(counts)}"
+        return "\n".join((*answer_of(self.folder), ", ".join(counts)))
 
     def _tables(self) -> Iterable[Any]:
         return result_tables(self.folder)
@@ -285,18 +270,12 @@ class Run(Estimates, Framed, Shown):
     def _figures(self) -> Iterable[Figure]:
         from seal.report.sections import lane_bar
 
-        short, valued = self._short, self._short.valued
+        short = ShortTable(lanes_of([self.folder]))
         lanes = sorted(lanes_of([self.folder]), key=lambda lane: lane.kind != "run")
         groups = [
             BarGroup(name, tuple(lane_bar(lane, name) for lane in lanes))
             for name in short.bounded
-            if name in valued
+            if name in short.valued
         ]
-        yield interval_figure(self._title().splitlines()[0], "mean", groups)
-
-
-def _figures_of(run: Run, metric: str) -> tuple[str, str, str, str]:
-    if metric not in run:
-        return ("", "", "", "")
-    found = run[metric]
-    return found.value_text, found.interval_text, f"{found.n:,}", number(found.with_errors)
+        title = f"{self.folder.pool_name}: {model_name(self.folder)}"
+        yield interval_figure(title, "mean", groups)

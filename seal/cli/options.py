@@ -35,6 +35,7 @@ POOL = argument(
 )
 NEW_FOLDER = option(..., "Folder to write; the command that began it continues there.")
 JSON = flag("Print one JSON object and nothing else.")
+ALL_METRICS = flag("Print all main metrics; else the first five.")
 
 # -- Those of `seal run`, and where those of verbs like it differ.
 
@@ -89,6 +90,7 @@ class WholeRunOutput(HookedOutput):
     """Output: where all is written, and what is printed."""
 
     shard: str | None = setting(RunSettings, "shard")
+    all_metrics: bool = ALL_METRICS
     dry_run: bool = flag(
         "Print how many chats, model calls, tokens and dollars a run takes; ask no model, "
         "write nothing."

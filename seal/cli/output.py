@@ -117,13 +117,23 @@ _LONG = 60.0
 """Seconds after which a line comes though no further tenth is done."""
 _SOON = 5.0
 """Seconds for which it is not worth to tell that they are left."""
+_ENOUGH = 5
+"""Items of which the time is known before it is told what the others will take."""
 _CHATS = 4
 """Chats beneath the bars."""
 
 
-def _left(passed: float, done: int, left: int) -> float:
-    """Return how many seconds are left, as long as items take what those done so far took."""
-    return passed / max(done, 1) * left
+def _left(passed: float, fresh: int, left: int) -> float | None:
+    """Return how many seconds are left; None before there is enough to estimate from.
+
+    Args:
+        passed: Seconds since the first item of a stage that was told.
+        fresh: Items done since then; not those that a resumed run has already.
+        left: Items that are not done.
+    """
+    if fresh < _ENOUGH or passed < _SOON:
+        return None
+    return passed / fresh * left
 
 
 def _span(seconds: float) -> str:
@@ -166,7 +176,9 @@ def progress(lines: Collection[str] = (), run: Path | None = None) -> Iterator[A
 
         def advance(stage: str, done: int, total: int, *more: str) -> None:
             if stage not in bars:
-                bars[stage] = shown.add_task(stage, total=total, more="", before=done - 1)
+                bars[stage] = shown.add_task(stage, total=total, more="", before=done)
+            elif done < shown.tasks[bars[stage]].completed:  # the next run of an experiment
+                shown.reset(bars[stage], more="", before=done)
             shown.update(bars[stage], completed=done, total=total, more=", ".join(more))
 
         @contextmanager
@@ -187,24 +199,29 @@ def progress(lines: Collection[str] = (), run: Path | None = None) -> Iterator[A
 
 
 def _by_lines(stages: Collection[str]) -> Advance:
-    told: dict[str, int] = {}
-    begun: dict[str, float] = {}
-    before: dict[str, int] = {}
+    begun: dict[str, tuple[float, int]] = {}
+    """Stage to the time of its first item that was told, and how many were done then."""
     latest: dict[str, float] = {}
+    told: dict[str, int] = {}
+    reached: dict[str, int] = {}
 
     def advance(stage: str, done: int, total: int, *more: str) -> None:
         now = time.monotonic()
-        fresh = done - before.setdefault(stage, done - 1)  # a resumed run has some already
-        left = _left(now - begun.setdefault(stage, now), fresh, total - done)
+        if done < reached.get(stage, done + 1):  # the first, or the next run of an experiment
+            begun[stage], latest[stage], told[stage] = (now, done), now, 0
+        reached[stage] = done
+        start, before = begun[stage]
+        left = _left(now - start, done - before, total - done)
         tenth = _TENTHS * done // max(total, 1)
-        silent = now - latest.get(stage, begun[stage])
-        if tenth <= told.get(stage, 0) and silent < _LONG:
+        silent = now - latest[stage]
+        if tenth <= told[stage] and silent < _LONG:
             return
         parts = [f"{stage}: {done} of {total}"]
         if stage not in stages:
-            if silent < _PAUSE or left < _SOON:
+            if silent < _PAUSE or (left is not None and left < _SOON):
                 return
-            parts.append(f"{_span(left)} left")
+            if left is not None:
+                parts.append(f"{_span(left)} left")
         told[stage], latest[stage] = tenth, now
         tell(", ".join((*parts, *more)))
 
@@ -212,7 +229,7 @@ def _by_lines(stages: Collection[str]) -> Advance:
 
 
 def _time_column() -> ProgressColumn:
-    """Return the time that a stage has taken, and what it will take by the mean of its items."""
+    """Return the time that a stage has taken, and what the rest takes by the mean of its items."""
     from rich.progress import ProgressColumn
     from rich.text import Text
 
@@ -220,9 +237,10 @@ def _time_column() -> ProgressColumn:
         def render(self, task: Task) -> Text:
             passed = task.elapsed or 0.0
             told = _span(passed)
-            if task.completed and not task.finished:
-                fresh = int(task.completed) - task.fields["before"]
-                told += f", {_span(_left(passed, fresh, int(task.remaining or 0)))} left"
+            fresh = int(task.completed) - task.fields["before"]
+            left = _left(passed, fresh, int(task.remaining or 0))
+            if left is not None and not task.finished:
+                told += f", {_span(left)} left"
             return Text(told, style="progress.elapsed")
 
     return Time()

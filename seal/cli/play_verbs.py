@@ -66,7 +66,7 @@ def run_command(
         out = into.out or free_folder(settings)
         try:
             with resumable(out):
-                return _play_run(settings, out, into.resume, result)
+                return _play_run(settings, out, into, result)
         except (InfrastructureError, MissingExtraError) as error:
             if not (out / "run.json").is_file():
                 raise
@@ -85,14 +85,14 @@ def _plan(settings: RunSettings, json: bool) -> int:
     return 0
 
 
-def _play_run(settings: RunSettings, out: Path, resume: bool, result: Output) -> int:
+def _play_run(settings: RunSettings, out: Path, into: WholeRunOutput, result: Output) -> int:
     from seal.agents.autogen import import_without_clients
     from seal.report.run_pages import write_report
     from seal.report.run_results import result_tables, spent_lines, spent_words
     from seal.runs.costs import budget_of
     from seal.runs.play import run
 
-    if resume and not (out / "run.json").is_file():
+    if into.resume and not (out / "run.json").is_file():
         tell(f"{out} holds no run to go on with: a new one begins there")
     if not has_own_code(settings):
         import_without_clients()
@@ -101,11 +101,12 @@ def _play_run(settings: RunSettings, out: Path, resume: bool, result: Output) ->
         def told(state: "Progress") -> None:
             advance(state.stage, state.done, state.total, *spent_words(state))
 
-        played = run(settings, out, resume, told, tell=tell)
+        played = run(settings, out, into.resume, told, tell=tell)
     folder = played.folder
     report = write_report([folder], folder.report_path)
     result.result({"run": str(folder.path), **played.summary})
-    result.show(*result_tables(folder), *spent_lines(folder, budget_of(settings)))
+    tables = result_tables(folder, into.all_metrics)
+    result.show(*tables, *spent_lines(folder, budget_of(settings)))
     chosen_by = folder.manifest()["system"]["retriever"]
     result.show(f"retriever: {chosen_by}", f"run: {folder.path}", f"report: {report}")
     return played.exit_code

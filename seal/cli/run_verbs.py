@@ -71,11 +71,18 @@ def view_command(
     trial: int = option(0, "Trial of the task to show."),
     follow: bool = flag("Print chats as they grow."),
     full: bool = flag("Do not shorten long texts."),
+    json: bool = JSON,
 ) -> int:
     """List a run's tasks, or show who said what to whom in one chat."""
-    from seal.report.transcript import FOLD, view
+    from seal.report.transcript import FOLD, view, view_record
     from seal.runs.run import RunFolder
 
+    if json:
+        if follow:
+            raise UsageError("--follow prints as it comes: leave out --json")
+        with output(json) as result:
+            result.result(view_record(RunFolder.open(run), task, trial))
+        return 0
     fold = None if full else FOLD
     console = new_console()
     view(RunFolder.open(run), task, trial, follow, out=console, fold=fold)
@@ -392,23 +399,21 @@ def paper_command(
 ) -> int:
     """Print the tables and figures of a paper, with the figures of your runs beside them.
 
-    Published rows stand first, then each run with its difference. A table or figure for which the
-    folders hold nothing is left out. Without a folder the tables are
-    listed, with what each is made of.
+    Published rows stand first, then each run with its difference from its own model's row. A table
+    or figure for which the folders hold nothing is left out. Without a folder the tables are
+    listed, with what each is made of; --table and --out then show the published rows alone.
     """
     with output(json) as result:
         from seal.report.paper import document, shown_parts
         from seal.report.paper_sources import declared_tables, paper_tables, table_list
 
-        if not folders:
-            if table or out:
-                raise UsageError("--table and --out need a folder: seal paper NAME RUN...")
+        if not (folders or table or out):
             listed = declared_tables(name)
             tables = [each.table.to_json() for each in listed]
             result.result({"paper": name, "tables": tables})
             result.show(table_list(name, listed))
             return 0
-        shown, lines = paper_tables(name, folders, table)
+        shown, lines = paper_tables(name, folders or (), table)
         tables = [each.to_json() for each in shown]
         result.result({"paper": name, "tables": tables, "lines": lines})
         if out is None:

@@ -29,7 +29,7 @@ from seal.experiments.settings import (
 )
 from seal.pools.lookup import open_pool
 from seal.runs.mcp_tasks import PATIENT, Patience, serve_http, serve_stdio
-from seal.runs.play import free_folder
+from seal.runs.play import free_folder, numbered_folder
 from seal.runs.role_models import check_flags_used
 from seal.runs.run import RunFolder, exit_code_of
 from seal.runs.settings import JudgeGroup, RunSettings, ScoreGroup, ScoreSettings
@@ -263,15 +263,39 @@ class Judging(ScoreGroup):
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Recordings:
+    """Recordings of a pool: which become runs, and where."""
+
+    recorded: tuple[str, ...] = repeated(
+        "Make a run of this recording of the pool, and score it; all: of each. No chat is held.",
+        metavar="NAME|all",
+    )
+    out: Path | None = option(
+        None,
+        "New folder for the runs of recordings.  [default: runs/POOL-recorded]",
+        metavar="DIR",
+    )
+
+
 @verb("score")
 def score_command(
     *,
-    run: Path = argument("Run folder.", metavar="RUN"),
+    run: Path = argument("Run folder; with --recorded a pool.", metavar="RUN|POOL"),
     judging: Judging,
+    recordings: Recordings,
     model: JudgeGroup,
+    all_metrics: bool = shared.ALL_METRICS,
     json: bool = shared.JSON,
 ) -> int:
-    """Score the trajectories of a run again; this replaces its scores and its summary."""
+    """Score the trajectories of a run again; this replaces its scores and its summary.
+
+    With --recorded, the chats that others recorded beside a pool become runs, which are scored.
+    """
+    if recordings.recorded:
+        return _score_recordings(str(run), judging, recordings, model, json)
+    if recordings.out is not None:
+        raise UsageError("--out is for runs of recordings: add --recorded all, or leave it out")
     from seal.experiments.judging import audit_run
     from seal.report.run_results import result_tables
     from seal.report.sections import errata_grid
@@ -298,8 +322,36 @@ def score_command(
         summary |= {"corrected": corrected.summary()} if corrected else {}
         result.result({"run": str(run), **summary})
         beside = filter(None, [errata_grid(folder)])
-        result.show(*result_tables(folder), *beside, *_notes_on(judging.match, folder, summary))
+        tables = result_tables(folder, all_metrics)
+        result.show(*tables, *beside, *_notes_on(judging.match, folder, summary))
     return exit_code_of(summary)
+
+
+def _score_recordings(
+    pool: str, judging: Judging, recordings: Recordings, model: JudgeGroup, json: bool
+) -> int:
+    """Make and score a run of each recording; return the worst exit code."""
+    from seal.report.leaderboard import recordings_grid
+    from seal.runs.recordings import score_recordings
+
+    told = settings_of(judging, model)
+    if told.pop("audit") is not None:
+        raise UsageError("--audit is of one run: score the recordings, then audit a run of them")
+    out = recordings.out or numbered_folder(f"{Path(pool).name}-recorded")
+    with output(json) as result:
+        with progress() as advance, telling(f"the runs that are scored stay in {out}"):
+            scored = score_recordings(
+                open_pool(pool),
+                recordings.recorded,
+                out,
+                ScoreSettings(**told),
+                lambda done, total: advance("score", done, total),
+            )
+            found = {folder.path.name: (folder, summary) for folder, summary in scored}
+        result.result({"runs": {n: {"run": str(f.path), **s} for n, (f, s) in found.items()}})
+        result.show(recordings_grid([folder for folder, _ in found.values()]))
+        result.show(f"runs: {out}; rank them: seal leaderboard {out}")
+    return max(exit_code_of(summary) for _, summary in found.values())
 
 
 def _notes_on(match: str | None, run: "RunFolder", summary: dict[str, Any]) -> list[str]:

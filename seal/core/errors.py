@@ -28,7 +28,7 @@ from __future__ import annotations
 import re
 import reprlib
 from collections.abc import Collection, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,7 +43,9 @@ class _Short(reprlib.Repr):
 
     def repr_instance(self, x: object, level: int) -> str:
         text = super().repr_instance(x, level)
-        return f"<{type(x).__name__}>" if "\n" in text else text
+        with suppress(Exception):  # of a stranger's object, which the text above tells
+            return f"<{type(x).__name__}>" if "\n" in repr(x) else text
+        return text
 
     def repr_int(self, x: int, level: int) -> str:
         try:
@@ -332,10 +334,20 @@ def fault(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     libraries = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib"))
     own = [frame for frame in frames if not frame.filename.startswith((*libraries, "<"))]
-    text = f"{type(error).__name__}: {error}"
+    try:
+        said = str(error)
+    except Exception as failed:  # its own code
+        said = f"its text cannot be had, for that raises {type(failed).__name__}"
+    if len(said) > _LONGEST:
+        said = f"{said[:_LONGEST]}... (and {len(said) - _LONGEST} characters more)"
+    text = f"{type(error).__name__}: {said}"
     for place in (own or frames)[-1:]:
         text += f" ({Path(place.filename).name}, line {place.lineno}, in {place.name})"
     return text
+
+
+_LONGEST = 10_000
+"""Characters of an exception's text that are told."""
 
 
 def shortened(value: object) -> str:

@@ -37,7 +37,7 @@ from seal.core.quantities import (
     read,
 )
 from seal.core.statements import ABOUT, ABOUT_BEHIND, MOMENTS, MONTH, implied, is_cut, is_same
-from seal.core.text import countries, deed_forms, role, word_list, words
+from seal.core.text import countries, deed_forms, places, role, word_list, words
 from seal.core.values import json_text
 
 if TYPE_CHECKING:
@@ -92,8 +92,10 @@ class Record:
         self._words: set[str] = set()
         self.stems: set[str] = set()
         """Of the words that are told, and of the names of called tools."""
-        self._explained: dict[tuple[Decimal, str | None, bool], bool] = {}
+        self._asked: dict[tuple[object, ...], bool] = {}
         """Quantities that were asked of, and whether they were told."""
+        self._odd: dict[tuple[str, bool, bool], list[_Said]] = {}
+        """Texts that were asked of, and their values that nothing explains."""
         near = [] if self.today is None else [self.today + timedelta(n) for n in (-1, 0, 1)]
         self.weekdays = {WEEKDAYS[day.weekday()] for day in near}
         """Of the days that are told with their year, and of yesterday, today and tomorrow."""
@@ -107,10 +109,12 @@ class Record:
             said: The text.
             bare: Whether a number without a unit may be of any, though it was told of one.
         """
-        self._explained.clear()
+        self._asked.clear()
+        self._odd.clear()
         self._passed = None
         told = {*words(said)}
-        self.stems |= {stem(one) for word in told for one in (word, *countries().get(word, ()))}
+        named = (one for word in told for by in (countries(), places()) for one in by.get(word, ()))
+        self.stems |= {*map(stem, told), *map(stem, named)}
         text = read(said)
         for phone, *_ in _phones_at(text.plain):
             self._learn_phone(phone)
@@ -174,6 +178,7 @@ class Record:
         elif party(step.author) != AGENT:
             self.add(step.content)
             self._loosen(step.content)
+        self._odd.clear()  # lengths of lists and numbers of rows explain values, too
 
     def _count(self, tables: Tables) -> None:
         """Take in how many rows changed tables have."""
@@ -278,14 +283,20 @@ class Record:
         whole = read(answer)
         return [whole.said(*one[:2]) for one in sorted(self.odd(whole, names), key=itemgetter(0))]
 
-    def odd(self, whole: Text, names: bool = False, reckon: bool = True) -> Iterator[_Said]:
-        """Yield the values of a text that nothing explains, kind by kind.
+    def odd(self, whole: Text, names: bool = False, reckon: bool = True) -> Sequence[_Said]:
+        """Return the values of a text that nothing explains, kind by kind.
 
         Args:
             whole: The text.
             names: As for `unexplained`.
             reckon: Whether the difference of two numbers is explained.
         """
+        key = (whole.source, names, reckon)
+        if key not in self._odd:
+            self._odd[key] = [*self._odd_in(whole, names, reckon)]
+        return self._odd[key]
+
+    def _odd_in(self, whole: Text, names: bool, reckon: bool) -> Iterator[_Said]:
         plain = whole.plain
         taken = {place for m in _LINE_NUMBER.finditer(plain) for place in range(*m.span())}
         for address, start, end in _addresses_at(plain):
@@ -334,10 +345,21 @@ class Record:
             if isinstance(token.value, (Day, Time)) or _has_digit(token.value):
                 if not any(map(self.tells, (token.value, *token.others))):
                     yield _Said(token.start, token.end, token.value)
-            elif names and token.value not in self._words:
-                is_kin = stem(str(token.value)) in self.stems  # Lisbon is Lisboa
-                if not is_kin and _is_name(whole, before, token):
-                    yield _Said(token.start, token.end, None)
+            elif names and _is_name(whole, before, token) and not self._is_kin(whole, token):
+                yield _Said(token.start, token.end, None)
+
+    def _is_kin(self, whole: Text, token: Token) -> bool:
+        """Tell whether a word, one like it, or all words that it is made of were told."""
+        if token.value in self._words or stem(str(token.value)) in self.stems:  # Lisbon, Lisboa
+            return True
+        parts = _INNER.findall(whole.said(token.start, token.end))  # MasterCard
+        return len(parts) > 1 and self.stems.issuperset(stem(part.lower()) for part in parts)
+
+    def add_days_beside(self) -> None:
+        """Take in the days before and after those that are told with their year."""
+        for point in [*self._points]:
+            for day in (point.date() + timedelta(one) for one in (-1, 1)):
+                self._learn(Day(day.year, day.month, day.day))
 
     def unsupported(self, whole: Text) -> Iterator[str]:
         """Yield the words of the values that a text says and nothing explains or may lead to.
@@ -413,13 +435,16 @@ class Record:
             return True
         is_about = _ABOUT.search(plain, max(one.start - 16, 0), one.start) is not None
         is_about = is_about or ABOUT_BEHIND.match(plain, one.end) is not None
-        key = (one.number, one.unit, is_about)
-        if key not in self._explained:
-            self._explained[key] = self._is_told(one, is_about)
-        return self._explained[key]
+        return self._is_told(one, is_about)
 
     def _is_told(self, one: Quantity, is_about: bool) -> bool:
         """Tell whether a quantity was told: as it is, converted, scaled or rounded."""
+        key = (one.number, one.unit, one.parts, is_about)
+        if key not in self._asked:
+            self._asked[key] = self._was_told(one, is_about)
+        return self._asked[key]
+
+    def _was_told(self, one: Quantity, is_about: bool) -> bool:
         scaled = [one.number, one.number * 1000, one.number / 1000]
         if one.dimension != "temperature":
             scaled.append(-one.number)  # so much less
@@ -755,6 +780,8 @@ _ADDRESS = re.compile(
     r"(?<!\w)(?:https?://|www\.)[\w.-]+/[^\s\"'<>()\[\]{}|\\^`]+|(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.-]+"
 )
 """An address of mail, or of the web that is more than a host."""
+_INNER = re.compile(r"[A-Z][a-z]+")
+"""The words of which a name is written as one."""
 _CALENDAR = frozenset([*MONTHS, *(f"{day}s" for day in WEEKDAYS), *(day[:3] for day in WEEKDAYS)])
 """Capitalised words that are no names, and days in other forms."""
 _RELATIVE_DAYS = frozenset([*WEEKDAYS, "tomorrow", "tonight", "yesterday"])
@@ -817,14 +844,14 @@ def _is_name(whole: Text, before: Token | None, token: Token) -> bool:
     """Tell whether a word is a name, or a day by its distance or weekday.
 
     A name begins with a capital, and a word or comma stands right before it. A word in capitals is
-    none, for it may be an abbreviation, or loud.
+    none, for it may be an abbreviation, or loud; nor is its plural (IDs).
     """
     if token.value in _RELATIVE_DAYS:
         return True
     if token.value in _CALENDAR or isinstance(token.value, Unit):
         return False
     written = whole.said(token.start, token.end)
-    is_capitalised = written[:1].isupper() and not written.isupper()
+    is_capitalised = written[:1].isupper() and not written.removesuffix("s").isupper()
     if before is None or not isinstance(token.value, str) or not is_capitalised:
         return False
     gap = whole.plain[before.end : token.start].strip(" ")

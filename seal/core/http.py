@@ -306,6 +306,8 @@ _FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
 _WHOLE = frozenset({"id", "index", "object", "role", "type"})
 """Texts that every part of a message repeats whole."""
 _LINE = re.compile(r"\r\n|\r|\n")
+_OVER = re.compile(r"(?:\A|(?<=[\r\n]))data: *\[DONE\]")
+"""What follows this line is of no answer."""
 _END = b"[DONE]"
 _LATE = 2**16
 """Bytes at the end of a stream in which words are looked for."""
@@ -318,8 +320,8 @@ _PIECES = {
 }
 """Events by which parts of a response come to the item that they are of, and their field."""
 _BEGINS = "response.created"
-_ENDS = ("response.completed", "response.incomplete", "response.failed", "error")
-"""Events after which a response has no other."""
+_ENDS = ("response.completed", "response.done", "response.incomplete", "response.failed", "error")
+"""Events after which a response has no other; OpenRouter says `done`."""
 _EMPTY = {"role": "assistant", "content": None}
 _TEXTS, _CALLS, _LEGACY = " texts", " tool_calls", " function_call"
 """Names under which a choice holds the parts of its message that wait for further ones."""
@@ -428,9 +430,9 @@ def _events(text: str) -> Iterator[tuple[str, str]]:
     """
     lines: list[str] = []
     event = ""
-    for line in (*_LINE.split(text), ""):
+    for line in (*_LINE.split(_OVER.split(text, maxsplit=1)[0]), ""):
         field, _, value = line.partition(":")
-        if field == "data" and value.strip() != "[DONE]":
+        if field == "data":
             if lines and value.lstrip().startswith("{") and lines[-1].rstrip().endswith("}"):
                 yield event, "\n".join(lines)
                 lines = []
@@ -713,9 +715,9 @@ def _add_delta(choice: dict[str, Any], part: dict[str, Any], offered: Collection
     message = choice["message"]
     texts: dict[str, list[str]] = choice.setdefault(_TEXTS, {})
     for name, value in part.items():
-        if name == "tool_calls" and isinstance(value, list):
+        if name == "tool_calls" and isinstance(value, (list, dict)):
             calls: _Calls = choice.setdefault(_CALLS, _Calls())
-            for call in value:
+            for call in value if isinstance(value, list) else (value,):  # TGI sends one
                 calls.add(call, offered)
         elif name == "function_call" and isinstance(value, dict):
             calls = choice.setdefault(_LEGACY, _Calls())

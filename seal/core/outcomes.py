@@ -51,10 +51,12 @@ def finish_of(said: object) -> str:
     """Return the `finish_reason` in OpenAI's words; one that has none there as the server says it.
 
     Args:
-        said: By a server of any interface, maybe with its reason (`content_filter: SPII`); no text:
-            it says none.
+        said: By a server of any interface, maybe with its reason (`content_filter: SPII`), or as
+            an object, whose `type` says it (SGLang); what is neither says none.
     """
-    word = said.lower()[:_LONGEST_WORD].strip() if isinstance(said, str) else ""
+    if isinstance(said, dict):
+        said = said.get("type") or said.get("reason") or "unnamed"
+    word = said[:_LONGEST_WORD].lower().strip() if isinstance(said, str) else ""
     kind, _, reason = (part.strip() for part in word.partition(":"))
     known = (_FINISH[one] for one in (word, reason, kind) if one in _FINISH)
     return next(known, "" if word in ("null", "none") else word)
@@ -237,13 +239,23 @@ def status_in(error: Mapping[str, Any]) -> int:
 
 # -- What a status means, and why there is no answer.
 
-_RETRIED = frozenset({408, 409, 425, 429})
-"""Statuses below 500 after which the same request may still succeed."""
+_RETRIED = frozenset({408, 409, 424, 425, 429, 499})
+"""Statuses below 500 after which the same request may still succeed: TEI and TGI tell by 424 of
+what failed behind them, nginx by 499 of a request that it gave up."""
+_PASSING = re.compile(
+    r"\bthrottl|\brate.?limit|too many requests|\boverloaded\b|\bmodel (?:has )?crashed"
+    r"|\b(?:try again|retry) (?:later|in a (?:moment|few))",
+    re.IGNORECASE,
+)
+"""Words of what passes, whatever the status: Bedrock tells of throttling by 400, Groq of a limit of
+rate by 413, LM Studio of a crash by 400."""
 
 
-def may_pass(status: int) -> bool:
-    """Tell whether the same request may succeed after a status."""
-    return status in _RETRIED or status >= 500
+def may_pass(status: int, said: str = "", codes: str = "") -> bool:
+    """Tell whether the same request may succeed after a status, by what the server said with it."""
+    if status in (401, 402, 403, 404, 405):
+        return False
+    return status in _RETRIED or status >= 500 or bool(_PASSING.search(f"{codes} {said}"))
 
 
 _OF_A_WINDOW = frozenset({400, 413, 422, 500})
@@ -286,6 +298,7 @@ _TOO_LONG = re.compile(
     r"|reduce the length of the (?:messages|prompt|input)"  # Groq
     r"|(?<!\w)tokens\b[^.]{0,60} exceeds? the (?:maximum allowed input|limit of \d)"
     r"|exceeded model token limit|range of input length should be"
+    r"|(?:prompt|input) length \d+ exceeds the maximum allowed token length"  # Databricks
     r"|too many (?:input )?tokens|token limit exceeded|prompt exceeds the length limit"
     r"|prompt exceeds max length"  # Zhipu
     r"|(?:prompt|input|context) length \d+ is greater than max_seq_len",  # TabbyAPI
@@ -294,7 +307,8 @@ _TOO_LONG = re.compile(
 _FILTER_CODES = re.compile(
     r"\bcontent_filter\b|content_policy_violation|ContentPolicyViolationError"
     r"|ResponsibleAIPolicyViolation|data_?inspection_?failed|sensitive_words_detected"
-    r"|PROHIBITED_CONTENT|(?<!\S)1301(?!\S)",  # Zhipu, whose words any error might have
+    r"|PROHIBITED_CONTENT|SensitiveContentDetected"  # Volcengine
+    r"|(?<!\S)1301(?!\S)",  # Zhipu, whose words any error might have
     re.IGNORECASE,
 )
 _FILTER = re.compile(

@@ -176,8 +176,10 @@ class OpenAIServer(HttpServer):
         return shown if isinstance(shown, dict) else {}
 
     def _repair(self, status: int, said: str) -> str:
-        if status in (401, 403):
+        if status in (401, 403) and (told := super()._repair(status, said)) == self._key_repair:
             return f"Set {self._key_variable} to a key that may use this model."
+        if status in (401, 403):
+            return told
         if status in (404, 405) or (status in (400, 422) and _NO_MODEL.search(said)):
             return (
                 f"Check the model's name and {self.setting} (it usually ends in /v1); "

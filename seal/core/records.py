@@ -8,16 +8,19 @@ import math
 import re
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from functools import cache
+from dataclasses import replace
+from functools import cache, partial
+from operator import is_not
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 import orjson
 
-from seal.core.errors import DataError, UsageError, first_fault
+from seal.core.errors import DataError, UsageError, first_fault, shortened
 from seal.core.files import AtomicFile, no_file, opened
 from seal.core.secrets import without_keys
-from seal.core.types import Ranking, Score, Task, Tool, Trajectory
+from seal.core.table_versions import TableReader, TableWriter
+from seal.core.types import Ranking, Score, Step, Task, Tool, Trajectory
 from seal.core.values import json_bytes, json_value
 
 if TYPE_CHECKING:
@@ -32,6 +35,9 @@ if TYPE_CHECKING:
 # stands for the few values that a JSON line cannot hold. A record that was written and read stays
 # as it is from then on.
 
+#
+# Large tables of worlds stand in trajectories by what changed (`seal.core.table_versions`).
+
 Record = TypeVar("Record")
 
 SCHEMAS: dict[type, str] = {
@@ -43,8 +49,13 @@ SCHEMAS: dict[type, str] = {
 }
 """Record type to schema name and version, which grows when an older reader would misread."""
 
+BRIEF = "trajectory/2"
+"""Schema of a trajectory with large tables, which it tells of by what changed."""
 
-def encode(record: Any, schema: str = "", in_open: Container[str] = ()) -> bytes:
+
+def encode(
+    record: Any, schema: str = "", in_open: Container[str] = (), beside: Path | None = None
+) -> bytes:
     """Return the record as one line of JSON with its newline.
 
     In a trajectory, a score and records of other schemas, keys of services stand as `***`, for they
@@ -54,12 +65,20 @@ def encode(record: Any, schema: str = "", in_open: Container[str] = ()) -> bytes
         record: One of `SCHEMAS`, or a dataclass with a schema of its own.
         schema: Name and version of that schema; empty: as `SCHEMAS` has it.
         in_open: Keys that are no secrets (`seal.core.secrets.InOpen`).
+        beside: Folder of the file, where large tables with which chats begin stand once; None: they
+            stand in each trajectory.
 
     Raises:
         DataError: The record holds a value that is no JSON, such as a set.
     """
     told = bool(schema) or isinstance(record, (Trajectory, Score))
-    line = _line(record, schema or SCHEMAS[type(record)])
+    schema = schema or SCHEMAS[type(record)]
+    if isinstance(record, Trajectory):
+        tables = TableWriter(beside, partial(without_keys, in_open=in_open))
+        steps = tuple(brief(step, tables) for step in record.steps)
+        if any(map(is_not, steps, record.steps)):
+            record, schema = replace(record, steps=steps), BRIEF
+    line = _line(record, schema)
     return without_keys(line, in_open) if told else line
 
 
@@ -79,13 +98,47 @@ def _line(record: Any, schema: str) -> bytes:
     return b'{"schema":"%s",%s\n' % (schema.encode(), fields[1:])
 
 
-def decode(line: bytes | str, kind: type[Record], schema: str = "") -> Record:
+def brief(step: Step, tables: TableWriter) -> Step:
+    """Return a step as its record has it, which tells of large tables by what changed."""
+    if step.state is None:
+        return step
+    told = tables.told(step.state)
+    same = all(told[name] is rows for name, rows in step.state.items())
+    return step if same else replace(step, state=told)
+
+
+def read_step(fields: dict[str, Any], tables: TableReader) -> Step:
+    """Return the step that a record tells of, with whole tables.
+
+    Raises:
+        DataError: It is none.
+    """
+    told = fields.pop("state", None)
+    step = from_plain(fields, Step)
+    return step if told is None else replace(step, state=tables.tables(told))
+
+
+def _read_brief(fields: dict[str, Any], tables: TableReader) -> Trajectory:
+    """Return a trajectory of `BRIEF`; its rows, which are many, are not checked one by one."""
+    given = fields.get("steps")
+    steps = given if isinstance(given, list) else []
+    states = [step.pop("state", None) if isinstance(step, dict) else None for step in steps]
+    chat = from_plain(fields, Trajectory)
+    pairs = zip(chat.steps, states, strict=True)
+    whole = (s if told is None else replace(s, state=tables.tables(told)) for s, told in pairs)
+    return replace(chat, steps=tuple(whole))
+
+
+def decode(
+    line: bytes | str, kind: type[Record], schema: str = "", beside: Path | None = None
+) -> Record:
     """Return the record that a line holds.
 
     Args:
         line: The line.
         kind: Of the record.
         schema: Of its own, as of `encode`.
+        beside: Folder of the file, likewise.
 
     Raises:
         DataError: The line is no JSON, of another schema, or lacks a field.
@@ -103,10 +156,12 @@ def decode(line: bytes | str, kind: type[Record], schema: str = "") -> Record:
             f"no field 'schema', expected {expected!r}: SEAL did not write this file"
             + own * (kind in (Tool, Task))
         )
+    if found == BRIEF and kind is Trajectory:
+        return cast("Record", _read_brief(fields, TableReader(beside)))
     if found != expected:
         raise DataError(
-            f"schema {found!r}, expected {expected!r}: "
-            "the file is of another kind or version; import it again"
+            f"schema {shortened(found)}, expected {expected!r}: "
+            "the file is of another kind or version"
         )
     return from_plain(fields, kind)
 
@@ -173,14 +228,27 @@ def read_records(
         DataError: The file does not exist, or a line is bad; the text names the line.
     """
     if not path.is_file():
-        raise DataError(no_file(path))
+        raise DataError(no_file(path) if path.exists() else f"no file {path}; {repair_of(path)}")
     with opened(path) as lines:
         for number, line in enumerate(lines, 1):
             if wanted(line):
                 try:
-                    yield decode(line, kind)
+                    yield decode(line, kind, beside=path.parent)
                 except DataError as error:
-                    raise DataError(f"{path}, line {number}: {error}") from error
+                    raise DataError(f"{path}, line {number}: {error}; {repair_of(path)}") from error
+
+
+def repair_of(path: Path) -> str:
+    """Return in words how a file of records is had again that is damaged or not there."""
+    if not (path.parent / "run.json").exists():
+        return "import it again, or bring back the file"
+    if path.name == "scores.jsonl":
+        return f"write it anew: `seal score {path.parent}`"
+    if path.name == "trajectories.jsonl":
+        done = "delete the line, and play its chat again by"
+    else:
+        done = "bring back the file, or have it written anew by"
+    return f"{done} the run's own command with --resume --out {path.parent}"
 
 
 @contextmanager
@@ -217,7 +285,7 @@ def write_records(path: Path, records: Iterable[Tool | Task | Ranking | Trajecto
     count = 0
     with AtomicFile(path) as out:
         for record in records:
-            out.write(encode(record))
+            out.write(encode(record, beside=path.parent))
             count += 1
     return count
 

@@ -127,6 +127,10 @@ def is_sound(schema: Any) -> bool:
     )
 
 
+def _are_sound(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(map(is_sound, value))
+
+
 def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
@@ -157,6 +161,9 @@ _SOUND: dict[str, Callable[[Any], bool]] = {
     "example": lambda value: True,
     "examples": lambda value: isinstance(value, list),
     "enum": lambda value: isinstance(value, list) and bool(value),
+    "const": lambda value: True,
+    **dict.fromkeys(("anyOf", "oneOf", "allOf", "prefixItems"), _are_sound),
+    "uniqueItems": lambda value: isinstance(value, bool),
     "required": _are_names,
     "properties": lambda value: isinstance(value, dict) and all(map(is_sound, value.values())),
     "items": is_sound,

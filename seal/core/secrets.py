@@ -33,6 +33,8 @@ _LAST_WORDS = re.compile(
     "apikeys?|authorization|bearer|cookie|credentials?|key|passphrase|passwd|passwords?|secrets?"
     "|token"
 )
+_IN_QUERIES = frozenset({"sig", "signature", "code", "sas", "auth", "pass", "pwd"})
+"""Names of keys in the queries of addresses, beside those that other settings have, too."""
 _HARMLESS = frozenset({"prompt_cache_key"})
 """Fields of a request that are named like a key and are none."""
 _VALUE = re.compile(r"\b(sk-|AIza)\S{16}|\bBearer\s+\S{8}")
@@ -234,8 +236,12 @@ def secrets_of(url: str) -> list[str]:
         password = parts.password or ""
     except ValueError:
         return []
-    asked = [value for name, value in parse_qsl(parts.query) if is_secret(name, value)]
+    asked = [value for name, value in parse_qsl(parts.query) if _is_key_in_query(name, value)]
     return [each for each in (password, unquote(password), *asked) if each]
+
+
+def _is_key_in_query(name: str, value: str) -> bool:
+    return name.lower() in _IN_QUERIES or is_secret(name, value)
 
 
 def spellings(secrets: Iterable[str]) -> list[str]:
@@ -336,7 +342,13 @@ def check_address(url: Any, setting: str) -> str:
     parts = urlsplit(check_url(url, setting))
     if "@" in parts.netloc:
         raise _login_error(url, setting)
-    refuse_secret("", dict(parse_qsl(parts.query)), setting)
+    for name, value in parse_qsl(parts.query):
+        if name.lower() in _IN_QUERIES:
+            raise OptionError(
+                f"{setting}: {name} in the query may be a key of a service; give the whole address "
+                f"by the environment alone, as {OPENAI_URL}, whose keys no file holds"
+            )
+        refuse_secret(name, value, setting)
     return url
 
 

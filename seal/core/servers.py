@@ -53,8 +53,13 @@ _BY_CHANCE = 0.05
 """Share of requests that may be refused as too many while no fewer are sent at once."""
 _FEWEST = 8
 """Requests over which the share is taken at least."""
-_UNPAID = re.compile(r"credit balance is too low")
-"""How Anthropic says so, by 400."""
+_UNPAID = re.compile(r"credit balance is too low|(?:doesn't|does not) have any credits")
+"""How Anthropic says so, by 400, and xAI, by 403."""
+_OF_A_GATE = re.compile(
+    r"<html|\berror code: 1\d{3}\b|\b(?:country|location)\b.{0,40}not supported",
+    re.IGNORECASE,
+)
+"""How gateways and providers refuse a machine, whatever the key (Cloudflare, OpenAI, Google)."""
 _LONGEST_WAIT_S = 10.0**9
 """What asks for more says nothing."""
 _MANY_TOOLS = re.compile(
@@ -71,6 +76,11 @@ _OF_A_TOOL = re.compile(
 _OF_A_MESSAGE = re.compile(r"\bmessages(?:\[|\.)\d")
 _OF_THINKING = re.compile(r"\breasoning_content\b", re.IGNORECASE)
 _OF_OUTPUT = re.compile(r"max_(?:\w{1,40}_)?tokens\W{1,3}\d+ > \d+")
+_OF_A_VALUE = re.compile(r"\b\w{1,40} must be (?:set to )?(?:true|false)\b", re.IGNORECASE)
+_OF_SIZE = re.compile(
+    r"(?:entity|payload|body) (?:is )?too large|request_too_large|exceeds the maximum size",
+    re.IGNORECASE,
+)
 _REPAIRS = {
     _OF_THINKING: "It wants the thinking before a call back: -M profile=FILE, a file with the line "
     "thinking_with_calls = true.",
@@ -78,6 +88,9 @@ _REPAIRS = {
     _MANY_TOOLS: "Offer fewer tools: --top-k N.",
     _OF_A_TOOL: "Mend the tool that it names in the pool, or send tools as text: --format json.",
     _OF_A_MESSAGE: "It takes no message such as this one of the chat.",
+    _OF_A_VALUE: "Set the field that it names: -M 'extra_body={\"FIELD\": VALUE}'.",
+    _OF_SIZE: "It takes no request of this size: offer fewer tools by --top-k N.",
+    _OF_A_GATE: "It does not take requests from this machine; ask who runs it.",
 }
 """Words of a refused request to what helps; else a field of it may be left out."""
 _MISSES = 3
@@ -506,6 +519,8 @@ class Server(ABC):
         if status in (402, 429) or _UNPAID.search(said):
             left = "quota" if status == 429 else "credit"
             return f"The account behind {self._key_variable} has no {left} left."
+        if status == 403 and _OF_A_GATE.search(said):
+            return _REPAIRS[_OF_A_GATE]
         if status in (401, 403):
             return self._key_repair
         return "Check the model's name." if status == 404 else self.refused
@@ -548,7 +563,7 @@ class Server(ABC):
             return RequestError(self.told(said), None, status, wrote=self.cleaned(wrote))
         if (refusal := refusal_of(status, message, codes)) is not None:
             return RequestError(self.told(said), refusal, status, self.cleaned(message))
-        if may_pass(status) and not spent:
+        if may_pass(status, message, codes) and not spent:
             wait_s, words = _retry_after(headers), self.cleaned(message)
             return TransientError(self.told(said), wait_s, status, said=words)
         repair = self._repair(status, said)

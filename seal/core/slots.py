@@ -97,13 +97,20 @@ class Slot:
 
     def __post_init__(self) -> None:
         """Check the value, and find its type."""
+        for field in ("type", "unit", "name"):
+            if not isinstance(getattr(self, field), str):
+                raise UsageError(f"tells {shortened(self.value)}: {field}: expected a text")
         if self.type and self.type not in TYPES:
             raise UsageError(f"{self._told}: unknown type {self.type!r}; one of {', '.join(TYPES)}")
         if isinstance(self.value, (list, tuple)):
             object.__setattr__(self, "value", tuple(self.value))
         if self.type in WORDS and isinstance(self.value, str):
             object.__setattr__(self, "value", (self.value,))
-        object.__setattr__(self, "also", tuple(self.also))
+        if isinstance(self.also, str) or not isinstance(self.also, Sequence):
+            raise UsageError(f"{self._told}: also: expected a list of values, such as ['Lena']")
+        object.__setattr__(self, "also", tuple(map(_plain, self.also)))
+        if not isinstance(self.optional, bool):
+            raise UsageError(f"{self._told}: optional: expected true or false")
         if lost := loss_of((self.value, self.also)):
             raise UsageError(f"{self._told}: {lost}, which nobody can tell; give a value that is")
         values = [_with_unit(one, self.unit) for one in (self.value, *self.also)]
@@ -298,8 +305,10 @@ def _plain(value: Any) -> Any:
         raise UsageError(f"tells {value}: write its date and its time as two values")
     if isinstance(value, (date, time)):
         return value.isoformat()
-    if isinstance(value, list):
+    if isinstance(value, (list, tuple)):
+        if not all(isinstance(one, str) for one in value):
+            raise UsageError(f"tells {shortened(value)}: expected a list of texts")
         return tuple(value)
-    if isinstance(value, (bool, int, float, str, tuple)):
+    if isinstance(value, (bool, int, float, str)):
         return value
     raise UsageError(f"tells {shortened(value)}: expected a text, number, day, time or truth")

@@ -577,7 +577,8 @@ class EndsAs(Condition):
         # A task may tell the beginning of tables that its world does not have: they never show.
         shown = dict.fromkeys((name for step in chat.steps for name in step.state or ()), _NO_TABLE)
         changes = tuple(end.get("changes", {}) for end in ends)
-        return KnownEnds(self, {**shown, **begun}, changes)
+        idle = tuple(frozenset(end.get("idle", ())) for end in ends)
+        return KnownEnds(self, {**shown, **begun}, changes, idle)
 
     def among(self, steps: Sequence[Step]) -> Condition:
         """Refuse: without what the run recorded (`in_chat`) nothing can be said.
@@ -597,6 +598,8 @@ class KnownEnds(Condition, abstract=True):
     """The world as the chat began; tables that came later are empty."""
     ends: tuple[Mapping[str, RowsChanged], ...]
     """What each sequence of gold calls changed in a fresh world, by table."""
+    idle: tuple[frozenset[int], ...]
+    """Places of the calls of each sequence that changed nothing, as far as the run tells."""
 
     def worlds(self) -> Iterator[dict[str, list[Any]]]:
         """Yield the tables as they end after each of the sequences."""

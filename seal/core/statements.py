@@ -118,6 +118,8 @@ _BOUND = re.compile(
     r"(?: the| a| an| full| whole){0,2} [$€£¥]?$"
 )
 """What says before a quantity that another is above it, or below."""
+_BOUND_ENDS = ("under", "below", "than", "of", "most", "quite", "over", "above", "least")
+"""The last word of such a bound, before up to two others."""
 _APART = re.compile(
     r"[^\d.,;:?!()]{0,20}?"
     r"(?:(?P<below> (?:short|shy) of| (?:less|fewer|shorter|lower|colder) than| under| below)"
@@ -405,10 +407,16 @@ def bounds(whole: Text, one: Quantity, other: Quantity) -> bool | None:
         one: A quantity of the text.
         other: What is held to be above or below it.
     """
-    found = _BOUND.search(whole.plain, max(one.start - _WIDE, 0), one.start)
     lasting = {one.dimension, other.dimension} == {"time", "months"}
     is_alike = lasting or other.dimension == one.dimension or None in (other.unit, one.unit)
-    if found is None or not is_alike:
+    if not is_alike:
+        return None
+    begin = max(one.start - _WIDE, 0)
+    before = whole.plain[begin : one.start].rstrip(" $€£¥").split()[-3:]
+    if not any(word.endswith(_BOUND_ENDS) for word in before):  # far quicker than the pattern
+        return None
+    found = _BOUND.search(whole.plain, begin, one.start)
+    if found is None:
         return None
     same_unit = None in (one.unit, other.unit)
     said, wanted = (one.number, other.number) if same_unit else (one.amount, other.amount)

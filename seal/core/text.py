@@ -168,6 +168,13 @@ def countries() -> Mapping[str, list[str]]:
 
 
 @cache
+def places() -> Mapping[str, list[str]]:
+    """Return what an airport's code, or a city's short name, names: the words of the city."""
+    told = re.split("[;\n]", shipped_text(__package__, "words/places.txt").strip())
+    return {short: city for short, *city in map(str.split, told)}
+
+
+@cache
 def _roles() -> Mapping[str, frozenset[str]]:
     lines = shipped_text(__package__, "words/roles.txt").splitlines()
     return {

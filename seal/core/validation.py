@@ -156,7 +156,9 @@ def _wrong_names(call: ToolCall, schema: dict[str, Any]) -> Iterator[CallError]:
 def _declared(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the schemas of all known arguments; one that is only required may be anything."""
     properties = schema.get("properties")
-    declared = properties if isinstance(properties, dict) else {}
+    declared = dict(properties) if isinstance(properties, dict) else {}
+    # The validator tells no place of what False refuses.
+    declared |= {name: {"not": {}} for name, part in declared.items() if part is False}
     return {**declared, **{name: True for name in required_names(schema) if name not in declared}}
 
 

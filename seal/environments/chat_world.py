@@ -26,10 +26,18 @@ from seal.core import (
     shortened,
 )
 from seal.core.settings import fits
+from seal.core.table_versions import SharedRows, Version
 from seal.core.validation import CallValidator, error_result
 from seal.core.values import json_bytes, json_value, loses_number
 from seal.environments.function_tools import NOT_GIVEN, Tokens, WorldTool
-from seal.environments.tables import Row, UnknownColumnError, UnknownTableError, copied, own_copy
+from seal.environments.tables import (
+    Row,
+    UnknownColumnError,
+    UnknownTableError,
+    copied,
+    frozen,
+    own_copy,
+)
 
 # -- The world of one chat: tables that tools read and change, one batch of calls after the other.
 #
@@ -118,8 +126,6 @@ class Circumstances:
     """What one world is opened with."""
 
     tables: Tables = field(default_factory=dict)
-    fresh: Collection[str] = ()
-    """Tables that nobody else has, so that the world need not copy them."""
     clock: Clock = field(default_factory=Clock)
     seed: str = ""
     """Equal seeds give equal ids."""
@@ -153,12 +159,13 @@ class World:
         self._seed = given.seed
         self._columns = given.columns
         self._tables = {
-            name: rows if name in given.fresh else copied(rows)
+            name: rows if isinstance(rows, Version) else frozen(rows)
             for name, rows in given.tables.items()
         }
+        self._shared = {name: SharedRows(rows) for name, rows in self._tables.items()}
         self._states: list[Tables] = []
-        self._read: dict[int, tuple[str, Sequence[Row], bytes]] = {}
-        """Tables whose rows tools got themselves: each with its name and JSON. Forks share it."""
+        self._read: dict[int, tuple[str, Version]] = {}
+        """Tables whose rows tools got themselves, each with its name. Forks share it."""
         self._turn = -1
         self._batch = 0
         self._call = 0
@@ -177,7 +184,7 @@ class World:
         Raises:
             UnknownTableError: There is no such table; a KeyError.
         """
-        return [own_copy(row) for row in self._rows(table)]
+        return self._rows(table).copies()
 
     def table(self, table: str) -> Sequence[Row]:
         """Return the rows of a table themselves: to be read and put again, never to be changed.
@@ -187,10 +194,11 @@ class World:
         """
         rows = self._rows(table)
         if id(rows) not in self._read:
-            self._read[id(rows)] = table, rows, json_bytes(rows)
+            self._read[id(rows)] = table, rows
+            rows.written  # noqa: B018  # as it is before a tool has it
         return rows
 
-    def _rows(self, table: str) -> Sequence[Row]:
+    def _rows(self, table: str) -> Version:
         if table not in self._tables:
             known = ", ".join(self._tables) or "none"
             raise UnknownTableError(f"the world has no table {table!r}; it has: {known}")
@@ -207,21 +215,31 @@ class World:
         """
         before, rows = self._rows(table), list(rows)
         self._check_columns(table, rows)
-        self._tables = {**self._tables, table: copied(rows, before)}
+        shared = self._shared[table]
+        if not before.identities.isdisjoint(map(id, rows)):  # as `table` gives them
+            known = before.identities
+            new = iter(shared.rows([row for row in rows if id(row) not in known], copied))
+            rows = [row if id(row) in known else next(new) for row in rows]
+        else:
+            rows = shared.rows(rows, copied)
+        self._tables = {**self._tables, table: shared.version(rows)}
 
     def add(self, table: str, row: Row) -> None:
         """Add a row at the end of a table; errors are those of `put`."""
         before = self._rows(table)
         self._check_columns(table, [row])
-        self._tables = {**self._tables, table: [*before, *copied([row])]}
+        shared = self._shared[table]
+        after = shared.version([*before, *shared.rows([row], copied)])
+        self._tables = {**self._tables, table: after}
 
     def _check_columns(self, table: str, rows: Iterable[Row]) -> None:
         columns = self._columns.get(table)
         if not columns:
             return
+        allowed = frozenset(columns)
         for row in rows:
-            for column in row:
-                if column not in columns:
+            for column in () if allowed.issuperset(row) else row:
+                if column not in allowed:
                     known = ", ".join(columns)
                     raise UnknownColumnError(
                         f"the table {table!r} has no column {column!r}; it has: {known}"
@@ -264,8 +282,8 @@ class World:
 
     def _check_read(self, calls: Sequence[ToolCall]) -> None:
         """Make sure that tools left the rows as they are that `table` gave them."""
-        for table, rows, before in self._read.values():
-            if json_bytes(rows) != before:
+        for table, rows in self._read.values():
+            if rows.restore():
                 names = ", ".join(dict.fromkeys(call.name for call in calls))
                 raise InfrastructureError(
                     f"a tool ({names}) changed rows of the table {table!r} in place, so that "

@@ -26,7 +26,8 @@ from seal.core import (
 from seal.core.conditions import AGENT, EXECUTOR, USER, Called, Condition, parts
 from seal.core.environment import Environment, Held
 from seal.core.state_conditions import GOLD_ENDS, EndsAs, FinalState, StateHas
-from seal.core.table_matching import Row, beyond
+from seal.core.table_matching import beyond
+from seal.core.table_versions import Row
 from seal.core.values import equal
 
 NO_WORLD = (
@@ -56,6 +57,8 @@ class End:
     `table.column`, or a table."""
     by_call: Sequence[Mapping[str, Mapping[str, Sequence[Row]]]] = ()
     """Likewise what each gold call changed; none: that is not told."""
+    idle: Sequence[int] = ()
+    """Places of the gold calls that changed nothing, such as look-ups."""
     apart: bool = False
     """True where the world began as the chat of a later goal does, which is a chat of its own."""
 
@@ -66,6 +69,7 @@ class End:
         told: dict[str, JSON] = {"changes": dict(self.changes)}
         told |= {"varies": list(self.varies)} if self.varies else {}
         told |= {"calls": [dict(each) for each in self.by_call]} if self.by_call else {}
+        told |= {"idle": list(self.idle)} if self.idle else {}
         return {**told, "apart": True} if self.apart else told
 
 
@@ -117,14 +121,14 @@ def gold_ends(
             if one.key in known and not one.of_plan:
                 continue
             each = product(*before, _sequences(one, plan))
-            ways = [list(chain(*way)) for way in islice(each, MOST_ENDS + 1)]
+            ways = [(list(chain(*way)), len(way[-1])) for way in islice(each, MOST_ENDS + 1)]
             if len(ways) > MOST_ENDS and number < len(asked):
                 known[one.key] = [End({}, _TOO_MANY)]
                 continue
             told = len(one.gold_calls()) if number >= len(asked) else 0
-            ends = [played(calls, opened, tools, apart, told=told) for calls in ways]
+            ends = [played(calls, opened, tools, apart, 1, told, own) for calls, own in ways]
             if again is not None:
-                others = [played(calls, again, tools, apart, turns=2) for calls in ways]
+                others = [played(calls, again, tools, apart, turns=2) for calls, _ in ways]
                 ends = [replace(e, varies=_varies(e, o)) for e, o in zip(ends, others, strict=True)]
             # Plans are alternatives: the calls of each lead to an end that is right.
             known[one.key] = [*known.get(one.key, ()), *ends]
@@ -224,6 +228,7 @@ def played(
     goal: int = 0,
     turns: int = 1,
     told: int = 0,
+    own: int = 0,
 ) -> End:
     """Return how a fresh world ends after gold calls, made one after the other.
 
@@ -236,6 +241,7 @@ def played(
         goal: Position of the goal with which its chat begins.
         turns: Of the chat before they are made.
         told: Number of the last calls of which each is told what it changed.
+        own: Number of the last calls, of which it is told which changed nothing.
     """
     with ExitStack() as ended:
         world = opened()
@@ -254,9 +260,11 @@ def played(
             if fault:
                 return End({}, fault)
             tables.append(_tables(world))
-    steps = list(pairwise(tables))[len(calls) - told :] if told else ()
-    by_call = [_changes(*step) for step in steps]
-    return End(_changes(before, tables[-1]), by_call=by_call, apart=goal > 0)
+    steps = list(pairwise(tables))
+    by_call = [_changes(*step) for step in steps[len(calls) - told :]] if told else []
+    last = steps[len(calls) - own :]
+    idle = [place for place, step in enumerate(last) if own and not _changes(*step)]
+    return End(_changes(before, tables[-1]), by_call=by_call, idle=idle, apart=goal > 0)
 
 
 def faults(calls: Sequence[Called], world: Environment, tools: Mapping[str, Tool]) -> Iterator[str]:

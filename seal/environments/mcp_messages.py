@@ -8,12 +8,13 @@ banner or a log, are passed over.
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from seal.core import JSON, first_fault
+from seal.core.values import json_value
 
 
 @dataclass(slots=True)
@@ -32,12 +33,22 @@ class Heard:
     """Of the request that waits for an answer; None: none does."""
     is_call: bool = False
     """Whether that calls a tool; False: it asks for a list."""
+    part: str = ""
+    """What it asks for a list of; empty: it calls a tool."""
+    odd: dict[str, list[str]] = field(default_factory=dict)
+    """By what was listed, the entries that were left out, each with what is wrong with it."""
 
-    def begin(self, scope: Any, is_call: bool = True) -> None:
-        """Forget what was heard before a request."""
+    def begin(self, scope: Any, part: str = "") -> None:
+        """Forget what was heard before a request.
+
+        Args:
+            scope: Of it.
+            part: What it asks for a list of; empty: it calls a tool.
+        """
         self.statuses.clear()
         self.errors.clear()
-        self.fault, self.result, self.scope, self.is_call = "", None, scope, is_call
+        self.fault, self.result, self.scope, self.part = "", None, scope, part
+        self.is_call = not part
 
     def refuse(self, why: str) -> None:
         """Let the request that waits end: its answer has come, and nobody can read it."""
@@ -87,6 +98,9 @@ def _kept(message: Any, heard: Heard) -> Any:
     body = message.message
     if isinstance(body, JSONRPCError):
         heard.errors.add(body.error.code)
+    elif isinstance(body, JSONRPCResponse) and heard.scope is not None and heard.part:
+        odd = without_odd(body.result, heard.part)
+        heard.odd.setdefault(heard.part, []).extend(odd)
     elif (
         isinstance(body, JSONRPCResponse)
         and heard.scope is not None
@@ -99,6 +113,112 @@ def _kept(message: Any, heard: Heard) -> Any:
             return None
         heard.result = body.result
     return message
+
+
+LISTS = {
+    "tools": ("tools", "tools/list"),
+    "resources": ("resources", "resources/list"),
+    "resource_templates": ("resourceTemplates", "resources/templates/list"),
+    "prompts": ("prompts", "prompts/list"),
+}
+"""What is listed to the field of its list, and the method that asks for it."""
+_WIDEST = "2025-11-25"
+"""Version of the protocol whose lists hold those of all before it."""
+
+
+def without_odd(result: dict[str, Any], part: str) -> list[str]:
+    """Take the entries out of a list that break the protocol, for which the SDK refuses all of it.
+
+    Args:
+        result: Of the request for a list; its list is changed.
+        part: What is listed, a key of `LISTS`.
+
+    Returns:
+        The name of each such entry, and what is wrong with it.
+    """
+    from mcp_types.methods import parse_server_result
+    from pydantic import ValidationError
+
+    name, method = LISTS[part]
+    entries, told = result.get(name), dict[int, str]()
+    if not isinstance(entries, list):
+        return []
+    try:
+        parse_server_result(method, _WIDEST, result)
+    except ValidationError as error:
+        for one in error.errors(include_url=False, include_input=False):
+            where = one["loc"]
+            at = where.index(name) + 1 if name in where else len(where)
+            if at < len(where) and isinstance(place := where[at], int):
+                inner = ".".join(map(str, where[at + 1 :])) or "it"
+                told.setdefault(place, f"{inner}: {one['msg']}")
+    kept = [one for place, one in enumerate(entries) if place not in told]
+    result[name] = kept
+    return [f"{_entry_name(entries[place], place)}: {why}" for place, why in told.items()]
+
+
+def _entry_name(entry: Any, place: int) -> str:
+    name = entry.get("name") if isinstance(entry, Mapping) else None
+    return name if isinstance(name, str) and name else f"entry {place + 1}"
+
+
+def watched(stream: Any, id: Any, is_stream: bool, heard: Heard) -> Any:
+    """Return the bytes of an answer over HTTP, which are looked at before the SDK reads them.
+
+    The SDK takes an event as the answer to the request that it came for, whatever its id.
+
+    Args:
+        stream: The bytes, as the client has them.
+        id: Of the request.
+        is_stream: Whether they are events.
+        heard: Gets what is wrong with them.
+    """
+    import httpx2
+
+    class Watched(httpx2.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            text = bytearray()
+            async for piece in stream:
+                text += piece
+                if is_stream and b"\n" in piece:
+                    *lines, rest = text.split(b"\n")
+                    if _refused(lines, id, heard):
+                        return
+                    text = bytearray(rest)
+                yield piece
+            if not is_stream:
+                _refused([text], id, heard)
+
+        async def aclose(self) -> None:
+            await stream.aclose()
+
+    return Watched()
+
+
+def _refused(lines: Sequence[bytes | bytearray], id: Any, heard: Heard) -> bool:
+    for line in lines:
+        try:
+            message = json_value(bytes(line).strip().removeprefix(b"data:"))
+        except ValueError:
+            continue
+        if why := _contradiction(message, id):
+            heard.refuse(why)
+            return True
+    return False
+
+
+def _contradiction(message: Any, id: Any) -> str:
+    """Return why a message is no answer to the request that it came for; empty: it may be one."""
+    if isinstance(message, list) and any(map(_is_an_answer, message)):
+        return "it is a list of messages, which the protocol does not have"
+    if not _is_an_answer(message) or "method" in message:
+        return ""
+    if message["id"] is not None and str(message["id"]) != str(id):
+        return f"it answers a request of id {message['id']!r:.40}, and was asked by id {id!r:.40}"
+    failed = message.get("error") is not None
+    if failed and message.get("result") is not None:
+        return "it has a result and an error"
+    return "" if failed or message.get("result") is not None else "its result is null"
 
 
 def _is_of_a_call(body: Any) -> bool:

@@ -33,7 +33,7 @@ from seal.core.concurrency import seconds_left
 from seal.core.files import content_of
 from seal.core.secrets import SHORTEST_IN_FILES, check_url, is_secret, note_keys, public_url
 from seal.core.values import digest, json_text, json_value, well_formed
-from seal.environments.mcp_messages import Heard, looked_at
+from seal.environments.mcp_messages import Heard, looked_at, watched
 
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
@@ -291,7 +291,8 @@ _UPSTREAM = re.compile(
     r"\bupstream\b|\bECONN[A-Z]+\b|\bETIMEDOUT\b|\bEAI_AGAIN\b|socket hang up"
     r"|connect(?:ion)? (?:error|refused|reset|aborted|timed? ?out)|all connection attempts failed"
     r"|bad gateway|gateway time-?out|service (?:temporarily )?unavailable|too many requests"
-    r"|\brate.?limit(?:ed)?\b|\bthrottled\b"
+    r"|\brate.?limit(?:ed)?\b|\bthrottled\b|\b(?:request|operation|call) timed? ?-?out\b"
+    r"|deadline exceeded|\boverloaded\b"
     r"|\b(?:HTTP|status|error|code)\b\W{0,3}(?:code\W{0,3})?(?:429|50[234])\b",
     re.IGNORECASE,
 )
@@ -348,6 +349,8 @@ class McpListing:
     tools: list[dict[str, JSON]]
     others: dict[str, list[str]] = field(default_factory=dict)
     """`resources` and `resource_templates` by address, `prompts` by name."""
+    odd: dict[str, list[str]] = field(default_factory=dict)
+    """By what is listed, the entries that break the protocol and were left out, and why."""
 
 
 class Sessions:
@@ -505,7 +508,7 @@ class Session:
                     time.sleep(wait)
                     continue
                 if isinstance(error, MCPError) and NO_ANSWER.match(error.message):
-                    said = self._server.masked(" ".join(error.message.split())[:_TOLD])
+                    said = self._server.masked(error.message.split("\n")[0][:_TOLD])
                     raise SessionEndedError(
                         f"{label} gave no answer of MCP: {said}; check its address, and what "
                         "stands before it"
@@ -600,7 +603,8 @@ class Session:
         }
         info = client.server_info
         told = {} if info is None else {"name": info.name, "version": info.version}
-        return McpListing(told, self._tools, others)
+        odd = {part: list(map(self._server.masked, told)) for part, told in self._heard.odd.items()}
+        return McpListing(told, self._tools, others, odd)
 
     def _listed(self, ask: Callable[..., Awaitable[Any]], part: str) -> list[dict[str, JSON]]:
         """Return a list that the server offers, from as many pages as there are.
@@ -616,7 +620,7 @@ class Session:
         while cursor not in seen and len(found) <= _MOST_LISTED and len(seen) < _MOST_PAGES:
             seen.add(cursor)
             try:
-                page = self._portal.call(self._page, partial(ask, cursor=cursor))
+                page = self._portal.call(self._page, partial(ask, cursor=cursor), part)
             except Exception as error:  # whatever the SDK or the network raises
                 if cursor == "":
                     break
@@ -636,7 +640,7 @@ class Session:
         told: list[dict[str, JSON]] = self._server.masked(found)
         return told
 
-    async def _page(self, ask: Callable[[], Awaitable[Any]]) -> Any:
+    async def _page(self, ask: Callable[[], Awaitable[Any]], part: str) -> Any:
         """Return a page of a list.
 
         Raises:
@@ -645,7 +649,7 @@ class Session:
         import anyio
 
         with anyio.CancelScope() as scope:
-            self._heard.begin(scope, is_call=False)
+            self._heard.begin(scope, part)
             try:
                 return await ask()
             finally:
@@ -717,9 +721,15 @@ async def _opened(server: McpServer, timeout: float, said: Any, heard: Heard) ->
             async def noted(response: Any) -> None:
                 if response.request.method == "POST":
                     heard.statuses.append(response.status_code)
+                    kind = response.headers.get("content-type", "")
+                    asked = json_value(response.request.content)
+                    id = asked.get("id") if isinstance(asked, dict) else None
+                    if response.status_code == 200 and id is not None:
+                        is_stream = kind.lower().startswith("text/event-stream")
+                        response.stream = watched(response.stream, id, is_stream, heard)
 
             http = httpx2.AsyncClient(
-                headers=dict(server.headers),
+                headers={"Accept-Encoding": "identity"} | dict(server.headers),
                 timeout=httpx2.Timeout(timeout, read=None),
                 event_hooks={"response": [noted]},
             )

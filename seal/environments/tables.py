@@ -5,11 +5,11 @@ from __future__ import annotations
 import copy
 import json
 import marshal
-from collections.abc import Callable, Mapping, Sequence
-from itertools import chain, repeat
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from seal.core import JSON
-from seal.core.values import is_same, loses_number
+from seal.core.table_versions import Version
+from seal.core.values import loses_number
 
 Row = dict[str, JSON]
 
@@ -44,28 +44,21 @@ class DuplicateError(ValueError):
     """A tool's failure: a row exists already, or is not the only one."""
 
 
-def copied(rows: Sequence[Row], before: Sequence[Row] = ()) -> list[Row]:
-    """Return rows that can be changed without changing these.
+def frozen(rows: Iterable[Row]) -> Version:
+    """Return a table of copies of rows, which nobody changes.
 
     Args:
         rows: JSON objects.
-        before: Rows that nobody changes: those of them that are among `rows`, or equal one in the
-            same place, stand in the result themselves.
 
     Raises:
         TypeError: A cell is no JSON, such as a set.
         ValueError: A number is infinite, none or beyond a float, or a cell holds itself.
     """
-    own = set(map(id, before))
-    places = chain(before, repeat(None))
-    return [
-        row if id(row) in own else was if was is not None and is_same(row, was) else _copy(row)
-        for row, was in zip(rows, places, strict=False)
-    ]
+    return Version(map(copied, rows))
 
 
-def _copy(row: Row) -> Row:
-    """Return a copy of a row; a tuple becomes a list."""
+def copied(row: Row) -> Row:
+    """Return a copy of a row; a tuple becomes a list. Errors are those of `frozen`."""
     for value in row.values():
         kind = type(value)
         if kind not in _PLAIN or (kind in _NUMBERS and loses_number(value)):

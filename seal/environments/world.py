@@ -8,7 +8,6 @@ user allows that module. What happens in a world stands in `seal.environments.ch
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -39,7 +38,7 @@ from seal.environments.chat_world import Circumstances as Circumstances
 from seal.environments.chat_world import Race, clock_of
 from seal.environments.chat_world import World as World
 from seal.environments.function_tools import WorldTool, fits, world_tool
-from seal.environments.tables import Row, copied
+from seal.environments.tables import Row, frozen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +82,30 @@ class WorldSetup:
         return path if path is not None and path.is_file() else None
 
 
+class Begun(dict[str, list[Row]]):
+    """How worlds of a kind begin: tables that are checked and copied once, and never changed.
+
+    Args:
+        tables: Of which all cells are JSON.
+    """
+
+    def __init__(self, tables: Tables) -> None:
+        super().__init__((name, frozen(rows)) for name, rows in tables.items())
+
+    @cached_property
+    def digest(self) -> str:
+        """Of all tables."""
+        return digest(self)
+
+    @cached_property
+    def columns(self) -> Mapping[str, Collection[str]]:
+        """Table to the columns of its rows, as they come."""
+        return {
+            table: tuple(dict.fromkeys(column for row in rows for column in row))
+            for table, rows in self.items()
+        }
+
+
 @dataclass(frozen=True, kw_only=True)
 class Worlds(Storeless):
     """A kind of world: opens one for each chat, and can be registered under a name.
@@ -106,6 +129,8 @@ class Worlds(Storeless):
 
     def __post_init__(self) -> None:
         """Check the tables."""
+        if isinstance(self.tables, Begun):  # under other settings
+            return
         for table, rows in self.tables.items():
             place = f"world {self.name!r}: table {table!r}"
             if not fits_type(rows, Sequence[Mapping[str, Any]]):
@@ -117,6 +142,12 @@ class Worlds(Storeless):
                 canonical_json(rows)
             except (TypeError, ValueError) as error:
                 raise UsageError(f"{place}: {error}; give values that JSON has") from error
+        object.__setattr__(self, "tables", Begun(self.tables))
+
+    @property
+    def _begun(self) -> Begun:
+        assert isinstance(self.tables, Begun)
+        return self.tables
 
     def under(self, setup: WorldSetup) -> Self:
         """Return this kind of world under the settings of a run.
@@ -148,13 +179,10 @@ class Worlds(Storeless):
             DataError: The task's `initial_state` or clock cannot be.
         """
         tables = self.beginning(task)
-        own = {name for name, rows in tables.items() if rows is self.tables.get(name)}
-        fresh = pickle.loads(self._packed) if own else {}
         return self.make(
             self.tools,
             Circumstances(
-                tables={**tables, **{name: fresh[name] for name in own}},
-                fresh=own,
+                tables=tables,
                 columns={table: self._columns_of(table, rows) for table, rows in tables.items()},
                 clock=clock_of(task),
                 seed=canonical_json([self.setup.seed, task.id, trial]).decode(),
@@ -163,17 +191,14 @@ class Worlds(Storeless):
             ),
         )
 
-    @cached_property
-    def _packed(self) -> bytes:
-        """The tables as JSON has them, to be unpacked for each chat: that is the quickest copy."""
-        return pickle.dumps({name: copied(rows) for name, rows in self.tables.items()})
-
     def _columns_of(self, table: str, begun: Sequence[Row]) -> Collection[str]:
         """Return the columns of a table, those declared or else of its first rows; none: any."""
         if table in self.columns:
             return tuple(self.columns[table])
-        rows = [*self.tables.get(table, ()), *begun]
-        return tuple(dict.fromkeys(column for row in rows for column in row))
+        usual = self._begun.columns.get(table, ())
+        if begun is self.tables.get(table):
+            return usual
+        return tuple(dict.fromkeys((*usual, *(column for row in begun for column in row))))
 
     def check(self, task: Task) -> None:
         """Make sure that a task's world can be opened.
@@ -228,7 +253,7 @@ class Worlds(Storeless):
         return {
             "world": self.name,
             "tools": digest(list(map(to_plain, self.documents()))),
-            "tables": digest(self.tables),
+            "tables": self._begun.digest,
             "race": self.race,
         }
 

@@ -7,7 +7,8 @@ answer. Without evidence the goal is `unexplained`: nothing is guessed.
 - infrastructure: the chat or its judge broke, or the first call that failed had no recorded or
   simulated answer. No failure of the model.
 - not_retrieved: a gold tool was not offered. Gold tools are those of the gold calls, of the plan
-  that lacks fewest; without gold calls `Goal.relevant`.
+  that lacks fewest; without gold calls `Goal.relevant`, of which one that was offered and failed
+  comes first.
 - user: the simulated user broke its brief before the step at which the agent first failed.
 - wrong_tool, with the cause `extra_effect`: a call changed what gold does not, and that alone
   decided, or every gold call was made besides it. With the cause `undone`: a call took back what
@@ -343,7 +344,7 @@ def attribute(
             calls = chat.once(findings_by_goal, chat).get(position, ())
             made = [f for f in calls if f.call is not None and f.kind != "finish"]
             evidence = Evidence(chat, position, own, decision, made)
-            cause = not_retrieved(evidence) or _of_chat(evidence, cause_of)
+            cause = _lacked(evidence) or _of_chat(evidence, cause_of)
         found.append((decision, cause))
     return found
 
@@ -447,6 +448,20 @@ def not_retrieved(evidence: Evidence) -> Cause | None:
     said = f"{lacking} was not among the {counted(len(offered), 'tool')} offered"
     passed = len(needed) - len(missing)
     return Cause("not_retrieved", cause, said, None, lacking, wanted, got, len(needed), passed)
+
+
+def _lacked(evidence: Evidence) -> Cause | None:
+    """Return which gold tools were not offered, unless one that was explains the failure for sure.
+
+    Tools that gold merely names as relevant are one way of several. So a call of one of them that
+    failed, and that nothing mended, tells more than that the agent lacked another.
+    """
+    cause, goal = not_retrieved(evidence), evidence.goal
+    called = goal.plans is None and evidence.calls_of(goal.relevant)
+    if cause is not None and cause.partly and called:
+        found = _of_steps(evidence)
+        return found if found is not None and found.stage == "tool_error" else cause
+    return cause
 
 
 def broken_brief(evidence: Evidence) -> Cause | None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, repeat
 from typing import Any
 
 from seal.core import JSON, DataError, Milestone, Plan, levels, shortened
@@ -400,16 +401,20 @@ class _Missed:
         return None
 
     def _met(self, part: Condition) -> tuple[set[str], Called | None]:
-        """Return the ids of the calls that met gold, and the first gold call that none met."""
-        gold = part.gold if isinstance(part, KnownEnds) else None
+        """Return the ids of the calls that met gold, and the first gold call that none met.
+
+        A gold call that changes nothing, such as a look-up, explains no end, and need not be met.
+        """
         worked = [c for c in self._evidence.made if not failed(self._evidence.results.get(c.id))]
         ways = []
-        for sequence in () if gold is None else gold.sequences:
-            calls = [c for c in sequence if isinstance(c, Called) and not c.refused]
-            plan = Plan(tuple(map(Milestone, calls)))
-            found = align(plan, 0, worked, self._evidence.cut)
+        for sequence, idle in _sequences(part):
+            of = [(n, c) for n, c in enumerate(sequence) if isinstance(c, Called) and not c.refused]
+            calls = [call for _, call in of]
+            found = align(Plan(tuple(map(Milestone, calls))), 0, worked, self._evidence.cut)
             pairs = {pair.gold: pair.made for pair in found.pairs if pair.comparison.exact}
-            missing = [call for place, call in enumerate(calls) if place not in pairs]
+            missing = [
+                call for at, (place, call) in enumerate(of) if at not in pairs and place not in idle
+            ]
             ways.append((len(missing), {worked[made].id for made in pairs.values()}, missing))
         if not ways:
             return set(), None
@@ -431,12 +436,26 @@ class _Missed:
                 listed = None if wanted is None else wanted.values
                 return argument("value", name, wrong, listed, given.get(wrong), finding.step)
         tools = {gold.tool, *self._evidence.goal.relevant}
-        cause = not_called(self._evidence, [gold.tool], tools)
+        cause = not_called(self._evidence, [gold.tool], tools, self._acting())
         if cause.cause == "too_few":
             right = gold.canonical_arguments().items()
             written = ", ".join(f"{key}={shortened(value)}" for key, value in right)
             return replace(cause, said=f"the call {name}({written}) was due and never made")
         return cause
+
+    def _acting(self) -> list[StepNote]:
+        """Return the calls that can stand in place of one that changes a world.
+
+        One that was answered and changed nothing is a look-up, unless it ended the chat.
+        """
+        wrote = {step.index for step in self._evidence.steps if step.result and step.state}
+        said = [s.index for s in self._evidence.steps if s.result is None and s.call is None]
+        last = max(said, default=-1) if self._evidence.stop == "done" else math.inf
+        return [
+            note
+            for note in self._evidence.calls
+            if note.tool is None or note.answered in wrote or note.step > last
+        ]
 
     def _lost_at(self, fault: Fault) -> int | None:
         """Return the step that changed a row which was as gold asks; None: it never was."""
@@ -513,6 +532,16 @@ class _Missed:
         return in_answer(self._evidence, OMITS, said, expected=expected)
 
 
+def _sequences(
+    part: Condition,
+) -> list[tuple[Sequence[Condition], frozenset[int]]]:
+    """Return the gold calls that lead to an end, and the places of those that change nothing."""
+    if not isinstance(part, KnownEnds):
+        return []
+    idle = chain(part.idle, repeat(frozenset[int]()))
+    return list(zip(part.gold.sequences, idle, strict=False))
+
+
 def _has(rows: Sequence[Mapping[str, Any]], fault: Fault) -> bool:
     """Tell whether rows have the cell that a fault of one row expects."""
     for row in rows:
@@ -569,7 +598,12 @@ def wrong_tool(evidence: Evidence, expected: Iterable[str], other: StepNote) -> 
     return Cause("wrong_tool", cause, said, other.step, names, names, other.name)
 
 
-def not_called(evidence: Evidence, expected: Sequence[str], gold: Collection[str]) -> Cause:
+def not_called(
+    evidence: Evidence,
+    expected: Sequence[str],
+    gold: Collection[str],
+    acting: Sequence[StepNote] | None = None,
+) -> Cause:
     """Return that tools that were due, and offered, were not called, or others in their place.
 
     Where the chat was cut short, that is the cause.
@@ -578,8 +612,10 @@ def not_called(evidence: Evidence, expected: Sequence[str], gold: Collection[str
         evidence: Of the goal.
         expected: The tools that were due.
         gold: Tools whose calls are never wrong.
+        acting: The calls that may stand in place of what was due; None: all.
     """
-    other = evidence.other_call(gold)
+    among = evidence.calls if acting is None else acting
+    other = next((finding for finding in among if finding.tool not in gold), None)
     if other is not None:
         return wrong_tool(evidence, expected, other)
     cause = "stopped_early" if evidence.calls else "no_call"

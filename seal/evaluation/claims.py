@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from itertools import islice, product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seal.core.cells import with_meanings
 from seal.core.clauses import Clause, Predicate, Sentence, sentences_of
@@ -30,6 +30,7 @@ from seal.core.conditions import USER, tells_user
 from seal.core.facts import Record, plain_stems, stem
 from seal.core.quantities import WEEKDAYS, Day, Quantity, Time, read
 from seal.core.statements import MOMENTS, leaves
+from seal.core.table_versions import Version
 from seal.core.telling import PHONE
 from seal.core.text import deed_forms, deeds_of, role, singular, word_list, words
 from seal.core.values import json_text
@@ -125,6 +126,7 @@ class _Seen:
         self._calls: dict[str, Any] = {}
         self._now: tuple[set[str], set[str]] | None = None
         self._spared: list[tuple[set[str], set[str]]] | None = None
+        self._shifts: list[tuple[datetime, datetime]] | None = None
 
     def add(self, step: Step) -> None:
         """Take in a step."""
@@ -166,7 +168,7 @@ class _Seen:
         for row in rows:
             held_in = {tuple(words(n)): c for n, c in row.items() if type(c) in (int, float)}
             self.numbers.append({name: Decimal(str(cell)) for name, cell in held_in.items()})
-            self._index(row, is_found=True)
+            self._index([_named(row)], is_found=True)
             self.read_rows.append({stem(word) for word in _words_in([row])})
             is_text = any(str(cell).count(" ") > 1 for cell in row.values())
             self.has_text, self.has_news = self.has_text or is_text, self.has_news or is_text
@@ -175,38 +177,35 @@ class _Seen:
                 (self.ups if leaf > 0 else self.downs).add(Decimal(str(abs(leaf))))
 
     def _show(self, state: Tables) -> None:
-        self._now, self._spared, first = None, None, not self.tables
+        self._now, self._spared, self._shifts, first = None, None, None, not self.tables
         for name, rows in state.items():
             before, self.tables[name] = self.tables.get(name), rows
             if before is None:
-                for row in rows if len(rows) <= _LARGE else ():
-                    self._index(row)
+                if len(rows) <= _LARGE:
+                    self._index(Version.of(rows).once(_named_rows))
                 continue
             sizes = len(rows) - len(before)
             self.changed[name].add("grown" if sizes > 0 else "shrunk" if sizes else "other")
-            now, then = ({json_text(row): row for row in held} for held in (rows, before))
-            fresh = [now[key] for key in now.keys() - then.keys()]
-            gone = [then[key] for key in then.keys() - now.keys()]
+            now, then = Version.of(rows), Version.of(before)
+            fresh, gone = _new_in(now, then), _new_in(then, now)
             became = "add" if sizes > 0 else "remove" if sizes else "change"
             self.moved[name, became] += abs(sizes) or len(fresh)
             self.lost[name] += gone
             self.gone[name] |= {key for row in gone for key in _keys_of(row)}
+            self._index(map(_named, (*fresh, *gone)))
             for one in (*fresh, *gone):
-                self._index(one)
                 self.touched |= _keys_of(one)
                 self.touched |= {word for _, leaf in leaves(one) for word in words(str(leaf))}
         self.begun = self.switches() if first else self.begun
 
-    def _index(self, row: Row, is_found: bool = False) -> None:
-        keys = frozenset(_keys_of(row))
-        for word in _named_by(row):
-            self.rows[word].add(keys)
-        for cell in row.values():
-            if isinstance(cell, str) and " " in cell and _NAME.fullmatch(cell):
-                first, *others = _NAME_WORD.findall(cell.lower())
-                self.names[first] |= {*others}
-        if is_found:
-            self.found.add(keys)
+    def _index(self, rows: Iterable[_Named], is_found: bool = False) -> None:
+        for row in rows:
+            for word in row.words:
+                self.rows[word].add(row.keys)
+            for first, others in row.names:
+                self.names[first] |= others
+            if is_found:
+                self.found.add(row.keys)
 
     @property
     def now(self) -> tuple[set[str], set[str]]:
@@ -241,15 +240,20 @@ class _Seen:
     @property
     def shifts(self) -> list[tuple[datetime, datetime]]:
         """Of each row with a text that has another moment than before: that, and the new one."""
-        return [
-            (before, after)
-            for table, lost in self.lost.items()
-            for old, row in product(lost, self.tables[table])
-            if any(cell == row.get(name) and " " in str(cell) for name, cell in old.items())
-            for name, cell in old.items()
-            if cell != row.get(name) and not name.startswith("creat")
-            if (before := self.known.moment(cell)) and (after := self.known.moment(row.get(name)))
-        ]
+        if self._shifts is None:
+            moment = self.known.moment
+            self._shifts = [
+                (before, after)
+                for table, lost in self.lost.items()
+                for old in lost
+                if any(moment(cell) for cell in old.values())
+                for row in self.tables[table]
+                if any(cell == row.get(name) and " " in str(cell) for name, cell in old.items())
+                for name, cell in old.items()
+                if cell != row.get(name) and not name.startswith("creat")
+                if (before := moment(cell)) and (after := moment(row.get(name)))
+            ]
+        return self._shifts
 
     def is_touched(self, word: str) -> bool:
         """Tell whether a call did something to one of whom a word is the name."""
@@ -277,6 +281,32 @@ _OF_SWITCHES = frozenset(["service", "mode", "status", "enabled", "is"])
 
 def _key(value: Any) -> str:
     return "".join(words(str(value)))
+
+
+class _Named(NamedTuple):
+    """What a row is known and named by."""
+
+    keys: frozenset[str]
+    words: tuple[str, ...]
+    names: tuple[tuple[str, frozenset[str]], ...]
+    """First word of each name of several to those that follow it."""
+
+
+def _named(row: Row) -> _Named:
+    cells = (cell for cell in row.values() if isinstance(cell, str) and " " in cell)
+    names = (_NAME_WORD.findall(cell.lower()) for cell in cells if _NAME.fullmatch(cell))
+    parted = tuple((first, frozenset(others)) for first, *others in names)
+    return _Named(frozenset(_keys_of(row)), tuple(_named_by(row)), parted)
+
+
+def _named_rows(table: Version) -> tuple[_Named, ...]:
+    return tuple(map(_named, table))
+
+
+def _new_in(table: Version, other: Version) -> list[Row]:
+    """Return the rows of a table, each once, as which none of another is written."""
+    rows = {json_text(row): row for row in table.apart(other)}
+    return [row for row in rows.values() if other.lacks(row)]
 
 
 def _keys_of(row: Row) -> set[str]:

@@ -141,7 +141,7 @@ _OWNED = (
 _AS_ASSISTANT = re.compile(
     r"\bhow (?:can|may) i (?:help|assist)\b"
     r"|\b(?:can|may|could) i (?:help|assist) (?:you )?(?:with|further)\b"
-    r"|\banything else (?:i can|you(?:'d| would)? (?:like|need|want))\b"
+    r"|\banything else (?:i can (?!provide|tell|give)|you(?:'d| would)? (?:like|need|want))\b"
     r"|\blet me know if you(?:'d| would)? (?:need|like|want|have)\b"
     r"|\bi(?:'m| am|'d be| would be) (?:here|happy|glad) to (?:help|assist)\b"
     r"|\bas an ai\b|\bi(?:'m| am) (?:an?|your) (?:ai|virtual|digital|language)\b"
@@ -176,13 +176,21 @@ class Flag:
     """What was outside the brief."""
 
 
+_DAY_BESIDE = re.compile(
+    r"\b(?:next|following|previous) day\b|\bday (?:after|before)\b|\bby (?:a|one) day\b", re.I
+)
+"""What makes a user reckon from a day that the agent names."""
+
+
 def hallucinations(goal: GoalChat) -> list[Flag]:
     """Return the user's statements with facts that it could not know."""
     task = goal.task
     before = [g.text for g in task.goals[: goal.position + 1]]
     before += [step.content for step in task.history if step.author != USER]
-    brief = leaves({"persona": task.persona, "keys": list((task.persona or {}).get("facts") or ())})
-    known = Record((*before, *brief))
+    keys = list((task.persona or {}).get("facts") or ())
+    brief = (*before, *leaves({"persona": task.persona, "keys": keys}))
+    known = Record(brief)
+    reckons = any(map(_DAY_BESIDE.search, brief))
     found = []
     for step in goal.trajectory.steps:
         if step.goal > goal.position or step.call is not None or step.result is not None:
@@ -193,6 +201,8 @@ def hallucinations(goal: GoalChat) -> list[Flag]:
                 found.append(Flag("outside_brief", step.index, step.content, tuple(unknown)))
         elif step.recipient == USER:
             known.add(step.content)
+            if reckons:
+                known.add_days_beside()
     return found
 
 

@@ -24,7 +24,8 @@ from seal.core.state_conditions import (
     typed_columns,
     unlike_as,
 )
-from seal.core.table_matching import Column, Row, Table, beyond, cell_similarity, cheapest, unlike
+from seal.core.table_matching import Column, Table, beyond, cell_similarity, cheapest, unlike
+from seal.core.table_versions import Row
 from seal.core.values import leaves, normalise
 from seal.evaluation.calls import LOST_EFFECT, NO_GOLD_EFFECT, Effects, align
 from seal.evaluation.goals import (

@@ -81,9 +81,11 @@ def outdated(
     """
     gone = list[str]()
     for name, rows in lost.items():
-        held = {cell for row in tables[name] for cell in row.values() if type(cell) is str}
-        before = {cell for row in rows for cell in row.values() if type(cell) is str}
-        gone += (cell for cell in before - held if PHONE.fullmatch(cell))
+        texts = {cell for row in rows for cell in row.values() if type(cell) is str}
+        before = {cell for cell in texts if PHONE.fullmatch(cell)}
+        now = tables[name] if before else ()
+        held = {cell for row in now for cell in row.values() if type(cell) is str}
+        gone += before - held
     for found in PHONE.finditer(text) if gone and _GONE.search(text) is None else ():
         told = [one[0].lower() for one in _WHICH.finditer(text[: found.start()][-_NEAR_PHONE:])]
         is_new = told[-1:] and told[-1] in ("to", "now", "new", "still")

@@ -42,7 +42,8 @@ from seal.core.state_conditions import (
     StateHas,
     StateUnchanged,
 )
-from seal.core.table_matching import Keys, TableChange, Version
+from seal.core.table_matching import TableChange
+from seal.core.table_versions import Keys, Version
 from seal.core.text import counted
 from seal.core.values import json_bytes
 from seal.evaluation.error_patterns import was_refused
@@ -556,6 +557,8 @@ def _with_tables(steps: Iterable[Step], initial_state: Tables | None) -> Iterato
     keys: Keys = {}
 
     def shared(name: str, rows: Sequence[dict[str, object]]) -> Version:
+        if isinstance(rows, Version):  # as the chat was read
+            return rows
         spelled = [json_bytes(row) for row in rows]
         key = name, b"\n".join(spelled)
         if key not in versions:

@@ -24,7 +24,6 @@ from seal.core.state_conditions import (
 )
 from seal.core.table_matching import (
     Column,
-    Row,
     Table,
     TableChange,
     cell_similarity,
@@ -32,6 +31,7 @@ from seal.core.table_matching import (
     compared,
     table_change,
 )
+from seal.core.table_versions import Row
 from seal.core.text import counted
 from seal.evaluation.goals import WHOLLY
 from seal.evaluation.plan_checks import ancestors

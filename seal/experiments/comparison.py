@@ -14,7 +14,8 @@ from seal.core import DataError, Scale, Task, UnknownNameError, UsageError, clus
 from seal.core.arrays import Floats, NDArray, np
 from seal.core.files import opened
 from seal.core.records import SCHEMAS
-from seal.core.values import json_value
+from seal.core.text import one_line
+from seal.core.values import json_text, json_value
 from seal.evaluation.goals import RATE
 from seal.evaluation.significance import ALPHA, POWER
 from seal.experiments.judging import win_rate
@@ -115,6 +116,7 @@ def study(
             "power": POWER,
         },
         "differs": differs,
+        "varied": varied_settings(runs),
         "runs": [rows[name] for name in runs],
         "pairs": pairs,
         "comparisons": entries,
@@ -377,6 +379,52 @@ def named_runs(paths: Sequence[Path]) -> dict[str, RunFolder]:
     for run in runs:
         check_whole(run)
     return dict(zip(shortest_names(paths), runs, strict=True))
+
+
+_DIGESTS = ("versions", "prompts")
+"""Parts of a system that no setting names, or that nobody reads."""
+
+
+def varied_settings(runs: Mapping[str, RunFolder]) -> dict[str, dict[str, str]]:
+    """Return the settings of the systems that differ: name to run to value, as text.
+
+    A part of a setting is named `roles.checker`. Of settings with the same values the first counts.
+    """
+    systems = {name: dict(_parts(run.manifest().get("system") or {})) for name, run in runs.items()}
+    found: dict[str, dict[str, str]] = {}
+    for setting in dict.fromkeys(name for system in systems.values() for name in system):
+        values = {name: system.get(setting, "none") for name, system in systems.items()}
+        if len({*values.values()}) > 1 and values not in found.values():
+            found[setting] = values
+    return found
+
+
+def _parts(system: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the settings of a system and the parts of those that have some, as texts."""
+    for name, value in system.items():
+        if name in _DIGESTS:
+            continue
+        if isinstance(value, Mapping):
+            yield from (
+                (name if part == name else f"{name}.{part}", _short(value[part])) for part in value
+            )
+        else:
+            yield name, _short(value)
+
+
+def _short(value: Any) -> str:
+    """Return a value in short; of the user's own code its name, without the digest."""
+    text = value.partition("#")[0] if isinstance(value, str) else json_text(value)
+    return one_line(text, 60) or "none"
+
+
+def varied_text(varied: Mapping[str, Mapping[str, str]]) -> str:
+    """Return what was varied in one line: `varied: top_k 3 (a), 5 (b)`; empty: nothing."""
+    told = [
+        f"{setting} {', '.join(f'{value} ({name})' for name, value in values.items())}"
+        for setting, values in varied.items()
+    ]
+    return f"varied: {'; '.join(told)}" if told else ""
 
 
 def shortest_names(paths: Sequence[Path]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, pairwise, zip_longest
 from typing import Any, Literal, NamedTuple, get_args
@@ -23,7 +23,15 @@ from seal.core import (
     shortened,
 )
 from seal.core.conditions import Argument, Called
-from seal.evaluation.attribution import MEANINGS, ORDER, Cause, Decision, Stage, attribute
+from seal.evaluation.attribution import (
+    MEANINGS,
+    ORDER,
+    Cause,
+    Decided,
+    Decision,
+    Stage,
+    attribute,
+)
 from seal.evaluation.calls import VERDICT
 from seal.evaluation.goals import DECIDING, answer_of, failed, goal_steps, made_calls
 from seal.evaluation.rule_judge import RuleJudge
@@ -297,20 +305,12 @@ def explain_run(
     """
     if examples < 0:
         raise UsageError(f"examples: expected 0 or more, got {examples}")
-    metric = metric or run.declared().get("success")
-    left_out = Unexplained()
-    bench = bench or run.benchmark()
-    decided_by = part_of(bench, "decided_by")
-    cause_of = part_of(bench, "cause_of")
-    wanted = {*READ, *([metric] if metric else [])}
-    if decided_by is not None:
-        goals = (goal for task in run.tasks() for goal in task.goals)
-        wanted |= {name for goal in goals for group in decided_by(goal) for name in group}
-    tally, tools, scales = _Tally(), run.tools(), run.scales()
-    chats = 0
-    for task, trajectory, scores in chats_of(run, left_out, wanted):
+    explainer, left_out = Explainer(run, metric, bench), Unexplained()
+    metric, tools = explainer.metric, explainer.tools
+    tally, chats = _Tally(), 0
+    for task, trajectory, scores in chats_of(run, left_out, explainer.reads):
         chats += 1
-        told = attribute(task, trajectory, tools, scores, metric, decided_by, cause_of, scales)
+        told = explainer.of(task, trajectory, scores)
         for goal, (decision, cause) in enumerate(told):
             if decision.state == "unscored":
                 left_out.reasons[decision.reason or "no verdict"] += 1
@@ -495,6 +495,37 @@ UNKNOWN = "chat of a task that is not in tasks.jsonl"
 _MILESTONES = ("similarity", "milestone_similarity", "minefield_similarity")
 READ = frozenset({*DECIDING, VERDICT, *AUDITED, *_MILESTONES})
 """Metrics whose scores the rules look at."""
+
+
+class Explainer:
+    """Says of each goal of a run's chats whether it is solved, and why not.
+
+    Args:
+        run: A scored run.
+        metric: The metric whose verdict counts. None: the one that the benchmark declares, else the
+            one for each goal's kind of gold (`seal.evaluation.attribution`).
+        bench: The benchmark, if it is not installed.
+    """
+
+    def __init__(
+        self, run: RunFolder, metric: str | None = None, bench: Benchmark | None = None
+    ) -> None:
+        self.metric: str | None = metric or run.declared().get("success")
+        self.tools = run.tools()
+        bench = bench or run.benchmark()
+        self._decided_by = part_of(bench, "decided_by")
+        self._cause_of = part_of(bench, "cause_of")
+        self._scales = run.scales()
+        self.reads: set[str] = {*READ, *([self.metric] if self.metric else [])}
+        """Metrics whose scores it looks at."""
+        if self._decided_by is not None:
+            goals = (goal for task in run.tasks() for goal in task.goals)
+            self.reads |= {name for g in goals for group in self._decided_by(g) for name in group}
+
+    def of(self, task: Task, trajectory: Trajectory, scores: Iterable[Score]) -> list[Decided]:
+        """Return the decision on each goal, with the first stage that explains a failure."""
+        told = self._decided_by, self._cause_of, self._scales
+        return attribute(task, trajectory, self.tools, scores, self.metric, *told)
 
 
 class ScoredChat(NamedTuple):

@@ -87,7 +87,8 @@ def _message(chunks: list[dict[str, Any]]) -> tuple[dict[str, Any], bool]:
                 block["input"] = joined(pieces)
             elif pieces:
                 block[name] = str(block.get(name) or "") + text_of(pieces)
-    answer["content"] = blocks
+    said = answer.get("content")
+    answer["content"] = said if isinstance(said, str) and not blocks else blocks
     return answer, answer.get("stop_reason") is not None
 
 
@@ -250,13 +251,19 @@ def _ordered(blocks: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{"type": "tool_use"} if b.get("type") == "tool_use" else b for b in kept]
 
 
+_KNOWN_BLOCKS = frozenset({"text", "tool_use", "thinking", "redacted_thinking"})
+
+
 def as_chat(answer: Any) -> Any:
     """Return a message as a chat completion; what is none, as it is."""
     if not isinstance(answer, dict) or answer.get("error"):
         return answer
-    if not isinstance(answer.get("content"), list):
+    content = answer.get("content")
+    if isinstance(content, str):  # as some gateways send it
+        content = [{"type": "text", "text": content}]
+    if not isinstance(content, list):
         return answer
-    blocks = objects_in(answer["content"])
+    blocks = objects_in(content)
     used = [block for block in blocks if block.get("type") == "tool_use"]
     calls: list[dict[str, Any]] = [
         {
@@ -269,8 +276,10 @@ def as_chat(answer: Any) -> Any:
     if is_cut and blocks[-1] is used[-1] and not isinstance(used[-1].get("input"), str):
         # Servers close what the limit cut before they send it whole: nobody knows what is missing.
         calls[-1]["function"]["arguments"] = json.dumps(used[-1].get("input") or {})[:-1]
+    said = texts_in([b for b in blocks if b.get("type") == "text"], "text")
+    odd = [block for block in blocks if block.get("type") not in _KNOWN_BLOCKS]
     message = {
-        "content": texts_in([b for b in blocks if b.get("type") == "text"], "text"),
+        "content": said or ([] if calls else odd),
         "reasoning_content": texts_in(blocks, "thinking"),
         "thinking_blocks": _ordered(blocks),
         "tool_calls": calls,

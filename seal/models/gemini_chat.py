@@ -137,6 +137,13 @@ def _signature_of(call: Mapping[str, Any]) -> bytes:
         return sign.encode()
 
 
+_PIECEMEAL = frozenset({"partialArgs", "willContinue"})
+_IN_PIECES = (
+    "the arguments of a call come in pieces; "
+    "leave stream_function_call_arguments out of tool_config"
+)
+
+
 def as_chat(answer: Any) -> Any:
     """Return an answer of Google's as a chat completion; what is none, as it is.
 
@@ -150,6 +157,9 @@ def as_chat(answer: Any) -> Any:
             return answer
         candidates = [{"finishReason": "content_filter"}]
     contents = [one.get("content") or {} for one in candidates]
+    parts = (part for c in contents for part in objects_in(object_of(c).get("parts")))
+    if any(not object_of(part.get("functionCall")).keys().isdisjoint(_PIECEMEAL) for part in parts):
+        return {"error": {"message": _IN_PIECES, "code": 400}}
     if not all(isinstance(c, dict) and isinstance(c.get("parts") or [], list) for c in contents):
         return answer
     usage = object_of(answer.get("usageMetadata"))
@@ -164,6 +174,9 @@ def as_chat(answer: Any) -> Any:
             "completion_tokens_details": {"reasoning_tokens": thought},
         },
     }
+
+
+_KNOWN_PARTS = frozenset({"text", "thought", "thoughtSignature", "functionCall", "executableCode"})
 
 
 def _choice(candidate: dict[str, Any]) -> dict[str, Any]:
@@ -181,8 +194,9 @@ def _choice(candidate: dict[str, Any]) -> dict[str, Any]:
         words, finish = words + texts_in(code, "code"), UNREADABLE
     elif not words and not calls and finish_of(finish) == UNREADABLE:
         words = why if isinstance(why, str) else ""
+    odd = [part for part in spoken if _KNOWN_PARTS.isdisjoint(part)]
     message = {
-        "content": words,
+        "content": words or ([] if calls else odd),
         "reasoning_content": texts_in([part for part in parts if part.get("thought")], "text"),
         "tool_calls": calls,
     }

@@ -82,8 +82,10 @@ class OpenAIModel(ServerModel):
             return self._server.post("/chat/completions", body)
         answer = self._server.post("/responses", as_response(body))
         if status := unfinished(answer):
-            said = f"answered with a response that is only {status}. {_BACKGROUND}"
-            raise RequestError(self._server.told(said))
+            said = f"answered with a response that is only {status}"
+            if not body.get("background"):  # nobody asked for that
+                raise self._server.transient(said)
+            raise RequestError(self._server.told(f"{said}. {_BACKGROUND}"))
         return as_chat(answer)
 
 
@@ -141,6 +143,14 @@ def _items(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield {"type": "function_call", "call_id": call["id"], **call["function"]}
 
 
+_KNOWN_ITEMS = frozenset({"message", "function_call", "reasoning"})
+
+
+def _listed(content: Any) -> list[Any]:
+    """Return the parts of a content, which may be a text."""
+    return content if isinstance(content, list) else [content] if content else []
+
+
 def _format(given: Any) -> Any:
     """Return a format of answers, whose schema stands in it and not below it."""
     if not isinstance(given, Mapping):
@@ -163,27 +173,35 @@ def as_chat(answer: Any) -> Any:
         return {"error": answer["error"]}
     if not isinstance(answer, dict) or not isinstance(answer.get("output"), list):
         return answer
-    calls = [one for one in objects_in(answer["output"]) if one.get("type") == "function_call"]
+    items = objects_in(answer["output"])
+    calls = [one for one in items if one.get("type") == "function_call"]
     if answer.get("status") == "completed":
         for call in calls:
             if call.get("status") in ("incomplete", "in_progress"):
                 why = f"a call is only {call['status']} in a response that is completed"
                 return {"error": {"message": why, "code": "server_error"}}
     by_kind: dict[Any, list[dict[str, Any]]] = {}
-    for item in objects_in(answer["output"]):
+    for item in items:
         by_kind.setdefault(item.get("type"), []).append(item)
-    said = (objects_in(item.get("content")) for item in by_kind.get("message", ()))
-    parts = [part for one in said for part in one]
+    parts = [
+        part if isinstance(part, dict) else {"text": part}
+        for item in by_kind.get("message", ())
+        for part in _listed(item.get("content"))
+    ]
     thoughts = [
         part
         for item in by_kind.get("reasoning", ())
         for part in objects_in(item.get("summary")) or objects_in(item.get("content"))
     ]
+    odd = [item for item in items if item.get("type") not in _KNOWN_ITEMS]
+    made = [{"id": call.get("call_id"), "function": call} for call in calls]
+    # Of a tool that was not offered in this form: no call that can be read.
+    made += [item for item in odd if item.get("type") == "custom_tool_call"]
     message = {
-        "content": texts_in(parts, "text"),
+        "content": texts_in(parts, "text") or (parts or ([] if made else odd)),
         "refusal": texts_in(parts, "refusal"),
         "reasoning_content": texts_in(thoughts, "text", "\n\n"),
-        "tool_calls": [{"id": call.get("call_id"), "function": call} for call in calls],
+        "tool_calls": made,
     }
     ended = object_of(answer.get("incomplete_details")).get("reason")
     if not ended and answer.get("status") not in (None, "completed"):
@@ -205,6 +223,10 @@ def as_chat(answer: Any) -> Any:
 #
 # LiteLLM takes the key from the variable of its provider, and gives answers in the form of chat
 # completions.
+
+
+_TRACEBACK = "Traceback (most recent call last)"
+"""LiteLLM's own, which it writes behind the words."""
 
 
 class _LiteLLM(SdkServer):
@@ -234,8 +256,10 @@ class _LiteLLM(SdkServer):
         status = getattr(error, "status_code", None)
         headers = getattr(getattr(error, "response", None), "headers", None) or {}
         said = str(getattr(error, "message", None) or error)
-        codes = type(error).__name__
-        wrote, told = unread(said, {"message": said}), status if isinstance(status, int) else 500
+        said = said.partition(_TRACEBACK)[0].strip() or said
+        codes, wrote = type(error).__name__, unread(said, {"message": said})
+        # An answer of status 200 that it cannot read is the server's fault.
+        told = status if isinstance(status, int) and status >= 400 else 500
         return self.failure(told, said, headers, codes=codes, wrote=wrote)
 
     def _connect(self) -> Any:

@@ -253,7 +253,7 @@ _RULES: tuple[tuple[re.Pattern[str], Mapping[str, Any]], ...] = tuple(
             {"thinking_with_calls": True},
         ),
         (
-            r"not support (tools|tool use|tool calling|function calling)\b"
+            r"(not|endpoints found that) support (tools|tool use|tool calling|function calling)\b"
             r"|--enable-auto-tool-choice|tools? param requires",
             {"tools": False},
         ),

@@ -25,7 +25,6 @@ from seal.core import (
     ToolCall,
     Usage,
     UsageError,
-    shortened,
 )
 from seal.core.call_formats import IN_THOUGHTS
 from seal.core.dialects import read_calls
@@ -40,6 +39,8 @@ from seal.models.wire import (
     FailedAnswerError,
     MalformedAnswerError,
     WireTools,
+    are_several,
+    objects_in,
     parse_completion,
     presentation_of,
     wire_request,
@@ -51,6 +52,7 @@ from seal.models.wire import (
 _log = logging.getLogger(__name__)
 
 
+_MOST_NAMES, _LONGEST_NAME = 8, 200
 _VARYING = re.compile(r"\d+|\b[0-9a-f-]{8,}\b")
 """What differs between two refusals of one kind, such as the number of a request."""
 
@@ -108,7 +110,9 @@ class ServerModel(ABC):
         self._lesson: tuple[str, Profile | None] = ("", None)
         """The words that last taught something, and the profile before."""
         self._names: tuple[str, ...] = ()
-        """Of models as answers name them, the first two."""
+        """Of models as answers name them, the first few."""
+        self._is_of_several = False
+        """Whether an answer was several, of which the first counted."""
         self._vain: set[str] = set()
         """Words that came again after what they taught."""
         self.spec = f"{provider}/{name}"
@@ -166,6 +170,11 @@ class ServerModel(ABC):
         """What refusals of its server changed in requests, in words; empty where nothing."""
         before = self.profile.learnt
         return differences(replace(self.profile, **before), self.profile) if before else ""
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """What answers call the model; empty where none calls it otherwise than it was asked."""
+        return () if set(self._names) <= {self.name} else self._names
 
     def share(self, known: Callable[[Standing], Standing]) -> Standing:
         """Replace what is known of its server, such as by what processes share, and return it."""
@@ -232,6 +241,8 @@ class ServerModel(ABC):
                 problem = str(error)
             else:
                 self._note_name(answer.get("model"))
+                if not several:
+                    self._note_several(answer)
                 if profile.thinking is not None:
                     completion = _with_usual_marks(completion, *profile.thinking)
                 if request.tools and not completion.calls and profile.calls_in_text:
@@ -253,10 +264,12 @@ class ServerModel(ABC):
         if not isinstance(name, str) or not name:
             return
         with self._lock:
-            is_second = name not in self._names and len(self._names) == 1
-            self._names = (*self._names, name)[:2] if name not in self._names else self._names
-        if is_second:
-            first, second = map(shortened, self._names)
+            name = self._server.cleaned(name)[:_LONGEST_NAME]
+            is_new = name not in self._names and len(self._names) < _MOST_NAMES
+            self._names += (name,) * is_new
+            names = self._names
+        if is_new and len(names) == 2:
+            first, second = map(repr, names)
             _log.warning(
                 "%s: some answers name the model %s, others %s; does a gateway fall back to "
                 "another? All are scored as this model's",
@@ -264,6 +277,19 @@ class ServerModel(ABC):
                 first,
                 second,
             )
+
+    def _note_several(self, answer: Mapping[str, Any]) -> None:
+        """Tell once where a server gives several answers, though one was asked for."""
+        choices = objects_in(answer.get("choices"))
+        if self._is_of_several or not are_several(choices):
+            return
+        self._is_of_several = True
+        _log.warning(
+            "%s: the server gave %d answers where one was asked for; of each such answer the "
+            "first counts",
+            self.spec,
+            len(choices),
+        )
 
     @property
     def _asked_about(self) -> str:

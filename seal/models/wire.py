@@ -188,7 +188,7 @@ def parse_completion(
 
     Ids are dropped, the chat numbers calls by position; a call that came again under its id is one.
     One answer was asked for, so several choices are its parts: gateways put words in the first and
-    calls in others.
+    calls in others. Where they are answers of their own, the first counts.
 
     Args:
         answer: Of the server.
@@ -208,6 +208,7 @@ def parse_completion(
     choices = objects_in(answer.get("choices"))[: 1 if several else None]
     if not choices:
         raise MalformedAnswerError(f"it has no choices: {_excerpt(answer)}")
+    choices = choices[: 1 if are_several(choices) else None]
     usage = _usage(answer.get("usage"))
     # Some servers say of a call that was cut at the limit that it was made.
     is_full = isinstance(limit, int) and usage is not None and usage.tokens_out >= limit
@@ -224,7 +225,7 @@ def parse_completion(
     reasoning = "\n\n".join(filter(None, (part.reasoning for part in parts)))
     tokens, said = usage.tokens_out if usage else None, bool(content.strip())
     if fault := fault_in(finish, said, len(calls), readable, named, tokens, bool(reasoning)):
-        why = next((one[WHY] for one in choices if one.get(WHY)), "")
+        why = next(filter(None, map(_why, choices)), "")
         raise FailedAnswerError(f"{fault}: {words_of(why)}" if why else fault)
     completion = Completion(
         content,
@@ -240,6 +241,29 @@ def parse_completion(
 
 WHY = "finish_message"
 """Field of a choice in which a server says in words how it ended (Google)."""
+
+
+def _why(choice: Mapping[str, Any]) -> Any:
+    """Return how a choice ended in the server's words; SGLang says it within the finish."""
+    return choice.get(WHY) or object_of(choice.get("finish_reason")).get("message")
+
+
+def are_several(choices: Sequence[Mapping[str, Any]]) -> bool:
+    """Tell whether choices are answers of their own, and not parts of one.
+
+    Parts are words and then calls. So answers are what has words after a choice that had any, or
+    had calls, and what calls the same once more.
+    """
+    spoken = False
+    calls: list[list[dict[str, Any]]] = []
+    for message in (object_of(choice.get("message")) for choice in choices):
+        made = [object_of(one.get("function")) for one in objects_in(message.get("tool_calls"))]
+        speaks = bool(message.get("content"))
+        if (speaks and (spoken or calls)) or (made and made in calls):
+            return True
+        spoken |= speaks
+        calls += [made] * bool(made)
+    return False
 
 
 def _error_beside(choices: Sequence[Mapping[str, Any]]) -> Any:
@@ -260,6 +284,8 @@ def _part(choice: dict[str, Any], answer: Any, tools: WireTools, is_full: bool) 
     message = {**message, "tool_calls": _once(message.get("tool_calls"))}
     finish = finish_of(choice.get("finish_reason"))
     content = message.get("content")
+    if not _is_content(content):
+        raise MalformedAnswerError(f"its content has no part that can be read: {_excerpt(content)}")
     refused = _joined(content, "refusal") or _joined(message.get("refusal"), "text")
     return Completion(
         _joined(content, "text") or refused,
@@ -303,9 +329,22 @@ def _thoughts(message: dict[str, Any]) -> Iterator[str]:
 def _joined(content: Any, kind: str) -> str:
     """Return a text, which some servers send in parts; a text without parts is of kind `text`."""
     if isinstance(content, list):
-        found = (part.get(kind) for part in content if isinstance(part, dict))
+        parts = ({"text": part} if isinstance(part, str) else part for part in content)
+        found = (part.get(kind) for part in parts if isinstance(part, dict))
         content, kind = "".join(_joined(part, "text") for part in found), "text"
     return well_formed(content) if isinstance(content, str) and kind == "text" else ""
+
+
+_PARTS = frozenset({"text", "refusal", "thinking"})
+"""Names under which a part of a content has what can be read."""
+
+
+def _is_content(content: Any) -> bool:
+    """Tell whether a content is a text, nothing, or parts of which one can be read."""
+    if not isinstance(content, list):
+        return content is None or isinstance(content, str)
+    known = (isinstance(p, str) or not _PARTS.isdisjoint(object_of(p)) for p in content)
+    return not content or any(known)
 
 
 def _once(entries: Any) -> Any:
@@ -337,6 +376,8 @@ def _calls(message: dict[str, Any], tools: WireTools, cut: bool) -> Iterator[Too
     entries, legacy = message.get("tool_calls"), message.get("function_call")
     if not entries:  # some servers send an empty list beside it
         entries = [{"function": legacy}] if legacy else []
+    if isinstance(entries, dict):  # TGI sends one alone
+        entries = [entries]
     if not isinstance(entries, list):
         raise MalformedAnswerError(f"its tool_calls are no list: {_excerpt(entries)}")
     for entry in entries:

@@ -23,6 +23,7 @@ from seal.evaluation.goals import no_missions
 from seal.evaluation.mission_gold import TYPES
 from seal.evaluation.mission_labels import mission_type, relation
 from seal.evaluation.missions import LEAVES, graph_of, mission_kind
+from seal.pools.importer import PSEUDO_ACTIONS
 from seal.pools.pool import StoredPool
 from seal.pools.reading.files import function_name
 
@@ -139,6 +140,8 @@ class MissionCounts:
 
     missions: int
     """Goals with a type."""
+    dialogues: int
+    """Tasks with a mission."""
     related: int
     """Missions that lean on earlier ones, as labels tell, or else as far as gold does."""
     types: dict[str, int]
@@ -153,7 +156,7 @@ def count_missions(tasks: Iterable[Task]) -> MissionCounts:
     """Return the counts of the missions of tasks; a goal without a type is none."""
     counts = {name: Counter[str]() for name in ("types", "leaves")}
     routes: defaultdict[int, set[tuple[str, ...]]] = defaultdict(set)
-    related = 0
+    related = dialogues = 0
     for task in tasks:
         route: tuple[str, ...] = ()
         for number, goal in enumerate(task.goals):
@@ -165,8 +168,10 @@ def count_missions(tasks: Iterable[Task]) -> MissionCounts:
             related += relation(task, number) is not None
             counts["types"][kind] += 1
             counts["leaves"].update(_leaf(goal))
+        dialogues += bool(route)
     return MissionCounts(
         counts["types"].total(),
+        dialogues,
         related,
         {kind: counts["types"][kind] for kind in TYPES if counts["types"][kind]},
         {leaf: counts["leaves"][leaf] for leaf in LEAVES.values() if counts["leaves"][leaf]},
@@ -179,11 +184,6 @@ def _leaf(goal: Goal) -> list[str]:
         return []
     kind = mission_kind(graph_of(goal.plans[0].without_end()))
     return [LEAVES[kind]] if kind else []
-
-
-PSEUDO_ACTIONS = "pseudo_actions"
-"""Field of import.json: category to the names of actions that its chats offer besides its tools,
-such as `finish`, each as often as it stands in the category's lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,13 +206,21 @@ class ToolCategory:
     similarity_stopwords: float | None
 
 
-def environments_of(pool: StoredPool) -> list[ToolCategory]:
+def environments_of(
+    pool: StoredPool, pseudo: Mapping[str, Sequence[str]] | None = None
+) -> list[ToolCategory]:
     """Return the environments of a stored pool, which may have no task, by name.
+
+    Args:
+        pool: Of a pool's folder, or a run's.
+        pseudo: Category to the names of its pseudo actions; None: those of the pool's import.json,
+            which a run's folder has not.
 
     Raises:
         DataError: A line is bad.
     """
-    pseudo = pool.report.get(PSEUDO_ACTIONS) or {}
+    if pseudo is None:
+        pseudo = pool.report.get(PSEUDO_ACTIONS) or {}
     return count_environments(pool.tools(), pool.tasks_if_any(), pseudo)
 
 

@@ -137,9 +137,13 @@ Source = Literal["run", "pool", "sweep", "retrieval"]
 `seal sweep` and `seal retrieve`."""
 
 
-def shipped_rows(package: str) -> Mapping[str, Mapping[str, Mapping[str, float]]]:
+Rows = Mapping[str, Mapping[str, float | str]]
+"""System to heading to figure, or to a text."""
+
+
+def shipped_rows(package: str) -> Mapping[str, Rows]:
     """Return the figures in a pack's `published.json`: name of a table to its `rows`."""
-    tables: Mapping[str, Mapping[str, Mapping[str, float]]]
+    tables: Mapping[str, Rows]
     tables = shipped_json(package, "published.json")
     return tables
 
@@ -152,9 +156,9 @@ class PublishedTable:
     title: str
     source: str
     """Paper, table or figure, and page."""
-    rows: Mapping[str, Mapping[str, float | str]] = field(default_factory=dict)
+    rows: Rows = field(default_factory=dict)
     """System to the paper's heading of a column to its figure, or to a text that has none; empty:
-    the layout alone."""
+    the layout alone, for the paper prints no number."""
     columns: Mapping[str, str] = field(default_factory=dict)
     """The paper's heading of a column to our metric, or to `metric|group` as summary.json names
     groups; empty: `figures` tells it. A heading of `rows` that is left out has none."""
@@ -181,6 +185,15 @@ class PublishedTable:
     those that the table as a whole needs."""
     lacks: str = ""
     """Which of the paper's figures are not at hand, where `rows` has some of them."""
+    notes: Sequence[str] = ()
+    """What a reader of the published figures must know, such as that a heading is derived."""
+    judged: Mapping[str, str] = field(default_factory=dict)
+    """Heading to who judged its published figures: `model`, or `people`; of the empty text: those
+    of every heading. Ours differ by nothing that is told unless the like judged them."""
+    played_by: str = ""
+    """The model of all rows, where rows are no models."""
+    takes_any: bool = False
+    """Whether pools and runs of every benchmark stand in it."""
     drawn: Literal["", "bars", "lines", "heat"] = ""
     """What is a figure in the paper: marks by heading, lines over the rows, or a table coloured by
     figures in per cent. A page has bars for the first two, a terminal a table."""

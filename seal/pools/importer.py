@@ -30,6 +30,9 @@ RECORDINGS = Registry("benchmark with recorded trajectories", "seal.trajectories
 TOOLS = "tools.jsonl"
 TASKS = "tasks.jsonl"
 REPORT = "import.json"
+PSEUDO_ACTIONS = "pseudo_actions"
+"""Field of import.json and run.json: category to the names of actions that its chats offer besides
+its tools, such as `finish`, each as often as it stands in the category's lists."""
 RECORDED = "recorded"
 TRAJECTORIES = "trajectories.jsonl"
 RIGHT, WRONG = "right", "wrong"

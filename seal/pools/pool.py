@@ -35,7 +35,7 @@ from seal.core import (
 from seal.core.arrays import np
 from seal.core.conditions import Called
 from seal.core.files import content_of, opened
-from seal.core.records import decode, read_records
+from seal.core.records import decode, read_records, repair_of
 from seal.core.settings import checked
 from seal.core.values import canonical_json, derive_seed, digest, json_value
 from seal.pools.importer import RECORDED, REPORT, TASKS, TOOLS, TRAJECTORIES, pool_digest
@@ -65,6 +65,8 @@ def load_pool(folder: Path) -> StoredPool:
     for name in (TOOLS, TASKS):
         if not (folder / name).is_file():
             cure = "make one with: seal import NAME SOURCE --out DIR"
+            if (folder / "run.json").exists():
+                raise DataError(f"{folder} has no {name}; {repair_of(folder / name)}")
             if any(folder.glob("*/run.json")):
                 cure = "it is a folder of runs; name the benchmark or pool that they played"
             raise DataError(f"{folder} is no pool: it has no {name}; {cure}")

@@ -22,6 +22,7 @@ from seal.core.conditions import Argument, Called, Condition, OfTheStepAlone
 from seal.core.records import to_plain
 from seal.core.text import counted, folded, one_line, tables_text
 from seal.core.values import json_bytes, json_value
+from seal.evaluation.attribution import Cause, Decided
 from seal.evaluation.goals import EXECUTOR, USER, applies, asks_of_world
 from seal.evaluation.pattern_scores import PATTERNS, SERVICE_ANSWERS
 from seal.evaluation.scoring import USER_ERRORS as AUDIT_METRICS
@@ -301,9 +302,16 @@ class ChatFacts:
     """Role to what it sees: `all`, or `own` (what it said, and what was said to it)."""
     seconds: float | None = None
     """How long it took."""
+    why: Sequence[Decided] = ()
+    """Of each goal what explains its failure."""
 
 
 NO_FACTS = ChatFacts()
+
+
+def cause_text(cause: Cause) -> str:
+    """Return the stage of a failure with its cause: `wrong argument (missing)`."""
+    return f"{cause.stage.replace('_', ' ')} ({cause.cause.replace('_', ' ')})"
 
 
 def task_pieces(task: Task) -> Iterator[str]:
@@ -337,6 +345,9 @@ def chat_pieces(
     authors = dict.fromkeys(step.author for step in trajectory.steps)
     roles = {role: place for place, role in enumerate(authors)}
     yield made.roles([(role, place, facts.sight.get(role, "all")) for role, place in roles.items()])
+    failed = [(goal, cause) for goal, (_, cause) in enumerate(facts.why) if cause is not None]
+    if failed:
+        yield made.causes([(goal, cause_text(cause), cause) for goal, cause in failed])
     yield made.offered(trajectory.offered)
     for outcome in notes.goals:
         from seal.report.world_views import graph

@@ -19,7 +19,7 @@ from seal.core.text import counted, one_line, printable
 from seal.evaluation.calls import EXTRA
 from seal.evaluation.goals import RATE, ranking
 from seal.evaluation.scoring import USUAL_SCALES
-from seal.experiments.comparison import named_runs, study
+from seal.experiments.comparison import named_runs, study, varied_text
 from seal.experiments.series import check_results_folder, write_json
 from seal.experiments.settings import CompareSettings
 from seal.report.figures import Mark, Series, curves, whisker
@@ -166,13 +166,15 @@ def comparison_tables(content: Mapping[str, Any]) -> Iterator[Grid | str]:
     Args:
         content: Of comparison.json.
     """
+    yield from filter(None, [varied_text(content.get("varied") or {})])
     for pair in content["pairs"]:
         yield from _parts(content, pair, told_entries(content, pair))
     yield from notes_of(content)
 
 
 def all_parts(content: Mapping[str, Any]) -> Iterator[Grid | str]:
-    """Yield notes, and tables of every metric that has a pair."""
+    """Yield what was varied, notes, and tables of every metric that has a pair."""
+    yield from filter(None, [varied_text(content.get("varied") or {})])
     yield from notes_of(content)
     for pair in content["pairs"]:
         yield from _parts(content, pair, entries_of(content, pair))
@@ -516,7 +518,8 @@ def _write_page(content: Mapping[str, Any], runs: Mapping[str, RunFolder], path:
         f"by Holm over {counted(len(protocol['family']), 'metric')} and all pairs of runs"
     )
     played = Grid("runs", ("run", "model", "tasks", "chats", "report"), rows, names=2)
-    parts: list[Part] = [*map(notice, notes_of(content)), played]
+    varied = filter(None, [varied_text(content["varied"])])
+    parts: list[Part] = [*varied, *map(notice, notes_of(content)), played]
     parts += [_body(content, runs, address), told]
     write_page(path, "comparison", title_of(content), parts)
 
@@ -768,7 +771,7 @@ def _read(run: RunFolder, wanted: Collection[Chat]) -> Iterator[tuple[Chat, Traj
         try:
             chat, _ = chat_told(line)
             if chat in wanted:
-                yield chat, decode(line, Trajectory)
+                yield chat, decode(line, Trajectory, beside=run.path)
         except (ValueError, KeyError, TypeError, DataError) as error:
             raise DataError(f"{tail}: no trajectory: {error!r:.100}") from error
 

@@ -28,8 +28,6 @@ class Grid(NamedTuple):
     rows: Sequence[Sequence[str]]
     names: int = 1
     """Columns of names, which stand before those of figures."""
-    narrow: Grid | None = None
-    """What a terminal shows instead where this table is too wide."""
     colours: Mapping[str, str] | None = None
     """Cell to its colour in a terminal."""
 
@@ -204,15 +202,11 @@ def fitted_tables(grid: Grid, width: int) -> Iterator[Table]:
         grid: What is drawn.
         width: Characters of a line; a word that takes more than three quarters of it may be broken.
     """
-    narrow = grid.narrow
     rows = [[_shown(cell) for cell in row] for row in grid.rows]
     title, columns = printable(grid.title), list(map(printable, grid.columns))
     grid = grid._replace(title=title, columns=columns, rows=rows)
     least = _least(grid, width)
     room = width - 1 - 3 * len(least)  # a line and two spaces for each column
-    if narrow is not None and sum(map(_most, _columns(grid))) > room:
-        yield from fitted_tables(narrow, width)
-        return
     if sum(least) <= room:
         yield _table(grid, least, room, padding=(0, 1))
         return

@@ -22,10 +22,10 @@ from seal.evaluation.goals import (
     state_of,
 )
 from seal.evaluation.scoring import FAMILIES, USUAL_SCALES
-from seal.report.grids import Estimate, Grid, grouped
+from seal.report.grids import Estimate, Grid, grouped, number
 from seal.runs.costs import dollars_of, read_ledger
 from seal.runs.journal import timings_of
-from seal.runs.run import MANIFEST, MEASURED, RunFolder, kept_scales
+from seal.runs.run import MANIFEST, MEASURED, TIMINGS, RunFolder, kept_scales
 from seal.runs.scores import Tail
 
 if TYPE_CHECKING:
@@ -42,6 +42,12 @@ like the largest K."""
 _OF_SOME = frozenset(name for family in FAMILIES for name in family.main_of_some)
 """Those that need gold of their own kind; other benchmarks are not expected to have them."""
 
+FIRST = 5
+"""Most metrics of the first table of a run, beside those of the user's own."""
+_PREFERRED = ("pass_rate", VERDICT, "recall", "call_f1", "param_acc_gold")
+"""Metrics of that table where the benchmark declares none, in its order."""
+_VERDICTS = ("pass_rate", "success", "mission_accuracy", "goal_state", VERDICT)
+"""Metrics whose scores say whether a goal is solved, beside those that benchmarks declare."""
 ENOUGH = 0.25
 """Least share of goals that one of these applies to, to be in the short table."""
 
@@ -284,22 +290,49 @@ class ShortTable:
         }
 
     @property
+    def first(self) -> list[str]:
+        """The rows of a run's first table: `FIRST` at most, and the user's own metrics.
+
+        What no recording held is there, too. The metric that a run is known by leads. Of verdicts
+        with the same figures one is there.
+        """
+        valued, leading = self.valued, ranking(self.metrics, self.scales)[:1]
+        own = {name for lane in self._lanes for name, one in lane.metrics.items() if one.get("own")}
+
+        def place(name: str) -> tuple[bool, int]:
+            base = name.partition("@")[0]
+            ranked = not self._headline and base in _PREFERRED
+            return name not in leading, _PREFERRED.index(base) if ranked else len(_PREFERRED)
+
+        figures: dict[Any, str] = {}
+        for name in sorted(valued, key=place):
+            cells = tuple((c.mean, c.n) for c in valued[name].values())
+            figures.setdefault(cells if name in _VERDICTS else name, name)
+        told = {name for name in valued if name in own or name not in self.metrics}
+        usual = [name for name in figures.values() if name not in told][:FIRST]
+        return [*usual[:1], *(name for name in valued if name in told), *usual[1:]]
+
+    @property
     def bounded(self) -> list[str]:
         """The metrics that one chart can hold: of no condition, and their scores in [0, 1]."""
         ranked = ranking(self.metrics, self.scales)
         return [name for name in ranked if self.scales.get(name, RATE).bounded]
 
-    def gaps(self) -> Iterator[str]:
+    def gaps(self, shown: Collection[str] | None = None) -> Iterator[str]:
         """Yield which metrics no lane has, are better low, have a condition, or few goals have.
 
         Also between which bounds a mean lies, where goals are undecided, and of how many tasks the
         lanes are, where they differ.
+
+        Args:
+            shown: The rows that a reader sees; None: all of them. What only concerns others is left
+                out.
         """
         yield from task_notes(self._lanes)
-        valued = self.valued
+        valued = {name: row for name, row in self.valued.items() if shown is None or name in shown}
         by_reason: dict[str, list[str]] = {}
         for metric in self.metrics:
-            if metric not in valued and metric not in _OF_SOME:
+            if metric not in self.valued and metric not in _OF_SOME:
                 entries = (lane.metrics.get(metric) or {} for lane in self._lanes)
                 reasons = {reason for entry in entries for reason in entry.get("reasons") or ()}
                 why = " / ".join(sorted(reasons)) or "not measured"
@@ -314,8 +347,14 @@ class ShortTable:
         if bounds:
             yield f"if all undecided goals failed, or all were solved: {', '.join(bounds)}"
         yield from scale_notes(valued, self.scales)
-        if not self._chosen and not self._headline:
+        if shown is None and not self._chosen and not self._headline:
             yield from self._few()
+
+    def first_gaps(self) -> Iterator[str]:
+        """Yield what `gaps` tells of the first rows, and how many others there are."""
+        if more := len(self.valued) - len(self.first):
+            yield f"{counted(more, 'more metric')}: --all-metrics, or the report"
+        yield from self.gaps(self.first)
 
     def _few(self) -> Iterator[str]:
         """Yield the metrics that the table leaves out though a lane has a value of them."""
@@ -354,44 +393,84 @@ def _unrecorded(lanes: Sequence[Lane]) -> Rows:
     return {f"unrecorded ({', '.join(answered)})": shares}
 
 
-def summary_table(run: RunFolder) -> Grid:
-    """Return the summary of a run beside its baselines, as a table for the terminal.
+def summary_table(run: RunFolder, every: bool = False) -> Grid:
+    """Return the metrics of a run, one on a line, beside the means of floor and ceiling.
 
-    Its cells are mean, 95 % interval, n, undefined. Where that is too wide a row is one line: the
-    run's own mean with interval and n between the means of floor and ceiling. Metrics without a
-    value in any column are left to `seal.report.run_results.summary_notes`.
+    Metrics without a value in any column are left to `seal.report.run_results.summary_notes`.
 
     Args:
         run: A run that has been scored.
+        every: All main metrics; else those of `ShortTable.first`.
 
     Raises:
         DataError: The run has not been scored.
     """
     lanes = lanes_of([run])
-    rows = ShortTable(lanes).valued
-    wide, narrow = ["metric"], ["metric"]
-    for lane in lanes if rows else ():
-        own = lane.kind == "run"
-        who = "agent" if own and run.manifest().get("agent") else "model" if own else lane.kind
-        head = f"{who}: {model_name(lane.run)}"
-        wide.append(head)
-        narrow += [head, "95 % interval", "n"] if own else [head]
-    lines, whole = [], []
-    for metric, cells in rows.items():
-        line = [metric]
-        for lane in lanes:
-            cell = cells[lane.label]
-            beside = [cell.interval_text, str(cell.n)] if lane.kind == "run" else []
-            line += [cell.value_text, *beside]
-        lines.append(line)
-        whole.append([metric, *map(_cell_text, cells.values())])
-    return Grid("", wide, whole, narrow=Grid("", narrow, lines))
+    short = ShortTable(lanes)
+    own = next(lane for lane in lanes if lane.kind == "run")
+    others = [lane for lane in lanes if lane is not own]
+    names = list(short.valued) if every else short.first
+    cells = [short.rows[name] for name in names]
+    lossy = any(row[own.label].with_errors is not None for row in cells)
+    rows = []
+    for name, row in zip(names, cells, strict=True):
+        found = row[own.label]
+        whole = found.n + found.undefined
+        count = f"{found.n:,}" if whole == found.n else f"{found.n:,} of {whole:,}"
+        errors = ["" if found.with_errors is None else number(found.with_errors)] if lossy else []
+        beside = (row[lane.label].value_text for lane in others)
+        rows.append((name, found.value_text, found.interval_text, count, *errors, *beside))
+    further = ("with errors",) if lossy else ()
+    columns = ("metric", "mean", "95 % interval", "n", *further, *(lane.label for lane in others))
+    return Grid("", columns, rows)
 
 
-def _cell_text(cell: Estimate) -> str:
-    if cell.mean is None:
-        return "\n".join(filter(None, ("n/a", cell.lacking_text)))
-    return "\n".join((f"{cell.value_text} {cell.interval_text}".strip(), cell.count_text))
+def answer_of(run: RunFolder) -> list[str]:
+    """Return in one or two lines how many tasks a scored run solved, between floor and ceiling.
+
+    Where no metric says what is solved, it is the mean of the metric that the run is known by.
+
+    Raises:
+        DataError: The run has not been scored, or a file is damaged.
+    """
+    lanes, who, summary = lanes_of([run]), model_name(run), run.summary()
+    own = next(lane for lane in lanes if lane.kind == "run")
+    measure = run.manifest().get("measure") or {}
+    bench = None if run.declared().get("success") else run.benchmark()
+    success = run.declared().get("success") if bench is None else bench.success
+    verdicts = [success] if success else _VERDICTS
+    deciding = [name for name in verdicts if _solved(own.estimate(name)) is not None]
+    leading = [name for name in ShortTable(lanes).first if own.estimate(name).mean is not None]
+    metric = next(iter((*deciding[:1], *ranking(leading, own.scales))), None)
+    if metric is None:
+        return [f"{who} on {run.pool_name}: no metric that decides has a value"]
+    found = own.estimate(metric)
+    tasks = summary.get("tasks", 0) - summary.get("skipped", 0)
+    units = {tasks * (measure.get("trials") or 1): "chat", tasks: "task"}
+    of = f"{counted(found.n, units.get(found.n + found.undefined, 'goal'))} of {run.pool_name}"
+    judge = _identity(measure, "judge").partition("/")[0]
+    by = f"{metric} (judge: {judge})" if metric == "pass_rate" and judge else metric
+    figures = f"{found.value_text} {found.interval_text}".strip()
+    said = (
+        f"{who} solved {_solved(found):,} of {of} by {by}: {figures}"
+        if deciding
+        else f"{who} on {of}: {by} {figures}"
+    )
+    beside = "; ".join(
+        f"{lane.kind} {lane.estimate(metric).value_text}, {model_name(lane.run)}"
+        for lane in lanes
+        if lane is not own and lane.estimate(metric).mean is not None
+    )
+    return [*filter(None, ("; ".join(filter(None, (said, found.lacking_text))), beside))]
+
+
+def _solved(found: Estimate) -> int | None:
+    """Return how many scores are 1; None: there is none, or some lie between 0 and 1."""
+    if found.mean is None:
+        return None
+    solved = float(found.mean) * found.n
+    whole = abs(solved - round(solved)) < 1e-5 * max(1, found.n)  # means have six decimals
+    return round(solved) if whole else None
 
 
 # -- Chats and scores of a run as far as they are written, and how one chat ended.
@@ -577,7 +656,7 @@ def _identity(measure: Mapping[str, Any], part: str) -> str:
 
 def _played(run: RunFolder) -> str:
     try:
-        first = next(timings_of(run.path / "timings.jsonl"))
+        first = next(timings_of(run.path / TIMINGS))
         began = datetime.fromtimestamp(first["started"], UTC)
     except (StopIteration, DataError, OSError, ValueError, LookupError, TypeError, OverflowError):
         began = datetime.fromtimestamp((run.path / MANIFEST).stat().st_mtime, UTC)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from seal.core import DataError, UsageError
 from seal.core.arrays import np
 from seal.core.text import counted
+from seal.core.values import digest
 from seal.evaluation.significance import pass_hat
 from seal.evaluation.statistics import mean_interval, ranks, rounded
 from seal.experiments.comparison import FEW, named_runs
@@ -21,7 +22,8 @@ from seal.report.grids import Estimate, Grid, interval, listed, number
 from seal.report.lanes import facts_of, model_name
 from seal.report.pages import notice, write_page
 from seal.report.table_forms import Cell, grid_of, known, write_latex, write_markdown
-from seal.runs.run import MANIFEST, RunFolder
+from seal.runs.journal import timings_of
+from seal.runs.run import MANIFEST, TIMINGS, RunFolder
 from seal.runs.score_table import read_scores
 
 if TYPE_CHECKING:
@@ -34,6 +36,11 @@ _TRIALS = (1, 2, 4, 8)
 _VALUES = range(2, 13)
 """Values of a tag that become columns."""
 _TOKENS = ("mean_tokens_in", "mean_tokens_out")
+_SECONDS = "mean_seconds"
+_PART = ("limit", "first", "select")
+"""What a run tells of the part of a benchmark that it plays."""
+_NAMING = {"model", "prompts", "versions"}
+"""What a run tells of its system besides the settings."""
 _NAMED = 5
 """Runs that a line names."""
 
@@ -59,9 +66,10 @@ def ranked_runs(
     Returns:
         As `seal.experiments.leaderboard.leaderboard`; each row also has {model, path, mean, low,
         high, n, undecided, bounds, by, passes, mean_tokens_in, mean_tokens_out,
-        dollars}. `by` maps a value
+        mean_seconds, dollars}. `by` maps a value
         of the tag to the mean, `passes` k to pass^k where tasks have several trials. Tokens are the
-        mean of a goal, dollars are of the run; None: not known. And {title, notes}.
+        mean of a goal, seconds of a chat, dollars are of the run; None: not known. And {title,
+        notes}.
 
     Raises:
         UsageError: Fewer than two runs with a rank, a metric that ranks nothing, or a folder that
@@ -86,10 +94,33 @@ def ranked_runs(
     content["protocol"]["by"] = {"tag": tag, "values": list(values)} if values else None
     benchmarks = list(dict.fromkeys(run.pool_name for run in played))
     content["title"] = f"{', '.join(benchmarks)}: {named}"
-    content["notes"] = list(_notes(content))
+    ranked = [runs[row["run"]].manifest() for row in content["rows"] if row["rank"] is not None]
+    content["notes"] = [*_notes(content), *_settings(ranked)]
     if out is not None:
         _write(content, out)
     return content
+
+
+def _settings(manifests: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield which part of the benchmark the ranked runs are of, and what sets their systems apart.
+
+    What only some runs tell, as a recording does not, counts as no difference.
+    """
+    measure = manifests[0].get("measure") or {}
+    part = [f"{name} {_shown(measure[name])}" for name in _PART if measure.get(name)]
+    if part:
+        yield f"all runs are of a part of the benchmark: {', '.join(part)}"
+    systems = [one.get("system") or {} for one in manifests]
+    shared = set.intersection(*map(set, systems)) - _NAMING
+    differ = [name for name in sorted(shared) if len({digest(one[name]) for one in systems}) > 1]
+    if differ:
+        yield f"the runs differ in more than the model: {', '.join(differ)}"
+
+
+def _shown(choice: Any) -> str:
+    if isinstance(choice, Mapping):
+        return ", ".join(f"{name}={value}" for name, value in choice.items())
+    return str(choice)
 
 
 def ranked_scores(
@@ -124,7 +155,7 @@ def ranked_scores(
         low, high = map(rounded, mean_interval(found))
         row |= {"mean": rounded(float(found.mean())), "low": low, "high": high, "n": len(found)}
         row |= {"model": row["run"], "path": "", "by": {}, "passes": {}}
-        row |= dict.fromkeys(("bounds", *_TOKENS, "dollars"))
+        row |= dict.fromkeys(("bounds", *_TOKENS, _SECONDS, "dollars"))
     content["protocol"]["by"] = None
     content["title"] = f"{counted(len(columns), 'system')}: {named}"
     content["notes"] = list(_notes(content))
@@ -161,6 +192,7 @@ def _described(run: RunFolder, metric: str, tag: str) -> dict[str, Any]:
         name: Estimate.of(metrics.get(name.removeprefix("mean_"))).mean if facts.tokens else None
         for name in _TOKENS
     }
+    took = _seconds(run) if facts.tokens else []
     return {
         "model": facts.model,
         "path": str(run.path),
@@ -168,8 +200,17 @@ def _described(run: RunFolder, metric: str, tag: str) -> dict[str, Any]:
         "by": {value: one.mean for value, one in found.by.get(tag, {}).items()},
         "passes": _passes(run, metric),
         **tokens,
+        _SECONDS: rounded(sum(took) / len(took)) if took else None,
         "dollars": rounded(facts.dollars) or None,
     }
+
+
+def _seconds(run: RunFolder) -> list[float]:
+    """Return how long each chat took; of one that was played again the last time counts."""
+    told = timings_of(run.path / TIMINGS)
+    return [
+        *{(it["task_id"], it["trial"]): it["seconds"] for it in told if "task_id" in it}.values()
+    ]
 
 
 def _passes(run: RunFolder, metric: str) -> dict[str, float]:
@@ -195,6 +236,26 @@ def _passes(run: RunFolder, metric: str) -> dict[str, float]:
 # -- The table, and what stands below it.
 
 
+def recordings_grid(runs: Sequence[RunFolder]) -> Grid:
+    """Return a row for each run of a recording, with the first metric of their short table."""
+    metric = next(iter(family_of(runs)), None)
+    columns: list[tuple[str, str | Cell]] = [
+        ("recording", lambda run: run.path.name),
+        ("tasks", lambda run: f"{run.summary()['tasks']:,}"),
+    ]
+    if metric is not None:
+        columns += [
+            (metric, lambda run: number(_entry(run, metric)["mean"])),
+            ("95 % interval", lambda run: interval(_entry(run, metric))),
+        ]
+    return grid_of(f"{runs[0].pool_name}: runs of recordings", columns, runs)
+
+
+def _entry(run: RunFolder, metric: str) -> dict[str, Any]:
+    found = Estimate.of(run.summary()["metrics"].get(metric))
+    return {"mean": found.mean, "low": found.low, "high": found.high}
+
+
 def leaderboard_table(content: Mapping[str, Any]) -> Grid:
     """Return a row for each run."""
     rows = content["rows"]
@@ -213,6 +274,8 @@ def leaderboard_table(content: Mapping[str, Any]) -> Grid:
     for name in _TOKENS:
         if any(row[name] is not None for row in rows):
             columns.append((name.replace("_", " "), partial(_count, name)))
+    if any(row[_SECONDS] is not None for row in rows):
+        columns.append(("seconds", lambda row: known(row[_SECONDS])))
     if any(row["dollars"] for row in rows):
         columns.append(("dollars", lambda row: known(row["dollars"])))
     if any(row["mark"] for row in rows):
@@ -292,7 +355,7 @@ def frame_rows(content: Mapping[str, Any]) -> list[dict[str, Any]]:
             "highest": row["bounds"] and row["bounds"][1],
             **{value: row["by"].get(value) for value in values},
             **{f"pass^{k}": row["passes"].get(k) for k in passes},
-            **{name: row[name] for name in (*_TOKENS, "dollars", "mark", "path")},
+            **{name: row[name] for name in (*_TOKENS, _SECONDS, "dollars", "mark", "path")},
         }
         for row in content["rows"]
     ]

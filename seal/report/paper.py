@@ -27,8 +27,10 @@ from seal.runs.run import RunFolder
 PUBLISHED, HERE = "published", "here"
 MARK = "*"
 """Stands behind a difference that is more than chance makes of our tasks."""
-_LEAST = 4
-"""Letters and digits of a name, at least, for it to be the beginning of another."""
+_STAND_INS = ("lexical", "random", "oracle", "gold_calls")
+"""Models that stand in for one: they ask none, and nobody answers in their place."""
+_VERSION = re.compile(r"(?:turbo|preview|latest|instruct|chat|hf|v\d+|\d{3,})*")
+"""What one name of a model may have more than another, letters and digits alone."""
 Figures = Mapping[str, Mapping[str, float | str | None]]
 """Row to heading to figure, or to a text; the row of the whole is named by an empty text."""
 
@@ -43,6 +45,13 @@ class Measured(NamedTuple):
     """Lane, pool, or content of a file."""
     model: str = ""
     """By which the published row of the same model is found."""
+    judge: str = ""
+    """The model that judged it; empty: rules did."""
+
+    @property
+    def judged_by(self) -> str:
+        """Who judged it: `model`, or `rules`."""
+        return "model" if self.judge else "rules"
 
 
 class Row(NamedTuple):
@@ -54,6 +63,13 @@ class Row(NamedTuple):
     figures: Mapping[str, float | str]
     outside: frozenset[str] | None = None
     """Headings whose published figure is outside our 95 % interval; None of other rows."""
+    what: str = ""
+    """Of ours: whether a stand-in for a model played, and who judged where that matters."""
+
+    @property
+    def origin(self) -> str:
+        """Whose it is, and what it is."""
+        return ", ".join(filter(None, (self.whose, self.what)))
 
     def number(self, heading: str) -> float | None:
         """Return a figure; None where there is none, or a text."""
@@ -96,7 +112,8 @@ class PaperTable:
             return text if shown is None or isinstance(value, str) else shown(text, value)
 
         rows = [
-            (row.name, row.whose, *(cell(row, head) for head in self.headings)) for row in self.rows
+            (row.name, row.origin, *(cell(row, head) for head in self.headings))
+            for row in self.rows
         ]
         return Grid(self.title, ("row", "whose", *self.headings), rows, names=2)
 
@@ -116,7 +133,7 @@ class PaperTable:
         """Return bars by heading, of a row one colour each."""
         rows = [row for row in self.rows if row.outside is None]
         lanes = [
-            {"colour": f"run-{place % RUN_COLOURS}", "label": f"{row.name} {row.whose}"}
+            {"colour": f"run-{place % RUN_COLOURS}", "label": f"{row.name} {row.origin}"}
             for place, row in enumerate(rows)
         ]
         looks = list(zip(lanes, rows, strict=True))
@@ -296,12 +313,15 @@ def _beside(
     for each, name, figures in found:
         if not figures:
             continue
-        mine = Row(name or each.label, each.label if name else HERE, figures)
+        mine = Row(
+            name or each.label, each.label if name else HERE, figures, None, _what(published, each)
+        )
         yield mine
-        base = name if name in published.rows else "" if name else _same(published, each)
+        base = _base(published, each, name)
         if base:
             theirs = Row(base, PUBLISHED, published.rows[base])
-            pairs = ((h, mine.number(h), theirs.number(h)) for h in figures)
+            alike = [h for h in figures if _judged_alike(published, each, h)]
+            pairs = ((h, mine.number(h), theirs.number(h)) for h in alike)
             known = [(h, m, t) for h, m, t in pairs if m is not None and t is not None]
             if known:
                 outside = frozenset(h for h, _, t in known if _is_outside(published, each, h, t))
@@ -309,17 +329,45 @@ def _beside(
                 yield Row("", f"less {base if base != name else PUBLISHED}", less, outside)
 
 
-def _same(published: PublishedTable, each: Measured) -> str:
-    """Return the published row of the same model, else the first; empty: none is published."""
-    mine = _plain(each.model.rpartition("/")[2])
-    named = {row: _plain(row) for row in published.rows}
-    same = [row for row, name in named.items() if name == mine]
-    alike = [row for row, name in named.items() if len(name) >= _LEAST and mine.startswith(name)]
-    return next(iter([*same, *sorted(alike, key=len, reverse=True), *published.rows]), "")
+def _what(published: PublishedTable, each: Measured) -> str:
+    """Return what a row of ours is: a stand-in for a model, and who judged where that matters."""
+    judge = each.judge or "rules"
+    return ", ".join(
+        (
+            *(["stand-in"] if each.model.partition(",")[0] in _STAND_INS else []),
+            *([f"judged by {judge}"] if "model" in published.judged.values() else []),
+        )
+    )
+
+
+def _judged_alike(published: PublishedTable, each: Measured, heading: str) -> bool:
+    """Tell whether the like judged the published figure and ours, or nobody had to."""
+    by = published.judged.get(heading) or published.judged.get("")
+    return by is None or by == each.judged_by
+
+
+def _base(published: PublishedTable, each: Measured, name: str) -> str:
+    """Return the published row of the same model or part; empty: there is none of the like."""
+    if published.played_by and not is_same_model(each.model, published.played_by):
+        return ""
+    if each.of == "pool" and each.what.name not in (published.paper, name):
+        return ""  # tasks of our own, or of another benchmark
+    if name:
+        return name if name in published.rows else ""
+    return next((row for row in published.rows if is_same_model(each.model, row)), "")
+
+
+def is_same_model(one: str, other: str) -> bool:
+    """Tell whether two names are of one model, of which one may tell its version as well."""
+    shorter, longer = sorted(map(_plain, (one, other)), key=len)
+    rest = longer.removeprefix(shorter)
+    whole = longer == shorter + rest and _VERSION.fullmatch(rest) is not None
+    return bool(shorter) and whole
 
 
 def _plain(name: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", name.lower())
+    """Return a model's name without its provider, letters and digits alone."""
+    return re.sub(r"[^a-z0-9]", "", name.rpartition("/")[2].lower())
 
 
 def _missing(
@@ -340,20 +388,30 @@ def _missing(
             lacking.setdefault((each.label, need), []).append(name)
     for (label, need), missing in lacking.items():
         yield f"{label} lacks {', '.join(missing)}: {need}"
+    yield from published.notes
     if not published.rows:
-        yield f"{published.name}: no published figure is at hand; all of these are ours"
+        yield f"{published.name}: the paper prints no number of it; all of these are ours"
         return
     told = {heading for row in published.rows.values() for heading in row}
     if published.lacks:
         yield f"published, and not at hand: {published.lacks}"
     elif alone := [heading for heading in headings if heading not in told]:
-        yield f"no published figure of {', '.join(alone)} is at hand"
+        yield f"ours alone, for the paper prints none: {', '.join(alone)}"
 
 
 def measured_lanes(lanes: Sequence[Lane]) -> list[Measured]:
     """Return the runs of a report, without their baselines."""
     runs = [lane for lane in lanes if lane.kind == "run"]
-    return [Measured(lane.label, "run", lane, model_name(lane.run)) for lane in runs]
+    return [
+        Measured(lane.label, "run", lane, model_name(lane.run), judge_of(lane.run.manifest()))
+        for lane in runs
+    ]
+
+
+def judge_of(manifest: Mapping[str, Any]) -> str:
+    """Return the model that judged a run, by its run.json; empty: rules did, or a recording."""
+    judge = (manifest.get("measure") or {}).get("judge")
+    return str(judge.get("model") or "") if isinstance(judge, Mapping) else ""
 
 
 def section(lanes: Sequence[Lane]) -> Markup | None:

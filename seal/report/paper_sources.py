@@ -24,6 +24,7 @@ from seal.report.paper import (
     Measured,
     PaperTable,
     filled,
+    judge_of,
     measured_lanes,
     named,
     tables_of,
@@ -60,7 +61,7 @@ class Declared(NamedTuple):
         """Tell whether a folder is of its benchmark, or of one with the same paper."""
         own = self.owner
         for name in opened.benchmarks:
-            if own is None or name == own.name:
+            if own is None or self.table.takes_any or name == own.name:
                 return True
             other = sound_benchmark(name)
             if other is not None and other.published == own.published:
@@ -153,7 +154,10 @@ def _opened(path: Path, lane: Measured | None, counted: bool) -> Opened:
     if (path / SWEEP.name).is_file():
         content = SWEEP.read(path / SWEEP.name)
         names = (str(content["origin"].get("benchmark")),)
-        return Opened(path, names, (Measured(path.name, "sweep", content),))
+        played = [within(path, str(row["run"])) for row in content["rows"][:1]]
+        runs = [RunFolder(run) for run in played if (run / "run.json").is_file()]
+        by = [(run.model, judge_of(run.manifest())) for run in runs] or [("", "")]
+        return Opened(path, names, (Measured(path.name, "sweep", content, *by[0]),))
     if (path / RESULTS).is_file():
         content = read_json(path / RESULTS, ("protocol", "pools", "results"), "experiment")
         names = tuple(str(entry.get("pool")) for entry in content["results"])
@@ -177,7 +181,8 @@ def paper_tables(name: str, paths: Sequence[Path], table: str | None = None) -> 
 
     Args:
         name: Of a benchmark or paper.
-        paths: Folders of runs, pools, sweeps and experiments in retrieval.
+        paths: Folders of runs, pools, sweeps and experiments in retrieval; none: the published
+            rows alone.
         table: The only one, by name, with whatever it has; None: all.
 
     Raises:
@@ -209,7 +214,7 @@ def paper_tables(name: str, paths: Sequence[Path], table: str | None = None) -> 
             for measured in opened.measured
         ]
         made = filled(each.table, mine)
-        if table is not None or made.measured:
+        if made.measured or (made.rows and (table is not None or not folders)):
             shown.append(made)
         else:
             told = f"{each.table.name}, {each.table.title}"

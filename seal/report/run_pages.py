@@ -22,6 +22,8 @@ from seal.core.records import Record, decode
 from seal.core.text import escaped_json, one_line, printable
 from seal.core.values import json_text as compact_json
 from seal.core.values import json_value
+from seal.experiments.comparison import varied_settings, varied_text
+from seal.experiments.explanation import Explainer
 from seal.report.chat_pages import ChatFacts, annotate, chat_pieces, json_text, task_pieces
 from seal.report.grids import grouped
 from seal.report.lanes import (
@@ -39,7 +41,7 @@ from seal.report.pages import inline, stream
 from seal.report.run_results import missing_notes, outcome_notes
 from seal.report.sections import Section, default_sections
 from seal.runs.journal import LineTail, timings_of
-from seal.runs.run import REFUSED, RunFolder, check_whole
+from seal.runs.run import NAMED, REFUSED, TIMINGS, RunFolder, check_whole
 from seal.runs.scores import RecordLookup, chat_told
 
 # -- The pages of one run, or of several side by side, in parts that are asked for one by one.
@@ -138,6 +140,7 @@ class RunPages:
             for place, (section, body) in listed
             if body is None or body.strip()
         ]
+        labels = [lane.label for lane in self.lanes if lane.kind == "run"]
         return stream(
             "page.html",
             title=self.title,
@@ -147,6 +150,7 @@ class RunPages:
             early=[each for each in shown if each[1] in EARLY],
             sections=[each for each in shown if each[1] not in EARLY],
             differences=measure_differences(self.runs),
+            settings=varied_text(varied_settings(dict(zip(labels, self.runs, strict=True)))),
             varied=self.varied,
             manifests=[(model_name(run), _manifest_parts(run)) for run in self.runs],
             warnings=list(self._warnings()),
@@ -159,6 +163,9 @@ class RunPages:
         for run in self.runs:
             for model, what in (run.manifest().get(REFUSED) or {}).items():
                 yield f"{model} refused a request: {what}"
+            for model, names in (run.manifest().get(NAMED) or {}).items():
+                if len(names) > 1:
+                    yield f"{model}: answers name several models, {', '.join(names)}"
         yield from missing_notes(self.lanes)
         for lane in self.lanes:
             yield from (f"{lane.label}: {note}" for note in outcome_notes(lane.summary))
@@ -300,8 +307,10 @@ class RunPages:
             found = RecordLookup(path, Score, lambda score: (score.task_id, score.trial))
             self._scores_by_chat[position] = found
         scores = self._scores_by_chat[position].get(key)
-        notes = annotate(self._tasks(position).get(key[0]), chat, scores)
-        told = ChatFacts(self._sights[position], self._seconds[position].get(key))
+        task = self._tasks(position).get(key[0])
+        notes = annotate(task, chat, scores)
+        why = self._explainers[position].of(task, chat, scores) if task and scores else ()
+        told = ChatFacts(self._sights[position], self._seconds[position].get(key), why)
         return chat_pieces(chat, notes, scores, self._decisive, told)
 
     def block(self, key: str) -> str | None:
@@ -359,6 +368,10 @@ class RunPages:
         return [_seconds_of(lane.run) for lane in self.lanes]
 
     @cached_property
+    def _explainers(self) -> list[Explainer]:
+        return [Explainer(lane.run) for lane in self.lanes]
+
+    @cached_property
     def _sights(self) -> list[Mapping[str, str]]:
         return [_sight_of(lane.run) for lane in self.lanes]
 
@@ -412,7 +425,7 @@ def _chat_told(line: bytes) -> tuple[Key, tuple[str, bool]]:
 
 def _seconds_of(run: RunFolder) -> dict[Key, float]:
     """Return how long each chat took; of chats that were played again the last counts."""
-    told = timings_of(run.path / "timings.jsonl")
+    told = timings_of(run.path / TIMINGS)
     return {(it["task_id"], it["trial"]): it["seconds"] for it in told if "task_id" in it}
 
 
@@ -463,7 +476,7 @@ class _Places(Generic[Record]):
         with opened(self._path) as file:
             file.seek(self._places[key])
             try:
-                return decode(file.readline(), self._kind)
+                return decode(file.readline(), self._kind, beside=self._path.parent)
             except DataError as error:
                 raise DataError(f"{self._path}: {key}: {error}") from error
 

@@ -15,6 +15,7 @@ from seal.report.grids import frequent, tallied
 from seal.report.lanes import (
     Lane,
     ShortTable,
+    answer_of,
     lanes_of,
     scores_so_far,
     summary_table,
@@ -41,25 +42,26 @@ _ESTIMATED = " (estimated)"
 """Stands after tokens of which a server did not tell at least a part."""
 
 
-def result_tables(run: RunFolder) -> list[Any]:
-    """Return the summary of a run, how its judges agree with people, and the lines below.
+def result_tables(run: RunFolder, every: bool = False) -> list[Any]:
+    """Return what a run is known by, its summary, how its judges agree with people, and notes.
 
     Args:
         run: A scored run.
+        every: All main metrics; else the first ones (`seal.report.lanes.ShortTable.first`).
 
     Raises:
         DataError: The run has not been scored.
     """
-    means, summary = summary_table(run), run.summary()
-    tables: list[Any] = [means] if means.rows else []  # the notes tell of what has no mean
+    means, summary = summary_table(run, every), run.summary()
+    tables: list[Any] = [*answer_of(run), *([means] if means.rows else [])]
     if summary.get("audit"):
         from seal.report.judge_sections import judge_tables
 
         tables += judge_tables(summary)
-    return [*tables, *summary_notes(run)]
+    return [*tables, *summary_notes(run, every)]
 
 
-def summary_notes(run: RunFolder, metrics: Sequence[str] | None = None) -> list[str]:
+def summary_notes(run: RunFolder, every: bool = False) -> list[str]:
     """Return the lines below `summary_table`, printable; the terminal wraps them.
 
     They tell counts of tasks and stop reasons, and the metrics without any value, with the reason.
@@ -67,13 +69,13 @@ def summary_notes(run: RunFolder, metrics: Sequence[str] | None = None) -> list[
 
     Args:
         run: A run that has been scored.
-        metrics: Those of the table; None: the main ones.
+        every: The table has all main metrics.
     """
+    short = ShortTable(lanes_of([run]))
     summary = run.summary()
     lines = [
         _counts(summary),
-        "mean [95 % interval], n: scores with a value",
-        *ShortTable(lanes_of([run]), metrics).gaps(),
+        *(short.gaps() if every else short.first_gaps()),
         *_users(run, summary),
         *outcome_notes(summary),
         *(note for lane in run.baselines().values() for note in gold_notes(lane.summary())),

@@ -21,7 +21,7 @@ from seal.pools.catalogue import (
     stages,
 )
 from seal.pools.counts import PoolCounts, count_stored
-from seal.pools.declarations import PublishedTable
+from seal.pools.declarations import PublishedTable, Rows
 from seal.pools.importer import REGISTRY
 from seal.pools.lookup import is_shipped, open_pool
 from seal.pools.pool import StoredPool, load_pool
@@ -44,12 +44,18 @@ COUNTS = {
 """Heading of Table 1 to the count of a pool."""
 GOLD = {"retrieval": "relevant", "conversation": "turns", "final answer": "answers"}
 """Stage to the kind of gold that it needs, where that has another name."""
+_PRINTED = {"retrieval": "API retrieval", "calls": "API call", "final answer": "Final response"}
+"""Stage to the paper's name of it in Table 2, which has these three."""
+_QUERIES = "# of queries"
 _OF_SWEEP = {
-    f"R@{RECALL_AT}": f"recall@{RECALL_AT}",
-    "call recall": "call_recall_at_n",
-    "parameters": "param_acc_gold",
-    "pass rate": "pass_rate",
+    f"API retrieval recall@{RECALL_AT}": f"recall@{RECALL_AT}",
+    "API call recall": "call_recall_at_n",
+    "API param. acc.": "param_acc_gold",
+    "Pass rate": "pass_rate",
 }
+"""Heading of Table 3 to our metric; its deviation stands beside each (`_deviation`)."""
+_JUDGED = dict.fromkeys(("Pass rate", "Pass rate, std."), "model")
+_PLAYED_BY = "gpt-4-turbo-2024-04-09"
 
 
 def _counted(pool: StoredPool) -> dict[str, dict[str, float | None]]:
@@ -59,7 +65,18 @@ def _counted(pool: StoredPool) -> dict[str, dict[str, float | None]]:
 
 def _stages(pool: StoredPool) -> dict[str, dict[str, float | None]]:
     gold = count_stored(pool).gold
-    return {_name(pool): {stage: gold[GOLD.get(stage, stage)] for stage in STAGES}}
+    named = {stage: _PRINTED.get(stage, stage) for stage in STAGES}
+    return {_name(pool): {named[stage]: gold[GOLD.get(stage, stage)] for stage in STAGES}}
+
+
+def _scored(*stages: Sequence[int]) -> Rows:
+    """Return Table 2 of what is evaluated, a stage a row, of its five benchmarks."""
+    told = tuple(_PRINTED.values())
+    columns = zip(("toolbench", "apigen", "anytool", "metatool", "apibench"), *stages, strict=True)
+    return {
+        name: {stage: "yes" if has else "no" for stage, has in zip(told, marks, strict=True)}
+        for name, *marks in columns
+    }
 
 
 def _name(pool: StoredPool) -> str:
@@ -69,12 +86,20 @@ def _name(pool: StoredPool) -> str:
 def of_sweep(content: Mapping[str, Any]) -> dict[str, dict[str, float | None]]:
     """Return pool size, and K where there are several, to the figures of Table 3."""
     several = len({entry["top_k"] for entry in content["results"]}) > 1
-    found = {}
+    found: dict[str, dict[str, float | None]] = {}
     for entry in content["results"]:
         row = f"{entry['size']} APIs" + (f", K = {entry['top_k']}" if several else "")
-        means = {h: (entry["metrics"].get(m) or {}).get("mean") for h, m in _OF_SWEEP.items()}
-        found[row] = {"queries": float(entry["queries"]), **means}
+        found[row] = {_QUERIES: float(entry["queries"])}
+        found[row][_deviation(_QUERIES)] = entry.get("queries_deviation")
+        for heading, metric in _OF_SWEEP.items():
+            estimate = entry["metrics"].get(metric) or {}
+            found[row][heading] = estimate.get("mean")
+            found[row][_deviation(heading)] = estimate.get("deviation")
     return found
+
+
+def _deviation(heading: str) -> str:
+    return f"{heading}, std."
 
 
 def _by_pool(content: Mapping[str, Any]) -> dict[str, dict[str, float | None]]:
@@ -87,21 +112,20 @@ def _by_pool(content: Mapping[str, Any]) -> dict[str, dict[str, float | None]]:
     return found
 
 
-def sweep_table(
-    of: str, published: Mapping[str, tuple[float, float, float, float, float]]
-) -> tuple[PublishedTable, ...]:
+def sweep_table(of: str, published: Rows) -> tuple[PublishedTable, ...]:
     """Return Table 3 and Figure 4 of one benchmark.
 
     Args:
         of: The benchmark, for the titles.
-        published: Pool size, such as `10 APIs`, to queries, recall, call recall, parameter accuracy
-            and pass rate.
+        published: Pool size, such as `10`, to the paper's headings: means, and what three drawn
+            pools deviate by.
     """
-    headings = ("queries", *_OF_SWEEP)
-    rows = {size: dict(zip(headings, row, strict=True)) for size, row in published.items()}
+    rows = {f"{size} APIs": row for size, row in published.items()}
     shared: dict[str, Any] = {
         "paper": PAPER,
         "of": "sweep",
+        "judged": _JUDGED,
+        "played_by": _PLAYED_BY if rows else "",
         "needs": {"": "seal sweep POOL --pool-sizes 10,50,100,200,500 --samples 3 --judge llm"},
     }
     return (
@@ -109,14 +133,13 @@ def sweep_table(
             f"{of}, decline with pool size",
             "SEAL, Table 3",
             rows,
-            lacks="deviations over its three runs",
             figures=of_sweep,
             **shared,
         ),
         PublishedTable(
             f"{of}, metrics over pool size",
             "SEAL, Figure 4",
-            _without_queries(rows),
+            _means(rows),
             figures=_curves,
             drawn="lines",
             **shared,
@@ -124,16 +147,13 @@ def sweep_table(
     )
 
 
-def _without_queries(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return the rows of Table 3 without the number of queries."""
-    return {
-        size: {head: value for head, value in row.items() if head != "queries"}
-        for size, row in rows.items()
-    }
+def _means(rows: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Return the means of Table 3 without the number of queries, as the paper draws them."""
+    return {size: {head: row[head] for head in _OF_SWEEP} for size, row in rows.items()}
 
 
 def _curves(content: Mapping[str, Any]) -> dict[str, dict[str, float | None]]:
-    return _without_queries(of_sweep(content))
+    return _means(of_sweep(content))
 
 
 TABLES = (
@@ -151,7 +171,12 @@ TABLES = (
         needs={"": "why counts differ: seal benchmarks --count"},
     ),
     PublishedTable(
-        "Tasks with gold for each stage", "SEAL, Table 2", paper=PAPER, figures=_stages, of="pool"
+        "Stages that each can score; of ours, tasks with gold for each",
+        "SEAL, Table 2",
+        _scored((1, 1, 1, 1, 1), (0, 1, 0, 0, 0), (1, 0, 0, 0, 1)),
+        paper=PAPER,
+        figures=_stages,
+        of="pool",
     ),
     PublishedTable(
         "Retrievers within and beyond their source",

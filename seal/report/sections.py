@@ -32,6 +32,7 @@ from seal.report.lanes import (
     Rows,
     ShortTable,
     all_metrics,
+    answer_of,
     facts_of,
     main_metrics,
     reason_of,
@@ -294,13 +295,16 @@ def _built(sections: Iterable[Any], origin: str) -> list[Section]:
 
 
 def summary_section(lanes: Sequence[Lane]) -> Markup:
-    """Return the short table, what it lacks and why, and all metrics in a fold."""
+    """Return the answer of each run, the first metrics, what they lack, and all in a fold."""
     short = ShortTable(lanes)
     names = all_metrics({name for lane in lanes for name in lane.metrics}, short.scales)
     every = ShortTable(lanes, names).rows
     caption = "Mean, 95 % interval, n scores with a value, number undefined"
-    main = _metric_grid(caption, lanes, short.valued)
-    parts: list[Part] = [render("summary.html", lanes=lanes), main, *short.gaps()]
+    main = _metric_grid(caption, lanes, {name: short.rows[name] for name in short.first})
+    told = (answer_of(lane.run) for lane in lanes if lane.kind == "run")
+    answers = [list(map(printable, lines)) for lines in told]
+    head = render("summary.html", lanes=lanes, answers=answers)
+    parts: list[Part] = [head, main, *short.gaps(short.first)]
     if len(every) > len(main.rows):
         notes = scale_notes(every, short.scales)
         inner = paragraphs((_metric_grid("All metrics", lanes, every), *notes))

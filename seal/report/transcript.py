@@ -18,12 +18,15 @@ from typing import TYPE_CHECKING, Any
 from seal.core import Scale, Score, Step, Task, Tool, ToolCall, ToolResult, Trajectory, UsageError
 from seal.core.call_formats import repairs_of
 from seal.core.files import is_held, opened
+from seal.core.records import to_plain
 from seal.core.text import counted, folded, one_line, printable
 from seal.core.values import json_value
+from seal.evaluation.attribution import Decided
 from seal.evaluation.goals import decides, state_of
 from seal.evaluation.pass_rates import NAME as PASS_RATE
+from seal.experiments.explanation import Explainer
 from seal.pools.pool import named_one
-from seal.report.chat_pages import Mark, annotate, gold_lines, json_text
+from seal.report.chat_pages import Mark, annotate, cause_text, gold_lines, json_text
 from seal.report.grids import Grid, number
 from seal.report.lanes import (
     DECISIVE,
@@ -35,7 +38,7 @@ from seal.report.lanes import (
     scores_so_far,
     trajectories_so_far,
 )
-from seal.runs.journal import LineTail, live_steps
+from seal.runs.journal import LiveTail
 from seal.runs.run import RunFolder
 from seal.runs.scores import Tail
 
@@ -88,6 +91,7 @@ def render_transcript(
     fold: int | None = FOLD,
     judge: str = "",
     decisive: Mapping[str, Scale] = DECISIVE,
+    why: Sequence[Decided] = (),
 ) -> Text:
     """Return a whole chat; its `plain` is the same without colours.
 
@@ -101,10 +105,12 @@ def render_transcript(
         fold: Characters of a text that are shown before the rest is folded away; None: all.
         judge: Identity of the judge that gave the pass rate; empty: unknown.
         decisive: Metrics that say whether a goal is solved.
+        why: Of each goal what explains its failure (`seal.experiments.explanation.Explainer`).
     """
     notes = annotate(task, trajectory, scores)
     lines = [
         *heading_lines(trajectory.task_id, trajectory.trial, task),
+        *_cause_lines(why),
         *_offered_lines(trajectory, tools),
         *step_lines(trajectory.steps, fold, notes.marks),
         *ending_lines(trajectory, scores, judge, decisive),
@@ -132,6 +138,17 @@ def heading_lines(task_id: str, trial: int, task: Task | None) -> Iterator[Line]
         yield f"goal {position}: {goal.text}", "bold"
         for line in gold_lines(goal):
             yield f"  gold {line}", "dim"
+
+
+def _cause_lines(why: Sequence[Decided]) -> Iterator[Line]:
+    """Yield the first stage at which each failed goal failed, with the evidence."""
+    for goal, (_, cause) in enumerate(why):
+        if cause is not None:
+            place = "" if cause.step is None else f", step {cause.step}"
+            yield (
+                f"goal {goal} failed: {cause_text(cause)}{place}: {cause.said}",
+                COLOURS["unsolved"],
+            )
 
 
 def step_lines(
@@ -339,26 +356,36 @@ def find_task(run: RunFolder, wanted: str) -> Task:
 
 
 def outcome_table(run: RunFolder) -> Grid:
-    """Return the run's tasks: id, goal, outcome, stop reason, number of calls.
+    """Return the run's tasks: id, goal, outcome, why it failed, number of calls.
 
-    Under the goal of a task that failed stands the start of its error.
+    Under the goal of a task that failed stands the start of its error. Of several failed goals the
+    first one is explained. Where none is, the stop reason stands there, unless all is well.
     """
-    goals = {t.id: one_line(t.goals[0].text, 60) if t.goals else "" for t in run.tasks()}
+    goals = {t.id: one_line(t.goals[0].text, 45) if t.goals else "" for t in run.tasks()}
     decisive = decisive_of([run])
-    scores = by_chat(scores_so_far(run, decisive))
+    explainer = Explainer(run) if run.is_scored else None
+    reads = {*decisive, *(explainer.reads if explainer else ())}
+    scores = by_chat(scores_so_far(run, reads))
+    tasks = {task.id: task for task in run.tasks()} if explainer else {}
     rows: list[tuple[str, ...]] = []
     for chat in trajectories_so_far(run):
-        label = outcome_label(chat.failed, scores.get((chat.task_id, chat.trial), ()), decisive)
+        own = scores.get((chat.task_id, chat.trial), [])
+        label = outcome_label(chat.failed, own, decisive)
+        task = tasks.get(chat.task_id)
+        told = explainer.of(task, chat, own) if explainer and task else []
+        cause = next((cause for _, cause in told if cause is not None), None)
         failed = next((stop.error for stop in chat.stops if stop.error), "")
         error = f"\n{one_line(failed, 72)}" if failed else ""
         stop = chat.stops[-1].reason if chat.stops else ""
         goal = f"{goals.get(chat.task_id, '')}{error}"
         calls = str(sum(1 for _ in chat.calls()))
-        rows.append((chat.task_id, str(chat.trial), goal, label, stop, calls))
+        fine = label == "solved" and stop == "done"
+        why = cause_text(cause) if cause else "" if fine else stop
+        rows.append((chat.task_id, str(chat.trial), goal, label, why, calls))
     several_trials = any(trial != "0" for _, trial, *_ in rows)
     played = {task_id for task_id, *_ in rows}
     rows += [(id, "", goals[id], "unfinished", "", "") for id in goals if id not in played]
-    columns: tuple[str, ...] = ("task", "trial", "goal", "outcome", "stop", "calls")
+    columns: tuple[str, ...] = ("task", "trial", "goal", "outcome", "why", "calls")
     if not several_trials:
         columns, *rows = ((row[0], *row[2:]) for row in (columns, *rows))
     return Grid("", columns, rows, names=len(columns) - 1, colours=COLOURS)
@@ -386,7 +413,7 @@ class Follower:
         self._tasks = {task.id: task} if task else {task.id: task for task in run.tasks()}
         self._fold = fold
         self._chats = Tail(run.trajectories_path, Trajectory)
-        self._live: dict[str, LineTail] = {}
+        self._live: dict[str, LiveTail] = {}
         self._shown: dict[tuple[str, int], int] = {}
         self._failed: dict[tuple[str, int], bool] = {}
         self._heading: tuple[str, int] | None = None
@@ -446,8 +473,8 @@ class Follower:
     def _live_steps(self) -> Iterator[tuple[tuple[str, int], Step]]:
         folder = self._run.path / "live"
         names = sorted(file.name for file in folder.glob("*.jsonl")) if folder.is_dir() else []
-        self._live = {name: self._live.get(name) or LineTail(folder / name) for name in names}
-        yield from chain.from_iterable(map(live_steps, self._live.values()))
+        self._live = {name: self._live.get(name) or LiveTail(folder / name) for name in names}
+        yield from chain.from_iterable(map(LiveTail.steps, self._live.values()))
 
     def _has_ended(self) -> bool:
         summary = self._run.path / "summary.json"
@@ -457,7 +484,33 @@ class Follower:
         return summary.stat().st_mtime_ns >= chats.stat().st_mtime_ns
 
 
-def _transcript(run: RunFolder, task: Task, trial: int, fold: int | None) -> Any:
+def view_record(run: RunFolder, task_id: str | None = None, trial: int = 0) -> dict[str, Any]:
+    """Return what `view` shows as a record for JSON: the list of tasks, or one chat.
+
+    Of the list it is `tasks`, each with the columns of the table. Of a chat it is `task`,
+    `trajectory`, `scores` and `failed`: goal, stage, cause, said and step of each failed goal.
+
+    Raises:
+        UnknownNameError, UsageError: As for `view`.
+    """
+    if task_id is None:
+        grid = outcome_table(run)
+        return {"tasks": [dict(zip(grid.columns, row, strict=True)) for row in grid.rows]}
+    task = find_task(run, task_id)
+    found, scores, why = _chat(run, task, trial)
+    failed = [
+        {"goal": goal} | {name: getattr(cause, name) for name in ("stage", "cause", "said", "step")}
+        for goal, (_, cause) in enumerate(why)
+        if cause is not None
+    ]
+    shown = to_plain({"task": task, "trajectory": found, "scores": scores})
+    return {**shown, "failed": failed}
+
+
+def _chat(
+    run: RunFolder, task: Task, trial: int
+) -> tuple[Trajectory, list[Score], Sequence[Decided]]:
+    """Return a chat with its scores, and of each goal what explains its failure."""
     played = [chat for chat in trajectories_so_far(run) if chat.task_id == task.id]
     found = next((chat for chat in reversed(played) if chat.trial == trial), None)
     if found is None:
@@ -465,8 +518,13 @@ def _transcript(run: RunFolder, task: Task, trial: int, fold: int | None) -> Any
         hint = f"played: trial {trials}" if trials else "it has not been played yet; try --follow"
         raise UsageError(f"task {task.id!r} has no trial {trial}; {hint}")
     scores = [s for s in scores_so_far(run) if (s.task_id, s.trial) == (task.id, trial)]
+    return found, scores, Explainer(run).of(task, found, scores) if run.is_scored else ()
+
+
+def _transcript(run: RunFolder, task: Task, trial: int, fold: int | None) -> Any:
+    found, scores, why = _chat(run, task, trial)
     judge = str(run.manifest().get("measure", {}).get("judge", {}).get("judge", ""))
-    return render_transcript(task, found, run.tools(), scores, fold, judge, decisive_of([run]))
+    return render_transcript(task, found, run.tools(), scores, fold, judge, decisive_of([run]), why)
 
 
 # -- The chats that are being played, a line each, as their last step tells.

@@ -179,6 +179,10 @@ class Rerank(_Reordering):
         return [head[place] for place in places]
 
 
+_HOSTED = re.compile(r"(?:anthropic|cohere|gemini|jina|litellm|voyage)/")
+"""Begins the name of a model behind a provider's server; no model of the hub has such a name."""
+
+
 def _scorer(options: Mapping[str, Any], texts: Sequence[str]) -> ToolScorer:
     what = options.get("model")
     if what is None:
@@ -188,8 +192,10 @@ def _scorer(options: Mapping[str, Any], texts: Sequence[str]) -> ToolScorer:
     if isinstance(what, str) and ":" in what and not Path(what).exists():
         what = load_dotted(what)
     if isinstance(what, (str, Path)):
-        if options.get("base_url"):
-            raise UsageError(f"rerank,model={what}: a reranker behind a server is openai/NAME")
+        if options.get("base_url") or (_HOSTED.match(str(what)) and not Path(what).exists()):
+            raise UsageError(
+                f"rerank,model={what}: a reranker behind a server is openai/NAME,base_url=ADDRESS"
+            )
         from seal.retrievers.library_embedders import CrossEncoder
 
         return CrossEncoder({**options, "model": str(what)})

@@ -583,7 +583,7 @@ class ServerReranker:
         if len(found) == len(texts):
             return found
         said = f"gave no score for each of {counted(len(texts), 'text')}"
-        if found:
+        if found and len(found) == len(items):
             said += f" but for {len(found)}, so that -R batch_size={len(found)} may help"
         raise self._server.transient(f"{said}{_said_in(answer) or f': {shortened(answer)}'}")
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from seal.agents import REGISTRY, PlayedAnew, build_agent, is_own, seat_of
@@ -309,6 +310,11 @@ class Engine:
         return team.facts(task, self.settings.seed) if team.facts is not None else {}
 
     @property
+    def beside(self) -> Path | None:
+        """Where large tables stand; None: this machine does not see the run's folder."""
+        return self._place if RunFolder(self._place).is_begun else None
+
+    @property
     def tries_own_agent(self) -> bool:
         """Whether a user's own code or agent calls the tools."""
         agent = self.team.roles.get(MANAGER)
@@ -384,7 +390,7 @@ class Engine:
             if isinstance(environment, Held):
                 ended.callback(environment.close)
             seats = self._seated(team, ended)
-            live = ended.enter_context(LiveFile(self._place, task.id, trial))
+            live = ended.enter_context(LiveFile(self._place, task.id, trial, self.in_open))
             yield Conversation(
                 task,
                 trial,

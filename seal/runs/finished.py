@@ -1,4 +1,4 @@
-"""Finished runs: scored again, merged from shards, or taken in from recordings."""
+"""Finished runs: scored again, or merged from shards."""
 
 from __future__ import annotations
 
@@ -15,24 +15,21 @@ from pathlib import Path
 from typing import Any
 
 from seal.agents.roles import PROMPTS
-from seal.core import JSON, DataError, Metric, OutageError, Score, UsageError, shortened
+from seal.core import DataError, Metric, OutageError, Score, UsageError, shortened
 from seal.core.files import AtomicFile, Lock, content_of, in_work, naming, opened, part_of, remove
 from seal.core.records import from_plain, write_records
 from seal.core.registry import name_of
 from seal.core.store import open_store
+from seal.core.table_versions import carry_beginnings
 from seal.core.text import counted
 from seal.core.values import json_value
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.goals import LeftOutMetric, answer_of
 from seal.evaluation.panel import MISSING, recorded_panel
 from seal.evaluation.preference import QueryVerdicts, VerdictFile
-from seal.evaluation.rule_judge import RuleJudge
-from seal.evaluation.scoring import RecordedScores, build_metrics
+from seal.evaluation.scoring import build_metrics
 from seal.pools.catalogue import reader_of
 from seal.pools.errata import read_errata
-from seal.pools.importer import RECORDED, RECORDINGS
-from seal.pools.imports import ImportReport, check_options
-from seal.pools.pool_writer import write_pool
 from seal.runs.identity import SHARD, identity_of, warnings_of
 from seal.runs.journal import Journal, Pair
 from seal.runs.judges import Judges, RecordedVerdicts
@@ -141,6 +138,7 @@ def _corrected(folder: RunFolder, errata: str | Path | None) -> list[RunFolder]:
     place.mkdir(exist_ok=True)
     for path in (folder.path / "tools.jsonl", folder.trajectories_path):
         shutil.copyfile(path, place / path.name)
+    carry_beginnings(folder.path, place)
     write_records(place / "tasks.jsonl", tasks)
     shutil.copyfile(found.path, place / "errata.json")
     goals = sum((task.id, n) in found.corrections for task in tasks for n in range(len(task.goals)))
@@ -525,6 +523,8 @@ def _join(parts: Sequence[RunFolder], order: Sequence[str], out: RunFolder) -> N
             for part in parts:
                 with opened(part.path / name) as own:
                     shutil.copyfileobj(own, file)
+    for part in parts:
+        carry_beginnings(part.path, out.path)
     ids = [set(part.task_ids()) for part in parts]
     with ExitStack() as stack, AtomicFile(out.path / "tasks.jsonl") as tasks:
         lines = [stack.enter_context(opened(p.path / "tasks.jsonl")) for p in parts]
@@ -544,74 +544,3 @@ def _merged_manifest(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     skipped = sum((Counter(part.get("skipped", {})) for part in parts), Counter[str]())
     told = {key: value for key, value in parts[0].items() if key not in (SHARD, "cache")}
     return {**told, "skipped": dict(sorted(skipped.items()))}
-
-
-# -- Trajectories that others recorded, as a run that can be scored.
-
-CUTOFFS = (1, 5, 10)
-_HEADLINE = 10
-"""Scores of others that a short table shows."""
-
-
-def import_run(
-    name: str, source: Path, out: Path, options: Mapping[str, JSON] | None = None
-) -> ImportReport:
-    """Turn recorded trajectories into a run folder, of which `seal score` makes scores.
-
-    The folder holds run.json, tasks.jsonl, tools.jsonl, trajectories.jsonl, and in import.json what
-    was left out.
-
-    Args:
-        name: Of the benchmark.
-        source: Its file of trajectories.
-        out: New folder.
-        options: Of the importer; ToolSandbox's has none: its chats are read as they are.
-
-    Raises:
-        UnknownNameError: No recorded trajectories of that benchmark can be read, or an option.
-        UsageError: No such source, or the folder holds something.
-        DataError: No record can be used; nothing is left behind.
-    """
-    importer = RECORDINGS.resolve(name)
-    given = dict(options or {})
-    check_options(importer, given, "option of recorded trajectories")
-    if (out / "run.json").exists():
-        raise UsageError(f"{out} holds a run already; give --out another folder")
-    benchmark = name.rpartition(":")[2]
-    report = write_pool(benchmark, importer, source, out, **given)
-    folder = RunFolder(out)
-    files = sorted((out / RECORDED).glob(f"*/{folder.trajectories_path.name}"))
-    if len(files) != 1:
-        shutil.rmtree(out)
-        found = ", ".join(report.recordings) or "none"
-        raise UsageError(
-            f"{source} holds the recordings {found}; expected one, for a run is of one: leave the "
-            "others out, or import without --trajectories and play them by --model recorded:NAME"
-        )
-    (recording,) = report.recordings
-    files[0].replace(folder.trajectories_path)
-    shutil.rmtree(out / RECORDED)
-    played = source.name.partition(".")[0] if recording == benchmark else recording
-    folder.write_json("run.json", _recorded_manifest(report, f"recorded:{played}"))
-    return report
-
-
-def _recorded_manifest(report: ImportReport, played: str) -> dict[str, JSON]:
-    """Return the run.json of chats, as far as their importer knows what was played and scored."""
-    facts = report.facts
-    pool = str(facts.get("pool") or report.benchmark)
-    scores = facts.get("scores")
-    measure: dict[str, JSON] = {
-        "cutoffs": list(CUTOFFS),
-        "judge": {"judge": RuleJudge().identity},
-        "metrics": [RecordedScores.name] if scores else [],
-        "pool": pool,
-        "pool_digest": report.digest,
-        "seed": 0,
-        "trials": facts.get("trials") or 1,
-    }
-    system: dict[str, JSON] = {"model": {"model": str(facts.get("model") or played)}}
-    manifest: dict[str, JSON] = {"measure": measure, "system": system, "warnings": []}
-    if isinstance(scores, list) and scores:
-        manifest["benchmark"] = {"name": pool, "headline": scores[:_HEADLINE], "success": scores[0]}
-    return manifest

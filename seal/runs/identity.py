@@ -22,11 +22,12 @@ from seal.core.registry import name_of
 from seal.core.text import THEIRS, counted, printable
 from seal.core.values import digest
 from seal.pools.benchmark import FUNCTION, benchmark_options, part_of
+from seal.pools.importer import PSEUDO_ACTIONS
 from seal.pools.importer import REGISTRY as BENCHMARKS
 from seal.pools.pool import StoredPool, told_of
 from seal.retrievers.build import files_digest
 from seal.runs.role_models import OF_JUDGES
-from seal.runs.run import CALLS, GOLD, REFUSED, RunFolder, spent_on, write_tasks
+from seal.runs.run import CALLS, GOLD, NAMED, REFUSED, RunFolder, spent_on, write_tasks
 from seal.runs.settings import RunSettings
 from seal.sandbox import build_sandbox
 
@@ -279,8 +280,7 @@ def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -
         if (shard := before.get(SHARD)) != settings.shard:
             told = "without --shard" if shard is None else f"with --shard {shard}"
             raise UsageError(f"{folder.path} was begun {told}; resume it so")
-    else:
-        write_records(folder.path / "tools.jsonl", pool.tools())
+    write_records(folder.path / "tools.jsonl", pool.tools())
     tasks = pool.chosen(settings)
     wanted = (task for task in tasks if only is None or task.id in only)
     chosen_by = [measure, system, settings.shard, None if only is None else sorted(only)]
@@ -291,11 +291,13 @@ def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -
         GOLD: CALLS if calls_alone else "",
         "agent": agent_name(engine.team.roles[MANAGER]) if engine.tries_own_agent else "",
         SHARD: settings.shard,
-        REFUSED: before.get(REFUSED),
+        **{part: before.get(part) for part in (REFUSED, NAMED)},
         PROMPTS: dict(engine.prompts),
         "origins": {name: by for name, by in settings.origins.items() if name != "hooks"},
     }
     every = {"measure": measure, "system": system, "warnings": warnings}
+    if PSEUDO_ACTIONS in pool.report:
+        every[PSEUDO_ACTIONS] = pool.report[PSEUDO_ACTIONS]
     folder.write_json("run.json", every | {name: part for name, part in some.items() if part})
     return warnings
 

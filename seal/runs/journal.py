@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Set
+from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import IO, Any, Generic, Literal, TypeVar
@@ -16,8 +17,9 @@ import orjson
 
 from seal.core import DataError, Step, Trajectory, shortened
 from seal.core.files import AtomicFile, append_line, close_file, content_of, opened, repair_tail
-from seal.core.records import SCHEMAS, from_plain
+from seal.core.records import BRIEF, SCHEMAS, brief, read_step
 from seal.core.secrets import without_keys
+from seal.core.table_versions import TableReader, TableWriter
 from seal.core.values import digest, json_bytes, json_value
 from seal.runs.costs import Account, Ledger, Spent, ledger_record, merged, read_ledger, tokens_of
 
@@ -222,10 +224,12 @@ Pair = tuple[str, int]
 class LiveFile:
     """`RUN/live/DIGEST.PID.jsonl`, each line {task_id, trial, step}; made when a step comes."""
 
-    def __init__(self, run: Path, task_id: str, trial: int) -> None:
+    def __init__(self, run: Path, task_id: str, trial: int, in_open: Container[str] = ()) -> None:
         self._path = run / "live" / f"{digest([task_id, trial])[:16]}.{os.getpid()}.jsonl"
         self._task_id = task_id
         self._trial = trial
+        self._hidden = partial(without_keys, in_open=in_open)
+        self._tables = TableWriter(run, self._hidden)
         self._file: IO[bytes] | None = None
 
     def write(self, step: Step) -> None:
@@ -237,8 +241,9 @@ class LiveFile:
                 self._file = self._path.open("wb")
         if self._file is None:
             return
-        line = {"task_id": self._task_id, "trial": self._trial, "step": step}
-        append_line(self._file, without_keys(json_bytes(line)) + b"\n")
+        told = brief(step, self._tables)
+        line = {"task_id": self._task_id, "trial": self._trial, "step": told}
+        append_line(self._file, self._hidden(json_bytes(line)) + b"\n")
 
     def __enter__(self) -> LiveFile:
         return self
@@ -261,26 +266,31 @@ def in_flight(run: Path, pid: int | Literal["*"] = "*") -> dict[Pair, tuple[Step
     """
     found = {}
     for path in (run / "live").glob(f"*.{pid}.jsonl"):
-        if told := list(live_steps(LineTail(path))):
+        if told := list(LiveTail(path).steps()):
             found[told[0][0]] = tuple(step for _, step in told)
     return dict(sorted(found.items()))
 
 
-def live_steps(lines: LineTail) -> Iterator[tuple[Pair, Step]]:
-    """Yield the steps that were added to the file of a running chat, with its task and trial.
+class LiveTail(LineTail):
+    """The steps that are added to the file of a running chat, each once."""
 
-    Raises:
-        DataError: A line is none; the text names it.
-    """
-    for line in lines.read():
-        try:
-            fields = json_value(line)
-            step = from_plain(fields["step"], Step)
-            yield (str(fields["task_id"]), int(fields["trial"])), step
-        except (ValueError, KeyError, TypeError, DataError) as error:
-            raise DataError(
-                f"{lines}: expected an object with task_id, trial and step, got {error!r:.200}"
-            ) from error
+    def steps(self) -> Iterator[tuple[Pair, Step]]:
+        """Yield what is new: task and trial, and the step.
+
+        Raises:
+            DataError: A line is none; the text names it.
+        """
+        for line in self.read():
+            if self.number == 1:
+                self._tables = TableReader(self.path.parent.parent)
+            try:
+                fields = json_value(line)
+                step = read_step(fields["step"], self._tables)
+                yield (str(fields["task_id"]), int(fields["trial"])), step
+            except (ValueError, KeyError, TypeError, AttributeError, DataError) as error:
+                raise DataError(
+                    f"{self}: expected an object with task_id, trial and step, got {error!r:.200}"
+                ) from error
 
 
 def chats_told(chats: Iterable[Pair]) -> str:
@@ -391,7 +401,7 @@ class Journal(KeyedLines[Pair]):
         """Take note of a trajectory, and return its task and trial."""
         try:
             fields: dict[str, Any] = json_value(line)
-            if fields["schema"] != SCHEMAS[Trajectory]:
+            if fields["schema"] not in (SCHEMAS[Trajectory], BRIEF):
                 raise DataError(f"{self.path}, line {number}: schema {shortened(fields['schema'])}")
             failed = any(stop["reason"] == "error" for stop in fields["stops"])
             pair = (fields["task_id"], fields["trial"])
@@ -570,3 +580,5 @@ class JobOutcome:
     """Model to what was changed in its requests, as its server had refused them."""
     cut: bool = False
     """Whether the time of the run was up before the chat ended: it is unfinished, with no line."""
+    named: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Model to what answers called it."""

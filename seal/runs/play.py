@@ -46,7 +46,7 @@ from seal.runs.engine import Engine
 from seal.runs.identity import check_folder, clear_rests, prepare
 from seal.runs.journal import JobOutcome, Journal, Pair, Timings, bring_back, chats_told, in_flight
 from seal.runs.resolve import all_given, baselines_of, played
-from seal.runs.run import REFUSED, RunFolder, exit_code_of, spent_on
+from seal.runs.run import NAMED, REFUSED, RunFolder, exit_code_of, spent_on
 from seal.runs.scoring import Scorer
 from seal.runs.settings import RunSettings, shard_of
 from seal.runs.workers import Job, ThreadWorkers, Workers
@@ -289,7 +289,11 @@ def free_folder(settings: RunSettings) -> Path:
     pool = settings.pool
     named = pool.name if isinstance(pool, Benchmark) else Path(str(pool)).name
     model = name_of(settings.model)
-    name = f"{named}-{bare_name(model) if isinstance(model, str) else model}"
+    return numbered_folder(f"{named}-{bare_name(model) if isinstance(model, str) else model}")
+
+
+def numbered_folder(name: str) -> Path:
+    """Return a folder of `runs` that is free, and whose name begins so."""
     slug = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._")[:80] or "run"
     numbered = (Path("runs") / (f"{slug}-{n}" if n else slug) for n in itertools.count())
     return next(path for path in numbered if not path.exists())
@@ -314,6 +318,8 @@ class _Chats:
     skipped: Counter[str] = field(default_factory=Counter)
     refused: dict[str, str] = field(default_factory=dict)
     """Model to what was changed in its requests, as its server had refused them."""
+    named: dict[str, list[str]] = field(default_factory=dict)
+    """Model to what answers called it, where one called it otherwise than asked."""
     files: Sequence[IO[bytes]] = ()
     """What the folder holds before the first chat."""
     scorer: Scorer = field(init=False)
@@ -370,6 +376,10 @@ class _Chats:
         manifest["skipped"] = dict(sorted(self.skipped.items()))
         if refused := {**manifest.get(REFUSED, {}), **self.refused, **self.engine.cast.refused}:
             manifest[REFUSED] = refused
+        self._note_names(manifest.get(NAMED, {}))
+        self._note_names(self.engine.cast.named)
+        if named := {model: sorted(names) for model, names in self.named.items() if names}:
+            manifest[NAMED] = named
         folder.write_json("run.json", manifest)
 
     @contextmanager
@@ -447,7 +457,7 @@ class _Chats:
         Returns:
             Whether still no judge was asked, as for a chat that needs none.
         """
-        trajectory = decode(line, Trajectory)
+        trajectory = decode(line, Trajectory, beside=self.folder.path)
         more = self.scorer.score_ahead(self.folder, trajectory, self.engine.tools)
         self.budget.outage = self.budget.outage or self.engine.cast.outage
         judged = any(role == "judge" for role, _ in self.engine.meter.waiting())
@@ -456,17 +466,23 @@ class _Chats:
     def _try(self, metrics: Sequence[Guarded], line: bytes) -> None:
         from seal.evaluation.own_metrics import try_metrics
 
-        trajectory, tools = decode(line, Trajectory), self.engine.tools
+        trajectory, tools = decode(line, Trajectory, beside=self.folder.path), self.engine.tools
         task = next(self.folder.tasks_of({trajectory.task_id}))
         others = (metric for metric in metrics if not is_ours(metric))
         with within(self.scorer.longest):
             try_metrics(metrics, task, trajectory, tools)
             score_trajectory(task, trajectory, tools, (*usual_metrics(), *others))
 
+    def _note_names(self, named: Mapping[str, Sequence[str]]) -> None:
+        """Take what answers called models, which other processes may have asked, too."""
+        for model, names in named.items():
+            self.named[model] = list({*self.named.get(model, ()), *names})
+
     def _count(self, outcome: JobOutcome) -> None:
         self.budget.add(outcome.asked, outcome.tokens)
         self.budget.outage = self.budget.outage or outcome.outage
         self.refused |= outcome.refused
+        self._note_names(outcome.named)
         self.stopped |= outcome.cut
         if outcome.cut:
             return

@@ -335,6 +335,12 @@ class Cast:
         told = {model.account: getattr(model.model, "learnt", "") for _, model in self._models}
         return {name: what for name, what in told.items() if what and isinstance(what, str)}
 
+    @property
+    def named(self) -> dict[str, list[str]]:
+        """Model to what answers called it, where one called it otherwise than it was asked."""
+        told = {model.account: getattr(model.model, "named", ()) for _, model in self._models}
+        return {name: list(names) for name, names in told.items() if isinstance(names, tuple)}
+
     def share(self, known: Callable[[Standing], Standing]) -> list[Standing]:
         """Replace what is known of each server, such as by what processes share.
 

@@ -6,6 +6,7 @@ tasks.index          of many tasks what they were chosen by, so that they are wr
 tools.jsonl          the pool
 rankings.jsonl       what was retrieved, for each goal
 trajectories.jsonl   what was said and done, one line a task and trial
+beginnings/          large tables with which chats begin, each once
 scores.jsonl         one line a task, trial, goal and metric
 scores.npz           of a large run the same in columns, which comparisons read
 trajectories.index   of a large run where each chat stands, so that it is resumed at once
@@ -109,6 +110,9 @@ CORRECTED = "corrected"
 MANIFEST, _SUMMARY = "run.json", "summary.json"
 REFUSED = "refused"
 """Part of run.json: model to what was changed in its requests, as its server had refused them."""
+TIMINGS = "timings.jsonl"
+NAMED = "named"
+"""Part of run.json: model to what answers called it, where one called it otherwise than asked."""
 GOLD, CALLS = "gold", "calls"
 """Part of run.json, and its value where the gold of every task is calls and nothing else."""
 MEASURED = "measured"
@@ -132,7 +136,7 @@ _PARTS: Mapping[str, Mapping[tuple[type, ...], tuple[str, ...]]] = {
     MANIFEST: {
         _OBJECT: (
             *("measure", "measure.judge", "measure.sandbox", "system", "system.versions"),
-            *("origins", "skipped", REFUSED),
+            *("origins", "skipped", REFUSED, NAMED),
         ),
         _LIST: ("measure.metrics", "warnings", "benchmark.headline"),
         _NUMBER: ("measure.trials",),
@@ -615,7 +619,7 @@ def note_judging(folder: RunFolder, asked: Ledger) -> list[dict[str, Any]]:
         kept answers too, so that a run played from them has the same; of chats that were played
         again the last counts, and of judges this scoring. What was spent, the timings say.
     """
-    path = folder.path / "timings.jsonl"
+    path = folder.path / TIMINGS
     if asked:
         with closing(Timings(path)) as timings:
             timings.add_judging(asked)
@@ -638,7 +642,7 @@ def spent_on(folder: RunFolder) -> Spending:
     """Return what a run spent until now, its baselines with it; torn last lines are cut off."""
     total = Spending()
     for path in (folder.path, *(folder.path / name for name in BASELINES)):
-        timings = path / "timings.jsonl"
+        timings = path / TIMINGS
         if timings.is_file():
             repair_tail(timings)
             spent = spending_of(timings)

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from seal.core import DataError
 from seal.core.arrays import Floats, Integers, NDArray, np
 from seal.core.files import AtomicFile, opened
+from seal.core.records import repair_of
 from seal.core.secrets import without_keys
 from seal.core.values import json_bytes, json_value
 from seal.evaluation.statistics import ranks
@@ -157,7 +158,7 @@ def _read_lines(path: Path) -> ScoreTable:
             try:
                 goal, said = scores.parts(line)
             except DataError as error:
-                raise DataError(f"{path}, line {number}: {error}") from error
+                raise DataError(f"{path}, line {number}: {error}; {repair_of(path)}") from error
             if not columns.add(goal, said):
                 raise DataError(
                     f"{path}, line {number}: scores task, trial, goal and metric of line "

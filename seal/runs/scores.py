@@ -16,7 +16,7 @@ from typing import Any, Generic
 
 from seal.core import DataError, Score, shortened
 from seal.core.files import opened
-from seal.core.records import SCHEMAS, Record, decode
+from seal.core.records import SCHEMAS, Record, decode, repair_of
 from seal.core.values import json_text, json_value
 from seal.evaluation.goals import INFRASTRUCTURE, LARGEST_SCORE
 from seal.evaluation.statistics import kind_of_reason
@@ -74,7 +74,7 @@ class Tail(Generic[Record]):
     ) -> None:
         self.path = path
         self._lines = LineTail(path, whole)
-        self._decode = _decoder(kind)
+        self._decode = _decoder(kind, path.parent)
         self._saying = tuple(json_text(text).encode() for text in saying)
         self._of_scores = kind is Score
         self.torn = False
@@ -125,7 +125,7 @@ class RecordLookup(Generic[Record]):
         self, path: Path, kind: type[Record], key: Callable[[Record], Hashable], whole: bool = False
     ) -> None:
         self.path = path
-        self._decode = _decoder(kind)
+        self._decode = _decoder(kind, path.parent)
         self._places: dict[Any, list[_Span]] = {}
         self.torn = False
         """As of `Tail`."""
@@ -169,7 +169,9 @@ class RecordLookup(Generic[Record]):
                     try:
                         yield self._decode(line)
                     except DataError as error:
-                        raise DataError(f"{self.path}, line {number}: {error}") from error
+                        raise DataError(
+                            f"{self.path}, line {number}: {error}; {repair_of(self.path)}"
+                        ) from error
 
 
 @dataclass(slots=True)
@@ -183,8 +185,8 @@ class _Span:
     count: int
 
 
-def _decoder(kind: type[Record]) -> Callable[[bytes], Any]:
-    return ScoreLines().decode if kind is Score else partial(decode, kind=kind)
+def _decoder(kind: type[Record], beside: Path) -> Callable[[bytes], Any]:
+    return ScoreLines().decode if kind is Score else partial(decode, kind=kind, beside=beside)
 
 
 class ScoreLines:

@@ -93,7 +93,7 @@ def play_job(engine: Engine, job: Job) -> JobOutcome:
     left = engine.seconds_left
     cut = failed and left is not None and left <= 0
     kept = None if cut else line
-    told = (note, asked, outage, engine.cast.refused, cut)
+    told = (note, asked, outage, engine.cast.refused, cut, engine.cast.named)
     return JobOutcome(job.task.id, job.trial, kept, failed, spent, seconds, started, *told)
 
 
@@ -103,7 +103,7 @@ def _played(engine: Engine, job: Job) -> tuple[Trajectory, bytes]:
         return lost(job, "error", failure)
     trajectory = engine.play(job.task, job.trial, job.rankings)
     try:
-        return trajectory, encode(trajectory, in_open=engine.in_open)
+        return trajectory, encode(trajectory, in_open=engine.in_open, beside=engine.beside)
     except DataError as error:  # a plug-in said what is no JSON
         return lost(job, "error", str(error))
 

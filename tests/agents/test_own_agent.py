@@ -666,6 +666,16 @@ def test_a_task_that_heeds_no_end_breaks_off_no_other_run_and_its_loop_ends_afte
     assert loops[0].is_closed()
 
 
+def test_a_function_that_stops_the_event_loop_holds_up_no_chat(tmp_path):
+    async def stopping(request, tools):
+        asyncio.get_running_loop().stop()
+        await asyncio.sleep(0.01)
+        return await at_once(request, tools)
+
+    for name in ("one", "two"):
+        assert played(stopping, tmp_path / name, max_seconds=60)["call_f1"].mean == 1.0
+
+
 def test_an_agent_that_calls_for_ever_ends_by_the_budget(tmp_path):
     def loop(request, tools):
         while True:

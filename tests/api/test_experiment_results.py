@@ -77,7 +77,8 @@ def test_a_comparison_shows_itself(compared: Comparison) -> None:
     lines = repr(compared).splitlines()
 
     assert lines[0] == "oracle less lexical"
-    assert lines[1].split()[:3] == ["metric", "oracle", "lexical"]
+    assert lines[1] == "varied: model lexical (lexical), oracle (oracle)"
+    assert lines[2].split()[:3] == ["metric", "oracle", "lexical"]
     assert len(lines) <= 15
     assert "p (Holm)" in compared.table()
     assert isinstance(compared.plot(), Figure)

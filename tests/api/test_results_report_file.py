@@ -29,3 +29,9 @@ def test_a_report_takes_the_place_of_a_report_alone(run, tmp_path):
 def test_cutoffs_that_cannot_be_are_refused(cutoffs):
     with pytest.raises(UsageError, match="cutoffs"):
         seal.run("sample", cutoffs=cutoffs)
+
+
+def test_a_report_of_another_kind_than_html_is_refused(run, tmp_path):
+    with pytest.raises(UsageError, match=r"a report is HTML: let the name of .*x\.pdf end with"):
+        seal.report(run, tmp_path / "x.pdf")
+    assert not (tmp_path / "x.pdf").exists()

@@ -180,15 +180,17 @@ def test_hostile_texts_are_shown_and_do_nothing(tmp_path: Path) -> None:
 def test_a_run_shows_itself_beside_floor_and_ceiling(played: seal.Run) -> None:
     lines = repr(played).splitlines()
 
-    assert lines[:2] == ["sample: lexical", "2 tasks, 1 trial, 0 errors"]
-    assert lines[2].split()[-2:] == ["floor", "ceiling"]
-    assert lines[3].split()[0] == "pass_rate"
+    told = "lexical solved 1 of 2 tasks of sample by pass_rate (judge: rule): 0.500 [0.026, 0.974]"
+    beside = "floor 0.000, random; ceiling 1.000, oracle"
+    assert lines[:3] == [told, beside, "2 tasks, 1 trial, 0 errors"]
+    assert lines[3].split()[-2:] == ["floor", "ceiling"]
+    rows = [line.split()[0] for line in lines[4:9]]
+    assert rows[0] == "pass_rate" and "recall@10" in rows
+    assert lines[9].endswith(" more metrics: --all-metrics, or the report")
     assert lines[-1] == f"folder: {played.folder.path}"
     assert len(lines) <= 15
     assert all(len(line) <= 120 for line in lines)
-    (cut,) = (place for place, line in enumerate(lines) if line.startswith("... and "))
-    rows = len(lines[3:cut]) + int(lines[cut].split()[2])
-    assert played._repr_html_().count("<tr>") == 1 + rows
+    assert played._repr_html_().count("<tr>") == 1 + len(rows)
     assert "pass_rate" in played.table()
 
 

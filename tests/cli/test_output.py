@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from seal.cli.output import progress
 from seal.cli.words import numbers, pairs, typed_pairs
 from seal.core import UsageError
 
@@ -85,6 +86,46 @@ def test_a_long_run_tells_its_progress_now_and_then_where_there_is_no_terminal(s
     (tmp_path / "lazy_agent.py").write_text(agent)
     done = seal("run", "--agent", "lazy_agent:solve", "--workers", "2", "--no-baselines")
     assert re.search(r"^seal: play: \d\d of 80, \d+ s left$", done.stderr, re.MULTILINE)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Seconds of a clock that stands still; a list of one."""
+    now = [0.0]
+    monkeypatch.setattr("seal.cli.output.time.monotonic", lambda: now[0])
+    return now
+
+
+def told_of_items(clock, capsys, done, seconds, total=400):
+    """Return the lines told of a stage whose items each take some seconds."""
+    with progress() as advance:
+        for n in done:
+            clock[0] += seconds
+            advance("play", n, total)
+    return capsys.readouterr().err.splitlines()
+
+
+def test_what_is_left_is_told_from_the_sixth_item_on(clock, capsys):
+    lines = told_of_items(clock, capsys, range(1, 9), 61)
+
+    assert lines[3:6] == [
+        "seal: play: 5 of 400",
+        "seal: play: 6 of 400, 401 min left",
+        "seal: play: 7 of 400, 400 min left",
+    ]
+
+
+def test_items_that_a_resumed_run_has_already_do_not_count_as_fast_ones(clock, capsys):
+    lines = told_of_items(clock, capsys, range(300, 310), 61)
+
+    assert lines[-1] == "seal: play: 309 of 400, 93 min left"
+
+
+def test_the_next_run_of_an_experiment_is_timed_by_itself(clock, capsys):
+    lines = told_of_items(clock, capsys, [*range(1, 401), *range(1, 41)], 1)
+
+    assert lines[0] == lines[-1] == "seal: play: 40 of 400, 6 min left"
+    assert len(lines) == 10
 
 
 def test_a_short_run_tells_none(seal):

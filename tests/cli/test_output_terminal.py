@@ -69,6 +69,32 @@ def test_progress_is_shown_on_a_terminal(
     assert "4/4" in shown
 
 
+TWO_RUNS = """
+import rich.console
+now = 0.0
+rich.console.monotonic = lambda: now
+from seal.cli.output import progress
+with progress() as advance:
+    for n in (*range(1, 401), *range(1, {last} + 1)):
+        now += 2
+        advance("play", n, 400)
+"""
+
+
+@pytest.mark.parametrize(("last", "told"), [(5, "5/400 8 s"), (30, "30/400 58 s, 12 min left")])
+def test_the_next_run_of_an_experiment_has_its_own_time(
+    environment_of_terminal: dict[str, str], last: int, told: str
+) -> None:
+    terminal = Terminal()
+    script = TWO_RUNS.format(last=last)
+    words = [sys.executable, "-c", script]
+    with Path(terminal.name).open("wb") as shown:
+        done = subprocess.run(words, env=environment_of_terminal, stderr=shown, check=False)
+    plain = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", terminal.text())
+    assert done.returncode == 0
+    assert plain.splitlines()[-1].rstrip().endswith(told)
+
+
 PEOPLE = """
 from autogen import UserProxyAgent
 def checker():

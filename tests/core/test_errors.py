@@ -138,6 +138,17 @@ def test_the_first_fault_names_place_and_value():
     assert len(fault) < 300
 
 
+def test_an_exception_of_strange_code_is_told_whatever_its_text_is():
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError("no words")
+
+    assert errors.fault(Mute()) == "Mute: its text cannot be had, for that raises RuntimeError"
+    told = errors.fault(ValueError("x" * 5_000_000))
+    assert len(told) < 11_000
+    assert told.endswith("... (and 4990000 characters more)")
+
+
 def test_a_fault_is_told_with_its_place_and_others_pass_as_they_are():
     with pytest.raises(DataError, match=r"^line 3: no number$"), located("line 3"):
         raise DataError("no number")

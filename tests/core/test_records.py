@@ -377,3 +377,30 @@ def _written(path, record):
 
 def _files(folder):
     return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "told"),
+    [
+        ("tools.jsonl", Tool, "bring back the file, or have it written anew by the run's own "),
+        ("trajectories.jsonl", Trajectory, "delete the line, and play its chat again by the run's"),
+        ("scores.jsonl", Score, "write it anew: `seal score "),
+    ],
+)
+@pytest.mark.parametrize("line", ["{", "{}", '{"schema": "pool/9"}'])
+def test_a_damaged_or_missing_file_is_named_with_its_repair(tmp_path, name, kind, told, line):
+    for is_run in (False, True):
+        folder = tmp_path / str(is_run)
+        folder.mkdir()
+        repair = told if is_run else "import it again, or bring back the file"
+        if is_run:
+            (folder / "run.json").write_text("{}")
+        with pytest.raises(DataError) as missing:
+            list(read_records(folder / name, kind))
+        (folder / name).write_text(line)
+        with pytest.raises(DataError) as damaged:
+            list(read_records(folder / name, kind))
+        for error in (missing.value, damaged.value):
+            assert str(folder / name) in str(error)
+            assert repair in str(error)
+            assert ("--resume --out" in str(error)) == (is_run and name != "scores.jsonl")

@@ -10,7 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from looped import every_case
+from quickly import quickly
 
+from seal.core.schema_faults import schema_faults
 from seal.core.schemas import MAX_SCHEMA_DEPTH, schema_validator, usable_schema
 from seal.core.values import nested_deeper
 
@@ -142,6 +144,25 @@ def test_a_sound_schema_stays_as_it_is():
     given_schema = copy.deepcopy(schema)
     assert usable_schema(schema) == schema
     assert schema == given_schema
+
+
+@pytest.mark.parametrize("choice", ["anyOf", "oneOf", "allOf", "prefixItems"])
+def test_a_schema_of_thousands_of_choices_is_quickly_read(choice):
+    parts = [{"type": "string", "const": str(n)} for n in range(3_000)]
+    schema = {"type": "object", "properties": {"id": {choice: parts}}}
+    with quickly(1):
+        assert [*schema_faults(schema)] == []
+        assert usable_schema(schema) == schema
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [{"anyOf": []}, {"oneOf": {}}, {"allOf": [5]}, {"uniqueItems": 1}, {"anyOf": [{"not": 5}]}],
+)
+def test_choices_that_are_no_schemas_are_found(odd):
+    schema = {"type": "object", "properties": {"id": odd}}
+    assert [*schema_faults(schema)]
+    assert usable_schema(schema) != schema
 
 
 def test_the_given_schema_is_not_changed():

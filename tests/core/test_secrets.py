@@ -14,6 +14,7 @@ from looped import every_case
 from seal.core import UsageError
 from seal.core.secrets import (
     IN_PLACE,
+    check_address,
     is_secret,
     read_key,
     refuse_secret,
@@ -210,3 +211,21 @@ def test_passwords_and_keys_in_addresses_are_in_no_file(monkeypatch: pytest.Monk
 )
 def test_an_address_is_shown_without_its_password(url: str, shown: str) -> None:
     assert without_password(url) == shown
+
+
+@pytest.mark.parametrize("name", ["sig", "Signature", "code", "sas", "pwd"])
+def test_a_key_in_the_query_of_an_address_is_refused_in_settings_and_starred_elsewhere(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"https://gate.example.org/v1?api-version=2024-10-21&{name}=qk-77aa88bb99cc"
+    with pytest.raises(UsageError, match=f"--base-url: {name} in the query") as caught:
+        check_address(url, "--base-url")
+    assert "qk-77" not in str(caught.value)
+    monkeypatch.setenv("OPENAI_BASE_URL", url)
+    line = json_bytes({"said": "qk-77aa88bb99cc of 2024-10-21"})
+    assert without_keys(line) == json_bytes({"said": "***key*** of 2024-10-21"})
+
+
+def test_what_is_no_key_stays_in_an_address() -> None:
+    url = "https://gate.example.org/v1?api-version=2024-10-21&deployment=m"
+    assert check_address(url, "--base-url") == url

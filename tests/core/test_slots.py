@@ -76,6 +76,15 @@ def test_slots_are_written_in_several_ways(tells: Any, found: list[tuple[str, st
         ({"value": 5, "kind": "number"}, "unknown key 'kind'"),
         ({"price": {"unit": "F"}}, "it has no value"),
         ({"price": None}, "expected a text, number, day, time or truth"),
+        ({"price": [[[]]]}, "tells [[[]]]: expected a list of texts"),
+        ({"price": [1, 2]}, "expected a list of texts"),
+        ({"value": "Lena", "also": 5}, "also: expected a list of values"),
+        ({"value": "Lena", "also": "Lena Ruiz"}, "also: expected a list of values"),
+        ({"value": "Lena", "also": [None]}, "expected a text, number, day, time or truth"),
+        ({"value": "Lena", "optional": "no"}, "optional: expected true or false"),
+        ({"value": "Lena", "type": []}, "type: expected a text"),
+        ({"value": 5, "unit": []}, "unit: expected a text"),
+        ({5: "Lena"}, "name: expected a text"),
     ],
 )
 def test_what_is_no_slot_is_refused_with_the_repair(tells: Any, told: str) -> None:

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seal.core.table_matching import Version, beyond, compared, rows_similarity, unchanged, zero
+from seal.core.table_matching import beyond, compared, rows_similarity, unchanged
+from seal.core.table_versions import Version, zero
 from seal.core.values import canonical_json
 
 CELLS = st.sampled_from([None, "", "a", 0, 0.0, 1, 1.0, True, False])

@@ -220,6 +220,30 @@ def test_long_messages_take_no_time(piece: str) -> None:
         find(slots, [text], Record(["35.8 euros"]))
 
 
+@pytest.mark.parametrize("piece", ["1 ", "1,", "$1"])
+def test_many_slots_read_the_numbers_of_a_long_message_once(piece: str) -> None:
+    slots = slots_of(
+        [
+            *("36.50 EUR", "12.9 °C", 42, "2025-09-01", "Monday", "17:30", "B12", "Lena"),
+            *("+351 936 118 240", {"wifi": True}, "Old ice tells of a warm winter"),
+        ]
+    )
+    told = ["price 36.5, before 35.8", *(text for slot in slots for text in slot.texts)]
+    with quickly(1.5):
+        find(slots, [piece * (100_000 // len(piece))], Record(told))
+
+
+@pytest.mark.parametrize("names", [True, False])
+def test_what_a_record_learns_explains_a_text_that_was_asked_of_before(names: bool) -> None:
+    record = Record(["It costs 5."])
+    assert record.unexplained("It is 77, of 3.", names) == ["77", "3"]
+    record.add("It is 77.")
+    assert record.unexplained("It is 77, of 3.", names) == ["3"]
+    record.add_step(Step(0, "executor", "agent", state={"rows": []}))
+    record.add_step(Step(1, "executor", "agent", state={"rows": [{"id": n} for n in "abc"]}))
+    assert record.unexplained("It is 77, of 3.", names) == []
+
+
 @every_case(
     ("text", "expected"),
     [

@@ -170,6 +170,12 @@ def test_of_several_wrong_values_the_first_path_is_reported():
     assert check({"city": "x", "unit": 5}).kind == "invalid_value"  # enum before type, by name
 
 
+def test_what_no_value_is_right_for_is_named():
+    schema = {"type": "object", "properties": {"city": {"type": "string"}, "days": False}}
+    told = check({"city": "Bern", "days": 3}, schema)
+    assert (told.name, "Argument 'days' of get_weather" in told.message) == ("days", True)
+
+
 def test_messages_stay_short():
     name = "n" * 100_000
     errors = [

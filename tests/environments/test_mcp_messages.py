@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 from looped import every_case
-from mcp_servers import Scripted, scripted
-from servers import Answer
+from mcp_servers import LISTED, Scripted, at, scripted
+from servers import Answer, ModelServer, Received
 
 pytest.importorskip("mcp")
 
@@ -91,6 +91,7 @@ def test_an_error_of_what_is_behind_a_server_is_asked_again_and_never_the_tools(
         (-32603, "connect ECONNREFUSED 10.0.0.1:443"),
         (-32603, "Request failed with status code 502"),
         (-32603, "Bad Gateway"),
+        (-32001, "Request timed out"),
         (-32029, "Rate limit exceeded. Retry after 1s"),
         (429, "Slow down"),
     ):
@@ -101,6 +102,70 @@ def test_an_error_of_what_is_behind_a_server_is_asked_again_and_never_the_tools(
             with pytest.raises(InfrastructureError, match="failed at 'look': "):
                 session.call("look", {})
             assert shop.calls == 5
+
+
+def raw(is_stream: bool, **message: Any) -> Answer:
+    """Return a message as it is, in the form of an event or not."""
+    body = json.dumps({"jsonrpc": "2.0", **message})
+    if not is_stream:
+        return Answer(body.encode(), headers={"Content-Type": "application/json"})
+    event = f"event: message\ndata: {body}\n\n"
+    return Answer(event.encode(), headers={"Content-Type": "text/event-stream"})
+
+
+@pytest.mark.parametrize("is_stream", [True, False])
+@pytest.mark.parametrize(
+    ("message", "says"),
+    [
+        ({"id": 99, "result": {"content": [SUNNY]}}, "answers a request of id 99"),
+        ({"id": 99, "error": {"code": -32603, "message": "no"}}, "answers a request of id 99"),
+        ({"result": {"content": [SUNNY]}, "error": {"code": 1, "message": "no"}}, "and an error"),
+        ({"result": None}, "its result is null"),
+    ],
+)
+def test_what_is_no_answer_to_the_call_is_the_servers_fault(is_stream, message, says):
+    def sent(request: Received) -> Answer:
+        call = request.raw and request.body.get("method") == "tools/call"
+        return raw(is_stream, **({"id": request.body["id"]} | message)) if call else shop(request)
+
+    shop = Scripted()
+    with ModelServer(sent) as server, Sessions(at(server), 5) as sessions:
+        session = sessions.of("shop")
+        with pytest.raises(InfrastructureError, match=f"failed at 'look': .*{says}"):
+            session.call("look", {})
+
+
+@pytest.mark.parametrize("is_stream", [True, False])
+def test_an_id_that_comes_back_as_a_text_is_the_same(is_stream):
+    def sent(request: Received) -> Answer:
+        if not request.raw or request.body.get("method") != "tools/call":
+            return Scripted()(request)
+        id = str(request.body["id"])
+        return raw(is_stream, id=id, result={"content": [SUNNY]}, error=None)
+
+    with ModelServer(sent) as server, Sessions(at(server), 5) as sessions:
+        assert sessions.of("shop").call("look", {}).content == "sunny"
+
+
+@pytest.mark.parametrize(
+    ("odd", "says"),
+    [
+        ({"name": "bad"}, "bad: inputSchema: Field required"),
+        ({"name": "bad", "inputSchema": "{}"}, "bad: inputSchema"),
+        ({"name": "bad", "inputSchema": {"type": ["object"]}}, "bad: inputSchema.type"),
+        ({"name": None, "inputSchema": {"type": "object"}}, "entry 2: name"),
+        ("bad", "entry 2: it"),
+    ],
+)
+def test_an_odd_tool_is_left_out_of_the_list_alone(odd, says):
+    shop = Scripted("sunny", tools=[LISTED, odd, {**LISTED, "name": "hear"}])
+    with scripted(shop) as sessions:
+        session = sessions.of("shop")
+        listing = session.listing()
+        assert [tool["name"] for tool in listing.tools] == ["look", "hear"]
+        ((told),) = listing.odd["tools"]
+        assert told.startswith(says)
+        assert session.call("look", {}).content == "sunny"
 
 
 def test_a_call_that_is_taken_and_not_answered_is_the_servers():

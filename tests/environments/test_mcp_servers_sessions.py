@@ -189,7 +189,7 @@ told = {
         "capabilities": {"tools": {}},
         "serverInfo": {"name": "shop", "version": "1"},
     },
-    "tools/list": {"tools": [{"name": "list", "inputSchema": {"type": "array"}}]},
+    "tools/list": {"tools": {"name": "list", "inputSchema": {"type": "object"}}},
 }
 for line in sys.stdin:
     asked = json.loads(line)
@@ -207,7 +207,7 @@ def test_a_list_against_the_protocol_is_one_line_with_the_place() -> None:
         sessions.of("shop")
     assert str(told.value) == (
         "MCP server 'shop' does not list its tools: it breaks the protocol: "
-        "tools.0.inputSchema.type: expected 'object', got 'array'"
+        "tools: expected a list, got {'inputSchema': {'type': 'object'}, 'name': 'list'}"
     )
 
 

@@ -281,6 +281,22 @@ def test_without_gold_calls_only_what_is_certain_explains(calls: Any, expected: 
     assert stage(RELEVANT, chat(*calls)) == expected
 
 
+@every_case(
+    ("calls", "expected"),
+    [
+        ((), ("not_retrieved", "not_offered")),
+        ((call("find"),), ("not_retrieved", "not_offered")),
+        ((call("rate", DEAD),), ("not_retrieved", "not_offered")),
+        ((call("find", DEAD),), ("tool_error", "unsubscribed")),
+        ((call("find", DEAD), call("find")), ("not_retrieved", "not_offered")),
+    ],
+)
+def test_a_relevant_tool_that_failed_tells_more_than_one_that_was_not_offered(
+    calls: Any, expected: Any
+) -> None:
+    assert stage(RELEVANT, chat(*calls, offered=((FIND, RATE),))) == expected
+
+
 def test_without_gold_a_goal_is_unexplained() -> None:
     assert stage(Goal("Book a room in Porto."), chat()) == ("unexplained", "no_evidence")
 

@@ -74,6 +74,40 @@ def test_facts_outside_the_brief_are_flagged(said, facts):
     assert all(f["step"] == 2 for f in score.details["flags"])
 
 
+TRAVELLER = {
+    "goal": "Move your trip from IAH to SFO to the day after, and pay by your master card."
+}
+
+
+@every_case(
+    ("said", "facts"),
+    [
+        ("I fly from Houston to San Francisco", []),
+        ("I don't have the reservation IDs", []),
+        ("Please take my MasterCard", []),
+        ("I want it on May 24, 2024", []),
+        ("I don't have that. Is there anything else I can provide?", []),
+        ("I fly from Boston to San Francisco", ["Boston"]),
+        ("Please take my VisaCard", ["VisaCard"]),
+        ("I want it on May 26, 2024", ["May 26, 2024"]),
+        ("My mail is amy@example.org", ["amy@example.org"]),
+    ],
+)
+def test_a_user_may_say_what_follows_from_its_brief(said, facts):
+    found = audit("It is on May 23, 2024. Your code?", said, "Ok.", END, persona=TRAVELLER)
+
+    flagged = found["user_hallucination"].details["flags"]
+    assert [fact for flag in flagged for fact in flag["facts"]] == facts
+    assert not found["user_instruction_error"].details["flags"]
+
+
+def test_without_such_a_brief_no_day_follows_from_another():
+    said = "I want it on May 24, 2024"
+    found = audit("It is on May 23, 2024.", said, "Ok.", END)["user_hallucination"]
+
+    assert [flag["facts"] for flag in found.details["flags"]] == [["May 24, 2024"]]
+
+
 @every_case(
     "said",
     [

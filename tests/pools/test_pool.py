@@ -76,6 +76,13 @@ def test_a_folder_without_tasks_is_no_pool(folder: Path) -> None:
         load_pool(folder)
 
 
+def test_a_run_without_tools_is_told_how_it_has_them_again(folder: Path) -> None:
+    (folder / "run.json").write_text("{}")
+    (folder / "tools.jsonl").unlink()
+    with pytest.raises(DataError, match=r"has no tools\.jsonl; .* with --resume --out"):
+        load_pool(folder)
+
+
 def test_an_empty_pool_is_an_error(folder: Path) -> None:
     (folder / "tasks.jsonl").write_bytes(b"")
     with pytest.raises(DataError, match="holds no task: import the benchmark again"):

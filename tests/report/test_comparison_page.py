@@ -30,6 +30,7 @@ from seal.report.table_forms import (
     markdown,
     write_markdown,
 )
+from seal.runs.run import RunFolder
 
 HOSTILE = (
     "<script>document.title='owned'</script>",
@@ -341,3 +342,20 @@ def test_every_form_says_once_a_table_what_is_better_low_and_what_a_figure_is_of
     for form in ("md", "html", "tex"):
         text = (tmp_path / f"out/comparison.{form}").read_text().replace("\\_", "_")
         assert (text.count(low), text.count(part)) == (1, 1), form
+
+
+def test_what_was_varied_heads_a_comparison_in_every_form(runs, tmp_path: Path) -> None:
+    paths = []
+    for run, name, top_k in zip(runs(("own/x",), ("a", "b")), "ab", (3, 5), strict=True):
+        manifest = json.loads((run.path / "run.json").read_bytes())
+        manifest["system"] |= {"top_k": top_k, "retriever": "bm25", "versions": {"seal": name}}
+        (run.path / "run.json").write_text(json.dumps(manifest))
+        paths.append(run.path)
+    content = compare(paths, CompareSettings(), tmp_path / "out")
+    told = "varied: top_k 3 (a), 5 (b)"
+    assert content["varied"] == {"top_k": {"a": "3", "b": "5"}}
+    assert next(iter(comparison_tables(content))) == next(iter(all_parts(content))) == told
+    assert told in (tmp_path / "out" / "comparison.html").read_text()
+    report = write_report([RunFolder.open(path) for path in paths], tmp_path / "both.html")
+    assert "varied: top_k 3 (" in report.read_text()
+    assert next(iter(comparison_tables({**content, "varied": {}}))) != told

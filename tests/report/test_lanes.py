@@ -8,6 +8,7 @@ from seal.report.grids import Estimate, Grid, number
 from seal.report.lanes import (
     ShortTable,
     all_metrics,
+    answer_of,
     facts_of,
     lanes_of,
     main_metrics,
@@ -88,11 +89,51 @@ def test_cutoffs_are_ordered_as_numbers_and_counts_come_last():
     assert all_metrics(names) == ["pass_rate", "recall@5", "recall@10", "zeta", "calls"]
 
 
-def test_the_table_tells_mean_interval_n_and_undefined(scored_run):
-    text = printed(summary_table(scored_run))
+def test_the_table_tells_mean_interval_and_of_how_many(scored_run):
+    grid = summary_table(scored_run)
 
-    assert "0.500 [0.400, 0.600]" in text
-    assert "n=2, undefined 1, unsure 0.250" in text
+    assert grid.columns == ("metric", "mean", "95 % interval", "n", "floor", "ceiling")
+    assert grid.rows[0] == ("pass_rate", "0.500", "[0.400, 0.600]", "2 of 3", "0.000", "1.000")
+
+
+def test_a_run_is_known_by_how_many_it_solved_between_floor_and_ceiling(scored_run, make_run):
+    said, beside = answer_of(scored_run)
+    assert said.startswith("lexical solved 1 of 2 ") and "0.500 [0.400, 0.600]" in said
+    assert beside == "floor 0.000, lexical; ceiling 1.000, oracle"
+    partly = {"similarity": {"mean": 0.75, "low": 0.5, "high": 0.9, "n": 4, "undefined": 0}}
+    (said,) = answer_of(make_run(metrics=partly))
+    assert said == "lexical on 4 goals of : similarity 0.750 [0.500, 0.900]"
+    (said,) = answer_of(make_run("none", metrics={}))
+    assert said == "lexical on : no metric that decides has a value"
+
+
+def test_the_first_table_has_five_metrics_no_two_alike_and_those_of_the_user(make_run):
+    def entry(mean, **more):
+        return {"mean": mean, "n": 9, "undefined": 0, **more}
+
+    metrics = {
+        "mission_accuracy": entry(0.3),
+        "mrr@10": entry(0.8),
+        "recall@10": entry(0.9),
+        "calls_right": entry(0.3),
+        "pass_rate": entry(0.2),
+        "call_recall": entry(0.6),
+        "call_f1": entry(0.7),
+        "param_acc_gold": entry(0.5),
+        "wit": entry(0.2, own=True),
+    }
+    run = make_run("run", metrics=metrics)
+    first = ["pass_rate", "wit", "calls_right", "recall@10", "call_f1", "param_acc_gold"]
+    assert [row[0] for row in summary_table(run).rows] == first
+    assert [row[0] for row in summary_table(run, every=True).rows] != first
+    assert {row[0] for row in summary_table(run, every=True).rows} == {*metrics}
+    assert "3 more metrics: --all-metrics, or the report" in summary_notes(run)
+
+
+def test_errors_have_a_column_where_there_are_some(make_run):
+    entry = {"mean": 0.5, "n": 2, "undefined": 1, "with_errors": 0.333}
+    grid = summary_table(make_run("run", metrics={"pass_rate": entry}))
+    assert grid.columns[-1] == "with errors" and grid.rows[0][-1] == "0.333"
 
 
 def test_in_80_columns_a_metric_is_one_line_and_no_interval_is_broken(scored_run):
@@ -124,7 +165,7 @@ def test_baselines_of_which_nothing_is_decided_are_not_drawn_as_zero(make_run):
 
     text = printed(summary_table(run))
 
-    assert text.count("undecided 3, undefined 2") == 2
+    assert text.count("n/a") == 2
     assert "0.000" not in text
 
 

@@ -64,6 +64,44 @@ def test_several_trials_give_pass_hat_k(tmp_path: Path) -> None:
     assert rows[0]["passes"] == {"1": pytest.approx(30.5 / 40), "2": pytest.approx(30 / 40)}
 
 
+def test_seconds_are_those_of_the_last_time_that_a_chat_was_played(tmp_path: Path) -> None:
+    one, two = (
+        written(tmp_path, name, n, model={"model": name}) for name, n in (("a", 10), ("b", 30))
+    )
+    lines = [("t0", 9.0), ("t0", 1.0), ("t1", 2.0)]
+    (two / "timings.jsonl").write_text(
+        "".join(
+            json.dumps({"task_id": name, "trial": 0, "seconds": took, "tokens": 0}) + "\n"
+            for name, took in lines
+        )
+    )
+    content = ranked_runs([one, two], resamples=200, out=tmp_path / "out")
+    assert [row["mean_seconds"] for row in content["rows"]] == [1.5, None]
+    assert "seconds" in terminal_text(leaderboard_parts(content))
+    rows = [*csv.DictReader((tmp_path / "out" / "leaderboard.csv").read_text().splitlines())]
+    assert [row["mean_seconds"] for row in rows] == ["1.5", ""]
+    for end in ("md", "tex", "html"):
+        assert "seconds" in (tmp_path / "out" / f"leaderboard.{end}").read_text()
+
+
+def test_a_part_of_the_benchmark_and_other_settings_are_told(tmp_path: Path) -> None:
+    measure = {"seed": 0, "limit": 40, "select": {"group": "easy"}}
+    one, two = (
+        written(tmp_path, name, n, measure=measure, model={"model": name})
+        for name, n in (("a", 10), ("b", 30))
+    )
+    for path, system in ((one, {"top_k": 3, "team": "x"}), (two, {"top_k": 10, "team": "x"})):
+        manifest = json.loads((path / "run.json").read_text())
+        manifest["system"] |= system
+        (path / "run.json").write_text(json.dumps(manifest))
+    notes = ranked_runs([one, two], resamples=200)["notes"]
+    assert "all runs are of a part of the benchmark: limit 40, select group=easy" in notes
+    assert "the runs differ in more than the model: top_k" in notes
+    plain = [written(tmp_path, name, n) for name, n in (("c", 10), ("d", 30))]
+    told = "\n".join(ranked_runs(plain, resamples=200)["notes"])
+    assert "part of the benchmark" not in told and "more than the model" not in told
+
+
 def test_every_form_is_written_and_hostile_names_are_escaped(tmp_path: Path) -> None:
     one = written(tmp_path, "one", 30, model={"model": "<script>&_x|y"})
     two = written(tmp_path, "two", 5, model={"model": "plain"})

@@ -20,6 +20,7 @@ from seal.report.paper import (
     PaperTable,
     document,
     filled,
+    is_same_model,
     measured_lanes,
     section,
     tables_of,
@@ -56,13 +57,19 @@ def test_a_run_stands_below_the_published_rows_with_what_it_differs_by(run: RunF
     assert cells(shown(run)) == [
         ["GPT-4o", "published", "0.70", "-", "12"],
         ["Small_7B", "published", "0.25", "-", "-"],
-        ["lexical", "here", "0.50", "0.200", "14"],
+        ["lexical", "here, stand-in", "0.50", "0.200", "14"],
+    ]
+    assert shown(run).notes == ["ours alone, for the paper prints none: long"]
+
+
+def test_a_model_stands_with_what_it_differs_by_from_its_own_row(make_run: Writer) -> None:
+    run = make_run("run", metrics={"pass_rate": metric(0.5)}, model="openai/gpt-4o")
+    assert cells(shown(run))[2:] == [
+        ["openai/gpt-4o", "here", "0.50", "-", "14"],
         ["", "less GPT-4o", "-0.20*", "-", "+2"],
     ]
-    assert shown(run).notes == [
-        "no published figure of long is at hand",
-        "* the published figure lies outside our 95 % interval over tasks",
-    ]
+    marked = "* the published figure lies outside our 95 % interval over tasks"
+    assert shown(run).notes[-1] == marked
 
 
 @pytest.mark.parametrize(
@@ -71,24 +78,72 @@ def test_a_run_stands_below_the_published_rows_with_what_it_differs_by(run: RunF
 def test_a_difference_is_marked_where_our_interval_lacks_the_published_figure(
     make_run: Writer, low: float, high: float, marked: bool
 ) -> None:
-    run = make_run("run", metrics={"pass_rate": metric(0.5) | {"low": low, "high": high}})
+    entry = metric(0.5) | {"low": low, "high": high}
+    run = make_run("run", metrics={"pass_rate": entry}, model="gpt-4o")
     assert (shown(run).rows[-1].outside == {"SR"}) is marked
 
 
 @pytest.mark.parametrize(
     ("model", "base"),
     [
-        ("openai/gpt-4o", "GPT-4o"),
-        ("gpt-4o-2024-05-13", "GPT-4o"),
-        ("together/Small-7b", "Small_7B"),
-        ("other", "GPT-4o"),
+        ("openai/gpt-4o", "less GPT-4o"),
+        ("gpt-4o-2024-05-13", "less GPT-4o"),
+        ("together/Small-7b", "less Small_7B"),
+        ("gpt-4o-mini", "here"),
+        ("gpt-4", "here"),
+        ("other", "here"),
+        ("lexical", "here"),
     ],
 )
-def test_it_is_compared_with_the_published_row_of_its_model_else_the_first(
+def test_it_is_compared_with_the_published_row_of_its_model_alone(
     make_run: Writer, model: str, base: str
 ) -> None:
     run = make_run("run", metrics={"pass_rate": metric(0.5)}, model=model)
-    assert shown(run).rows[-1].whose == f"less {base}"
+    assert shown(run).rows[-1].whose == base
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("gpt-4-turbo-2024-04-09", "gpt-4-turbo", True),
+        ("mistralai/Mixtral-8x7B-Instruct-v0.1", "Mixtral-8x7B", True),
+        ("gpt-4.1", "gpt-4", False),
+        ("gpt-4o-2024-08-06", "GPT-4o-2024-05-13", False),
+        ("", "GPT-4o", False),
+    ],
+)
+def test_a_version_alone_makes_no_other_model(one: str, other: str, same: bool) -> None:
+    assert is_same_model(one, other) is is_same_model(other, one) is same
+
+
+@pytest.mark.parametrize(
+    ("judge", "said", "compared"),
+    [
+        ({"judge": "rule/9"}, "judged by rules", ["Sold"]),
+        ({"judge": "llm/1", "model": "gpt-4o"}, "judged by gpt-4o", ["SR", "Sold"]),
+    ],
+)
+def test_what_a_model_judged_differs_from_what_a_model_judged_alone(
+    make_run: Writer, judge: dict[str, str], said: str, compared: list[str]
+) -> None:
+    run = make_run("run", metrics={"pass_rate": metric(0.5)}, model="gpt-4o")
+    manifest = run.manifest()
+    run.write_json("run.json", {**manifest, "measure": {**manifest["measure"], "judge": judge}})
+    for by, headings in (("model", compared), ("people", ["Sold"])):
+        table = replace(MAIN, judged={"SR": by})
+        mine, less = shown(RunFolder(run.path), table).rows[2:]
+        assert mine.what == (said if by == "model" else "")
+        assert list(less.figures) == headings
+
+
+def test_rows_that_one_model_played_differ_from_those_of_this_model_alone(
+    make_run: Writer,
+) -> None:
+    rows = {"10": {"SR": 0.5}}
+    table = PublishedTable("By turns", "P", rows, figures=lambda _: rows, played_by="GPT-4o")
+    for model, count in (("gpt-4o", 3), ("gpt-3.5", 2)):
+        run = make_run(model, metrics={"pass_rate": metric(0.5)}, model=model)
+        assert len(shown(run, table).rows) == count
 
 
 def test_what_is_missing_is_told_with_what_would_give_it(make_run: Writer) -> None:
@@ -96,7 +151,7 @@ def test_what_is_missing_is_told_with_what_would_give_it(make_run: Writer) -> No
     assert found.notes == [
         "lexical lacks SR: seal run shop",
         "lexical lacks long: tasks that are long",
-        "no published figure of long is at hand",
+        "ours alone, for the paper prints none: long",
     ]
 
 
@@ -111,7 +166,7 @@ def test_a_text_stands_in_a_cell_and_differs_by_nothing(run: RunFolder) -> None:
     )
     assert cells(shown(run, table)) == [
         ["A", "published", "yes", "2"],
-        ["A", "lexical", "no", "3"],
+        ["A", "lexical, stand-in", "no", "3"],
         ["", "less published", "-", "+1"],
     ]
 
@@ -146,7 +201,7 @@ def test_a_layout_without_published_figures_says_that_all_are_ours(run: RunFolde
     table = PublishedTable("T", "P", columns={"SR": "pass_rate"}, name="table-2")
     found = shown(run, table)
     assert [row.whose for row in found.rows] == ["here"]
-    assert found.notes == ["table-2: no published figure is at hand; all of these are ours"]
+    assert found.notes == ["table-2: the paper prints no number of it; all of these are ours"]
 
 
 def test_rows_of_parts_stand_below_the_published_row_of_their_name(run: RunFolder) -> None:
@@ -159,15 +214,15 @@ def test_rows_of_parts_stand_below_the_published_row_of_their_name(run: RunFolde
     assert cells(shown(run, table)) == [
         ["York", "published", "20"],
         ["Bath", "published", "5"],
-        ["Bath", "lexical", "7"],
+        ["Bath", "lexical, stand-in", "7"],
         ["", "less published", "+2"],
-        ["Leeds", "lexical", "1"],
+        ["Leeds", "lexical, stand-in", "1"],
     ]
 
 
 def test_percentages_have_a_decimal_and_small_differences_no_minus(make_run: Writer) -> None:
     table = PublishedTable("T", "P", {"A": {"acc": 50}}, {"acc": "pass_rate"}, 100.0)
-    run = make_run("run", metrics={"pass_rate": metric(0.4999)})
+    run = make_run("run", metrics={"pass_rate": metric(0.4999)}, model="A")
     assert [row[-1] for row in cells(shown(run, table))] == ["50", "50.0", "+0.0"]
 
 
@@ -175,7 +230,7 @@ def test_latex_needs_no_package_and_escapes_what_it_must(run: RunFolder) -> None
     text = document("shop", [shown(run)], [], "latex")
     assert r"\caption{table-1: Honesty \& more (Paper, Table 1)}" in text
     assert r"Small\_7B & published" in text
-    assert text.count(r"\\") == 5
+    assert text.count(r"\\") == 4
     assert "usepackage" not in text
 
 
@@ -190,7 +245,7 @@ def test_a_heat_map_has_colours_on_a_page_and_numbers_elsewhere(run: RunFolder) 
 def test_bars_on_a_page_name_their_rows(run: RunFolder) -> None:
     table = PublishedTable("T", "P", {"A": {"SR": 0.5}}, {"SR": "pass_rate"}, drawn="bars")
     page = shown(run, table).html()
-    assert texts_of(page, "li") == ["A published", "lexical here"]
+    assert texts_of(page, "li") == ["A published", "lexical here, stand-in"]
     assert page.count('class="bar"') == 2
 
 
@@ -242,11 +297,13 @@ def test_the_report_has_the_tables_of_which_figures_were_published(
 
 
 def test_a_sweep_gives_the_rows_of_table_3() -> None:
-    entry = {"size": 10, "top_k": 5, "queries": 3, "metrics": {"pass_rate": {"mean": 0.5}}}
+    rate = {"mean": 0.5, "deviation": 0.1}
+    entry = {"size": 10, "top_k": 5, "queries": 3, "metrics": {"pass_rate": rate}}
     found = of_sweep({"results": [entry]})
-    assert found["10 APIs"]["queries"] == 3.0
-    assert found["10 APIs"]["pass rate"] == 0.5
-    assert found["10 APIs"]["call recall"] is None
+    assert found["10 APIs"]["# of queries"] == 3.0
+    assert found["10 APIs"]["Pass rate"] == 0.5
+    assert found["10 APIs"]["Pass rate, std."] == 0.1
+    assert found["10 APIs"]["API call recall"] is None
     several = of_sweep({"results": [entry, {**entry, "top_k": 10}]})
     assert list(several) == ["10 APIs, K = 5", "10 APIs, K = 10"]
 

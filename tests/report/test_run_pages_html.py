@@ -18,7 +18,7 @@ from seal.core.values import json_text
 from seal.report.chat_pages import CUT, Annotations, chat_pieces
 from seal.report.lanes import lanes_of
 from seal.report.pages import Bar, BarGroup, bar_chart, task_link
-from seal.report.run_pages import Pieces, data_block, write_report
+from seal.report.run_pages import Pieces, RunPages, data_block, write_report
 from seal.report.sections import SECTIONS, ceiling_section, shortfalls
 
 
@@ -325,3 +325,11 @@ def test_a_chat_of_a_task_that_is_gone_is_still_listed(make_run, tmp_path):
     run = make_run("run", [], [lost], [verdict("lost", "solved")], metrics={})
 
     assert rows_of(page([run], tmp_path))[0][0] == "lost"
+
+
+def test_a_chat_says_first_at_which_stage_each_goal_failed(scored_run):
+    pages = RunPages([scored_run])
+    (lane,) = (place for place, each in enumerate(pages.lanes) if each.kind == "run")
+    first, second = ("".join(pages.chat(lane, place, 0)) for place in (0, 1))
+    assert "failed:" not in first
+    assert second.index("Goal 0 failed: ") < second.index("Offered tools")

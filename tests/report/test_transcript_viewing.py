@@ -1,4 +1,5 @@
 import io
+import json
 import threading
 from contextlib import ExitStack
 
@@ -9,7 +10,7 @@ from rich.console import Console
 from seal.core import DataError, UnknownNameError, UsageError, write_records
 from seal.core.files import Lock
 from seal.core.records import encode, to_plain
-from seal.report.transcript import Follower, find_task, outcome_table, view
+from seal.report.transcript import Follower, find_task, outcome_table, view, view_record
 
 
 def seen(run, *arguments, **options):
@@ -46,7 +47,7 @@ def test_without_a_task_the_tasks_are_listed_with_their_outcome(scored_run):
     assert [line[1] for line in cells] == ["own/a", "own/b", "own/c"]
     assert "solved" in cells[0]
     assert "unsolved" in cells[1]
-    assert cells[2].count("error") == 2
+    assert "error" in cells[2] and "infrastructure" in cells[2]
 
 
 def test_the_list_tells_what_failed(make_run):
@@ -249,8 +250,17 @@ def test_a_malformed_live_line_is_named(running):
 
 def test_the_list_of_tasks_is_a_table_like_all_others(scored_run):
     table = outcome_table(scored_run)
-    assert table.columns == ("task", "goal", "outcome", "stop", "calls")
+    assert table.columns == ("task", "goal", "outcome", "why", "calls")
     assert [row[2] for row in table.rows] == ["solved", "unsolved", "error"]
+    solved, unsolved, error = (row[3] for row in table.rows)
+    assert solved == "" and unsolved.endswith(")") and error == "infrastructure (chat)"
+
+
+def test_a_chat_says_first_at_which_stage_it_failed(scored_run):
+    (told,) = [line for line in seen(scored_run, "own/b").splitlines() if "goal 0 failed" in line]
+    (row,) = [row for row in outcome_table(scored_run).rows if row[0] == "own/b"]
+    assert told.startswith(f"goal 0 failed: {row[3]}")
+    assert "failed" not in seen(scored_run, "own/a").split("offered")[0]
 
 
 @pytest.mark.parametrize("name", ["scores.jsonl", "trajectories.jsonl"])
@@ -260,3 +270,12 @@ def test_a_file_without_end_in_a_run_is_refused(scored_run, name):
     (scored_run.path / name).symlink_to("/dev/zero")
     with pytest.raises(DataError, match=f"{name}: it is a device, and no file"):
         seen(scored_run)
+
+
+def test_the_list_and_a_chat_are_told_as_json(scored_run):
+    tasks = view_record(scored_run)["tasks"]
+    assert [task["outcome"] for task in tasks] == ["solved", "unsolved", "error"]
+    told = json.loads(json.dumps(view_record(scored_run, "own/b")))
+    assert set(told) == {"task", "trajectory", "scores", "failed"}
+    ((goal, stage),) = [(each["goal"], each["stage"]) for each in told["failed"]]
+    assert (goal, told["task"]["id"]) == (0, "own/b") and stage.replace("_", " ") in tasks[1]["why"]

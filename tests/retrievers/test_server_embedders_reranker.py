@@ -104,6 +104,23 @@ def test_all_scores_are_asked_for_where_a_server_may_be_asked_so():
         scorer(server).scores(PAIRS[:2])
 
 
+@pytest.mark.parametrize("places", [(1, 2), (0, 0)])
+def test_wrong_indexes_are_no_matter_of_the_batch(places):
+    rows = [{"index": n, "relevance_score": 1.0 + n} for n in places]
+    with (
+        ModelServer(lambda request: answer({"results": rows})) as server,
+        pytest.raises(ModelError, match="gave no score for each of 2 texts") as caught,
+    ):
+        scorer(server).scores(PAIRS[:2])
+    assert "batch_size" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["cohere/rerank-v3.5", "jina/reranker", "voyage/rerank-2"])
+def test_a_providers_name_is_told_how_a_server_is_named(pool, name):
+    with pytest.raises(UsageError, match="openai/NAME,base_url=ADDRESS"):
+        build_retriever("rerank", replace(pool, options={"model": name}))
+
+
 def test_an_index_of_zero_may_be_left_out():
     rows = [{"index": 1, "relevance_score": 2.0}, {"relevance_score": 1.0}]
     with ModelServer([answer({"results": rows})]) as server:

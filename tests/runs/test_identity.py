@@ -167,3 +167,14 @@ def test_a_prompt_counts_wherever_it_lies_and_no_two_have_one_name() -> None:
     assert len(texts) == len(files)
     assert {"orchestrator.txt", "awareness.txt"} <= texts.keys()
     assert prompts_digest() == digest(texts)
+
+
+@pytest.mark.parametrize("name", ["tools.jsonl", "tasks.jsonl", "rankings.jsonl", "scores.jsonl"])
+@pytest.mark.parametrize("damage", [lambda file: file.unlink(), lambda file: file.write_text("{")])
+def test_resume_makes_every_file_again_that_can_be_made(pool: Path, tmp_path: Path, name, damage):
+    out = tmp_path / "run"
+    play(pool, out)
+    before = (out / name).read_bytes()
+    damage(out / name)
+    play(pool, out, True)
+    assert (out / name).read_bytes() == before

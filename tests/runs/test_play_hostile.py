@@ -1,6 +1,7 @@
 """Servers that fail in every way, models that say anything: a run ends with recorded outcomes."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -158,6 +159,22 @@ def test_the_record_says_what_was_left_out_as_the_server_refused_it(model_server
         assert result.folder.manifest()["refused"] == told
     report = write_report([result.folder], tmp_path / "report.html").read_text()
     assert f"{next(iter(told))} refused a request: temperature left out" in report
+
+
+def test_the_record_says_what_answers_called_the_model(model_server, tmp_path):
+    def script(request: Received) -> Answer:
+        made = by_server(request)
+        name = f'"model": "{next(names, "m-2")}"'.encode()
+        return replace(made, body=re.sub(rb'"model": ?"[^"]*"', name, made.body))
+
+    names = iter(["m"])
+    pool, url = write_pool(tmp_path / "pool", many(2)), model_server(script).url
+    for resume in (False, True):  # the second asks nobody
+        result = play(pool, tmp_path / "run", resume, model="openai/m", base_url=url)
+        assert result.exit_code == 0
+        assert result.folder.manifest()["named"] == {f"openai/m,base_url={url}": ["m", "m-2"]}
+    report = write_report([result.folder], tmp_path / "report.html").read_text()
+    assert "answers name several models, m, m-2" in report
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,9 @@
 
 A source is upstream's data folder: `HUB_api.jsonl` documents the APIs, `HUB_SPLIT.json`, which is
 JSON Lines, has the requests. An API is known by its `api_call`: of several documents for one call
-the first counts. The API that a request's `api_call` names is relevant; what arguments a call of it
-would need is not annotated. A request whose call no document has is left out.
+the first counts. The API that a request's `api_call` names is relevant, and a call of it is gold;
+what arguments the call would need is not annotated. A request whose call no document has is left
+out.
 
 Fields have other types from record to record: `api_arguments` is a list of names or of `{name,
 type, description}`, a map from names to example values, a text, or null; `example_code` and
@@ -11,7 +12,8 @@ type, description}`, a map from names to example values, a text, or null; `examp
 record's `code` holds the instruction in one of three forms: marked ("###Instruction: ... ###Output:
 ..."), as JSON or a Python literal, or as a Python-like map whose texts lost their quotes.
 
-Source: Patil et al., Gorilla, 2023 (arXiv 2305.15334), section 3.
+Source: Patil et al., Gorilla, 2023 (arXiv 2305.15334), section 3. That APIBench has calls: section
+4.1 of the SEAL paper.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from seal.core import JSON, DataError, Goal, Task, Tool, check_name
+from seal.core import JSON, DataError, Goal, Milestone, Plan, Task, Tool, check_name
+from seal.core.conditions import Called
 from seal.core.values import json_text
 from seal.pools.importer import Notes
 from seal.pools.reading.files import (
@@ -160,7 +163,8 @@ class _Import:
         if call not in by_call:
             raise LeftOut("api_call_absent_from_pool")
         task_id = self._ids.add(f"{hub}/{self._split}/{number}", text)
-        goal = Goal(text, relevant=(by_call[call],))
+        tool = by_call[call]
+        goal = Goal(text, (Plan((Milestone(Called(tool)),)),), relevant=(tool,))
         tags: dict[str, JSON] = {"group": hub, "multi_tool": False, "multi_step": False}
         return Task(task_id, BENCHMARK, (goal,), split=self._split, tags=tags)
 
@@ -170,7 +174,7 @@ class _Import:
             hub: {name: counts[name] for name in names} for hub, counts in self._counts.items()
         }
         self._notes.facts["repeated_queries"] = self._ids.repeated
-        self._notes.lacks.update(("gold_calls", "response_shapes"))
+        self._notes.lacks.update(("gold_arguments", "response_shapes"))
 
 
 BENCHMARK = "apibench"

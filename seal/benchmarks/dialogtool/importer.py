@@ -29,6 +29,7 @@ from seal.benchmarks.dialogtool.world import FILE, WORLD, RecordedCalls
 from seal.core import JSON, DataError, Goal, Task, Tool, UsageError, check_name
 from seal.core.text import shipped_json
 from seal.core.values import digest
+from seal.pools.declarations import shipped_rows
 from seal.pools.importer import Notes, WorldFile
 from seal.pools.reading.files import (
     LeftOut,
@@ -484,8 +485,12 @@ def beside_paper(report: Mapping[str, Any]) -> list[Comparison]:
         here[split] = {**here.get(split, {}), **counts, **written}
     missing = {split: len(files) for split, files in report.get("missing_files", {}).items()}
     found = []
-    # Of each: table, figure, value there, where ours stands, and why they differ.
-    for table, figure, paper, place, reason in shipped_json(__package__, "paper.json"):
+    published = shipped_rows(__package__)
+    # Of each: table, figure, row and column there, where ours stands, and why they differ. Without
+    # a row it is the sum of the column.
+    for table, figure, row, column, place, reason in shipped_json(__package__, "paper.json"):
+        rows = published[f"table-{table}"]
+        paper = sum(float(rows[name][column]) for name in ([row] if row else rows))
         split, _, name = place.partition(".")
         value = here.get(split, {}).get(name)
         if value is not None and name in _OF_DIALOGUES and missing.get(split):

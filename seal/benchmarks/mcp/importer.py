@@ -56,6 +56,14 @@ def import_mcp(
             listings[name or _plain(listing.info)] = server, listing
     notes.lacks |= {"tasks"}
     notes.facts["servers"] = {name: _told(*each) for name, each in listings.items()}
+    odd = [
+        (f"malformed_{part.removesuffix('s')}", f"{name}: {fault}")
+        for name, (_, listing) in listings.items()
+        for part, faults in listing.odd.items()
+        for fault in faults
+    ]
+    for reason, fault in odd:
+        notes.leave_out(reason, fault)
     names = Counter(str(tool["name"]) for _, each in listings.values() for tool in each.tools)
     for name, (server, listing) in listings.items():
         seen: set[str] = set()
@@ -67,7 +75,8 @@ def import_mcp(
             shared = names[document["name"]] > 1 and len(listings) > 1
             yield _tool(name, server, document, f"{name}_" if shared else "")
     if not names:
-        raise DataError(f"the MCP servers list no tool: {', '.join(listings)}")
+        told = ", ".join(fault for _, fault in odd) or ", ".join(listings)
+        raise DataError(f"the MCP servers list no tool: {told[:500]}")
 
 
 def _tool(name: str, server: McpServer, document: dict[str, JSON], prefix: str) -> Tool:

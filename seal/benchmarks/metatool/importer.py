@@ -7,12 +7,14 @@
 | task1 | Task1.json | is a tool needed? positive: its plugin; negative: a plan without calls |
 | task2 | Task2-Subtask*.json | a choice among the plugins that the prompt lists |
 
-The group of a task is its set, of task2 `task2_subtaskN`. Where a prompt of task2 lists none of the
+The group of a task is its set, of task2 `task2_subtaskN`. The queries of single and multi have
+tools to find and no gold calls. Those of task1 and task2 ask for a choice of tools: gold is a call
+of each, with any arguments. Where a prompt of task2 lists none of the
 right plugins, no call is right (subtask 3 took them out): their names stand in the goal's labels
-and not in `relevant`. A plugin has a name and a description, no parameters: gold calls accept any
-arguments.
+and not in `relevant`. A plugin has a name and a description, no parameters.
 
-Source: MetaTool (Huang et al., ICLR 2024), section 3, and the files of HowieHwong/MetaTool.
+Source: MetaTool (Huang et al., ICLR 2024), section 3, and the files of HowieHwong/MetaTool. That
+its queries have no calls: section 4.1 of the SEAL paper.
 """
 
 from __future__ import annotations
@@ -349,10 +351,10 @@ class _Import:
         labels = tuple(self._tools[name].id for name in query.labels)
         if query.listed is not None:
             return self._choice(query, labels)
-        if group == "single" and len(labels) > 1:
-            plans = tuple(_plan((tool,)) for tool in labels)
-            return Goal(query.text, plans, relevant=labels, any_relevant=True)
-        return Goal(query.text, (_plan(labels),), relevant=labels)
+        if group == "task1":
+            return Goal(query.text, (_plan(labels),), relevant=labels)
+        either = group == "single" and len(labels) > 1
+        return Goal(query.text, relevant=labels, any_relevant=either)
 
     def _choice(self, query: Labelled, labels: tuple[str, ...]) -> Goal:
         offered = tuple(self._tools[name].id for name in query.listed or ())
@@ -375,6 +377,8 @@ class _Import:
         facts["counts"] = dict(sorted(self._counts.items()))
         facts["tasks_of_group"] = dict(self._groups)
         self._notes.lacks.update(_LACKS)
+        if not self._groups.keys() - {"single", "multi"}:
+            self._notes.lacks.add("gold_calls")
 
 
 @lru_cache(maxsize=4096)

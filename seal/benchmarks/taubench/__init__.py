@@ -1,4 +1,6 @@
-"""tau-bench: customers of an airline and of a shop, served under a policy."""
+"""tau-bench and tau2-bench: customers of an airline and of a shop, served under a policy."""
+
+from dataclasses import replace
 
 from seal.pools.benchmark import Benchmark
 
@@ -13,3 +15,4 @@ TAUBENCH = Benchmark(
     decided_by=f"{_HERE}.metrics:decided_by",
     play={"team": "direct"},
 )
+TAU2 = replace(TAUBENCH, name="tau2", importer=f"{_HERE}.importer:import_tau2")

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from seal.benchmarks.taubench.world import NAME, TRANSFER, Shops
+from seal.benchmarks.taubench.world import TAUBENCH, TRANSFER, Shops
 from seal.core import JSON, DataError, Step, Stop, Tables, Task, ToolCall, ToolResult, Trajectory
 from seal.core.environment import Environment, Held
 from seal.core.state_conditions import GOLD_ENDS
@@ -58,7 +58,7 @@ def recorded(
     facts: dict[str, JSON] = {}
     notes.facts["conversations"] = facts
     trials = 0
-    for path in find(source, ["*.json", "*.json.gz"], f"conversations of {NAME}"):
+    for path in find(source, ["*.json", "*.json.gz"], f"conversations of {TAUBENCH.name}"):
         name = path.name.partition(".json")[0]
         made = _Recording(name, numbered, shops)
         for chat in usable(path, made.chat, notes):

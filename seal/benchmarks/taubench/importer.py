@@ -1,60 +1,58 @@
-"""tau-bench: the airline and the shop, with their policies, tools, users and gold.
+"""tau-bench and tau2-bench: an airline and a shop, with their policies, tools, users and gold.
 
-| upstream | here |
-|---|---|
-| the instruction of the user's simulator | what the user wants (`persona`), who speaks first |
-| wiki | what the agent is told before the chat (`system`) |
-| actions | gold: the data end as after these calls (`seal.ends_as`) |
-| outputs | values that an answer states, and the metric `reward_outputs` |
-| data | `seal.benchmarks.taubench.world`, of which a task begins with the rows of its user |
+| tau-bench | tau2-bench | here |
+|---|---|---|
+| instruction of the user | scenario | what the user wants (`persona`), who speaks first |
+| wiki | policy | what the agent is told before the chat (`system`) |
+| actions | actions | gold: the data end as after these calls (`seal.ends_as`) |
+| outputs | facts to tell | values that an answer states, and the metric `reward_outputs` |
+| data | data | the world, of which a task begins with the rows of its user |
+| | what makes the reward | `metadata`, and the metric `reward` |
 
-Task id: `taubench/DOMAIN/NUMBER`, of another split than `test` `taubench/DOMAIN/SPLIT/NUMBER`. Tool
-id: `taubench/DOMAIN/NAME`. Tools and tasks are Python code of upstream's: the import runs it in a
-child process, and plays the gold calls there, so that those which upstream's tools refuse are
-known.
+Task id: `taubench/DOMAIN/NUMBER`, of another split than the usual one
+`taubench/DOMAIN/SPLIT/NUMBER`. Tool id: `taubench/DOMAIN/NAME`. Those of tau2-bench begin by
+`tau2`. Tools and tasks are Python code of upstream's: the import runs it in a child process, and
+plays the gold calls there, so that those which upstream's tools refuse are known.
 
-Source: Yao et al., tau-bench (2024), arXiv:2406.12045, and sierra-research/tau-bench.
+tau2-bench's third domain, telecom, is not read: its users have tools of their own.
+
+Source: Yao et al., tau-bench (2024), arXiv:2406.12045, and sierra-research/tau-bench. Barres et
+al., tau2-bench (2025), arXiv:2506.07982, and sierra-research/tau2-bench.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from seal.benchmarks.taubench.conversations import recorded
+from seal.benchmarks.taubench.metrics import BASIS, DATA, NOTED, SAID, STATEMENTS
 from seal.benchmarks.taubench.world import (
-    ALLOW,
-    DOMAINS,
-    NAME,
-    PACKAGE,
-    TRANSFER,
+    TAU2,
+    TAUBENCH,
     Shops,
+    Upstream,
     asked,
     domain_peer,
-    package_in,
     rows_of,
 )
-from seal.core import DataError, Goal, Milestone, Plan, Task, Tool, UsageError, check_name
+from seal.core import JSON, DataError, Goal, Milestone, Plan, Task, Tool, UsageError, check_name
 from seal.core.conditions import Argument, Called
 from seal.core.state_conditions import CallRefused, EndsAs
 from seal.pools.importer import Notes, Recorded
 from seal.pools.reading.files import tool_id, wrong_source
-from seal.sandbox.peer import Peer
-
-SPLIT = "test"
-_TURNS = 30
-"""Replies of the agent, as upstream's runs have them."""
 
 
 def import_taubench(
     source: Path,
     notes: Notes,
     *,
-    domains: str = ",".join(DOMAINS),
-    split: str = SPLIT,
+    domains: str = ",".join(TAUBENCH.domains),
+    split: str = TAUBENCH.split,
     answers: str = "",
     allow_code: Collection[str] = (),
 ) -> Iterator[Tool | Task | Recorded]:
@@ -74,21 +72,57 @@ def import_taubench(
         UsageError: The code is not allowed, or cannot be run.
         DataError: The source is no checkout, or has no such split.
     """
+    return _imported(TAUBENCH, source, notes, domains, split, answers, allow_code)
+
+
+def import_tau2(
+    source: Path,
+    notes: Notes,
+    *,
+    domains: str = ",".join(TAU2.domains),
+    split: str = TAU2.split,
+    allow_code: Collection[str] = (),
+) -> Iterator[Tool | Task | Recorded]:
+    """Yield tools and tasks of each domain of tau2-bench.
+
+    Args:
+        source: A checkout of sierra-research/tau2-bench, or a folder above `tau2`.
+        notes: Gets the counts.
+        domains: airline, retail, or both, separated by a comma.
+        split: base, which is all; also train and test.
+        allow_code: Has `tau2`, whose code is run.
+
+    Raises:
+        As `import_taubench`.
+    """
+    return _imported(TAU2, source, notes, domains, split, "", allow_code)
+
+
+def _imported(
+    of: Upstream,
+    source: Path,
+    notes: Notes,
+    domains: str,
+    split: str,
+    answers: str,
+    allow_code: Collection[str],
+) -> Iterator[Tool | Task | Recorded]:
+    """Check what is asked for, and return what yields it."""
     chosen = [name.strip() for name in domains.split(",")]
     for name in chosen:
-        check_name("domain of taubench", name, DOMAINS)
-    if PACKAGE not in allow_code:
+        check_name(f"domain of {of.name}", name, of.domains)
+    if of.package not in allow_code:
         raise UsageError(
-            f"the tools and tasks of {NAME} are Python code in {source}, which the import runs in "
-            f"a process of its own; if you trust it, allow it: {ALLOW}"
+            f"the tools and tasks of {of.name} are Python code in {source}, which the import runs "
+            f"in a process of its own; if you trust it, allow it: {of.allow}"
         )
-    folder = package_in([str(source)])
+    folder = of.package_in([str(source), str(source / of.checkout)])
     if folder is None:
-        raise wrong_source(source, f"a checkout with {PACKAGE}/envs", NAME)
+        raise wrong_source(source, f"a checkout with {of.package}/{of.parts}", of.name)
     for name in chosen:
-        if not (folder / "envs" / name).is_dir():
+        if not (folder / of.parts / name).is_dir():
             raise DataError(f"{folder} has no domain {name}; leave it out: -T domains=...")
-    return _records(folder, chosen, split, answers, notes)
+    return _records(of, folder, chosen, split, answers, notes)
 
 
 def import_conversations(
@@ -96,7 +130,7 @@ def import_conversations(
     notes: Notes,
     *,
     answers: str = "",
-    domains: str = ",".join(DOMAINS),
+    domains: str = ",".join(TAUBENCH.domains),
     allow_code: Collection[str] = (),
 ) -> Iterator[Tool | Task | Recorded]:
     """Yield one file of conversations, which become a run to score, their tasks and tools.
@@ -127,22 +161,26 @@ def import_conversations(
 
 
 def _records(
-    folder: Path, domains: list[str], split: str, answers: str, notes: Notes
+    of: Upstream, folder: Path, domains: list[str], split: str, answers: str, notes: Notes
 ) -> Iterator[Tool | Task | Recorded]:
     tools: dict[str, Tool] = {}
     tasks: dict[str, Task] = {}
     counts: Counter[str] = Counter()
     for domain in domains:
-        with closing(domain_peer(folder, domain)) as peer:
-            told = asked(peer, "describe", folder, split=split)
+        with closing(domain_peer(of, folder, domain)) as peer:
+            told = asked(of, peer, "describe", folder, split=split)
             if not told["tasks"]:
                 splits = ", ".join(told["splits"]) or "none"
                 raise DataError(f"{domain} has no tasks of the split {split!r}; it has: {splits}")
-            own = [_tool(domain, document) for document in told["tools"]]
+            own = [_tool(of, domain, document) for document in told["tools"]]
             tools |= {tool.id: tool for tool in own}
-            made = _Tasks(domain, split, told["policy"], own, counts)
+            made = _Tasks(of, domain, split, told["policy"], own, counts)
             for number, record in enumerate(told["tasks"]):
-                task = made.task(number, record, peer, folder)
+                asking = _of_scenario(record) if of is TAU2 else _Asking(str(number), **record)
+                played = asked(
+                    of, peer, "play", folder, calls=made.gold(asking), user=asking.user_id
+                )
+                task = made.task(asking, played)
                 tasks[task.id] = task
             notes.facts[domain] = {"tables": told["tables"], "tasks": len(told["tasks"])}
     yield from tools.values()
@@ -150,12 +188,12 @@ def _records(
     notes.facts["counts"] = dict(sorted(counts.items()))
     notes.lacks |= {"categories", "response_shapes", "gold_calls", "results"}
     if answers:
-        yield from recorded(Path(answers), tasks, Shops(folder, tools), notes)
+        yield from recorded(Path(answers), tasks, Shops(of, folder, tools), notes)
 
 
-def _tool(domain: str, document: Mapping[str, Any]) -> Tool:
+def _tool(of: Upstream, domain: str, document: Mapping[str, Any]) -> Tool:
     return Tool(
-        tool_id(NAME, domain, document["name"]),
+        tool_id(of.name, domain, document["name"]),
         document["name"],
         document["description"],
         document["parameters"],
@@ -163,44 +201,123 @@ def _tool(domain: str, document: Mapping[str, Any]) -> Tool:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """What a task of upstream asks for."""
+
+    id: str
+    user_id: str
+    """Empty: it is not told."""
+    instruction: str
+    actions: Sequence[Mapping[str, Any]]
+    """The gold calls, each a name and arguments (`kwargs`)."""
+    outputs: Sequence[str]
+    about: Mapping[str, JSON] = field(default_factory=dict)
+    """Of what the reward is made, and the statements that a judge is to confirm."""
+
+
+_SCENARIO = {
+    "reason_for_call": "Why you write",
+    "known_info": "What you know",
+    "unknown_info": "What you do not know",
+    "task_instructions": "How you behave",
+}
+"""Part of a user's scenario to its name here."""
+
+
+def _of_scenario(record: Mapping[str, Any]) -> _Asking:
+    """Return what a task of tau2-bench asks for.
+
+    Raises:
+        DataError: Its user has tools.
+    """
+    scenario, criteria = record["user_scenario"], record.get("evaluation_criteria") or {}
+    given = scenario["instructions"]
+    if isinstance(given, Mapping):
+        given = "\n".join(
+            f"{title}: {given[part]}" for part, title in _SCENARIO.items() if given.get(part)
+        )
+    if scenario.get("persona"):
+        given += f"\nWho you are: {scenario['persona']}"
+    actions = criteria.get("actions") or []
+    if record.get("initial_state") or any(one.get("requestor") == "user" for one in actions):
+        raise DataError(
+            f"task {record['id']}: it begins with data of its own, or its user has tools, which "
+            "is not read; leave its domain out: -T domains=airline,retail"
+        )
+    return _Asking(
+        str(record["id"]),
+        "",
+        given,
+        [{"name": one["name"], "kwargs": one["arguments"]} for one in actions],
+        criteria.get("communicate_info") or (),
+        {
+            BASIS: criteria.get("reward_basis") or [DATA, SAID],
+            STATEMENTS: criteria.get("nl_assertions") or [],
+        },
+    )
+
+
 class _Tasks:
     """Makes the tasks of one domain."""
 
     def __init__(
-        self, domain: str, split: str, policy: str, tools: list[Tool], counts: Counter[str]
+        self,
+        of: Upstream,
+        domain: str,
+        split: str,
+        policy: str,
+        tools: list[Tool],
+        counts: Counter[str],
     ) -> None:
-        self._domain, self._split, self._policy = domain, split, policy
+        self._of, self._domain, self._split, self._policy = of, domain, split, policy
         self._tools = {tool.name: tool.id for tool in tools}
         self._counts = counts
 
-    def task(self, number: int, record: Mapping[str, Any], peer: Peer, folder: Path) -> Task:
-        """Return a task whose gold is played here, without the calls that end the chat."""
-        actions = [action for action in record["actions"] if action["name"] != TRANSFER]
-        played = asked(peer, "play", folder, calls=actions, user=record["user_id"])
-        gold = tuple(map(self._called, actions, played["refused"]))
-        part = () if self._split == SPLIT else (self._split,)
+    def gold(self, asking: _Asking) -> list[Mapping[str, Any]]:
+        """Return the gold calls without those that end the chat.
+
+        Raises:
+            DataError: A tool is not there.
+        """
+        actions = [action for action in asking.actions if action["name"] != self._of.ends]
+        for action in actions:
+            if action["name"] not in self._tools:
+                raise DataError(
+                    f"task {asking.id}: gold calls {action['name']!r}, which is no tool of "
+                    f"{self._domain}; get a whole checkout of {self._of.repository}"
+                )
+        return actions
+
+    def task(self, asking: _Asking, played: Mapping[str, Any]) -> Task:
+        """Return a task, of whose gold is known which calls are refused."""
+        gold = tuple(map(self._called, self.gold(asking), played["refused"]))
+        part = () if self._split == self._of.split else (self._split,)
         self._counts.update(
             gold_calls=len(gold),
             gold_calls_refused=sum(call.refused for call in gold),
-            tasks_with_outputs=bool(record["outputs"]),
+            tasks_with_outputs=bool(asking.outputs),
         )
+        if asking.about:
+            judged = NOTED in asking.about[BASIS] and bool(asking.about[STATEMENTS])
+            self._counts["tasks_with_statements_to_judge"] += judged
         goal = Goal(
-            record["instruction"],
+            asking.instruction,
             (Plan((Milestone(EndsAs((gold,))),)),),
-            tuple(record["outputs"]),
+            tuple(asking.outputs),
             tuple(self._tools.values()),
             tuple(dict.fromkeys(call.tool for call in gold)),
         )
         return Task(
-            "/".join((NAME, self._domain, *part, str(number))),
-            NAME,
+            "/".join((self._of.name, self._domain, *part, asking.id)),
+            self._of.name,
             (goal,),
             rows_of(played["rows"]),
-            persona={"goal": record["instruction"], "opening": True},
+            persona={"goal": asking.instruction, "opening": True},
             split=self._split,
-            tags={"domain": self._domain, "outputs": bool(record["outputs"])},
-            metadata={"max_turns": _TURNS, "user_id": record["user_id"]},
-            world=NAME,
+            tags={"domain": self._domain, "outputs": bool(asking.outputs)},
+            metadata={"max_turns": self._of.turns, "user_id": asking.user_id, **asking.about},
+            world=self._of.name,
             system=self._policy,
         )
 

@@ -1,4 +1,4 @@
-"""The metrics of tau-bench: the reward, and the two halves that make it.
+"""The metrics of tau-bench and tau2-bench: the reward, and the two halves that make it.
 
 | | 1 where |
 |---|---|
@@ -6,11 +6,15 @@
 | reward_outputs | each output stands in a message of the agent to its user; no output, no value |
 | reward | both, and the chat came to an end |
 
+A task of tau2-bench says which halves count. It may also have statements that a judge is to
+confirm; where all else is right, the reward is then undecided.
+
 An output is looked for as upstream does: letter by letter, whatever its case, in a message without
 its commas. Upstream gives no reward to a chat that is cut before its user, or a transfer to a human
 agent, ends it.
 
-Source: sierra-research/tau-bench, `Env.calculate_reward`; none of its code is here. Its data are
+Source: sierra-research/tau-bench, `Env.calculate_reward`, and sierra-research/tau2-bench,
+`evaluate_simulation`; none of their code is here. Its data are
 equal if their digests are. Here they are compared as the tables of every world are
 (`seal.core.state_conditions.EndsAs`), so that 5.0 is 5.
 """
@@ -27,6 +31,9 @@ from seal.evaluation.plans import view
 
 REWARD, STATE, OUTPUTS = "reward", "reward_state", "reward_outputs"
 _ENDED = ("user_ended", "done")
+BASIS, STATEMENTS = "reward_basis", "nl_assertions"
+"""Where a task's metadata say what makes its reward, and what a judge is to confirm."""
+DATA, SAID, NOTED = "DB", "COMMUNICATE", "NL_ASSERTION"
 
 
 def decided_by(goal: Goal) -> list[tuple[str, ...]]:
@@ -53,10 +60,19 @@ class Reward(GoalMetric):
         if goal.goal.answers:
             unsaid = f"never said: {', '.join(lacks)}" if lacks else ""
             outputs = Value(float(not lacks), reason=unsaid)
-        why = state.reason or outputs.reason * bool(lacks)
+        about = goal.task.metadata
+        basis = about.get(BASIS) or [DATA, SAID]
+        why = state.reason if DATA in basis else ""
+        why = why or (outputs.reason if lacks and SAID in basis else "")
         if not why and goal.stop not in _ENDED:
             why = f"the chat was cut: {goal.stop}"
-        return {REWARD: Value(float(not why), reason=why), STATE: state, OUTPUTS: outputs}
+        reward = Value(float(not why), reason=why)
+        others = [one for one in basis if one not in (DATA, SAID)]
+        if not about.get(STATEMENTS):
+            others = [one for one in others if one != NOTED]
+        if others and not why:
+            reward = undefined(f"no judge says so: {', '.join(others)}")
+        return {REWARD: reward, STATE: state, OUTPUTS: outputs}
 
 
 def _difference(goal: GoalChat) -> list[str]:

@@ -1,10 +1,11 @@
-"""Run by the interpreter that the user names: answers lines with what tau-bench's tools say.
+"""Run by the interpreter that the user names: answers lines with what upstream's tools say.
 
 A line is `{"ask": NAME, "of": {...}}` and its answer `{"value": ...}`, or `{"error": TEXT}`. SEAL
-starts it (`seal.benchmarks.taubench.world`) with the folder `tau_bench` and a domain. It imports
-nothing of SEAL, and runs under Python 3.9. Of the package the tools, tasks, texts and data of the
-domain are loaded, which need no other packages. Their `__init__` files, which import a client of
-models, are not run.
+starts it (`seal.benchmarks.taubench.world`) with the folder of the package, `tau_bench` or `tau2`,
+and a domain. It imports nothing of SEAL, and runs under Python 3.9. Of the package the tools,
+tasks, texts and data of the domain are loaded. Those of tau-bench need no other packages; those of
+tau2-bench need pydantic and a few more. Their `__init__` files, which import a client of models,
+are not run.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import os
 import pickle
 import sys
 import types
+from collections.abc import Callable
+from copy import deepcopy
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -39,21 +42,33 @@ class Record:
         self.__dict__.update(fields)
 
 
-def load(folder: Path, domain: str) -> Any:
-    """Let the package be a folder whose modules are found; return what imports those of a domain.
+def load(folder: Path, *packages: str) -> None:
+    """Let packages be folders whose modules are found, though their `__init__` is not run.
 
     Args:
-        folder: `tau_bench` of a checkout.
-        domain: `airline` or `retail`.
+        folder: That of the first one.
+        packages: The package, and packages in it, by their names.
     """
-    for name in ("tau_bench", "tau_bench.envs", f"tau_bench.envs.{domain}"):
+    for name in packages:
         package = types.ModuleType(name)
         package.__path__ = [str(folder.joinpath(*name.split(".")[1:]))]
         sys.modules[name] = package
-    records = types.ModuleType("tau_bench.types")
-    records.Task = records.Action = Record  # type: ignore[attr-defined]
-    sys.modules[records.__name__] = records
-    return lambda part: import_module(f"tau_bench.envs.{domain}.{part}")
+
+
+def stand_in(module: str, **has: Any) -> None:
+    """Let a module be one that has some names and nothing else."""
+    made = types.ModuleType(module)
+    vars(made).update(has)
+    sys.modules[module] = made
+
+
+def digest_of(files: list[Path], root: Path) -> str:
+    """Return the first digits of a SHA-256 of files below a folder."""
+    read = hashlib.sha256()
+    for file in sorted(files):
+        raw = file.read_bytes()
+        read.update(f"{file.relative_to(root)} {len(raw)}\n".encode() + raw)
+    return read.hexdigest()[:12]
 
 
 def shut_in() -> None:
@@ -83,20 +98,21 @@ class Domain:
 
     def __init__(self, folder: Path, domain: str) -> None:
         self.folder, self.domain = folder / "envs" / domain, domain
-        self.part = load(folder, domain)
+        load(folder, "tau_bench", "tau_bench.envs", f"tau_bench.envs.{domain}")
+        stand_in("tau_bench.types", Task=Record, Action=Record)
+        self.part: Callable[[str], Any] = lambda name: import_module(
+            f"tau_bench.envs.{domain}.{name}"
+        )
         tools = self.part("tools").ALL_TOOLS
         self.tools = {tool.get_info()["function"]["name"]: tool for tool in tools}
-        self.begun = self.part("data").load_data()
+        self.begun: dict[str, dict[str, Any]] = self.part("data").load_data()
         self.packed = pickle.dumps(self.begun)
         self.data = self.begun
 
     def version(self) -> str:
         """Return the first digits of a SHA-256 of the domain's files."""
-        read = hashlib.sha256()
-        for file in sorted([*self.folder.rglob("*.py"), *self.folder.rglob("*.json")]):
-            raw = file.read_bytes()
-            read.update(f"{file.relative_to(self.folder)} {len(raw)}\n".encode() + raw)
-        return read.hexdigest()[:12]
+        files = [*self.folder.rglob("*.py"), *self.folder.rglob("*.json")]
+        return digest_of(files, self.folder)
 
     def describe(self, split: str) -> dict[str, Any]:
         """Return the domain's tools, policy and tables, and the tasks of a split."""
@@ -154,34 +170,166 @@ class Domain:
                 found[table] = rows
         return found
 
-    def play(self, calls: list[dict[str, Any]], user: str) -> dict[str, Any]:
+    def play(self, calls: list[dict[str, Any]], user: str = "") -> dict[str, Any]:
         """Play gold calls on fresh data.
 
         Args:
             calls: Each a map of name and arguments (`kwargs`).
-            user: Id of the user who asks.
+            user: Id of the user who asks; empty: each whose id stands in the calls or their
+                results.
 
         Returns:
             Of each call whether it is refused, and table to key to the rows, as loaded, that the
             calls change or that are the user's.
         """
         self.open({})
-        refused = []
+        refused, named = [], {user}
         for call in calls:
             said = self.call(call["name"], call["kwargs"])
             refused.append(bool(said["raised"]) or said["text"].startswith("Error"))
-        changed = self.changed()
+            named |= set() if user else {said["text"], *map(str, call["kwargs"].values())}
+        changed, begun = self.changed(), self.beginning()
+        users = named & {*begun.get("users", ())}
         return {
             "refused": refused,
             "rows": {
                 table: {
                     key: row
                     for key, row in rows.items()
-                    if key in changed.get(table, ()) or user in (key, row.get("user_id"))
+                    if key in changed.get(table, ()) or key in users or row.get("user_id") in users
                 }
-                for table, rows in self.begun.items()
+                for table, rows in begun.items()
             },
         }
+
+    def beginning(self) -> dict[str, dict[str, Any]]:
+        """Return table to key to row, as upstream loads them."""
+        return self.begun
+
+
+class Second(Domain):
+    """A domain of tau2-bench: its data are models of pydantic, and its tools methods.
+
+    The data are loaded once. After a chat only the rows that it changed are set back.
+
+    Args:
+        folder: `tau2` of a checkout, in `src`.
+        domain: `airline` or `retail`.
+    """
+
+    def __init__(self, folder: Path, domain: str) -> None:
+        self.root = folder
+        os.environ["LOGURU_LEVEL"] = "ERROR"
+        inner = ("data_model", "domains", f"domains.{domain}", "environment")
+        load(folder, "tau2", *(f"tau2.{name}" for name in inner))
+        stand_in("dotenv", load_dotenv=lambda *given, **named: False)  # a file of keys
+        self.home = import_module(f"tau2.domains.{domain}.environment")
+        self.domain, self.pristine = domain, self._loaded()
+        self.begun = {}
+        self.env = self._loaded()
+        self.message = import_module("tau2.data_model.message").ToolCall
+
+    def _loaded(self) -> Any:
+        return self.home.get_environment()
+
+    def version(self) -> str:
+        """Return the first digits of a SHA-256 of the domain's files, and of those it uses."""
+        used = (f"domains/{self.domain}", "environment", "data_model", "utils")
+        files = [file for part in used for file in (self.root / part).rglob("*.py")]
+        utils = sys.modules.get("tau2.utils.utils")
+        data = getattr(utils, "DATA_DIR", None)
+        code = digest_of(files, self.root)
+        if data is None:
+            return code
+        of = data / "tau2" / "domains" / self.domain
+        return code + digest_of([*of.glob("*.json"), *of.glob("*.md")], of)
+
+    def describe(self, split: str) -> dict[str, Any]:
+        """Return the domain's tools, policy and tables, and the tasks of a split."""
+        named = getattr(self.home, "get_tasks_split", None)
+        splits = [*named()] if named else ["base"]
+        tasks: list[Any] = []
+        if split in splits:
+            tasks = self.home.get_tasks(split) if named else self.home.get_tasks()
+        return {
+            "tools": [tool.openai_schema["function"] for tool in self.env.get_tools()],
+            "policy": self.env.policy,
+            "tables": {name: len(rows) for name, rows in self._tables(self.pristine).items()},
+            "splits": splits,
+            "tasks": [task.model_dump(mode="json") for task in tasks],
+        }
+
+    def _tables(self, env: Any) -> dict[str, dict[str, Any]]:
+        """Return the parts of the data that are maps from keys to rows."""
+        found = {name: getattr(env.tools.db, name) for name in type(env.tools.db).model_fields}
+        return {name: rows for name, rows in found.items() if isinstance(rows, dict)}
+
+    def open(self, rows: dict[str, dict[str, Any]]) -> None:
+        """Begin a chat with the data as upstream loads them, but for some rows."""
+        now, begun = self._tables(self.env), self._tables(self.pristine)
+        if any(not before.keys() <= now[name].keys() for name, before in begun.items()):
+            self.env = self._loaded()  # a row went, and with it its place in the order
+            now = self._tables(self.env)
+        for name, before in begun.items():
+            for key in [*now[name]]:
+                if key not in before:
+                    del now[name][key]
+                elif now[name][key] != before[key]:
+                    now[name][key] = deepcopy(before[key])
+        for name, given in rows.items():
+            for key, row in given.items():
+                if row is None:
+                    now[name].pop(key, None)
+                elif key not in now[name] or plain(now[name][key]) != row:
+                    one = now[name].get(key) or next(iter(begun[name].values()))
+                    now[name][key] = type(one).model_validate(row)
+
+    def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Return the text that a call brings, and the rows that are not as upstream loads them."""
+        kind = None
+        try:
+            asked = self.message(
+                id="", name=name, arguments=deepcopy(arguments), requestor="assistant"
+            )
+            said = self.env.get_response(asked)
+            text, kind = str(said.content), "exception" if said.error else None
+        except BaseException as error:  # whatever a tool raises, such as SystemExit
+            text, kind = f"Error: {error}", type(error).__name__
+        return {"text": text, "raised": kind, "rows": self.changed()}
+
+    def changed(self) -> dict[str, dict[str, Any]]:
+        """Return table to key to each row that is not as loaded; None: it is gone."""
+        found: dict[str, dict[str, Any]] = {}
+        now = self._tables(self.env)
+        for name, before in self._tables(self.pristine).items():
+            rows = {
+                key: plain(row)
+                for key, row in now[name].items()
+                if key not in before or before[key] != row
+            }
+            rows.update(dict.fromkeys(key for key in before if key not in now[name]))
+            if rows:
+                found[name] = rows
+        return found
+
+    def beginning(self) -> dict[str, dict[str, Any]]:
+        """Return table to key to row, as upstream loads them."""
+        if not self.begun:
+            tables = self._tables(self.pristine)
+            self.begun = {
+                name: {key: plain(row) for key, row in rows.items()}
+                for name, rows in tables.items()
+            }
+        return self.begun
+
+
+def plain(row: Any) -> Any:
+    """Return a row as JSON has it."""
+    return row.model_dump(mode="json") if hasattr(row, "model_dump") else row
+
+
+KINDS = {"tau_bench": Domain, "tau2": Second}
+"""Name of the package to what loads a domain of it."""
 
 
 def main() -> None:
@@ -192,7 +340,8 @@ def main() -> None:
     try:
         if sys.version_info < OLDEST:
             raise RuntimeError(f"it is Python {sys.version.split()[0]}, older than 3.9")
-        domain = Domain(Path(sys.argv[1]), sys.argv[2])
+        folder = Path(sys.argv[1])
+        domain = KINDS[folder.name](folder, sys.argv[2])
         shut_in()
     except BaseException as error:
         fault = f"not loaded: {type(error).__name__}: {error}"

@@ -1,9 +1,11 @@
-"""The world `taubench`: an airline and a shop whose tools are upstream's own, in a child process.
+"""The worlds `taubench` and `tau2`: an airline and a shop whose tools are upstream's own code.
+
+They run in a child process.
 
 A chat has the data as upstream loads it. Its tables hold the rows of the task's user, those that
 gold changes, and every row that a call changed, so that two chats end alike in these tables if and
 only if they do in all data. A row has its key in the column `key`; one that a call removed, and
-that was not there before, has `gone`. After a call of `transfer_to_human_agents` upstream ends the
+that was not there before, has `gone`. After a call of `transfer_to_human_agents` tau-bench ends the
 chat, so that no later call is made.
 
 A call that takes too long, or that ends its process, brings an error, and the chat goes on where it
@@ -41,17 +43,75 @@ from seal.environments.world import WorldSetup, check_options
 from seal.pools.declarations import NeededWorld
 from seal.sandbox.peer import Peer, PeerError, PeerLostError
 
-NAME = "taubench"
-PACKAGE = "tau_bench"
-DOMAINS = ("airline", "retail")
-TRANSFER = "transfer_to_human_agents"
-VARIABLE = "SEAL_TAUBENCH_PYTHON"
-"""Names the interpreter of the tools; without it they are run by this one."""
 SECONDS = 30.0
 """What a call may take."""
-ALLOW = f"--allow-code {PACKAGE}"
+TRANSFER = "transfer_to_human_agents"
 _FAILED = "Error"
 _COLUMN = "key"
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """A repository whose tools are run."""
+
+    name: str
+    """Of the benchmark, and of its world."""
+    package: str
+    repository: str
+    parts: str
+    """Folder of the package that has a folder for each domain."""
+    domains: tuple[str, ...]
+    variable: str
+    """Names the interpreter of the tools; without it they are run by this one."""
+    needs: str
+    """What that interpreter must have."""
+    split: str
+    """Of the tasks, unless another is named."""
+    turns: int
+    """Replies of the agent, as upstream's runs have them."""
+    ends: str = ""
+    """The tool after whose call upstream ends the chat; empty: there is none."""
+    checkout: str = "."
+    """Folder of a checkout that has the package."""
+
+    @property
+    def allow(self) -> str:
+        """The option that allows its code."""
+        return f"--allow-code {self.package}"
+
+    def package_in(self, places: Iterable[str]) -> Path | None:
+        """Return the folder of the package below one of some folders; nothing is imported."""
+        spec = PathFinder.find_spec(self.package, list(places))
+        for place in (spec and spec.submodule_search_locations) or ():
+            if (Path(place) / self.parts).is_dir():
+                return Path(place).resolve()
+        return None
+
+
+TAUBENCH = Upstream(
+    "taubench",
+    "tau_bench",
+    "sierra-research/tau-bench",
+    "envs",
+    ("airline", "retail"),
+    "SEAL_TAUBENCH_PYTHON",
+    "3.9 or later",
+    "test",
+    30,
+    TRANSFER,
+)
+TAU2 = Upstream(
+    "tau2",
+    "tau2",
+    "sierra-research/tau2-bench",
+    "domains",
+    ("airline", "retail"),
+    "SEAL_TAU2_PYTHON",
+    "3.10 or later, with pydantic, loguru, docstring-parser, addict, deepdiff, toml and pyyaml",
+    "base",
+    100,
+    checkout="src",
+)
 
 Keyed = dict[str, dict[str, Any]]
 """Table to key to row; None: the row is gone."""
@@ -59,65 +119,68 @@ Keyed = dict[str, dict[str, Any]]
 
 def needed(task: Task) -> NeededWorld:
     """Return that a task needs its world: how the data end is what is asked."""
-    return NeededWorld(NAME)
+    return NeededWorld(task.benchmark)
 
 
-def domain_peer(folder: Path, domain: str, seconds: float = SECONDS) -> Peer:
+def domain_peer(of: Upstream, folder: Path, domain: str, seconds: float = SECONDS) -> Peer:
     """Return the process of a domain's tools, which is begun when it is first asked.
 
     Args:
-        folder: `tau_bench` of a checkout.
-        domain: One of `DOMAINS`.
+        of: Whose tools.
+        folder: The package in a checkout.
+        domain: One of its domains.
         seconds: What an answer may take.
     """
-    python = os.environ.get(VARIABLE) or sys.executable
+    python = os.environ.get(of.variable) or sys.executable
     program = str(Path(__file__).with_name("upstream_child.py"))
     command = [str(Path(python).expanduser()), "-I", "-B", program, str(folder), domain]
     return Peer(command, seconds)
 
 
-def asked(peer: Peer, what: str, folder: Path, **of: Any) -> Any:
+def asked(of: Upstream, peer: Peer, what: str, folder: Path, **further: Any) -> Any:
     """Return what a process says before any tool is called.
 
     Raises:
         UsageError: It cannot be started, or the tools cannot be loaded.
     """
     try:
-        return peer.ask(what, **of)
+        return peer.ask(what, **further)
     except (OSError, PeerError) as error:
         raise UsageError(
-            f"the tools in {folder} cannot be used: {error}; name a Python, 3.9 or later, that "
-            f"can run them: export {VARIABLE}=PATH"
+            f"the tools in {folder} cannot be used: {error}; name a Python, {of.needs}, that "
+            f"can run them: export {of.variable}=PATH"
         ) from error
 
 
-def package_in(places: Iterable[str]) -> Path | None:
-    """Return the folder of the package below one of some folders; nothing is imported."""
-    spec = PathFinder.find_spec(PACKAGE, list(places))
-    for place in (spec and spec.submodule_search_locations) or ():
-        if (Path(place) / "envs").is_dir():
-            return Path(place).resolve()
-    return None
-
-
 def taubench(setup: WorldSetup) -> Shops:
-    """Return what opens the world under the settings of a run.
+    """Return what opens the world of tau-bench under the settings of a run; as `_shops`."""
+    return _shops(TAUBENCH, setup)
+
+
+def tau2(setup: WorldSetup) -> Shops:
+    """Return what opens the world of tau2-bench under the settings of a run; as `_shops`."""
+    return _shops(TAU2, setup)
+
+
+def _shops(of: Upstream, setup: WorldSetup) -> Shops:
+    """Return what opens a world under the settings of a run.
 
     Raises:
         OptionError: An option is given.
         UsageError: The code is not allowed, is not there, or cannot be run.
     """
-    check_options(NAME, setup, ())
-    where = f"put a checkout of sierra-research/tau-bench on PYTHONPATH, and give {ALLOW}"
-    if PACKAGE not in setup.allow_code:
+    check_options(of.name, setup, ())
+    inner = "" if of.checkout == "." else f"the folder {of.checkout} of "
+    where = f"put {inner}a checkout of {of.repository} on PYTHONPATH, and give {of.allow}"
+    if of.package not in setup.allow_code:
         raise UsageError(
-            f"the world {NAME} runs tools that are the benchmark's own code; if you trust it, "
+            f"the world {of.name} runs tools that are the benchmark's own code; if you trust it, "
             f"{where} (docs/taubench.md)"
         )
-    folder = package_in(["", *sys.path])
+    folder = of.package_in(["", *sys.path])
     if folder is None:
-        raise UsageError(f"{ALLOW}: there is no folder {PACKAGE}/envs; {where}")
-    shops = Shops(folder, setup.tools)
+        raise UsageError(f"{of.allow}: there is no folder {of.package}/{of.parts}; {where}")
+    shops = Shops(of, folder, setup.tools)
     shops.identity()
     return shops
 
@@ -127,11 +190,13 @@ class Shops(Storeless):
     """Opens the data of each chat. Safe in threads. Processes whose chat has ended are used again.
 
     Args:
-        folder: `tau_bench` of a checkout.
+        upstream: Whose tools.
+        folder: The package in a checkout.
         tools: By id.
         seconds: What a call may take.
     """
 
+    upstream: Upstream
     folder: Path
     tools: Mapping[str, Tool]
     seconds: float = SECONDS
@@ -147,18 +212,19 @@ class Shops(Storeless):
             UsageError: The tools cannot be run.
         """
         domain = task.tags.get("domain")
-        if domain not in DOMAINS:
+        if domain not in self.upstream.domains:
             raise DataError(
                 f"task {task.id}: the tag domain is {domain!r}; expected one of "
-                f"{', '.join(DOMAINS)}; import the benchmark again"
+                f"{', '.join(self.upstream.domains)}; import the benchmark again"
             )
         begun = {table: dict(map(_keyed, rows)) for table, rows in _beginning(task).items()}
         with self._lock:
             at = next((n for n, (name, _) in enumerate(self._idle) if name == domain), None)
             peer = None if at is None else self._idle.pop(at)[1]
-        peer = peer or domain_peer(self.folder, domain, self.seconds)
-        asked(peer, "open", self.folder, rows=begun)
-        return Shop(peer, begun, self.tools, offered, partial(self._given_back, domain, peer))
+        peer = peer or domain_peer(self.upstream, self.folder, domain, self.seconds)
+        asked(self.upstream, peer, "open", self.folder, rows=begun)
+        give_back = partial(self._given_back, domain, peer)
+        return Shop(self.upstream, peer, begun, self.tools, offered, give_back)
 
     def _given_back(self, domain: str, peer: Peer) -> None:
         with self._lock:
@@ -166,12 +232,13 @@ class Shops(Storeless):
 
     def identity(self) -> dict[str, JSON]:
         """Return what shapes the answers: the digest of the files of each domain."""
-        known = {tool.split("/")[1] for tool in self.tools if tool.startswith(f"{NAME}/")}
-        for domain in sorted(known & {*DOMAINS} - self._versions.keys()):
-            peer = domain_peer(self.folder, domain, self.seconds)
-            self._versions[domain] = asked(peer, "version", self.folder)
+        of = self.upstream
+        known = {tool.split("/")[1] for tool in self.tools if tool.startswith(f"{of.name}/")}
+        for domain in sorted(known & {*of.domains} - self._versions.keys()):
+            peer = domain_peer(of, self.folder, domain, self.seconds)
+            self._versions[domain] = asked(of, peer, "version", self.folder)
             self._given_back(domain, peer)
-        return {"world": NAME, "files": dict(self._versions)}
+        return {"world": of.name, "files": dict(self._versions)}
 
 
 def rows_of(keyed: Keyed) -> Tables:
@@ -202,6 +269,7 @@ class Shop:
     """The data of one chat.
 
     Args:
+        upstream: Whose tools.
         peer: Its process, where the data are open.
         begun: The rows that its tables show from the beginning.
         tools: By id.
@@ -211,12 +279,14 @@ class Shop:
 
     def __init__(
         self,
+        upstream: Upstream,
         peer: Peer,
         begun: Keyed,
         tools: Mapping[str, Tool],
         offered: Sequence[str],
         give_back: Any,
     ) -> None:
+        self._upstream = upstream
         self._peer, self._begun, self._tools = peer, begun, tools
         self._offered, self._give_back = offered, give_back
         self._validator = CallValidator(tools)
@@ -260,7 +330,7 @@ class Shop:
         try:
             said = self._called(name, arguments)
         except (OSError, PeerError) as error:
-            raise InfrastructureError(f"the tools of {NAME}: {error}") from error
+            raise InfrastructureError(f"the tools of {self._upstream.name}: {error}") from error
         if isinstance(said, str):
             return _failed(call, "exception", f"the tool did not return: {said}", executed)
         self._changed = said["rows"]
@@ -268,7 +338,7 @@ class Shop:
         if said["raised"] or text.startswith(_FAILED):
             told = text.removeprefix(_FAILED).removeprefix(": ")
             return _failed(call, said["raised"] or "refused", told, executed, text)
-        self._transferred = name == TRANSFER
+        self._transferred = name == self._upstream.ends
         return ToolResult(call.id, text, None, _value(text), executed, live=True)
 
     def _called(self, name: str, arguments: Mapping[str, JSON]) -> Any:

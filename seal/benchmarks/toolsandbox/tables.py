@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -14,7 +14,7 @@ from seal.evaluation.plans import turn_count
 from seal.evaluation.scoring import HALLUCINATION, INSTRUCTION
 from seal.pools.augmentation import TAG, UNCHANGED
 from seal.pools.declarations import PublishedTable, shipped_rows
-from seal.pools.pool import StoredPool
+from seal.pools.pool import StoredPool, is_scrambled
 from seal.report.judge_sections import user_rows
 from seal.report.lanes import Lane
 from seal.report.paper import Figures
@@ -101,19 +101,44 @@ def mean_of_chats(chats: Iterable[Trajectory]) -> dict[str, float | None]:
 # -- The tables of ToolSandbox, of a run or of a pool.
 #
 # - Table 1: what the benchmark asks for.
-# - Tables 2 and 3: errors of the user, by its prompt and by agent.
+# - Tables 2 and 3: errors of the user, by its prompt and by agent, which people marked.
 # - Table 4: turns, calls, scenarios and tools.
 # - Tables 5 and 11: similarity and turns, by category and augmentation.
 # - Table 6: scenarios by category.
-# - Tables 7 and 8: milestones by column and by tool.
+# - Tables 7 and 8: milestones by column and by tool, of all scenarios.
+# - Tables 9 and 10: what a prompt for thoughts was worth, and what the models can do.
 #
-# Source: Lu et al., ToolSandbox (2024). Figures are those of version 2 (arXiv 2408.04682v2), as a
-# public reading note has them with their pages. Each mean of Table 5 is that of its STC, MTC and II
-# by their numbers of scenarios.
+# Source: Lu et al., ToolSandbox (2024), version 2 (arXiv 2408.04682v2). Each mean of Table 5 is
+# that of its STC, MTC and II by their numbers of scenarios.
 
 _AUGMENTED = {row.partition(",")[0]: AUGMENTATION + value for value, row in AUGMENTATIONS.items()}
 _GROUPS = {row.partition(",")[0]: group for group, row in CATEGORY_GROUPS.items()} | _AUGMENTED
 """The paper's short heading of a category or augmentation to its group in summary.json."""
+_CATEGORIES = {
+    "single_tool": "SINGLE_TOOL_CALL",
+    "multiple_tool": "MULTIPLE_TOOL_CALL",
+    "single_turn": "SINGLE_USER_TURN",
+    "multiple_turn": "MULTIPLE_USER_TURN",
+    "state_dependency": "STATE_DEPENDENCY",
+    "canonicalization": "CANONICALIZATION",
+    "insufficient_information": "INSUFFICIENT_INFORMATION",
+}
+"""Tag to the paper's row of Table 6."""
+_DATABASES = {
+    "contacts": "CONTACT",
+    "messages": "MESSAGING",
+    "reminders": "REMINDER",
+    "settings": "SETTING",
+}
+"""Table of the phone to the paper's database of Table 7."""
+_BRIEFS = {
+    "goal": "User Goal",
+    "goal+boundary": "+ Knowledge Boundary",
+    "goal+boundary+demonstration": "+ Demonstration",
+}
+"""What a user is told to the paper's row of Table 2."""
+_OWN = "ToolSandbox"
+_MILESTONES = "Associated Milestone Count"
 _ROWS = shipped_rows(__package__)
 
 
@@ -121,23 +146,34 @@ def _asked_for(pool: StoredPool) -> Figures:
     """Return of how many scenarios in a hundred each column of Table 1 holds."""
     tasks = list(pool.tasks())
     has = {
-        "state dependency": [task.tags.get("state_dependency") is True for task in tasks],
-        "conversational": [task.persona is not None or len(task.goals) > 1 for task in tasks],
-        "interactive": [bool(task.world) for task in tasks],
+        "State Dependency": [task.tags.get("state_dependency") is True for task in tasks],
+        "Conversational": [task.persona is not None or len(task.goals) > 1 for task in tasks],
+        "Interactive": [bool(task.world) for task in tasks],
     }
     return {"": {head: 100 * sum(found) / len(tasks) for head, found in has.items() if tasks}}
 
 
 def _size(lane: Lane) -> Figures:
-    sizes = {"scenarios": sum(1 for _ in lane.run.tasks()), "tools": len(lane.run.tools())}
-    return {"": {**mean_of_chats(lane.run.trajectories()), **sizes}}
+    """Return Table 4: of a conversation's tools the scrambled copies are no others."""
+    tasks = list(lane.run.tasks())
+    own = sum(not is_scrambled(tool) for tool in lane.run.tools().values())
+    users = any(task.persona is not None for task in tasks)  # the user's alone ends a conversation
+    means = mean_of_chats(lane.run.trajectories())
+    return {
+        "": {
+            "Avg Turns": means["turns"],
+            "Avg Tool calls": means["tool calls"],
+            "Test cases": len(tasks),
+            "Tools": own + users,
+        }
+    }
 
 
 def _users(lane: Lane) -> Figures:
     return {
-        row.brief or "not known": {
-            "hallucination": _per_cent(row.hallucination.mean),
-            "instruction following": _per_cent(row.instruction.mean),
+        _BRIEFS.get(row.brief, row.brief) or "not known": {
+            "Hallucination": _per_cent(row.hallucination.mean),
+            "IF": _per_cent(row.instruction.mean),
             "conversations": row.conversations,
         }
         for row in user_rows([lane])
@@ -153,39 +189,54 @@ def _of_pool(figures: Callable[[ScenarioStatistics], Figures]) -> Callable[[Stor
 
 
 def _by_category(found: ScenarioStatistics) -> Figures:
-    counts = {f"{tag}=true": count for tag, count in found.categories.items()}
-    counts |= {AUGMENTATION + value: count for value, count in found.augmentations.items()}
-    return {"scenarios": {heading: counts.get(group, 0) for heading, group in _GROUPS.items()}}
+    return {row: {"Test Scenario Count": found.categories[tag]} for tag, row in _CATEGORIES.items()}
 
 
-def _milestones(number: int, by: str, counts: str) -> PublishedTable:
-    """Return the table of milestones by column or tool; `counts` is the field that has them."""
+def _by_column(found: ScenarioStatistics) -> Figures:
+    """Return Table 7, whose columns are of the phone; the messages of a chat are in none."""
+    named = {}
+    for name, count in found.columns.items():
+        table, _, column = name.partition(".")
+        if table != MESSAGE:
+            named[f"{_DATABASES.get(table, table)}.{column}"] = count
+    return _milestones(found, named)
 
-    def figures(found: ScenarioStatistics) -> Figures:
-        """Return counts of bases, and of all scenarios where these are as many of each base."""
-        times, rest = divmod(found.scenarios, found.bases) if found.bases else (0, 1)
-        return {
-            name: {"of bases": count, "of all scenarios": None if rest else times * count}
-            for name, count in getattr(found, counts).items()
-        }
 
-    return PublishedTable(
-        f"Milestones by {by}; the paper counts all scenarios",
-        f"ToolSandbox, Table {number}",
-        figures=_of_pool(figures),
-        of="pool",
-    )
+def _by_tool(found: ScenarioStatistics) -> Figures:
+    return _milestones(found, {tool.rpartition("/")[2]: n for tool, n in found.called.items()})
+
+
+def _milestones(found: ScenarioStatistics, counts: Mapping[str, int]) -> Figures:
+    """Return counts of bases, and of all scenarios where these are as many of each base."""
+    times, rest = divmod(found.scenarios, found.bases) if found.bases else (0, 1)
+    return {
+        name: {_MILESTONES: None if rest else times * count, "of bases": count}
+        for name, count in counts.items()
+    }
+
+
+def _with_thoughts(lane: Lane) -> Figures:
+    """Return the mean similarity of a run under the prompt that it had."""
+    roles = (lane.run.manifest().get("system") or {}).get("roles") or {}
+    thinks = str(roles.get("execution_manager")) == "react"
+    mean = _per_cent(lane.estimate("similarity").mean)
+    return {"": {"ReAct Score" if thinks else "Baseline Score": mean}}
 
 
 _ASKED = {"": "seal run toolsandbox, with tasks of every category"}
+_AUDITED = {"": "people"}
 TABLES = (
     PublishedTable(
-        "What the benchmark asks for, % of scenarios; the paper says yes or no",
+        "What the benchmark asks for; of ours, % of scenarios",
         "ToolSandbox, Table 1",
+        _ROWS["table-1"],
         digits=1,
         figures=_asked_for,
         of="pool",
-        needs={"state dependency": "scenarios with categories: seal import toolsandbox"},
+        needs={
+            "State Dependency": "scenarios with categories: seal import toolsandbox",
+            "Human Authored Ground Truth": "nothing: no file of a pool tells who wrote it",
+        },
     ),
     PublishedTable(
         "Errors of the user by what it was told, % of conversations",
@@ -193,6 +244,7 @@ TABLES = (
         _ROWS["table-2"],
         scale=100.0,
         figures=_users,
+        judged=_AUDITED,
         needs={
             "": "a simulated user, told more and more: seal run toolsandbox --user-brief goal, "
             "goal+boundary, goal+boundary+demonstration"
@@ -201,10 +253,13 @@ TABLES = (
     PublishedTable(
         "Errors of the user by agent, % of conversations",
         "ToolSandbox, Table 3",
-        columns={"hallucination": HALLUCINATION, "instruction following": INSTRUCTION},
+        _ROWS["table-3"],
+        columns={"Hallucination": HALLUCINATION, "IF": INSTRUCTION},
         scale=100.0,
+        judged=_AUDITED,
         needs={
-            "": "a simulated user: seal run toolsandbox --user-brief goal+boundary+demonstration"
+            "": "a simulated user: seal run toolsandbox --user-brief goal+boundary+demonstration",
+            "Total Error": "nothing: our audit counts no conversation with either error",
         },
     ),
     PublishedTable(
@@ -218,8 +273,7 @@ TABLES = (
         "Similarity by category and tool augmentation, %",
         "ToolSandbox, Table 5, page 7",
         _ROWS["table-5"],
-        lacks="the columns of tool augmentations",
-        columns={"all": "similarity", **{h: f"similarity|{g}" for h, g in _GROUPS.items()}},
+        columns={"Avg Score": "similarity", **{h: f"similarity|{g}" for h, g in _GROUPS.items()}},
         scale=100.0,
         needs={
             **dict.fromkeys(
@@ -231,21 +285,52 @@ TABLES = (
         },
     ),
     PublishedTable(
-        "Scenarios by category and tool augmentation",
+        "Scenarios by category",
         "ToolSandbox, Table 6",
         _ROWS["table-6"],
         figures=_of_pool(_by_category),
         of="pool",
     ),
-    _milestones(7, "column", "columns"),
-    _milestones(8, "tool", "called"),
+    PublishedTable(
+        "Milestones by column; the paper counts all scenarios",
+        "ToolSandbox, Table 7",
+        _ROWS["table-7"],
+        figures=_of_pool(_by_column),
+        of="pool",
+    ),
+    PublishedTable(
+        "Milestones by tool; the paper counts all scenarios",
+        "ToolSandbox, Table 8",
+        _ROWS["table-8"],
+        figures=_of_pool(_by_tool),
+        of="pool",
+    ),
+    PublishedTable(
+        "Similarity without and with a prompt for thoughts, %",
+        "ToolSandbox, Table 9",
+        _ROWS["table-9"],
+        scale=100.0,
+        figures=_with_thoughts,
+        needs={
+            "Baseline Score": "seal run toolsandbox",
+            "ReAct Score": "seal run toolsandbox --role execution_manager=react",
+        },
+    ),
+    PublishedTable(
+        "What models can do",
+        "ToolSandbox, Table 10",
+        _ROWS["table-10"],
+        needs={"": "nothing: what a model can do is not measured"},
+    ),
     PublishedTable(
         "Turns by category and tool augmentation",
         "ToolSandbox, Table 11, page 24",
         _ROWS["table-11"],
-        lacks="categories and augmentations, and the other models",
         digits=1,
-        columns={"all": "turn_count", **{h: f"turn_count|{g}" for h, g in _GROUPS.items()}},
+        columns={
+            "Avg Turn Count": "turn_count",
+            **{h: f"turn_count|{g}" for h, g in _GROUPS.items()},
+        },
         needs=_ASKED,
     ),
 )

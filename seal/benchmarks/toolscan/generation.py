@@ -65,8 +65,8 @@ from seal.experiments.generation import (
     writing_model,
 )
 from seal.experiments.series import write_json
-from seal.pools.counts import PSEUDO_ACTIONS
 from seal.pools.declarations import Told, written
+from seal.pools.importer import PSEUDO_ACTIONS
 from seal.pools.lookup import Bench, open_pool, world_files_of
 from seal.pools.pool import StoredPool
 from seal.pools.reading.tables import CsvRows, escaped, unescaped, write_csv

@@ -28,8 +28,7 @@ from seal.core import (
 from seal.core.conditions import Argument, Called
 from seal.core.records import to_plain
 from seal.core.values import MAX_DEPTH, leaves, literal_value, nested_deeper, parse_module
-from seal.pools.counts import PSEUDO_ACTIONS
-from seal.pools.importer import Notes
+from seal.pools.importer import PSEUDO_ACTIONS, Notes
 from seal.pools.reading.files import (
     CountedFault,
     Placed,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from statistics import fmean
 
 from seal.core import JSON, Scale, Score
 from seal.core.text import one_line
@@ -11,6 +13,7 @@ from seal.evaluation.goals import GoalChat, Value, no_gold, undefined
 from seal.evaluation.pattern_scores import IAC_UPSTREAM, NO_CALL, PATTERNS, ErrorPatterns
 from seal.pools.counts import environments_of
 from seal.pools.declarations import PublishedTable, shipped_rows
+from seal.pools.importer import PSEUDO_ACTIONS
 from seal.pools.pool import StoredPool
 from seal.report.lanes import Lane, scores_so_far, trajectories_so_far
 from seal.report.paper import Figures
@@ -56,21 +59,32 @@ def _success(found: Mapping[str, Value]) -> Value:
 
 # -- The tables of ToolScan, of a run or of a pool.
 #
-# - Tables 1 and 2 (so numbered here): the patterns with examples, and what an agent is told of
-#   each.
+# - Table 1: what benchmarks offer, and how many queries.
+# - Table 2: the patterns with examples.
 # - Table 3: queries, turns and APIs by environment.
 # - Table 4: success and the seven patterns, by the denominators of ToolScan's code (`AsPublished`),
 #   and by ours.
-# - The ablation on the similarity of API names.
+# - The ablation on the similarity of API names, which the paper draws.
+# - Table 9 is a chat in which an agent is told of its errors; ours has each pattern's.
 #
 # Source: Kokane et al., ToolScan (2024).
 
 _ROWS = shipped_rows(__package__)
-_PUBLISHED = {"SR": "toolscan_success", **{name.upper(): f"toolscan_{name}" for name in PATTERNS}}
+_PUBLISHED = {
+    "Success Rate": "toolscan_success",
+    **{name.upper(): f"toolscan_{name}" for name in PATTERNS},
+}
 """Heading of Table 4 to our metric by the denominators of ToolScan's code."""
 _LONGEST = 160
 """Characters of an example."""
 _TAG = "environment="
+_PRINTED = {
+    **{name.lower(): name for name in _ROWS["table-3"]},
+    "videoimages": "Video Images",
+    "video_images": "Video Images",
+}
+"""Environment, by its category of tools, to the paper's row of Table 3."""
+_WHOLE = "ToolScan"
 
 
 def _patterns(lane: Lane) -> Figures:
@@ -127,18 +141,54 @@ def _feedback(lane: Lane) -> Figures:
     return {name.upper(): found[name.upper()] for name in PATTERNS if name.upper() in found}
 
 
-def _counted(pool: StoredPool) -> Figures:
+def _offered(pool: StoredPool) -> Figures:
+    """Return Table 1 of a pool: its queries, and whether several ways lead to one's answer."""
+    goals = [goal for task in pool.tasks() for goal in task.goals]
+    several = sum(len(goal.plans or ()) > 1 for goal in goals)
     return {
-        each.name: {"queries": each.queries, "turns": each.gold_calls, "APIs": each.gold_tools}
-        for each in environments_of(pool)
-        if each.queries
+        "": {
+            "Multiple Ground Truth Trajectories": f"{several} of {len(goals)} queries",
+            "Number of Tool-Use Queries": len(goals),
+        }
     }
 
 
+def _counted(pool: StoredPool) -> Figures:
+    """Return Table 3 of a pool; its last row has the sum of queries, and means over rows."""
+    found = {
+        _PRINTED.get(each.name.lower(), each.name): {
+            "Sampled Queries": each.queries,
+            "Avg. Turns": each.gold_calls,
+            "Avg. APIs": each.gold_tools,
+        }
+        for each in environments_of(pool)
+        if each.queries
+    }
+    means = {
+        heading: [row[heading] for row in found.values()] for heading in ("Avg. Turns", "Avg. APIs")
+    }
+    whole = {heading: _mean(values) for heading, values in means.items()}
+    queries = sum(row["Sampled Queries"] or 0 for row in found.values())
+    return {**found, _WHOLE: {"Sampled Queries": queries, **whole}} if found else {}
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None
+
+
 def _by_similarity(lane: Lane) -> Figures:
-    """Return environment to the similarity of its API names, the least first, and its patterns."""
+    """Return environment to the similarity of its API names, the least first, and its patterns.
+
+    An environment has one J_avg, that of all names of its pool with the pseudo actions. A run that
+    an earlier version played does not tell these, and so has none.
+    """
     found: dict[str, dict[str, float | None]] = {}
-    named = [e for e in environments_of(StoredPool(lane.run.path)) if e.queries]
+    told = lane.run.manifest().get(PSEUDO_ACTIONS)
+    places = environments_of(StoredPool(lane.run.path), told or {})
+    if told is None:
+        places = [replace(e, similarity_strict=None, similarity_stopwords=None) for e in places]
+    named = [each for each in places if each.queries]
     for each in sorted(named, key=lambda one: one.similarity_strict or 0.0):
         found[each.name] = {
             "J_avg strict": each.similarity_strict,
@@ -148,14 +198,13 @@ def _by_similarity(lane: Lane) -> Figures:
     return found
 
 
-_OTHERS = "the paper's other models"
 _ABLATED = (
     "runs of ablations can be given too: seal ablate feedback|format|irrelevance toolscan --out DIR"
 )
 
 
 def _results(
-    name: str, by: str, columns: Mapping[str, str], lacks: str, needs: Mapping[str, str]
+    name: str, by: str, columns: Mapping[str, str], needs: Mapping[str, str]
 ) -> PublishedTable:
     """Return Table 4 with our metrics of one reading."""
     return PublishedTable(
@@ -163,7 +212,6 @@ def _results(
         "ToolScan, Table 4",
         _ROWS["table-4"],
         columns,
-        lacks=lacks,
         name=name,
         needs=needs,
     )
@@ -171,21 +219,21 @@ def _results(
 
 TABLES = (
     PublishedTable(
+        "What benchmarks offer",
+        "ToolScan, Table 1",
+        _ROWS["table-1"],
+        figures=_offered,
+        of="pool",
+        needs={"": "nothing: what a pool's files do not tell is not counted"},
+    ),
+    PublishedTable(
         "The error patterns: errors, goals with one, and the first",
-        "ToolScan, error patterns with examples",
-        name="table-1",
+        "ToolScan, Table 2",
         figures=_patterns,
         needs={"": "seal run toolscan", "example": "an agent that errs: -M slips=0.5 offline"},
     ),
     PublishedTable(
-        "What an agent is told of its errors",
-        "ToolScan, feedback by error pattern",
-        name="table-2",
-        figures=_feedback,
-        needs={"": "an agent that errs, and is told: seal run toolscan --feedback on"},
-    ),
-    PublishedTable(
-        "Environments: queries, mean turns (here calls of the gold) and APIs of a query",
+        "Environments: queries, mean turns (of ours, calls of the gold) and APIs of a query",
         "ToolScan, Table 3",
         _ROWS["table-3"],
         figures=_counted,
@@ -196,16 +244,14 @@ TABLES = (
         "table-4",
         "by the published denominators",
         _PUBLISHED,
-        _OTHERS,
         {"": f"seal score RUN --metric toolscan; {_ABLATED}"},
     ),
     _results(
         "table-4-by-calls",
         "none where no call was made",
-        COLUMNS,
-        f"IAC upstream, and {_OTHERS}",
+        {"Success Rate" if head == "SR" else head: metric for head, metric in COLUMNS.items()},
         {
-            "SR": "a judge that can decide: --judge llm --judge-model MODEL",
+            "Success Rate": "a judge that can decide: --judge llm --judge-model MODEL",
             "": f"seal run toolscan; {_ABLATED}",
         },
     ),
@@ -216,5 +262,11 @@ TABLES = (
         figures=_by_similarity,
         needs={"": "seal run toolscan, with tasks that name their environment"},
         drawn="bars",
+    ),
+    PublishedTable(
+        "What an agent is told of its errors",
+        "ToolScan, Table 9",
+        figures=_feedback,
+        needs={"": "an agent that errs, and is told: seal run toolscan --feedback on"},
     ),
 )

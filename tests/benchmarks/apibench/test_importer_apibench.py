@@ -55,8 +55,9 @@ def test_a_request_becomes_a_task_whose_relevant_tool_is_its_call(tmp_path: Path
     assert (task.id, task.split) == ("torchhub/eval/0", "eval")
     assert task.goals[0].text == "Forecast the tide."
     assert task.goals[0].relevant == ("apibench/torchhub/tide_net",)
-    assert task.goals[0].plans is None
-    assert report.lacks == ("gold_calls", "response_shapes")
+    (call,) = task.goals[0].plans[0].calls()
+    assert (call.tool, call.arguments) == ("apibench/torchhub/tide_net", None)
+    assert report.lacks == ("gold_arguments", "response_shapes")
 
 
 def test_a_document_is_brought_to_one_form(tmp_path: Path) -> None:

@@ -104,8 +104,8 @@ def test_the_papers_tables_are_counted(dialogues):
         "variety": "66.7",  # of three pairs of the clerk's, one begins alike
         "human": "-",
     }
-    assert found["Table 4"] == {"T., a tool due": "25.0", "No T., none due": "25.0"}
-    assert found["Table 5"] == {
+    assert found["Table 4, awareness"] == {"T., a tool due": "25.0", "No T., none due": "25.0"}
+    assert found["Table 4, selection"] == {
         "app": "33.3",
         "recall": "66.7",
         "API parse error": "20.0",

@@ -10,11 +10,11 @@ import pytest
 from taubench_checkout import brought, conversation, said, write_checkout
 
 import seal
-from seal.benchmarks.taubench.world import PACKAGE
+from seal.benchmarks.taubench.world import TAUBENCH
 from seal.core import SealError, Trajectory
 from seal.pools.imports import import_benchmark
 from seal.pools.pool import load_pool
-from seal.runs.finished import import_run
+from seal.runs.recordings import import_run
 
 CANCEL = ("cancel_booking", {"key": "B1"})
 DONE = '{"user_id": "ann", "status": "cancelled"}'
@@ -43,7 +43,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def written(checkout: Path, *records: Any) -> dict[str, Any]:
     path = checkout / "clerk.json"
     path.write_text(json.dumps(records), "utf-8")
-    return {"answers": str(path), "allow_code": (PACKAGE,)}
+    return {"answers": str(path), "allow_code": (TAUBENCH.package,)}
 
 
 def imported(checkout: Path, *records: Any) -> tuple[dict[str, Any], list[Trajectory]]:
@@ -109,7 +109,7 @@ def test_a_recording_can_be_played_again(checkout: Path, tmp_path: Path) -> None
         model="recorded:clerk",
         first=1,
         baselines=False,
-        allow_code=(PACKAGE,),
+        allow_code=(TAUBENCH.package,),
         out=tmp_path / "run",
     )
     assert run["reward"].mean == 1.0
@@ -135,7 +135,7 @@ def test_bad_records_are_left_out_and_counted(checkout: Path) -> None:
     ("options", "told"),
     [
         ({}, "of whom\\? Name a file of conversations"),
-        ({"answers": "nowhere.json", "allow_code": (PACKAGE,)}, "nowhere.json"),
+        ({"answers": "nowhere.json", "allow_code": (TAUBENCH.package,)}, "nowhere.json"),
         ({"answers": "clerk.json"}, "allow it: --allow-code tau_bench"),
     ],
 )

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from taubench_checkout import POLICY, write_checkout
 
-from seal.benchmarks.taubench.world import PACKAGE, VARIABLE
+from seal.benchmarks.taubench.world import TAUBENCH
 from seal.core import SealError, Task
 from seal.pools.imports import import_benchmark
 from seal.pools.pool import load_pool
 
-ALLOWED: dict[str, Any] = {"allow_code": (PACKAGE,)}
+ALLOWED: dict[str, Any] = {"allow_code": (TAUBENCH.package,)}
 
 
 @pytest.fixture
@@ -91,11 +91,11 @@ def test_an_interpreter_that_is_too_old_or_not_there_is_refused(
     )
     old.write_text(lines, "utf-8")
     old.chmod(0o755)
-    monkeypatch.setenv(VARIABLE, str(old))
+    monkeypatch.setenv(TAUBENCH.variable, str(old))
     with pytest.raises(SealError, match=r"it is Python 3\.8\.1, older than 3\.9; name a Python"):
         tasks_of(checkout)
-    monkeypatch.setenv(VARIABLE, "/nowhere/python")
-    with pytest.raises(SealError, match=f"No such file .* export {VARIABLE}=PATH"):
+    monkeypatch.setenv(TAUBENCH.variable, "/nowhere/python")
+    with pytest.raises(SealError, match=f"No such file .* export {TAUBENCH.variable}=PATH"):
         tasks_of(checkout)
 
 

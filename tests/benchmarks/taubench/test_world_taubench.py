@@ -10,28 +10,28 @@ import pytest
 from taubench_checkout import write_checkout
 
 import seal
-from seal.benchmarks.taubench.world import PACKAGE, Shop, Shops
+from seal.benchmarks.taubench.world import TAUBENCH, Shop, Shops
 from seal.core import DataError, Task, ToolCall, ToolResult, UsageError
 from seal.pools.imports import import_benchmark
 from seal.pools.pool import load_pool
 from seal.testing import check_benchmark
 
 Call = Callable[..., ToolResult]
-PLAYED: dict[str, Any] = {"allow_code": (PACKAGE,), "baselines": False}
+PLAYED: dict[str, Any] = {"allow_code": (TAUBENCH.package,), "baselines": False}
 
 
 @pytest.fixture
 def pool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     checkout = write_checkout(tmp_path / "checkout")
     monkeypatch.syspath_prepend(str(checkout))
-    import_benchmark("taubench", checkout, tmp_path / "pool", allow_code=(PACKAGE,))
+    import_benchmark("taubench", checkout, tmp_path / "pool", allow_code=(TAUBENCH.package,))
     return tmp_path / "pool"
 
 
 @pytest.fixture
 def shops(pool: Path) -> Shops:
     tools = {tool.id: tool for tool in load_pool(pool).tools()}
-    return Shops(pool.parent / "checkout" / PACKAGE, tools, 5.0)
+    return Shops(TAUBENCH, pool.parent / "checkout" / TAUBENCH.package, tools, 5.0)
 
 
 @pytest.fixture
@@ -201,7 +201,7 @@ def test_gold_is_rewarded_and_the_files_are_part_of_what_was_measured(
     assert run["reward"].mean == 1.0
     world = run.folder.manifest()["measure"]["simulator"]["worlds"]["taubench"]
     assert [*world["files"]] == ["airline", "retail"]
-    data = tmp_path / "checkout" / PACKAGE / "envs" / "retail" / "data" / "all.json"
+    data = tmp_path / "checkout" / TAUBENCH.package / "envs" / "retail" / "data" / "all.json"
     data.write_text(data.read_text("utf-8").replace("cleo", "zoe"), "utf-8")
     with pytest.raises(UsageError, match=r"measure\.simulator: was"):
         seal.run(str(pool), model="oracle", out=tmp_path / "run", resume=True, **PLAYED)
@@ -209,7 +209,7 @@ def test_gold_is_rewarded_and_the_files_are_part_of_what_was_measured(
 
 @pytest.mark.slow
 def test_gold_and_metrics_agree(pool: Path) -> None:
-    check_benchmark(str(pool), allow_code=(PACKAGE,))
+    check_benchmark(str(pool), allow_code=(TAUBENCH.package,))
 
 
 def test_code_that_is_not_allowed_is_not_run(
@@ -217,7 +217,7 @@ def test_code_that_is_not_allowed_is_not_run(
 ) -> None:
     with pytest.raises(UsageError, match=r"the benchmark's own code; .* --allow-code tau_bench"):
         seal.run(str(pool), model="oracle", baselines=False, out=tmp_path / "run")
-    home = tmp_path / "checkout" / PACKAGE / "envs"
+    home = tmp_path / "checkout" / TAUBENCH.package / "envs"
     home.rename(home.with_name("environments"))
     with pytest.raises(UsageError, match="there is no folder tau_bench/envs; put a checkout"):
         seal.run(str(pool), model="oracle", out=tmp_path / "run", **PLAYED)

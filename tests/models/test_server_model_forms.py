@@ -1,0 +1,258 @@
+"""Answers whose parts have another form than their interface gives them: read, or the server's."""
+
+import json
+
+import pytest
+from servers import Answer, answer, failure, installed, text
+from wire_answers import events
+
+from seal.core import Message, ModelError, Request, RequestError, Tool
+from seal.models.spec import build_model
+
+TOOL = Tool("t", "weather", "Weather", {"type": "object", "properties": {"city": {}}})
+ASK = Request((Message("user", "Weather in Bern?"),), (TOOL,))
+FUNCTION = {"name": "weather", "arguments": '{"city": "Bern"}'}
+CALL = {"id": "a", "type": "function", "index": 0, "function": FUNCTION}
+CHAT, RESPONSES = "openai/m,base_url={url}", "openai/m,base_url={url},api=responses"
+CLAUDE, GEMINI = "anthropic/m,base_url={root}", "gemini/gemini-2.5-flash,base_url={root}"
+NEEDS_CLAUDE = pytest.mark.skipif(not installed("anthropic"), reason="the extra anthropic")
+NEEDS_GEMINI = pytest.mark.skipif(not installed("google.genai"), reason="the extra gemini")
+
+
+@pytest.fixture
+def asked(model_server, monkeypatch):
+    """Return what a model makes of an answer, and how often its server was asked for it."""
+    for name in ("OPENAI", "ANTHROPIC", "GOOGLE"):
+        monkeypatch.setenv(f"{name}_API_KEY", "key-of-tests")
+
+    def ask(model, given, is_stream=True):
+        server = model_server(lambda request: given)
+        quick = f",first_wait_s=0.0001,max_wait_s=0.001,max_tries=2,stream={json.dumps(is_stream)}"
+        spec = model.format(url=server.url, root=server.root) + quick
+        built = build_model(spec)
+        try:
+            found = built.complete(ASK)
+        except ModelError as error:
+            found = error
+        getattr(built._server._connection(), "close", int)()
+        return found, len(server.received)
+
+    return ask
+
+
+def is_fault(outcome, says=""):
+    found, count = outcome
+    passes = isinstance(found, ModelError) and not isinstance(found, RequestError)
+    return passes and count == 2 and says in str(found)
+
+
+def choice(finish="stop", **message):
+    return {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": finish}
+
+
+def chat(*choices):
+    return {"choices": list(choices), "usage": {"prompt_tokens": 9, "completion_tokens": 3}}
+
+
+def chunk(finish=None, **delta):
+    return {"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+
+
+@pytest.mark.parametrize("is_stream", [True, False])
+def test_an_end_that_is_an_object_is_read_by_its_type(asked, is_stream):
+    def ended(**finish):
+        parts = events(chunk(content="The weath"), chunk(finish))
+        return parts if is_stream else answer(chat(choice(finish, content="The weath")))
+
+    outcome = asked(CHAT, ended(type="abort", message="Abort before prefill"), is_stream)
+    assert is_fault(outcome, "broke off: abort: Abort before prefill")
+    found, _ = asked(CHAT, ended(type="length", length=512), is_stream)
+    assert found.finish_reason == "length" and found.content == "The weath"
+
+
+@pytest.mark.parametrize(
+    "content", [5, {"text": "Sunny."}, [{"type": "image_url", "image_url": {}}], [7]]
+)
+def test_a_content_that_nobody_can_read_is_the_servers_fault(asked, content):
+    says = "its content has no part that can be read"
+    assert is_fault(asked(CHAT, answer(chat(choice(content=content))), False), says)
+    streamed = events(chunk(role="assistant"), chunk(content=content), chunk("stop"))
+    assert is_fault(asked(CHAT, streamed), says)
+
+
+def test_a_content_of_texts_is_their_text(asked):
+    found, _ = asked(CHAT, answer(chat(choice(content=["It is ", "sunny."]))), False)
+    assert found.content == "It is sunny."
+
+
+@pytest.mark.parametrize("is_stream", [True, False])
+def test_one_call_that_stands_in_no_list_is_a_call(asked, is_stream):
+    whole = answer(chat(choice("tool_calls", content=None, tool_calls=CALL)))
+    pieces = [FUNCTION | {"arguments": part} for part in ('{"city": ', '"Bern"}')]
+    parts = [chunk(tool_calls={**CALL, "function": one}) for one in pieces]
+    found, _ = asked(CHAT, events(*parts, chunk("tool_calls")) if is_stream else whole, is_stream)
+    assert [(one.name, one.arguments) for one in found.calls] == [("weather", {"city": "Bern"})]
+
+
+def test_nothing_after_done_is_of_an_answer(asked):
+    one, more = [chunk(content="Sunny."), chunk("stop")], [chunk(content=" More."), chunk("stop")]
+    for first, second in ((events(*one), events(*more)), (events(*one), events("no chunk"))):
+        body = first.body + second.body
+        found, _ = asked(CHAT, Answer(body, headers=first.headers))
+        assert found.content == "Sunny."
+
+
+def test_of_several_answers_the_first_counts_and_it_is_told_once(asked, caplog):
+    said = (choice(content="Sunny."), choice(content="Rain."))
+    called = choice("tool_calls", tool_calls=[CALL])
+    for given in (said, (called, choice(content="No.")), (called, called)):
+        caplog.clear()
+        found, _ = asked(CHAT, answer(chat(*given)), False)
+        message = given[0]["message"]
+        assert found.content == message.get("content", "")
+        assert len(found.calls) == len(message.get("tool_calls", ()))
+        assert [one for one in caplog.messages if "the first counts" in one]
+    streamed = events(
+        chunk(content="Sunny."),
+        {"choices": [{"index": 1, "delta": {"content": "Rain."}, "finish_reason": None}]},
+        chunk("stop"),
+        {"choices": [{"index": 1, "delta": {}, "finish_reason": "stop"}]},
+    )
+    assert asked(CHAT, streamed)[0].content == "Sunny."
+
+
+def test_parts_of_one_answer_in_several_choices_stay_one(asked, caplog):
+    other = {**CALL, "id": "b", "function": FUNCTION | {"arguments": '{"city": "Oslo"}'}}
+    parts = [choice(content="Let me look."), *(choice(tool_calls=[one]) for one in (CALL, other))]
+    found, _ = asked(CHAT, answer(chat(*parts)), False)
+    assert found.content == "Let me look." and len(found.calls) == 2
+    assert not [one for one in caplog.messages if "the first counts" in one]
+
+
+def response(*output, **more):
+    usage = {"input_tokens": 9, "output_tokens": 3}
+    told = {"id": "r", "object": "response", "status": "completed", "usage": usage}
+    return told | {"output": list(output)} | more
+
+
+def test_a_message_of_a_response_may_be_a_text(asked):
+    found, _ = asked(RESPONSES, answer(response({"type": "message", "content": "Sunny."})), False)
+    assert found.content == "Sunny."
+
+
+@pytest.mark.parametrize("kind", ["custom_tool_call", "mcp_call", "image_generation_call"])
+def test_a_response_of_what_nobody_can_read_is_the_servers_fault(asked, kind):
+    item = {"type": kind, "id": "i", "call_id": "c", "name": "weather", "input": "Bern"}
+    thought = {"type": "reasoning", "summary": [{"type": "summary_text", "text": "Hm."}]}
+    for given in ([item], [thought, item]):
+        assert is_fault(asked(RESPONSES, answer(response(*given)), False))
+    said = {"type": "message", "content": [{"type": "output_text", "text": "Sunny."}]}
+    found, _ = asked(RESPONSES, answer(response(item, said)), False)
+    assert kind == "custom_tool_call" or found.content == "Sunny."
+
+
+def test_a_response_may_end_by_done(asked):
+    said = {"type": "message", "content": [{"type": "output_text", "text": "Sunny."}]}
+    ended = {"type": "response.done", "response": response(said)}
+    created = {"type": "response.created", "response": response(status="in_progress")}
+    stream = events((created["type"], created), (ended["type"], ended), done=False)
+    assert asked(RESPONSES, stream)[0].content == "Sunny."
+
+
+@pytest.mark.parametrize("status", ["queued", "in_progress"])
+def test_a_response_that_nobody_let_wait_is_the_servers_fault(asked, status):
+    assert is_fault(asked(RESPONSES, answer(response(status=status)), False), f"only {status}")
+
+
+def message(content, stop="end_turn"):
+    usage = {"input_tokens": 9, "output_tokens": 3}
+    made = {"id": "m", "type": "message", "role": "assistant", "usage": usage}
+    return made | {"content": content, "stop_reason": stop}
+
+
+@NEEDS_CLAUDE
+def test_the_content_of_a_message_may_be_a_text(asked):
+    assert asked(CLAUDE, answer(message("Sunny.")), False)[0].content == "Sunny."
+    parts = [
+        {"type": "message_start", "message": message("Sunny.", None)},
+        {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {}},
+        {"type": "message_stop"},
+    ]
+    stream = events(*((one["type"], one) for one in parts), done=False)
+    assert asked(CLAUDE, stream)[0].content == "Sunny."
+
+
+@NEEDS_CLAUDE
+@pytest.mark.parametrize("content", [None, 5, [{"type": "server_tool_use", "name": "search"}]])
+def test_a_message_of_what_nobody_can_read_is_the_servers_fault(asked, content):
+    assert is_fault(asked(CLAUDE, answer(message(content)), False))
+
+
+@NEEDS_GEMINI
+@pytest.mark.parametrize(
+    ("part", "says"),
+    [
+        ({"functionCall": {"name": "weather", "willContinue": True}}, "come in pieces"),
+        ({"functionCall": {"name": "weather", "partialArgs": [{}]}}, "come in pieces"),
+        ({"inlineData": {"mimeType": "image/png", "data": "AA=="}}, "no part that can be read"),
+    ],
+)
+def test_parts_of_google_that_nobody_can_read_are_the_servers_fault(asked, part, says):
+    usage = {"promptTokenCount": 9, "candidatesTokenCount": 3}
+    given = {
+        "candidates": [{"content": {"parts": [part]}, "finishReason": "STOP"}],
+        "usageMetadata": usage,
+    }
+    for is_stream in (True, False):
+        sent = events(given, done=False) if is_stream else answer(given)
+        assert is_fault(asked(GEMINI, sent, is_stream), says)
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (424, "Request failed during generation"),
+        (499, "client closed request"),
+        (400, "An error occurred (ThrottlingException): Too many tokens, please wait"),
+        (413, "Request too large on tokens per minute (TPM): Limit 6000, Requested 9013"),
+        (400, "The model has crashed without additional information. (Exit code: 1)"),
+    ],
+)
+def test_what_passes_is_tried_again_whatever_its_status(asked, status, said):
+    code = "rate_limit_exceeded" if status == 413 else ""
+    assert is_fault(asked(CHAT, failure(status, said, code=code)), said)
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "repair"),
+    [
+        (403, "<html><h1>Sorry, you have been blocked</h1></html>", "from this machine"),
+        (403, "Country, region, or territory not supported", "from this machine"),
+        (403, "Your new team doesn't have any credits or licenses yet.", "no credit left"),
+        (413, "<h1>413 Request Entity Too Large</h1>", "--top-k N"),
+        (400, "enable_thinking must be set to false for this call", "extra_body="),
+    ],
+)
+def test_a_refusal_names_a_repair_that_can_help(asked, status, said, repair):
+    found, count = asked(CHAT, failure(status, said), False)
+    assert repair in str(found) and count == 1
+    assert "FIELD=null" not in str(found) and "to a key that" not in str(found)
+
+
+def test_a_gateway_without_a_provider_that_takes_tools_gets_them_as_text(model_server):
+    def script(request):
+        refused = failure(404, "No endpoints found that support tool use.")
+        return refused if "tools" in request.body else text("Sunny.")
+
+    model = build_model(f"openai/m,base_url={model_server(script).url}")
+    assert model.complete(ASK).content == "Sunny."
+
+
+def test_what_answers_call_a_model_is_known(model_server):
+    made = text("Sunny.")
+    other = Answer(made.body.replace(b"scripted", b"other"), headers=made.headers)
+    model = build_model(f"openai/scripted,base_url={model_server([made, other]).url}")
+    model.complete(ASK)
+    assert model.named == ()
+    model.complete(ASK)
+    assert model.named == ("scripted", "other")
