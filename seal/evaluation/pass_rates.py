@@ -293,7 +293,6 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
     from seal.core.telling import wrong_day
     from seal.evaluation.claims import belied
     from seal.evaluation.words import (
-        as_stated,
         doubtful,
         findings_of,
         flat,
@@ -332,11 +331,7 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
     usual = {"tomorrow", "tonight", "yesterday", *record.weekdays}
     values = (one for one in goal.chat.once(findings_of, goal) if one.slot.type not in WORDS)
     slots = [one.said for one in values if one.state == "told"]
-    found = list[str]()
-    for text in spoken(goal):
-        if strange := record.unexplained(text, names=True):
-            sure = {*record.unexplained(as_stated(text), names=True)}
-            found += (one for one in strange if one in sure)
+    found = [one for text in spoken(goal) for one in record.unexplained(text, names=True)]
     odd = [said for said in found if said.lower() not in usual and said not in " ".join(slots)]
     unknown = doubtful(goal, slots)
     if said:

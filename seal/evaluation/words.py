@@ -205,19 +205,6 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
     return ""
 
 
-def as_stated(text: str) -> str:
-    """Return a text without the clauses that say what may be: "you could be there in an hour"."""
-    kept, at = list[str](), 0
-    for clause in (one for told in sentences_of(text) for one in told.clauses):
-        if any(not one.group.isdisjoint(_MAY_BE) for one in clause.predicates):
-            kept.append(text[at : clause.start])
-            at = clause.end
-    return "".join([*kept, text[at:]])
-
-
-_MAY_BE = frozenset(["could", "might", "would", "should"])
-
-
 # -- What is told of a known thing, and a bare yes or no.
 
 
