@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import cache
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -221,11 +221,7 @@ def told_otherwise(goal: GoalChat) -> str:
 def _otherwise(text: str, goal: GoalChat) -> str:
     known = goal.chat.once(known_to, goal)
     whole = read(text)
-    odd: list[tuple[int, int, Any]] = [
-        (found.start(1), found.end(1), Day(day.year, day.month, day.day))
-        for found in (_WROTE.finditer(whole.plain) if known.today is not None else ())
-        if (day := known.today - timedelta(found[1] in ("yesterday", "last night")))
-    ]
+    odd = [] if known.today is None else [*_written(whole.plain, known.today)]
     odd += [
         (one.start, one.end, one.value if isinstance(one.value, Day) else name)
         for one in known.odd(whole, names=True)
@@ -245,6 +241,13 @@ def _otherwise(text: str, goal: GoalChat) -> str:
         if any(told) and all(here.isdisjoint(days) for days in told):
             return whole.said(start, end)
     return ""
+
+
+def _written(plain: str, today: date) -> Iterator[tuple[int, int, Any]]:
+    """Yield where a text says on which day something was written, and the day."""
+    for found in _WROTE.finditer(plain):
+        day = today - timedelta(found[1] in ("yesterday", "last night"))
+        yield found.start(1), found.end(1), Day(day.year, day.month, day.day)
 
 
 _WROTE = re.compile(
