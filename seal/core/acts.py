@@ -482,7 +482,7 @@ def _judge_results(message: _Message) -> None:
 def _is_plain(clause: Clause) -> bool:
     """Tell whether a clause states neither a rule nor what somebody thinks, needs or found."""
     words = clause.words
-    if not clause.said.isdisjoint(role("apology")) or clause.is_tied:
+    if not clause.said.isdisjoint(_AS_BEFORE | role("apology")) or clause.is_tied:
         return False
     if words[0] in ("here", "note", "there") or "seems" in words[:2]:
         return False
@@ -698,9 +698,13 @@ def _orders(clause: Clause) -> bool:
     return first == "only" or not {"wondering", "most"}.isdisjoint(clause.words[:4])
 
 
+_AS_BEFORE = frozenset(["untouched", "unchanged"])
+"""Who leaves it as it was denies a deed."""
+
+
 def _states(clause: Clause, predicates: Sequence[Predicate]) -> bool:
     """Tell whether a clause states a value, or what somebody or something is."""
-    if "unavailable" in clause.said or any(
+    if not clause.said.isdisjoint(_AS_BEFORE | {"unavailable"}) or any(
         one.negated and one.verb in role("grant") for one in predicates
     ):
         return False

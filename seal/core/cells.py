@@ -202,8 +202,13 @@ def with_meanings(stems: AbstractSet[str]) -> set[str]:
 def misquotes(sent: str, told: str) -> bool:
     """Tell whether what is told of a text says a value, place or thing that is not the text's.
 
-    Who speaks to whom does not count: "I told him that you're late" of "I'm late".
+    Who speaks to whom does not count: "I told him that you're late", or Ann is, of "I'm late".
     """
+    usual = word_list("plain")
+    if _SPEAKS.search(sent):
+        told = " ".join(
+            w for w in told.split() if not w.istitle() or w.lower().strip(".,") in usual
+        )
     sent, told = (_PRONOUN.sub("", one) for one in (sent, _in_words_of(sent, told)))
     if Record([sent]).unexplained(told, names=True) or _differ(read(told), read(sent)):
         return True
@@ -212,6 +217,7 @@ def misquotes(sent: str, told: str) -> bool:
     return bool(_unlike(bare, have)) and any(stem(one) not in plain_stems() for one in own)
 
 
+_SPEAKS = re.compile(r"\bI\b|\b(?:[Ww]e|[Mm]y)\b")
 _PRONOUN = re.compile(
     r"\b(?:i|you|we|he|she|they|my|me|him|them|us)\b(?:['\u2019]\w+)?", re.IGNORECASE
 )

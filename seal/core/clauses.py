@@ -150,7 +150,8 @@ def _predicates(words: Sequence[str]) -> Iterator[Predicate]:
     grouped = role("auxiliary", "adverb", "negation")
     begin = 0
     for at, word in enumerate([*words, ""]):
-        if word in grouped or (word.endswith("ly") and len(word) > 4):
+        is_time = word == "am" and at > 0 and words[at - 1][0].isdigit()  # "at 6 am"
+        if (word in grouped and not is_time) or (word.endswith("ly") and len(word) > 4):
             continue
         if word or begin < at:
             group = frozenset(words[begin:at]) if begin < at else frozenset()

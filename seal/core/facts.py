@@ -36,7 +36,7 @@ from seal.core.quantities import (
     Value,
     read,
 )
-from seal.core.statements import ABOUT, MOMENTS, implied, is_cut, is_same
+from seal.core.statements import ABOUT, ABOUT_BEHIND, MOMENTS, MONTH, implied, is_cut, is_same
 from seal.core.text import countries, deed_forms, places, role, word_list, words
 from seal.core.values import json_text
 
@@ -148,6 +148,10 @@ class Record:
                         *parts,
                         *(p[-4:] for p in parts if p[-4:].isdigit()),
                     }
+
+    def amounts_of(self, currency: str) -> list[Quantity]:
+        """Return the first sums of a currency that were told."""
+        return self._quantities.get(currency, [])[:_FEW]
 
     def moment(self, number: Any) -> datetime | None:
         """Return the moment that POSIX seconds are, in the zone of the clock; None: none."""
@@ -321,10 +325,16 @@ class Record:
         reckoned = sorted([*reckoned, *(abs(a - b) for a in also_said for b in few if reckon)])
         also = {token.start: token.others for token in whole.tokens if token.others}
         follow = implied(whole, lambda one: self._is_told(one, False)) if said[1:] else set[int]()
+        degrees = {one.unit for one in said if one.dimension == "temperature"}
+        has_time = any(isinstance(token.value, Time) for token in whole.tokens)
         for one, after in zip_longest(said, said[1:]):
             if one.start in follow or any(map(self.tells, also.get(one.start, ()))):
                 continue  # 19.45 is a time
+            if has_time and self._is_hour(one, plain):
+                continue
             explained = self._explains(one, plain) or beside.explains(one, reckon)
+            if not explained and one.unit is None:  # "a high of 92.3 °F, a low of 62.6"
+                explained = any(self._explains(one._replace(unit=unit), plain) for unit in degrees)
             if not explained and reckoned and not _MONTH_BEHIND.match(plain, one.end):
                 explained = _is_among(_rate(one, after, plain), reckoned)
             if not explained:
@@ -394,6 +404,12 @@ class Record:
         rounded = (one for one in told if one != wanted.number and is_cut(wanted.number, one))
         return [wanted._replace(number=one) for one in islice(rounded, _FINER)]
 
+    def _is_hour(self, one: Quantity, plain: str) -> bool:
+        """Tell whether a bare number is an hour that was told: "at 7.30 pm instead of 6"."""
+        is_hour = one.unit is None and _BY_HOUR.search(plain, max(one.start - 12, 0), one.start)
+        ends = _HOUR_BEHIND.match(plain, one.end) if is_hour else None
+        return ends is not None and ("half", one.number % 12, 0) in self._moments
+
     def _tells_degrees(self, one: Quantity) -> bool:
         """Tell whether a temperature was told in the other unit, as results do without a unit."""
         bare = self._quantities.get(None, [])
@@ -418,6 +434,7 @@ class Record:
         if one.number == 1 and one.unit and _RATE.match(plain, one.end):
             return True
         is_about = _ABOUT.search(plain, max(one.start - 16, 0), one.start) is not None
+        is_about = is_about or ABOUT_BEHIND.match(plain, one.end) is not None
         return self._is_told(one, is_about)
 
     def _is_told(self, one: Quantity, is_about: bool) -> bool:
@@ -456,7 +473,7 @@ class Record:
         """Tell whether as much time lies between now and a moment, or between two of few."""
         number, named = one.parts[-1] if one.parts else (one.number, one.unit)
         unit = float(one._replace(number=Decimal(1), unit=named).amount)
-        unit *= _MONTH if one.dimension == "months" else 1
+        unit *= MONTH if one.dimension == "months" else 1
         exponent = number.as_tuple().exponent
         last = unit / 2 if number % 1 * 2 == 1 else unit * 10.0 ** min(int(exponent), 0)
         said, gaps = float(one.amount) if one.parts else float(number) * unit, self._gaps()
@@ -479,8 +496,6 @@ _FEW_FIGURES = 100
 """A whole number below it may be many things."""
 _FINER = 20
 """Numbers that one is rounded from, at most."""
-_MONTH = 2_629_746
-"""Seconds of a month, on average."""
 _DEGREES = {"f": "c", "c": "f"}
 
 
@@ -558,6 +573,8 @@ _SCALE = re.compile(r"\b(?:out )?of (?:5|10|100)$")
 """What a mark is given of: "4.5 of 5"."""
 _RATE = re.compile(r" ?[^\W\d]{0,12} ?(?:=|\u2248|is\b|equals\b|buys\b|gets\b|gives\b)")
 """What follows the one of a rate: "1 EUR = 160 JPY"."""
+_BY_HOUR = re.compile(r"\b(?:instead of|rather than|from|not|between|to|until|till|and|at) $")
+_HOUR_BEHIND = re.compile(r"\W*$|[.,;!?)\n]| (?:to|and|but|until|till|today|tonight)\b")
 _MONTH_BEHIND = re.compile(rf" (?:of )?(?:{'|'.join(MONTHS)})\b")
 _ABOUT = re.compile(rf"(?:{ABOUT.pattern})\W*$")
 _LONGEST = 20
@@ -613,6 +630,8 @@ class Phrase(NamedTuple):
         if self.words[:1] in _REGRETS and self.words[1:2] in (("for",), ("about",)):
             return True  # "Sorry for the delay"
         said = self.words[1:] if self.words[:1] == ("just",) else self.words
+        if len(said) == 2 and said[0] == "as" and said[1].endswith("ed"):
+            return True  # "as agreed"
         may_be = not _OPENS.isdisjoint(said[:1]) or not _MAY.isdisjoint(said)
         if not self.has_value and (may_be or said[:2] == ("you", "can")):
             return True
@@ -723,7 +742,7 @@ _SPEAKER = frozenset(["i", "we"])
 _IDLE = frozenset(["t", "unable", "afraid", "ll", "will", "can", "could", "would", "let"])
 """Of "I can't", "I'll", "let me"; contractions are parted."""
 _REGRETS = (("sorry",), ("apologies",), ("pardon",), ("thanks",))
-_MAY = frozenset(["may", "might", "could", "would", "should"])
+_MAY = frozenset(["may", "might", "could", "would", "should", "d"])
 _OPENS = frozenset(
     [
         *("if", "when", "once", "until", "unless", "whether", "tell", "ask", "let", "send"),

@@ -90,17 +90,23 @@ _DOUBT_BEHIND = re.compile(r"\b(?:not|never|cannot|unavailable|incorrect|wrong)\
 """What casts doubt on a value that stands up to two words before it."""
 _END = re.compile(
     r"([.!?](?=\s|$)|[\uff1f\u3002]|\n)"
-    r"|[;:](?=\s|$)|,(?=\s)|\b(?:but|and|however|yet|while|although|though|because)\b"
+    r"|[;:](?=\s|$)|,(?=\s)|\b(?:but|and|however|yet|while|although|though|because"
+    r"|since(?= (?:the|it|your|they|i)\b))\b"
 )
 """End of a clause; the group, of a sentence."""
 _OFFER = re.compile(r"(?<!\bor )\banything else\b")
 """It begins an offer of further help, which asks nothing of a value before it."""
 ABOUT = re.compile(
-    r"\b(?:about|around|approximately|approx\.?|roughly|nearly|almost|circa"
+    r"\b(?:about|around|approximately|approx\.?|roughly|nearly|almost|circa|some"
     r"|(?:just|slightly|barely|marginally|a (?:little|bit|touch|tad|shade|hair|fraction))"
     r" (?:under|over|below|above|less than|more than|short of|shy of|past)"
     r"|not quite|close to|in the region of|more or less|getting on for)(?=\s)|[~≈]"
 )
+ABOUT_BEHIND = re.compile(
+    r" ?(?:[^\W\d]+ ){0,2}?[^\W\d]*,? \(?(?:or (?:so|thereabouts)|more or less|give or take"
+    r"|at a guess|roughly|approximately)\b"
+)
+"""Says behind a number, and its unit, that it is only about right."""
 _BOUND = re.compile(
     r"(?:(?P<no>\b(?:not|never)\b|n't\b)\W{0,3})?"
     r"(?:\b(?:quite|much|well|even|any|a lot|far|be|is|last)\W{1,3}){0,4}"
@@ -389,7 +395,8 @@ def amounts(whole: Text) -> Iterator[tuple[Quantity, bool]]:
     about = [match.end() for match in ABOUT.finditer(whole.plain)]
     for one in whole.quantities:
         near = bisect_right(about, one.start) - 1
-        yield one, near >= 0 and not whole.plain[about[near] : one.start].strip(" $€£¥₹₩")
+        is_about = near >= 0 and not whole.plain[about[near] : one.start].strip(" $€£¥₹₩")
+        yield one, is_about or ABOUT_BEHIND.match(whole.plain, one.end) is not None
 
 
 def bounds(whole: Text, one: Quantity, other: Quantity) -> bool | None:
@@ -400,7 +407,9 @@ def bounds(whole: Text, one: Quantity, other: Quantity) -> bool | None:
         one: A quantity of the text.
         other: What is held to be above or below it.
     """
-    if other.dimension != one.dimension and None not in (other.unit, one.unit):
+    lasting = {one.dimension, other.dimension} == {"time", "months"}
+    is_alike = lasting or other.dimension == one.dimension or None in (other.unit, one.unit)
+    if not is_alike:
         return None
     begin = max(one.start - _WIDE, 0)
     before = whole.plain[begin : one.start].rstrip(" $€£¥").split()[-3:]
@@ -411,6 +420,9 @@ def bounds(whole: Text, one: Quantity, other: Quantity) -> bool | None:
         return None
     same_unit = None in (one.unit, other.unit)
     said, wanted = (one.number, other.number) if same_unit else (one.amount, other.amount)
+    if lasting:  # "141 days, so less than four months"
+        pair = (one, other)
+        said, wanted = (q.amount * (MONTH if q.dimension == "months" else 1) for q in pair)
     is_below = (found["below"] is not None) is (found["no"] is None)
     return wanted <= said if is_below else wanted >= said
 
@@ -448,6 +460,8 @@ def implied(whole: Text, is_told: Callable[[Quantity], bool]) -> set[int]:
     return found
 
 
+MONTH = 2_629_746
+"""Seconds of a month, on average."""
 _COMPARED = 20
 """Quantities of a text that are held against one another, at most."""
 

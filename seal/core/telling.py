@@ -266,8 +266,8 @@ def _goes_on_with(plain: str, stated: Sequence[Place], one: _Spoken) -> bool:
 _MARKS_OF = re.compile(r"[.;?!()\n]")
 _SO = frozenset(
     words(
-        "so or which that it this and thus hence therefore is s means in other words total well"
-        " much far just slightly even already easily a an bit little lot the not quite no over"
+        "so or left which that it this and thus hence therefore is s means in other words total"
+        " well much far just slightly even already easily a an bit little lot the not quite no over"
         " under above below at least most of excess upwards than more less longer shorter higher"
         " lower warmer colder hotter cheaper fewer full whole"
     )
@@ -330,7 +330,7 @@ _WIDE = 200
 _GUESS = re.compile(
     r"\b(?:i guess|my guess|guessing|maybe|perhaps|unsure|i assume|no idea|not (?:sure|certain)"
     r"|(?:can't|cannot|could not|couldn't) (?:say|verify|confirm)|don't know"
-    r"|(?:could|may|might) be .{1,60}\bor (?:it (?:could|may|might) )?)\b"
+    r"|(?:could|may|might) be .{1,60}\bor (?!so\b)(?:it (?:could|may|might) )?)\b"
 )
 _NEAR_NOT = 40
 """Characters between a negation and what it negates, at most."""
@@ -380,7 +380,9 @@ def _hedges(plain: str, one: _Spoken, stated: Sequence[Place]) -> bool:
 def _spoken(slot: Slot, whole: Text, record: Record, request: str) -> Iterator[_Spoken]:
     """Yield the values of a slot's type that a message has; of texts and names the right ones."""
     if slot.type in _AMOUNTS:
-        yield from _spoken_amounts(slot, whole, record)
+        told = _spoken_amounts(slot, whole, record)
+        is_to_come = _TO_COME.search(request) is not None
+        yield from (one for one in told if not (is_to_come and _AGO.match(whole.plain, one.end)))
     elif slot.type == "time":
         times = [time for text in slot.texts for time in times_of(text)]
         for token in whole.tokens:
@@ -481,17 +483,25 @@ def _spoken_amounts(slot: Slot, whole: Text, record: Record) -> Iterator[_Spoken
             said = said._replace(number=-said.number)
         # What is a bare number by its gold is no length, price or weight.
         is_other = slot.type == "number" and bool(slot.name) and said.unit not in (None, "%")
-        is_right = any(is_same(said, one, about) for one in wanted)
+        # "Just over three hours" is about right, and still says which way.
+        is_right = any(
+            is_same(said, one, about) and bounds(whole, said, one) is not False for one in wanted
+        )
         is_right = is_right or any(is_same(said, one) for one in finer)
         if is_right and not is_other:
             yield _Spoken(True, said.start, said.end)
         elif any(None in (said.dimension, one.dimension) for one in wanted):
             is_bare = all(said.dimension != one.dimension for one in wanted)
             yield _Spoken(False, said.start, said.end, is_bare)
-        elif any(said.dimension == one.dimension for one in wanted):
+        elif any(
+            said.dimension == one.dimension or bounds(whole, said, one) is not None
+            for one in wanted
+        ):
             yield _Spoken(False, said.start, said.end)
 
 
+_TO_COME = re.compile(r"\b(?:left|until|till|to go|from now|remain\w*)\b", re.IGNORECASE)
+_AGO = re.compile(r" ?[^\W\d]{0,12} ago\b")
 _SPECIAL = re.compile(
     r"(?<![\w.,])(?:(\d{1,3}(?: \d{3})+)|(\d+(?:\.\d+)?)/(?:5|10|100)"
     r"|(\d{1,3})(?:h|:(?=[0-5]?\d(?::00| hours| h)\b))([0-5]?\d)(?:m|min|:00| hours| h|)\b)"

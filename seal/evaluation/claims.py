@@ -34,8 +34,7 @@ from seal.core.table_versions import Version
 from seal.core.telling import PHONE
 from seal.core.text import deed_forms, deeds_of, role, singular, word_list, words
 from seal.core.values import json_text
-from seal.evaluation import mislabels
-from seal.evaluation.inabilities import claims_a_call, denies_tool, invents_reason
+from seal.evaluation import inabilities, mislabels
 from seal.evaluation.switches import BEFORE, MEANT, Name, Switches
 from seal.evaluation.words import ON_OFF, known_to, rows_in, spoken
 
@@ -109,6 +108,8 @@ class _Seen:
         self.has_text = self.has_news = False
         """Whether a result has a sentence that somebody may have written; news: since the agent
         sent something."""
+        self.read_rows: list[set[str]] = []
+        """The stems of the words in each row of a result."""
         self.numbers: list[Mapping[tuple[str, ...], Decimal]] = []
         """Of each row of a result the numbers, by the words of their columns."""
         self.ups: set[Decimal] = set()
@@ -116,6 +117,8 @@ class _Seen:
         self.downs: set[Decimal] = set()
         self.sent: list[str] = []
         """Texts that calls sent."""
+        self.written: list[str] = []
+        """Texts in the arguments of calls with an effect."""
         self.told: list[str] = []
         """The words of what the user and results told, each between blanks."""
         self.moved: Counter[tuple[str, str]] = Counter()
@@ -154,6 +157,7 @@ class _Seen:
             }
             self.acted |= {kind for leaf in held for kind in _kinds_of(leaf)}
             self.has_news = False
+            self.written += (one for one in held if isinstance(one, str) and " " in one)
             self.sent += (one for one in held if "send" in kinds and str(one).count(" ") > 1)
             verbs = {deed_forms().base.get(word) for word in words(call.name)}
             self.done |= {(kind, singular(word)) for kind in verbs for word in words(call.name)}
@@ -165,6 +169,7 @@ class _Seen:
             held_in = {tuple(words(n)): c for n, c in row.items() if type(c) in (int, float)}
             self.numbers.append({name: Decimal(str(cell)) for name, cell in held_in.items()})
             self._index([_named(row)], is_found=True)
+            self.read_rows.append({stem(word) for word in _words_in([row])})
             is_text = any(str(cell).count(" ") > 1 for cell in row.values())
             self.has_text, self.has_news = self.has_text or is_text, self.has_news or is_text
         for name, leaf in leaves(step.result.value):
@@ -369,6 +374,8 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
                 mislabels.moved_otherwise(whole, seen.shifts),
                 mislabels.quoted_otherwise(whole, seen.sent),
                 mislabels.unlike_told(whole, seen.sent, seen.told),
+                mislabels.retitled(whole, seen.written, seen.told),
+                mislabels.misrated(whole, seen.known),
                 mislabels.takes_along(whole, seen.tables, seen.changed),
                 mislabels.is_another(whole, seen.stems, seen.rows),
                 mislabels.is_nobody(whole, seen.tables, seen.rows),
@@ -393,30 +400,38 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
                 odd = _odd_values(whole, seen)
             of_who = clause.words[0] == "who" and not sentence.is_question
             gives_reason = not clause.is_tied or clause.lead in _REASONS
-            if gives_reason and denies_tool(clause, able):
+            if gives_reason and inabilities.denies_tool(clause, able):
                 return said
-            shows = (bool(seen.in_vain or seen.found), bool(seen.found))
-            if seen.lacks and gives_reason and invents_reason(clause, seen.known.stems, *shows):
+            shows = (bool(seen.in_vain or seen.found), bool(seen.found), bool(seen.failed))
+            if (
+                seen.lacks
+                and gives_reason
+                and inabilities.invents_reason(clause, seen.known.stems, *shows)
+            ):
                 return said
             if (clause.lead == "as" or of_who or not clause.is_tied) and any(
                 [
-                    _of_others(clause, deed, seen),
+                    _of_others(clause, done if clause.lead == "as" else deed, seen),
                     _of_tables(clause, deed, seen),
                     done in seen.kinds
                     # A phone may have brackets, which part clauses.
                     and any(kind == "phone" or value in said for kind, value in odd or ()),
                     _tells_number(clause, whole, seen),
                     _misses(clause, seen),
-                    claims_a_call(clause, before, seen.tools),
+                    inabilities.claims_a_call(clause, before, seen.tools),
                     _replied(clause, seen),
                     _is_still_there(clause, seen),
                     _is_strange(clause, listed.deed, seen),
                     _turns_others(clause, deed, switches, seen),
                     _miscounts(listed, seen),
+                    listed.deed == "remove" and mislabels.empties(said, seen.tables),
                     _spares(said, listed, seen),
                     mislabels.goes_other_way(said, seen.ups, seen.downs),
                     _lacks_somebody(clause, seen),
-                    _told_nobody(clause, seen),
+                    not seen.in_vain
+                    and mislabels.lacks_row(clause.words, seen.tables, seen.read_rows),
+                    "send" not in seen.kinds
+                    and inabilities.told_nobody(clause, seen.rows, seen.known.stems),
                     mislabels.names_strangers(said, seen.rows, seen.known.stems),
                 ]
             ):
@@ -452,12 +467,11 @@ _TELLS_OF = frozenset(["that", "about", "saying", "when", "where"])
 
 
 def _kind(one: Predicate) -> str:
-    if one.verb in _TOLD:
+    if one.verb in inabilities.SAID:
         return "send"
     return deed_forms().past.get(one.verb, ("", ""))[0]
 
 
-_TOLD = frozenset(["told", "let", "contacted"])
 _LEADS: Mapping[str, Sequence[str]] = {
     "send": ("to",),
     "remove": ("of", "for"),
@@ -502,7 +516,7 @@ def _of_tables(clause: Clause, deed: str, seen: _Seen) -> bool:
         return False
     ways = {"shrunk"} if deed == "remove" else {"grown", "other"} if verb in _SET else {"grown"}
     return any(
-        ways.isdisjoint(seen.changed.get(name, ()))
+        (ways - _ANOTHER.get(said[place - 1], set())).isdisjoint(seen.changed.get(name, ()))
         and (deed, singular(word)) not in seen.done  # of "remove_item_from_cart"
         and _ASIDE.isdisjoint(said[max(place - 2, start) : place])
         and said[place + 1 : place + 2] in _ENDS  # not of "the contact's number"
@@ -511,6 +525,7 @@ def _of_tables(clause: Clause, deed: str, seen: _Seen) -> bool:
     )
 
 
+_ANOTHER = {one: {"other"} for one in words("second another additional extra separate third")}
 _REMOVED = frozenset(["deleted", "removed", "erased"])
 _ADDED = frozenset(["added", "created"])
 _SET = frozenset(["set", "saved", "scheduled"])
@@ -560,6 +575,9 @@ class _Listed:
     def _done(self, clause: Clause, one: Predicate) -> str:
         """Return the kind of the deed that a predicate says was done; empty: none."""
         kind = _kind(one)
+        if one.verb in ("remind", "reminded") and "will" in one.group and not clause.is_tied:
+            kind, self.verb = "add", one.verb  # "I'll remind you": the reminder is set
+            return "" if one.negated else kind
         if not kind or one.negated or not one.group.isdisjoint(role("modal")) or clause.is_tied:
             return ""
         bare = not one.begin and one.at == len(one.group)
@@ -670,22 +688,10 @@ _WHERE = frozenset(
     words(
         "in on among of your the my contacts contact list address book phone phonebook directory"
         " saved listed stored there named called at all entries anywhere is are currently"
+        " near nearby around here you me"
     )
 )
 """Words behind somebody who is nowhere."""
-
-
-def _told_nobody(clause: Clause, seen: _Seen) -> bool:
-    """Tell whether a clause says that somebody was told something, and no call sent anything."""
-    return "send" not in seen.kinds and any(
-        one.verb in _TOLD | {"informed", "notified"}
-        and (one.is_first or ("been" in one.group and one.subject not in ("you", "i", "we")))
-        and (one.verb != "let" or "know" in clause.said)
-        and clause.words[one.at + 1 : one.at + 2] != ("you",)
-        and not one.negated
-        and one.group.isdisjoint(role("modal"))
-        for one in clause.predicates
-    )
 
 
 def _odd_values(sentence: str, seen: _Seen) -> list[tuple[str, str]]:
@@ -698,7 +704,7 @@ def _odd_values(sentence: str, seen: _Seen) -> list[tuple[str, str]]:
         kind = str(value.dimension) if isinstance(value, Quantity) else kind
         kind = "code" if isinstance(value, str) else kind
         kind = "phone" if value is None and _digits(written) >= _PHONE else kind
-        found += [(kind, written)] if kind in seen.acted else []
+        found += [(kind, written.rstrip("."))] if kind in seen.acted else []
     return found
 
 
@@ -710,6 +716,7 @@ def _tells_number(clause: Clause, sentence: str, seen: _Seen) -> bool:
     """Tell whether "its number is" one that nothing tells, where a call has written another."""
     said, group = clause.words, role("negation", "modal")
     its = any(one in _ITS and "number" in said[at + 1 : at + 4] for at, one in enumerate(said))
+    its = its or ("number" in said and not {"now", "new"}.isdisjoint(said))
     if not its or "phone" not in seen.acted or not clause.said.isdisjoint(group):
         return False
     return any(kind == "phone" for kind, _ in _odd_values(sentence, seen))
@@ -812,7 +819,12 @@ def _replied(clause: Clause, seen: _Seen) -> bool:
     return not seen.has_news and any(
         (one.verb in _REPLIED or _has_read(one) or clause.words[one.at : one.at + 2] == _BACK)
         and stem(one.verb) not in seen.known.stems
-        and (one.subject in seen.rows or one.subject in _THEY or "your" in clause.words[: one.at])
+        and (
+            one.subject in seen.rows
+            or one.subject in _THEY
+            or "your" in clause.words[: one.at]
+            or (not one.begin and clause.lead == "and" and "has" in one.group)
+        )
         and not (seen.has_text and one.subject in seen.rows and not seen.is_touched(one.subject))
         and not one.negated
         and _TIES.isdisjoint(clause.words[: one.begin])

@@ -8,12 +8,12 @@ without an id, may be right. Or it says how the world is, and no call has shown 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from collections.abc import Set as AbstractSet
 from itertools import pairwise
 
 from seal.core.clauses import VALUE, Clause
-from seal.core.facts import stem
+from seal.core.facts import plain_stems, stem
 from seal.core.text import deed_forms, deeds_of, role, singular, word_list, words
 
 
@@ -48,7 +48,7 @@ def denies_tool(clause: Clause, tools: Iterable[str]) -> bool:
 
 
 def invents_reason(
-    clause: Clause, known: AbstractSet[str], has_looked: bool, has_found: bool
+    clause: Clause, known: AbstractSet[str], has_looked: bool, has_found: bool, has_failed: bool
 ) -> bool:
     """Tell whether a clause of a refusal says how the world is, and nothing shows it.
 
@@ -59,18 +59,23 @@ def invents_reason(
         known: Stems of the words that request and results tell.
         has_looked: Whether a call told something, or that there is nothing.
         has_found: Whether a call gave rows.
+        has_failed: Whether a call failed.
     """
     for one in clause.predicates:
         group, behind = one.group, clause.words[one.at + 1 : one.at + 2]
         if one.is_first and one.verb == "found" and not has_found and not one.negated:
             return clause.said.isdisjoint(role("negation"))
+        if one.subject in role("tool") and one.verb in role("state") and not one.negated:
+            return not has_failed and not one.group & role("modal")  # "the service is down"
         own = one.subject in _NOT_OF_WORLD or "my" in clause.words[: one.begin]
         if not one.subject or own or group & role("modal"):
             continue
         has = bool(group & {"have", "has", "had"})
         is_new = stem(one.verb) not in known
-        if one.negated:
+        if one.negated or "no" in clause.words[: one.begin]:  # "no text has gone out"
             none = has and "no" in group and one.verb not in role("means", "lack", "mental")
+            if none and one.subject == "you" and is_new and stem(one.verb) not in plain_stems():
+                return True  # "you have no signal"
             if (none or (one.verb in ("in", "among") and behind == ("your",))) and not has_looked:
                 return True
             continue
@@ -109,14 +114,15 @@ def _unable(clause: Clause) -> set[str | None]:
 
 def _is_of(said: AbstractSet[str], tool: str, things: AbstractSet[str]) -> bool:
     """Tell whether words name a tool: its thing, what it does with it, and nothing else."""
-    named = {singular(word) for word in said if _verb_of(word) is None}
+    verbs = {word: verb for word in said if (verb := _verb_of(word)) is not None}
+    named = {singular(word) for word in said if word not in verbs or singular(word) in things}
     if not named or not named <= things:
         return False
-    verbs = {verb for word in said if (verb := _verb_of(word)) is not None}
     own = words(tool)
     kinds = {deed_forms().base.get(word, "") for word in own[:1]} - {""}
     return all(
-        stem(verb) in map(stem, own) or deed_forms().base.get(verb) in kinds for verb in verbs
+        stem(verb) in map(stem, own) or deed_forms().base.get(verb) in kinds
+        for verb in verbs.values()
     )
 
 
@@ -203,3 +209,31 @@ _NO_CALL = ((), ("it",), ("off",), ("for",), ("out",), ("in",), ("upon",))
 _MAILED = ("emailed", "mailed")
 _TEXTS = frozenset(["sms", "text", "phone"])
 """Words of tools that send no mail, however they are named else."""
+
+
+def told_nobody(clause: Clause, rows: Container[str], known: AbstractSet[str]) -> bool:
+    """Tell whether a clause says that somebody was told something, where no call sent anything.
+
+    Args:
+        clause: Of a statement.
+        rows: Words of names, and of what somebody is.
+        known: Stems of the words that request, calls and results tell.
+    """
+    for one in clause.predicates:
+        if one.negated or not one.group.isdisjoint(role("modal")):
+            continue
+        behind = clause.words[one.at + 1 : one.at + 2]
+        if one.verb == "knows":  # "Ann knows that", "he knows now"
+            named = one.subject in rows or stem(one.subject) in known - plain_stems()
+            return named and bool({*behind, *one.group} & _KNOWN) and "only" not in clause.said
+        tells = one.verb in SAID | {"informed", "notified"}
+        tells = tells and (one.verb != "let" or "know" in clause.said) and behind != ("you",)
+        passive = "been" in one.group and one.subject not in ("you", "i", "we")
+        if tells and (one.is_first or passive):
+            return True
+    return False
+
+
+SAID = frozenset(["told", "let", "contacted"])
+_KNOWN = frozenset(words("that about now already"))
+"""What stands beside "knows" where somebody is said to have been told."""

@@ -11,13 +11,13 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from decimal import Decimal
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 from seal.core.cells import misquotes
-from seal.core.facts import plain_stems, same_phone, stem
+from seal.core.facts import Record, plain_stems, same_phone, stem
 from seal.core.quantities import Quantity, Time, read
-from seal.core.statements import is_same
+from seal.core.statements import is_cut, is_same
 from seal.core.telling import PHONE
 from seal.core.text import deed_forms, role, singular, word_list, words
 
@@ -225,6 +225,58 @@ _VERBATIM = re.compile(
 )
 
 
+def retitled(text: str, held: Iterable[str], told: Sequence[str]) -> bool:
+    """Tell whether words quote a text that a call wrote with a word of which nothing tells.
+
+    Args:
+        text: A sentence.
+        held: Texts in the arguments of calls with an effect.
+        told: The words of what the user and results told, in order.
+    """
+    texts = [{*words(one)} for one in held]
+    for found in _TITLE.finditer(text) if texts else ():
+        said = words(found[1])
+        near = [one for one in texts if len(said) > 1 and 2 * len(one & {*said}) >= len(said)]
+        if near and not any(_joined(said) in each for each in told):
+            own = {word for word in said if stem(word) not in plain_stems()}
+            if all(own - one for one in near):
+                return True
+    return False
+
+
+_TITLE = re.compile(
+    r"(?<!\w)[\"'\u201c\u2018]([^\"'\u201c\u201d\u2019\n]{3,80})[\"'\u201d\u2019](?!\w)"
+)
+
+
+def misrated(text: str, known: Record) -> bool:
+    """Tell whether words give a rate of two currencies upside down: "a euro is 1.19 pounds".
+
+    Args:
+        text: A sentence.
+        known: What request, results and gold tell.
+    """
+    whole = read(text)
+    for other in whole.quantities:
+        found = _ONE_IS.search(whole.plain, max(other.start - _NEAR_ONE, 0), other.start)
+        one = read(f"1 {found[1]}").quantities[:1] if found and other.unit else []
+        if not one or one[0].unit in (None, other.unit):
+            continue
+        pairs = product(known.amounts_of(str(one[0].unit)), known.amounts_of(str(other.unit)))
+        rates = [b.number / a.number for a, b in pairs if a.number and b.number]
+        told = other.number
+        if any(is_cut(told, 1 / r) for r in rates) and not any(is_cut(told, r) for r in rates):
+            return True
+    return False
+
+
+_NEAR_ONE = 40
+_ONE_IS = re.compile(
+    r"\b(?:an?|one|1|each|every) (?:[a-z]+ )??([a-z]+) "
+    r"(?:=|is|equals|buys|gets|gives|makes|costs)(?: (?:worth|you|about|roughly)){0,2} [^\w\s]?$"
+)
+
+
 def is_another(text: str, known: AbstractSet[str], there: Container[str]) -> bool:
     """Tell whether words say what somebody is, "your sister", "as a friend", and nothing tells it.
 
@@ -346,3 +398,42 @@ def names_strangers(text: str, rows: Container[str], known: AbstractSet[str]) ->
 
 
 _CAPITAL = re.compile(r"\b[A-Z][^\W\d_]{2,}")
+
+
+def empties(text: str, tables: Mapping[str, Sequence[Row]]) -> bool:
+    """Tell whether words say that a table is empty now that has rows: "all reminders are deleted".
+
+    Args:
+        text: A clause that says that something was removed.
+        tables: Of the world, as they are.
+    """
+    found = _ALL_OF.search(text.lower())
+    return found is not None and any(
+        rows for name, rows in tables.items() if singular(name) == singular(found[1])
+    )
+
+
+_ALL_OF = re.compile(
+    r"\b(?:all|every)(?: of)? (?:your |the |my )?(\w+)(?=$| (?:are|is|have|has|were|was|now)\b)"
+)
+"""Says that a deed was done to each row of a table."""
+
+
+def lacks_row(said: Sequence[str], tables: Iterable[str], rows: Sequence[AbstractSet[str]]) -> bool:
+    """Tell whether words say that there is no row about what a row is: "no reminder about rent".
+
+    Args:
+        said: The words of a clause.
+        tables: Names of the world's tables.
+        rows: The stems of the words in each row of a result.
+    """
+    named, small = {*map(singular, tables)}, word_list("english_small")
+    for at, (before, word) in enumerate(pairwise(said), 1):
+        denies = before == "no" or (before in ("any", "a") and role("negation") & {*said[:at]})
+        if denies and singular(word) in named and said[at + 1 : at + 2] in _OF_WHAT:
+            own = {stem(one) for one in said[at + 2 :] if one not in small}
+            return bool(own - plain_stems()) and any(own <= row for row in rows)
+    return False
+
+
+_OF_WHAT = tuple((word,) for word in words("about on for from called named to"))

@@ -53,7 +53,8 @@ class Switches:
             of = named or (self.last if said & MEANT else [])
             self.was |= dict.fromkeys(of, ((was[1] or was[2]) in _ON, clause))
         if _AS_IT_WAS.search(text) and not said & role("modal") - {"did"}:
-            self.same |= dict.fromkeys(named or (self.last if said & MEANT else []), clause)
+            of = self.last if said & {*MEANT, "they"} else []
+            self.same |= dict.fromkeys(named or of, clause)
         ends = (
             _IS_ON.search(text)
             or _LEFT_ON.search(text)
@@ -77,6 +78,7 @@ class Switches:
         elif (
             ends is None
             and deed == "switch"
+            and not _AS_IT_WAS.search(text)
             and self.last
             and self.way is not None
             and clause.lead in ("and", ",")
@@ -84,7 +86,7 @@ class Switches:
         ):
             self.of |= dict.fromkeys(named, (self.way, clause))  # "turned off wifi and cellular"
             self.open = named  # "turned low battery mode off, and wifi and cellular on"
-        self.last = named or self.last
+        self.last = [*names] if _ALL_OF.search(text) else named or self.last
 
     def false(
         self, now: Mapping[Name, bool], begun: Mapping[Name, bool], failed: AbstractSet[str]
@@ -114,8 +116,9 @@ _SUBJECT = re.compile(r"\b(?:i|we)\b")
 _WAYS = r"(on|off|(?:en|dis)abled|(?:de)?activated)"
 _LATER = r"(?=$| (?:again|now|already|too|afterwards|after|for|first|as|right|because|so)\b)"
 _IS_ON = re.compile(
-    rf"\b(?:is|are|stays?|remains?)(?: (?:still|now|currently|already|back|again|both|all))* "
-    rf"{_WAYS}{_LATER}()"
+    r"\b(?:is|are|stay(?:s|ed)?|remain(?:s|ed)?)"
+    r"(?: (?:still|now|currently|already|back|again|both|all))* "
+    rf"(?:(?:turned|switched) )?{_WAYS}{_LATER}()"
 )
 _STAYS_IN = re.compile(r"\b(?:is|are|stays?|remains?)(?: (?:still|now|currently))? in (?:the )?")
 _LEFT_ON = re.compile(
@@ -125,6 +128,7 @@ _AS_IT_WAS = re.compile(
     r"\bas (?:it|they) (?:was|were|is|are)\b|\b(?:un(?:touched|changed)|alone)\b"
     r"|\bnot (?:touch(?:ed)?|change[d]?|alter(?:ed)?)\b"
 )
+_ALL_OF = re.compile(r"\b(?:all|any)(?: of)? (?:your |the )?settings\b(?! else)")
 _WAS_ON = re.compile(
     rf"\bwas (?:already {_WAYS}"
     rf"|{_WAYS} (?:already|all along|all the time|from the (?:start|beginning))\b)"

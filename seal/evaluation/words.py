@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from functools import cache
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -169,12 +169,13 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
     """
     known = goal.chat.once(known_to, goal)
     tools = goal.chat.once(_asked_of, goal).tools
+    offered = {word for tool in goal.goal.offered or () for word in words(tool)}
     done = {
         stem(form)
         for form, kind in deed_forms().base.items()
-        if any(kind in deed_forms().tools.get(word, ()) for word in tools)
+        if any(kind in deed_forms().tools.get(word, ()) for word in tools | offered)
     }
-    done |= {stem(word) for tool in goal.goal.offered or () for word in words(tool)}
+    done |= {stem(word) for word in offered | role("finish")}
     usual = plain_stems() | {*map(stem, tools)} | role("mental", "finish")
     asked_for = None if slots_for(goal.goal) else _asked_or_done(goal)
     stems = with_meanings(known.stems)
@@ -220,7 +221,8 @@ def told_otherwise(goal: GoalChat) -> str:
 def _otherwise(text: str, goal: GoalChat) -> str:
     known = goal.chat.once(known_to, goal)
     whole = read(text)
-    odd = [
+    odd = [] if known.today is None else [*_written(whole.plain, known.today)]
+    odd += [
         (one.start, one.end, one.value if isinstance(one.value, Day) else name)
         for one in known.odd(whole, names=True)
         if isinstance(one.value, Day) or (name := whole.plain[one.start : one.end]) in WEEKDAYS
@@ -241,6 +243,18 @@ def _otherwise(text: str, goal: GoalChat) -> str:
     return ""
 
 
+def _written(plain: str, today: date) -> Iterator[tuple[int, int, Any]]:
+    """Yield where a text says on which day something was written, and the day."""
+    for found in _WROTE.finditer(plain):
+        day = today - timedelta(found[1] in ("yesterday", "last night"))
+        yield found.start(1), found.end(1), Day(day.year, day.month, day.day)
+
+
+_WROTE = re.compile(
+    r"\b(?:wrote|sent|texted|said|asked|messaged|came|arrived|received)\b(?: \w+){0,3}"
+    r" (this (?:morning|afternoon|evening)|today|yesterday|last night)\b"
+)
+"""When something known is said to have been written."""
 _MOST = 20
 """Days that no result tells of which it is looked whether one tells them otherwise, at most."""
 

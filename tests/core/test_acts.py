@@ -125,6 +125,7 @@ def test_a_deed_is_told_with_its_kind_so_that_calls_can_bear_it_out() -> None:
         ("refuses", "Sorry, something went wrong."),
         ("refuses", "I couldn\u2019t reach the server."),
         ("refuses", "Hold on, I cannot do that."),
+        ("refuses", "I can only change what I can look up. Your reminder is untouched."),
         ("announces", "One moment please."),
         ("announces", "Sure! Let me check that for you."),
         ("announces", "I\u2019m setting the reminder now\u2026"),

@@ -176,3 +176,19 @@ def test_a_country_is_known_by_its_adjective_and_by_its_code(
     told: str, text: str, odd: list[str]
 ) -> None:
     assert Record([told]).unexplained(text, names=True) == odd
+
+
+@every_case(
+    ("text", "odd"),
+    [
+        ("It comes at 7.30 pm instead of 6.", []),
+        ("It comes at 7.30 pm instead of 4.", ["4"]),
+        ("It comes at 7.30 pm to 6 people.", ["6"]),
+        ("The high is 92.3 °F, the low 62.6.", []),
+        ("The high is 92.3 °F, the low 60.2.", ["60.2"]),
+    ],
+)
+def test_hours_and_degrees_may_leave_their_unit_to_the_value_beside_them(
+    text: str, odd: list[str]
+) -> None:
+    assert Record(["from 18:00 to 19:30", "33.5", "17.0"]).unexplained(text) == odd

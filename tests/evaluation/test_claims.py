@@ -89,6 +89,11 @@ def check(answer: str, wrong: str, *calls: Any, **asked: str) -> None:
         ("Wifi is not on.", ""),
         ("To save power I turned low battery mode on and wifi off.", "To save power"),
         ("To save power I turned off low battery mode and wifi.", ""),
+        ("Wifi is switched off now.", ""),
+        ("Low battery mode is turned on.", "Low battery mode is turned on"),
+        ("Wifi stayed on.", "Wifi stayed on"),
+        ("I turned wifi off and left low battery mode alone.", ""),
+        ("I left all your settings as they were.", "as they were"),
         ("I couldn't turn off wifi.", "I couldn't turn off wifi"),
         ("Turning off wifi failed.", "Turning off wifi failed"),
         ("Wifi could not be switched off.", "Wifi could not be switched off"),
@@ -401,3 +406,47 @@ def test_nothing_goes_along_with_what_was_removed(answer: str, wrong: str) -> No
 def test_what_is_sent_word_for_word_was_told_so(sent: str, answer: str, wrong: str) -> None:
     call = ("send_message", {"phone": ANN["phone"], "text": sent}, None, {"messages": [SENT]})
     check(answer, wrong, FOUND, call)
+
+
+@every_case(
+    ("answer", "wrong"),
+    [
+        ("I'll remind you at 18:30 to pay.", ""),
+        ("I'll remind you on Tuesday, 18 November, at 6 am.", "at 6 am"),
+        ("Your reminder is set for Tuesday, 18 November, at 6 am.", "at 6 am"),
+        ("You have another reminder now.", ""),
+        ("I set another reminder for 18:30.", ""),
+    ],
+)
+def test_a_reminder_comes_when_it_is_set_for(answer: str, wrong: str) -> None:
+    check(answer, wrong, REMINDED, asked="Remind me at 18:30 to pay")
+
+
+@every_case(
+    ("answer", "wrong"),
+    [
+        ("I set a second reminder.", "I set a second reminder"),
+        ("I set the reminder to 20:30.", ""),
+    ],
+)
+def test_what_was_changed_is_no_second_one(answer: str, wrong: str) -> None:
+    later = {"reminders": [{**DUE, "at": 1763497800}]}
+    call = ("modify_reminder", {"id": "r-9", "at": 1763497800}, None, later)
+    check(answer, wrong, call, asked="Move my reminder to 20:30")
+
+
+@every_case(
+    ("answer", "wrong"),
+    [
+        ("Ann has your message and has already thanked you.", "has already thanked you"),
+        ("There is no Ann Lee near you.", "There is no Ann Lee near you"),
+    ],
+)
+def test_nobody_thanks_or_is_missing_unseen(answer: str, wrong: str) -> None:
+    check(answer, wrong, FOUND, TEXTED)
+
+
+def test_the_new_number_is_the_one_that_was_written() -> None:
+    asked = "Ann's number is +13035550109 now"
+    check("Ann's number is now +13035550109.", "", MOVED, asked=asked)
+    check("Ann's number is now +13035550190.", "Ann's number", MOVED, asked=asked)

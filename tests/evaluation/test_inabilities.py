@@ -6,9 +6,10 @@ import pytest
 from looped import every_case
 
 from seal.core.clauses import sentences_of
-from seal.evaluation.inabilities import denies_tool, invents_reason
+from seal.evaluation.inabilities import denies_tool, invents_reason, told_nobody
 
 TOOLS = ["calculate_lat_lon_distance", "add_reminder", "modify_contact", "search_contacts"]
+TOOLS += ["send_message_with_phone_number"]
 
 
 def denied(text: str) -> bool:
@@ -31,6 +32,8 @@ def denied(text: str) -> bool:
         "Sorry, I cannot edit contacts.",
         "I'm not able to edit contacts here.",
         "I can't add any reminders.",
+        "I can't send messages.",
+        "I have no tool for sending text messages.",
     ],
 )
 def test_an_offered_tool_cannot_be_lacked(text: str) -> None:
@@ -78,6 +81,10 @@ def test_other_refusals_may_be_right(text: str) -> None:
         ("The coordinates you shared are those of the bridge.", False),
         ("My set of tools has no clock.", False),
         ("The message has not been sent.", False),
+        ("No text has gone out.", False),
+        ("You have no signal.", True),
+        ("The weather service is down.", True),
+        ("The coordinates are invalid.", True),
     ],
 )
 def test_a_refusal_tells_nothing_of_the_world_that_no_call_has_shown(
@@ -87,6 +94,30 @@ def test_a_refusal_tells_nothing_of_the_world_that_no_call_has_shown(
         clause
         for sentence in sentences_of(text)
         for clause in sentence.clauses
-        if invents_reason(clause, set(), False, False)
+        if invents_reason(clause, set(), False, False, False)
     ]
     assert bool(found) is invented
+
+
+@every_case(
+    ("text", "invented"),
+    [
+        ("Ann knows now that you are late.", True),
+        ("Your landlord already knows about the boiler.", True),
+        ("I told Ann.", True),
+        ("Ann has been informed.", True),
+        ("Only Ann knows that.", False),
+        ("Nobody knows that.", False),
+        ("I told you so.", False),
+        ("Ann does not know about it.", False),
+    ],
+)
+def test_who_was_sent_nothing_knows_nothing(text: str, invented: bool) -> None:
+    (sentence,) = sentences_of(text)
+    rows, known = {"ann": {"p-1"}}, {"landl"}
+    assert any(told_nobody(one, rows, known) for one in sentence.clauses) is invented
+
+
+def test_a_service_may_be_down_where_a_call_failed() -> None:
+    (clause,) = sentences_of("The weather service is down.")[0].clauses
+    assert not invents_reason(clause, set(), True, False, True)

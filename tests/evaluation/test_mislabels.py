@@ -5,8 +5,18 @@ from __future__ import annotations
 from datetime import datetime
 
 from looped import every_case
+from quickly import quickly
 
-from seal.evaluation.mislabels import is_another, moved_otherwise, quoted_otherwise
+from seal.core.facts import Record
+from seal.evaluation.mislabels import (
+    empties,
+    is_another,
+    lacks_row,
+    misrated,
+    moved_otherwise,
+    quoted_otherwise,
+    retitled,
+)
 
 SIX, HALF_PAST_SEVEN = datetime(2025, 11, 18, 18), datetime(2025, 11, 18, 19, 30)
 
@@ -49,3 +59,73 @@ def test_somebody_is_what_the_chat_tells() -> None:
     assert not is_another("I told your sister.", {"broth"}, {})
     assert not is_another("You have no number of your dentist.", {"broth"}, {"dentist": 1})
     assert is_another("Saved, as a friend.", {"store"}, {"friend": 1})
+
+
+def test_who_speaks_in_a_sent_text_may_be_named() -> None:
+    sent = ["I can come Thursday between 8 and 10"]
+    assert not quoted_otherwise("Dad knows that Gus is available Thursday from 8 to 10.", sent)
+    assert quoted_otherwise("Dad knows that Gus will come Friday between 8 and 10.", sent)
+    assert quoted_otherwise("Dad knows that Gus is asleep.", sent)
+
+
+@every_case(
+    ("text", "wrong"),
+    [
+        ("I set 'Train to Porto' for Thursday.", False),
+        ("I set 'Train to Lisbon' for Thursday.", True),
+        ("She wrote 'the bus to Lisbon is late'.", False),
+        ("I set 'Lisbon'.", False),
+    ],
+)
+def test_what_was_written_is_quoted_as_it_is(text: str, wrong: bool) -> None:
+    told = [" the bus to lisbon is late "]
+    assert retitled(text, ["Train to Porto"], told) is wrong
+    assert not retitled(text, [], told)
+
+
+@every_case(
+    ("text", "wrong"),
+    [
+        ("640 pounds are 760 euros, so a pound is worth 1.19 euros.", False),
+        ("640 pounds are 760 euros, so one euro = 0.84 pounds.", False),
+        ("640 pounds are 760 euros, so a euro is worth 1.19 pounds.", True),
+        ("One British pound buys you about 0.84 euros.", True),
+        ("A euro is worth 1.5 pounds.", False),
+        ("A euro is worth 160 yen.", False),
+    ],
+)
+def test_a_rate_of_two_currencies_has_its_direction(text: str, wrong: bool) -> None:
+    assert misrated(text, Record(["640 GBP", "760 EUR"])) is wrong
+
+
+def test_a_table_with_rows_is_not_empty() -> None:
+    full, empty = {"reminders": [{"text": "Pay"}]}, {"reminders": []}
+    assert empties("All your reminders are deleted", full)
+    assert empties("I deleted all of the reminders", full)
+    assert not empties("All your reminders are deleted", empty)
+    assert not empties("I deleted all overdue reminders", full)
+    assert not empties("I deleted all reminders that were due", full)
+
+
+@every_case(
+    ("text", "wrong"),
+    [
+        ("there is no reminder about the landlord", True),
+        ("i did not find any reminder about calling the landlord", True),
+        ("there is no reminder about the dentist", False),
+        ("there is no reminder for friday", False),
+        ("there is a reminder about the landlord", False),
+    ],
+)
+def test_a_row_that_was_found_is_not_missing(text: str, wrong: bool) -> None:
+    rows = [{"call", "the", "landl", "about", "boil"}]
+    assert lacks_row((*text.split(),), ["reminders", "contacts"], rows) is wrong
+
+
+def test_no_text_takes_long_to_hold_against_rows() -> None:
+    for piece in ("'a b' ", "all reminders ", "a euro is worth 1 pound ", "no reminder about "):
+        text = piece * (50_000 // len(piece))
+        quickly(lambda text=text: retitled(text, ["a b c"], [" a "]))
+        quickly(lambda text=text: empties(text, {"reminders": [{}]}))
+        quickly(lambda text=text: misrated(text, Record(["640 GBP", "760 EUR"])))
+        quickly(lambda text=text: lacks_row((*text.split(),), ["reminders"], [{"x"}]))
