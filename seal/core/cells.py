@@ -9,15 +9,16 @@ is another deed. Of what is unknown here words do not tell (`reworded`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache
 from typing import Any, NamedTuple
 
 from seal.core.facts import Record, plain_stems, stem
-from seal.core.quantities import Text, Time, normalise, read
+from seal.core.phones import PHONE_DIGITS, digits_in
+from seal.core.quantities import WEEKDAYS, Day, Text, Time, normalise, read
 from seal.core.slots import Slot
-from seal.core.statements import is_same
+from seal.core.statements import MOMENTS, is_same
 from seal.core.telling import CAPITAL, DENIAL, find, is_kin
 from seal.core.text import role, shipped_text, word_list, words
 from seal.core.values import alike
@@ -223,3 +224,19 @@ _PRONOUN = re.compile(
 )
 _ENDING = 2
 """Letters of what is left of a word, as of "I'll" and "Bo's", at most."""
+
+
+def kinds_of(value: Any) -> Iterator[str]:
+    """Yield the kinds of values that a cell or argument holds: moment, code, phone, a dimension."""
+    if isinstance(value, (int, float)) and MOMENTS[0] <= value <= MOMENTS[1]:
+        yield "moment"
+    elif isinstance(value, str):
+        whole = read(value)
+        yield from (one.dimension for one in whole.quantities if one.dimension)
+        told = (token.value for token in whole.tokens)
+        for one in told:
+            if isinstance(one, (Day, Time)) or one in WEEKDAYS:
+                yield "moment"
+            elif isinstance(one, str) and digits_in(one):
+                yield "code"
+        yield from ["phone"] * (digits_in(value) >= PHONE_DIGITS)

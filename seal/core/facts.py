@@ -24,6 +24,7 @@ from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seal.core.conditions import AGENT, party
+from seal.core.phones import BARE_PHONE, COUNTRY, Phones, addresses_at, phone_of, phones_at
 from seal.core.quantities import (
     MONTHS,
     WEEKDAYS,
@@ -82,7 +83,7 @@ class Record:
         self._sizes: dict[str, int] = {}
         """Rows of tables, by name."""
         self._numbers: dict[Decimal, set[str | None]] = {}
-        self._phones = _Phones(set(), set())
+        self._phones = Phones(set(), set())
         self._local_phones: set[str] = set()
         self._addresses: set[str] = set()
         self._quantities: dict[str | None, list[Quantity]] = {}
@@ -116,9 +117,9 @@ class Record:
         named = (one for word in told for by in (countries(), places()) for one in by.get(word, ()))
         self.stems |= {*map(stem, told), *map(stem, named)}
         text = read(said)
-        for phone, *_ in _phones_at(text.plain):
+        for phone, *_ in phones_at(text.plain):
             self._learn_phone(phone)
-        self._addresses |= {address for address, *_ in _addresses_at(text.plain)}
+        self._addresses |= {address for address, *_ in addresses_at(text.plain)}
         for one in text.quantities:
             if not bare and one.unit is None and self._numbers.get(one.number, set()) - {None}:
                 continue
@@ -200,8 +201,8 @@ class Record:
         return {day for hour in hours for day in self._timed.get((hour, time.minute), ())}
 
     def _learn_phone(self, written: str) -> None:
-        whole, local = _phone(written)
-        codes = {p[:size] for p in whole for size in (1, 2, 3) if _COUNTRY.fullmatch(p[:size])}
+        whole, local = phone_of(written)
+        codes = {p[:size] for p in whole for size in (1, 2, 3) if COUNTRY.fullmatch(p[:size])}
         self._words |= codes | {f"+{one}" for one in codes}
         self.stems |= {stem(one) for code in codes for one in countries().get(code, ())}
         self._phones.whole.update(whole)
@@ -209,7 +210,7 @@ class Record:
 
     def _knows_phone(self, written: str) -> bool:
         """Tell whether a phone number was told; either may lack its country's code."""
-        whole, local = _phone(written)
+        whole, local = phone_of(written)
         told = [self._local_phones] if whole else [self._local_phones, self._phones.local]
         return bool(whole & self._phones.whole) or any(local & numbers for numbers in told)
 
@@ -299,16 +300,16 @@ class Record:
     def _odd_in(self, whole: Text, names: bool, reckon: bool) -> Iterator[_Said]:
         plain = whole.plain
         taken = {place for m in _LINE_NUMBER.finditer(plain) for place in range(*m.span())}
-        for address, start, end in _addresses_at(plain):
+        for address, start, end in addresses_at(plain):
             taken |= {*range(start, end)}
             if not self._knows_address(address):
                 yield _Said(start, end, None)
-        for phone, start, end in _phones_at(plain):
+        for phone, start, end in phones_at(plain):
             is_new = start not in taken
             taken |= {*range(start, end)}
             if is_new and not self._knows_phone(phone):
                 yield _Said(start, end, None)
-        for match in _BARE_PHONE.finditer(plain):
+        for match in BARE_PHONE.finditer(plain):
             taken |= {*range(*match.span())} if self._knows_phone(match[0]) else set()
         for known in self._quantities.values():
             known.sort(key=attrgetter("amount"))
@@ -758,81 +759,13 @@ _NOT_NOW = frozenset(["ll", "t"])
 _CLAIM = frozenset(["i", "we", "been", "was", "were", "has", "have", "now"])
 """What stands before the past form of a verb that claims a deed."""
 
-# -- Phone numbers, addresses and names.
+# -- Names.
 
-_PHONE = re.compile(
-    r"(?<![\w+.:/-])(?:\+|00|\()\d[\d().-]{0,4}(?:[ .()-]{0,2}\d{1,5}){1,6}(?!\w|:\d)"
-    r"|(?<![\w+.:/-])(?:1[ .-]?)?(?:\d{3}[ .-]|\(\d{3}\)[ .-]?)\d{3}[ .-]?\d{4}(?!\w|:\d)"
-    r"|(?<![\w+.:/-])0(?!\d-\d\d-\d{4})\d{1,4}(?:[ -]\d{2,4}){2,4}(?!\w|:\d)"
-)
-"""A phone number as people write it: with a country's code, with gaps as in North America, or with
-the zero that is dialled at home."""
-_BARE_PHONE = re.compile(r"(?<![\w+.:/-])\d{1,5}(?:[ .-]\d{1,5}){1,6}(?!\w|:\d)")
-"""One without code and zero, however it is grouped, which may be numbers as well."""
-_PHONE_DIGITS = range(7, 16)
-"""Digits of a phone number; E.164 allows 15, its country's code among them."""
-_COUNTRY = re.compile(
-    r"1|7|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]"
-    r"|2[1-689]\d|3[578]\d|42\d|50\d|59\d|6[7-9]\d|8[05789]\d|9[679]\d"
-)
-"""Country calling codes. Source: ITU-T E.164, list of assigned codes."""
-_ADDRESS = re.compile(
-    r"(?<!\w)(?:https?://|www\.)[\w.-]+/[^\s\"'<>()\[\]{}|\\^`]+|(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.-]+"
-)
-"""An address of mail, or of the web that is more than a host."""
 _INNER = re.compile(r"[A-Z][a-z]+")
 """The words of which a name is written as one."""
 _CALENDAR = frozenset([*MONTHS, *(f"{day}s" for day in WEEKDAYS), *(day[:3] for day in WEEKDAYS)])
 """Capitalised words that are no names, and days in other forms."""
 _RELATIVE_DAYS = frozenset([*WEEKDAYS, "tomorrow", "tonight", "yesterday"])
-
-
-def _phones_at(text: str) -> Iterator[tuple[str, int, int]]:
-    """Yield the phone numbers of a text, with their places."""
-    for match in _PHONE.finditer(text):
-        is_whole = match[0].count("(") == match[0].count(")")
-        written = match[0] if is_whole else match[0].removeprefix("(")
-        is_whole = is_whole or "(" not in written
-        if is_whole and sum(map(str.isdigit, written)) in _PHONE_DIGITS:
-            yield written, match.end() - len(written), match.end()
-
-
-class _Phones(NamedTuple):
-    """Phone numbers by their digits."""
-
-    whole: set[str]
-    """With their country's codes."""
-    local: set[str]
-    """Without, as far as the codes are known; nor the zero that is dialled at home."""
-
-
-def _phone(written: str) -> _Phones:
-    """Return a phone number, without what is dialled before its code, and "(0)" after it."""
-    digits = re.sub(r"\D", "", re.sub(r"(?<=\d)\s*\(0\)", "", written))
-    if len(digits) not in _PHONE_DIGITS:
-        return _Phones(set(), set())
-    is_whole = digits.startswith("00") or written.lstrip(" (").startswith("+")
-    digits = digits.removeprefix("00")
-    if not is_whole and not (len(digits) == 11 and digits[0] == "1"):  # of North America
-        return _Phones(set(), {digits.removeprefix("0")})
-    local = {digits[n:].removeprefix("0") for n in (1, 2, 3) if _COUNTRY.fullmatch(digits[:n])}
-    return _Phones({digits}, {one for one in local if len(one) >= _PHONE_DIGITS.start})
-
-
-def same_phone(one: str, other: str) -> bool:
-    """Tell whether two phone numbers are one; either may lack its country's code."""
-    (whole, local), (other_whole, other_local) = _phone(one), _phone(other)
-    if whole and other_whole:
-        return bool(whole & other_whole)
-    return bool(local & other_local)
-
-
-def _addresses_at(plain: str) -> Iterator[tuple[str, int, int]]:
-    """Yield the addresses of a text, with their places."""
-    for match in _ADDRESS.finditer(plain):
-        address = match[0].rstrip(".,;:!?*_-/")
-        bare = (address.partition("://")[2] or address).removeprefix("www.")
-        yield bare, match.start(), match.start() + len(address)
 
 
 def _has_digit(value: Value) -> bool:

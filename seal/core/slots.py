@@ -194,8 +194,9 @@ def _types(value: Any) -> Iterator[str]:
     if isinstance(value, (int, float)):
         yield "number"
         return
+    from seal.core.phones import is_phone
     from seal.core.quantities import WEEKDAYS, Day, read
-    from seal.core.statements import is_phone, only_quantity
+    from seal.core.statements import only_quantity
 
     whole = read(value)
     quantity = only_quantity(whole)

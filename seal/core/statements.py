@@ -32,6 +32,7 @@ from itertools import accumulate, pairwise, zip_longest
 from typing import Any, Literal, NamedTuple
 from zoneinfo import ZoneInfo
 
+from seal.core.phones import is_phone
 from seal.core.quantities import (
     MONTHS,
     Day,
@@ -52,7 +53,6 @@ Statement = Literal["stated", "doubtful", "absent"]
 _SYMBOLS = frozenset("%$€£¥₹")
 _BETWEEN = re.compile(r"(?<!\s)(?:,?\s+and\s+|\s*[,;]\s+|\s*&\s*)")
 """Between the values that a text lists."""
-_PHONE = re.compile(r"\+?(?:[\s().-]*\d){5,19}[\s().-]*")
 TRUTH = re.compile(
     r"\b(?:turn|switch|flip|toggle)\w*(?:[ '-]{1,9}\w+){0,3}? {1,9}(?:on|off)\b"
     r"(?! {1,9}(?:(?:the +)?\d|(?:mon|tues|wednes|thurs|fri|satur|sun)day))"
@@ -566,11 +566,6 @@ def _key(value: Value) -> str:
         figures = format(value or Decimal(0), "f")
         return "#" + (figures.rstrip("0").rstrip(".") if "." in figures else figures)
     return value if isinstance(value, str) else f"@{value}"
-
-
-def is_phone(value: str) -> bool:
-    """Tell whether a text is a phone number, or another with as many digits, as people part it."""
-    return _PHONE.fullmatch(value.strip()) is not None
 
 
 def spelled(value: str) -> str:

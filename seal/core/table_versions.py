@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from seal.core.errors import DataError, shortened
 from seal.core.files import AtomicFile, content_of
-from seal.core.values import canonical_json, is_same, json_bytes, json_value
+from seal.core.values import canonical_json, is_same, json_bytes, json_text, json_value
 
 # -- A version of a table: rows that nobody changes, and what it was asked before.
 
@@ -139,6 +139,11 @@ class Version(list[Plain]):
     def lacks(self, row: Row) -> bool:
         """Tell whether no row is written as this one."""
         return row not in self or all(not is_same(row, one) for one in self)
+
+    def unlike(self, other: Version) -> list[Row]:
+        """Return the rows, each once, as which none of another's is written."""
+        rows = {json_text(row): row for row in self.apart(other)}
+        return [row for row in rows.values() if other.lacks(row)]
 
     def differs_more(self, other: Version, most: int) -> bool:
         """Tell whether surely more rows than so many are not equal to any of the other's."""

@@ -23,7 +23,8 @@ from decimal import Decimal
 from operator import attrgetter
 from typing import Literal, NamedTuple
 
-from seal.core.facts import Record, same_phone
+from seal.core.facts import Record
+from seal.core.phones import same_phone
 from seal.core.quantities import (
     MONTHS,
     WEEKDAYS,

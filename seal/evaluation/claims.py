@@ -24,16 +24,16 @@ from decimal import Decimal
 from itertools import islice, product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from seal.core.cells import with_meanings
+from seal.core.cells import kinds_of, with_meanings
 from seal.core.clauses import Clause, Predicate, Sentence, sentences_of
 from seal.core.conditions import USER, tells_user
 from seal.core.facts import Record, plain_stems, stem
+from seal.core.phones import PHONE_DIGITS, digits_in
 from seal.core.quantities import WEEKDAYS, Day, Quantity, Time, read
-from seal.core.statements import MOMENTS, leaves
+from seal.core.statements import leaves
 from seal.core.table_versions import Version
 from seal.core.telling import PHONE
 from seal.core.text import deed_forms, deeds_of, role, singular, word_list, words
-from seal.core.values import json_text
 from seal.evaluation import inabilities, mislabels
 from seal.evaluation.switches import BEFORE, MEANT, Name, Switches
 from seal.evaluation.words import ON_OFF, known_to, rows_in, spoken
@@ -155,7 +155,7 @@ class _Seen:
                 *map(_key, held),
                 *(word for leaf in held for word in words(str(leaf))),
             }
-            self.acted |= {kind for leaf in held for kind in _kinds_of(leaf)}
+            self.acted |= {kind for leaf in held for kind in kinds_of(leaf)}
             self.has_news = False
             self.written += (one for one in held if isinstance(one, str) and " " in one)
             self.sent += (one for one in held if "send" in kinds and str(one).count(" ") > 1)
@@ -187,7 +187,7 @@ class _Seen:
             sizes = len(rows) - len(before)
             self.changed[name].add("grown" if sizes > 0 else "shrunk" if sizes else "other")
             now, then = Version.of(rows), Version.of(before)
-            fresh, gone = _new_in(now, then), _new_in(then, now)
+            fresh, gone = now.unlike(then), then.unlike(now)
             became = "add" if sizes > 0 else "remove" if sizes else "change"
             self.moved[name, became] += abs(sizes) or len(fresh)
             self.lost[name] += gone
@@ -303,12 +303,6 @@ def _named_rows(table: Version) -> tuple[_Named, ...]:
     return tuple(map(_named, table))
 
 
-def _new_in(table: Version, other: Version) -> list[Row]:
-    """Return the rows of a table, each once, as which none of another is written."""
-    rows = {json_text(row): row for row in table.apart(other)}
-    return [row for row in rows.values() if other.lacks(row)]
-
-
 def _keys_of(row: Row) -> set[str]:
     """Return the cells by which a row is known: its names, numbers, codes and addresses."""
     cells = [str(one) for one in row.values() if type(one) in (str, int, float)]
@@ -329,30 +323,6 @@ def _named_by(row: Row) -> Iterator[str]:
     for cell in names:
         yield from (word for word in words(cell) if len(word) >= _SHORT)
     yield from (cell for cell in cells if names and _IS.fullmatch(cell))
-
-
-def _kinds_of(value: Any) -> Iterator[str]:
-    """Yield the kinds of values that an argument holds."""
-    if isinstance(value, (int, float)) and MOMENTS[0] <= value <= MOMENTS[1]:
-        yield "moment"
-    elif isinstance(value, str):
-        whole = read(value)
-        yield from (one.dimension for one in whole.quantities if one.dimension)
-        told = (token.value for token in whole.tokens)
-        for one in told:
-            if isinstance(one, (Day, Time)) or one in WEEKDAYS:
-                yield "moment"
-            elif isinstance(one, str) and _digits(one):
-                yield "code"
-        yield from ["phone"] * (_digits(value) >= _PHONE)
-
-
-def _digits(text: str) -> int:
-    return sum(map(str.isdigit, text))
-
-
-_PHONE = 7
-"""Digits of a phone number, at least."""
 
 
 def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
@@ -703,7 +673,7 @@ def _odd_values(sentence: str, seen: _Seen) -> list[tuple[str, str]]:
         kind = "moment" if isinstance(value, (Day, Time)) or is_day else ""
         kind = str(value.dimension) if isinstance(value, Quantity) else kind
         kind = "code" if isinstance(value, str) else kind
-        kind = "phone" if value is None and _digits(written) >= _PHONE else kind
+        kind = "phone" if value is None and digits_in(written) >= PHONE_DIGITS else kind
         found += [(kind, written.rstrip("."))] if kind in seen.acted else []
     return found
 
@@ -771,7 +741,7 @@ def _denied(clause: Clause, sentence: Sentence, seen: _Seen) -> Iterator[str]:
     own -= deed_forms().base.keys() | deed_forms().past.keys() | _OBJECTS | _TRIES
     number = _key("".join(word for word in clause.words if word[0].isdigit()))
     own -= {word for word in own if word in seen.rows and seen.is_touched(word)}
-    if len(number) >= _PHONE and any(key.endswith(number) for key in seen.touched):
+    if len(number) >= PHONE_DIGITS and any(key.endswith(number) for key in seen.touched):
         own -= {word for word in own if word[0].isdigit()}
     if {*map(singular, own)} - {word for word in seen.lately if len(word) > _SHORT}:
         return

@@ -15,7 +15,8 @@ from itertools import pairwise, product
 from typing import Any
 
 from seal.core.cells import misquotes
-from seal.core.facts import Record, plain_stems, same_phone, stem
+from seal.core.facts import Record, plain_stems, stem
+from seal.core.phones import same_phone
 from seal.core.quantities import Quantity, Time, read
 from seal.core.statements import is_cut, is_same
 from seal.core.telling import PHONE
