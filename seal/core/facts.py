@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from functools import cache
@@ -359,8 +360,12 @@ class Record:
     def add_days_beside(self) -> None:
         """Take in the days before and after those that are told with their year."""
         for point in [*self._points]:
-            for day in (point.date() + timedelta(one) for one in (-1, 1)):
-                self._learn(Day(day.year, day.month, day.day))
+            for one in (-1, 1):
+                with suppress(OverflowError):  # of the first and the last day that there is
+                    day = point.date() + timedelta(one)
+                    self._learn(Day(day.year, day.month, day.day))
+        self._asked.clear()
+        self._odd.clear()
 
     def unsupported(self, whole: Text) -> Iterator[str]:
         """Yield the words of the values that a text says and nothing explains or may lead to.

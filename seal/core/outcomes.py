@@ -255,7 +255,12 @@ def may_pass(status: int, said: str = "", codes: str = "") -> bool:
     """Tell whether the same request may succeed after a status, by what the server said with it."""
     if status in (401, 402, 403, 404, 405):
         return False
-    return status in _RETRIED or status >= 500 or bool(_PASSING.search(f"{codes} {said}"))
+    # Further on stands what a server repeats of the request, such as a tool's description.
+    return status in _RETRIED or status >= 500 or bool(_PASSING.search(f"{codes} {said[:_HEAD]}"))
+
+
+_HEAD = 200
+"""Characters of what a server says in its own words, at most."""
 
 
 _OF_A_WINDOW = frozenset({400, 413, 422, 500})

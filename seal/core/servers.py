@@ -90,7 +90,6 @@ _REPAIRS = {
     _OF_A_MESSAGE: "It takes no message such as this one of the chat.",
     _OF_A_VALUE: "Set the field that it names: -M 'extra_body={\"FIELD\": VALUE}'.",
     _OF_SIZE: "It takes no request of this size: offer fewer tools by --top-k N.",
-    _OF_A_GATE: "It does not take requests from this machine; ask who runs it.",
 }
 """Words of a refused request to what helps; else a field of it may be left out."""
 _MISSES = 3
@@ -520,7 +519,7 @@ class Server(ABC):
             left = "quota" if status == 429 else "credit"
             return f"The account behind {self._key_variable} has no {left} left."
         if status == 403 and _OF_A_GATE.search(said):
-            return _REPAIRS[_OF_A_GATE]
+            return "It does not take requests from this machine; ask who runs it."
         if status in (401, 403):
             return self._key_repair
         return "Check the model's name." if status == 404 else self.refused

@@ -392,30 +392,40 @@ def varied_settings(runs: Mapping[str, RunFolder]) -> dict[str, dict[str, str]]:
     """
     systems = {name: dict(_parts(run.manifest().get("system") or {})) for name, run in runs.items()}
     found: dict[str, dict[str, str]] = {}
+    seen: list[list[Any]] = []
     for setting in dict.fromkeys(name for system in systems.values() for name in system):
-        values = {name: system.get(setting, "none") for name, system in systems.items()}
-        if len({*values.values()}) > 1 and values not in found.values():
-            found[setting] = values
+        values = [system.get(setting) for system in systems.values()]
+        bare = [v.partition("#")[0] if isinstance(v, str) else v for v in values]
+        if len({*map(json_text, values)}) > 1 and bare not in seen:
+            seen.append(bare)
+            found[setting] = dict(zip(systems, _told_apart(values, bare), strict=True))
     return found
 
 
-def _parts(system: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield the settings of a system and the parts of those that have some, as texts."""
+def _parts(system: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the settings of a system, and the parts of those that have some."""
     for name, value in system.items():
         if name in _DIGESTS:
             continue
         if isinstance(value, Mapping):
-            yield from (
-                (name if part == name else f"{name}.{part}", _short(value[part])) for part in value
-            )
+            yield from ((name if part == name else f"{name}.{part}", value[part]) for part in value)
         else:
-            yield name, _short(value)
+            yield name, value
 
 
-def _short(value: Any) -> str:
-    """Return a value in short; of the user's own code its name, without the digest."""
-    text = value.partition("#")[0] if isinstance(value, str) else json_text(value)
-    return one_line(text, 60) or "none"
+_SHORT, _TAIL = 60, 24
+"""Characters of a value, and of the end of one that begins as another does."""
+
+
+def _told_apart(values: Sequence[Any], bare: Sequence[Any]) -> list[str]:
+    """Return values in short, own code by its name; those that look alike by their ends, too."""
+    whole, short = (
+        [one if isinstance(one, str) else json_text(one) for one in some] for some in (values, bare)
+    )
+    shown = [one_line(one, _SHORT) or "none" for one in short]
+    if len({*shown}) == len({*whole}):
+        return shown
+    return [f"{one_line(one, _SHORT)} ... {one_line(one[-_TAIL:], _TAIL)}" for one in whole]
 
 
 def varied_text(varied: Mapping[str, Mapping[str, str]]) -> str:

@@ -194,7 +194,7 @@ def _choice(candidate: dict[str, Any]) -> dict[str, Any]:
         words, finish = words + texts_in(code, "code"), UNREADABLE
     elif not words and not calls and finish_of(finish) == UNREADABLE:
         words = why if isinstance(why, str) else ""
-    odd = [part for part in spoken if _KNOWN_PARTS.isdisjoint(part)]
+    odd = [part for part in spoken if part and _KNOWN_PARTS.isdisjoint(part)]
     message = {
         "content": words or ([] if calls else odd),
         "reasoning_content": texts_in([part for part in parts if part.get("thought")], "text"),

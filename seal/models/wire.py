@@ -258,7 +258,7 @@ def are_several(choices: Sequence[Mapping[str, Any]]) -> bool:
     calls: list[list[dict[str, Any]]] = []
     for message in (object_of(choice.get("message")) for choice in choices):
         made = [object_of(one.get("function")) for one in objects_in(message.get("tool_calls"))]
-        speaks = bool(message.get("content"))
+        speaks = bool(_joined(message.get("content"), "text").strip())
         if (speaks and (spoken or calls)) or (made and made in calls):
             return True
         spoken |= speaks
@@ -284,7 +284,8 @@ def _part(choice: dict[str, Any], answer: Any, tools: WireTools, is_full: bool) 
     message = {**message, "tool_calls": _once(message.get("tool_calls"))}
     finish = finish_of(choice.get("finish_reason"))
     content = message.get("content")
-    if not _is_content(content):
+    calls = message["tool_calls"] or message.get("function_call")
+    if not calls and not _is_content(content):
         raise MalformedAnswerError(f"its content has no part that can be read: {_excerpt(content)}")
     refused = _joined(content, "refusal") or _joined(message.get("refusal"), "text")
     return Completion(

@@ -310,7 +310,8 @@ class ShortTable:
             figures.setdefault(cells if name in _VERDICTS else name, name)
         told = {name for name in valued if name in own or name not in self.metrics}
         usual = [name for name in figures.values() if name not in told][:FIRST]
-        return [*usual[:1], *(name for name in valued if name in told), *usual[1:]]
+        names = [*usual[:1], *(name for name in valued if name in told), *usual[1:]]
+        return sorted(names, key=lambda name: name not in leading)
 
     @property
     def bounded(self) -> list[str]:
@@ -439,7 +440,8 @@ def answer_of(run: RunFolder) -> list[str]:
     bench = None if run.declared().get("success") else run.benchmark()
     success = run.declared().get("success") if bench is None else bench.success
     verdicts = [success] if success else _VERDICTS
-    deciding = [name for name in verdicts if _solved(own.estimate(name)) is not None]
+    solved = {name: _solved(own, name) for name in verdicts}
+    deciding = [name for name, count in solved.items() if count is not None]
     leading = [name for name in ShortTable(lanes).first if own.estimate(name).mean is not None]
     metric = next(iter((*deciding[:1], *ranking(leading, own.scales))), None)
     if metric is None:
@@ -452,7 +454,7 @@ def answer_of(run: RunFolder) -> list[str]:
     by = f"{metric} (judge: {judge})" if metric == "pass_rate" and judge else metric
     figures = f"{found.value_text} {found.interval_text}".strip()
     said = (
-        f"{who} solved {_solved(found):,} of {of} by {by}: {figures}"
+        f"{who} solved {solved[metric]:,} of {of} by {by}: {figures}"
         if deciding
         else f"{who} on {of}: {by} {figures}"
     )
@@ -464,13 +466,21 @@ def answer_of(run: RunFolder) -> list[str]:
     return [*filter(None, ("; ".join(filter(None, (said, found.lacking_text))), beside))]
 
 
-def _solved(found: Estimate) -> int | None:
-    """Return how many scores are 1; None: there is none, or some lie between 0 and 1."""
+def _solved(lane: Lane, metric: str) -> int | None:
+    """Return how many goals a metric calls solved; None: it has no score, or some lie between.
+
+    Verdicts are 0 or 1, so the mean tells it. What a benchmark declares is counted.
+    """
+    found = lane.estimate(metric)
     if found.mean is None:
         return None
-    solved = float(found.mean) * found.n
-    whole = abs(solved - round(solved)) < 1e-5 * max(1, found.n)  # means have six decimals
-    return round(solved) if whole else None
+    if metric in _VERDICTS:
+        return round(float(found.mean) * found.n)
+    scale = lane.scales.get(metric, RATE)
+    scores = [s for s in scores_so_far(lane.run, [metric]) if s.value is not None]
+    if not scores or any(score.value not in (0, 1) for score in scores):
+        return None
+    return sum(state_of(score, scale) == "solved" for score in scores)
 
 
 # -- Chats and scores of a run as far as they are written, and how one chat ended.

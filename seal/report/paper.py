@@ -29,7 +29,7 @@ MARK = "*"
 """Stands behind a difference that is more than chance makes of our tasks."""
 _STAND_INS = ("lexical", "random", "oracle", "gold_calls")
 """Models that stand in for one: they ask none, and nobody answers in their place."""
-_VERSION = re.compile(r"(?:turbo|preview|latest|instruct|chat|hf|v\d++|\d{3,}+)*+")
+_VERSION = re.compile(r"(?:latest|instruct|hf|v\d++|\d{3,}+)*+")
 """What one name of a model may have more than another, letters and digits alone."""
 Figures = Mapping[str, Mapping[str, float | str | None]]
 """Row to heading to figure, or to a text; the row of the whole is named by an empty text."""

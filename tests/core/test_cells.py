@@ -109,6 +109,21 @@ def test_what_is_told_of_a_text_is_in_it(told: str, expected: bool) -> None:
     assert misquotes("I'm running 20 minutes late", told) is expected
 
 
+@every_case(
+    ("sent", "told", "expected"),
+    [
+        ("I'm late", "Ann is late", False),
+        ("I will bring my bag", "Bo will bring the bag", False),
+        ("I'm meeting Bob at the station.", "you're meeting Carl at the station", True),
+        ("I will be in Paris", "you will be in London", True),
+    ],
+)
+def test_who_speaks_is_no_name_of_a_text_and_others_are(
+    sent: str, told: str, expected: bool
+) -> None:
+    assert misquotes(sent, told) is expected
+
+
 def test_words_of_one_meaning_are_known_by_each_other() -> None:
     assert "colle" in with_meanings({"cowor"})
 

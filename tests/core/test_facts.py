@@ -192,3 +192,9 @@ def test_hours_and_degrees_may_leave_their_unit_to_the_value_beside_them(
     text: str, odd: list[str]
 ) -> None:
     assert Record(["from 18:00 to 19:30", "33.5", "17.0"]).unexplained(text) == odd
+
+
+def test_days_beside_the_first_and_the_last_day_are_no_fault():
+    record = Record(["valid from 0001-01-01 until 9999-12-31"])
+    record.add_days_beside()
+    assert record.unexplained("until 30 December 9999") == []

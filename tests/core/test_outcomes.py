@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from looped import every_case
 
 from seal.core import Completion
-from seal.core.outcomes import finish_of, refusal_of
+from seal.core.outcomes import finish_of, may_pass, refusal_of
 from seal.core.protocols import without_thinking
 
 ANALYSIS = "<|channel|>analysis<|message|>a<|end|><|start|>assistant"
@@ -291,3 +291,9 @@ def test_all_before_the_last_of_several_ends_is_thinking() -> None:
 @pytest.mark.parametrize("echoed", ["input token count ", "exceed"])
 def test_a_long_text_that_a_server_repeats_takes_no_long_time(echoed):
     assert refusal_of(400, echoed * 20_000) is None
+
+
+def test_what_a_server_repeats_of_a_request_does_not_make_its_refusal_pass():
+    assert may_pass(400, "ThrottlingException: too many requests, try again later")
+    repeated = "Input should be a list, input: " + "a tool " * 30 + "checks the rate limits"
+    assert not may_pass(422, repeated)

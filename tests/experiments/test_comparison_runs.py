@@ -11,7 +11,7 @@ from small_pools import play, write_pool
 
 from seal.core import DataError, Goal, Score, Task, write_records
 from seal.core.values import well_formed
-from seal.experiments.comparison import clusters_of, differing, study
+from seal.experiments.comparison import clusters_of, differing, study, varied_settings
 from seal.experiments.paired_scores import Side, compare
 from seal.experiments.settings import CompareSettings
 from seal.runs.run import RunFolder
@@ -279,3 +279,21 @@ def test_pools_that_differ_are_told_without_digests(
     }
     told = list(differing(runs, expected=["pool"]))
     assert told == [f"a and b measure otherwise: the {what} of their pools differ"]
+
+
+def test_values_that_begin_alike_are_told_apart_and_own_code_by_its_name(tmp_path: Path) -> None:
+    long = "dense,model=" + "m" * 60 + ",batch_size="
+    runs = {}
+    for name, size in (("a", 16), ("b", 32)):
+        folder = tmp_path / name
+        folder.mkdir()
+        system = {"retriever": f"{long}{size}", "agent": f"mine:solve#{size}", "top_k": 5}
+        (folder / "run.json").write_text(json.dumps({"measure": {}, "system": system}))
+        runs[name] = RunFolder(folder)
+    found = varied_settings(runs)
+    assert [*found] == ["retriever", "agent"]
+    assert found["retriever"]["a"].endswith("batch_size=16") and len(found["retriever"]["a"]) < 100
+    assert found["agent"] == {
+        "a": "mine:solve#16 ... mine:solve#16",
+        "b": "mine:solve#32 ... mine:solve#32",
+    }

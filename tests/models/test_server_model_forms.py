@@ -129,6 +129,19 @@ def test_parts_of_one_answer_in_several_choices_stay_one(asked, caplog):
     assert not [one for one in caplog.messages if "the first counts" in one]
 
 
+def test_odd_content_beside_calls_is_no_fault(asked):
+    for content in ([{"type": "reasoning", "summary": [{"text": "Hm."}]}], [{"type": "text"}]):
+        given = choice("tool_calls", content=content, tool_calls=[CALL])
+        found, _ = asked(CHAT, answer(chat(given)), False)
+        assert [one.name for one in found.calls] == ["weather"]
+
+
+def test_blanks_in_another_choice_are_no_second_answer(asked, caplog):
+    parts = [choice(content="I look."), choice("tool_calls", content="\n", tool_calls=[CALL])]
+    found, _ = asked(CHAT, answer(chat(*parts)), False)
+    assert len(found.calls) == 1 and found.finish_reason == "tool_calls"
+
+
 def response(*output, **more):
     usage = {"input_tokens": 9, "output_tokens": 3}
     told = {"id": "r", "object": "response", "status": "completed", "usage": usage}

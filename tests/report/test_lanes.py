@@ -1,9 +1,10 @@
 import io
+import json
 
 import pytest
 from rich.console import Console
 
-from seal.core import DataError
+from seal.core import DataError, Score
 from seal.report.grids import Estimate, Grid, number
 from seal.report.lanes import (
     ShortTable,
@@ -16,6 +17,7 @@ from seal.report.lanes import (
     summary_table,
 )
 from seal.report.run_results import summary_notes
+from seal.runs.run import RunFolder
 
 
 def printed(table, width=100):
@@ -105,6 +107,33 @@ def test_a_run_is_known_by_how_many_it_solved_between_floor_and_ceiling(scored_r
     assert said == "lexical on 4 goals of : similarity 0.750 [0.500, 0.900]"
     (said,) = answer_of(make_run("none", metrics={}))
     assert said == "lexical on : no metric that decides has a value"
+
+
+def test_solved_is_said_of_scores_that_say_so_alone(make_run):
+    def run_of(name, values, **declared):
+        scores = [Score(f"own/{n}", 0, 0, "honest", value) for n, value in enumerate(values)]
+        mean = sum(values) / len(values)
+        entry = {"mean": mean, "n": len(values), "undefined": 0}
+        run = make_run(name, scores=scores, metrics={"honest": entry})
+        manifest = json.loads((run.path / "run.json").read_bytes())
+        (run.path / "run.json").write_text(
+            json.dumps(manifest | {"benchmark": {"name": "own", "success": "honest", **declared}})
+        )
+        return RunFolder.open(run.path)
+
+    assert answer_of(run_of("half", (0.5, 0.5)))[0].startswith("lexical on 2 goals")
+    assert answer_of(run_of("some", (1.0, 0.0, 1.0)))[0].startswith("lexical solved 2 of 3")
+
+
+def test_a_leading_metric_of_the_users_own_leads(make_run):
+    entry = {"mean": 0.5, "n": 9, "undefined": 0}
+    metrics = {"wit": entry | {"own": True}, "pass_rate": entry, "call_f1": entry}
+    run = make_run("run", metrics=metrics)
+    manifest = json.loads((run.path / "run.json").read_bytes())
+    declared = {"name": "own", "headline": ["wit", "pass_rate", "call_f1"]}
+    (run.path / "run.json").write_text(json.dumps(manifest | {"benchmark": declared}))
+    first = ShortTable(lanes_of([RunFolder.open(run.path)])).first
+    assert first == ["wit", "pass_rate", "call_f1"]
 
 
 def test_the_first_table_has_five_metrics_no_two_alike_and_those_of_the_user(make_run):

@@ -243,7 +243,7 @@ def _of_scenario(record: Mapping[str, Any]) -> _Asking:
     if record.get("initial_state") or any(one.get("requestor") == "user" for one in actions):
         raise DataError(
             f"task {record['id']}: it begins with data of its own, or its user has tools, which "
-            "is not read; leave its domain out: -T domains=airline,retail"
+            "is not read; import another split, or a checkout without such tasks"
         )
     return _Asking(
         str(record["id"]),

@@ -210,7 +210,8 @@ class Domain:
 class Second(Domain):
     """A domain of tau2-bench: its data are models of pydantic, and its tools methods.
 
-    The data are loaded once. After a chat only the rows that it changed are set back.
+    After a chat only the rows that it changed are set back. The data are loaded anew where one
+    went.
 
     Args:
         folder: `tau2` of a checkout, in `src`.
