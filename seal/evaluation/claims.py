@@ -400,8 +400,7 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
                     _lacks_somebody(clause, seen),
                     not seen.in_vain
                     and mislabels.lacks_row(clause.words, seen.tables, seen.read_rows),
-                    "send" not in seen.kinds
-                    and inabilities.told_nobody(clause, seen.rows, seen.known.stems),
+                    "send" not in seen.kinds and inabilities.told_nobody(clause, seen.rows),
                     mislabels.names_strangers(said, seen.rows, seen.known.stems),
                 ]
             ):

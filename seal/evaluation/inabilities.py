@@ -211,21 +211,20 @@ _TEXTS = frozenset(["sms", "text", "phone"])
 """Words of tools that send no mail, however they are named else."""
 
 
-def told_nobody(clause: Clause, rows: Container[str], known: AbstractSet[str]) -> bool:
+def told_nobody(clause: Clause, rows: Container[str]) -> bool:
     """Tell whether a clause says that somebody was told something, where no call sent anything.
 
     Args:
         clause: Of a statement.
         rows: Words of names, and of what somebody is.
-        known: Stems of the words that request, calls and results tell.
     """
     for one in clause.predicates:
         if one.negated or not one.group.isdisjoint(role("modal")):
             continue
         behind = clause.words[one.at + 1 : one.at + 2]
         if one.verb == "knows":  # "Ann knows that", "he knows now"
-            named = one.subject in rows or stem(one.subject) in known - plain_stems()
-            return named and bool({*behind, *one.group} & _KNOWN) and "only" not in clause.said
+            told = not _KNOWN.isdisjoint({*behind, *one.group}) and "only" not in clause.said
+            return told and one.subject in rows
         tells = one.verb in SAID | {"informed", "notified"}
         tells = tells and (one.verb != "let" or "know" in clause.said) and behind != ("you",)
         passive = "been" in one.group and one.subject not in ("you", "i", "we")

@@ -468,7 +468,7 @@ def test_the_oracle_meets_the_gold(shelf: BfclShelf, tmp_path: Path) -> None:
     played = seal.run(shelf.out, model="oracle", out=tmp_path / "run")
     for metric in ("call_recall", "call_precision", "param_acc_gold", "abstention", "pass_rate"):
         assert played.summary["metrics"][metric]["mean"] == 1.0
-    assert repr(played).splitlines()[3].startswith("calls_right")
+    assert repr(played).splitlines()[4].startswith("calls_right")
     assert (played["calls_right"].mean, played["calls_right"].undefined) == (1.0, 0)
     explained = seal.explain(played).content
     assert explained["decided_by"] == {"calls_right": explained["solved"]}
