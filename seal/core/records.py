@@ -75,7 +75,8 @@ def encode(
     schema = schema or SCHEMAS[type(record)]
     if isinstance(record, Trajectory):
         tables = TableWriter(beside, partial(without_keys, in_open=in_open))
-        steps = tuple(brief(step, tables) for step in record.steps)
+        with _writing(schema):
+            steps = tuple(brief(step, tables) for step in record.steps)
         if any(map(is_not, steps, record.steps)):
             record, schema = replace(record, steps=steps), BRIEF
     line = _line(record, schema)
@@ -88,14 +89,21 @@ def encode_scores(scores: Iterable[Score]) -> bytes:
 
 
 def _line(record: Any, schema: str) -> bytes:
-    try:
+    with _writing(schema):
         fields = json_bytes(record)
+    return b'{"schema":"%s",%s\n' % (schema.encode(), fields[1:])
+
+
+@contextmanager
+def _writing(schema: str) -> Iterator[None]:
+    """Tell of a value that is no JSON by a DataError."""
+    try:
+        yield
     except TypeError as error:
         raise DataError(
             f"a record of schema {schema!r} cannot be written: {error}; "
             "expected None, bool, int, float, str, and lists and maps of these"
         ) from error
-    return b'{"schema":"%s",%s\n' % (schema.encode(), fields[1:])
 
 
 def brief(step: Step, tables: TableWriter) -> Step:

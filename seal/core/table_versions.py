@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import marshal
 import shutil
+from array import array
 from collections import ChainMap, Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from functools import cached_property, lru_cache
@@ -16,7 +17,7 @@ from typing import Any, TypeVar
 
 from seal.core.errors import DataError, shortened
 from seal.core.files import AtomicFile, content_of
-from seal.core.values import canonical_json, is_same, json_bytes, json_text, json_value
+from seal.core.values import canonical_json, is_same, json_bytes, json_value
 
 # -- A version of a table: rows that nobody changes, and what it was asked before.
 
@@ -54,12 +55,12 @@ class Version(list[Plain]):
         """Return the table itself where it is a version, else one of the same rows."""
         return table if isinstance(table, Version) else cls(table)
 
-    def __deepcopy__(self, known: object) -> Version:
-        """Return the same table: what is known of rows goes by their identity."""
-        return self
+    def __deepcopy__(self, known: dict[int, Any]) -> Version:
+        """Return a table of copies, of which nothing is known: whoever copies it may change it."""
+        return Version(copy.deepcopy(list(self), known))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Tell of the rows alone, likewise."""
+        """Tell of the rows alone: what is known of them goes by their identity."""
         return Version, (list(self),)
 
     @cached_property
@@ -94,19 +95,12 @@ class Version(list[Plain]):
         """The rows by their JSON; of several the first."""
         return {json_bytes(row): row for row in reversed(self)}
 
-    def restore(self) -> bool:
-        """Put back what somebody changed in the rows since they were `written`, if anything.
-
-        Returns:
-            Whether anything was changed.
-        """
-        if json_bytes(list(self)) == self.written:
+    def is_written_as(self, rows: Sequence[Plain]) -> bool:
+        """Tell whether rows, which may have become anything, are still as these."""
+        try:
+            return json_bytes(rows) == self.written
+        except TypeError:  # no JSON is left of them
             return False
-        for row, was in zip(self, json_value(self.written), strict=True):
-            if not is_same(row, was):
-                row.clear()
-                row.update(was)
-        return True
 
     def copies(self) -> list[Plain]:
         """Return rows of which nothing can be changed through these."""
@@ -136,14 +130,11 @@ class Version(list[Plain]):
             else:
                 yield row
 
-    def lacks(self, row: Row) -> bool:
-        """Tell whether no row is written as this one."""
-        return row not in self or all(not is_same(row, one) for one in self)
-
     def unlike(self, other: Version) -> list[Row]:
         """Return the rows, each once, as which none of another's is written."""
-        rows = {json_text(row): row for row in self.apart(other)}
-        return [row for row in rows.values() if other.lacks(row)]
+        rows: dict[bytes, Row] = {json_bytes(row): row for row in self.apart(other)}
+        written = set(map(json_bytes, other)) if rows else set()
+        return [row for text, row in rows.items() if text not in written]
 
     def differs_more(self, other: Version, most: int) -> bool:
         """Tell whether surely more rows than so many are not equal to any of the other's."""
@@ -156,9 +147,9 @@ class Version(list[Plain]):
         return any(canonical_json(fill(one)) == canonical_json(fill(row)) for one in alike)
 
     @cached_property
-    def identities(self) -> frozenset[int]:
-        """The rows by their identity."""
-        return frozenset(map(id, self))
+    def identities(self) -> bytes:
+        """The identities of the rows, in order."""
+        return _identities(self)
 
     @cached_property
     def _canonical(self) -> frozenset[bytes]:
@@ -191,6 +182,10 @@ def zero(value: Any) -> Any:
     return 0.0 if isinstance(value, (int, float)) else ""
 
 
+def _identities(rows: Iterable[Row]) -> bytes:
+    return array("Q", map(id, rows)).tobytes()
+
+
 def _ends(table: Sequence[Row], other: Sequence[Row]) -> tuple[int, int]:
     """Return how many rows at the beginning, and of the others at the end, are one object."""
     shorter = min(len(table), len(other))
@@ -210,10 +205,11 @@ class SharedRows:
         self._begun = begun
         self._keys: Keys = ChainMap({}, begun.keys)
         self._spelled: dict[bytes, Plain] = {}
-        self._versions = [begun]
+        self._versions: dict[bytes, Version] = {}
+        """By the identities of their rows, which they keep."""
 
     def __deepcopy__(self, known: object) -> SharedRows:
-        """Return the same rows, likewise."""
+        """Return the same: rows are known by their identity, and nobody is given them."""
         return self
 
     def rows(self, rows: Iterable[Plain], made: Callable[[Plain], Plain]) -> list[Plain]:
@@ -239,12 +235,12 @@ class SharedRows:
 
     def version(self, rows: Sequence[Plain]) -> Version:
         """Return the version of these very rows: always the same object."""
-        for known in self._versions:
-            if len(known) == len(rows) and not any(map(is_not, known, rows)):
-                return known
-        new = Version(rows, self._keys)
-        self._versions.append(new)
-        return new
+        key = _identities(rows)
+        if key == self._begun.identities:
+            return self._begun
+        if key not in self._versions:
+            self._versions[key] = Version(rows, self._keys)
+        return self._versions[key]
 
 
 # -- How records tell of a table: whole, or by what changed since they told of it before.
@@ -348,7 +344,11 @@ class TableReader:
             raise DataError(f"expected the name of a beginning, got {shortened(name)}")
         if self._beside is None:
             raise DataError(f"the beginning {name} of a table stands in another file")
-        return _read(_place(self._beside, name))
+        found = _read(_place(self._beside, name))
+        if not found.is_written_as(found):  # somebody changed it who read another chat
+            _read.cache_clear()
+            found = _read(_place(self._beside, name))
+        return found
 
 
 def carry_beginnings(source: Path, out: Path) -> None:
@@ -380,7 +380,9 @@ def _read(path: Path) -> Version:
     rows = json_value(content)
     if not _are_rows(rows):
         raise DataError(f"{path}: expected a list of rows; bring it back, or play the run again")
-    return Version(rows)
+    found = Version(rows)
+    found.written  # noqa: B018  # as it is before anybody has it
+    return found
 
 
 def _are_rows(rows: Any) -> bool:

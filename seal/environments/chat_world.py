@@ -117,7 +117,7 @@ Race = Literal["dependency", "exhaustive", "none"]
 or not at all."""
 
 
-_OF_THE_CALL = frozenset({"_call", "_ids", "_states", "_tables", "unrecorded"})
+_OF_THE_CALL = frozenset({"_call", "_given", "_ids", "_states", "_tables", "unrecorded"})
 """Attributes of a world that each call sets anew, and the tables, which count one by one."""
 
 
@@ -163,9 +163,10 @@ class World:
             for name, rows in given.tables.items()
         }
         self._shared = {name: SharedRows(rows) for name, rows in self._tables.items()}
-        self._states: list[Tables] = []
-        self._read: dict[int, tuple[str, Version]] = {}
-        """Tables whose rows tools got themselves, each with its name. Forks share it."""
+        self._states: list[Tables] | None = []
+        """After each result of the last `call`; None: a tool's call is under way here."""
+        self._given: dict[int, tuple[str, Version, list[Row]]] = {}
+        """Name, rows and copies of the tables that `table` gave, by the identity of the rows."""
         self._turn = -1
         self._batch = 0
         self._call = 0
@@ -187,16 +188,17 @@ class World:
         return self._rows(table).copies()
 
     def table(self, table: str) -> Sequence[Row]:
-        """Return the rows of a table themselves: to be read and put again, never to be changed.
+        """Return the rows of a table to be read and put again, never to be changed.
+
+        They are copies that this call alone has; throughout it they are the same objects.
 
         Raises:
             UnknownTableError: There is no such table; a KeyError.
         """
         rows = self._rows(table)
-        if id(rows) not in self._read:
-            self._read[id(rows)] = table, rows
-            rows.written  # noqa: B018  # as it is before a tool has it
-        return rows
+        if id(rows) not in self._given:
+            self._given[id(rows)] = table, rows, rows.copies()
+        return self._given[id(rows)][2]
 
     def _rows(self, table: str) -> Version:
         if table not in self._tables:
@@ -213,16 +215,11 @@ class World:
             TypeError: A cell is no JSON.
             ValueError: A number in a cell is infinite, none or beyond a float.
         """
-        before, rows = self._rows(table), list(rows)
+        self._rows(table)
+        rows = list(rows)
         self._check_columns(table, rows)
         shared = self._shared[table]
-        if not before.identities.isdisjoint(map(id, rows)):  # as `table` gives them
-            known = before.identities
-            new = iter(shared.rows([row for row in rows if id(row) not in known], copied))
-            rows = [row if id(row) in known else next(new) for row in rows]
-        else:
-            rows = shared.rows(rows, copied)
-        self._tables = {**self._tables, table: shared.version(rows)}
+        self._tables = {**self._tables, table: shared.version(shared.rows(rows, copied))}
 
     def add(self, table: str, row: Row) -> None:
         """Add a row at the end of a table; errors are those of `put`."""
@@ -252,7 +249,12 @@ class World:
         return str(uuid.UUID(bytes=blake2b(place.encode(), digest_size=16).digest(), version=4))
 
     def states(self) -> Sequence[Tables]:
-        """Return the tables after each result of the last `call`, else as they are, alone."""
+        """Return the tables after each result of the last `call`, else as they are, alone.
+
+        A tool gets copies of them as they are.
+        """
+        if self._states is None:
+            return [{name: rows.copies() for name, rows in self._tables.items()}]
         return list(self._states) or [dict(self._tables)]
 
     def tick(self) -> None:
@@ -275,22 +277,9 @@ class World:
         order = self._order(calls, results)
         if order != tuple(range(len(calls))):
             results, after = self._play(calls, order)
-        self._check_read(calls)
         self.__dict__.update(after[-1].__dict__)
         self._states = [dict(world._tables) for world in after]
         return results
-
-    def _check_read(self, calls: Sequence[ToolCall]) -> None:
-        """Make sure that tools left the rows as they are that `table` gave them."""
-        for table, rows in self._read.values():
-            if rows.restore():
-                names = ", ".join(dict.fromkeys(call.name for call in calls))
-                raise InfrastructureError(
-                    f"a tool ({names}) changed rows of the table {table!r} in place, so that "
-                    "nobody can tell what it did; let it take copies by world.rows(), and put "
-                    "them back by world.put()"
-                )
-        self._read.clear()
 
     def _play(
         self, calls: Sequence[ToolCall], order: Iterable[int]
@@ -298,8 +287,8 @@ class World:
         """Return the results in an order, and the world after each; this world stays as it is."""
         world, results, after = self, [], []
         for place in order:
-            world = world._fork(place)
-            results.append(world._run(calls[place]))
+            world, result = world._after(calls[place], place)
+            results.append(result)
             after.append(world)
         return results, after
 
@@ -310,8 +299,8 @@ class World:
             return given
 
         def run(world: World, place: int) -> tuple[World, bool]:
-            after = world._fork(place)
-            return after, _failed(after._run(calls[place]))
+            after, result = world._after(calls[place], place)
+            return after, _failed(result)
 
         if self._race == "exhaustive" and len(calls) <= MOST_EXHAUSTIVE:
             return exhaustive_order(len(calls), self, run)
@@ -337,11 +326,25 @@ class World:
         tables = {name: id(rows) for name, rows in self._tables.items()}
         return frozenset(own.items()), frozenset(tables.items())
 
-    def _fork(self, place: int) -> World:
-        """Return a world that goes on from this one, about to run the call at a place."""
-        forked = copy.copy(self)
-        forked._call, forked._ids, forked.unrecorded = place, 0, ""
-        return forked
+    def _after(self, call: ToolCall, place: int) -> tuple[World, ToolResult]:
+        """Return a world that goes on from this one by the call at a place, and the result.
+
+        What tools get are copies that nobody else has, so that this world stays as it is even where
+        one changes them; then nobody could tell what it did, and the chat ends.
+        """
+        world = copy.copy(self)
+        world._call, world._ids, world.unrecorded = place, 0, ""
+        world._states, world._given = None, {}
+        result = world._run(call)
+        for table, rows, given in world._given.values():
+            if not rows.is_written_as(given):
+                raise InfrastructureError(
+                    f"a tool ({call.name}) changed rows of the table {table!r} in place, so that "
+                    "nobody can tell what it did; let it take copies by world.rows(), and put "
+                    "them back by world.put()"
+                )
+        world._given = {}
+        return world, result
 
     def _run(self, call: ToolCall) -> ToolResult:
         """Run one call here. What a tool raises is its result; a failed call changes nothing."""

@@ -37,6 +37,7 @@ from seal.core.concurrency import in_time
 from seal.core.conditions import CLEAN, Asked, Called, Match, Replied, parts
 from seal.core.registry import Registry
 from seal.core.secrets import without_keys
+from seal.core.table_versions import Version
 
 if TYPE_CHECKING:
     from seal.evaluation.calls import Verdict
@@ -154,6 +155,11 @@ class TaskChat:
         self.failure = failure_reason(trajectory)
         """Why nothing may be scored; empty where everything may."""
         self._known: dict[Hashable, Any] = {}
+
+    @cached_property
+    def lent(self) -> Trajectory:
+        """The trajectory as code of others gets it (`lent`)."""
+        return lent(self.trajectory)
 
     @cached_property
     def goals(self) -> list[GoalChat]:
@@ -274,7 +280,22 @@ def scores_of(metric: Metric, chat: TaskChat) -> Iterable[Score]:
     """Return a metric's scores of a chat, whoever wrote the metric."""
     if isinstance(metric, ChatMetric):
         return metric.of(chat)
-    return metric.score(chat.task, chat.trajectory, chat.tools)
+    return metric.score(chat.task, chat.lent, chat.tools)
+
+
+def lent(trajectory: Trajectory) -> Trajectory:
+    """Return a chat with copies of the tables that it shares with others, which may be changed."""
+    steps = [
+        replace(step, state={name: _own(rows) for name, rows in step.state.items()})
+        if step.state
+        else step
+        for step in trajectory.steps
+    ]
+    return replace(trajectory, steps=tuple(steps))
+
+
+def _own(rows: list[Any]) -> list[Any]:
+    return rows.copies() if isinstance(rows, Version) else rows
 
 
 def failure_reason(trajectory: Trajectory) -> str:

@@ -39,6 +39,7 @@ from seal.evaluation.goals import (
     RATE,
     Guarded,
     LeftOutMetric,
+    lent,
     out_of_scale,
     told,
 )
@@ -169,7 +170,7 @@ def try_metrics(
     """
     for metric in metrics:
         try:
-            scores = in_time(partial(_scored, metric.inner, task, trajectory, tools))
+            scores = in_time(partial(_scored, metric.inner, task, lent(trajectory), tools))
         except (Exception, SystemExit) as error:  # whatever it raises is its author's to mend
             if isinstance(error, SealError) and not isinstance(error, OverdueError):
                 raise

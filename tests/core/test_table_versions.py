@@ -1,10 +1,12 @@
 """Tests of `seal.core.table_versions`: stored tables come back, and rows are shared."""
 
 import random
+from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
 
 import pytest
+from quickly import quickly
 
 from seal.core import DataError, Step, Trajectory
 from seal.core.records import decode, encode, read_records, to_plain, write_records
@@ -177,11 +179,71 @@ def test_copies_share_nothing_with_their_version_nor_with_each_other() -> None:
     assert (other, row) == ({"held": [{"n": 1}]}, {"held": [{"n": 1}]})
 
 
-def test_what_was_changed_in_place_is_put_back() -> None:
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda rows: rows.append({"id": "new"}),
+        lambda rows: rows.pop(),
+        lambda rows: rows.sort(key=lambda row: -row["n"]),
+        lambda rows: rows[3].clear(),
+        lambda rows: rows[2]["held"]["list"].append("spoilt"),
+        lambda rows: rows[1].update(n={1}),
+        lambda rows: rows[1].update(n=1.0),
+    ],
+)
+def test_whatever_was_done_to_copies_is_told(change: Callable[[list[dict]], object]) -> None:
     version = Version(rows_of(4))
-    was = deepcopy(list(version))
-    assert not version.restore()
-    version[2]["held"]["list"].append("spoilt")
-    version[3].clear()
-    assert version.restore()
-    assert list(version) == was
+    copies = version.copies()
+    assert version.is_written_as(copies)
+    change(copies)
+    assert not version.is_written_as(copies)
+    assert list(version) == rows_of(4)
+
+
+def test_a_deep_copy_may_be_changed() -> None:
+    version = Version(rows_of(2))
+    held = deepcopy({"one": version, "same": version})
+    assert held["one"] is held["same"]
+    held["one"][0]["held"]["list"].append("mine")
+    held["one"].pop()
+    assert list(version) == rows_of(2)
+
+
+def test_what_a_reader_changed_is_not_read_by_the_next(tmp_path: Path) -> None:
+    chat = Trajectory("t", 0, (Step(0, "user", "agent", state={"big": rows_of(SMALL + 1)}),))
+    line = encode(chat, beside=tmp_path)
+    for change in (list.pop, lambda rows: rows[0].update(n={1}), lambda rows: rows[1].clear()):
+        change(decode(line, Trajectory, beside=tmp_path).steps[0].state["big"])
+        assert to_plain(decode(line, Trajectory, beside=tmp_path)) == to_plain(chat)
+
+
+def test_rows_unlike_those_of_another_table_are_found_in_linear_time() -> None:
+    one, other = Version(rows_of(20_000)), Version(rows_of(20_000)[::-1])
+    with quickly(2.0):
+        assert one.unlike(other) == []
+    others = Version([{"n": n} for n in range(20_000)])
+    with quickly(2.0):
+        assert len(one.unlike(others)) == 20_000
+
+
+def test_rows_are_unlike_by_how_they_are_written() -> None:
+    rows = [{"a": 1}, {"a": 1.0}, {"a": 1}, {"b": 2, "a": 1}]
+    assert Version(rows).unlike(Version([{"a": True}, {"a": 1.0}])) == [rows[0], rows[3]]
+    assert Version(rows).unlike(Version([{"a": 1, "b": 2}, {"a": 1}])) == [rows[1], rows[3]]
+
+
+def test_many_versions_of_one_table_are_read_in_linear_time() -> None:
+    rows, reader = rows_of(200), TableReader()
+    reader.tables({"t": rows})
+    with quickly(3.0):
+        for number in range(4_000):
+            read = reader.tables({"t": {"pieces": [[0, 199], {"id": number}]}})
+    assert read["t"] == [*rows[:-1], {"id": 3_999}]
+
+
+def test_a_large_table_with_what_is_no_json_is_refused_as_a_record_is(tmp_path: Path) -> None:
+    rows: list[dict] = [*rows_of(SMALL), {"n": {1}}]
+    chat = Trajectory("t", 0, (Step(0, "user", "agent", state={"big": rows}),))
+    for beside in (None, tmp_path):
+        with pytest.raises(DataError, match=r"schema 'trajectory/1' cannot be written: .*set"):
+            encode(chat, beside=beside)

@@ -360,6 +360,123 @@ def test_a_tool_that_changes_rows_in_place_harms_no_other_chat():
         assert world.states() == [{"t": [{"cells": [1, 2**70]}]}]
 
 
+ROWS = [{"a": n, "of": [n]} for n in (3, 1, 2)]
+
+
+def two_tables(*functions):
+    return Worlds(name="w", tools=toolbox("w", functions), tables={"t": ROWS, "u": ROWS})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda rows: rows.append({"a": 99, "of": []}),
+        lambda rows: rows.pop(),
+        lambda rows: rows.remove(rows[1]),
+        lambda rows: rows.clear(),
+        lambda rows: rows.sort(key=lambda row: row["a"]),
+        lambda rows: rows[0].update(a={1}),
+        lambda rows: rows[0]["of"].append(9),
+    ],
+)
+@pytest.mark.parametrize("fails", [False, True])
+def test_a_tool_that_changes_a_table_itself_harms_no_other_chat(change, fails):
+    def scribble(world) -> None:
+        change(world.table("t"))
+        change(world.table("u"))
+        if fails:
+            raise ValueError("no")
+
+    kind = two_tables(scribble)
+    with pytest.raises(InfrastructureError, match="changed rows of the table 't' in place"):
+        use(kind.open(TASK, 0), "scribble")
+    world = kind.open(TASK, 1)
+    assert [world.rows(name) for name in "tu"] == [world.table(name) for name in "tu"]
+    assert world.states() == [{"t": ROWS, "u": ROWS}]
+
+
+def test_rows_are_whole_after_a_tool_changed_them_and_its_server_failed():
+    def scribble(world) -> None:
+        world.table("t").pop()
+        world.table("t")[0]["of"].append(9)
+        raise ConnectionError("refused")
+
+    def first(world) -> dict:
+        return world.table("t")[0]
+
+    kind = two_tables(scribble, first)
+    world = kind.open(TASK, 0)
+    with pytest.raises(InfrastructureError, match="refused"):
+        use(world, "scribble")
+    for one in (world, kind.open(TASK, 1)):
+        assert use(one, "first").value == ROWS[0]
+        assert one.states() == [{"t": ROWS, "u": ROWS}]
+
+
+def test_no_chat_sees_what_another_ones_tool_is_doing():
+    seen = []
+
+    def scribble(world) -> None:
+        rows = world.table("t")
+        rows[0]["a"] = 7
+        rows.append({"a": 8, "of": []})
+        other = kind.open(TASK, 1)
+        seen.extend([other.states(), other.rows("t"), use(other, "read").value])
+        rows[0]["a"] = ROWS[0]["a"]
+        rows.pop()
+
+    def read(world) -> list:
+        return world.table("t")
+
+    kind = two_tables(scribble, read)
+    assert use(kind.open(TASK, 0), "scribble").error is None
+    assert seen == [[{"t": ROWS, "u": ROWS}], ROWS, ROWS]
+
+
+def test_a_tool_may_change_a_deep_copy_of_a_table_and_put_it():
+    def mend(world) -> None:
+        rows = copy.deepcopy(world.table("t"))
+        rows[0]["a"] = 7
+        world.put("t", rows)
+        again = copy.deepcopy(world.states()[-1]["t"])
+        again[1]["of"].clear()
+        world.put("t", again)
+
+    kind = two_tables(mend)
+    world = kind.open(TASK, 0)
+    assert use(world, "mend").error is None
+    mended = [{**ROWS[0], "a": 7}, {**ROWS[1], "of": []}, ROWS[2]]
+    assert world.states() == [{"t": mended, "u": ROWS}]
+    assert kind.open(TASK, 1).states() == [{"t": ROWS, "u": ROWS}]
+
+
+def test_what_a_tool_does_to_the_states_of_its_world_changes_nothing():
+    def scribble(world) -> None:
+        (state,) = world.states()
+        state["t"].clear()
+        state["u"][0]["a"] = 7
+
+    kind = two_tables(scribble)
+    world = kind.open(TASK, 0)
+    for _ in range(2):
+        assert use(world, "scribble").error is None
+        assert world.states() == [{"t": ROWS, "u": ROWS}]
+
+
+def test_rows_of_a_table_are_one_object_throughout_a_call_and_no_longer():
+    seen = []
+
+    def look(world) -> bool:
+        seen.append(world.table("t"))
+        return world.table("t") is seen[-1]
+
+    world = two_tables(look).open(TASK, 0)
+    assert [use(world, "look").value for _ in range(2)] == [True, True]
+    assert seen[0] is not seen[1]
+    seen[0][0]["a"] = 7  # long after its call
+    assert world.states() == [{"t": ROWS, "u": ROWS}]
+
+
 @pytest.mark.parametrize(
     ("rows", "said"),
     [

@@ -2,6 +2,7 @@
 
 from copy import deepcopy
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import orjson
@@ -216,7 +217,61 @@ def test_rows_that_a_tool_spoilt_are_whole_for_the_next_chat() -> None:
 def test_worlds_of_one_kind_open_with_the_same_rows() -> None:
     worlds = Worlds(name="shop", tools={}, tables={"orders": ROWS})
     one, other = (worlds.open(seal.ask("Hi", id="t"), trial) for trial in (0, 1))
-    assert one.table("orders") is other.table("orders")
-    assert one.table("orders")[0] is not ROWS[0]
+    assert one.states()[0]["orders"] is other.states()[0]["orders"]
+    assert one.states()[0]["orders"][0] is not ROWS[0]
+    assert one.table("orders")[0] is not other.table("orders")[0]
     one.add("orders", {"id": "o60", "to": {}})
     assert [len(world.rows("orders")) for world in (one, other)] == [61, 60]
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_chats_at_once_see_nothing_of_each_other(workers: int, tmp_path: Path) -> None:
+    def scribble(shop: World, how: int) -> int:
+        """Change the table, and take that back or not."""
+        rows = shop.table("orders")
+        rows[how]["to"]["city"] = f"spoilt {how}"
+        rows.append({"id": "spoilt"})
+        sleep(0.002)
+        if how == 1:
+            raise ConnectionError("the server is away")
+        if how == 2:
+            rows.pop()
+            rows[how]["to"]["city"] = "Oslo"
+        return how
+
+    def count(shop: World) -> int:
+        """Count the orders that are as they were."""
+        return sum(row in ROWS for row in shop.table("orders")) - len(ROWS)
+
+    worlds = Worlds(name="shop", tools=toolbox("shop", [scribble, count]), tables={"orders": ROWS})
+    told: list[int] = []
+
+    def agent(request: str, tools: list) -> str:
+        named = {tool.__name__: tool for tool in tools}
+        told.append(named["count"]())
+        if request.split()[1] != "3":
+            named["scribble"](how=int(request.split()[1]))
+        told.append(named["count"]())
+        return "Done."
+
+    def edited(task: seal.Task, trajectory: Trajectory) -> float:
+        states = [step.state["orders"] for step in trajectory.steps if step.state]
+        whole = all(rows == ROWS for rows in states)
+        for rows in states:
+            rows[0]["to"]["city"] = "edited"
+            rows.pop()
+        return float(whole)
+
+    asked = (f"Scribble {n % 4} now." for n in range(12))
+    tasks = [seal.ask(text, seal.called("count"), id=f"s{n}") for n, text in enumerate(asked)]
+    bench = seal.Benchmark("shop", environment=worlds, tasks=tasks, metrics=[edited])
+    run = seal.run(bench, agent=agent, baselines=False, workers=workers, out=tmp_path / "run")
+    assert set(told) == {0}
+    for _ in range(2):
+        values = [score.value for score in run.folder.scores() if score.metric == "edited"]
+        assert values.count(1.0) == 6, values
+        assert values.count(None) == 6
+        for chat in run.folder.trajectories():
+            assert all(step.state is None or step.state["orders"] == ROWS for step in chat.steps)
+        rescore(run.folder.path, ScoreSettings(bench=bench))
+    assert worlds.open(tasks[0], 0).rows("orders") == ROWS
