@@ -14,7 +14,6 @@ from seal.core import UnknownKeyError, UsageError
 from seal.core.files import within
 from seal.core.settings import checked_names
 from seal.evaluation.goals import RATE, ranking
-from seal.experiments.comparison import varied_text
 from seal.report.comparison import (
     comparison_tables,
     difference_groups,
@@ -31,6 +30,7 @@ from seal.report.grids import Grid
 from seal.report.lanes import all_metrics
 from seal.report.leaderboard import frame_rows, leaderboard_table
 from seal.report.table_forms import DIFFERENCE, Glance, figure, grid_of
+from seal.runs.run import varied_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -14,8 +14,7 @@ from seal.core import DataError, Scale, Task, UnknownNameError, UsageError, clus
 from seal.core.arrays import Floats, NDArray, np
 from seal.core.files import opened
 from seal.core.records import SCHEMAS
-from seal.core.text import one_line
-from seal.core.values import json_text, json_value
+from seal.core.values import json_value
 from seal.evaluation.goals import RATE
 from seal.evaluation.significance import ALPHA, POWER
 from seal.experiments.judging import win_rate
@@ -35,7 +34,7 @@ from seal.experiments.paired_scores import (
 )
 from seal.experiments.settings import CompareSettings
 from seal.pools.importer import TASKS
-from seal.runs.run import SCALES, RunFolder, check_whole, plain_scales, scales_of
+from seal.runs.run import SCALES, RunFolder, check_whole, plain_scales, scales_of, varied_settings
 from seal.runs.score_table import read_scores
 from seal.runs.settings import GROWING
 
@@ -379,62 +378,6 @@ def named_runs(paths: Sequence[Path]) -> dict[str, RunFolder]:
     for run in runs:
         check_whole(run)
     return dict(zip(shortest_names(paths), runs, strict=True))
-
-
-_DIGESTS = ("versions", "prompts")
-"""Parts of a system that no setting names, or that nobody reads."""
-
-
-def varied_settings(runs: Mapping[str, RunFolder]) -> dict[str, dict[str, str]]:
-    """Return the settings of the systems that differ: name to run to value, as text.
-
-    A part of a setting is named `roles.checker`. Of settings with the same values the first counts.
-    """
-    systems = {name: dict(_parts(run.manifest().get("system") or {})) for name, run in runs.items()}
-    found: dict[str, dict[str, str]] = {}
-    seen: list[list[Any]] = []
-    for setting in dict.fromkeys(name for system in systems.values() for name in system):
-        values = [system.get(setting) for system in systems.values()]
-        bare = [v.partition("#")[0] if isinstance(v, str) else v for v in values]
-        if len({*map(json_text, values)}) > 1 and bare not in seen:
-            seen.append(bare)
-            found[setting] = dict(zip(systems, _told_apart(values, bare), strict=True))
-    return found
-
-
-def _parts(system: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the settings of a system, and the parts of those that have some."""
-    for name, value in system.items():
-        if name in _DIGESTS:
-            continue
-        if isinstance(value, Mapping):
-            yield from ((name if part == name else f"{name}.{part}", value[part]) for part in value)
-        else:
-            yield name, value
-
-
-_SHORT, _TAIL = 60, 24
-"""Characters of a value, and of the end of one that begins as another does."""
-
-
-def _told_apart(values: Sequence[Any], bare: Sequence[Any]) -> list[str]:
-    """Return values in short, own code by its name; those that look alike by their ends, too."""
-    whole, short = (
-        [one if isinstance(one, str) else json_text(one) for one in some] for some in (values, bare)
-    )
-    shown = [one_line(one, _SHORT) or "none" for one in short]
-    if len({*shown}) == len({*whole}):
-        return shown
-    return [f"{one_line(one, _SHORT)} ... {one_line(one[-_TAIL:], _TAIL)}" for one in whole]
-
-
-def varied_text(varied: Mapping[str, Mapping[str, str]]) -> str:
-    """Return what was varied in one line: `varied: top_k 3 (a), 5 (b)`; empty: nothing."""
-    told = [
-        f"{setting} {', '.join(f'{value} ({name})' for name, value in values.items())}"
-        for setting, values in varied.items()
-    ]
-    return f"varied: {'; '.join(told)}" if told else ""
 
 
 def shortest_names(paths: Sequence[Path]) -> list[str]:

@@ -19,7 +19,7 @@ from seal.core.text import counted, one_line, printable
 from seal.evaluation.calls import EXTRA
 from seal.evaluation.goals import RATE, ranking
 from seal.evaluation.scoring import USUAL_SCALES
-from seal.experiments.comparison import named_runs, study, varied_text
+from seal.experiments.comparison import named_runs, study
 from seal.experiments.series import check_results_folder, write_json
 from seal.experiments.settings import CompareSettings
 from seal.report.figures import Mark, Series, curves, whisker
@@ -71,7 +71,7 @@ from seal.report.table_forms import (
     write_markdown,
 )
 from seal.runs.journal import LineTail
-from seal.runs.run import RunFolder, kept_scales, scales_of
+from seal.runs.run import RunFolder, kept_scales, scales_of, varied_text
 from seal.runs.scores import chat_told
 
 # -- Runs compared, for a person: tables for the terminal, the files that say so, and win rates.

@@ -22,7 +22,6 @@ from seal.core.records import Record, decode
 from seal.core.text import escaped_json, one_line, printable
 from seal.core.values import json_text as compact_json
 from seal.core.values import json_value
-from seal.experiments.comparison import varied_settings, varied_text
 from seal.experiments.explanation import Explainer
 from seal.report.chat_pages import ChatFacts, annotate, chat_pieces, json_text, task_pieces
 from seal.report.grids import grouped
@@ -41,7 +40,15 @@ from seal.report.pages import inline, stream
 from seal.report.run_results import missing_notes, outcome_notes
 from seal.report.sections import Section, default_sections
 from seal.runs.journal import LineTail, timings_of
-from seal.runs.run import NAMED, REFUSED, TIMINGS, RunFolder, check_whole
+from seal.runs.run import (
+    NAMED,
+    REFUSED,
+    TIMINGS,
+    RunFolder,
+    check_whole,
+    varied_settings,
+    varied_text,
+)
 from seal.runs.scores import RecordLookup, chat_told
 
 # -- The pages of one run, or of several side by side, in parts that are asked for one by one.

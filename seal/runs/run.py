@@ -34,8 +34,8 @@ from seal.core import JSON, DataError, Ranking, Scale, Score, Task, Tool, Trajec
 from seal.core.files import AtomicFile, content_of, no_file, opened, repair_tail
 from seal.core.records import SCHEMAS, from_plain, read_records, write_records
 from seal.core.secrets import without_keys
-from seal.core.text import counted
-from seal.core.values import INDENTED, digest, json_bytes, json_value
+from seal.core.text import counted, one_line
+from seal.core.values import INDENTED, digest, json_bytes, json_text, json_value
 from seal.evaluation.calls import CALL_HEADLINE, VERDICT
 from seal.evaluation.goals import RATE, Rules, asks_calls_alone, no_call_besides
 from seal.pools.benchmark import Benchmark, part_of
@@ -648,3 +648,61 @@ def spent_on(folder: RunFolder) -> Spending:
             spent = spending_of(timings)
             total.add(spent.tokens, spent.asked, spent.lines)
     return total
+
+
+# -- What differs between the systems of runs.
+
+_DIGESTS = ("versions", "prompts")
+"""Parts of a system that no setting names, or that nobody reads."""
+
+
+def varied_settings(runs: Mapping[str, RunFolder]) -> dict[str, dict[str, str]]:
+    """Return the settings of the systems that differ: name to run to value, as text.
+
+    A part of a setting is named `roles.checker`. Of settings with the same values the first counts.
+    """
+    systems = {name: dict(_parts(run.manifest().get("system") or {})) for name, run in runs.items()}
+    found: dict[str, dict[str, str]] = {}
+    seen: list[list[Any]] = []
+    for setting in dict.fromkeys(name for system in systems.values() for name in system):
+        values = [system.get(setting) for system in systems.values()]
+        bare = [v.partition("#")[0] if isinstance(v, str) else v for v in values]
+        if len({*map(json_text, values)}) > 1 and bare not in seen:
+            seen.append(bare)
+            found[setting] = dict(zip(systems, _told_apart(values, bare), strict=True))
+    return found
+
+
+def _parts(system: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the settings of a system, and the parts of those that have some."""
+    for name, value in system.items():
+        if name in _DIGESTS:
+            continue
+        if isinstance(value, Mapping):
+            yield from ((name if part == name else f"{name}.{part}", value[part]) for part in value)
+        else:
+            yield name, value
+
+
+_SHORT, _TAIL = 60, 24
+"""Characters of a value, and of the end of one that begins as another does."""
+
+
+def _told_apart(values: Sequence[Any], bare: Sequence[Any]) -> list[str]:
+    """Return values in short, own code by its name; those that look alike by their ends, too."""
+    whole, short = (
+        [one if isinstance(one, str) else json_text(one) for one in some] for some in (values, bare)
+    )
+    shown = [one_line(one, _SHORT) or "none" for one in short]
+    if len({*shown}) == len({*whole}):
+        return shown
+    return [f"{one_line(one, _SHORT)} ... {one_line(one[-_TAIL:], _TAIL)}" for one in whole]
+
+
+def varied_text(varied: Mapping[str, Mapping[str, str]]) -> str:
+    """Return what was varied in one line: `varied: top_k 3 (a), 5 (b)`; empty: nothing."""
+    told = [
+        f"{setting} {', '.join(f'{value} ({name})' for name, value in values.items())}"
+        for setting, values in varied.items()
+    ]
+    return f"varied: {'; '.join(told)}" if told else ""

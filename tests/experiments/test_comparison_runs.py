@@ -11,10 +11,10 @@ from small_pools import play, write_pool
 
 from seal.core import DataError, Goal, Score, Task, write_records
 from seal.core.values import well_formed
-from seal.experiments.comparison import clusters_of, differing, study, varied_settings
+from seal.experiments.comparison import clusters_of, differing, study
 from seal.experiments.paired_scores import Side, compare
 from seal.experiments.settings import CompareSettings
-from seal.runs.run import RunFolder
+from seal.runs.run import RunFolder, varied_settings
 from seal.runs.score_table import read_scores
 
 
