@@ -18,8 +18,9 @@ from re import _parser as parser  # type: ignore[attr-defined]
 from types import FrameType
 from typing import Any
 
+import pytest
 from drawn_patterns import Drawn, every_pattern
-from quickly import quickly
+from linear import linear
 
 SHORT, LONG, LONGEST = 1_000, 4_000, 200_000
 GROWTH = (LONG / SHORT) ** 1.3
@@ -68,6 +69,12 @@ def test_a_pattern_of_quadratic_time_is_found() -> None:
     assert not [*_too_slow(Drawn("here", re.compile(r"\s++$"), "fullmatch"))]
 
 
+def test_work_of_quadratic_time_is_found() -> None:
+    with pytest.raises(AssertionError, match="20000 took"):
+        linear(lambda length: re.search(r"\s+$", " " * length + "x"), 20_000)
+    linear(lambda length: re.search(r"\s+x", " " * length + "x"), 20_000)
+
+
 def _too_slow(drawn: Drawn) -> Iterator[str]:
     """Yield a line on the text that a pattern reads too slowly, if there is one."""
     slowest, longest = -1.0, ("", "")
@@ -82,10 +89,9 @@ def _too_slow(drawn: Drawn) -> Iterator[str]:
             yield f"{drawn.method} {drawn.place}: {start!r} and many {body!r}: {seconds:.3f} s"
             return
     try:
-        with quickly(2):
-            _seconds(drawn, *longest, LONGEST)
-    except AssertionError:
-        yield f"{drawn.method} {drawn.place}: {longest} takes more than 2 s"
+        linear(lambda length: _seconds(drawn, *longest, length), LONGEST)
+    except AssertionError as slow:
+        yield f"{drawn.method} {drawn.place}: {longest}: {slow}"
 
 
 def _growth(drawn: Drawn, start: str, body: str) -> float:

@@ -5,8 +5,8 @@ from typing import get_args
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from linear import linear
 from looped import every_case
-from quickly import quickly
 
 from seal.core.acts import LONGEST, Act, acts
 
@@ -197,10 +197,11 @@ HOSTILE = [
 @pytest.mark.no_cover
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_no_text_takes_long(piece: str) -> None:
-    text = piece * (LONGEST // len(piece))
-    with quickly(3):
-        acts(text, "Shall I book it?", "user")
-        acts("Booked.", text * 2)
+    def read(times: int) -> None:
+        acts(piece * times, "Shall I book it?", "user")
+        acts("Booked.", piece * (2 * times))
+
+    linear(read, LONGEST // len(piece))
 
 
 @settings(max_examples=60)

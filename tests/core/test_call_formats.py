@@ -6,8 +6,8 @@ import pytest
 from core_strategies import json_values, texts
 from hypothesis import given
 from hypothesis import strategies as st
+from linear import linear
 from looped import every_case
-from quickly import quickly
 
 from seal.core import ToolCall
 from seal.core.call_formats import form_of, parse_call, repairs_of
@@ -292,9 +292,8 @@ def test_a_map_is_read_or_is_none_and_never_raises(text, cut):
     "piece",
     ['{"name":', "{", "Action:\n", 'Action: w\nAction Input: {"a": "', "w with Action Input:"],
 )
-def test_a_hostile_text_is_read_in_no_time(form, piece):
-    with quickly(5):
-        form.read(piece * (200_000 // len(piece)), OFFERED)
+def test_a_hostile_text_is_read_in_linear_time(form, piece):
+    linear(lambda times: form.read(piece * times, OFFERED), 200_000 // len(piece))
 
 
 def test_objects_are_found_wherever_they_stand_in_a_text():
@@ -304,9 +303,9 @@ def test_objects_are_found_wherever_they_stand_in_a_text():
 
 @pytest.mark.no_cover
 def test_objects_are_looked_for_in_linear_time():
-    with quickly(2):
-        for piece in ("{", '{"', '{"a":"', "{'a': "):
-            assert list(objects_in(piece * (200_000 // len(piece)))) == []
+    for piece in ("{", '{"', '{"a":"', "{'a': "):
+        assert list(objects_in(piece * 1000)) == []
+        linear(lambda times, piece=piece: list(objects_in(piece * times)), 200_000 // len(piece))
     assert list(objects_in("{ \n}{u'a': 1}{'b': 2}{{}")) == [{}, {"a": 1}, {"b": 2}, {}]
 
 

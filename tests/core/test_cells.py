@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from linear import linear
 from looped import every_case
-from quickly import quickly
 
 from seal.core.cells import is_alike, misquotes, reworded, with_meanings
 
@@ -130,8 +130,9 @@ def test_words_of_one_meaning_are_known_by_each_other() -> None:
 
 @pytest.mark.no_cover
 @pytest.mark.parametrize("piece", ["pick up ", "at my place ", "88213 ", "your "])
-def test_long_texts_are_compared_quickly(piece: str) -> None:
-    text = piece * (100_000 // len(piece))
-    with quickly(3):
-        is_alike("text", "Collect parcel 88213", text)
-        reworded("Collect parcel 88213", text)
+def test_long_texts_are_compared_in_linear_time(piece: str) -> None:
+    def compared(times: int) -> None:
+        is_alike("text", "Collect parcel 88213", piece * times)
+        reworded("Collect parcel 88213", piece * times)
+
+    linear(compared, 100_000 // len(piece))

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from linear import linear
 from looped import every_case
-from quickly import quickly
 
 from seal.core import Step
 from seal.core.consent import agrees, calls_off, consent
@@ -225,11 +225,13 @@ def test_any_text_is_read_and_nothing_but_assent_allows(answer: str, told: str) 
     "piece", ["'", '"', "'s ", "“", "\n", "yes ", "1. ", "not ", "or ", "8 ", ": "]
 )
 def test_no_text_takes_long(piece: str) -> None:
-    text = f"Dinner at 8 to +467002 {piece * (200_000 // len(piece))}"
-    with quickly(3):
+    def judged(times: int) -> None:
+        text = f"Dinner at 8 to +467002 {piece * times}"
         calls_off(text)
-        allowed("yes", f"{text[:49_000]}?")
-        allowed(text, f"{ASK} {text[:25_000]}?")
+        allowed("yes", f"{text[: len(text) // 4]}?")
+        allowed(text, f"{ASK} {text[: len(text) // 8]}?")
+
+    linear(judged, 200_000 // len(piece))
 
 
 AGREED = [

@@ -1,8 +1,8 @@
 """Calls that a server left in a model's text, as each family writes them."""
 
 import pytest
+from linear import linear
 from looped import every_case
-from quickly import quickly
 
 from seal.core import Tool
 from seal.core.dialects import DIALECTS, called_name, calls_thought, calls_written, read_calls
@@ -107,8 +107,7 @@ def test_a_bare_call_at_the_end_of_thinking_is_told_and_one_amid_it_is_not():
         assert [one.name for one in calls_thought(thought, ["get_weather"])] == ["get_weather"]
     for thought in (f"I need it.\n{bare}\nOr not?", f"As {bare}", f"Hm.\n{bare[:-1]}"):
         assert calls_thought(thought, ["get_weather"]) == []
-    with quickly(2.0):
-        calls_thought("\n{" * 100_000, ["get_weather"])
+    linear(lambda times: calls_thought("\n{" * times, ["get_weather"]), 100_000)
 
 
 def test_bare_calls_that_the_tool_does_not_take_stay_words():
@@ -130,6 +129,5 @@ def test_what_leaks_around_a_name_is_taken_off():
 
 def test_no_text_takes_long():
     marks = ("<tool_call>", "<function=", "[TOOL_CALLS]", "to=functions.", "<arg_key>a</arg_key>")
-    with quickly(4.0):
-        for mark in (*marks, "<parameter=a>", "{", "[", "<tool_call>{", "[f(", '{"name":'):
-            calls_written(mark * 20_000, ["get_weather"])
+    for mark in (*marks, "<parameter=a>", "{", "[", "<tool_call>{", "[f(", '{"name":'):
+        linear(lambda times, mark=mark: calls_written(mark * times, ["get_weather"]), 20_000)

@@ -2,8 +2,8 @@ import json
 from functools import partial
 
 import pytest
+from linear import linear
 from looped import every_case
-from quickly import quickly
 
 from seal.core import http
 from seal.core.http import CHAT, GEMINI, RESPONSES, CutStreamError, chat_of
@@ -475,10 +475,12 @@ def test_pieces_that_a_server_numbers_as_choices_are_one_text():
 
 
 def test_a_stream_of_many_calls_takes_linear_time():
-    calls = [part(number, f"c{number}", "f", "{}") for number in range(20_000)]
-    text = "".join(chunk(tool_calls=[one]) for one in calls)
-    with quickly(6):
-        assert len(said(text)["tool_calls"]) == 20_000
+    def read(calls):
+        parts = (part(number, f"c{number}", "f", "{}") for number in range(calls))
+        text = "".join(chunk(tool_calls=[one]) for one in parts)
+        assert len(said(text)["tool_calls"]) == calls
+
+    linear(read, 20_000)
 
 
 def test_calls_that_each_come_in_growing_pieces_stay_apart():

@@ -1,11 +1,11 @@
 """What is read of a text: numbers, units, days and times."""
 
-import time
 from decimal import Decimal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from linear import linear
 from looped import every_case
 
 from seal.core.quantities import Day, Time, Unit, is_foreign, normalise, numbers, read
@@ -155,14 +155,4 @@ HOSTILE = (
 @pytest.mark.no_cover
 @pytest.mark.parametrize("part", HOSTILE)
 def test_reading_takes_time_with_the_length(part: str) -> None:
-    def seconds(length: int) -> float:
-        """The shorter time of two: a pause to free memory is no time of the reader's."""
-        took = []
-        for blank in ("", " "):
-            text = part * (length // len(part)) + blank
-            start = time.process_time()
-            assert read(text).quantities is not None
-            took.append(time.process_time() - start)
-        return min(took)
-
-    assert seconds(200_000) < 10 * seconds(50_000) + 1
+    linear(lambda times: read(part * times).quantities, 200_000 // len(part))

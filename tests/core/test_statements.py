@@ -1,12 +1,12 @@
 """Whether a text states a value."""
 
-import time
 from datetime import date
 from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from linear import linear
 from looped import every_case
 
 from seal.benchmarks.mmtb.generation_scene import Said
@@ -371,17 +371,13 @@ HOSTILE = {
 VALUES = (7, "2024-05-02", "17:31", "Bo Ek", "+46700233", True, "\u05d0", 10**5000)
 
 
-def seconds(text: str) -> float:
-    start = time.process_time()
-    for value in VALUES:
-        states(text, value, Sense("wifi", today=TODAY))
-    return time.process_time() - start
-
-
 @pytest.mark.parametrize("part", HOSTILE.values(), ids=HOSTILE)
 def test_hostile_texts_take_time_with_their_length(part: str) -> None:
-    text = part * (2**17 // len(part))
-    assert seconds(text) < 10 * seconds(text[: len(text) // 4]) + 1
+    def read(times: int) -> None:
+        for value in VALUES:
+            states(part * times, value, Sense("wifi", today=TODAY))
+
+    linear(read, 2**17 // len(part))
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from copy import deepcopy
 from pathlib import Path
 
 import pytest
-from quickly import quickly
+from linear import linear
 
 from seal.core import DataError, Step, Trajectory
 from seal.core.records import decode, encode, read_records, to_plain, write_records
@@ -218,12 +218,12 @@ def test_what_a_reader_changed_is_not_read_by_the_next(tmp_path: Path) -> None:
 
 
 def test_rows_unlike_those_of_another_table_are_found_in_linear_time() -> None:
-    one, other = Version(rows_of(20_000)), Version(rows_of(20_000)[::-1])
-    with quickly(2.0):
+    def unlike(rows: int) -> None:
+        one, other = Version(rows_of(rows)), Version(rows_of(rows)[::-1])
         assert one.unlike(other) == []
-    others = Version([{"n": n} for n in range(20_000)])
-    with quickly(2.0):
-        assert len(one.unlike(others)) == 20_000
+        assert len(one.unlike(Version([{"n": n} for n in range(rows)]))) == rows
+
+    linear(unlike, 20_000)
 
 
 def test_rows_are_unlike_by_how_they_are_written() -> None:
@@ -235,10 +235,14 @@ def test_rows_are_unlike_by_how_they_are_written() -> None:
 def test_many_versions_of_one_table_are_read_in_linear_time() -> None:
     rows, reader = rows_of(200), TableReader()
     reader.tables({"t": rows})
-    with quickly(3.0):
-        for number in range(4_000):
+
+    def last_of(versions: int) -> dict:
+        for number in range(versions):
             read = reader.tables({"t": {"pieces": [[0, 199], {"id": number}]}})
-    assert read["t"] == [*rows[:-1], {"id": 3_999}]
+        return read
+
+    linear(last_of, 4_000)
+    assert last_of(4_000)["t"] == [*rows[:-1], {"id": 3_999}]
 
 
 def test_a_large_table_with_what_is_no_json_is_refused_as_a_record_is(tmp_path: Path) -> None:

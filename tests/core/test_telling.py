@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from linear import linear
 from looped import every_case
-from quickly import quickly
 
 from seal.core import Step, ToolCall
 from seal.core.facts import Record
@@ -213,16 +213,16 @@ def test_the_oracle_tells_what_it_is_to_tell() -> None:
         "36.5 euros. 35.8 euros. ",
     ],
 )
-def test_long_messages_take_no_time(piece: str) -> None:
+def test_long_messages_take_linear_time(piece: str) -> None:
     slots = slots_of(["36.50 EUR", "Sofia Lacerda", "2025-09-01", PLACE, "B12", "+351 936 118 240"])
-    text = piece * (100_000 // len(piece))
-    with quickly(3):
-        find(slots, [text], Record(["35.8 euros"]))
+    linear(
+        lambda times: find(slots, [piece * times], Record(["35.8 euros"])), 100_000 // len(piece)
+    )
 
 
 @pytest.mark.no_cover
 @pytest.mark.parametrize("piece", ["1 ", "1,", "$1"])
-def test_many_slots_read_the_numbers_of_a_long_message_once(piece: str) -> None:
+def test_many_slots_read_the_numbers_of_a_long_message_in_linear_time(piece: str) -> None:
     slots = slots_of(
         [
             *("36.50 EUR", "12.9 °C", 42, "2025-09-01", "Monday", "17:30", "B12", "Lena"),
@@ -230,8 +230,7 @@ def test_many_slots_read_the_numbers_of_a_long_message_once(piece: str) -> None:
         ]
     )
     told = ["price 36.5, before 35.8", *(text for slot in slots for text in slot.texts)]
-    with quickly(1.5):
-        find(slots, [piece * (100_000 // len(piece))], Record(told))
+    linear(lambda times: find(slots, [piece * times], Record(told)), 100_000 // len(piece))
 
 
 @pytest.mark.parametrize("names", [True, False])

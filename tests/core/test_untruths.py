@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from linear import linear
 from looped import every_case
-from quickly import quickly
 
 from seal.core import Step, ToolCall, ToolResult
 from seal.core.state_conditions import Untrue
@@ -268,19 +268,19 @@ def test_a_minefield_is_hit_by_each_untruth_of_the_chat() -> None:
     ],
 )
 def test_no_message_takes_long_to_hold_against_the_record(piece: str) -> None:
-    text = f"turn{piece * (100_000 // len(piece))}"
-    with quickly(3):
-        list(untruths(chat(text)))
-    with quickly(3):
-        denies_all(text, ASKED, chat(SENT))
+    times = 100_000 // len(piece)
+    linear(lambda times: list(untruths(chat(f"turn{piece * times}"))), times)
+    linear(lambda times: denies_all(f"turn{piece * times}", ASKED, chat(SENT)), times)
 
 
 @pytest.mark.no_cover
-def test_many_values_are_explained_quickly() -> None:
-    numbers = " ".join(f"{n} km" for n in range(12_000))
-    phones = " ".join(f"212-555-{n:04}" for n in range(5_000))
-    with quickly(3):
+def test_many_values_are_explained_in_linear_time() -> None:
+    def explained(values: int) -> None:
+        numbers = " ".join(f"{n} km" for n in range(values))
+        phones = " ".join(f"212-555-{n:04}" for n in range(values // 2))
         list(untruths(chat(("get", numbers), numbers.replace("km", "m"), phones)))
+
+    linear(explained, 12_000)
 
 
 def test_what_was_removed_and_added_anew_was_replaced() -> None:

@@ -6,8 +6,8 @@ import dataclasses
 from typing import Any
 
 import pytest
+from linear import linear
 from looped import every_case
-from quickly import quickly
 
 import seal
 from seal.core import Step, Tables, ToolCall, ToolResult, Trajectory
@@ -327,8 +327,7 @@ def test_the_world_has_whom_it_has(answer: str, wrong: str) -> None:
     ],
 )
 def test_no_message_takes_long_to_hold_against_the_world(piece: str) -> None:
-    with quickly(8):
-        said_falsely(piece * (50_000 // len(piece)), FOUND, TEXTED)
+    linear(lambda times: said_falsely(piece * times, FOUND, TEXTED), 50_000 // len(piece))
 
 
 def test_a_name_with_a_capital_within_or_cut_short_is_no_other_name() -> None:

@@ -9,8 +9,8 @@ import pytest
 from chats import MANAGER
 from hypothesis import given
 from hypothesis import strategies as st
+from linear import linear
 from looped import every_case
-from quickly import quickly
 
 from seal.core import (
     CHAT_TOOLS,
@@ -491,13 +491,14 @@ def test_errors_follow_on_each_other_by_name() -> None:
     assert first_error(diagnose(chat(BERN), TOOLS)) is None
 
 
-def test_thousands_of_repeated_calls_take_no_time() -> None:
-    calls = [BERN, WRONG, ("fnd", {"x": 1}), ("find", "{")] * 2500
-    results = [REJECTION] * len(calls)
-    played = chat(*calls, results=results)
-    with quickly(3):
-        found = diagnose(played, TOOLS)
-        repaired = repairs(found)
+def test_thousands_of_repeated_calls_take_linear_time() -> None:
+    def repeated(times: int) -> Trajectory:
+        calls = [BERN, WRONG, ("fnd", {"x": 1}), ("find", "{")] * times
+        return chat(*calls, results=[REJECTION] * len(calls))
+
+    linear(lambda times: repairs(diagnose(repeated(times), TOOLS)), 2500)
+    found = diagnose(repeated(2500), TOOLS)
+    repaired = repairs(found)
     assert [f.kind for f in found[-4:]] == ["RAC", "IAT", "IFN", "IFE"]
     assert len(repaired) == 7500
 

@@ -8,7 +8,7 @@ import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from quickly import quickly
+from linear import linear
 
 from seal.core import Score, Task
 from seal.evaluation.statistics import MOST_GROUPS, Summariser, groups_of
@@ -39,12 +39,16 @@ def test_summary_has_mean_counts_and_groups() -> None:
 
 
 def test_of_thousands_of_groups_those_of_the_most_tasks_have_entries() -> None:
-    groups = {str(n): ["all", f"n={n}", f"half={n % 2}"] for n in range(MOST_GROUPS)}
-    summariser = Summariser(groups)
-    with quickly(4.0):
+    def summarised(tasks: int) -> Summariser:
+        groups = {str(n): ["all", f"n={n}", f"half={n % 2}"] for n in range(tasks)}
+        summariser = Summariser(groups)
         for task in groups:
             summariser.add(score(task, 1.0))
-        found = summariser.metrics()["m"]["by"]
+        return summariser
+
+    linear(lambda tasks: summarised(tasks).metrics(), 10 * MOST_GROUPS)
+    summariser = summarised(MOST_GROUPS)
+    found = summariser.metrics()["m"]["by"]
     assert len(found) == MOST_GROUPS and {"all", "half=0", "half=1"} <= found.keys()
     assert summariser.groups_left_out == 3
     (note,) = outcome_notes({"groups_left_out": 3})

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from linear import linear
 from looped import every_case
-from quickly import quickly
 
 import seal
 from seal.core import Step, ToolCall, ToolResult, Trajectory
@@ -173,9 +173,11 @@ def _gated(text: str, asked: str) -> None:
     "piece", ["I sent Ann. ", "I moved a{n}. ", "Graz, ", "and Ann ", "It is 5. "]
 )
 def test_no_message_takes_long_to_doubt(piece: str) -> None:
-    text = "".join(piece.replace("{n}", str(n)) for n in range(50_000 // len(piece)))
-    with quickly(8):
+    def doubted(times: int) -> None:
+        text = "".join(piece.replace("{n}", str(n)) for n in range(times))
         doubt(("send", {"to": "Ann"}, "a " * 9000), text, asked="Tell Ann about a " * 900)
+
+    linear(doubted, 50_000 // len(piece))
 
 
 def test_what_somebody_unknown_is_said_to_have_told_is_in_doubt() -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from bfcl_sources import function
-from quickly import quickly
+from linear import linear
 
 from seal.benchmarks.bfcl.answers import (
     LONGEST,
@@ -243,33 +243,36 @@ def test_calls_are_of_the_tool_whose_name_the_model_got() -> None:
 
 
 HOSTILE = {
-    "brackets": "[" * 200_000,
-    "brackets and quotes": "['" * 100_000,
-    "braces": "{" * 200_000,
-    "fences": FENCE + "[" * 200_000,
-    "signs": f"[f(x={'-' * 20_000}1)]",
-    "sums": f"[f(x={'+'.join(['1'] * 10_000)})]",
-    "powers": f"[f(x={'**'.join(['9'] * 10_000)})]",
-    "attributes": f"[{'.'.join(['a'] * 20_000)}(x=1)]",
-    "lists": f"[f(x={'[' * 150}{']' * 150})]",
-    "json lists": f"[{'[' * 100_000}{']' * 100_000}]",
-    "tags": "<function_call>" * 20_000,
-    "lines": "<tool_call>\n" * 20_000,
-    "digits": f"[f(x={'9' * 100_000})]",
-    "too long": "a" * (LONGEST + 1),
-    "control signs": "[f(x='\x00\x1b')]",
+    "brackets": lambda size: "[" * (10 * size),
+    "brackets and quotes": lambda size: "['" * (5 * size),
+    "braces": lambda size: "{" * (10 * size),
+    "fences": lambda size: FENCE + "[" * (10 * size),
+    "signs": lambda size: f"[f(x={'-' * size}1)]",
+    "sums": lambda size: f"[f(x={'+'.join(['1'] * (size // 2))})]",
+    "powers": lambda size: f"[f(x={'**'.join(['9'] * (size // 2))})]",
+    "attributes": lambda size: f"[{'.'.join(['a'] * size)}(x=1)]",
+    "lists": lambda size: f"[f(x={'[' * min(150, size)}{']' * min(150, size)})]",
+    "json lists": lambda size: f"[{'[' * (5 * size)}{']' * (5 * size)}]",
+    "tags": lambda size: "<function_call>" * size,
+    "lines": lambda size: "<tool_call>\n" * size,
+    "digits": lambda size: f"[f(x={'9' * (5 * size)})]",
+    "too long": lambda size: "a" * (LONGEST // 20_000 * size + 1),
+    "control signs": lambda size: "[f(x='\x00\x1b')]",
 }
 
 
 @pytest.mark.parametrize("dialect", READERS)
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_answers_are_read_or_refused_quickly(dialect: str, name: str) -> None:
+def test_hostile_answers_are_read_or_refused_in_linear_time(dialect: str, name: str) -> None:
     native = dialect.startswith("native")
-    answer = [{"f": HOSTILE[name]}] if native else HOSTILE[name]
-    for language in ("python", "java", "javascript"):
-        with quickly(5):
-            reading = Dialect(dialect).read(answer, language)
-        assert bool(reading.problem) == bool(reading.why)
+
+    def read(size: int) -> None:
+        text = HOSTILE[name](size)
+        for language in ("python", "java", "javascript"):
+            reading = Dialect(dialect).read([{"f": text}] if native else text, language)
+            assert bool(reading.problem) == bool(reading.why)
+
+    linear(read, 20_000)
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import pytest
 from dialogue_plays import due, other, play, scores, task, turn
 from hypothesis import given
 from hypothesis import strategies as st
+from linear import linear
 from looped import every_case
-from quickly import quickly
 
 from seal.benchmarks.dialogtool.metrics import Dialogue
 from seal.benchmarks.dialogtool.offline import restyled
@@ -111,10 +111,12 @@ def test_matches_are_clipped_counts_and_never_exceed_either_text(wanted, said):
     assert 0 <= sentence_bleu(wanted, said) < 1.5
 
 
-def test_long_replies_are_scored_in_no_time():
-    with quickly(5):
-        text = " ".join(f"a{n % 5_000}" for n in range(10_000))
+def test_long_replies_are_scored_in_linear_time():
+    def scored(words):
+        text = " ".join(f"a{n % 5_000}" for n in range(words))
         scores(other("inform", text), turn(responder=text))
+
+    linear(scored, 10_000)
 
 
 CLERK = {"max_words": 6, "opening": ["Right."], "avoid": ["please"], "exclamations": False}
@@ -303,5 +305,5 @@ def test_a_score_is_a_number_on_the_scale_and_nothing_else(text, value):
 
 
 def test_a_reply_of_nothing_but_marks_is_read_in_one_pass():
-    with quickly(2):
-        assert checked({"max_words": 1}, "." * 50_000 + "x") == {"max_words": True}
+    assert checked({"max_words": 1}, "." * 50_000 + "x") == {"max_words": True}
+    linear(lambda marks: checked({"max_words": 1}, "." * marks + "x"), 50_000)
