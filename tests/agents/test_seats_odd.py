@@ -433,13 +433,13 @@ def test_a_selection_that_does_not_end_in_time_ends_the_chat_by_its_limit(named)
     with live(team="direct", max_seconds=0.3) as group:
 
         def slow(last: Any, chat: Any) -> Any:
-            time.sleep(1.5)
+            time.sleep(5)
             return None if named == "nobody" else group.agents[named]
 
         group.chat.speaker_selection_method = slow
         began = time.monotonic()
         group.hold()
-        assert time.monotonic() - began < 1.4
+        assert time.monotonic() - began < 4
         assert stops(group) == ["max_seconds"]
 
 

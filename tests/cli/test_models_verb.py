@@ -136,7 +136,7 @@ def dripping(request: Received) -> Answer:
     ("server", "told"),
     [
         (dripping, "was still answering when the time was up; a check ends after 1 s"),
-        (lambda request: late(4.0, text("OK")), "gave no answer before the time was up (tried "),
+        (lambda request: late(12.0, text("OK")), "gave no answer before the time was up (tried "),
     ],
     ids=["dripping", "silent"],
 )
@@ -145,7 +145,7 @@ def test_a_check_has_an_end_and_says_first_who_is_asked(called, monkeypatch, ser
     with ModelServer(server) as running:
         began = monotonic()
         done = called("models", "check", f"openai/x,base_url={running.url}")
-        assert monotonic() - began < 3
+        assert monotonic() - began < 10
     assert done.returncode == 1
     assert f"openai/x at {running.url}: does not answer: " in done.stdout and told in done.stdout
     assert done.stdout.rstrip().endswith("a check ends after 1 s")

@@ -46,7 +46,7 @@ def test_a_fault_ends_its_chat_in_time_with_its_outcome(tmp_path, name):
     (stop,) = trajectory.stops
     assert stop.reason == expected, stop.error
     timing = orjson.loads((run.folder.path / "timings.jsonl").read_bytes().splitlines()[0])
-    assert timing["seconds"] < MOST_S + 2
+    assert timing["seconds"] < MOST_S + 15
     score = run.summary["metrics"]["call_f1"]["mean"]
     if expected == "error":
         assert (run.exit_code, run.summary["errors"]) == (1, 1)
@@ -101,7 +101,7 @@ def test_a_server_that_is_not_there_ends_the_run_at_once_and_leaves_no_folder(tm
     began = time.monotonic()
     with pytest.raises(OutageError, match=r"no chat was played: openai/small at http.*right\?"):
         one_chat(pool, tmp_path / "run", url, max_tries=5)
-    assert time.monotonic() - began < MOST_S + 4  # what stands before the first chat is in it
+    assert time.monotonic() - began < MOST_S + 15  # what stands before the first chat is in it
     assert not (tmp_path / "run").exists()
     close()
 
@@ -222,7 +222,7 @@ def test_a_run_ends_with_its_time_and_goes_on_when_it_gets_more(tmp_path):
         began = time.monotonic()
         timed = RunSettings(pool=str(pool), baselines=False, max_total_seconds=8, **settings)
         run = play_run(timed, tmp_path / "run", tell=told.append)
-        assert time.monotonic() - began < 8 + 4  # scoring is in it
+        assert time.monotonic() - began < 8 + 15  # scoring is in it
         assert (run.exit_code, run.summary["errors"]) == (3, 0)
         kept = list(run.folder.trajectories())
         assert 0 < len(kept) < 12 and run.summary["unfinished"] == 12 - len(kept)
