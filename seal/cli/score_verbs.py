@@ -505,7 +505,7 @@ class Simulated(Kept):
 
     simulator: str = shared.SIMULATOR
     role_model: dict[str, str] = repeated(
-        "Model of the simulator; for `fidelity` also of the judge.",
+        "Model of the simulator.",
         metavar="ROLE=MODEL",
         read=pairs,
         setting="role_models",
@@ -551,29 +551,6 @@ def cache_fill(
         report = asdict(fill_cache(replace(settings, pool=pool, processes=processes), calls))
         result.fields(report)
     return int(bool(report["failed"]))
-
-
-@verb("cache", name="fidelity")
-def cache_fidelity(
-    *,
-    records: list[str] = argument("Runs, or pools with recorded chats.", metavar="RUN|POOL..."),
-    first: int | None = option(None, "Take the first N chats of each run or pool."),
-    simulated: Simulated,
-) -> int:
-    """Compare a simulator with recorded answers.
-
-    Also told is what the simulator changes in the scores of the runs. Rules judge the runs, or a
-    model with `--role-model judge=MODEL`.
-    """
-    from seal.experiments.fidelity import fidelity as found
-    from seal.report.experiments import fidelity_tables
-
-    settings, json = _settings(simulated)
-    with output(json) as result:
-        content = found(records, replace(settings, first=first))
-        result.result(content)
-        result.show(*fidelity_tables(content))
-    return 0
 
 
 @verb("cache", name="export")
