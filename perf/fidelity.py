@@ -535,10 +535,10 @@ def markdown(contents: Sequence[dict[str, Any]]) -> str:
         "",
         "Written by `perf/fidelity.py`; with the folders of runs it makes the same tables of"
         " these, and docs/results.md says what the measures are. In brackets are 95 % intervals"
-        " over tasks. The simulator `recorded` has 1.000 everywhere. Pairs are goals that both sides"
-        " decide. ToolLLaMA-2's services were mostly dead, which no simulator is meant to repeat:"
-        f" its `error` tells how far. `{FEW}` is 25 of the 200 dialogues of `sgd`. A small model"
-        " says nothing of a large one. Where it has no interval, its answers were not kept.",
+        " over tasks. The simulator `recorded` has 1.000 everywhere. Pairs are goals that both"
+        " sides decide. ToolLLaMA-2's services were mostly dead, which no simulator is meant to"
+        f" repeat: its `error` tells how far. `{FEW}` is 25 of the 200 dialogues of `sgd`. A small"
+        " model says nothing of a large one. Where it has no interval, its answers were not kept.",
     ]
     tables = [table for content in contents for table in fidelity_tables(content)]
     played = len(tables) - len(list(fidelity_tables(contents[-1])))

@@ -37,10 +37,6 @@ GROUPS: Mapping[str, Mapping[str, Verb]] = {
         "retrieve": Verb(
             "score_verbs", "Rank tools for every task, and compare retrievers, without a chat."
         ),
-        "mcp": Verb(
-            "score_verbs",
-            "Offer a benchmark's tasks to MCP clients, which are evaluated as agents.",
-        ),
         "cache": Verb(
             "score_verbs", "Look at, fill, carry and check the store of simulated answers."
         ),
@@ -132,6 +128,8 @@ VERBS = dict(sorted(each for group in GROUPS.values() for each in group.items())
 _FORMER = {
     "cache fidelity": "`python perf/fidelity.py RUN...` holds a simulator against recorded "
     "answers, in a checkout of SEAL",
+    "mcp": "`seal run --agent bridge:COMMAND` starts an MCP client for each chat, and serves it at "
+    "$OPENAI_BASE_URL/mcp; see docs/bridge.md",
     "train-retriever": "seal.split and `seal export POOL --to triplets` give sentence-transformers "
     "what it trains on; see docs/train-a-retriever.md",
     "verify": "`python perf/verify/verify.py` holds figures against peers, in a checkout of SEAL",
