@@ -36,15 +36,9 @@ class _Asked:
 
 
 class Line:
-    """Between the thread of one chat and the agent that plays it.
+    """Between the thread of one chat and the agent that plays it."""
 
-    Args:
-        holds: True: the answer to the last text waits for `finish`, so that all files of the run
-            are written when the agent gets it.
-    """
-
-    def __init__(self, holds: bool = False) -> None:
-        self._holds = holds
+    def __init__(self) -> None:
         self._inbox: queue.Queue[_Asked | None] = queue.Queue()
         self._next: deque[_Asked | None] = deque()
         self._submitted: Future[Any] | None = None
@@ -119,11 +113,6 @@ class Line:
             if asked is not None and asked.answered.set_running_or_notify_cancel():
                 asked.answered.set_exception(OverError(FINISHED))
         self._next.clear()
-        if not self._holds:
-            self.finish()
-
-    def finish(self) -> None:
-        """Answer the last text."""
         submitted, self._submitted = self._submitted, None
         if submitted is not None:
             submitted.set_result(None)

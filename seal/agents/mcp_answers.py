@@ -28,14 +28,11 @@ class Answers:
     """Answers the requests of MCP clients.
 
     The request and the tools are told after the end too, as they were last: the SDK's client lists
-    the tools after a call of one that it does not know.
-
-    Args:
-        line_of: The context of a request to the line that it belongs to, or an `OverError`.
+    the tools after a call of one that it does not know. The scope of a request has the `line` of
+    its chat.
     """
 
-    def __init__(self, line_of: Callable[[Any], Line]) -> None:
-        self._line_of = line_of
+    def __init__(self) -> None:
         self._told: WeakKeyDictionary[Line, dict[Any, Any]] = WeakKeyDictionary()
 
     async def list_tools(self, ctx: Any, params: Any) -> Any:
@@ -79,20 +76,14 @@ class Answers:
         text = types.TextContent(type="text", text=await self._last(ctx, told_of, FINISHED))
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=text)])
 
-    def _line(self, ctx: Any) -> Line:
-        try:
-            return self._line_of(ctx)
-        except OverError as error:
-            raise MCPError(types.INVALID_REQUEST, str(error)) from error
-
     async def _asked(self, ctx: Any, what: Any) -> Any:
         try:
-            return await asyncio.wrap_future(self._line(ctx).ask(what))
+            return await asyncio.wrap_future(_line(ctx).ask(what))
         except OverError as error:
             raise MCPError(types.INVALID_REQUEST, str(error)) from error
 
     async def _last(self, ctx: Any, what: Callable[[Chat], Any], missing: Any) -> Any:
-        line = self._line(ctx)
+        line = _line(ctx)
         known = self._told.setdefault(line, {})
         try:
             known[what] = await self._asked(ctx, what)
@@ -100,6 +91,11 @@ class Answers:
             if not line.is_over:
                 raise
         return known.get(what, missing)
+
+
+def _line(ctx: Any) -> Line:
+    line: Line = ctx.request.scope["line"]
+    return line
 
 
 def _told(text: str, is_error: bool = False) -> Any:

@@ -87,7 +87,7 @@ def _call(verb: str, words: list[str]) -> int:
         from seal.core import UnknownNameError
 
         raise UnknownNameError("option", verb, ("--debug", "--help", "--version"))
-    app = load(verb)
+    app = load(verb, "".join(words[:1]))
     import typer
     from typer.main import get_command
 

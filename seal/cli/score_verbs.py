@@ -1,7 +1,7 @@
-"""The verbs sweep, ablate, merge, score, retrieve and mcp, and those of the simulators' cache."""
+"""The verbs sweep, ablate, merge, score and retrieve, and those of the simulators' cache."""
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ import typer
 from seal.cli import options as shared
 from seal.cli.failure import resumable, tell, telling
 from seal.cli.groups import argument, flag, like, option, repeated, setting, settings_of, verb
-from seal.cli.options import PLAYED, HookedOutput, Play, Retriever, RunOutput, SeriesPlay
+from seal.cli.options import PLAYED, HookedOutput, RunOutput, SeriesPlay
 from seal.cli.output import Advance, Output, is_shown, output, progress
 from seal.cli.words import new_file, pairs, several_whole
 from seal.core import UsageError
@@ -28,7 +28,6 @@ from seal.experiments.settings import (
     TaskGroup,
 )
 from seal.pools.lookup import open_pool
-from seal.runs.mcp_tasks import PATIENT, Patience, serve_http, serve_stdio
 from seal.runs.play import free_folder, numbered_folder
 from seal.runs.role_models import check_flags_used
 from seal.runs.run import RunFolder, exit_code_of
@@ -421,67 +420,6 @@ def retrieve_command(
     return int(any("unavailable" in entry for entry in found["results"]))
 
 
-# -- Offer a benchmark's tasks to MCP clients, which are evaluated as agents.
-
-
-@dataclass(frozen=True, kw_only=True)
-class Offer:
-    """Sessions: which task a client gets, how it is reached, and where the run is written."""
-
-    task: str | None = option(None, "Id of the task.  [default: all, one after the other]")
-    stdio: bool = flag("Serve one task by stdin and stdout; so it is without --http.")
-    http: bool = flag("Serve all tasks by HTTP, each at its own address.")
-    port: int = option(8000, "Port of --http, on this machine only; 0 takes a free one.")
-    closed: float = option(
-        PATIENT.closed,
-        "With --http: seconds within which a client that closed may come back.",
-        least=0,
-    )
-    idle: float = option(
-        600.0, "With --http: seconds without a request after which a client counts as gone."
-    )
-    name: str = option("mcp-client", "Name of the agent in the run.")
-    out: Path = option(..., "Run folder; a run that it holds is continued.")
-
-
-@verb("mcp", ("task", "stdio", "http", "port", "name", "out", "limit"))
-def mcp_command(
-    context: typer.Context, offer: Offer, play: Play, retriever: Retriever, pool: str = PLAYED
-) -> int:
-    """Offer a benchmark's tasks to MCP clients, which are evaluated as agents.
-
-    A session is one chat: the request is the prompt `task`, the tools are those of the task, and
-    the client answers with the tool `submit`. The run is written and scored like any other.
-    """
-    from seal.report.run_pages import write_report
-
-    if play.model.agent is not None or (offer.stdio and offer.http):
-        raise UsageError(
-            "the client is the agent, and comes in one way: leave --agent out, and one of --stdio "
-            "and --http"
-        )
-    asked = context.get_parameter_source("baselines")
-    settings = play.settings(
-        context,
-        pool,
-        retriever=retriever.retriever,
-        top_k=retriever.top_k,
-        baselines=play.judging.baselines and asked is not None and asked.name != "DEFAULT",
-    )
-    with ExitStack() as served:
-        if offer.http:
-            patience = Patience(offer.closed, offer.idle)
-            done = serve_http(
-                settings, offer.out, offer.task, offer.name, offer.port, tell, patience
-            )
-        else:
-            session = serve_stdio(settings, offer.out, offer.task, offer.name)
-            done = served.enter_context(session)
-        report = write_report([done.folder], done.folder.report_path)
-        tell(f"run: {done.folder.path}; report: {report}")
-    return done.exit_code
-
-
 # -- Look at, fill, carry and check the store of simulated answers.
 
 
@@ -505,7 +443,7 @@ class Simulated(Kept):
 
     simulator: str = shared.SIMULATOR
     role_model: dict[str, str] = repeated(
-        "Model of the simulator; for `fidelity` also of the judge.",
+        "Model of the simulator.",
         metavar="ROLE=MODEL",
         read=pairs,
         setting="role_models",
@@ -551,29 +489,6 @@ def cache_fill(
         report = asdict(fill_cache(replace(settings, pool=pool, processes=processes), calls))
         result.fields(report)
     return int(bool(report["failed"]))
-
-
-@verb("cache", name="fidelity")
-def cache_fidelity(
-    *,
-    records: list[str] = argument("Runs, or pools with recorded chats.", metavar="RUN|POOL..."),
-    first: int | None = option(None, "Take the first N chats of each run or pool."),
-    simulated: Simulated,
-) -> int:
-    """Compare a simulator with recorded answers.
-
-    Also told is what the simulator changes in the scores of the runs. Rules judge the runs, or a
-    model with `--role-model judge=MODEL`.
-    """
-    from seal.experiments.fidelity import fidelity as found
-    from seal.report.experiments import fidelity_tables
-
-    settings, json = _settings(simulated)
-    with output(json) as result:
-        content = found(records, replace(settings, first=first))
-        result.result(content)
-        result.show(*fidelity_tables(content))
-    return 0
 
 
 @verb("cache", name="export")

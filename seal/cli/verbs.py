@@ -37,10 +37,6 @@ GROUPS: Mapping[str, Mapping[str, Verb]] = {
         "retrieve": Verb(
             "score_verbs", "Rank tools for every task, and compare retrievers, without a chat."
         ),
-        "mcp": Verb(
-            "score_verbs",
-            "Offer a benchmark's tasks to MCP clients, which are evaluated as agents.",
-        ),
         "cache": Verb(
             "score_verbs", "Look at, fill, carry and check the store of simulated answers."
         ),
@@ -130,15 +126,19 @@ GROUPS: Mapping[str, Mapping[str, Verb]] = {
 VERBS = dict(sorted(each for group in GROUPS.values() for each in group.items()))
 """By name, sorted."""
 _FORMER = {
+    "cache fidelity": "`python perf/fidelity.py RUN...` holds a simulator against recorded "
+    "answers, in a checkout of SEAL",
+    "mcp": "`seal run --agent bridge:COMMAND` starts an MCP client for each chat, and serves it at "
+    "$OPENAI_BASE_URL/mcp; see docs/bridge.md",
     "train-retriever": "seal.split and `seal export POOL --to triplets` give sentence-transformers "
     "what it trains on; see docs/train-a-retriever.md",
     "verify": "`python perf/verify/verify.py` holds figures against peers, in a checkout of SEAL",
 }
-"""Former verb to what replaces it."""
+"""Former verb, or verb and command, to what replaces it."""
 
 
-def load(name: str) -> typer.Typer:
-    """Return the verb's app.
+def load(name: str, command: str = "") -> typer.Typer:
+    """Return the verb's app; `command` is the word after the verb.
 
     Raises:
         UnknownNameError: There is no such verb.
@@ -147,8 +147,8 @@ def load(name: str) -> typer.Typer:
     from seal.cli.groups import app_of
     from seal.core import UnknownNameError, UsageError
 
-    if name in _FORMER:
-        raise UsageError(f"seal {name} is gone: {_FORMER[name]}")
+    for former in {name, f"{name} {command}"} & _FORMER.keys():
+        raise UsageError(f"seal {former} is gone: {_FORMER[former]}")
     if name not in VERBS:
         raise UnknownNameError("verb", name, sorted(VERBS))
     module = import_module(f"{__package__}.{VERBS[name].module}")

@@ -1,4 +1,4 @@
-"""Ablations, sweeps, plans, fidelity and explanations: tables, charts, and the files they leave."""
+"""Ablations, sweeps, plans and explanations: tables, charts, and the files they leave."""
 
 from __future__ import annotations
 
@@ -16,11 +16,9 @@ from seal.core.files import within
 from seal.core.text import counted, one_line
 from seal.core.values import json_text
 from seal.evaluation.goals import ranking
-from seal.evaluation.scoring import USUAL_SCALES
 from seal.experiments import retrieval, sweep
 from seal.experiments.ablation import ABSTENTION, VARIANTS
 from seal.experiments.explanation import EXAMPLES, OUTCOMES, explain_run
-from seal.experiments.fidelity import ANSWER, ERROR
 from seal.experiments.series import LongForm, check_results_folder, write_json
 from seal.experiments.settings import RECALL_AT
 from seal.pools.benchmark import Benchmark
@@ -48,7 +46,7 @@ from seal.report.figures import (
 )
 from seal.report.frames import write_parquet
 from seal.report.grids import Grid, counts_of, frequent, grouped, interval, number
-from seal.report.lanes import DECISIVE, Lane, scale_notes
+from seal.report.lanes import Lane, scale_notes
 from seal.report.pages import paragraphs, place_text
 from seal.report.retrieval import query_count, retrieval_figures
 from seal.report.run_pages import write_report
@@ -479,71 +477,6 @@ def _mark(x: float, y: Mapping[str, Any], spread: float = 0.0, text: str = "") -
 def _figure(shown: Sequence[Panel], lacking: Iterable[str]) -> Figure:
     size = _PANEL if len(shown) > 1 else _ALONE
     return series_figure(shown, size, _PANELS_IN_ROW, (DEVIATIONS, *lacking))
-
-
-# -- How true simulators are to records, as tables.
-
-
-def fidelity_tables(content: Mapping[str, Any]) -> Iterator[Grid | str]:
-    """Yield the tables of `seal.experiments.fidelity.fidelity`.
-
-    The second is of the metrics that the results change, and of those that decide.
-    """
-    simulator, calls = content["simulator"], content["calls"].items()
-    measured = [
-        {"record": record, "measure": measure, **entry}
-        for record, found in calls
-        for measure, entry in found["measures"].items()
-    ]
-    if measured:
-        title = f"{simulator} held against recorded answers (1: as recorded)"
-        yield grid_of(title, _MEASURED, measured, names=2)
-    answers = [
-        (record, what, str(count), number(count / found["calls"]))
-        for record, found in calls
-        for what, count in found["answers"].items()
-        if found["answers"].keys() - {ANSWER, ERROR}
-    ]
-    if answers:
-        yield Grid(f"what {simulator} gave", ["record", "what came", "calls", "share"], answers, 2)
-    changed = [
-        entry
-        for entry in content["scores"]
-        if entry["difference"] is not None and (entry["difference"] or entry["metric"] in DECISIVE)
-    ]
-    if changed:
-        means = (("recorded", figure("other_mean")), (simulator, figure("mean")))
-        columns: Columns = [("run", "other"), ("metric", "metric"), *means, *_CHANGED]
-        yield grid_of(f"scores with the results of {simulator}", columns, changed, names=2)
-        yield from scale_notes((entry["metric"] for entry in changed), USUAL_SCALES)
-    elif content["scores"]:
-        yield f"the results of {simulator} change no score"
-    order = [entry for entry in content["order"] if entry["metric"] in DECISIVE]
-    if order:
-        columns = [
-            ("runs", lambda entry: f"{entry['run']} less {entry['other']}"),
-            ("metric", "metric"),
-            ("recorded", figure("recorded", figure("difference"))),
-            ("95 %", figure("recorded", interval)),
-            (simulator, figure("simulated", figure("difference"))),
-            ("95 %", figure("simulated", interval)),
-            ("order kept", lambda entry: "yes" if entry["kept"] else "no"),
-        ]
-        yield grid_of("order of the runs", columns, order, names=2)
-
-
-_MEASURED: Columns = (
-    ("record", "record"),
-    ("measure", "measure"),
-    ("mean", figure("mean")),
-    ("95 % interval", interval),
-    ("calls", "n"),
-)
-_CHANGED: Columns = (
-    ("difference", figure("difference")),
-    ("95 % interval", interval),
-    ("pairs", "n"),
-)
 
 
 # -- What a run would cost, for a person.

@@ -1,6 +1,7 @@
 """Hooks: objects that are told when a run and its parts begin and end. They change nothing.
 
-`seal.run(..., hooks=[...])` takes them, or `seal run --hooks NAME`. docs/hooks.md has examples.
+`seal.run(..., hooks=[...])` takes them, or `seal run --hooks module:name`. docs/hooks.md has
+examples.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from seal.core.values import json_bytes, json_value
 
 Kind = Literal["run", "chat", "request", "call", "score"]
 """A run; the chat about a task; a question to a model; a call of a tool; the scoring of a chat."""
-REGISTRY = Registry("hooks", "seal.hooks", {"opentelemetry": "seal.runs.open_telemetry:Spans"})
+REGISTRY = Registry("hooks", "seal.hooks", {})
 _LOG = logging.getLogger(__name__)
 
 
@@ -62,8 +63,13 @@ def build_hooks(wanted: Sequence[HooksChoice]) -> tuple[Hooks, ...]:
 
     Raises:
         UnknownNameError: There are none of that name.
-        UsageError: It has no `start` and `end`.
+        UsageError: It has no `start` and `end`, or is gone.
     """
+    if "opentelemetry" in wanted:
+        raise UsageError(
+            "the hooks opentelemetry are gone: docs/hooks.md has a class that opens spans; name "
+            "yours as --hooks module:Spans"
+        )
     return tuple(map(_built, wanted))
 
 

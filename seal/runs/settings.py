@@ -346,8 +346,8 @@ class RunSettings(
     Part `I/N` is every N-th task from the I-th.
     """
     hooks: Sequence[HooksChoice] = ()
-    """Tracker or tracer that is told of the run, its chats, requests, calls and scores:
-    opentelemetry, or your own as module:name; repeatable.
+    """Tracker or tracer that is told of the run, its chats, requests, calls and scores, as
+    module:name; repeatable.
 
     Hooks are not told of floor and ceiling. They leave no trace in the run's folder.
     """

@@ -61,9 +61,7 @@ def test_servers_are_imported_played_and_played_again_without_them(seal, tmp_pat
         (["run", "sample", "--server", "x"], "add --environment mcp"),
         (["import", "mcp", "--stdio", "x"], "--stdio is now --server COMMAND"),
         (["run", "sample", "--environment", "mpc"], "Did you mean 'mcp'?"),
-        (["mcp", "sample", "--agent", "my_lab:solve"], "the client is the agent"),
-        (["mcp", "sample", "--stdio", "--http"], "leave --agent out, and one of --stdio and"),
-        (["mcp", "sample", "--task", "weather-1"], "no task 'weather-1'"),
+        (["mcp", "sample", "--http"], "seal mcp is gone: `seal run --agent bridge:COMMAND`"),
     ],
 )
 def test_what_cannot_be_is_one_clear_line(seal, words: list[str], says: str) -> None:
@@ -109,10 +107,8 @@ def test_a_client_in_another_language_is_scored(
     (tmp_path / "node_modules").symlink_to(node_modules)
     client = shutil.copy(Path(__file__).parents[1] / "fixtures" / "mcp_client.mjs", tmp_path)
     pool = write_pool(tmp_path / "pool")
-    words = ["stdio", sys.executable, "-m", "seal", "mcp", str(pool), "--out", "run"]
-    for _ in range(2):
-        subprocess.run(["node", str(client), *words], cwd=tmp_path, check=True, timeout=120)
-    summary = json.loads(seal("score", "run", "--json").stdout)
+    words = ["--agent", f"bridge:node {client}", "--first", "2", "--no-baselines", "--json"]
+    summary = json.loads(seal("run", str(pool), *words, "--out", "run").stdout)
     assert summary["metrics"]["call_f1"]["mean"] == 1.0
     assert summary["metrics"]["call_f1"]["n"] == 2
 
