@@ -423,7 +423,8 @@ class _Chats:
         if outage and not kept:
             from seal.core.servers import sentences
 
-            again = "Play again once the server takes requests."
+            its_own = outage == self.engine.store.outage
+            again = "Then play again." if its_own else "Play again once the server takes requests."
             raise OutageError(sentences(f"no chat was played: {outage}", again))
         if outage:
             self.stopped = True
