@@ -14,8 +14,8 @@ from seal.cli.verbs import GROUPS, VERBS, load
 _REFUSED = re.compile(r"Input should be a valid (integer|number).*|Value error, ")
 """How the library below the command line refuses a word: that is no number, or none of several."""
 
-_OF_A_FLAG = re.compile(r"--([a-z][a-z-]*) [^:]*: expected ")
-"""Begins what is said of a value that the type of a setting refuses."""
+_OF_A_FLAG = re.compile(r"--([a-z][a-z-]*) ")
+"""Begins what is said of a value that a setting refuses."""
 
 _ANY_PATH = ("utf-8", "surrogateescape")
 """Encoding and errors of a stream that writes every letter, and names of files as they are."""
@@ -116,7 +116,8 @@ def _call(verb: str, words: list[str]) -> int:
         return end.exit_code
     except UsageError as error:
         named = _OF_A_FLAG.match(str(error))
-        if origin := config.origin(named and named[1]):
+        origin = config.origin(named[1]) if named else config.origin_of_quoted(str(error))
+        if origin:
             error.args = (f"{str(error).rstrip('.')}.{origin}",)
         raise
     except typer.TyperException as error:
