@@ -74,10 +74,25 @@ class Config:
         """
         if flag is None:
             return ""
-        if variable(flag) in self.environment:
+        if self.environment.get(variable(flag)):
             return f" Unless it is on the command line, it is the value of {variable(flag)}."
         if flag in self.file:
             return f" Unless it is on the command line, it stands in {FILE}."
+        return ""
+
+    def origin_of_quoted(self, message: str) -> str:
+        """Return the same of the first setting whose value a message names, as `no model 'gpt'`."""
+        variables = ((name, name, self.environment[name]) for name in sorted(self.environment))
+        given = [part for part in variables if part[0].startswith("SEAL_")]
+        given += [(variable(flag), FILE, value) for flag, value in self.file.items()]
+        for name, place, value in given:
+            if place == FILE and self.environment.get(name):
+                continue  # the variable comes before the file
+            for text in value if isinstance(value, list) else [value]:
+                head = str(text).partition(",")[0]
+                is_named = f"{head!r}" in message or ("/" in head and head in message)
+                if head and (is_named or f"{text!r}" in message):
+                    return f" Unless it is on the command line, {head!r} is from {place}."
         return ""
 
     def warnings(self) -> Iterator[str]:

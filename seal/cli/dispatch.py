@@ -7,14 +7,18 @@ import re
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from io import TextIOWrapper
 
 from seal.cli.verbs import GROUPS, VERBS, load
 
 _REFUSED = re.compile(r"Input should be a valid (integer|number).*|Value error, ")
 """How the library below the command line refuses a word: that is no number, or none of several."""
 
-_OF_A_FLAG = re.compile(r"--([a-z][a-z-]*) [^:]*: expected ")
-"""Begins what is said of a value that the type of a setting refuses."""
+_OF_A_FLAG = re.compile(r"--([a-z][a-z-]*) ")
+"""Begins what is said of a value that a setting refuses."""
+
+_ANY_PATH = ("utf-8", "surrogateescape")
+"""Encoding and errors of a stream that writes every letter, and names of files as they are."""
 
 _HELP = """\
 Usage: seal VERB [OPTIONS] ...
@@ -50,6 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # it was closed before: `seal ... >&-`
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
+        stream = getattr(sys, name)
+        if isinstance(stream, TextIOWrapper) and (stream.encoding, stream.errors) != _ANY_PATH:
+            stream.reconfigure(errors="backslashreplace")  # LANG=C knows no letter beyond ASCII
     words, debug = _take_debug(list(sys.argv[1:] if arguments is None else arguments))
     text = _asked_alone(words)
     if text:
@@ -109,7 +116,8 @@ def _call(verb: str, words: list[str]) -> int:
         return end.exit_code
     except UsageError as error:
         named = _OF_A_FLAG.match(str(error))
-        if origin := config.origin(named and named[1]):
+        origin = config.origin(named[1]) if named else config.origin_of_quoted(str(error))
+        if origin:
             error.args = (f"{str(error).rstrip('.')}.{origin}",)
         raise
     except typer.TyperException as error:

@@ -150,10 +150,14 @@ def refusal(error: OSError, words: Sequence[str] = ()) -> str:
     Args:
         error: What the system refused.
         words: Those of the command line: the flag that named the file is told.
+
+    Returns:
+        The sentence, and the notes that were added to the error.
     """
     reason = error.strerror or str(error)
     if error.errno in _REPAIRS:
         reason = f"{reason}; {_REPAIRS[error.errno]}"
+    reason = ". ".join([reason, *getattr(error, "__notes__", [])])
     if not isinstance(error.filename, str):
         return reason
     path = Path(*map(whole_name, Path(error.filename).parts))

@@ -72,6 +72,10 @@ def run_command(
                 raise
             kind = InfrastructureError if isinstance(error, InfrastructureError) else UsageError
             raise kind(f"{error}. Go on with: {resuming(out)}") from error
+        except OSError as error:  # such as a full disk
+            if (out / "run.json").is_file():
+                error.add_note(f"Go on with: {resuming(out)}")
+            raise
 
 
 def _plan(settings: RunSettings, json: bool) -> int:

@@ -8,12 +8,14 @@ written is read, and of a file with a damaged page all other pages can be saved.
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TypeVar
 
 from seal.core.errors import InfrastructureError, UsageError
@@ -40,6 +42,10 @@ _NEXT = (
 )
 
 
+_MAGIC = b"SQLite format 3\0"
+_PAGE_SIZE = slice(16, 18)
+_CHANGES, _PAGES, _OURS, _VALID_FOR = (slice(at, at + 4) for at in (24, 28, 68, 92))
+"""Fields of a SQLite file's header, https://www.sqlite.org/fileformat2.html#the_database_header."""
 _BETWEEN = f"{_SELECT}WHERE rowid BETWEEN ? AND ?"
 _LEAST_ROW = 64
 """Bytes that a row takes at least: its checksum and time alone are as many."""
@@ -170,13 +176,7 @@ class SqliteAnswers:
         made = self._path.with_name(self._path.name + ".new")
         made.unlink(missing_ok=True)
         saved = 0
-        with closing(SqliteAnswers(made, self._timeout)) as sound, closing(self._connect()) as old:
-            try:
-                old.execute("BEGIN EXCLUSIVE")
-            except sqlite3.OperationalError as error:
-                raise InfrastructureError(
-                    f"{self.location} is in use: {error}; stop its runs first"
-                ) from error
+        with closing(SqliteAnswers(made, self._timeout)) as sound, self._to_save() as old:
             for rows in _readable(old, self._path.stat().st_size // _LEAST_ROW):
                 saved += sound.insert(rows)
         for part in ("", "-wal", "-shm"):
@@ -186,6 +186,22 @@ class SqliteAnswers:
         made.replace(self._path)
         self.outage = ""
         return saved
+
+    @contextmanager
+    def _to_save(self) -> Iterator[sqlite3.Connection]:
+        """Give a connection to what can be read; nobody else uses the file meanwhile."""
+        with ExitStack() as opened:
+            try:
+                old = opened.enter_context(closing(self._connect()))
+                old.execute("BEGIN EXCLUSIVE")
+                old.execute("SELECT count(*) FROM sqlite_master")
+            except sqlite3.OperationalError as error:
+                raise InfrastructureError(
+                    f"{self.location} is in use: {error}; stop its runs first"
+                ) from error
+            except sqlite3.DatabaseError:  # SQLite refuses all of it
+                old = opened.enter_context(_with_mended_header(self._path))
+            yield old
 
     def _close_idle(self) -> None:
         while True:
@@ -237,7 +253,9 @@ class SqliteAnswers:
                 raise self._unusable(why) from error
             raise InfrastructureError(f"{self.location} cannot be opened: {error}") from error
         except sqlite3.DatabaseError as error:
-            raise foreign(self.location, str(error)) from error
+            if not _says_ours(self._path):
+                raise foreign(self.location, str(error)) from error
+            self._told(error)  # whoever asks for a row hears of it, and `salvage` saves what it can
 
     def _opens_for_reading(self) -> bool:
         """Open a file that cannot be written; what its log holds must be readable, too."""
@@ -291,6 +309,54 @@ def _create(connection: sqlite3.Connection, timeout: float) -> None:
         connection.execute(_CREATE)
         connection.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+
+
+def _says_ours(path: Path) -> bool:
+    """Tell whether the header of a file that SQLite refuses is that of a store."""
+    with path.open("rb") as file:
+        return file.read(_OURS.stop)[_OURS] == _APPLICATION.to_bytes(4, "big")
+
+
+@contextmanager
+def _with_mended_header(path: Path) -> Iterator[sqlite3.Connection]:
+    """Give a connection to a copy of a file, whose header tells the pages that it has.
+
+    SQLite refuses a file that is cut off: its header tells of more pages. The log beside it holds
+    the last rows; it is read, too, unless it makes SQLite refuse the file again.
+    """
+    with TemporaryDirectory(dir=path.parent) as folder:
+        copy = Path(folder, path.name)
+        for parts in (("", "-wal"), ("",)):
+            for part in ("", "-wal", "-shm"):
+                copy.with_name(copy.name + part).unlink(missing_ok=True)
+            for part in parts:
+                source = path.with_name(path.name + part)
+                if source.exists():
+                    shutil.copyfile(source, copy.with_name(copy.name + part))
+            _mend_header(copy)
+            with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
+                connection.text_factory = bytes
+                try:
+                    connection.execute("SELECT count(*) FROM entries WHERE rowid = 0")
+                except sqlite3.DatabaseError:
+                    if parts[1:]:
+                        continue
+                yield connection
+            return
+
+
+def _mend_header(path: Path) -> None:
+    with path.open("r+b") as file:
+        header = bytearray(file.read(100).ljust(100, b"\0"))
+        size = int.from_bytes(header[_PAGE_SIZE], "big")
+        size = 1 << 16 if size == 1 else size if size in {1 << n for n in range(9, 16)} else 4096
+        pages = -(-path.stat().st_size // size)
+        header[: len(_MAGIC)] = _MAGIC
+        header[_PAGES] = pages.to_bytes(4, "big")
+        header[_VALID_FOR] = header[_CHANGES]
+        file.seek(0)
+        file.write(header)
+        file.truncate(pages * size)
 
 
 def _readable(connection: sqlite3.Connection, most: int) -> Iterator[list[Row]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import threading
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -150,6 +151,8 @@ class Store:
         folder: Where indexes of what is stored lie; None: beside the file, or of a database the
             user's cache folder.
         in_open: Keys that are no secrets in what is stored (`seal.core.secrets.InOpen`).
+        if_asked: Open the place when the first row is asked for, and not before: a run that keeps
+            nothing needs none. Whatever is wrong with the place is raised then.
 
     Raises:
         UsageError: The place cannot be made or opened, or it is no URL that is known.
@@ -164,14 +167,19 @@ class Store:
         timeout: float = 60.0,
         folder: Path | None = None,
         in_open: Container[str] = (),
+        if_asked: bool = False,
     ) -> None:
-        self._opened = (place, timeout, folder, in_open)
+        self._opened = (place, timeout, folder, in_open, if_asked)
         self._in_open = in_open
         self._said: set[str] = set()
-        self._table, beside = _table_at(place, timeout)
-        self.location = self._table.location
+        self._rows_of: AnswerTable | None = None
+        self._opening = threading.Lock()
+        file = _file_at(place)
+        self.location = without_password(str(place)) if file is None else str(file)
         """What users know the place by; holds no password."""
-        self.folder = folder or beside or cache_folder()
+        self.folder = folder or (cache_folder() if file is None else file.parent)
+        if not if_asked:
+            self._rows_of = _table_at(place, timeout)
 
     def __enter__(self) -> Self:
         return self
@@ -181,7 +189,15 @@ class Store:
 
     def close(self) -> None:
         """Close all connections. Closing twice is fine; using the store afterwards is an error."""
-        self._table.close()
+        if self._rows_of is not None:
+            self._rows_of.close()
+
+    @property
+    def _table(self) -> AnswerTable:
+        with self._opening:
+            if self._rows_of is None:
+                self._rows_of = _table_at(*self._opened[:2])
+            return self._rows_of
 
     def __reduce__(self) -> tuple[type[Store], tuple[Any, ...]]:
         return Store, self._opened
@@ -189,7 +205,7 @@ class Store:
     @property
     def outage(self) -> str:
         """Why the database takes no request any more, for whoever ends a run; empty: it does."""
-        return self._table.outage
+        return "" if self._rows_of is None else self._rows_of.outage
 
     def is_new(self, word: str) -> bool:
         """Tell whether nobody has said a word of entries before, so that users read it once."""
@@ -320,7 +336,10 @@ class Store:
 
 
 def open_store(
-    folder: Path | str | None = None, writes: bool = False, in_open: Container[str] = ()
+    folder: Path | str | None = None,
+    writes: bool = False,
+    in_open: Container[str] = (),
+    if_asked: bool = False,
 ) -> Store:
     """Return the store that a run uses: the database of SEAL_CACHE_URL, else a file in a folder.
 
@@ -328,13 +347,15 @@ def open_store(
         folder: The cache folder; None: SEAL_CACHE_DIR, else the user's own.
         writes: Whether answers will be kept there, so that one which can only be read is refused.
         in_open: As of `Store`.
+        if_asked: As of `Store`.
 
     Raises:
         SealError: As `Store` raises.
     """
     place = cache_folder(folder).absolute()
     note_addresses(URL_VARIABLE)
-    store = Store(os.environ.get(URL_VARIABLE) or place / FILE_NAME, folder=place, in_open=in_open)
+    at = os.environ.get(URL_VARIABLE) or place / FILE_NAME
+    store = Store(at, folder=place, in_open=in_open, if_asked=if_asked)
     if writes and store.reads_only:
         store.close()
         raise UsageError(
@@ -357,24 +378,29 @@ def is_url(place: Path | str) -> bool:
     return isinstance(place, str) and "://" in place
 
 
-def _table_at(place: Path | str, timeout: float) -> tuple[AnswerTable, Path | None]:
-    """Return the rows at a place, and the folder that they lie in."""
+def _file_at(place: Path | str) -> Path | None:
+    """Return the file of a place; None: it is a database of a server."""
     if not isinstance(place, str) or not is_url(place):
-        path = Path(place)
-    elif place.startswith(_POSTGRES):
+        return Path(place)
+    if place.startswith(_POSTGRES):
+        return None
+    if place.startswith(_SQLITE) and len(place) > len(_SQLITE):
+        return Path(place.removeprefix(_SQLITE))
+    raise UsageError(
+        f"SEAL_CACHE_URL begins with {place.partition('://')[0]}://: expected"
+        " postgresql://USER@HOST:PORT/DATABASE, or sqlite:///FILE"
+    )
+
+
+def _table_at(place: Path | str, timeout: float) -> AnswerTable:
+    file = _file_at(place)
+    if file is None:
         from seal.core.postgres_store import PostgresAnswers
 
-        return PostgresAnswers(place, timeout), None
-    elif place.startswith(_SQLITE) and len(place) > len(_SQLITE):
-        path = Path(place.removeprefix(_SQLITE))
-    else:
-        raise UsageError(
-            f"SEAL_CACHE_URL begins with {place.partition('://')[0]}://: expected"
-            " postgresql://USER@HOST:PORT/DATABASE, or sqlite:///FILE"
-        )
+        return PostgresAnswers(str(place), timeout)
     from seal.core.sqlite_store import SqliteAnswers
 
-    return SqliteAnswers(path, timeout), path.parent
+    return SqliteAnswers(file, timeout)
 
 
 def digest_of_entries(store: Store, keys: Iterable[str]) -> str:

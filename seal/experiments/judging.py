@@ -191,7 +191,7 @@ def win_rate(run: RunFolder, base: RunFolder, settings: PreferenceSettings) -> d
         return {"judge": found.judge(), **told}
     judging = judges_under(settings.judge_model, settings.base_url, settings.model_options or {})
     asked = RunSettings(role_models={"judge": judging}, seed=seed)
-    with open_store(settings.cache_dir) as store:
+    with open_store(settings.cache_dir, if_asked=not judging) as store:
         cast = Cast(asked, store, None)
         for judge in cast.judge_models:
             judge.check_able("judge")

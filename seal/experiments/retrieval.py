@@ -444,7 +444,7 @@ def retrieve(
             folder = opened.enter_context(open_folder(out, begun, with_draws, resume))
             if (finished := folder.finished()) is not None:
                 return finished
-        store = opened.enter_context(closing(open_store(settings.cache_dir)))
+        store = opened.enter_context(closing(open_store(settings.cache_dir, if_asked=True)))
         prices = Prices.load(settings.prices)
         costs = Costs(Meter(), prices)
         told_by = (progress, on_result, on_query)

@@ -128,7 +128,8 @@ class Engine:
         self.in_open = InOpen([pool.folder / TASKS, *worlds])
         """Keys of services that are words of the tasks."""
         if store is None:
-            store = open_store(settings.cache_dir, writes, self.in_open)
+            idle = settings.cache == "off"
+            store = open_store(settings.cache_dir, writes, self.in_open, if_asked=idle)
         self.store = store
         self.cast = Cast(settings, self.store, pool)
         self.meter = self.cast.meter

@@ -89,7 +89,7 @@ def rescore(
     lost = [metric for metric in extra if isinstance(metric, LeftOutMetric)]
     had = tuple(metric for metric in extra if metric not in lost)
     lost += [] if played else _declared(folder)
-    with open_store(how.cache_dir) as store:
+    with open_store(how.cache_dir, if_asked=not judging) as store:
         recorded = None if how.verdicts is None else recorded_verdicts(folder, Path(how.verdicts))
         cast = Cast(settings, store, None)
         judges = Judges(cast, how.judge, how.votes, recorded)

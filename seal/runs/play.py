@@ -58,6 +58,8 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger(__name__)
 _RANKED_AT_ONCE = 64
 """Tasks whose queries are retrieved in one batch."""
+_MOST_CHATS = 10_000_000
+"""Chats of a run, whose names lie in memory: about 2 GB."""
 _SILENCE = 60.0
 """Seconds without the end of a chat after which a user is told which chats go on."""
 _MISSES = 3
@@ -343,6 +345,11 @@ class _Chats:
             order = {task: position for position, task in enumerate(folder.task_ids())}
             journal = stack.enter_context(closing(Journal(folder.trajectories_path)))
             timings = stack.enter_context(closing(Timings(folder.path / "timings.jsonl")))
+            if len(order) * trials > _MOST_CHATS:
+                raise UsageError(
+                    f"--trials {trials}: {len(order)} tasks make {len(order) * trials} chats; a "
+                    f"run has at most {_MOST_CHATS}: give fewer --trials, or play parts by --shard"
+                )
             done = {pair for pair in journal.finished if pair[0] in order and pair[1] < trials}
             wanted = {(id, n) for id in order for n in range(trials)} - done
             prepared()
@@ -423,7 +430,8 @@ class _Chats:
         if outage and not kept:
             from seal.core.servers import sentences
 
-            again = "Play again once the server takes requests."
+            its_own = outage == self.engine.store.outage
+            again = "Then play again." if its_own else "Play again once the server takes requests."
             raise OutageError(sentences(f"no chat was played: {outage}", again))
         if outage:
             self.stopped = True

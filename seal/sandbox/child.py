@@ -46,7 +46,7 @@ def bound(limits: dict[str, float]) -> None:
 
 
 def stop_clocks(now: float) -> None:
-    """Let every clock of the day stand still, so that equal code has equal outcomes.
+    """Let every clock stand still, and sleep take no time: equal code has equal outcomes.
 
     Args:
         now: Seconds since 1970.
@@ -57,10 +57,34 @@ def stop_clocks(now: float) -> None:
     def at(real: Callable[[float], object]) -> Callable[..., object]:
         return lambda seconds=None: real(now if seconds is None else seconds)
 
-    time.time, time.time_ns = lambda: now, lambda: int(now * 10**9)
+    for name in ("time", "monotonic", "perf_counter"):
+        setattr(time, name, lambda: now)
+        setattr(time, f"{name}_ns", lambda: int(now * 10**9))
+    for name in ("process_time", "thread_time"):
+        setattr(time, name, lambda: 0.0)
+        setattr(time, f"{name}_ns", lambda: 0)
+    sleep = time.sleep
+    time.sleep = lambda seconds: sleep(
+        0 if isinstance(seconds, (int, float)) and seconds >= 0 else seconds
+    )
     time.gmtime, time.localtime, time.ctime = map(at, (time.gmtime, time.localtime, time.ctime))  # type: ignore[assignment]
     strftime = time.strftime
     time.strftime = lambda form, moment=None: strftime(form, moment or time.gmtime())
+
+
+def fix_chance() -> None:
+    """Let what is drawn at random be the same each time."""
+    import random
+
+    seed = random.Random.seed
+
+    def always(self: random.Random, a: object = None, version: int = 2) -> None:
+        seed(self, 0 if a is None else a, version)  # type: ignore[arg-type]
+
+    random.Random.seed = always  # type: ignore[assignment,method-assign]
+    random.seed = random._inst.seed  # type: ignore[attr-defined]
+    random.seed()
+    os.urandom = random.Random().randbytes  # what `uuid` and `secrets` draw from
 
 
 def told(error: BaseException) -> dict[str, object]:
@@ -106,6 +130,7 @@ def main() -> None:
     os.dup2(2, 0)
     begin = json.loads(requests.readline())
     stop_clocks(begin["now"])
+    fix_chance()
     bound(begin["limits"])
     sys.setrecursionlimit(begin["recursion"])
     printed = Printed(begin["output"])

@@ -1,6 +1,7 @@
 """Flags win over the environment, which wins over seal.toml."""
 
 import os
+import re
 from dataclasses import fields
 from pathlib import Path
 
@@ -44,6 +45,26 @@ def test_a_value_out_of_its_range_says_where_it_stands(seal, tmp_path: Path) -> 
     assert f"of at least 1. {told}stands in seal.toml." in seal("run").stderr
     (tmp_path / "seal.toml").unlink()
     assert seal("run", "--top-k", "0").stderr.endswith("expected a whole number of at least 1\n")
+
+
+@pytest.mark.parametrize(
+    ("flag", "value", "told"),
+    [
+        ("model", "gpt", "'gpt' is from"),
+        ("model", "openai/x,base_url=ftp://x", "'openai/x' is from"),
+        ("team", "x", "'x' is from"),
+        ("retriever", "nope", "'nope' is from"),
+        ("judge", "x", "it "),
+    ],
+)
+def test_a_name_that_nobody_has_says_where_it_stands(
+    seal, tmp_path: Path, flag: str, value: str, told: str
+) -> None:
+    told = f"Unless it is on the command line, {told}"
+    assert told not in seal("run", f"--{flag}", value).stderr
+    assert told in seal("run", **{f"SEAL_{flag.upper()}": value}).stderr
+    (tmp_path / "seal.toml").write_text(f'{flag} = "{value}"\n')
+    assert re.search(re.escape(told) + ".*seal.toml", seal("run").stderr)
 
 
 @pytest.mark.parametrize("line", ["trials = true", "temperature = false", "model = true"])

@@ -152,6 +152,20 @@ def test_a_full_disk_behind_stdout_is_told_once(seal, words: str) -> None:
     assert (done.returncode, done.stderr) == (2, told)
 
 
+@pytest.mark.parametrize(
+    "coding", [{"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0"}]
+)
+def test_letters_that_a_terminal_cannot_show_are_written_by_their_numbers(
+    script: str, environment: dict[str, str], tmp_path: Path, coding: dict[str, str]
+) -> None:
+    (tmp_path / "tools.csv").write_text("name,description,parameters\nask,Ask.,word: str\n")
+    (tmp_path / "tasks.csv").write_text('question,calls,answer\nGröße?,[],"日本"\n', "utf-8")
+    words = [script, "new", "size", "--tools", "tools.csv", "--tasks", "tasks.csv", "--out", "p"]
+    variables = {**environment, **coding, "PYTHONUTF8": "0"}
+    done = subprocess.run(words, cwd=tmp_path, env=variables, capture_output=True, check=True)
+    assert b"Gr\\xf6\\xdfe?" in done.stdout
+
+
 def test_nothing_need_be_printed_to(seal) -> None:
     done = in_a_shell("seal benchmarks >&- 2>&-")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

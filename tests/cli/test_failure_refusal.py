@@ -52,6 +52,20 @@ def test_an_output_that_cannot_be_written_is_one_line(seal, tmp_path) -> None:
     assert ".part" not in failed.stderr
 
 
+def test_a_disk_that_fills_tells_how_the_run_goes_on(seal, tmp_path) -> None:
+    words = ("run", "--limit", "1", "--no-baselines", "--out", "r")
+    assert seal(*words).returncode == 0
+    for name in ("trajectories.jsonl", "timings.jsonl"):
+        (tmp_path / "r" / name).unlink()
+    (tmp_path / "r" / "timings.jsonl").symlink_to("/dev/full")
+    failed = seal(*words, "--resume")
+    assert failed.returncode == 2
+    assert failed.stderr.endswith(
+        "timings.jsonl: No space left on device; make room and try again. Go on with: seal"
+        " run --limit 1 --no-baselines --out r --resume\n"
+    )
+
+
 @pytest.mark.parametrize("words", [("run", "sample", "--out", ""), ("report", ""), ("lint", "")])
 def test_an_empty_path_is_refused_and_not_read_as_this_folder(called, words) -> None:
     failed = called(*words)

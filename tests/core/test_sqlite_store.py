@@ -6,11 +6,13 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from seal.core import InfrastructureError, UsageError
+import seal
+from seal.core import DataError, InfrastructureError, OutageError, UsageError
 from seal.core.sqlite_store import DamagedStoreError, SqliteAnswers
 from seal.core.store import Store, open_store
 from seal.simulator_cache.exchange import verify
@@ -64,6 +66,68 @@ def test_what_lies_on_sound_pages_is_saved(page: int, tmp_path: Path) -> None:
     assert path.with_name("answers.sqlite.damaged").is_file()
     with open_store(tmp_path) as store:
         assert verify(store, {}, repair=True).saved is None
+
+
+def cut(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.truncate(path.stat().st_size // 2 + 100)
+
+
+def overwrite(path: Path) -> None:
+    with path.open("r+b") as file:
+        file.write(b"\xff" * 16)
+
+
+@pytest.mark.parametrize(("harm", "least"), [(cut, 50), (overwrite, 200)])
+@pytest.mark.parametrize("has_log", [False, True])
+def test_of_a_file_that_sqlite_refuses_the_rest_is_saved(
+    harm: Callable[[Path], None], least: int, has_log: bool, tmp_path: Path
+) -> None:
+    path = filled(tmp_path)
+    if has_log:
+        path.with_name("answers.sqlite-wal").write_bytes(b"\xff" * 5000)
+    harm(path)
+    with open_store(tmp_path) as store:
+        with pytest.raises(DamagedStoreError, match="cache verify POOL --repair` then saves"):
+            store.get("key 7")
+        report = verify(store, {}, repair=True)
+        assert report.saved is not None
+        assert least <= report.saved <= 200
+        kept = {entry.key: entry.value for entry in store.entries()}
+        assert len(kept) == report.saved
+        assert all(kept[key] == {"text": f"{key[4:]} " * 100} for key in kept)
+    assert {each.name.partition("-")[0] for each in tmp_path.iterdir()} == {
+        "answers.sqlite",
+        "answers.sqlite.damaged",
+    }
+
+
+def test_a_place_that_nobody_asks_for_rows_is_neither_made_nor_looked_at(tmp_path: Path) -> None:
+    folder = tmp_path / "none"
+    with open_store(folder, if_asked=True) as store:
+        assert (store.outage, store.location) == ("", str(folder / "answers.sqlite"))
+    assert not folder.exists()
+    (tmp_path / "answers.sqlite").write_text("something else " * 100)
+    with open_store(tmp_path, if_asked=True) as store, pytest.raises(DataError, match="no answer"):
+        store.get("key")
+
+
+def test_a_run_that_keeps_nothing_needs_no_place_for_it(tmp_path: Path) -> None:
+    (tmp_path / "answers.sqlite").write_text("something else " * 100)
+    how = {"limit": 1, "baselines": False, "retriever": "tfidf", "cache_dir": tmp_path}
+    with pytest.raises(DataError, match="no answer store"):
+        seal.run("sample", out=tmp_path / "kept", **how)
+    assert seal.run("sample", out=tmp_path / "run", cache="off", **how).exit_code == 0
+    again = seal.score(tmp_path / "run", cache_dir=tmp_path)
+    assert again.summary["tasks"] == 1
+
+
+def test_a_run_on_a_damaged_store_is_played_again_when_it_is_mended(tmp_path: Path) -> None:
+    path = filled(tmp_path)
+    cut(path)
+    how = {"limit": 1, "baselines": False, "retriever": "tfidf", "cache_dir": tmp_path}
+    with pytest.raises(OutageError, match=r"saves what can be read\. Then play again\.$"):
+        seal.run("sample", out=tmp_path / "run", **how)
 
 
 def test_a_file_that_others_use_is_not_salvaged(tmp_path: Path) -> None:

@@ -319,6 +319,13 @@ def test_tokens_of_the_summary_are_those_that_the_server_counted(model_server, p
         assert usage[name] == sum(row[name] for row in usage["roles"])
 
 
+def test_more_chats_than_memory_holds_are_refused_and_nothing_is_left(tmp_path: Path):
+    pool = write_pool(tmp_path / "pool", [weather_task("Oslo", 1), weather_task("Rome", 2)])
+    with pytest.raises(UsageError, match=r"make 19999999998 chats.*fewer --trials, or play parts"):
+        play(pool, tmp_path / "run", trials=9_999_999_999)
+    assert not (tmp_path / "run").exists()
+
+
 def test_first_select_and_trials_choose_what_is_played(tmp_path: Path):
     tasks = [
         weather_task(city, n, tags={"group": "warm" if n % 2 else "cold"})

@@ -412,6 +412,36 @@ def f(table):
     assert again.received == outcome.received
 
 
+def test_no_sandbox_waits_or_measures_time(kind: type) -> None:
+    source = """
+import time
+
+def f(table):
+    began = time.monotonic(), time.perf_counter(), time.perf_counter_ns(), time.process_time()
+    time.sleep(50)
+    ended = time.monotonic(), time.perf_counter(), time.perf_counter_ns(), time.process_time()
+    return [began == ended, time.monotonic(), time.process_time()]
+"""
+    (outcome,) = kind().run(source, "f", TABLE, [Case({})])
+
+    assert outcome.received == [True, 1_551_398_400, 0], outcome.message
+
+
+@pytest.mark.parametrize(
+    "drawn",
+    ["random.random()", "random.Random().random()", "os.urandom(4).hex()", "str(uuid.uuid4())"],
+)
+def test_what_is_drawn_at_random_is_the_same_each_time(drawn: str) -> None:
+    if why_not():
+        pytest.skip(why_not())
+    source = f"import os, random, uuid\nrandom.seed()\ndef f(table): return [{drawn}]"
+    first, second = (
+        BubblewrapSandbox().run(source, "f", TABLE, [Case({}), Case({})]) for _ in range(2)
+    )
+    assert [one.status for one in first] == ["pass", "pass"], first
+    assert first == second
+
+
 def test_every_way_to_ask_the_time_tells_the_same(tmp_path: Path) -> None:
     source = """
 import time, datetime, calendar
