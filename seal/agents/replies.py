@@ -248,11 +248,11 @@ WHOLE: Brief = "goal+boundary+demonstration"
 def reduced(persona: Mapping[str, JSON], brief: Brief) -> dict[str, JSON]:
     """Return the parts of a persona that a brief has.
 
-    `goal` keeps the entries `goal`, `then` and `opening`; `goal+boundary` drops the demonstration
-    alone.
+    `goal` keeps the entries `goal`, `then`, `opening` and `verbatim`; `goal+boundary` drops the
+    demonstration alone.
     """
     if brief == "goal":
-        kept = ("goal", "then", "opening")
+        kept = ("goal", "then", "opening", "verbatim")
         return {name: value for name, value in persona.items() if name in kept}
     if brief == "goal+boundary":
         return {name: value for name, value in persona.items() if name != "demonstration"}

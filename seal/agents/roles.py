@@ -50,8 +50,16 @@ class Prompt:
         """
         own = chat.options.get(PROMPTS, {}).get(chat.role, THEIRS)
         parts = [] if alone else [filled(self.text if own == THEIRS else own, values)]
+        if in_words_of_others(chat):
+            parts = [(chat.persona or {})["verbatim"]["instruction"]]
         parts += [shipped_prompt(self.package, self.form)] if self.form else []
         return "\n\n".join(parts)
+
+
+def in_words_of_others(chat: Chat) -> bool:
+    """Tell whether a role is the user, told in the words of its authors; not by a run's prompt."""
+    given = (chat.persona or {}).get("verbatim", {})
+    return "instruction" in given and chat.role not in chat.options.get(PROMPTS, {})
 
 
 _prompt = partial(Prompt, __package__)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from seal.agents.replies import END, leave
-from seal.agents.roles import OF_USER, first_words
+from seal.agents.roles import OF_USER, first_words, in_words_of_others
 from seal.agents.teams import EXECUTOR
 from seal.core import (
     JSON,
@@ -20,6 +20,7 @@ from seal.core import (
     ModelError,
     Reply,
     Step,
+    Tool,
     shortened,
 )
 from seal.core.acts import FAILURES, Acts, acts
@@ -39,6 +40,9 @@ from seal.core.values import json_text
 # - `replies`: for each goal what the user answers to the agent's texts, one after the other.
 # - `demonstration`: example messages {"role": "goal" | "user" | "assistant" | "end", "content":
 #   text}; `goal` opens a dialogue by what its user wanted, `end` closes one.
+# - `verbatim`: {"instruction": text, "end": text}, where the model that plays the user is told all
+#   this in its authors' words: the instruction in the place of our prompt, goal and boundary right
+#   behind it, the demonstration as turns, and what its tool `end_conversation` does.
 #
 # Any further entry counts as a fact: its name is the slot. A task refuses a name that is almost one
 # of a part (`seal.core.types`).
@@ -165,20 +169,59 @@ def swapped(steps: Iterable[Step], role: str) -> list[Message]:
     ]
 
 
+def briefing(chat: Chat) -> list[Message]:
+    """Return what the user's model is told before the chat: one system message.
+
+    Where its authors word it (`verbatim`), their example dialogues stand before that as turns, each
+    behind a system message of its own. A prompt of the run goes before theirs.
+    """
+    if not in_words_of_others(chat):
+        return [Message("system", brief(chat))]
+    persona = chat.persona or {}
+    return [*_turns(chat, persona.get("demonstration")), Message("system", _brief(chat))]
+
+
 def brief(chat: Chat) -> str:
-    """Return the system message: the prompt, then the parts of the brief that there are."""
+    """Return all that the user is told in one text: the prompt, then the parts of the brief."""
+    examples = _examples((chat.persona or {}).get("demonstration"))
+    shown = [f"Such conversations went like this, about other matters:\n\n{examples}"]
+    return "\n\n".join([_brief(chat), *(shown if examples else ())])
+
+
+def _turns(chat: Chat, demonstration: Any) -> Iterator[Message]:
+    """Yield example dialogues as messages of the user's model, whose side is the assistant's."""
+    instruction = OF_USER.of(chat)
+    for message in _messages(demonstration):
+        role, content = message.get("role"), message.get("content") or ""
+        if role == "goal":
+            yield Message("system", f"{instruction}{content}")
+        elif role != "end" or content:
+            yield Message("user" if role == "assistant" else "assistant", content)
+
+
+def ending(chat: Chat) -> Tool:
+    """Return the tool by which the user ends the chat."""
+    if not in_words_of_others(chat):
+        return END
+    return replace(END, description=(chat.persona or {})["verbatim"].get("end", END.description))
+
+
+def _brief(chat: Chat) -> str:
+    """Return the prompt and what the user wants and knows."""
     persona = chat.persona or {}
     goal = persona.get("goal")
-    parts = [OF_USER.of(chat), f"Your goal: {goal if _is_text(goal) else chat.request}"]
+    wanted = goal if _is_text(goal) else chat.request
+    if in_words_of_others(chat):
+        parts = [f"{OF_USER.of(chat)}{wanted}{persona.get('boundary') or ''}"]
+        persona = {name: value for name, value in persona.items() if name != "boundary"}
+    else:
+        parts = [OF_USER.of(chat), f"Your goal: {wanted}"]
     following = requests_of(persona)
     if following:
         parts.append("\n".join(["After that you ask, one by one:", *(f"- {t}" for t in following)]))
     known = _known(persona, chat.goal)
     if known:
         parts.append("\n".join(["What you know:", *known]))
-    examples = _examples(persona.get("demonstration"))
-    if examples:
-        parts.append(f"Such conversations went like this, about other matters:\n\n{examples}")
     return "\n\n".join(parts)
 
 
@@ -191,12 +234,8 @@ def _known(persona: Mapping[str, JSON], goal: int) -> list[str]:
 
 def _examples(demonstration: Any) -> str:
     """Return example dialogues in words, one empty line between two of them."""
-    if not isinstance(demonstration, Sequence) or isinstance(demonstration, str):
-        return ""
     lines = []
-    for message in demonstration:
-        if not isinstance(message, Mapping):
-            continue
+    for message in _messages(demonstration):
         role, content = message.get("role"), message.get("content") or ""
         if role == "end":
             lines += [f"You: {content}".rstrip(), ""] if content else []
@@ -206,6 +245,12 @@ def _examples(demonstration: Any) -> str:
         else:
             lines.append(f"{'You' if role == 'user' else 'Assistant'}: {content}")
     return "\n".join(lines).strip()
+
+
+def _messages(demonstration: Any) -> list[Mapping[str, Any]]:
+    if not isinstance(demonstration, Sequence) or isinstance(demonstration, str):
+        return []
+    return [message for message in demonstration if isinstance(message, Mapping)]
 
 
 def _is_text(value: Any) -> bool:
@@ -371,13 +416,13 @@ class UserSimulator:
 
     def reply(self, chat: Chat) -> Reply:
         """Return the goal, an answer, or the end: a call of `end_conversation`, or no word."""
-        view = [Message("system", brief(chat)), *swapped(chat.steps, chat.role)]
+        view = [*briefing(chat), *swapped(chat.steps, chat.role)]
         if not any(s.author == chat.role and s.goal == chat.goal for s in chat.steps):
             return Reply(first_words(chat) or self._opening(chat, view))
 
-        answer = chat.complete(view, [END])
+        answer = chat.complete(view, [ending(chat)])
         if _only_thought(answer):  # its own silence would end the chat as if the user were content
-            answer = chat.complete([*view, Message("user", _SAY)], [END])
+            answer = chat.complete([*view, Message("user", _SAY)], [ending(chat)])
             if _only_thought(answer):
                 raise _silent(chat, "thought twice and said nothing")
         if not answer.calls:

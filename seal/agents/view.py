@@ -219,13 +219,19 @@ class View:
         return self._asked(request)
 
     def _instructed(self, messages: Sequence[Message]) -> tuple[Message, ...]:
-        """Return messages whose system message says what the role is told instead of its prompt."""
+        """Return messages whose system messages say what the role is told instead of its prompt."""
         usual, told = self.instructions or ("", "")
         system = messages[0].content if messages and messages[0].role == "system" else None
         if system is None:
             return (Message("system", told), *messages)
-        changed = system.replace(usual, told, 1) if usual and usual in system else told
-        return (replace(messages[0], content=changed), *messages[1:])
+        if not usual or usual not in system:
+            return (replace(messages[0], content=told), *messages[1:])
+        return tuple(
+            replace(one, content=one.content.replace(usual, told, 1))
+            if one.role == "system"
+            else one
+            for one in messages
+        )
 
     def _asked(self, request: Request) -> Completion:
         model = self._chat.services.model(self.role)

@@ -407,6 +407,9 @@ class Task(_Sparse):
     - `replies`: for each goal a list of texts, what the user answers one after the other.
     - `demonstration`: example messages {"role": ROLE, "content": text} of the roles `goal`, `user`,
       `assistant` and `end`.
+    - `verbatim`: {"instruction": text, "end": text}, how its authors tell its model all this. The
+      first text stands before goal and boundary in the place of our prompt, the examples are turns
+      of their own before it, and the second describes the tool that ends the chat.
 
     A further entry counts as a fact of its name, unless that is almost the name of a part.
 
@@ -617,7 +620,9 @@ PARTS: Mapping[str, Any] = {
     "then": str | Sequence[str],
     "replies": Sequence[Sequence[str]],
     "demonstration": Sequence[Mapping[str, Any]],
+    "verbatim": Mapping[str, str],
 }
+_VERBATIM = ("instruction", "end")
 _ALIKE, _SHORTEST = 65.0, 4
 """Similarity and length of a name from which on it counts as a part that is misspelt, if it begins
 with the same letter."""
@@ -642,6 +647,12 @@ def check_persona(persona: Mapping[str, Any]) -> None:
             )
     given = {f"persona.{name}": persona[name] for name in PARTS if name in persona}
     check_types(given, {f"persona.{name}": kind for name, kind in PARTS.items()})
+    verbatim = persona.get("verbatim", {"instruction": ""})
+    if "instruction" not in verbatim or not verbatim.keys() <= {*_VERBATIM}:
+        raise UsageError(
+            "persona.verbatim: expected the text instruction, and at most the text end beside it; "
+            f"got {', '.join(map(str, verbatim)) or 'nothing'}"
+        )
     opening = persona.get("opening", True)
     if isinstance(opening, str) and not opening.strip():
         raise UsageError(

@@ -187,8 +187,10 @@ def hallucinations(goal: GoalChat) -> list[Flag]:
     task = goal.task
     before = [g.text for g in task.goals[: goal.position + 1]]
     before += [step.content for step in task.history if step.author != USER]
-    keys = list((task.persona or {}).get("facts") or ())
-    brief = (*before, *leaves({"persona": task.persona, "keys": keys}))
+    persona = task.persona or {}
+    told = {part: value for part, value in persona.items() if part != "verbatim"}  # no facts
+    keys = list(persona.get("facts") or ())
+    brief = (*before, *leaves({"persona": told, "keys": keys}))
     known = Record(brief)
     reckons = any(map(_DAY_BESIDE.search, brief))
     found = []

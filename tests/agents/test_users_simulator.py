@@ -60,6 +60,27 @@ def test_briefs_are_nested():
     assert "turn on wifi" in told["goal+boundary+demonstration"]
 
 
+def test_words_of_its_authors_are_told_as_they_stand_with_examples_as_turns():
+    wanted = {"role": "goal", "content": "Turn on wifi."}
+    verbatim = {"instruction": "Play {user}: ", "end": "Leave."}
+    told = {**PERSONA, "demonstration": [wanted, *PERSONA["demonstration"]], "verbatim": verbatim}
+    said = talk(["Where?", "Warm."], told, user=["in rome", END])
+
+    assert [(m.role, m.content) for m in shown(said)] == [
+        ("system", "Play {user}: Turn on wifi."),
+        ("assistant", "turn on wifi"),
+        ("user", "Wifi is on."),
+        (
+            "system",
+            "Play {user}: Learn how warm it is in Rome.You do not know the date.\n\n"
+            "What you know:\n- city: Rome",
+        ),
+        ("assistant", REQUEST),
+        ("user", "Where?"),
+    ]
+    assert [tool.description for tool in said.user.seen[0].tools] == ["Leave."]
+
+
 def test_agent_sees_nothing_of_the_brief_and_of_the_users_tool():
     said = talk(["Where?", "Warm."], PERSONA, user=["here", END])
 

@@ -1,6 +1,9 @@
 """A repository in ToolSandbox's form, written by hand: two scenarios, three sets of tools."""
 
+from collections.abc import Iterator
 from pathlib import Path
+
+from seal.benchmarks.toolsandbox.phone import tools
 
 CONTEXT = '''
 import uuid
@@ -165,6 +168,11 @@ def bases(backend):
                 "sender": RoleType.SYSTEM,
                 "recipient": RoleType.EXECUTION_ENVIRONMENT,
                 "content": code,
+            },
+            {
+                "sender": RoleType.SYSTEM,
+                "recipient": RoleType.AGENT,
+                "content": "Ask {whoever} writes where you are unsure.",
             },
         ],
     )
@@ -424,9 +432,43 @@ FILES = {
 }
 
 
+def modules() -> Iterator[tuple[str, str]]:
+    """Yield the files of the tools, whose docstrings tell each text behind `Upstream's`."""
+    files: dict[str, list[str]] = {}
+    for tool in tools():
+        group = tool.id.split("/")[1]
+        names = list(tool.parameters.get("properties", {}))
+        told = [
+            f"    Upstream's {tool.name}.",
+            "",
+            f"    More of {tool.name}",
+            "    on two lines.",
+            "",
+        ]
+        if names:
+            of_each = [
+                f"        {name}:   Upstream's {name}\n            of the call" for name in names
+            ]
+            told += ["    Args:", *of_each, ""]
+        told += ["    Returns:", "        Something", ""]
+        files.setdefault("user_tools" if group == "user" else group, []).append(
+            "\n".join(
+                [
+                    "@register_as_tool",
+                    f"def {tool.name}({', '.join(names)}):",
+                    '    """' + "\n".join(told).lstrip(),
+                    '    """',
+                    "    import no.such.module",
+                ]
+            )
+        )
+    for name, functions in files.items():
+        yield f"tools/{name}.py", "\n\n".join(functions)
+
+
 def write_checkout(folder: Path) -> Path:
     """Write the repository into a folder; return the folder."""
-    for name, content in FILES.items():
+    for name, content in {**FILES, **dict(modules())}.items():
         path = folder / "tool_sandbox" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)

@@ -127,6 +127,9 @@ def test_records_cross_to_other_processes(record):
         ({"replies": ["7"]}, r"persona.replies\[0\]: expected a list, each item a text, got '7'"),
         ({"replies": [[7]]}, r"persona.replies\[0\]\[0\]: expected a text, got 7"),
         ({"demonstration": "Hi."}, "persona.demonstration: expected a list"),
+        ({"verbatim": {"end": "End."}}, "verbatim: expected the text instruction.*; got end"),
+        ({"verbatim": {"instruction": "a", "tool": "b"}}, "verbatim: .*; got instruction, tool"),
+        ({"verbatim": {"instruction": 7}}, r"persona.verbatim\['instruction'\]: expected a text"),
         ("Ann", "persona: expected a mapping"),
     ],
 )
@@ -141,5 +144,5 @@ def test_a_persona_that_is_none_is_refused_when_the_task_is_made(persona, says):
 
 def test_a_further_entry_of_a_persona_is_a_fact_and_its_help_names_the_parts():
     assert Task("t", "b", (), persona={"city": "Rome"}).persona == {"city": "Rome"}
-    for part in ("goal", "boundary", "facts", "then", "replies", "demonstration"):
+    for part in ("goal", "boundary", "facts", "then", "replies", "demonstration", "verbatim"):
         assert f"- `{part}`:" in str(Task.__doc__)

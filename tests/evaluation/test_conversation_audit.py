@@ -74,6 +74,13 @@ def test_facts_outside_the_brief_are_flagged(said, facts):
     assert all(f["step"] == 2 for f in score.details["flags"])
 
 
+def test_numbers_of_an_instruction_are_no_facts_of_the_brief():
+    persona = {"goal": "Send it.", "verbatim": {"instruction": "Give up after 5 tries. "}}
+    found = audit("How many?", "5 copies", "Sent.", END, persona=persona)["user_hallucination"]
+
+    assert [flag["facts"] for flag in found.details["flags"]] == [["5"]]
+
+
 TRAVELLER = {
     "goal": "Move your trip from IAH to SFO to the day after, and pay by your master card."
 }

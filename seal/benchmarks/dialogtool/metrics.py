@@ -18,7 +18,7 @@ from seal.benchmarks.dialogtool.api_code import (
     keywords,
 )
 from seal.benchmarks.dialogtool.dialogues import call_key
-from seal.benchmarks.dialogtool.role_scores import PlantedReplies, replies, role
+from seal.benchmarks.dialogtool.role_scores import PlantedReplies, RoleOfDialogue, replies, role
 from seal.benchmarks.dialogtool.tool_life import CREATOR, TEACHER, is_creation
 from seal.benchmarks.dialogtool.world import WORLD, calls_of, is_transactional
 from seal.core import (
@@ -93,11 +93,11 @@ _SCORED: Mapping[str, tuple[str, ...]] = {
     life.AWARENESS: ("awareness", "awareness_exact"),
     life.REQUESTER: tuple(name for twin in TWINS[1:] for name in (twin, f"{twin}_exact")),
     life.RESPONDER: ("bleu", "rouge_l"),
-    life.ACTOR: ("role",),
+    life.ACTOR: ("role_reply",),
 }
 """Role to the names by which it is scored."""
 NAMES = tuple(name for names in _SCORED.values() for name in names)
-SCALES = {"bleu": Scale(bounded=False, gold_is_best=False), "role": Scale(bounded=False)}
+SCALES = {"bleu": Scale(bounded=False, gold_is_best=False), "role_reply": Scale(bounded=False)}
 """BLEU is beyond 1 where the gold reply is said verbatim (`role_scores.sentence_bleu`)."""
 
 _APP = re.compile(r"\s*+\[([^\[\]():]*)\]")
@@ -114,7 +114,8 @@ _PLACES = frozenset(
 
 def measures(scoring: Scoring) -> tuple[Metric, ...]:
     """Return the metrics of dialogues, of what they booked, and of created tools."""
-    usual = JudgedDialogue(scoring), GoalState(), Creation(scoring.sandbox)
+    of_roles = RoleOfDialogue(scoring.judge_of)
+    usual = JudgedDialogue(scoring), of_roles, GoalState(), Creation(scoring.sandbox)
     if not scoring.planted:
         return usual
 

@@ -186,11 +186,25 @@ def ask_api(request: Request) -> Completion:
 
 
 def _opened(request: Request) -> Completion:
-    """Return the app whose description shares most words with what the user said."""
+    """Return the app that the dialogue asks for; `[]` where none is needed.
+
+    The last words that tell a wish decide, then any, as for an API (`chosen`).
+    """
+    act, _ = next_act(request.messages)
+    if not needs_tool(act) or act in _WITHOUT_CALL:
+        return Completion(_NO_CALL)
     listed = request.messages[0].content
-    apps = [Tool(name, name, about) for name, about in _APP.findall(listed)]
-    app = ToolChooser(apps).choose(request.messages[-1].content)
+    chooser = ToolChooser([Tool(name, name, about) for name, about in _APP.findall(listed)])
+    found = filter(None, map(chooser.choose, _latest_wishes(request.messages)))
+    app = next(found, None)
     return Completion(f"[{app.name}]" if app is not None else _NO_CALL)
+
+
+def _latest_wishes(messages: Sequence[Message]) -> Iterator[str]:
+    """Yield what the user said, the latest first: before all else what tells a wish."""
+    heard = [m.content for m in reversed(messages) if m.role == "user"]
+    yield from filter(_WISH.search, heard)
+    yield from heard
 
 
 def chosen(messages: Sequence[Message], tools: Sequence[Tool], act: str) -> Tool | None:
@@ -199,10 +213,8 @@ def chosen(messages: Sequence[Message], tools: Sequence[Tool], act: str) -> Tool
     The last words that tell a wish decide, then any. Words without one of the verbs of booking mean
     an API that changes nothing; an action that reports what was confirmed means one that does.
     """
-    heard = [m.content for m in messages if m.role == "user"]
-    wishes = [text for text in heard if _WISH.search(text)]
     by_name = {tool.name: tool for tool in tools}
-    for text in (*reversed(wishes), *reversed(heard)):
+    for text in _latest_wishes(messages):
         changing = act == "notify_success" or _BOOKING.search(text) is not None
         found = _found(text, tools, changing)
         if found is not None:

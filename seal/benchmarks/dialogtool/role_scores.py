@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from math import comb, exp, log
+from types import MappingProxyType
 from typing import Any
 
 from seal.benchmarks.dialogtool import tool_life as life
 from seal.benchmarks.dialogtool.offline import restyled
 from seal.benchmarks.dialogtool.tool_life import ACTOR, RESPONDER, TEACHER, Turn
-from seal.core import JSON, InfrastructureError, NoVerdictError, Score, needing
+from seal.core import JSON, InfrastructureError, NoVerdictError, Scale, Score, Task, needing
 from seal.core.quantities import Time, read
 from seal.core.rouge import rouge_l
 from seal.core.text import shipped_text
@@ -34,7 +35,9 @@ from seal.evaluation.scoring import Scoring
 # Both are ours and agree with those on the replies of the corpus, but for dots after rare
 # abbreviations.
 #
-# How well a character was kept is told from 0 to 10. A role is a map as
+# How well a character was kept is told from 0 to 10: `role` of a whole dialogue, as published, and
+# `role_reply` of each reply. By rule the first is the mean of the second; a model is asked once
+# more, about all replies together. In older runs `role` is of each reply. A role is a map as
 # `seal.benchmarks.dialogtool.tool_life` documents it. By rule its `features` are checked, each met
 # or not. The score is ten times the share that is met, times the share of the facts to be told that
 # is kept (`kept`). Where one is lost or invented, half of that is left. A model is asked with a
@@ -206,6 +209,7 @@ def replies(turn: Turn) -> tuple[Value, Value]:
 
 HIGHEST = 10.0
 PROMPT = shipped_text(__package__, "judge_role.txt").strip()
+OF_DIALOGUE = shipped_text(__package__, "judge_role_dialogue.txt").strip()
 
 _NUMBER = re.compile(r"\s*([0-9]{1,2}(?:\.[0-9]{1,3})?)\s*")
 _REPAIR = "That was no number from 0 to 10. Answer with the number alone."
@@ -246,6 +250,58 @@ def role(turn: Turn, played: JSON, judge: LLMJudge | None) -> Value:
         value = rated(judge, played, turn, said)
     told: dict[str, JSON] = {"role": str(played.get("name", "")), "ends": list(ends(said))}
     return replace(value, details=told | value.details)
+
+
+@dataclass(frozen=True)
+class RoleOfDialogue(GoalMetric):
+    """The metric `role`: how well a character was kept in a whole dialogue.
+
+    Args:
+        judge: (task, trial) to the judge of a chat; only a model is asked.
+    """
+
+    judge: Callable[[Task, int], object]
+
+    names = ("role",)
+    scales = MappingProxyType({"role": Scale(bounded=False)})
+
+    def applies(self, goal: GoalChat) -> bool:
+        """Tell whether this is the first goal of a dialogue."""
+        return not goal.position and any(map(life.is_turn, goal.task.goals))
+
+    def measure(self, goal: GoalChat) -> Mapping[str, Value]:
+        """Return the value of the dialogue."""
+        judge = self.judge(goal.task, goal.trajectory.trial)
+        played = goal.trajectory.provenance.get("role")
+        turns = goal.chat.once(life.turns_of, goal.chat)[: len(goal.trajectory.stops)]
+        spoken = [turn for turn in turns if life.is_turn(turn.goal) and life.ACTOR in turn.seated]
+        of_model = judge if isinstance(judge, LLMJudge) else None
+        return {"role": role_of_dialogue(spoken, played, of_model)}
+
+
+def role_of_dialogue(turns: Sequence[Turn], played: JSON, judge: LLMJudge | None) -> Value:
+    """Return the score of a dialogue, as DialogTool has it; one in which nothing is said has 0.
+
+    Args:
+        turns: In which the role was to speak.
+        played: The role's configuration.
+        judge: Asked once about all turns; None: the mean of what the rules say of each.
+    """
+    if not turns:
+        return undefined(f"the role is not seated: {ACTOR}")
+    if not isinstance(played, Mapping):
+        return undefined("the trajectory tells no role")
+    said = [turn.said(ACTOR) or "" for turn in turns]
+    if judge is None or not any(map(str.strip, said)):
+        found = [value for turn in turns if (value := role(turn, played, None)).value is not None]
+        if not found:
+            return undefined("the role has no feature that can be checked by rule")
+        return Value(sum(value.value or 0.0 for value in found) / len(found))
+    dialogue: list[JSON] = [
+        {"user": turn.goal.text, "meant": meant(turn), "said": words}
+        for turn, words in zip(turns, said, strict=True)
+    ]
+    return _by_model(judge, OF_DIALOGUE, {"role": _character(played), "dialogue": dialogue})
 
 
 _END = 2
@@ -394,17 +450,27 @@ def rated(judge: LLMJudge, played: Mapping[str, JSON], turn: Turn, said: str) ->
     If the rule finds a fact lost or invented, the details have `kept` as well. A score above half
     is then one for style alone.
     """
-    character = {name: value for name, value in played.items() if name != "features"}
-    shown = {"role": character, "user": turn.goal.text, "meant": meant(turn), "said": said}
+    shown = {"role": _character(played), "user": turn.goal.text, "meant": meant(turn), "said": said}
+    found = _by_model(judge, PROMPT, shown)
+    left = _left(played, said, meant(turn), turn.goal.text)
+    if found.value is None or left == 1:
+        return found
+    return replace(found, details={**found.details, "kept": left})
+
+
+def _character(played: Mapping[str, JSON]) -> JSON:
+    """Return a role as a judge sees it: without what rules check."""
+    return {name: value for name, value in played.items() if name != "features"}
+
+
+def _by_model(judge: LLMJudge, prompt: str, shown: dict[str, JSON]) -> Value:
     try:
-        score = ask(judge, PROMPT, shown, parse_score, _REPAIR)
+        score = ask(judge, prompt, shown, parse_score, _REPAIR)
     except InfrastructureError as error:
         return undefined(f"{INFRASTRUCTURE}: judge: {error}")
     except NoVerdictError as error:
         return undefined(f"the judge gave no number from 0 to 10: {error}")
-    details: dict[str, JSON] = {"by": f"llm/{digest(PROMPT)[:12]}"}
-    left = _left(played, said, meant(turn), turn.goal.text)
-    return Value(score, details=details | ({"kept": left} if left < 1 else {}))
+    return Value(score, details={"by": f"llm/{digest(prompt)[:12]}"})
 
 
 def parse_score(text: str) -> float | None:

@@ -113,9 +113,9 @@ class Awareness:
 class Requester:
     """Calls APIs, unknown values as `?`.
 
-    With `apps=hierarchical` it names an app first, from the apps' descriptions and the user's last
-    words, and then sees the APIs of that app alone. With gold decisions its calls are recorded and
-    not run.
+    With `apps=hierarchical` it names an app first, from the apps' descriptions and the dialogue up
+    to the user's last words, and then sees the APIs of that app alone. With gold decisions its
+    calls are recorded and not run.
     """
 
     prompt = _prompt("requester")
@@ -150,8 +150,7 @@ def _open_app(chat: Chat) -> str:
         abouts.setdefault(tool.category, tool.source.get("service") or tool.description)
     lines = "\n".join(f"- {name}: {about}" for name, about in abouts.items())
     told = filled(_CHOOSER.text, {"apps": lines, "example": next(iter(abouts), "App")})
-    heard = [message for message in dialogue(chat.steps) if message.role == "user"]
-    return chat.complete([Message("system", told), *heard[-1:]]).content
+    return chat.complete([Message("system", told), *dialogue(chat.steps)]).content
 
 
 def apis_of(said: str, tools: Sequence[Tool]) -> list[Tool]:

@@ -34,7 +34,7 @@ from seal.runs.run import read_human
 CREATION = "creation"
 TASKS = ("awareness", "selection", "execution")
 """Tasks of which figures are drawn."""
-_TOLD = frozenset({*TASKS, "bleu", "role", CREATION})
+_TOLD = frozenset({*TASKS, "bleu", "role", "role_reply", CREATION})
 _EXACTLY = "; a run was scored by --match exact, under which both are one"
 AnyTable = RunTable[Figure] | RunTable[Share]
 _Counts = Mapping[str, tuple[str, str]]
@@ -137,7 +137,7 @@ class Counted:
                 if (tool := f"{benchmark}/{rest}") in tools:
                     api = self.api(api_name(tool, tools))
                     api.created = _plus(api.created, value * score.weight, score.weight)
-            case "role":
+            case "role" | "role_reply":  # of older runs `role` is of a reply
                 if isinstance(found := details.get("ends"), list) and len(found) == 2:
                     self.spoken.append((str(details.get("role")), str(found[0]), str(found[1])))
                 if "by" in details and "kept" in details:

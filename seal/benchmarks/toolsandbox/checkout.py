@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -17,7 +17,17 @@ from uuid import NAMESPACE_URL, uuid5
 from seal.benchmarks.toolsandbox.phone import TOOL_IDS, tools
 from seal.benchmarks.toolsandbox.records import TABLES
 from seal.benchmarks.toolsandbox.static_python import Open, StaticPython, weight
-from seal.core import DataError, located
+from seal.benchmarks.toolsandbox.texts import (
+    OURS,
+    UPSTREAM,
+    Texts,
+    end_text,
+    is_heard,
+    persona_of,
+    system_of,
+    tool_texts,
+)
+from seal.core import DataError, Tool, located
 from seal.pools.augmentation import UNCHANGED, Distractors
 from seal.pools.reading.files import Placed, Torn, expect, named
 
@@ -27,7 +37,8 @@ from seal.pools.reading.files import Placed, Torn, expect, named
 # tools of each. It is followed as `static_python` says. This module has what upstream builds them
 # of, by upstream's names. Enumerations, default measures of columns, and what tells times and ids
 # are read from the checkout too. Each scenario becomes a record as in `scenarios_core.jsonl.gz`,
-# with a `persona` besides: what upstream tells the model that plays the user.
+# with a `persona` besides: what upstream tells the model that plays the user. Under upstream's
+# texts it has `system`, too: what the agent is told (`texts`).
 #
 # Source: apple/ToolSandbox, commit 165848b.
 
@@ -78,7 +89,7 @@ _USERS_TOOL = "end_conversation"
 
 
 def checkout_scenarios(
-    path: Path, torn: Torn | None = None, *, start: datetime
+    path: Path, torn: Torn | None = None, *, start: datetime, texts: Texts = OURS
 ) -> Iterator[Placed]:
     """Yield the scenarios of a checkout as records, in upstream's order.
 
@@ -86,17 +97,14 @@ def checkout_scenarios(
         path: The file in it that builds them (`SCENARIOS`).
         torn: Told a malformed scenario, which is passed over; None: it ends the reading.
         start: What the clock shows while they are built, which some depend on; with its zone, UTC.
+        texts: Whose words tell user and agent what they are to do.
 
     Raises:
         DataError: A file is missing, or has what this reading does not know; the text names file,
             line and repair.
     """
-    try:
-        built = _Reading(path.parents[2], start)
-    except (DataError, *_UNFIT) as error:
-        raise DataError(
-            f"{error}; SEAL reads apple/ToolSandbox as of its commit {_COMMIT}: check that out"
-        ) from error
+    with _of_another_version():
+        built = _Reading(path.parents[2], start, texts)
     for name, scenario in built.scenarios.items():
         place = f"scenario {name!r}"
         try:
@@ -108,6 +116,34 @@ def checkout_scenarios(
             torn(fault)
         else:
             yield Placed(place, record)
+
+
+def checkout_tools(path: Path) -> list[Tool]:
+    """Return the phone's tools with upstream's texts, in their order.
+
+    Args:
+        path: The file of a checkout that builds its scenarios.
+
+    Raises:
+        DataError: A tool is missing or takes other arguments; the text names it and the repair.
+    """
+    with _of_another_version():
+        return tool_texts(StaticPython(path.parents[2], {}), tools())
+
+
+@contextmanager
+def _of_another_version() -> Iterator[None]:
+    """Raise DataError for what is not understood, with the version that is.
+
+    Raises:
+        DataError: It is so.
+    """
+    try:
+        yield
+    except (DataError, *_UNFIT) as error:
+        raise DataError(
+            f"{error}; SEAL reads apple/ToolSandbox as of its commit {_COMMIT}: check that out"
+        ) from error
 
 
 def _few(values: Any) -> Any:
@@ -274,12 +310,15 @@ class _Reading:
     Args:
         root: Folder of the checkout.
         start: What its clock shows.
+        texts: Whose words tell user and agent what they are to do.
     """
 
-    def __init__(self, root: Path, start: datetime) -> None:
+    def __init__(self, root: Path, start: datetime, texts: Texts) -> None:
         self._start = start
+        self._texts = texts
         self._python = StaticPython(root, self._known())
         self._instruction = str(self._python.value(f"{_EXAMPLES}.USER_INSTRUCTION"))
+        self._end = end_text(self._python) if texts == UPSTREAM else None
         self._columns = self._python.value(f"{_EVALUATION}._default_dbs_column_similarities")
         self._messages = int(self._python.value(f"{_COMMON}.scenario.Scenario.max_messages"))
         device = self._python.dictionary(
@@ -317,7 +356,8 @@ class _Reading:
             },
             "initial_state": {name: context.get_database(name).to_json() for name in TABLES},
             "messages": [m for m in messages if is_heard(m)],
-            "persona": persona_of(messages, self._instruction),
+            "persona": persona_of(messages, self._instruction, self._end),
+            **({"system": system_of(messages)} if self._texts == UPSTREAM else {}),
             "time_dependent": {},
             **scenario.evaluation,
         }
@@ -391,78 +431,3 @@ def _cell(column: str, value: Any) -> Any:
         return value
     calls = json.loads(value)
     return calls if isinstance(calls, list) else [calls]
-
-
-# -- What ToolSandbox tells the model that plays the user, as a persona.
-#
-# Upstream writes it as messages that only the user sees. Conversations as examples come first, each
-# with an instruction of its own. The last instruction has the user's goal and what it knows. The
-# instruction's general part is left out: SEAL has its own (`seal.agents.users`).
-
-_SPOKEN = {
-    ("SYSTEM", "USER"): "goal",
-    ("USER", "AGENT"): "user",
-    ("AGENT", "USER"): "assistant",
-    ("USER", "EXECUTION_ENVIRONMENT"): "end",
-}
-"""Sender and recipient of what only the user sees, to its role in a persona's demonstration."""
-_SENTENCE = re.compile(r"(?<=[.?!])\s*(?=[A-Z])")
-
-
-def is_heard(message: Mapping[str, Any]) -> bool:
-    """Tell whether a message is the user's own to the agent, and no example."""
-    ends = message["sender"], message["recipient"]
-    return ends == ("USER", "AGENT") and not message.get("visible_to")
-
-
-def persona_of(messages: Sequence[Mapping[str, Any]], instruction: str) -> dict[str, Any]:
-    """Return what the user is told: its goal, what it knows, and conversations as examples.
-
-    Args:
-        messages: All of a scenario, as upstream has them.
-        instruction: What a text to the user begins with, before its goal.
-
-    Returns:
-        A persona; empty where no message tells the user a goal.
-    """
-    told: list[tuple[str, str]] = []
-    for message in messages:
-        role = _SPOKEN.get((message["sender"], message["recipient"]))
-        if role is not None and not is_heard(message):
-            told.append((role, _spoken_to(message["content"].removeprefix(instruction))))
-    goals = [place for place, (role, _) in enumerate(told) if role == "goal"]
-    if not goals:
-        return {}
-    goal, boundary = _parted(told[goals[-1]][1])
-    shown = [
-        {"role": role, "content": "" if role == "end" else text} for role, text in told[: goals[-1]]
-    ]
-    persona: dict[str, Any] = {"goal": goal}
-    if boundary:
-        persona["boundary"] = boundary
-    if shown:
-        persona["demonstration"] = shown
-    return persona
-
-
-def _spoken_to(text: str) -> str:
-    """Return a text with its reader as you and the other side as the assistant.
-
-    Upstream names them User A and User B.
-    """
-    text = re.sub(r"\b(you|your) \(User A(?:'s)?\)", r"\1", text.replace("User B", "the assistant"))
-    return text.replace("(User A's)", "your")
-
-
-def _parted(text: str) -> tuple[str, str]:
-    """Return a user's goal and what it knows besides, which upstream tells in one text.
-
-    The second begins with the first sentence that says what the reader knows, or that is followed
-    by the demand to keep it.
-    """
-    sentences = _SENTENCE.split(text)
-    for place in range(1, len(sentences)):
-        following = " ".join(sentences[place + 1 : place + 2])
-        if sentences[place].startswith("You ") or following.startswith("Do not leak"):
-            return " ".join(sentences[:place]), " ".join(sentences[place:])
-    return text, ""

@@ -23,7 +23,12 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from seal.benchmarks.toolsandbox.checkout import OFFERS, SCENARIOS, checkout_scenarios
+from seal.benchmarks.toolsandbox.checkout import (
+    OFFERS,
+    SCENARIOS,
+    checkout_scenarios,
+    checkout_tools,
+)
 from seal.benchmarks.toolsandbox.phone import TOOL_IDS, tools
 from seal.benchmarks.toolsandbox.phone.device import web_answers
 from seal.benchmarks.toolsandbox.records import (
@@ -40,6 +45,7 @@ from seal.benchmarks.toolsandbox.records import (
     set_clock,
     tool_id,
 )
+from seal.benchmarks.toolsandbox.texts import OURS, UPSTREAM, parse_texts
 from seal.core import (
     JSON,
     DataError,
@@ -59,6 +65,7 @@ from seal.core import (
     located,
     shortened,
 )
+from seal.core.text import THEIRS
 from seal.evaluation.goals import WHOLLY
 from seal.pools.augmentation import GIVEN, KEEPS, TAG, UNCHANGED, Scrambler
 from seal.pools.importer import Notes, Recorded, WorldFile
@@ -397,7 +404,7 @@ _TOLD = {
 
 
 def import_toolsandbox(
-    source: Path, notes: Notes, *, clock: str | None = None
+    source: Path, notes: Notes, *, clock: str | None = None, texts: str | None = None
 ) -> Iterator[Tool | Task | WorldFile]:
     """Yield the phone's tools, their scrambled forms, and the scenarios as tasks.
 
@@ -409,9 +416,12 @@ def import_toolsandbox(
         notes: Gets the counts.
         clock: When the scenarios begin, in ISO 8601; None: as upstream's were recorded, on
             2025-03-12T14:30:00Z.
+        texts: `upstream`: agent and user are told what upstream tells them, word by word, so far as
+            the checkout has it; `ours`: the phone's documents, and the prompts of SEAL. None:
+            upstream's of a checkout, else ours.
 
     Raises:
-        UsageError: `clock` is no such time.
+        UsageError: `clock` is no such time, or `texts` names none that are there.
         DataError: The file is missing or torn, no scenario of it can be used, or the file of the
             web's answers has none. Malformed scenarios among others are left out and counted.
     """
@@ -419,16 +429,29 @@ def import_toolsandbox(
     paths = find(source, (*FILES, SCENARIOS), BENCHMARK)
     checkout = next((path for path in paths if path.suffix == ".py"), None)
     path = checkout or paths[0]
+    whose = parse_texts(texts, checkout is not None)
     beside = source if checkout and source.is_dir() else path.parent
     gold = references(beside, notes) if start == START else {}
-    reader = partial(checkout_scenarios, start=start) if checkout else scenario_lines
-    return chain(_records(path, notes, start, gold, reader), web_answers(beside / WEB, notes))
+    reader = scenario_lines
+    if checkout is not None:
+        reader = partial(checkout_scenarios, start=start, texts=whose)
+    phone = tools() if whose == OURS else checkout_tools(path)
+    notes.facts["texts"] = whose
+    if whose == UPSTREAM:
+        notes.facts["play"] = {"team": "direct", "prompt": THEIRS}
+    records = _records(path, notes, start, gold, reader, phone)
+    return chain(records, web_answers(beside / WEB, notes))
 
 
 def _records(
-    path: Path, notes: Notes, start: datetime, gold: Mapping[str, Sequence[Step]], reader: Reader
+    path: Path,
+    notes: Notes,
+    start: datetime,
+    gold: Mapping[str, Sequence[Step]],
+    reader: Reader,
+    phone: Iterable[Tool],
 ) -> Iterator[Tool | Task]:
-    offers = _Offers(tools())
+    offers = _Offers(phone)
     seen: set[str] = set()
     told: set[str] = set()
 
@@ -558,6 +581,7 @@ def _task(
             },
         },
         world="phone",
+        system=expect(record.get("system", ""), str, "system"),
     )
 
 

@@ -254,6 +254,17 @@ class StaticPython:
                     return made
         raise DataError(f"{dotted} writes no dictionary with {key!r}")
 
+    def function(self, dotted: str) -> ast.FunctionDef:
+        """Return the tree of a function, which is not followed.
+
+        Raises:
+            DataError: No file defines one of that name.
+        """
+        for _, held in self._definitions(dotted):
+            if isinstance(held, ast.FunctionDef):
+                return held
+        raise DataError(f"{dotted} is not known")
+
     def step(self, count: int = 1) -> None:
         """Count parts that are followed.
 

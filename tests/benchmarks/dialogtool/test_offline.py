@@ -11,6 +11,7 @@ from tool_life_tasks import FIND, creation
 
 from seal.benchmarks.dialogtool.api_code import example_of
 from seal.benchmarks.dialogtool.offline import (
+    ask_api,
     create,
     create_knowingly,
     in_words,
@@ -53,6 +54,25 @@ def heard(*texts: str) -> list[Message]:
 )
 def test_the_last_words_speak_for_an_action(texts, act):
     assert next_act(heard(*texts))[0] == act
+
+
+APPS = "- Buses: Find and book tickets of a bus\n- Restaurants: Find and reserve a restaurant"
+
+
+@every_case(
+    ("texts", "app"),
+    [
+        (["I need a bus ticket.", "From where?", "From Bern, please."], "[Buses]"),
+        (["Find me a bus.", "Which city?", "Bern.", "How about 9?", "Find a restaurant too."],
+         "[Restaurants]"),
+        (["I need a bus ticket.", "Anything else?", "No, that's all."], "[]"),
+        (["I need a bus ticket.", "One to Bern, correct?", "No, two."], "[]"),
+        (["Hello."], "[]"),
+    ],
+)  # fmt: skip
+def test_an_app_is_opened_for_the_wish_that_the_whole_dialogue_tells(texts, app):
+    request = Request((Message("system", APPS), *heard(*texts)), (), "requester")
+    assert ask_api(request).content == app
 
 
 @given(st.text(max_size=300))

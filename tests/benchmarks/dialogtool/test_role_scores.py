@@ -10,6 +10,7 @@ from looped import every_case
 from seal.benchmarks.dialogtool.metrics import Dialogue
 from seal.benchmarks.dialogtool.offline import restyled
 from seal.benchmarks.dialogtool.role_scores import (
+    RoleOfDialogue,
     bleu_counts,
     by_rule,
     checked,
@@ -148,10 +149,10 @@ def test_features_of_a_role_are_checked_by_rule(features, said, failed):
 def test_a_role_has_ten_times_the_share_of_features_that_are_met():
     role = {"name": "clerk", "features": CLERK}
     wait = other("inform", "One moment, wait here.")
-    found = scores(wait, turn(actor="Right. Please wait."), role=role)["role"]
+    found = scores(wait, turn(actor="Right. Please wait."), role=role)["role_reply"]
     told = {"role": "clerk", "ends": ["right .", "wait ."], "failed": ["avoid"]}
     assert (found.value, found.details) == (7.5, told)
-    assert scores(other("inform"), turn(actor=" "), role=role)["role"].value == 0
+    assert scores(other("inform"), turn(actor=" "), role=role)["role_reply"].value == 0
 
 
 @pytest.mark.parametrize("meant", ["How about a table at Nopa at 19:30?", "Anything else for you?"])
@@ -161,7 +162,7 @@ def test_who_speaks_in_a_role_and_says_something_else_has_nothing(meant):
         opening, closing = (next(iter(features[end] or ()), "") for end in ("opening", "closing"))
         for spoken, value in (("Bananas fly.", 0.0), (meant, 10.0)):
             said = f"{opening} {spoken} {closing}".strip()
-            found = scores(other("inform", meant), turn(actor=said), role=played)["role"]
+            found = scores(other("inform", meant), turn(actor=said), role=played)["role_reply"]
             met = 10 * (1 - len(found.details.get("failed", ())) / len(checked(features, said)))
             assert found.value == pytest.approx(met if value else 0.0)
 
@@ -210,12 +211,12 @@ def test_variety_is_of_pairs_within_a_role():
 
 
 def test_a_role_without_features_and_a_chat_without_a_role_have_no_score():
-    bare = scores(other("inform"), turn(actor="Hi"), role={"name": "clerk"})["role"]
+    bare = scores(other("inform"), turn(actor="Hi"), role={"name": "clerk"})["role_reply"]
     assert (bare.value, bare.reason) == (
         None,
         "the role has no feature that can be checked by rule",
     )
-    found = scores(other("inform"), turn(actor="Hi"))["role"]
+    found = scores(other("inform"), turn(actor="Hi"))["role_reply"]
     assert (found.value, found.reason) == (None, "the trajectory tells no role")
 
 
@@ -239,7 +240,7 @@ def rated(*answers):
     metric = Dialogue("lenient", LLMJudge(model))
     played = play(turn(actor="Right."), role={"name": "clerk", "features": CLERK})
     found = metric.score(task(due("offer")), played, {})
-    return next(score for score in found if score.metric == "role"), model.asked
+    return next(score for score in found if score.metric == "role_reply"), model.asked
 
 
 def test_a_judge_is_asked_for_a_number_and_sees_no_features():
@@ -266,7 +267,7 @@ def test_a_judge_whom_style_pleases_is_told_by_the_facts_that_are_lost_or_made_u
         said = restyled(planted, played["features"])
         plays = play(turn(responder=TABLE, actor=said), role=played)
         found = Dialogue("lenient", LLMJudge(model)).score(task(other("inform", "Hm.")), plays, {})
-        score = next(score for score in found if score.metric == "role")
+        score = next(score for score in found if score.metric == "role_reply")
         assert f'"meant": "{TABLE}"' in model.asked[0].messages[1].content
         assert score.value == 10
         assert ("kept" in score.details) == lost, (played["name"], said)
@@ -277,6 +278,48 @@ def test_a_judge_that_gives_no_number_is_asked_again_and_then_gives_no_score():
     score, asked = rated("about eight", "11", "I'd say 8")
     assert score.value is None and score.reason.startswith("the judge gave no number from 0 to 10")
     assert len(asked) == 3
+
+
+def of_dialogue(said, judge=None, **provenance):
+    """Return the scores of a dialogue of two turns in which a role said this."""
+    goals = due("offer"), other("inform", "Hm.")
+    turns = [turn(place, actor=words) for place, words in enumerate(said)]
+    played = play(*turns, **{"role": {"name": "clerk", "features": CLERK}, **provenance})
+    return RoleOfDialogue(lambda task, trial: judge).score(task(*goals), played, {})
+
+
+def test_a_judge_is_asked_once_about_a_whole_dialogue():
+    model = Says("6")
+    (score,) = of_dialogue(["Right.", "Well then."], LLMJudge(model))
+    assert (score.metric, score.goal, score.value) == ("role", 0, 6)
+    (asked,) = model.asked
+    shown = asked.messages[1].content
+    assert '"said": "Right."' in shown and '"said": "Well then."' in shown
+    assert '"meant": "Hm."' in shown and "max_words" not in shown
+    assert "throughout a dialogue" in asked.messages[0].content
+
+
+def test_by_rule_a_dialogue_has_the_mean_of_its_replies():
+    said = ["Right. It is done. Anything else?", ""]
+    (score,) = of_dialogue(said)
+    goals = due("offer"), other("inform", "Hm.")
+    turns = [turn(place, actor=words) for place, words in enumerate(said)]
+    played = play(*turns, role={"name": "clerk", "features": CLERK})
+    replies = Dialogue().score(task(*goals), played, {})
+    each = [one.value for one in replies if one.metric == "role_reply"]
+    assert len(each) == 2 and each[1] == 0
+    assert score.value == sum(each) / 2
+
+
+def test_a_dialogue_in_which_nothing_is_said_asks_nobody_and_has_0():
+    model = Says()
+    assert of_dialogue(["", " "], LLMJudge(model))[0].value == 0
+    assert not model.asked
+
+
+def test_without_a_role_a_dialogue_has_no_score():
+    assert of_dialogue(["Right."], role=None)[0].reason == "the trajectory tells no role"
+    assert of_dialogue(["Right."], LLMJudge(Says("ten", "x", "y")))[0].value is None
 
 
 def test_a_judge_that_fails_is_a_failure_of_the_infrastructure():

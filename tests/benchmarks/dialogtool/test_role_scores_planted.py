@@ -21,6 +21,8 @@ def shown(request: Received) -> dict[str, str]:
 def careful(request: Received) -> Answer:
     """Give much for what keeps the facts of what was meant and adds none."""
     asked = shown(request)
+    if "dialogue" in asked:
+        return text("5")
     known = f"{asked['user']}\n{json.dumps(asked['role'])}"
     return text("9" if kept(asked["meant"], asked["said"], known) == 1 else "3")
 

@@ -46,10 +46,12 @@ SCORES = [
     score("bleu", 0.25, counts=[3, 2, 1, 0, 4, 4]),
     score("bleu", 0.5, "b", counts=[4, 3, 2, 1, 4, 4]),
     score("rouge_l", 0.4),
-    score("role", 7.5, role="clerk", ends=["right .", "at nine"]),
-    score("role", 7.5, "b", role="clerk", ends=["right .", "at ten"]),
-    score("role", 7.5, "b", goal=1, role="clerk", ends=["well ,", "at six"]),
-    score("role", 7.5, goal=1, role="nurse", ends=["right .", "at nine"]),
+    score("role", 7.5),
+    score("role", 7.5, "b"),
+    score("role_reply", 6.5, role="clerk", ends=["right .", "at nine"]),
+    score("role_reply", 7.5, "b", role="clerk", ends=["right .", "at ten"]),
+    score("role_reply", 7.5, "b", goal=1, role="clerk", ends=["well ,", "at six"]),
+    score("role_reply", 8.5, goal=1, role="nurse", ends=["right .", "at nine"]),
     Score("dialogtool/create/Restaurants_2/FindRestaurants", 0, 0, "creation", 0.75, 4.0),
 ]  # fmt: skip
 TASKS = [
@@ -190,5 +192,7 @@ def test_a_judge_of_roles_that_style_pleases_is_told_by_the_facts_that_were_lost
         cache="off",
     )
     page = run.report().read_text(encoding="utf-8")
-    lost = sum("kept" in score.details for score in run.folder.scores() if score.metric == "role")
+    lost = sum(
+        "kept" in score.details for score in run.folder.scores() if score.metric == "role_reply"
+    )
     assert lost > 0 and f"{lost} of {lost} with lost facts above 5" in page

@@ -77,7 +77,7 @@ def test_the_world_is_that_of_the_extended_base(checkout: Checkout) -> None:
 
 
 def test_the_user_is_told_goal_boundary_and_demonstrations(checkout: Checkout) -> None:
-    tasks = checkout.tasks()
+    tasks = checkout.tasks(texts="ours")
     assert tasks["wifi_on"].persona == {"goal": "Get online"}
     assert tasks["text_ada"].goals[0].text == "Note this"
     assert tasks["text_ada"].persona == {
@@ -124,7 +124,7 @@ def test_milestones_have_measures_edges_and_guardrails(checkout: Checkout) -> No
 
 
 def test_times_follow_the_clock(checkout: Checkout) -> None:
-    task = checkout.tasks(clock="2030-01-05T08:00:00Z")["text_ada"]
+    task = checkout.tasks(clock="2030-01-05T08:00:00Z", texts="ours")["text_ada"]
     start = datetime(2030, 1, 5, 8, tzinfo=UTC).timestamp()
     assert task.initial_state is not None
     assert task.initial_state["reminders"][0]["reminder_timestamp"] == start + 49 * 3600
@@ -280,7 +280,7 @@ DEEP = b"class Scenario:\n    max_messages = -1" + b"+ 1" * 600
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
-        ("common/utils.py", None, r"bases.py, line 36: .*utils.known_id is not known"),
+        ("common/utils.py", None, r"bases.py, line 41: .*utils.known_id is not known"),
         ("common/utils.py", b"def (", "utils.py: no Python file: .*fetch it again"),
         ("common/utils.py", b"\xff\xfe", "utils.py: not UTF-8"),
         ("common/utils.py", b"#" * 2**22 + b"\n", "utils.py: expected at most 4194304 bytes"),
@@ -340,7 +340,7 @@ def test_a_model_that_plays_the_user_is_told_whom_to_text_and_what(
     checkout: Checkout, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SEAL_CACHE_DIR", str(tmp_path / "cache"))
-    checkout.imported()
+    checkout.imported(texts="ours")
 
     def user(request: Received) -> Any:
         said = [m for m in request.body["messages"] if m["role"] == "assistant"]
@@ -425,7 +425,7 @@ def test_the_real_checkout_gives_the_scenarios_of_the_data(
 def test_the_real_checkout_has_the_papers_table_6_and_a_goal_for_every_persona(
     real: Path, tmp_path: Path
 ) -> None:
-    report = import_benchmark("toolsandbox", real, tmp_path / "pool")
+    report = import_benchmark("toolsandbox", real, tmp_path / "pool", texts="ours")
     assert (report.tasks, report.dropped, report.malformed) == (1032, {}, ())
     assert report.lacks == ("reference", "relevant")
     assert report.facts["counts"] == {

@@ -213,7 +213,7 @@ def check_descriptions(way: Any, tools: Mapping[str, Tool]) -> Descriptions:
     if way == "telling" and not any(tool.description.endswith(endings) for tool in tools.values()):
         raise UsageError(
             f"-T {OPTION}=telling: no tool of this pool has a text that could tell more; play "
-            "toolsandbox or toolsandbox-sample, or import the pool again"
+            "toolsandbox-sample, or import toolsandbox with -T texts=ours"
         )
     found: Descriptions = way
     return found
