@@ -22,7 +22,7 @@ def kept(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_a_real_models_run_is_replayed_without_the_model_byte_for_byte(kept, tmp_path):
-    model = seal.Model("local/smollm2", max_tokens=64)
+    model = seal.Model("local/smollm2", max_tokens=64, n_threads=1, cache_prompt=False)
     common = OPTIONS | {"model": model, "cache": "replay", "cache_dir": kept}
     runs = [seal.run("sample", out=tmp_path / name, **common) for name in ("first", "second")]
 

@@ -519,9 +519,11 @@ LOADED: Mapping[str, str] = _by_name(
     {"a whole number": "n_gpu_layers", _COUNT: "n_ctx n_parallel n_threads"}
 )
 """How llama.cpp loads a local model: tokens of context, layers on the GPU, requests at once."""
+_OF_FILE = {"cache_prompt": "true or false", "sha256": "a text"}
+"""Options of a local model alone: whether a prompt's beginning is kept, and the file's digest."""
 _HERE = {name: kind for name, kind in SETTINGS.items() if kind != "a text"}
 _SERVED: Mapping[str, Mapping[str, str]] = {
-    "local": {**_HERE, **_OPENAI, **LOADED, "cache_prompt": "true or false"},
+    "local": {**_HERE, **_OPENAI, **LOADED, **_OF_FILE},
     "openai": {**SETTINGS, **_OPENAI, "api": "a text"},
     "gemini": {**SETTINGS, **_GEMINI},
     "litellm": {

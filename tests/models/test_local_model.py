@@ -30,7 +30,7 @@ from seal.core import (
 from seal.core.concurrency import within
 from seal.core.model_files import PACKED, Packed, PackedFile, fetch
 from seal.models import llama_server, local_model
-from seal.models.local_model import Weights
+from seal.models.local_model import Weights, physical_cores
 from seal.models.spec import ModelSettings, build_model, model_identity
 from seal.runs.prices import FREE, Prices
 from seal.simulator_cache.llm import LLM
@@ -135,7 +135,7 @@ def test_a_server_of_ours_that_died_costs_one_try(played):
     assert (len(first.received), len(second.received)) == (1, 1)
 
 
-def test_a_file_is_loaded_alike_on_every_machine_unless_told(played, monkeypatch):
+def test_a_file_is_loaded_for_all_cores_unless_told_and_its_identity_says_so(played, monkeypatch):
     def loaded(**options):
         model, _ = played([text("Hi.")], options=options)
         asked = []
@@ -145,12 +145,59 @@ def test_a_file_is_loaded_alike_on_every_machine_unless_told(played, monkeypatch
         return asked[0], model.identity
 
     usual, plain = loaded()
-    assert usual == {"n_parallel": 1, "n_threads": 1} and plain["options"] == {"n_threads": 1}
+    cores = physical_cores()
+    assert usual == {"n_parallel": 1, "n_threads": cores}
+    assert plain["options"] == {"n_threads": cores, "cache_prompt": True}
+    _, former = loaded(n_threads=1, cache_prompt=False)
+    assert former["options"] == {"n_threads": 1}
     threads, other = loaded(n_threads=8, n_ctx=512, n_parallel=None)
     assert threads == {"n_parallel": 1, "n_threads": 8, "n_ctx": 512} and other != plain
     for wrong in (0, -1, "many"):
         with pytest.raises(UsageError, match=f"n_parallel={wrong}: expected a whole number"):
             loaded(n_parallel=wrong)
+
+
+def test_hardware_threads_of_one_core_count_once(tmp_path, monkeypatch):
+    for processor, siblings in enumerate(("0,2", "1,3", "0,2", "1,3")):
+        topology = tmp_path / f"cpu{processor}" / "topology"
+        topology.mkdir(parents=True)
+        (topology / "thread_siblings_list").write_text(siblings)
+    monkeypatch.setattr(local_model, "_PROCESSORS", tmp_path)
+    for own, cores in (({0, 1, 2, 3}, 2), ({0, 2}, 1), ({0, 3}, 2), ({7, 8, 9}, 3)):
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _, own=own: own, raising=False)
+        assert physical_cores() == cores
+    monkeypatch.delattr(os, "sched_getaffinity")
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert physical_cores() == 1
+
+
+def test_the_prefix_of_a_prompt_is_kept_unless_told(played):
+    for options, kept in (({}, True), ({"cache_prompt": False}, False)):
+        model, (server,) = played([text("Hi.")], options=options)
+        model.complete(Request((Message("user", "Hello"),)))
+        asked = server.received[0].body
+        assert asked["cache_prompt"] is kept and "sha256" not in asked
+
+
+def test_a_file_whose_digest_is_told_need_not_be_there(tmp_path):
+    path, digest = tmp_path / "mine.gguf", hashlib.sha256(CONTENT).hexdigest()
+    spec = f"local/{path},sha256={digest},n_threads=1"
+    absent = build_model(spec)
+    with pytest.raises(UsageError, match="put the file there, or run with --cache replay"):
+        absent.complete(Request((Message("user", "Hello"),)))
+    path.write_bytes(CONTENT)
+    plain = build_model(f"local/{path},n_threads=1")
+    assert build_model(spec).identity == absent.identity == plain.identity
+
+
+@pytest.mark.parametrize(
+    ("given", "said"), [("0" * 64, "has the digest"), ("ABC", "expected 64 hexadecimal digits")]
+)
+def test_another_digest_than_the_file_has_is_refused(tmp_path, given, said):
+    path = tmp_path / "mine.gguf"
+    path.write_bytes(CONTENT)
+    with pytest.raises(UsageError, match=said):
+        build_model(f"local/{path},sha256={given}")
 
 
 def test_a_file_that_has_settled_is_hashed_once_until_it_changes(cache, tmp_path, monkeypatch):
@@ -345,7 +392,7 @@ def test_what_a_model_is_depends_on_its_file_and_not_on_its_place(tmp_path):
     assert said[0] == said[1] and str(tmp_path) not in json.dumps(said)
     assert (said[0]["sha256"], said[0]["options"]) == (
         hashlib.sha256(CONTENT).hexdigest(),
-        {"max_tokens": 9, "n_threads": 1},
+        {"max_tokens": 9, "n_threads": physical_cores(), "cache_prompt": True},
     )
 
 
@@ -403,6 +450,7 @@ def servers(of=""):
 @pytest.mark.slow
 def test_a_real_model_answers_the_same_request_the_same(smollm2):
     before = servers()
+    smollm2 += ",n_threads=1,cache_prompt=false"
     model = build_model(smollm2)
     first = model.complete(ASK)
     assert first.content and first.usage.tokens_out > 0 and not first.usage.estimated
