@@ -44,6 +44,8 @@ _OF_SOME = frozenset(name for family in FAMILIES for name in family.main_of_some
 
 FIRST = 5
 """Most metrics of the first table of a run, beside those of the user's own."""
+OTHERS = "--all-metrics, or the report"
+"""What shows the others, on the command line."""
 _PREFERRED = ("pass_rate", VERDICT, "recall", "call_f1", "param_acc_gold")
 """Metrics of that table where the benchmark declares none, in its order."""
 _VERDICTS = ("pass_rate", "success", "mission_accuracy", "goal_state", VERDICT)
@@ -351,10 +353,10 @@ class ShortTable:
         if shown is None and not self._chosen and not self._headline:
             yield from self._few()
 
-    def first_gaps(self) -> Iterator[str]:
-        """Yield what `gaps` tells of the first rows, and how many others there are."""
+    def first_gaps(self, others: str = OTHERS) -> Iterator[str]:
+        """Yield what `gaps` tells of the first rows, and how many other ones `others` shows."""
         if more := len(self.valued) - len(self.first):
-            yield f"{counted(more, 'more metric')}: --all-metrics, or the report"
+            yield f"{counted(more, 'more metric')}: {others}"
         yield from self.gaps(self.first)
 
     def _few(self) -> Iterator[str]:
