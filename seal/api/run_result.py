@@ -22,7 +22,7 @@ from seal.report.grids import Grid
 from seal.report.lanes import ShortTable, answer_of, lanes_of, model_name, summary_table
 from seal.report.pages import BarGroup
 from seal.report.run_results import error_notes, gold_notes, outcome_notes, result_tables
-from seal.report.table_forms import Glance
+from seal.report.table_forms import Glance, terminal_text
 from seal.runs.run import RunFolder, exit_code_of
 
 if TYPE_CHECKING:
@@ -165,6 +165,8 @@ def frames(*runs: RunLike | Iterable[RunLike]) -> Frames:
 # -- A run that was played and scored.
 
 _LEFT_OUT = ("skipped", "unfinished")
+_OTHERS = "run.table(every=True), or run.report()"
+"""What shows the metrics that the first table leaves out."""
 
 
 @checked_names
@@ -250,8 +252,9 @@ class Run(Estimates, Framed, Shown):
         played = (note for other in baselines for note in gold_notes(other.summary()))
         notes = dict.fromkeys((*outcome_notes(self.summary), *played))
         short = ShortTable(lanes_of([self.folder]))
-        foot = (*short.first_gaps(), *notes, *errors, *crashes, f"folder: {self.folder.path}")
-        return Glance(summary_table(self.folder)._replace(title=self._title()), foot)
+        told = (*short.first_gaps(_OTHERS), *notes, *errors, *crashes)
+        grid = summary_table(self.folder)._replace(title=self._title())
+        return Glance(grid, (*told, f"folder: {self.folder.path}"))
 
     def _title(self) -> str:
         measure = self.folder.manifest().get("measure") or {}
@@ -265,7 +268,15 @@ class Run(Estimates, Framed, Shown):
         return "\n".join((*answer_of(self.folder), ", ".join(counts)))
 
     def _tables(self) -> Iterable[Any]:
-        return result_tables(self.folder)
+        return result_tables(self.folder, others=_OTHERS)
+
+    def table(self, every: bool = False) -> str:
+        """Return the tables as the command line prints them.
+
+        Args:
+            every: All main metrics, as `seal run --all-metrics` prints them; else the first five.
+        """
+        return terminal_text(result_tables(self.folder, every, _OTHERS))
 
     def _figures(self) -> Iterable[Figure]:
         from seal.report.sections import lane_bar

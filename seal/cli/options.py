@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import typer
 
@@ -90,6 +90,12 @@ class WholeRunOutput(HookedOutput):
     """Output: where all is written, and what is printed."""
 
     shard: str | None = setting(RunSettings, "shard")
+    again: Literal["unsolved", "undecided", "failed"] | None = option(
+        None,
+        "Play the tasks of --from alone that are unsolved, undecided or failed (ended by an "
+        "error, or not played), with the settings of that run where none are given.",
+    )
+    former: Path | None = option(None, "Run folder that --again is of.", "--from", metavar="RUN")
     all_metrics: bool = ALL_METRICS
     dry_run: bool = flag(
         "Print how many chats, model calls, tokens and dollars a run takes; ask no model, "
@@ -120,7 +126,9 @@ class Play:
         if self.model.agent is not None:
             from seal.runs.tried import trying
 
-            found = trying(self.model.agent, found)
+            told = trying(self.model.agent, found)
+            tried = {name for name, value in told.items() if value is not found.get(name)}
+            found = told | {"origins": dict.fromkeys(tried, "flag") | found["origins"]}
         return RunSettings(pool=pool, **found | others)
 
 

@@ -1,7 +1,9 @@
 """The verb that plays a benchmark: run."""
 
+from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
@@ -10,7 +12,8 @@ from seal.cli.groups import verb
 from seal.cli.options import PLAYED, Play, Retriever, WholeRunOutput
 from seal.cli.output import Output, output, progress
 from seal.core import InfrastructureError, MissingExtraError, UsageError
-from seal.runs.settings import RunSettings, has_own_code
+from seal.core.text import counted
+from seal.runs.settings import Origin, RunSettings, has_own_code
 
 if TYPE_CHECKING:
     from seal.runs.play import Progress
@@ -56,7 +59,13 @@ def run_command(
         hooks=into.hooks,
     )
     check_flags_used(settings)
+    tasks = _Tasks()
+    if into.again or into.former:
+        source = context.get_parameter_source("pool")
+        settings, tasks = _again(settings, into, source is not None and source.name == _TYPED)
     if into.dry_run:
+        if into.again:
+            raise UsageError("--again plays a part of a run; leave out --dry-run")
         if into.shard:
             raise UsageError("--shard plays a part of a run; leave out --dry-run")
         return _plan(settings, into.json)
@@ -66,7 +75,7 @@ def run_command(
         out = into.out or free_folder(settings)
         try:
             with resumable(out):
-                return _play_run(settings, out, into, result)
+                return _play_run(settings, out, into, result, tasks)
         except (InfrastructureError, MissingExtraError) as error:
             if not (out / "run.json").is_file():
                 raise
@@ -89,7 +98,50 @@ def _plan(settings: RunSettings, json: bool) -> int:
     return 0
 
 
-def _play_run(settings: RunSettings, out: Path, into: WholeRunOutput, result: Output) -> int:
+class _Tasks(NamedTuple):
+    """Which tasks of another run are played."""
+
+    ids: Collection[str] | None = None
+    """None: all that the settings select."""
+    told: str = ""
+
+
+_TYPED = "COMMANDLINE"
+_CHOICES = ("limit", "first", "select", "shard")
+
+
+def _again(
+    settings: RunSettings, into: WholeRunOutput, is_named: bool
+) -> tuple[RunSettings, _Tasks]:
+    """Return the settings and the tasks of `--again`, and tell which these are.
+
+    Args:
+        settings: What the words say.
+        into: Which tasks, of which run.
+        is_named: Whether the words name a benchmark.
+    """
+    from seal.report.lanes import tasks_that
+    from seal.runs.again import settings_again
+    from seal.runs.run import RunFolder
+
+    if into.again is None or into.former is None:
+        raise UsageError("--again and --from go together: --again unsolved --from RUN")
+    if chosen := [name for name in _CHOICES if settings.origins.get(name) == "flag"]:
+        raise UsageError(f"--again chooses the tasks; leave out --{chosen[0]}")
+    run = RunFolder.open(into.former)
+    ids = tasks_that(run, into.again)
+    origins: dict[str, Origin] = {"pool": "flag"} if is_named else {}
+    played = settings_again(run, replace(settings, origins={**settings.origins, **origins}))
+    of = f"{counted(run.summary().get('tasks', 0), 'task')} of {run.path}"
+    given = sorted(name for name, by in settings.origins.items() if by == "flag")
+    save = f", save {', '.join(given)}" if given else ""
+    tell(f"plays the {len(ids):,} {into.again} of {of}, with the settings of that run{save}")
+    return played, _Tasks(frozenset(ids), f"the {into.again} of {run.path.resolve().name}")
+
+
+def _play_run(
+    settings: RunSettings, out: Path, into: WholeRunOutput, result: Output, tasks: _Tasks
+) -> int:
     from seal.agents.autogen import import_without_clients
     from seal.report.run_pages import write_report
     from seal.report.run_results import result_tables, spent_lines, spent_words
@@ -105,7 +157,7 @@ def _play_run(settings: RunSettings, out: Path, into: WholeRunOutput, result: Ou
         def told(state: "Progress") -> None:
             advance(state.stage, state.done, state.total, *spent_words(state))
 
-        played = run(settings, out, into.resume, told, tell=tell)
+        played = run(settings, out, into.resume, told, tasks.ids, tell=tell, again=tasks.told)
     folder = played.folder
     report = write_report([folder], folder.report_path)
     result.result({"run": str(folder.path), **played.summary})

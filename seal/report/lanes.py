@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,7 +23,7 @@ from seal.evaluation.goals import (
     state_of,
 )
 from seal.evaluation.scoring import FAMILIES, USUAL_SCALES
-from seal.report.grids import Estimate, Grid, grouped, number
+from seal.report.grids import Estimate, Grid, grouped, number, tallied
 from seal.runs.costs import dollars_of, read_ledger
 from seal.runs.journal import timings_of
 from seal.runs.run import MANIFEST, MEASURED, TIMINGS, RunFolder, kept_scales
@@ -44,6 +45,8 @@ _OF_SOME = frozenset(name for family in FAMILIES for name in family.main_of_some
 
 FIRST = 5
 """Most metrics of the first table of a run, beside those of the user's own."""
+OTHERS = "--all-metrics, or the report"
+"""What shows the others, on the command line."""
 _PREFERRED = ("pass_rate", VERDICT, "recall", "call_f1", "param_acc_gold")
 """Metrics of that table where the benchmark declares none, in its order."""
 _VERDICTS = ("pass_rate", "success", "mission_accuracy", "goal_state", VERDICT)
@@ -351,10 +354,10 @@ class ShortTable:
         if shown is None and not self._chosen and not self._headline:
             yield from self._few()
 
-    def first_gaps(self) -> Iterator[str]:
-        """Yield what `gaps` tells of the first rows, and how many others there are."""
+    def first_gaps(self, others: str = OTHERS) -> Iterator[str]:
+        """Yield what `gaps` tells of the first rows, and how many other ones `others` shows."""
         if more := len(self.valued) - len(self.first):
-            yield f"{counted(more, 'more metric')}: --all-metrics, or the report"
+            yield f"{counted(more, 'more metric')}: {others}"
         yield from self.gaps(self.first)
 
     def _few(self) -> Iterator[str]:
@@ -518,6 +521,34 @@ def outcome_label(
         return "error"
     found = goal_states(list(scores), decisive)
     return min(found.values(), key=WORST_FIRST.index) if found else "unscored"
+
+
+def tasks_that(run: RunFolder, how: str) -> list[str]:
+    """Return the ids of the tasks of which some chat ended so, in the order of the run.
+
+    Args:
+        run: Scored.
+        how: An outcome, such as `unsolved`; or `failed`: an error ended it, or it was not played.
+
+    Raises:
+        UsageError: It has not been scored, or no task ended so; counts how they ended.
+    """
+    if not run.is_scored:
+        raise UsageError(f"{run.path} has not been scored; score it first: seal score {run.path}")
+    decisive, trials = decisive_of([run]), (run.manifest().get("measure") or {}).get("trials") or 1
+    scores = by_chat(scores_so_far(run, decisive))
+    labels: dict[str, dict[int, str]] = {task: {} for task in run.task_ids()}
+    for chat in trajectories_so_far(run):
+        mine = scores.get((chat.task_id, chat.trial), [])
+        label = outcome_label(chat.failed, mine, decisive)
+        labels.setdefault(chat.task_id, {})[chat.trial] = "failed" if label == "error" else label
+    for known in labels.values():
+        known |= dict.fromkeys(set(range(trials)) - known.keys(), "failed")
+    found = [task for task, known in labels.items() if how in known.values()]
+    if not found:
+        ended = Counter(label for known in labels.values() for label in known.values())
+        raise UsageError(f"no task of {run.path} is {how}: its chats are {tallied(ended)}")
+    return found
 
 
 def goal_states(scores: Sequence[Score], decisive: Mapping[str, Scale]) -> dict[int, Outcome]:

@@ -13,6 +13,7 @@ from seal.evaluation.scoring import INSTRUCTION
 from seal.evaluation.statistics import MOST_GROUPS
 from seal.report.grids import frequent, tallied
 from seal.report.lanes import (
+    OTHERS,
     Lane,
     ShortTable,
     answer_of,
@@ -42,12 +43,13 @@ _ESTIMATED = " (estimated)"
 """Stands after tokens of which a server did not tell at least a part."""
 
 
-def result_tables(run: RunFolder, every: bool = False) -> list[Any]:
+def result_tables(run: RunFolder, every: bool = False, others: str = OTHERS) -> list[Any]:
     """Return what a run is known by, its summary, how its judges agree with people, and notes.
 
     Args:
         run: A scored run.
         every: All main metrics; else the first ones (`seal.report.lanes.ShortTable.first`).
+        others: What shows the others.
 
     Raises:
         DataError: The run has not been scored.
@@ -58,10 +60,10 @@ def result_tables(run: RunFolder, every: bool = False) -> list[Any]:
         from seal.report.judge_sections import judge_tables
 
         tables += judge_tables(summary)
-    return [*tables, *summary_notes(run, every)]
+    return [*tables, *summary_notes(run, every, others)]
 
 
-def summary_notes(run: RunFolder, every: bool = False) -> list[str]:
+def summary_notes(run: RunFolder, every: bool = False, others: str = OTHERS) -> list[str]:
     """Return the lines below `summary_table`, printable; the terminal wraps them.
 
     They tell counts of tasks and stop reasons, and the metrics without any value, with the reason.
@@ -70,12 +72,13 @@ def summary_notes(run: RunFolder, every: bool = False) -> list[str]:
     Args:
         run: A run that has been scored.
         every: The table has all main metrics.
+        others: What shows those that it leaves out.
     """
     short = ShortTable(lanes_of([run]))
     summary = run.summary()
     lines = [
         _counts(summary),
-        *(short.gaps() if every else short.first_gaps()),
+        *(short.gaps() if every else short.first_gaps(others)),
         *_users(run, summary),
         *outcome_notes(summary),
         *(note for lane in run.baselines().values() for note in gold_notes(lane.summary())),

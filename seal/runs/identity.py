@@ -26,6 +26,7 @@ from seal.pools.importer import PSEUDO_ACTIONS
 from seal.pools.importer import REGISTRY as BENCHMARKS
 from seal.pools.pool import StoredPool, told_of
 from seal.retrievers.build import files_digest
+from seal.runs.again import AGAIN, ASKED, ORIGINS, kept
 from seal.runs.role_models import OF_JUDGES
 from seal.runs.run import CALLS, GOLD, NAMED, REFUSED, RunFolder, spent_on, write_tasks
 from seal.runs.settings import RunSettings
@@ -248,10 +249,13 @@ def check_folder(path: Path, resume: bool) -> None:
         )
 
 
-def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -> list[str]:
+def prepare(
+    engine: Engine, resume: bool, only: Collection[str] | None = None, again: str = ""
+) -> list[str]:
     """Write the run's tasks, tools and manifest, or make sure that they are the same as before.
 
-    Of the tasks, those whose ids are in `only`, where it is given.
+    Of the tasks, those whose ids are in `only`, where it is given. `again` says in words which
+    tasks of which other run these are.
 
     Returns:
         What a reader of the run should be warned of; it is stored in run.json too.
@@ -280,6 +284,9 @@ def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -
         if (shard := before.get(SHARD)) != settings.shard:
             told = "without --shard" if shard is None else f"with --shard {shard}"
             raise UsageError(f"{folder.path} was begun {told}; resume it so")
+        if (former := before.get(AGAIN, "")) != again:
+            told = f"for {former}: with --again and --from" if former else "without --again"
+            raise UsageError(f"{folder.path} was begun {told}; resume it so")
     write_records(folder.path / "tools.jsonl", pool.tools())
     tasks = pool.chosen(settings)
     wanted = (task for task in tasks if only is None or task.id in only)
@@ -291,9 +298,11 @@ def prepare(engine: Engine, resume: bool, only: Collection[str] | None = None) -
         GOLD: CALLS if calls_alone else "",
         "agent": agent_name(engine.team.roles[MANAGER]) if engine.tries_own_agent else "",
         SHARD: settings.shard,
+        AGAIN: again,
+        ASKED: kept(settings),
         **{part: before.get(part) for part in (REFUSED, NAMED)},
         PROMPTS: dict(engine.prompts),
-        "origins": {name: by for name, by in settings.origins.items() if name != "hooks"},
+        ORIGINS: {name: by for name, by in settings.origins.items() if name != "hooks"},
     }
     every = {"measure": measure, "system": system, "warnings": warnings}
     if PSEUDO_ACTIONS in pool.report:

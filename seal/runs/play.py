@@ -104,6 +104,7 @@ def run(
     progress: Reporter | None = None,
     only: Collection[str] | None = None,
     tell: Callable[[str], None] = _LOG.info,
+    again: str = "",
 ) -> RunResult:
     """Play and score tasks.
 
@@ -115,6 +116,7 @@ def run(
         only: Ids of the tasks to play, of those that the settings select; None: all of these.
         tell: Given a line for each model before the first chat: who is asked, and where. There is
             none where no server is. Given another where a limit of the run stops it.
+        again: Which tasks of which other run `only` names, in words; run.json keeps it.
 
     Raises:
         UsageError: Settings that cannot be, a folder in use, or other settings than the run's.
@@ -133,7 +135,7 @@ def run(
         from seal.runs.processes import start_server
 
         start_server()
-    stopped, summary = _run(settings, folder, resume, report, budget, only, tell=tell)
+    stopped, summary = _run(settings, folder, resume, report, budget, only, tell=tell, again=again)
     if settings.baselines and not stopped:
         stopped = _play_baselines(settings, folder, report, budget)
     limit = budget.reached
@@ -152,6 +154,7 @@ def _run(
     only: Collection[str] | None = None,
     earlier: bool = True,
     tell: Callable[[str], None] = _LOG.debug,
+    again: str = "",
 ) -> tuple[bool, dict[str, Any]]:
     """Play and score; of the tasks whose ids are in `only`, where it is given.
 
@@ -186,7 +189,7 @@ def _run(
                 spent = spent_on(folder)
                 budget.add(spent.asked, spent.tokens)
             left = in_flight(folder.path).keys() if engine.tries_own_agent else ()
-            warnings = prepare(engine, resume, only)
+            warnings = prepare(engine, resume, only, again)
             for warning in warnings if earlier else ():  # a baseline's are those of its run
                 _LOG.warning(warning)
             chats = _Chats(settings, folder, engine, report, budget, frozenset(left))

@@ -186,12 +186,13 @@ def test_a_run_shows_itself_beside_floor_and_ceiling(played: seal.Run) -> None:
     assert lines[3].split()[-2:] == ["floor", "ceiling"]
     rows = [line.split()[0] for line in lines[4:9]]
     assert rows[0] == "pass_rate" and "recall@10" in rows
-    assert lines[9].endswith(" more metrics: --all-metrics, or the report")
+    assert lines[9].endswith(" more metrics: run.table(every=True), or run.report()")
     assert lines[-1] == f"folder: {played.folder.path}"
     assert len(lines) <= 15
     assert all(len(line) <= 120 for line in lines)
     assert played._repr_html_().count("<tr>") == 1 + len(rows)
-    assert "pass_rate" in played.table()
+    assert "pass_rate" in played.table() and "--all-metrics" not in played.table()
+    assert "call_recall" not in played.table() and "call_recall" in played.table(every=True)
 
 
 def test_the_baselines_are_runs(played: seal.Run) -> None:

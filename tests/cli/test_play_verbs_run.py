@@ -246,3 +246,37 @@ def test_a_package_that_is_missing_in_mid_run_is_told_with_the_line_that_goes_on
     assert failed.returncode == 2
     assert "phonenumbers is not installed" in failed.stderr
     assert failed.stderr.partition("Go on with: seal ")[2].endswith("--out r --resume\n")
+
+
+def test_unsolved_tasks_are_played_again_in_a_new_folder(called, tmp_path: Path) -> None:
+    assert called("run", *TWELVE, "--top-k", "5", "--out", "r").returncode == 0
+    done = called("run", "--again", "unsolved", "--from", "r", "--model", "oracle", "--out", "n")
+    assert done.returncode == 0, done.stderr
+    assert (
+        "seal: plays the 9 unsolved of 12 tasks of r, with the settings of that run" in done.stderr
+    )
+    first, again = (RunFolder.open(tmp_path / name) for name in "rn")
+    won = {score.task_id for score in first.scores() if (score.metric, score.value) == SOLVED}
+    assert {*again.task_ids()} == {*first.task_ids()} - won
+    assert again.manifest()["system"]["top_k"] == 5
+    assert again.manifest()["again"] == "the unsolved of r"
+    plain = called("run", *TWELVE, "--top-k", "5", "--model", "oracle", "--out", "n", "--resume")
+    assert plain.returncode == 2 and "was begun for the unsolved of r" in plain.stderr
+    none = called("run", "--again", "failed", "--from", "r")
+    assert none.stderr == "seal: no task of r is failed: its chats are solved 3, unsolved 9\n"
+    for words, told in AGAIN_REFUSED:
+        refused = called("run", *words)
+        assert refused.returncode == 2 and told in refused.stderr, words
+
+
+TWELVE = ("--first", "12", "--no-baselines")
+SOLVED = ("pass_rate", 1.0)
+OF_RUN = ("--again", "unsolved", "--from", "r")
+AGAIN_REFUSED = (
+    (OF_RUN[:2], "--again and --from go together"),
+    (OF_RUN[2:], "--again and --from go together"),
+    (("--again", "unsolved", "--from", "gone"), "gone is no run folder"),
+    ((*OF_RUN, "--first", "1"), "leave out --first"),
+    ((*OF_RUN, "--dry-run"), "leave out --dry-run"),
+    (("toolscan-sample", *OF_RUN), "is of sample, not of toolscan-sample"),
+)

@@ -1,10 +1,12 @@
 import io
 import json
+from dataclasses import replace
 
 import pytest
+from report_runs import chat, failed_chat, task, verdict
 from rich.console import Console
 
-from seal.core import DataError, Score
+from seal.core import DataError, Score, UsageError
 from seal.report.grids import Estimate, Grid, number
 from seal.report.lanes import (
     ShortTable,
@@ -15,6 +17,7 @@ from seal.report.lanes import (
     main_metrics,
     rare_metrics,
     summary_table,
+    tasks_that,
 )
 from seal.report.run_results import summary_notes
 from seal.runs.run import RunFolder
@@ -245,3 +248,19 @@ def test_a_run_that_was_not_scored_is_told_how_to_score(make_run):
 )
 def test_numbers_have_three_decimals_unless_they_are_large(value, text):
     assert number(value) == text
+
+
+def test_tasks_that_ended_so_are_found_by_their_chats(make_run):
+    tasks = [task(name) for name in ("own/a", "own/b", "own/c", "own/d")]
+    chats = [chat("own/a"), chat("own/a", 1), chat("own/b"), replace(failed_chat("own/b"), trial=1)]
+    scores = [verdict("own/a", "solved"), verdict("own/a", "unsolved", trial=1)]
+    scores += [verdict("own/b", "unsure"), verdict("own/c", "solved")]
+    chats += [chat("own/c"), chat("own/c", 1)]
+    run = make_run("run", tasks, chats, scores, {"pass_rate": {}}, measure={"trials": 2})
+    assert tasks_that(run, "unsolved") == ["own/a"]
+    assert tasks_that(run, "failed") == ["own/b", "own/d"]
+    with pytest.raises(UsageError, match=r"no task of .* is lost: its chats are solved 2, "):
+        tasks_that(run, "lost")
+    (run.path / "summary.json").unlink()
+    with pytest.raises(UsageError, match="has not been scored; score it first: seal score"):
+        tasks_that(run, "unsolved")
