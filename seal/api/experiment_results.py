@@ -202,9 +202,9 @@ class Retrieval(Grouped):
       and `by`, the same figures by group.
     - An entry of a trained model also has `in_source`: whether this is the pool of its training.
       There `training_queries` counts the queries that it was trained on.
-    - comparisons: the paired difference in recall and mrr at the largest K between two retrievers,
-      for each pool and size. Each has an interval and the probability of a randomisation test,
-      alone and corrected by Holm over all comparisons of that metric.
+    - comparisons: the paired difference between two retrievers, for each pool and size, in recall,
+      mrr, ndcg, map and rprec at the largest K. Each has an interval and the probability of a
+      randomisation test, alone and corrected by Holm over all comparisons of that metric.
     - protocol, versions, pools, retrievers, and notes on what was left out.
     """
 

@@ -59,6 +59,8 @@ DIGITS = 12
 """Decimals of every number: an independent scorer's figures differ by less."""
 RESAMPLES = 10_000
 """Resamples of every test."""
+TESTED = ("recall", "mrr", "ndcg", "map", "rprec")
+"""Metrics whose differences are tested, at the largest K."""
 UNCALIBRATED = "its scores hold the order of tools and cannot be compared between queries"
 
 
@@ -315,13 +317,13 @@ def sample_weights(sample_of: Integers) -> Floats:
 
 
 def comparisons_of(cell: Cell, ks: Sequence[int], seed: int) -> list[dict[str, Any]]:
-    """Return the paired differences of every two retrievers, in recall and mrr at the largest K.
+    """Return the paired differences of every two retrievers in each of `TESTED`.
 
     Rows are weighted so that every sample counts alike. The rows of a task count together.
     """
     compared = [
         (metric, one, other)
-        for metric in (f"recall@{max(ks)}", f"mrr@{max(ks)}")
+        for metric in metric_names((max(ks),), TESTED)
         for one, other in combinations(cell.values, 2)
     ]
     if not cell.task_of or not compared:

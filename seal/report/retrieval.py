@@ -50,6 +50,8 @@ _LEGENDS = {
 """Marks of figures of a retriever on the pool of its training."""
 _PAIRS_SHOWN = 30
 """Comparisons in a table; a longer list is in the results alone."""
+_PAIRS_OF = ("recall@", "mrr@", "ndcg@")
+"""Metrics whose comparisons stand in the table; those of others are in the results alone."""
 
 _PANELS_IN_ROW = 3
 _PANEL = (3.0, 2.3)
@@ -102,12 +104,7 @@ def retrieval_tables(found: Mapping[str, Any]) -> Iterator[Grid | str]:
             yield _matrix(_largest(entries), names, metric)
     marks = {_mark(entry) for entry in entries}
     yield from (f"{mark}: {legend}" for mark, legend in _LEGENDS.items() if mark in marks)
-    pairs = found["comparisons"]
-    if len(pairs) > _PAIRS_SHOWN:
-        yield f"{counted(len(pairs), 'paired comparison')}: --json or results.json lists them"
-    elif pairs:
-        columns = ("pool", "retriever", "less", "tools", "metric", "difference", "p (Holm)")
-        yield Grid("", columns, [_pair_row(pair, names) for pair in pairs], names=3)
+    yield from _pair_parts(found["comparisons"], names)
     unavailable = [entry for entry in entries if "unavailable" in entry]
     for retriever, reason, pools in _by_reason(unavailable):
         yield f"unavailable: {retriever} on {pools}: {reason}"
@@ -234,6 +231,18 @@ def _mark(entry: Mapping[str, Any]) -> str:
     if not entry.get("in_source") or "unavailable" in entry:
         return ""
     return "+" if entry["training_queries"] == 0 else "*"
+
+
+def _pair_parts(pairs: Entries, names: Mapping[str, str]) -> Iterator[Grid | str]:
+    """Yield the table of paired comparisons, and what is in the results alone."""
+    shown = [pair for pair in pairs if pair["metric"].startswith(_PAIRS_OF)]
+    if len(shown) > _PAIRS_SHOWN:
+        yield f"{counted(len(pairs), 'paired comparison')}: --json or results.json lists them"
+    elif shown:
+        columns = ("pool", "retriever", "less", "tools", "metric", "difference", "p (Holm)")
+        yield Grid("", columns, [_pair_row(pair, names) for pair in shown], names=3)
+        if others := " and ".join(_values((p for p in pairs if p not in shown), "metric")):
+            yield f"paired comparisons in {others}: --json or results.json lists them"
 
 
 def _pair_row(pair: Mapping[str, Any], names: Mapping[str, str]) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from seal.core import (
     Longer,
     OptionError,
     Pool,
+    Query,
     Tool,
     UnknownNameError,
     UsageError,
@@ -26,7 +27,7 @@ from seal.core import (
 from seal.core.registry import Notation, Registry, label_of
 from seal.core.secrets import refuse_secret
 from seal.core.settings import checked_names
-from seal.core.text import BYTES_PER_TOKEN, count_by_bytes
+from seal.core.text import BYTES_PER_TOKEN, count_by_bytes, words
 
 # -- What every retriever keeps to: cut-off, order, options as a text.
 
@@ -117,6 +118,23 @@ def made_of(factory: Any, given: Any, fault: str) -> Any:
     except (TypeError, ValueError) as error:  # ValueError: a built-in without a signature
         raise OptionError(f"{fault} ({error})") from error
     return factory(given)
+
+
+def of_worded(
+    queries: Sequence[Query], answer: Callable[[Sequence[Query]], Sequence[Hits]]
+) -> list[Hits]:
+    """Return the hits of each query; one without a word, of blanks or emoji alone, has none.
+
+    A vector of such a text is like those of all others, and would find tools at random.
+
+    Args:
+        queries: In order.
+        answer: Gives one row for each query with words; it is not asked without any.
+    """
+    worded = [bool(words(query.text)) for query in queries]
+    asked = [query for query, has_words in zip(queries, worded, strict=True) if has_words]
+    found = iter(answer(asked) if asked else ())
+    return [next(found) if has_words else [] for has_words in worded]
 
 
 def by_place(tools: Iterable[str], count: int) -> Hits:

@@ -18,6 +18,7 @@ from seal.retrievers.base import (
     Hits,
     check_k,
     cut_at_tokens,
+    of_worded,
     template_name,
     whole_option,
 )
@@ -95,13 +96,16 @@ class Dense:
     def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
         """Return for each query the k tools nearest to it, equally near ones by id.
 
+        A query without a word has none.
+
         Raises:
             UsageError: k is less than 1.
             ModelError: The embedder's server failed, or its vectors are none.
         """
         check_k(k)
-        if not queries:
-            return []
+        return of_worded(queries, lambda asked: self._nearest(asked, k))
+
+    def _nearest(self, queries: Sequence[Query], k: int) -> list[Hits]:
         vectors = self.queries([query.text for query in queries])
         return [found.hits(self._ids) for found in self._index.search(vectors, k)]
 
@@ -228,13 +232,16 @@ class _TwoSpaces(ABC):
     def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
         """Return for each query the k tools of the highest weighted cosines, equal ones by id.
 
+        A query without a word has none.
+
         Raises:
             UsageError: k is less than 1.
             ModelError: An embedder's server failed, or its vectors are none.
         """
         check_k(k)
-        if not queries:
-            return []
+        return of_worded(queries, lambda asked: self._highest(asked, k))
+
+    def _highest(self, queries: Sequence[Query], k: int) -> list[Hits]:
         asked = self._asked([query.text for query in queries])
         found: list[Hits] = []
         for start in range(0, len(queries), self._step):

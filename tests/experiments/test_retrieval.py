@@ -19,6 +19,7 @@ from seal.api.benchmarks import load_pool
 from seal.api.experiment_results import Retrieval
 from seal.core import DataError, Goal, Ranking, Task, Tool, UnknownNameError, UsageError
 from seal.core.records import read_records
+from seal.evaluation.significance import holm
 from seal.experiments.retrieval import retrieve
 from seal.experiments.settings import RetrievalSettings
 from seal.report.retrieval import retrieval_tables
@@ -291,8 +292,8 @@ def test_retrievers_are_compared_in_pairs(tmp_path: Path):
     found = seal.retrieve(pool, ["tfidf", "random", "oracle"], k=3).content
     pairs = found["comparisons"]
 
-    assert len(pairs) == 3 * 2
-    assert {pair["metric"] for pair in pairs} == {"recall@3", "mrr@3"}
+    measures = ("recall", "mrr", "ndcg", "map", "rprec")
+    assert [pair["metric"] for pair in pairs] == [f"{it}@3" for it in measures for _ in range(3)]
     means = {entry["retriever"]: entry["metrics"] for entry in found["results"]}
     for pair in pairs:
         one, other = (means[pair[side]][pair["metric"]]["mean"] for side in ("retriever", "other"))
@@ -300,7 +301,12 @@ def test_retrievers_are_compared_in_pairs(tmp_path: Path):
         assert pair["low"] <= pair["difference"] <= pair["high"]
         assert pair["p"] <= pair["p_holm"] <= 1
     by_pair = {(p["retriever"], p["other"], p["metric"]): p for p in pairs}
-    assert by_pair["tfidf", "random", "recall@3"]["p_holm"] < 0.01
+    for measure in measures:
+        tested = [pair for pair in pairs if pair["metric"] == f"{measure}@3"]
+        assert [pair["p_holm"] for pair in tested] == pytest.approx(
+            holm([pair["p"] for pair in tested]), abs=1e-6
+        )
+        assert by_pair["tfidf", "random", f"{measure}@3"]["p_holm"] < 0.01
 
 
 def test_differences_over_samples_are_those_of_the_means(tmp_path: Path):

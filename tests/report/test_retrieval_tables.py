@@ -14,3 +14,12 @@ def test_a_first_score_that_most_queries_lack_has_no_threshold() -> None:
     found = seal.retrieve(seal.Benchmark("b", tools=[tool], tasks=tasks), retrievers=["bm25"])
     assert "none" in found.table()
     assert "AUROC" in found.table()
+
+
+def test_pairs_stand_in_the_table_by_ndcg_too_and_other_metrics_are_named() -> None:
+    table = seal.retrieve("sample", ["bm25", "random"], k=[1, 5], limit=8).table()
+    rows = [line for line in table.splitlines() if " all " in line]
+    for metric in ("recall@5", "mrr@5", "ndcg@5"):
+        assert sum(metric in row for row in rows) == 1
+    assert not any("map@5" in row for row in rows)
+    assert "paired comparisons in map@5 and rprec@5: --json or results.json lists them" in table

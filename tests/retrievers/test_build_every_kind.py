@@ -65,7 +65,8 @@ def retriever(request):
     )
 
 
-ODD = ["", " \n\t", "?!", "\u200b", "漢字", "\x00\ufffd", "rain " * 20_000, "r" * 100_000]
+WORDLESS = ["", " \n\t", "?!", "\u200b", "\x00\ufffd", "🎉", " 🌧️ 👩‍🚀 "]
+ODD = [*WORDLESS, "漢字", "rain " * 20_000, "r" * 100_000]
 """Queries without a word, of another script, and of 100 KB."""
 
 
@@ -75,6 +76,25 @@ def test_any_text_has_a_ranking_of_what_it_matches(retriever):
     counts = [len(ranking.hits) for ranking in rankings]
     assert all(count <= 5 for count in counts)
     assert counts[ODD.index("rain " * 20_000)] == 5
+
+
+FINDING = [given for given in SPECS if given[0] not in ("random", "rewrite,of=bm25")]
+"""Retrievers that look for the query itself; Parrot adds words to each."""
+INEXACT = ("hybrid,index=hnsw", {"model": Letters()})
+
+
+@pytest.mark.parametrize("given", [*FINDING, INEXACT], ids=lambda given: given[0])
+def test_a_query_without_a_word_finds_nothing_and_takes_no_other_its_tools(given):
+    spec = parse_spec(given[0])
+    built = build_retriever(RetrieverSpec(spec.what, {**spec.options, **given[1]}), Pool(TOOLS))
+    queries = ["rain in the city 3", *WORDLESS, "send money"]
+
+    first, *none, last = rank(built, list(map(Query, queries)), 3)
+
+    assert [ranking.hits for ranking in none] == [()] * len(WORDLESS)
+    assert [first, last] == rank(built, [Query(queries[0]), Query(queries[-1])], 3)
+    assert first.hits
+    assert last.hits
 
 
 ODD_POOLS = {
