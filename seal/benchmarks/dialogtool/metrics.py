@@ -18,7 +18,7 @@ from seal.benchmarks.dialogtool.api_code import (
     keywords,
 )
 from seal.benchmarks.dialogtool.dialogues import call_key
-from seal.benchmarks.dialogtool.role_scores import PlantedReplies, replies, role
+from seal.benchmarks.dialogtool.role_scores import replies, role
 from seal.benchmarks.dialogtool.tool_life import CREATOR, TEACHER, is_creation
 from seal.benchmarks.dialogtool.world import WORLD, calls_of, is_transactional
 from seal.core import (
@@ -114,11 +114,7 @@ _PLACES = frozenset(
 
 def measures(scoring: Scoring) -> tuple[Metric, ...]:
     """Return the metrics of dialogues, of what they booked, and of created tools."""
-    usual = JudgedDialogue(scoring), GoalState(), Creation(scoring.sandbox)
-    if not scoring.planted:
-        return usual
-
-    return *usual, PlantedReplies(scoring)
+    return JudgedDialogue(scoring), GoalState(), Creation(scoring.sandbox)
 
 
 @dataclass(frozen=True)
