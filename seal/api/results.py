@@ -39,7 +39,6 @@ class ScoreOptions(TypedDict, total=False):
     verdicts: str | Path | None
     errata: str | Path | None
     without_spoilt: bool
-    planted: bool
     allow_code: Sequence[str]
 
 
@@ -172,7 +171,6 @@ class CompareOptions(TypedDict, total=False):
     win_rate: bool
     judge_model: Any
     votes: int | None
-    preferences: str | Path | None
     model_options: Mapping[str, Any] | None
     base_url: str | None
     cache_dir: str | Path | None
@@ -191,7 +189,7 @@ def compare(
             base.
         out: Folder for comparison.json, .md, .tex (booktabs) and .html. None: nothing is written.
         **options: pairs, metrics, success, force, seed, resamples; of win rates win_rate,
-            judge_model, votes, model_options, base_url, cache_dir, preferences
+            judge_model, votes, model_options, base_url, cache_dir
             (`seal.experiments.settings.CompareSettings`).
 
     Returns:
@@ -204,8 +202,7 @@ def compare(
             a judge is named and nothing is judged.
         UnknownNameError: No run has the metric, or no setting has the name; the text names the
             closest.
-        DataError: A folder is no run, is not scored, or a file of it is damaged. Or preferences are
-            of other runs or in another format.
+        DataError: A folder is no run, is not scored, or a file of it is damaged.
 
     Example:
         >>> import seal

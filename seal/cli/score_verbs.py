@@ -257,8 +257,8 @@ class Judging(ScoreGroup):
         None,
         "Compare the judge with rules, and with people's labels: the CSV file of `seal "
         "annotate`, a CSV of task_id,trial,label (solved, unsolved or unsure), or what the "
-        "benchmark's authors recorded. planted: test the judge of roles with planted replies.",
-        metavar="rules|planted|FILE",
+        "benchmark's authors recorded.",
+        metavar="rules|FILE",
     )
 
 
@@ -302,20 +302,17 @@ def score_command(
 
     told = settings_of(judging, model)
     audit = told.pop("audit")
-    planted = audit == "planted"
+    if audit == "planted":
+        raise UsageError("--audit planted is gone: the details of a role's score tell lost facts")
     with output(json) as result:
         with progress() as advance, telling(f"the scores of {run} are left as they were"):
             summary = rescore(
                 run,
-                ScoreSettings(**told, planted=planted),
+                ScoreSettings(**told),
                 lambda done, total: advance("score", done, total),
             )
         folder = RunFolder.open(run)
-        if planted and not any(name.startswith("planted_") for name in summary["metrics"]):
-            raise UsageError(
-                f"{run}: its benchmark has no judge of roles to plant replies for; drop --audit"
-            )
-        if audit is not None and not planted:
+        if audit is not None:
             summary["audit"] = audit_run(folder, None if audit == "rules" else Path(audit))
         corrected = folder.corrected()
         summary |= {"corrected": corrected.summary()} if corrected else {}

@@ -1,4 +1,4 @@
-"""Which of two runs served a goal better; verdicts and preferences recorded elsewhere."""
+"""Which of two runs served a goal better; verdicts recorded elsewhere."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol, get_args
 
 from seal.core import JSON, Goal, InfrastructureError, NoVerdictError, Step
-from seal.core.text import counted
 from seal.evaluation.llm_judge import (
     LLMJudge,
     OneOf,
@@ -102,8 +101,8 @@ class Pairing:
     outcome: Outcome | None
     """None: the judge failed, or said nothing usable."""
     by: str
-    """missing, solved, equal, judge or recorded; where there is no outcome unusable, unrecorded,
-    error (the judge's server) or failed (a run had no chat to judge)."""
+    """missing, solved, equal or judge; where there is no outcome unusable, error (the judge's
+    server) or failed (a run had no chat to judge)."""
     answers: Counter[str] = field(default_factory=Counter)
     """first, second and tie: what a judge said, by where it stood, over all votes and orders."""
     votes: int = 0
@@ -226,26 +225,7 @@ def _shown(one: Contestant) -> dict[str, Any]:
     return {"final_answer": one.answer, "trajectory": shown_steps(one.steps)}
 
 
-# -- Verdicts and preferences that were recorded elsewhere, whatever their format was.
-
-IDENTITY = "recorded/1"
-UNRECORDED = Pairing(None, "unrecorded", reason="the file says nothing of this goal")
-"""What a goal comes to of which nothing was recorded."""
-Place = tuple[str, int, int]
-"""Task id, trial, goal."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ballots:
-    """What was recorded of one goal: how many votes are for whom."""
-
-    base: int
-    run: int
-
-    def pairing(self) -> Pairing:
-        """Return how the goal came out: more votes win, as many tie."""
-        told = f"{self.run} to {counted(self.base, 'vote')}"
-        return Pairing(outcome_of(self.run - self.base), "recorded", reason=told)
+# -- Verdicts that were recorded elsewhere, whatever their format was.
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,28 +254,3 @@ class VerdictFile:
     def runs(self) -> int:
         """How many runs of judges there are: one more than the highest of any query."""
         return max((run for found in self.queries.values() for run in found.labels), default=-1) + 1
-
-
-@dataclass(frozen=True, slots=True)
-class PreferenceFile:
-    """A file of preferences between two models."""
-
-    path: Path
-    models: tuple[str, str]
-    """In the order of the file: the reference first."""
-    points: Mapping[str, tuple[int, int]]
-    """Query id to the points of each."""
-    unjudged: frozenset[str] = frozenset()
-    """Queries without points of which no round is complete."""
-    queries: Mapping[str, str] = field(default_factory=dict)
-    """Query id to its text; empty where the file tells none, as JSON."""
-    answers: Mapping[str, tuple[str | None, str | None]] = field(default_factory=dict)
-    """Query id to the final answers that were judged, in the order of `models`; as `queries`."""
-
-    def shares(self) -> dict[str, float]:
-        """Return win, lose and tie of the second model over queries, each in [0, 1]."""
-        total = len(self.points)
-        won = sum(theirs < ours for theirs, ours in self.points.values())
-        lost = sum(theirs > ours for theirs, ours in self.points.values())
-        counts = {"win": won, "lose": lost, "tie": total - won - lost}
-        return {name: count / total for name, count in counts.items()}

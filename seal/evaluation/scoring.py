@@ -139,8 +139,6 @@ class Scoring:
     rules: Rules
     sandbox: str = "monty"
     """Where code that a model wrote runs (`seal.sandbox.NAMES`)."""
-    planted: bool = False
-    """Whether judges are held against planted replies, where the benchmark can make some."""
 
 
 def every_goal(goal: Goal) -> bool:

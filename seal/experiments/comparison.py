@@ -99,7 +99,7 @@ def study(
         if name not in metrics:
             raise UnknownNameError("metric of these runs", name, sorted(metrics))
     correct([entry for entry in entries if entry["metric"] in told])
-    if settings.is_asked:
+    if settings.win_rate:
         for pair in pairs:
             one, other = runs[pair["run"]], runs[pair["other"]]
             pair["win_rate"] = win_rate(one, other, settings)

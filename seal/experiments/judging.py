@@ -1,33 +1,22 @@
-"""Judges of finished runs.
-
-Win rates, recorded preferences, and a judge held against rules and people.
-"""
+"""Judges of finished runs: win rates, and a judge held against rules and people."""
 
 from __future__ import annotations
 
-import hashlib
-from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from seal.core import JSON, DataError, Task, Trajectory, UsageError, shortened
-from seal.core.files import content_of
+from seal.core import JSON, DataError, Goal, Task, Trajectory, UsageError, shortened
 from seal.core.store import open_store
-from seal.core.text import normalised
 from seal.evaluation.agreement import Case, audit, decisions, panel_audit, votes_of
 from seal.evaluation.goals import answer_of, goal_steps
 from seal.evaluation.llm_judge import LLMJudge
 from seal.evaluation.pass_rates import METRICS
 from seal.evaluation.preference import (
-    IDENTITY,
-    UNRECORDED,
-    Ballots,
     Contestant,
     LLMPreference,
     Pairing,
-    Place,
-    PreferenceFile,
     PreferenceJudge,
     RulePreference,
     pair,
@@ -37,8 +26,7 @@ from seal.evaluation.preference import (
 from seal.evaluation.rule_judge import RuleJudge
 from seal.experiments.annotation import LABEL, Judgements, SheetRow, decided, items_of, read_sheet
 from seal.experiments.settings import PreferenceSettings
-from seal.pools.catalogue import reader_of
-from seal.runs.finished import check_answers, query_id_of, verdicts_for
+from seal.runs.finished import verdicts_for
 from seal.runs.judges import check_votes
 from seal.runs.role_models import Cast, judges_under
 from seal.runs.run import RunFolder
@@ -153,7 +141,7 @@ def _rules(folder: RunFolder) -> dict[Case, bool]:
 
 # -- The win rate of one run against another, over the goals that both played.
 
-Deciding = Callable[[Place, Contestant, Contestant], Pairing]
+Deciding = Callable[[Goal, Contestant, Contestant], Pairing]
 """(goal, what the base did, what the run did) to how it came out."""
 OfChat = Callable[[Task, int], Deciding]
 """(task, trial) to who decides on the goals of that chat."""
@@ -172,23 +160,18 @@ def win_rate(run: RunFolder, base: RunFolder, settings: PreferenceSettings) -> d
     Returns:
         The keys of `summarise_pairings`, and:
 
-        - judge: who judged; for recorded preferences `RecordedPreferences.judge`.
+        - judge: who judged: {judge, models, votes}.
         - unmatched: number of chats that only one of the runs has.
         - won, lost, undecided: for each such goal {task, trial, goal, by, reason}. An undecided
           goal has no outcome.
 
     Raises:
-        DataError: The runs have no chat in common, a run is damaged, or recorded preferences are of
-            other runs.
+        DataError: The runs have no chat in common, or a run is damaged.
         UsageError: The judge is no model that can judge.
     """
     check_votes(settings.votes)
     votes = settings.votes or 1
     seed = int(base.manifest().get("measure", {}).get("seed", 0))
-    if settings.preferences is not None:
-        found = recorded_preferences(run, base, Path(settings.preferences))
-        told = _compared(run, base, lambda *_: lambda place, *_: found.pairing(place))
-        return {"judge": found.judge(), **told}
     judging = judges_under(settings.judge_model, settings.base_url, settings.model_options or {})
     asked = RunSettings(role_models={"judge": judging}, seed=seed)
     with open_store(settings.cache_dir, if_asked=not judging) as store:
@@ -216,7 +199,7 @@ def _asking(cast: Cast, votes: int) -> OfChat:
             for vote in range(votes)
         ]
         asked = judges or [RulePreference()]
-        return lambda place, base, other: pair(task.goals[place[2]], base, other, asked)
+        return partial(pair, judges=asked)
 
     return of_chat
 
@@ -236,13 +219,13 @@ def _compared(run: RunFolder, base: RunFolder, of_chat: OfChat) -> dict[str, JSO
     for task_id, trial in both:
         task = tasks[task_id]
         decide = of_chat(task, trial)
-        for position in range(len(task.goals)):
+        for position, goal in enumerate(task.goals):
             place = (task_id, trial, position)
             one, other = theirs.contestant(place), ours.contestant(place)
             if one is None or other is None:
                 pairing = Pairing(None, "failed", reason="a run failed there")
             else:
-                pairing = decide(place, one, other)
+                pairing = decide(goal, one, other)
             found.append((numbers[task_id], pairing))
             kind = _LISTED[pairing.outcome]
             if kind is not None:
@@ -260,7 +243,7 @@ class _Side:
     """One of two runs."""
 
     chats: Mapping[Chat, Trajectory]
-    labels: Mapping[Place, str]
+    labels: Mapping[Case, str]
     """Goal to the label that its pass rate has."""
 
     @classmethod
@@ -272,147 +255,10 @@ class _Side:
         }
         return cls({(t.task_id, t.trial): t for t in run.trajectories()}, labels)
 
-    def contestant(self, place: Place) -> Contestant | None:
+    def contestant(self, place: Case) -> Contestant | None:
         """Return what was done for a goal; None where the infrastructure failed."""
         chat, goal = self.chats[place[:2]], place[2]
         if chat.failed:
             return None
         label = self.labels.get(place, "")
         return Contestant(answer_of(chat, goal), label, goal_steps(chat, goal))
-
-
-# -- Joins recorded preferences to the goals of two runs, and refuses those of other runs.
-#
-# A file `preference_results` of upstream names two models, and has the first trial of each query. A
-# run goes by its folder or by its model; a run of `recorded:NAME` also by NAME.
-
-_RECORDED = "recorded:"
-_NO_GOAL = "no goal that both runs played"
-_UNJUDGED = "no round is complete"
-
-
-@dataclass(frozen=True, slots=True)
-class RecordedPreferences:
-    """What a file says of two runs."""
-
-    path: Path
-    ballots: Mapping[Place, Ballots]
-    """Of goals that both runs played."""
-    left_out: Mapping[str, int]
-    """Reason to how many queries of the file were left out."""
-
-    def pairing(self, place: Place) -> Pairing:
-        """Return how a goal came out for the candidate; without outcome if nothing is recorded."""
-        found = self.ballots.get(place)
-        return UNRECORDED if found is None else found.pairing()
-
-    def judge(self) -> dict[str, JSON]:
-        """Return who judged, for the result of the win rate.
-
-        Returns:
-            {judge, models, votes, file, digest, taken: goals, left_out}
-        """
-        return {
-            "judge": IDENTITY,
-            "models": [],
-            "votes": 0,
-            "file": self.path.name,
-            "digest": hashlib.sha256(content_of(self.path)).hexdigest()[:12],
-            "taken": len(self.ballots),
-            "left_out": dict(sorted(self.left_out.items())),
-        }
-
-
-def recorded_preferences(run: RunFolder, base: RunFolder, path: Path) -> RecordedPreferences:
-    """Return what a file says of two runs.
-
-    Args:
-        run: The candidate.
-        base: The reference.
-        path: Of `preference_results`, JSON or CSV by tabs.
-
-    Raises:
-        DataError: The file cannot be read, has another format, or is of other runs.
-    """
-    found: PreferenceFile = reader_of("preferences", run.pool_name)(path)
-    turned = _is_turned(found, run, base)
-    left_out: Counter[str] = Counter()
-    ballots: dict[Place, Ballots] = {}
-    joined = _joined(found, run, base)
-    for query_id, points in found.points.items():
-        places = joined[query_id]
-        if query_id in found.unjudged:
-            left_out[_UNJUDGED] += 1
-        elif len(places) == 1:
-            theirs, ours = points[::-1] if turned else points
-            ballots[places[0]] = Ballots(theirs, ours)
-        else:
-            left_out["several tasks of this id" if places else _NO_GOAL] += 1
-    if not ballots:
-        reasons = ", ".join(f"{reason}: {count}" for reason, count in sorted(left_out.items()))
-        raise DataError(
-            f"{found.path}: no preference on a goal that {base.path} and {run.path} both played "
-            f"({reasons or 'the file is empty'}); give the file of these runs"
-        )
-    for side, folder in ((0, run if turned else base), (1, base if turned else run)):
-        judged = {
-            joined[query_id][0][0]: answers[side]
-            for query_id, answers in found.answers.items()
-            if len(joined[query_id]) == 1
-        }
-        check_answers(folder, found.path, judged, "preferences")
-    return RecordedPreferences(found.path, ballots, left_out)
-
-
-def _joined(found: PreferenceFile, run: RunFolder, base: RunFolder) -> Mapping[str, list[Place]]:
-    """Return the places of each query id: those of its group, which begins the file's name."""
-    played = _played(run) & _played(base)
-    places: defaultdict[str, list[Place]] = defaultdict(list)
-    for task in base.tasks():
-        query_id = task.id if task.id in found.points else query_id_of(task.id)
-        text = found.queries.get(query_id)
-        same = text is None or normalised(text) == normalised(task.goals[0].text)
-        if task.id in played and same:
-            places[query_id].append((task.id, 0, 0))
-    for query_id, several in places.items():
-        grouped = [
-            place
-            for place in several
-            if found.path.stem.startswith(place[0].rpartition("/")[0] + "_")
-        ]
-        places[query_id] = grouped or several
-    return places
-
-
-def _played(run: RunFolder) -> set[str]:
-    """Return the tasks whose first trial was played."""
-    return {chat.task_id for chat in run.trajectories() if not chat.trial}
-
-
-def _names(run: RunFolder) -> set[str]:
-    return {run.path.resolve().name, run.model, run.model.removeprefix(_RECORDED)} - {""}
-
-
-def _is_turned(found: PreferenceFile, run: RunFolder, base: RunFolder) -> bool:
-    """Tell whether a file names the candidate first.
-
-    Raises:
-        DataError: It compares other runs, or either name is that of both.
-    """
-    (first, second), ours, theirs = found.models, _names(run), _names(base)
-    straight = first in theirs and second in ours
-    turned = first in ours and second in theirs
-    if straight and turned:
-        raise DataError(
-            f"{found.path}: {first} and {second} name either of the two runs; name the runs by "
-            "their folders"
-        )
-    if not (straight or turned):
-        known = "; ".join(
-            f"{side.path} goes by {', '.join(sorted(_names(side)))}" for side in (base, run)
-        )
-        raise DataError(
-            f"{found.path}: preferences of other runs: it compares {first} and {second}, but "
-            f"{known}; give the file of these runs"
-        )
-    return turned

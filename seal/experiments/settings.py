@@ -266,10 +266,6 @@ class PreferenceSettings:
     """With --win-rate: model of that judge, as PROVIDER/MODEL; several vote together."""
     votes: int | None = None
     """Number of votes of each judge's model on a goal.  [default: 1]"""
-    preferences: str | Path | None = None
-    """Recorded preferences, which replace the judge: preference_results of StableToolBench, as JSON
-    or CSV.
-    """
     model_options: Mapping[str, Any] | None = None
     """Option of --judge-model; repeatable. If several models judge, name it with each:
     MODEL,KEY=VALUE."""
@@ -278,11 +274,6 @@ class PreferenceSettings:
     MODEL,base_url=URL."""
     cache_dir: str | Path | None = None
     """Folder for cached answers and indexes.  [default: SEAL_CACHE_DIR, else the user's cache]"""
-
-    @property
-    def is_asked(self) -> bool:
-        """True: a judge is asked, or preferences are recorded."""
-        return self.win_rate or self.preferences is not None
 
 
 @with_field_docs
@@ -298,14 +289,7 @@ class CompareSettings(PreferenceSettings, CompareGroup):
                 named.
         """
         check_fields(self)
-        if not (self.judge_model or self.votes):
-            return
-        if self.preferences is not None:
-            raise UsageError(
-                "recorded preferences are taken instead of a judge's: leave out --preferences, or "
-                "the judge's model and votes"
-            )
-        if not self.win_rate:
+        if (self.judge_model or self.votes) and not self.win_rate:
             raise UsageError(
                 "a comparison asks a judge for the win rate alone: add --win-rate (from Python "
                 "win_rate=True), or leave out the judge's model and votes"

@@ -80,8 +80,6 @@ class _Parts:
     verdicts: OfOne = None
     """(path) to the verdicts that its authors recorded in a file
     (`seal.evaluation.preference.VerdictFile`)."""
-    preferences: OfOne = None
-    """Likewise to preferences between two systems (`PreferenceFile`)."""
     answers: Mapping[str, Code] = field(default_factory=dict)
     """Format of answers that its authors kept to a function of (store, folder, tools) that reads
     them (`seal cache import --format`); a simulator of that name gives them."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from seal.core import DataError, InfrastructureError, UnknownNameError, UsageError
@@ -393,25 +393,25 @@ def _code_of_importers() -> str:
     return digest([hashlib.sha256(module.read_bytes()).hexdigest() for module in modules])
 
 
-def reader_of(what: Literal["verdicts", "preferences"], benchmark: str) -> Callable[[Path], Any]:
-    """Return what reads recorded files: the benchmark's own reader, else the first that can.
+def reader_of_verdicts(benchmark: str) -> Callable[[Path], Any]:
+    """Return what reads recorded verdicts: the benchmark's own reader, else the first that can.
 
     Args:
-        what: What the files hold.
         benchmark: That was played.
 
     Raises:
-        UsageError: No installed benchmark has recorded files.
+        UsageError: No installed benchmark has recorded verdicts.
     """
-    own = getattr(known_benchmark(benchmark), what, None)
-    others = (getattr(one, what) for one in installed_benchmarks().sound.values())
+    known = known_benchmark(benchmark)
+    own = None if known is None else known.verdicts
+    others = (one.verdicts for one in installed_benchmarks().sound.values())
     readers = [own] if own is not None else [one for one in others if one is not None]
     if not readers:
-        raise UsageError(f"no installed benchmark reads recorded {what}; leave the file out")
+        raise UsageError("no installed benchmark reads recorded verdicts; leave the file out")
 
     def read(path: Path) -> Any:
         if not path.exists():
-            raise DataError(f"{path}: there is no such file or folder; give the recorded {what}")
+            raise DataError(f"{path}: there is no such file or folder; give the recorded verdicts")
         faults = []
         for reader in readers:
             try:

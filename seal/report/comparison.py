@@ -416,12 +416,7 @@ def preference_lines(pair: Mapping[str, Any]) -> Iterator[str]:
     """Yield what stands below the table: what decided, what the order of the two did."""
     found = pair["win_rate"]
     yield f"win rate: {counts_of(goal=found['goals'])}, decided by {tallied(found['by'])}"
-    judge, order = found["judge"], found["order"]
-    if "file" in judge:
-        left_out = tallied(judge["left_out"])
-        told = f"; left out: {left_out}" if left_out else ", none left out"
-        name = one_line(judge["file"], _LONGEST)
-        yield f"recorded in {name}: goals taken {judge['taken']}{told}"
+    order = found["order"]
     if order["answers"]:
         yield (
             f"order bias: the one shown first is named in {order['first']:.3f} of "

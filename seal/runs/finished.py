@@ -28,7 +28,7 @@ from seal.evaluation.goals import LeftOutMetric, answer_of
 from seal.evaluation.panel import MISSING, recorded_panel
 from seal.evaluation.preference import QueryVerdicts, VerdictFile
 from seal.evaluation.scoring import build_metrics
-from seal.pools.catalogue import reader_of
+from seal.pools.catalogue import reader_of_verdicts
 from seal.pools.errata import read_errata
 from seal.runs.identity import SHARD, identity_of, warnings_of
 from seal.runs.journal import Journal, Pair
@@ -101,7 +101,6 @@ def rescore(
             extra=extra,
             without_spoilt=how.without_spoilt,
             benchmark=played,
-            planted=how.planted,
             threads=how.workers if judges.by_model else 1,
             asked=judges.meter.take_all,
             longest=LONGEST_JUDGING_S if judges.by_model else LONGEST_S,
@@ -309,14 +308,14 @@ def verdicts_for(folder: RunFolder, path: Path) -> tuple[VerdictFile, dict[str, 
     Raises:
         DataError: The file cannot be read, or its verdicts are another run's.
     """
-    found: VerdictFile = reader_of("verdicts", folder.pool_name)(path)
+    found: VerdictFile = reader_of_verdicts(folder.pool_name)(path)
     by_task = _joined(folder, found)
     if not by_task:
         raise DataError(
             f"{path}: verdicts of another run: none of its {len(found.queries)} queries is a task "
             f"of {folder.path} with the same id and text; give the file of this run"
         )
-    check_answers(folder, path, {task_id: query.answer for task_id, query in by_task.items()})
+    _check_answers(folder, path, {task_id: query.answer for task_id, query in by_task.items()})
     without = len(found.queries) - len(by_task)
     if without:
         _LOG.warning("%s: %d queries are no tasks of the run: left out", path, without)
@@ -332,7 +331,8 @@ def _digest(path: Path) -> str:
 def _joined(folder: RunFolder, found: VerdictFile) -> dict[str, QueryVerdicts]:
     by_task = {}
     for task in folder.tasks():
-        query = found.queries.get(query_id_of(task.id))
+        upstream_id = task.id.rpartition("/")[2].partition("#")[0]
+        query = found.queries.get(upstream_id)
         if query is None:
             continue
         if query.query is None or _words(query.query) == _words(task.goals[0].text):
@@ -340,21 +340,13 @@ def _joined(folder: RunFolder, found: VerdictFile) -> dict[str, QueryVerdicts]:
     return by_task
 
 
-def query_id_of(task_id: str) -> str:
-    """Return what upstream's files of verdicts call a task."""
-    return task_id.rpartition("/")[2].partition("#")[0]
-
-
-def check_answers(
-    folder: RunFolder, path: Path, judged: Mapping[str, str | None], kind: str = "verdicts"
-) -> None:
+def _check_answers(folder: RunFolder, path: Path, judged: Mapping[str, str | None]) -> None:
     """Raise DataError where an answer that was judged is not the run's.
 
     Args:
         folder: The run.
         path: Of the file that says what was judged.
         judged: Task id to the answer in the first trial; None: unknown.
-        kind: What the file holds.
     """
     differing, first = 0, ""
     for trajectory in folder.trajectories():
@@ -371,7 +363,7 @@ def check_answers(
             )
     if differing:
         raise DataError(
-            f"{path}: {kind} of another run: {differing} of {counted(len(judged), 'answer')} are "
+            f"{path}: verdicts of another run: {differing} of {counted(len(judged), 'answer')} are "
             f"not those of {folder.path}, such as {first}; give the file of this run"
         )
 

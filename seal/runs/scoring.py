@@ -315,8 +315,6 @@ class Scorer:
     """Whether chats that their user spoilt have no values."""
     benchmark: Benchmark | None = None
     """What was played: its measures, and which goals are requests."""
-    planted: bool = False
-    """Whether judges are held against planted replies (`seal.evaluation.scoring.Scoring`)."""
     threads: int = 1
     """Trajectories judged at once; more than one only helps a model's judge."""
     asked: Callable[[], Ledger] = dict
@@ -390,7 +388,7 @@ class Scorer:
         is_request = part_of(self.benchmark, "is_request") or every_goal
         measures = part_of(self.benchmark, "measures")
         rules = rules_of(self.match, self.benchmark)
-        scoring = Scoring(self.judge_of, rules, self.sandbox, self.planted)
+        scoring = Scoring(self.judge_of, rules, self.sandbox)
         further: tuple[Metric, ...] = () if measures is None else tuple(measures(scoring))
 
         by_rule = usual_metrics(self.cutoffs, None, rules, is_request)

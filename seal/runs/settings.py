@@ -596,7 +596,5 @@ class JudgeGroup:
 class ScoreSettings(JudgeGroup, ScoreGroup):
     """How finished trajectories are scored again."""
 
-    planted: bool = False
-    """Hold the judge against planted replies too, where the benchmark can make some."""
     bench: Benchmark | None = None
     """What was played, where it is not installed; its metrics are measured again."""

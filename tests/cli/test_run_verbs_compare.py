@@ -7,7 +7,7 @@ import pytest
 from servers import ModelServer, failure
 
 import seal
-from seal.core import Stop, write_records
+from seal.core import write_records
 
 RUN = ("run", "sample", "--limit", "2", "--no-baselines", "--workers", "1")
 
@@ -93,16 +93,9 @@ def test_what_cannot_be_compared_is_one_clear_line(
     assert failed.stderr.count("\n") == 1
 
 
-def test_recorded_preferences_make_the_win_rate(called, small, tmp_path: Path) -> None:
-    chat = seal.Trajectory("t", 0, (), stops=(Stop("done"),))
-    for name in small:
-        write_records(tmp_path / name / "trajectories.jsonl", [chat])
-    (tmp_path / "p.json").write_text('{"t": {"one": 0, "other": 2}}')
-    done = called("compare", *small, "--force", "--preferences", "p.json")
-    assert done.returncode == 0, done.stderr
-    assert "recorded in p.json: goals taken 1, none left out" in done.stdout
-    refused = called("compare", *small, "--force", "--preferences", "p.json", "--votes", "3")
-    assert refused.returncode == 2 and "leave out --preferences" in refused.stderr
+def test_former_options_say_what_replaces_them(called, small) -> None:
+    refused = called("compare", *small, "--preferences", "p.json")
+    assert refused.returncode == 2 and "--preferences is gone: --win-rate asks" in refused.stderr
 
 
 def test_runs_without_chats_are_compared_and_it_is_said(called, small, tmp_path: Path) -> None:

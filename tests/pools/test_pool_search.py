@@ -7,7 +7,7 @@ import pytest
 
 import seal
 from seal.core import DataError, UnknownNameError, UsageError
-from seal.pools.catalogue import reader_of
+from seal.pools.catalogue import reader_of_verdicts
 from seal.pools.pool import StoredPool
 
 
@@ -77,4 +77,4 @@ def test_an_id_that_is_no_text_is_refused(pool: StoredPool, look_up: str) -> Non
 
 def test_recorded_verdicts_that_are_not_there_are_told_as_missing() -> None:
     with pytest.raises(DataError, match="nope: there is no such file or folder; give the recorded"):
-        reader_of("verdicts", "sample")(Path("nope"))
+        reader_of_verdicts("sample")(Path("nope"))

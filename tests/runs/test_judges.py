@@ -9,7 +9,7 @@ from servers import failure, text
 from small_pools import Weatherman, many, play, write_pool
 
 import seal
-from seal.benchmarks.toolbench.trajectories import read_preferences, read_verdicts
+from seal.benchmarks.toolbench.trajectories import read_verdicts
 from seal.core import DataError, OutageError, UsageError
 from seal.experiments.judging import audit_run, win_rate
 from seal.experiments.settings import PreferenceSettings
@@ -362,28 +362,6 @@ def test_rates_of_upstreams_example_are_the_published_ones(kind, tmp_path, seal_
         assert summary["judging"]["sopr"]["deviation"] == 0.0
     with pytest.raises(DataError, match="verdicts of another run"):
         rescore(tmp_path / "cot", ScoreSettings(judge="sopr", verdicts=file))
-
-
-def test_preferences_of_upstreams_example_are_the_published_ones(seal_data):
-    example = seal_data / "stabletoolbench" / "data_example"
-    (file,) = example.glob("preference_results/*.json")
-    found = read_preferences(file)
-    assert found.models == ("virtual_chatgpt_cot", "virtual_chatgpt_dfs")
-    assert found.shares() == {"win": 1.0, "lose": 0.0, "tie": 0.0}
-
-
-def test_preferences_that_are_none_are_refused(tmp_path):
-    file = tmp_path / "p.json"
-    for content, said in (
-        ('{"1": {"a": 1}}', "points of two models"),
-        ('{"1": {"a": 1, "b": 0}, "2": {"a": 1, "c": 0}}', "a and b"),
-        ('{"1": {"a": "x", "b": 0}}', "no whole numbers"),
-        ("{}", "no preferences"),
-        ("[", "not JSON"),
-    ):
-        file.write_text(content)
-        with pytest.raises(DataError, match=said):
-            read_preferences(file)
 
 
 def test_a_run_is_judged_again_by_another_prompt(played, model_server):

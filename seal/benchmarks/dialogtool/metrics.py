@@ -18,7 +18,7 @@ from seal.benchmarks.dialogtool.api_code import (
     keywords,
 )
 from seal.benchmarks.dialogtool.dialogues import call_key
-from seal.benchmarks.dialogtool.role_scores import PlantedReplies, RoleOfDialogue, replies, role
+from seal.benchmarks.dialogtool.role_scores import RoleOfDialogue, replies, role
 from seal.benchmarks.dialogtool.tool_life import CREATOR, TEACHER, is_creation
 from seal.benchmarks.dialogtool.world import WORLD, calls_of, is_transactional
 from seal.core import (
@@ -115,11 +115,7 @@ _PLACES = frozenset(
 def measures(scoring: Scoring) -> tuple[Metric, ...]:
     """Return the metrics of dialogues, of what they booked, and of created tools."""
     of_roles = RoleOfDialogue(scoring.judge_of)
-    usual = JudgedDialogue(scoring), of_roles, GoalState(), Creation(scoring.sandbox)
-    if not scoring.planted:
-        return usual
-
-    return *usual, PlantedReplies(scoring)
+    return JudgedDialogue(scoring), of_roles, GoalState(), Creation(scoring.sandbox)
 
 
 @dataclass(frozen=True)

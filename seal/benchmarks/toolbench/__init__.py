@@ -17,7 +17,6 @@ TOOLBENCH = Benchmark(
     importer=f"{_HERE}.importer:import_toolbench",
     errata=Path(__file__).parent / "errata.json",
     verdicts=f"{_HERE}.trajectories:read_verdicts",
-    preferences=f"{_HERE}.trajectories:read_preferences",
     answers={
         "stabletoolbench": f"{_HERE}.cached_answers:import_stabletoolbench",
         "toolbench": f"{_HERE}.cached_answers:import_response_examples",

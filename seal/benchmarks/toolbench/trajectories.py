@@ -1,4 +1,4 @@
-"""Runs as trajectories; verdicts and preferences of upstream's judges."""
+"""Runs as trajectories; verdicts of upstream's judges."""
 
 from __future__ import annotations
 
@@ -24,10 +24,9 @@ from seal.core import (
     ToolResult,
     Trajectory,
     located,
-    shortened,
 )
 from seal.core.values import json_text, json_value, literal_value
-from seal.evaluation.preference import PreferenceFile, QueryVerdicts, VerdictFile
+from seal.evaluation.preference import QueryVerdicts, VerdictFile
 from seal.pools.reading.files import expect, json_file
 from seal.pools.reading.records import Made, chat_steps
 
@@ -186,24 +185,14 @@ def _truncated(move: Move, text: str) -> dict[str, JSON]:
     }
 
 
-# -- What upstream's judges left: verdicts (`pass_rate_results`), and `preference_results`.
+# -- The verdicts that upstream's judges left (`pass_rate_results`).
 #
-# - verdicts, JSON: query id to `{query, final_step, is_solved: {run: "AnswerStatus.Solved"}}`; the
-#   same as CSV with tabs and Python literals, columns `query_id, query, model_final_step,
-#   is_solved`
-# - preferences, JSON: query id to `{model: points, model: points, round_0: "complete"...}`; the
-#   same as CSV with tabs, where `preference_label` is 1 (the reference is better), 2 (the other) or
-#   3
+# JSON: query id to `{query, final_step, is_solved: {run: "AnswerStatus.Solved"}}`. The same as CSV
+# with tabs and Python literals, columns `query_id, query, model_final_step, is_solved`.
 
 _STATUS = "AnswerStatus."
 _FINAL = "Final step: "
 _COLUMNS = ("query_id", "query", "model_final_step", "is_solved")
-_PREFERRED = (
-    "query_id", "query", "ref_model", "output_model", "ref_model_final_step",
-    "output_model_final_step", "preference_label",
-)  # fmt: skip
-_POINTS = {"1": (1, 0), "2": (0, 1), "3": (0, 0)}
-_ROUND = "round_"
 
 
 def read_verdicts(path: Path) -> VerdictFile:
@@ -222,65 +211,6 @@ def read_verdicts(path: Path) -> VerdictFile:
     return VerdictFile(path, queries)
 
 
-def read_preferences(path: Path) -> PreferenceFile:
-    """Return the preferences of a file, JSON or CSV.
-
-    Raises:
-        DataError: The file cannot be read, or does not compare the same two models throughout.
-    """
-    found = _preference_table(path) if path.suffix == ".csv" else _preference_points(path)
-    if not found.points:
-        raise DataError(f"{path}: no preferences; expected a file of preference_results")
-    return found
-
-
-def _preference_points(path: Path) -> PreferenceFile:
-    points: dict[str, tuple[int, int]] = {}
-    unjudged = set()
-    models: tuple[str, ...] = ()
-    for query_id, record in _json_records(path):
-        given = {key: value for key, value in record.items() if not key.startswith(_ROUND)}
-        names = tuple(given)
-        if len(names) != 2 or (models and {*names} != {*models}):
-            raise DataError(
-                f"{path}: query {query_id}: expected points of two models"
-                f"{f', {models[0]} and {models[1]}' if models else ''}, as in "
-                f"preference_results, got {shortened(record)}"
-            )
-        models = models or names
-        first, second = (given[model] for model in models)
-        if type(first) is not int or type(second) is not int:
-            raise DataError(f"{path}: query {query_id}: points are no whole numbers: {given}")
-        points[query_id] = (first, second)
-        rounds = [value for key, value in record.items() if key.startswith(_ROUND)]
-        # Points can also come without a complete round: where an answer is missing.
-        if not first and not second and "complete" not in rounds:
-            unjudged.add(query_id)
-    pair = (models[0], models[1]) if models else ("", "")
-    return PreferenceFile(path, pair, points, frozenset(unjudged))
-
-
-def _preference_table(path: Path) -> PreferenceFile:
-    points: dict[str, tuple[int, int]] = {}
-    queries: dict[str, str] = {}
-    answers: dict[str, tuple[str | None, str | None]] = {}
-    models = ("", "")
-    for row in _table(path, _PREFERRED):
-        query_id, label = str(row["query_id"]), str(row["preference_label"])
-        names = (str(row["ref_model"]), str(row["output_model"]))
-        if label not in _POINTS or (points and names != models):
-            raise DataError(
-                f"{path}: query {query_id}: expected preference_label 1, 2 or 3"
-                f"{f' of {models[0]} and {models[1]}' if points else ''}, got "
-                f"{shortened(label)} of {names[0]} and {names[1]}"
-            )
-        models = names
-        points[query_id], queries[query_id] = _POINTS[label], str(row["query"])
-        steps = (row["ref_model_final_step"], row["output_model_final_step"])
-        answers[query_id] = (_final_answer(steps[0]), _final_answer(steps[1]))
-    return PreferenceFile(path, models, points, queries=queries, answers=answers)
-
-
 def _json_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     found = expect(json_file(path), dict, path, "an object of query ids")
     for query_id, record in found.items():
@@ -288,13 +218,13 @@ def _json_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _csv_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    for row in _table(path, _COLUMNS):
+    for row in _table(path):
         solved = _literal(row["is_solved"], "is_solved")
         record = {"query": row["query"], "final_step": row["model_final_step"]}
         yield str(row["query_id"]), {**record, "is_solved": solved}
 
 
-def _table(path: Path, columns: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+def _table(path: Path) -> Iterator[Mapping[str, Any]]:
     """Yield the rows of a table by tabs.
 
     Raises:
@@ -304,7 +234,7 @@ def _table(path: Path, columns: Sequence[str]) -> Iterator[Mapping[str, Any]]:
     try:
         with path.open(encoding="utf-8", newline="") as lines:
             table = csv.DictReader(lines, delimiter="\t")
-            lacking = [name for name in columns if name not in (table.fieldnames or ())]
+            lacking = [name for name in _COLUMNS if name not in (table.fieldnames or ())]
             if lacking:
                 raise DataError(f"{path}: no column {', '.join(lacking)}; expected them, by tabs")
             yield from table
