@@ -16,7 +16,7 @@ from seal.cli.output import output
 from seal.cli.shell import complete
 from seal.cli.verbs import VERBS, load
 from seal.cli.words import FORMER
-from seal.core import DataError, nearest
+from seal.core import DataError, UsageError, nearest
 from seal.core.files import cache_folder
 from seal.core.secrets import refuse_secret
 from seal.models.spec import FILE, endpoints
@@ -40,7 +40,7 @@ def doctor_command(json: bool = JSON) -> int:
     data, known = os.environ.get("SEAL_DATA"), endpoints()
     keys = (str(one["key_env"]) for one in known.values() if "key_env" in one)
     folders = {
-        "answers": cache_folder(),
+        "answers": _answers(),
         "here": Path.cwd(),
         "SEAL_DATA": Path(data) if data else None,
     }
@@ -53,7 +53,10 @@ def doctor_command(json: bool = JSON) -> int:
             name: str(told.get("base_url", "the provider's own address"))
             for name, told in known.items()
         },
-        "folder": {name: _room(folder) for name, folder in folders.items()},
+        "folder": {
+            name: folder if isinstance(folder, str) else _room(folder)
+            for name, folder in folders.items()
+        },
     }
     with output(json) as result:
         result.result(found)
@@ -72,6 +75,14 @@ def _extras() -> Iterator[tuple[str, str]]:
                 lacks.append(needed["name"])
     for extra, names in missing.items():
         yield extra, f"missing: {', '.join(names)}" if names else "installed"
+
+
+def _answers() -> Path | str:
+    """Return the cache folder, or why there is none."""
+    try:
+        return cache_folder()
+    except UsageError as error:
+        return str(error)
 
 
 def _room(folder: Path | None) -> str:

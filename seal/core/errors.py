@@ -118,10 +118,8 @@ class UnknownNameError(UsageError):
         self.cure = cure
         closest = nearest(str(name), self.known)
         hint = f" Did you mean {closest!r}?" if closest else ""
-        names = ", ".join(self.known) or "none"
-        rest = f" and {more} more" if more else ""
-        listed = f"; known: {names}{rest}" if self.known or not cure else ""
-        super().__init__(f"no {kind} {name!r}{listed}.{hint} {cure}".rstrip())
+        told = f"; known: {told_names(self.known, more)}" if self.known or not cure else ""
+        super().__init__(f"no {kind} {shortened(name)}{told}.{hint} {cure}".rstrip())
 
     def __reduce__(self) -> tuple[type[UnknownNameError], tuple[str, str, list[str], int, str]]:
         """Cross to another process by the arguments, of which the text is made."""
@@ -281,13 +279,17 @@ def nearest(name: str, known: Iterable[str], threshold: float = 60.0) -> str | N
     """
     from rapidfuzz import fuzz, process  # imported on failure only: `import seal` stays light
 
-    names = sorted(known)
+    # Names of very different lengths are not alike: nothing that long is compared with them.
+    known, length, share = list(known), len(name.casefold()), threshold / (200 - threshold)
+    alike = (one for one in known if length * share <= len(one.casefold()) <= length / share)
+    names = sorted(alike)
     best = process.extractOne(
         name, names, scorer=fuzz.ratio, processor=str.casefold, score_cutoff=threshold
     )
     if best:
         return best[0]
-    begun = [one for one in names if one.casefold().startswith(f"{name.casefold()}_")]
+    first = f"{name.casefold()}_"
+    begun = [one for one in known if one.casefold().startswith(first)]
     return begun[0] if len(begun) == 1 else None
 
 
@@ -348,6 +350,23 @@ def fault(error: BaseException) -> str:
 
 _LONGEST = 10_000
 """Characters of an exception's text that are told."""
+
+
+_LISTED = 50
+"""Names that a message lists."""
+
+
+def told_names(names: Iterable[str], more: int = 0) -> str:
+    """Return names for a message: the first 50, each cut to 200 characters; or `none`.
+
+    Args:
+        names: In the order in which they are listed.
+        more: How many there are besides.
+    """
+    given = list(names)
+    more += max(0, len(given) - _LISTED)
+    shown = [one if len(one) <= 200 else f"{one[:197]}..." for one in given[:_LISTED]]
+    return (", ".join(shown) or "none") + (f" and {more} more" if more else "")
 
 
 def shortened(value: object) -> str:

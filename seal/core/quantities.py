@@ -335,6 +335,10 @@ def _composed(text: str) -> str:
     return bare if bare.isascii() else unicodedata.normalize("NFC", _THIN_SPACE.sub("", bare))
 
 
+_CONTROL = re.compile(r"(?:\\u00[01][0-9A-Fa-f])+")
+"""Control characters as JSON writes them: their digits are no numbers."""
+
+
 def _folding(text: str) -> Mapping[int, str | None]:
     """Return what each character beyond ASCII of a text is compared as."""
     strange = set() if text.isascii() else {c for c in text if c > "\x7f"}
@@ -350,7 +354,7 @@ def read(text: str) -> Text:
 
 
 def _read(text: str) -> Text:
-    source = _composed(text)
+    source = _composed(_CONTROL.sub(" ", text) if "\\u00" in text else text)
     plain = _folded(source)
     comma = _SHOWS_COMMA.search(plain) is not None or is_foreign(plain)
     written: list[Token] = []

@@ -62,6 +62,8 @@ def schema_faults(schema: Mapping[str, JSON]) -> Iterator[SchemaFault]:
             place = [str(part) for part in fault.absolute_path]
             is_schema = fault.validator_value == ["object", "boolean"]
             wanted = "a schema" if is_schema else _WANTED.get(place[-1] if place else "")
+            if wanted is None and fault.validator == "format":
+                wanted = f"a {fault.validator_value}"
             told = f"expected {wanted}, got {shortened(fault.instance)}"
             yield SchemaFault(".".join(place), told if wanted else fault.message[:200])
     for path, part in _maps(schema):

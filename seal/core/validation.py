@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
 
-from seal.core.errors import nearest, shortened
+from seal.core.errors import nearest, shortened, told_names
 from seal.core.schemas import MAX_DEPTH, is_open, required_names, schema_validator, surely_accepts
 from seal.core.types import JSON, Tool, ToolCall, ToolResult
 from seal.core.values import json_text, nested_deeper
@@ -141,7 +141,7 @@ def _unknown(call: ToolCall, offered: Sequence[str]) -> CallError:
 
 def _wrong_names(call: ToolCall, schema: dict[str, Any]) -> Iterator[CallError]:
     declared, arguments = _declared(schema), call.arguments or {}
-    taken = ", ".join(declared) or "none"
+    taken = told_names(declared)
     for name in () if is_open(schema) else [one for one in arguments if one not in declared]:
         close = nearest(name, declared)
         hint = f" Did you mean {close!r}?" if close else ""

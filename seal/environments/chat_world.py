@@ -24,6 +24,7 @@ from seal.core import (
     ToolCall,
     ToolResult,
     shortened,
+    told_names,
 )
 from seal.core.settings import fits
 from seal.core.table_versions import SharedRows, Version
@@ -202,8 +203,8 @@ class World:
 
     def _rows(self, table: str) -> Version:
         if table not in self._tables:
-            known = ", ".join(self._tables) or "none"
-            raise UnknownTableError(f"the world has no table {table!r}; it has: {known}")
+            known = told_names(self._tables)
+            raise UnknownTableError(f"the world has no table {shortened(table)}; it has: {known}")
         return self._tables[table]
 
     def put(self, table: str, rows: Sequence[Row]) -> None:
@@ -237,9 +238,9 @@ class World:
         for row in rows:
             for column in () if allowed.issuperset(row) else row:
                 if column not in allowed:
-                    known = ", ".join(columns)
                     raise UnknownColumnError(
-                        f"the table {table!r} has no column {column!r}; it has: {known}"
+                        f"the table {table!r} has no column {shortened(column)}; it has: "
+                        f"{told_names(columns)}"
                     )
 
     def new_id(self) -> str:

@@ -16,7 +16,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from seal.core import JSON, Tool, UsageError, shortened
+from seal.core import JSON, Tool, UsageError, shortened, told_names
 from seal.core.registry import name_of
 from seal.core.settings import checked
 from seal.core.values import exact_json
@@ -131,8 +131,8 @@ class WorldTool:
         name = self.document.name
         for given in arguments:
             if given not in self.types:
-                takes = ", ".join(self.types) or "none"
-                raise TypeError(f"{name} takes no argument {given!r}; it takes: {takes}")
+                takes = told_names(self.types)
+                raise TypeError(f"{name} takes no argument {shortened(given)}; it takes: {takes}")
         for wanted in self.types:
             if wanted not in arguments and wanted not in self.defaults:
                 raise TypeError(f"{name} needs the argument {wanted!r}")

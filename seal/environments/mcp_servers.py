@@ -441,6 +441,9 @@ def schema_digest(listed: Mapping[str, JSON]) -> str:
     return digest(listed.get("inputSchema"))[:16]
 
 
+_FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, NameError, TypeError)
+
+
 class SessionEndedError(InfrastructureError):
     """A server behind an address has ended a session, or sent no message: a new one may do."""
 
@@ -500,6 +503,8 @@ class Session:
                 if words := self._beside(tool):
                     return self._told(Answer(words, words))
                 raise InfrastructureError(self._broken(tool, _words_of_error(error))) from error
+            except _FAULTS:  # of this code or the SDK's: no answer of a server
+                raise
             except Exception as error:  # an error of the protocol, or whatever the network raises
                 status = max(self._heard.statuses, default=0)
                 if status == 404:

@@ -27,6 +27,7 @@ from seal.core import (
     UsageError,
     nearest,
     shortened,
+    told_names,
 )
 from seal.core.environment import Environment, EnvironmentFactory, Storeless
 from seal.core.records import to_plain
@@ -218,9 +219,9 @@ class Worlds(Storeless):
         given = task.initial_state or {}
         for table in given:
             if table not in self.tables:
-                known = ", ".join(self.tables) or "none"
                 raise DataError(
-                    f"task {task.id}: the world {self.name} has no table {table!r}; it has: {known}"
+                    f"task {task.id}: the world {self.name} has no table {shortened(table)}; it "
+                    f"has: {told_names(self.tables)}"
                 )
         return {
             table: [self._row(task, table, row) for row in given[table]]
@@ -236,11 +237,11 @@ class Worlds(Storeless):
         place = f"task {task.id}: a row of {table}"
         for column in row:
             if column not in columns:
-                known = ", ".join(columns)
-                raise DataError(f"{place} has the column {column!r}; expected: {known}")
+                told = f"{shortened(column)}; expected: {told_names(columns)}"
+                raise DataError(f"{place} has the column {told}")
         full = {column: row.get(column) for column in columns}
         if all(value is None for value in full.values()):
-            raise DataError(f"{place} has no value; expected at least one of {', '.join(columns)}")
+            raise DataError(f"{place} has no value; expected at least one of {told_names(columns)}")
         for column, value in full.items():
             if not fits(value, columns[column]):
                 raise DataError(

@@ -24,6 +24,7 @@ from seal.core import (
     located,
     nearest,
     shortened,
+    told_names,
 )
 from seal.core.conditions import ANY, Called
 from seal.core.files import content_of
@@ -425,7 +426,7 @@ class _Rows:
         at = {part: self._column(part, values, cells) for part in COLUMNS}
         query = values.get(at["query"])
         if not isinstance(query, str):
-            names = ", ".join(map(str, row))
+            names = told_names(map(str, row))
             others = f"; the columns are: {names}; map one: --map query=COLUMN"
             raise DataError(
                 f"no text in the column {at['query']!r}" + others * (at["query"] not in cells)
@@ -476,7 +477,7 @@ class _Rows:
             if column not in self._seen:
                 raise UsageError(
                     f"--map {part}={column}: {path} has no column {column!r}; it has: "
-                    + ", ".join(self._seen)
+                    + told_names(self._seen)
                 )
 
     def _column(self, part: str, *among: Mapping[str, Any]) -> str:

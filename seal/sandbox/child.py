@@ -81,8 +81,8 @@ def fix_chance() -> None:
     def always(self: random.Random, a: object = None, version: int = 2) -> None:
         seed(self, 0 if a is None else a, version)  # type: ignore[arg-type]
 
-    random.Random.seed = always  # type: ignore[assignment,method-assign]
-    random.seed = random._inst.seed  # type: ignore[attr-defined]
+    random.Random.seed = always  # type: ignore[method-assign]
+    random.seed = random._inst.seed
     random.seed()
     os.urandom = random.Random().randbytes  # what `uuid` and `secrets` draw from
 

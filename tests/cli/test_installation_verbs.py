@@ -4,6 +4,7 @@ import json
 import shutil
 
 import seal as api
+from seal.cli.dispatch import main
 
 
 def test_runs_are_listed_with_their_first_metric(seal, tmp_path):
@@ -61,3 +62,14 @@ def test_the_doctor_tells_what_is_there_and_no_key(seal, tmp_path):
     assert "not there yet" in told["folder"]["SEAL_DATA"]
     assert "secret-of-mine" not in done.stdout + done.stderr
     assert "LOCAL_KEY" in seal("doctor").stdout
+
+
+def test_the_doctor_looks_on_where_there_is_no_place_for_answers(monkeypatch, capsys):
+    def nowhere(*_, **__):
+        raise RuntimeError("no home")
+
+    monkeypatch.delenv("SEAL_CACHE_DIR", raising=False)
+    monkeypatch.setattr("platformdirs.user_cache_path", nowhere)
+    assert main(["doctor", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["folder"]["answers"] == "no cache folder: no home; or set SEAL_CACHE_DIR"

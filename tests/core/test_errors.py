@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from looped import every_case
 from pydantic import TypeAdapter, ValidationError
+from quickly import quickly
 
 from seal.core import (
     DataError,
@@ -21,6 +22,7 @@ from seal.core import (
     located,
     nearest,
     shortened,
+    told_names,
 )
 
 CLASSES = sorted(
@@ -69,6 +71,21 @@ def test_an_unknown_name_among_many_says_how_many_are_left_out():
     error = UnknownNameError("task", "own/z", ["own/a", "own/b"], more=70)
     assert str(error).startswith("no task 'own/z'; known: own/a, own/b and 70 more. Did you")
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+def test_of_thousands_of_names_a_message_tells_a_few():
+    told = str(UnknownNameError("tool", "x" * 200_000, [f"p{n}" for n in range(3000)], more=5))
+    assert told.startswith("no tool 'xxxx") and told.endswith(" and 2955 more.")
+    assert len(told) < 1000
+    assert told_names(["a" * 1000]) == "a" * 197 + "..."
+    assert told_names([]) == "none"
+
+
+@pytest.mark.parametrize("letter", ["x", "\x85", "\ud800"])
+def test_a_name_of_any_length_is_compared_with_thousands_at_once(letter):
+    known = [f"argument_{n}" for n in range(3000)]
+    with quickly(0.2):
+        assert nearest(letter * 200_000, known) is None
 
 
 def test_a_missing_extra_names_its_install_command():

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from linear import linear
 from looped import every_case
 
+from seal.core import Step, ToolCall
 from seal.core.facts import Record, is_label, phrases, stem
 from seal.core.quantities import read
+from seal.core.values import json_text
 
 
 def spoken_of(text: str) -> list[str]:
@@ -59,7 +61,6 @@ def test_forms_of_a_word_are_one_and_small_words_name_nothing() -> None:
 
 
 def test_a_number_of_one_unit_is_none_of_another_because_a_call_repeats_it() -> None:
-    from seal.core import Step, ToolCall
 
     record = Record(["20 cm high"])
     record.add_step(Step(0, "execution_manager", "executor", call=ToolCall("1", "x", {"h": 20})))
@@ -196,3 +197,13 @@ def test_days_beside_the_first_and_the_last_day_are_no_fault():
     record = Record(["valid from 0001-01-01 until 9999-12-31"])
     record.add_days_beside()
     assert record.unexplained("until 30 December 9999") == []
+
+
+def test_control_characters_are_no_numbers():
+    call = ToolCall("c", "find", {"code": "\x01" * 200_000 + "7 \x1f"}, tool="find")
+    record = Record()
+    with quickly(2):
+        record.add_step(Step(0, "execution_manager", "executor", call=call))
+    assert [str(one.number) for one in read(json_text(call.arguments)).quantities] == ["7"]
+    assert record.unexplained("It is 7.") == []
+    assert record.unexplained("It is 1.") == ["1"]

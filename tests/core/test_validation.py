@@ -9,6 +9,7 @@ from core_strategies import json_values, maps, texts, wild_values
 from hypothesis import given
 from hypothesis import strategies as st
 from looped import every_case
+from quickly import quickly
 
 from seal.core import (
     Execution,
@@ -537,3 +538,17 @@ def test_arguments_that_are_no_map_are_unparsable(given) -> None:
     validator = CallValidator({"b/t/a": Tool("b/t/a", "a")})
     found = validator.check(ToolCall("call_0", "a", given, tool="b/t/a"))
     assert found is not None and found.kind == "unparsable_arguments"
+
+
+def test_a_fault_is_told_shortly_however_many_arguments_a_tool_takes():
+    names = {f"p{n}": {} for n in range(3000)}
+    tool = Tool(
+        id="t", name="t", description="", parameters={"type": "object", "properties": names}
+    )
+    check = CallValidator({"t": tool}).check
+    with quickly(1):
+        error = check(ToolCall("c", "t", {"\x85" * 200_000: 1}, tool="t"))
+    assert error is not None
+    assert error.message.startswith("t takes no argument '\\x85")
+    assert error.message.endswith("and 2950 more.")
+    assert len(error.message) < 1000

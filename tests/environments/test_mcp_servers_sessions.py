@@ -123,6 +123,17 @@ def test_a_key_of_the_server_is_masked_in_what_it_says(shop: Session) -> None:
     assert called(shop, "key").content == "The key is ***."
 
 
+def test_a_fault_of_ours_is_no_end_of_a_connection(
+    shop: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def faulty(*_: object) -> None:
+        raise AttributeError("what nobody foresaw")
+
+    monkeypatch.setattr(shop, "_asked", faulty)
+    with pytest.raises(AttributeError, match="nobody foresaw"):
+        shop.call("more_4900", {})
+
+
 def test_odd_schemas_are_called_as_they_are(shop: Session) -> None:
     assert called(shop, "refers", at={"city": "Bern"}).content == "{'at': {'city': 'Bern'}}"
     assert called(shop, "bare").content == "{}"
