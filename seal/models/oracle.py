@@ -115,14 +115,18 @@ class OracleChat:
         return reply or "\n".join(results)[:_LONGEST_REPLY] or closing
 
     def _as_user(self, request: Request) -> Completion:
-        """Answer a question once for each thing known; else end, or speak the next goal."""
+        """Answer a question once for each thing known; else end, or speak the next goal.
+
+        What the reference lets the user say is said to any words.
+        """
         swapped = tuple(map(_swapped, request.messages))
         scene = find_scene(replace(request, messages=swapped), self._texts)
         own = [m for m in scene.messages if m.role == "user"]
         known = _known_to_user(self._goals[scene.goal])
         given = max(0, len(own) - 1)
         heard = [m.content for m in scene.messages if m.role == "assistant"][-1:]
-        if given < len(known) and any("?" in text or "\uff1f" in text for text in heard):
+        asked = any("?" in text or "\uff1f" in text for text in heard)
+        if given < len(known) and (asked or _user_speaks(self._goals[scene.goal])):
             return Completion(known[given])
         if request.tools:
             return Completion(calls=(ToolCall("", request.tools[0].name, {}),))
@@ -308,12 +312,16 @@ def _speaks(step: Step) -> bool:
 
 def _known_to_user(goal: Goal) -> list[str]:
     """Return what the user can answer: the reference's answers, else the gold arguments."""
-    spoken = [s.content for s in goal.reference if s.author in (USER, "user")]
-    if len(spoken) > 1:
-        return spoken[1:]
+    if _user_speaks(goal):
+        return [s.content for s in goal.reference if s.author in (USER, "user")][1:]
     gold = goal.plans[0].calls() if goal.plans else []
     values = {name: v for call in gold for name, v in call.canonical_arguments().items()}
     return ["; ".join(f"{name}: {value}" for name, value in values.items())] if values else []
+
+
+def _user_speaks(goal: Goal) -> bool:
+    """Tell whether the user says more than its first words in the reference."""
+    return sum(step.author in (USER, "user") for step in goal.reference) > 1
 
 
 def _swapped(message: Message) -> Message:

@@ -29,8 +29,10 @@ from seal.benchmarks.toolsandbox.checkout import (
     checkout_scenarios,
     checkout_tools,
 )
+from seal.benchmarks.toolsandbox.gold_search import Found, Opened, found_gold
 from seal.benchmarks.toolsandbox.phone import TOOL_IDS, tools
-from seal.benchmarks.toolsandbox.phone.device import web_answers
+from seal.benchmarks.toolsandbox.phone.device import FILE, web_everywhere
+from seal.benchmarks.toolsandbox.phone.world import phones_of
 from seal.benchmarks.toolsandbox.records import (
     BENCHMARK,
     CATEGORIES,
@@ -66,6 +68,7 @@ from seal.core import (
     shortened,
 )
 from seal.core.text import THEIRS
+from seal.core.values import json_bytes
 from seal.evaluation.goals import WHOLLY
 from seal.pools.augmentation import GIVEN, KEEPS, TAG, UNCHANGED, Scrambler
 from seal.pools.importer import Notes, Recorded, WorldFile
@@ -432,6 +435,8 @@ def import_toolsandbox(
     whose = parse_texts(texts, checkout is not None)
     beside = source if checkout and source.is_dir() else path.parent
     gold = references(beside, notes) if start == START else {}
+    web, invented = web_everywhere(beside / WEB)
+    opening = phones_of(web)
     reader = scenario_lines
     if checkout is not None:
         reader = partial(checkout_scenarios, start=start, texts=whose)
@@ -439,15 +444,19 @@ def import_toolsandbox(
     notes.facts["texts"] = whose
     if whose == UPSTREAM:
         notes.facts["play"] = {"team": "direct", "prompt": THEIRS}
-    records = _records(path, notes, start, gold, reader, phone)
-    return chain(records, web_answers(beside / WEB, notes))
+    if invented:
+        notes.facts["invented_web"] = invented
+    notes.facts["web_answers"] = len(web.to_json())
+    found = _Gold(gold, lambda task: opening.open(task, 0, []))
+    records = _records(path, notes, start, found, reader, phone)
+    return chain(records, [WorldFile(FILE, json_bytes(web.to_json()))])
 
 
 def _records(
     path: Path,
     notes: Notes,
     start: datetime,
-    gold: Mapping[str, Sequence[Step]],
+    gold: _Gold,
     reader: Reader,
     phone: Iterable[Tool],
 ) -> Iterator[Tool | Task]:
@@ -470,6 +479,9 @@ def _records(
     yield from tasks
     counts = Counter(tag for task in tasks for tag in CATEGORIES.values() if task.tags[tag])
     with_reference = sum(bool(task.goals[0].reference) for task in tasks)
+    notes.facts["gold"] = {"recorded": gold.recorded, "found": gold.found}
+    if without := {task.id: gold.why(task) for task in tasks if _lacks_gold(task)}:
+        notes.facts["without_gold"] = without
     notes.lacks.update(["relevant", *(lack for part, lack in _TOLD.items() if part not in told)])
     if not with_reference:
         notes.lacks.add("reference")
@@ -479,6 +491,43 @@ def _records(
         **dict(sorted(counts.items())),
     }
     notes.facts["clock"] = start.isoformat()
+
+
+class _Gold:
+    """The gold of base scenarios: recorded, or else found by a search of the world.
+
+    Args:
+        recorded: Base to its gold steps.
+        opened: Opens the world of a task.
+    """
+
+    def __init__(self, recorded: Mapping[str, Sequence[Step]], opened: Opened) -> None:
+        self._known = {base: Found(tuple(steps)) for base, steps in recorded.items()}
+        self._opened = opened
+        self.recorded = len(recorded)
+        self.found = 0
+
+    def of(self, task: Task) -> tuple[Step, ...]:
+        """Return the gold of a task's base, by the names of the phone's tools."""
+        base = str(task.metadata["base"])
+        if base not in self._known:
+            self._known[base] = found_gold(task, self._opened)
+            self.found += bool(self._known[base].steps)
+        return self._known[base].steps
+
+    def why(self, task: Task) -> str:
+        """Return why a task has no gold."""
+        found = self._known[str(task.metadata["base"])]
+        called = (step.call.tool or "" for step in found.steps if step.call is not None)
+        offered = {tool.partition("~")[0] for tool in task.goals[0].offered or ()}
+        missing = sorted({tool.rpartition("/")[2] for tool in called if tool not in offered})
+        return found.why or f"it does not offer {', '.join(missing)}"
+
+
+def _lacks_gold(task: Task) -> bool:
+    """Tell whether something is to be done in a task, and nothing says how."""
+    goal = task.goals[0]
+    return not goal.reference and any(plan.milestones for plan in goal.plans or ())
 
 
 def _about_their_bases(tasks: Sequence[Task]) -> list[Task]:
@@ -547,18 +596,15 @@ def _with_kept(tool: Tool) -> Tool:
     return replace(tool, source={**tool.source, KEEPS: kept}) if kept else tool
 
 
-def _task(
-    record: Mapping[str, Any], offers: _Offers, start: datetime, gold: Mapping[str, Sequence[Step]]
-) -> Task:
+def _task(record: Mapping[str, Any], offers: _Offers, start: datetime, gold: _Gold) -> Task:
     text = field_of(record["messages"][0], "content", str)
     state = {TABLES[name]: rows for name, rows in _state(record).items()}
     goal = Goal(
         text,
         plans=(plan_of(record["milestones"], record["minefields"], state),),
         offered=offers.ids(record["tools"]),
-        reference=offers.as_offered(gold.get(record["base"], ()), record["tools"]),
     )
-    return Task(
+    task = Task(
         record["id"],
         BENCHMARK,
         (goal,),
@@ -583,6 +629,8 @@ def _task(
         world="phone",
         system=expect(record.get("system", ""), str, "system"),
     )
+    reference = offers.as_offered(gold.of(task), record["tools"])
+    return replace(task, goals=(replace(goal, reference=reference),))
 
 
 def _persona(record: Mapping[str, Any]) -> dict[str, JSON]:
