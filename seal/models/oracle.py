@@ -115,18 +115,14 @@ class OracleChat:
         return reply or "\n".join(results)[:_LONGEST_REPLY] or closing
 
     def _as_user(self, request: Request) -> Completion:
-        """Answer a question once for each thing known; else end, or speak the next goal.
-
-        What the reference lets the user say is said to any words.
-        """
+        """Answer a question once for each thing known; else end, or speak the next goal."""
         swapped = tuple(map(_swapped, request.messages))
         scene = find_scene(replace(request, messages=swapped), self._texts)
         own = [m for m in scene.messages if m.role == "user"]
         known = _known_to_user(self._goals[scene.goal])
         given = max(0, len(own) - 1)
         heard = [m.content for m in scene.messages if m.role == "assistant"][-1:]
-        asked = any("?" in text or "\uff1f" in text for text in heard)
-        if given < len(known) and (asked or _user_speaks(self._goals[scene.goal])):
+        if given < len(known) and any("?" in text or "\uff1f" in text for text in heard):
             return Completion(known[given])
         if request.tools:
             return Completion(calls=(ToolCall("", request.tools[0].name, {}),))
@@ -312,16 +308,12 @@ def _speaks(step: Step) -> bool:
 
 def _known_to_user(goal: Goal) -> list[str]:
     """Return what the user can answer: the reference's answers, else the gold arguments."""
-    if _user_speaks(goal):
-        return [s.content for s in goal.reference if s.author in (USER, "user")][1:]
+    spoken = [s.content for s in goal.reference if s.author in (USER, "user")]
+    if len(spoken) > 1:
+        return spoken[1:]
     gold = goal.plans[0].calls() if goal.plans else []
     values = {name: v for call in gold for name, v in call.canonical_arguments().items()}
     return ["; ".join(f"{name}: {value}" for name, value in values.items())] if values else []
-
-
-def _user_speaks(goal: Goal) -> bool:
-    """Tell whether the user says more than its first words in the reference."""
-    return sum(step.author in (USER, "user") for step in goal.reference) > 1
 
 
 def _swapped(message: Message) -> Message:

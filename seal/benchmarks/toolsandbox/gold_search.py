@@ -54,8 +54,6 @@ _CRITERIA: Mapping[str, Mapping[str, JSON]] = {
 }
 """Tool that takes at least one argument to what finds everything."""
 _CLOSING = "Done."
-_GOES_ON = "Please go on."
-"""What the user says where something is done after words to it."""
 
 Opened = Callable[[Task], Environment]
 """Opens the world of a task, as its chat begins."""
@@ -65,8 +63,7 @@ class Found(NamedTuple):
     """What a search brings."""
 
     steps: tuple[Step, ...] = ()
-    """Of the agent, of what its calls brought, and of the user where it has to speak again; none:
-    there is no gold."""
+    """Of the agent and of what its calls brought; none: there is no gold."""
     why: str = ""
     """Why there is none."""
 
@@ -109,9 +106,8 @@ class _Search:
         if moves is None:
             return Found(why=self.why or "no call of the phone meets its milestones")
         steps = self._played(moves)
-        if not any(move.hear for move in moves):
-            steps = tuple(step for step in steps if step.author != TO_USER)
-        return Found(tuple(replace(step, state=None) for step in steps))
+        gold = (step for step in steps if step.author != TO_USER)
+        return Found(tuple(replace(step, state=None) for step in gold))
 
     def _met(self, moves: list[Move], reached: dict[int, int]) -> list[Move] | None:
         """Return moves that meet all nodes; None: none do from here.
@@ -124,8 +120,7 @@ class _Search:
             return self._closed(moves)
         for node in self._order(reached):
             for move in islice(self._moves(node, moves, reached), 12):
-                spoken = bool(move and moves and moves[-1].say)
-                longer = [*moves, *([Move(hear=_GOES_ON)] if spoken else []), *move]
+                longer = [*moves, *move]
                 place = self._place(node, longer, reached)
                 if place is not None:
                     whole = self._met(longer, {**reached, node: place})
@@ -138,6 +133,9 @@ class _Search:
 
     def _closed(self, moves: list[Move]) -> list[Move] | None:
         """Return moves that end with words, where they have all that the plan asks."""
+        if any(move.say for move in moves[:-1]):
+            self.why = "its user has to ask again after words, and nothing says what"
+            return None
         closed = moves if moves and moves[-1].say else [*moves, Move(say=_CLOSING)]
         (plan, *_) = self.goal.plans or ()
         if measure_plan(plan, self._view(closed), _RULES).similarity >= WHOLLY:

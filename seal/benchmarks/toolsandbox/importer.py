@@ -479,7 +479,7 @@ def _records(
     yield from tasks
     counts = Counter(tag for task in tasks for tag in CATEGORIES.values() if task.tags[tag])
     with_reference = sum(bool(task.goals[0].reference) for task in tasks)
-    notes.facts["gold"] = {"recorded": gold.recorded, "found": gold.found}
+    notes.facts["gold"] = gold.counts
     if without := {task.id: gold.why(task) for task in tasks if _lacks_gold(task)}:
         notes.facts["without_gold"] = without
     notes.lacks.update(["relevant", *(lack for part, lack in _TOLD.items() if part not in told)])
@@ -502,22 +502,31 @@ class _Gold:
     """
 
     def __init__(self, recorded: Mapping[str, Sequence[Step]], opened: Opened) -> None:
-        self._known = {base: Found(tuple(steps)) for base, steps in recorded.items()}
+        self._recorded = recorded
+        self._found: dict[str, Found] = {}
         self._opened = opened
-        self.recorded = len(recorded)
-        self.found = 0
 
-    def of(self, task: Task) -> tuple[Step, ...]:
-        """Return the gold of a task's base, by the names of the phone's tools."""
+    @property
+    def counts(self) -> dict[str, JSON]:
+        """How many bases have gold of each source."""
+        found = sum(bool(one.steps) for one in self._found.values())
+        return {"recorded": len(self._recorded), "found": found}
+
+    def of(self, task: Task) -> Iterator[tuple[Step, ...]]:
+        """Yield the gold of a task's base, by the names of the phone's tools.
+
+        What was recorded goes first; what is found may do with other tools.
+        """
         base = str(task.metadata["base"])
-        if base not in self._known:
-            self._known[base] = found_gold(task, self._opened)
-            self.found += bool(self._known[base].steps)
-        return self._known[base].steps
+        if base in self._recorded:
+            yield tuple(self._recorded[base])
+        if base not in self._found:
+            self._found[base] = found_gold(task, self._opened)
+        yield self._found[base].steps
 
     def why(self, task: Task) -> str:
         """Return why a task has no gold."""
-        found = self._known[str(task.metadata["base"])]
+        found = self._found[str(task.metadata["base"])]
         called = (step.call.tool or "" for step in found.steps if step.call is not None)
         offered = {tool.partition("~")[0] for tool in task.goals[0].offered or ()}
         missing = sorted({tool.rpartition("/")[2] for tool in called if tool not in offered})
@@ -629,7 +638,8 @@ def _task(record: Mapping[str, Any], offers: _Offers, start: datetime, gold: _Go
         world="phone",
         system=expect(record.get("system", ""), str, "system"),
     )
-    reference = offers.as_offered(gold.of(task), record["tools"])
+    steps = (offers.as_offered(one, record["tools"]) for one in gold.of(task))
+    reference = next(filter(None, steps), ())
     return replace(task, goals=(replace(goal, reference=reference),))
 
 

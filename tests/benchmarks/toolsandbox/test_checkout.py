@@ -6,6 +6,7 @@ The real one is read where `TOOLSANDBOX_CHECKOUT` names it.
 import gzip
 import json
 import os
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -433,11 +434,13 @@ def test_the_real_checkout_has_the_papers_table_6_and_a_goal_for_every_persona(
     report = import_benchmark("toolsandbox", real, tmp_path / "pool", texts="ours")
     assert (report.tasks, report.dropped, report.malformed) == (1032, {}, ())
     assert report.lacks == ("relevant",)
-    assert report.facts["gold"] == {"recorded": 0, "found": 103}
-    assert set(report.facts["without_gold"].values()) == {"it does not offer unit_conversion"}
-    assert len(report.facts["without_gold"]) == 7
+    assert report.facts["gold"] == {"recorded": 0, "found": 102}
+    assert Counter(report.facts["without_gold"].values()) == {
+        "it does not offer unit_conversion": 7,
+        "its user has to ask again after words, and nothing says what": 8,
+    }
     assert report.facts["counts"] == {
-        "references": 817,
+        "references": 809,
         "bases": 129,
         "single_tool": 152,
         "multiple_tool": 656,

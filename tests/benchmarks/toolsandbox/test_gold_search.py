@@ -120,22 +120,6 @@ def test_results_are_used_and_told_as_the_milestones_ask() -> None:
     assert moves(gold)[-1] == "It is 287 days."
 
 
-def test_the_user_goes_on_where_something_is_done_after_words() -> None:
-    gold = found(
-        [on(low_battery_mode=False)],
-        [told("The mode is off.")],
-        [on(wifi=True)],
-        [told("Wifi is on.")],
-    )
-    spoken = [(s.author, s.content) for s in gold.steps if not s.call and not s.result]
-    assert spoken == [
-        ("user_simulator", "Do it."),
-        ("execution_manager", "The mode is off."),
-        ("user_simulator", "Please go on."),
-        ("execution_manager", "Wifi is on."),
-    ]
-
-
 @pytest.mark.parametrize(
     ("measure", "row", "call"),
     [
@@ -167,6 +151,10 @@ def test_rows_come_go_and_change_by_the_calls_of_the_phone(
         ([[on(wifi=True)]], "a tool refuses: PermissionError"),
         ([[told("One.")], [told("Two."), told("Three.")]], "no call of the phone meets"),
         ([[called("fly", "utilities")]], "fly"),
+        (
+            [[told("Off.")], [on(low_battery_mode=False)], [told("On.")]],
+            "its user has to ask again after words",
+        ),
         ([], "no milestone says what is to be done"),
         (
             [[on(low_battery_mode=False)], [StateUnchanged("settings", -1, "toolsandbox")]],

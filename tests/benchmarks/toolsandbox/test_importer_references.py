@@ -91,6 +91,18 @@ def test_a_scenario_that_does_not_offer_a_gold_tool_has_no_reference(tmp_path):
     assert (len(own.goals[0].reference), without.goals[0].reference) == (3, ())
 
 
+def test_gold_that_is_found_serves_where_a_recorded_one_calls_what_is_not_offered(tmp_path):
+    beyond = conversation()
+    for message in beyond["messages"]:
+        if message.get("tool_call"):
+            message["tool_call"]["name"] = "set_cellular_service_status"
+            message["agent_tool_name"] = "set_cellular_service_status"
+        message.pop("tool_trace", None)
+    (task, _) = imported(tmp_path, beyond)
+    call = task.goals[0].reference[0].call
+    assert call is not None and call.name == "set_wifi_status"
+
+
 @pytest.mark.parametrize("variant", ["chatty", "wrong_order"])
 def test_no_other_conversation_is_gold(tmp_path, variant):
     tasks = imported(tmp_path, conversation(variant))
