@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from itertools import islice
+from itertools import islice, product
 from typing import Any, NamedTuple
 
 from seal.benchmarks.toolsandbox.phone import TOOL_IDS, TOOLS
@@ -36,6 +36,8 @@ from seal.evaluation.plans import measure_plan, under, view
 # Source of the rules that decide: ToolSandbox (Lu et al., 2024), section 2.3.
 
 _RULES = "toolsandbox"
+_MOST_MOVES = 24
+"""What is tried to meet one node."""
 _TRIES = 400
 """Sequences that are played for one scenario."""
 _FIRST_TIME = 315_529_200.0
@@ -53,6 +55,8 @@ _CRITERIA: Mapping[str, Mapping[str, JSON]] = {
     "search_reminder": {"creation_timestamp_lowerbound": _FIRST_TIME},
 }
 """Tool that takes at least one argument to what finds everything."""
+_MOST_PLACES = 8
+_POINT = ("latitude", "longitude")
 _CLOSING = "Done."
 
 Opened = Callable[[Task], Environment]
@@ -68,17 +72,18 @@ class Found(NamedTuple):
     """Why there is none."""
 
 
-def found_gold(task: Task, opened: Opened) -> Found:
+def found_gold(task: Task, opened: Opened, places: Sequence[str] = ()) -> Found:
     """Return steps by which the milestones of a task's only plan are met wholly.
 
     Args:
         task: Of the phone.
         opened: Opens its world; it is opened once for each try.
+        places: What its web may be asked for, where a place is sought that no milestone names.
     """
     goal = task.goals[0]
     if not goal.plans or not goal.plans[0].milestones:
         return Found(why="no milestone says what is to be done")
-    return _Search(task, goal, opened).found()
+    return _Search(task, goal, opened, [*places[:_MOST_PLACES], "market"]).found()
 
 
 @dataclass(slots=True)
@@ -88,6 +93,7 @@ class _Search:
     task: Task
     goal: Goal
     opened: Opened
+    places: Sequence[str]
     tries: int = 0
     why: str = ""
     """What was in the way last."""
@@ -119,7 +125,7 @@ class _Search:
         if len(reached) == len(self.nodes):
             return self._closed(moves)
         for node in self._order(reached):
-            for move in islice(self._moves(node, moves, reached), 12):
+            for move in islice(self._moves(node, moves, reached), _MOST_MOVES):
                 longer = [*moves, *move]
                 place = self._place(node, longer, reached)
                 if place is not None:
@@ -171,7 +177,12 @@ class _Search:
         if changing:
             yield [Move(do={name: arguments}) for name, arguments in changing]
         for name, arguments in _named_calls(milestone, earlier):
-            yield [Move(do={name: self._completed(name, arguments)})]
+            whole = self._completed(name, arguments)
+            if "location" in whole.keys() - arguments.keys():
+                for point, place in product(self._points(), self.places):
+                    yield [Move(do={name: {**whole, **point, "location": place}})]
+            else:
+                yield [Move(do={name: whole})]
         for text in _texts(milestone, earlier):
             yield [Move(say=text)]
 
@@ -179,20 +190,17 @@ class _Search:
         """Return the arguments of a call with all that it requires."""
         schema = TOOLS[TOOL_IDS[name]].document.parameters
         missing = [each for each in schema.get("required", ()) if each not in arguments]
-        given = dict(arguments) or {**_CRITERIA.get(name, {}), **self._where(schema)}
+        given = dict(arguments) or dict(_CRITERIA.get(name, {}))
         if missing:
             given |= {each: self._filling(each, schema["properties"][each]) for each in missing}
         return given
 
-    def _where(self, schema: Mapping[str, Any]) -> dict[str, JSON]:
-        """Return the point that a target names, for a call that may take one."""
-        names = ("latitude", "longitude")
-        if not schema["properties"].keys() >= {*names}:
-            return {}
-        for row in (row for node in self.nodes for row in _rows(node)):
-            if all(isinstance(row.get(name), float) for name in names):
-                return {name: row[name] for name in names}
-        return {}
+    def _points(self) -> Iterator[dict[str, JSON]]:
+        """Yield where a place may be sought: at a point that a target names, then at the phone."""
+        targets = [row for node in self.nodes for row in _rows(node)]
+        for row in (*targets, *(self.task.initial_state or {}).get("settings", ())):
+            if all(isinstance(row.get(name), float) for name in _POINT):
+                yield {name: row[name] for name in _POINT}
 
     def _filling(self, name: str, schema: Mapping[str, Any]) -> JSON:
         """Return a value for an argument that no milestone names."""
@@ -209,7 +217,7 @@ class _Search:
         settings = (self.task.initial_state or {}).get("settings") or [{}]
         if name in settings[0]:
             return settings[0][name]
-        return "here" if schema.get("type") == "string" else 0
+        return "" if schema.get("type") == "string" else 0
 
     def _earlier(self, steps: Sequence[Step], reached: Mapping[int, int]) -> dict[int, Step]:
         return {FIRST: steps[0], **{node: steps[place] for node, place in reached.items()}}

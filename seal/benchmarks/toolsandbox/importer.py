@@ -4,9 +4,8 @@ They are read from a checkout of upstream's repository (`checkout`), or from the
 `scenarios_core.jsonl.gz`: 129 base scenarios, each with eight sets of tools. The file lacks what
 the simulated user is told (goal, knowledge boundary, demonstrations), so a persona's goal is the
 first message alone. Where the folder has recorded conversations too, those that play a scenario's
-gold are the reference of its base's tasks. The tools are the phone's own
-(`seal.benchmarks.toolsandbox.phone`), so descriptions are ours; names, arguments and types are
-upstream's.
+gold are the reference of its base's tasks; else it is searched (`gold_search`). The tools are the
+phone's own (`seal.benchmarks.toolsandbox.phone`), with upstream's texts or ours (`texts`).
 
 Source: ToolSandbox (Lu et al., 2024), arXiv:2408.04682, and apple/ToolSandbox.
 """
@@ -15,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -29,7 +28,7 @@ from seal.benchmarks.toolsandbox.checkout import (
     checkout_scenarios,
     checkout_tools,
 )
-from seal.benchmarks.toolsandbox.gold_search import Found, Opened, found_gold
+from seal.benchmarks.toolsandbox.gold_search import Found, found_gold
 from seal.benchmarks.toolsandbox.phone import TOOL_IDS, tools
 from seal.benchmarks.toolsandbox.phone.device import FILE, web_everywhere
 from seal.benchmarks.toolsandbox.phone.world import phones_of
@@ -372,17 +371,7 @@ def _read(record: dict[str, Any]) -> _Recorded:
     return _Recorded(field_of(record, "base", str), variant, told)
 
 
-# -- ToolSandbox's scenarios as tasks that are played on the phone.
-#
-# They are read from a checkout of upstream's repository (`checkout`), or from the file
-# `scenarios_core.jsonl.gz`: 129 base scenarios, each with eight sets of tools. The file lacks what
-# the simulated user is told (goal, knowledge boundary, demonstrations), so a persona's goal is the
-# first message alone. Where the folder has recorded conversations too, those that play a scenario's
-# gold are the reference of its base's tasks. The tools are the phone's own
-# (`seal.benchmarks.toolsandbox.phone`), so descriptions are ours; names, arguments and types are
-# upstream's.
-#
-# Source: ToolSandbox (Lu et al., 2024), arXiv:2408.04682, and apple/ToolSandbox.
+# -- Scenarios as tasks: what each offers, its gold, and its task.
 
 _SCRAMBLED = {
     "TOOL_NAME_SCRAMBLED": "names",
@@ -447,7 +436,9 @@ def import_toolsandbox(
     if invented:
         notes.facts["invented_web"] = invented
     notes.facts["web_answers"] = len(web.to_json())
-    found = _Gold(gold, lambda task: opening.open(task, 0, []))
+    asked = (params.get("query") for params, _ in web.records.get("searchmaps.php", ()))
+    places = [str(query) for query in asked if query]
+    found = _Gold(gold, lambda task: found_gold(task, lambda t: opening.open(t, 0, []), places))
     records = _records(path, notes, start, found, reader, phone)
     return chain(records, [WorldFile(FILE, json_bytes(web.to_json()))])
 
@@ -498,13 +489,15 @@ class _Gold:
 
     Args:
         recorded: Base to its gold steps.
-        opened: Opens the world of a task.
+        search: Finds the gold of a task.
     """
 
-    def __init__(self, recorded: Mapping[str, Sequence[Step]], opened: Opened) -> None:
+    def __init__(
+        self, recorded: Mapping[str, Sequence[Step]], search: Callable[[Task], Found]
+    ) -> None:
         self._recorded = recorded
         self._found: dict[str, Found] = {}
-        self._opened = opened
+        self._search = search
 
     @property
     def counts(self) -> dict[str, JSON]:
@@ -521,7 +514,7 @@ class _Gold:
         if base in self._recorded:
             yield tuple(self._recorded[base])
         if base not in self._found:
-            self._found[base] = found_gold(task, self._opened)
+            self._found[base] = self._search(task)
         yield self._found[base].steps
 
     def why(self, task: Task) -> str:
