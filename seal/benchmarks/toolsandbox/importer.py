@@ -4,9 +4,8 @@ They are read from a checkout of upstream's repository (`checkout`), or from the
 `scenarios_core.jsonl.gz`: 129 base scenarios, each with eight sets of tools. The file lacks what
 the simulated user is told (goal, knowledge boundary, demonstrations), so a persona's goal is the
 first message alone. Where the folder has recorded conversations too, those that play a scenario's
-gold are the reference of its base's tasks. The tools are the phone's own
-(`seal.benchmarks.toolsandbox.phone`), so descriptions are ours; names, arguments and types are
-upstream's.
+gold are the reference of its base's tasks; else it is searched (`gold_search`). The tools are the
+phone's own (`seal.benchmarks.toolsandbox.phone`), with upstream's texts or ours (`texts`).
 
 Source: ToolSandbox (Lu et al., 2024), arXiv:2408.04682, and apple/ToolSandbox.
 """
@@ -15,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -29,8 +28,10 @@ from seal.benchmarks.toolsandbox.checkout import (
     checkout_scenarios,
     checkout_tools,
 )
+from seal.benchmarks.toolsandbox.gold_search import Found, found_gold
 from seal.benchmarks.toolsandbox.phone import TOOL_IDS, tools
-from seal.benchmarks.toolsandbox.phone.device import web_answers
+from seal.benchmarks.toolsandbox.phone.device import FILE, web_everywhere
+from seal.benchmarks.toolsandbox.phone.world import phones_of
 from seal.benchmarks.toolsandbox.records import (
     BENCHMARK,
     CATEGORIES,
@@ -66,6 +67,7 @@ from seal.core import (
     shortened,
 )
 from seal.core.text import THEIRS
+from seal.core.values import json_bytes
 from seal.evaluation.goals import WHOLLY
 from seal.pools.augmentation import GIVEN, KEEPS, TAG, UNCHANGED, Scrambler
 from seal.pools.importer import Notes, Recorded, WorldFile
@@ -369,17 +371,7 @@ def _read(record: dict[str, Any]) -> _Recorded:
     return _Recorded(field_of(record, "base", str), variant, told)
 
 
-# -- ToolSandbox's scenarios as tasks that are played on the phone.
-#
-# They are read from a checkout of upstream's repository (`checkout`), or from the file
-# `scenarios_core.jsonl.gz`: 129 base scenarios, each with eight sets of tools. The file lacks what
-# the simulated user is told (goal, knowledge boundary, demonstrations), so a persona's goal is the
-# first message alone. Where the folder has recorded conversations too, those that play a scenario's
-# gold are the reference of its base's tasks. The tools are the phone's own
-# (`seal.benchmarks.toolsandbox.phone`), so descriptions are ours; names, arguments and types are
-# upstream's.
-#
-# Source: ToolSandbox (Lu et al., 2024), arXiv:2408.04682, and apple/ToolSandbox.
+# -- Scenarios as tasks: what each offers, its gold, and its task.
 
 _SCRAMBLED = {
     "TOOL_NAME_SCRAMBLED": "names",
@@ -432,6 +424,8 @@ def import_toolsandbox(
     whose = parse_texts(texts, checkout is not None)
     beside = source if checkout and source.is_dir() else path.parent
     gold = references(beside, notes) if start == START else {}
+    web, invented = web_everywhere(beside / WEB)
+    opening = phones_of(web)
     reader = scenario_lines
     if checkout is not None:
         reader = partial(checkout_scenarios, start=start, texts=whose)
@@ -439,15 +433,21 @@ def import_toolsandbox(
     notes.facts["texts"] = whose
     if whose == UPSTREAM:
         notes.facts["play"] = {"team": "direct", "prompt": THEIRS}
-    records = _records(path, notes, start, gold, reader, phone)
-    return chain(records, web_answers(beside / WEB, notes))
+    if invented:
+        notes.facts["invented_web"] = invented
+    notes.facts["web_answers"] = len(web.to_json())
+    asked = (params.get("query") for params, _ in web.records.get("searchmaps.php", ()))
+    places = [str(query) for query in asked if query]
+    found = _Gold(gold, lambda task: found_gold(task, lambda t: opening.open(t, 0, []), places))
+    records = _records(path, notes, start, found, reader, phone)
+    return chain(records, [WorldFile(FILE, json_bytes(web.to_json()))])
 
 
 def _records(
     path: Path,
     notes: Notes,
     start: datetime,
-    gold: Mapping[str, Sequence[Step]],
+    gold: _Gold,
     reader: Reader,
     phone: Iterable[Tool],
 ) -> Iterator[Tool | Task]:
@@ -470,6 +470,9 @@ def _records(
     yield from tasks
     counts = Counter(tag for task in tasks for tag in CATEGORIES.values() if task.tags[tag])
     with_reference = sum(bool(task.goals[0].reference) for task in tasks)
+    notes.facts["gold"] = gold.counts
+    if without := {task.id: gold.why(task) for task in tasks if _lacks_gold(task)}:
+        notes.facts["without_gold"] = without
     notes.lacks.update(["relevant", *(lack for part, lack in _TOLD.items() if part not in told)])
     if not with_reference:
         notes.lacks.add("reference")
@@ -479,6 +482,54 @@ def _records(
         **dict(sorted(counts.items())),
     }
     notes.facts["clock"] = start.isoformat()
+
+
+class _Gold:
+    """The gold of base scenarios: recorded, or else found by a search of the world.
+
+    Args:
+        recorded: Base to its gold steps.
+        search: Finds the gold of a task.
+    """
+
+    def __init__(
+        self, recorded: Mapping[str, Sequence[Step]], search: Callable[[Task], Found]
+    ) -> None:
+        self._recorded = recorded
+        self._found: dict[str, Found] = {}
+        self._search = search
+
+    @property
+    def counts(self) -> dict[str, JSON]:
+        """How many bases have gold of each source."""
+        found = sum(bool(one.steps) for one in self._found.values())
+        return {"recorded": len(self._recorded), "found": found}
+
+    def of(self, task: Task) -> Iterator[tuple[Step, ...]]:
+        """Yield the gold of a task's base, by the names of the phone's tools.
+
+        What was recorded goes first; what is found may do with other tools.
+        """
+        base = str(task.metadata["base"])
+        if base in self._recorded:
+            yield tuple(self._recorded[base])
+        if base not in self._found:
+            self._found[base] = self._search(task)
+        yield self._found[base].steps
+
+    def why(self, task: Task) -> str:
+        """Return why a task has no gold."""
+        found = self._found[str(task.metadata["base"])]
+        called = (step.call.tool or "" for step in found.steps if step.call is not None)
+        offered = {tool.partition("~")[0] for tool in task.goals[0].offered or ()}
+        missing = sorted({tool.rpartition("/")[2] for tool in called if tool not in offered})
+        return found.why or f"it does not offer {', '.join(missing)}"
+
+
+def _lacks_gold(task: Task) -> bool:
+    """Tell whether something is to be done in a task, and nothing says how."""
+    goal = task.goals[0]
+    return not goal.reference and any(plan.milestones for plan in goal.plans or ())
 
 
 def _about_their_bases(tasks: Sequence[Task]) -> list[Task]:
@@ -547,18 +598,15 @@ def _with_kept(tool: Tool) -> Tool:
     return replace(tool, source={**tool.source, KEEPS: kept}) if kept else tool
 
 
-def _task(
-    record: Mapping[str, Any], offers: _Offers, start: datetime, gold: Mapping[str, Sequence[Step]]
-) -> Task:
+def _task(record: Mapping[str, Any], offers: _Offers, start: datetime, gold: _Gold) -> Task:
     text = field_of(record["messages"][0], "content", str)
     state = {TABLES[name]: rows for name, rows in _state(record).items()}
     goal = Goal(
         text,
         plans=(plan_of(record["milestones"], record["minefields"], state),),
         offered=offers.ids(record["tools"]),
-        reference=offers.as_offered(gold.get(record["base"], ()), record["tools"]),
     )
-    return Task(
+    task = Task(
         record["id"],
         BENCHMARK,
         (goal,),
@@ -583,6 +631,9 @@ def _task(
         world="phone",
         system=expect(record.get("system", ""), str, "system"),
     )
+    steps = (offers.as_offered(one, record["tools"]) for one in gold.of(task))
+    reference = next(filter(None, steps), ())
+    return replace(task, goals=(replace(goal, reference=reference),))
 
 
 def _persona(record: Mapping[str, Any]) -> dict[str, JSON]:

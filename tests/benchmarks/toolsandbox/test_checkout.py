@@ -6,6 +6,7 @@ The real one is read where `TOOLSANDBOX_CHECKOUT` names it.
 import gzip
 import json
 import os
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -136,13 +137,17 @@ def test_times_follow_the_clock(checkout: Checkout) -> None:
 
 def test_the_report_tells_what_the_checkout_has(checkout: Checkout) -> None:
     report = checkout.imported()
-    assert report.lacks == ("reference", "relevant")
+    assert report.lacks == ("relevant",)
     assert (report.tasks, report.facts["counts"]["bases"]) == (6, 2)
+    assert report.facts["invented_web"] == [
+        *("ReverseGeocode", "convert", "forecast.json", "search", "searchmaps.php")
+    ]
 
 
 def test_conversations_that_lie_beside_are_references(checkout: Checkout) -> None:
     write_conversations(checkout.folder, conversation())
-    assert checkout.imported().facts["counts"]["references"] == 3
+    facts = checkout.imported().facts
+    assert facts["gold"] == {"recorded": 1, "found": 1}
 
 
 def test_nothing_of_the_files_is_run_or_imported(checkout: Checkout, tmp_path: Path) -> None:
@@ -427,9 +432,14 @@ def test_the_real_checkout_has_the_papers_table_6_and_a_goal_for_every_persona(
 ) -> None:
     report = import_benchmark("toolsandbox", real, tmp_path / "pool", texts="ours")
     assert (report.tasks, report.dropped, report.malformed) == (1032, {}, ())
-    assert report.lacks == ("reference", "relevant")
+    assert report.lacks == ("relevant",)
+    assert report.facts["gold"] == {"recorded": 0, "found": 102}
+    assert Counter(report.facts["without_gold"].values()) == {
+        "it does not offer unit_conversion": 7,
+        "its user has to ask again after words, and nothing says what": 8,
+    }
     assert report.facts["counts"] == {
-        "references": 0,
+        "references": 809,
         "bases": 129,
         "single_tool": 152,
         "multiple_tool": 656,

@@ -3,7 +3,16 @@
 from pathlib import Path
 
 import pytest
-from toolsandbox_sources import STATE, conversation, scenario, scrambled, write, write_conversations
+from toolsandbox_sources import (
+    STATE,
+    conversation,
+    graph,
+    scenario,
+    scrambled,
+    traced,
+    write,
+    write_conversations,
+)
 
 from seal import run
 from seal.core import Score, Task
@@ -16,6 +25,8 @@ SCRAMBLED = scrambled(
 )  # fmt: skip
 
 
+FOUND = "Done."
+"""The last words of gold that no recording shows, and that is found in the world."""
 WHOLE = {
     **STATE,
     "SETTING": [
@@ -62,7 +73,7 @@ def test_gold_calls_name_the_tools_as_they_are_offered(tmp_path):
 def test_the_conversation_in_another_order_is_gold_where_upstream_gives_that_alone_1(tmp_path):
     short = conversation(expected={"similarity": 0.8})
     (task, _) = imported(tmp_path, short)
-    assert task.goals[0].reference == ()
+    assert task.goals[0].reference[-1].content == FOUND
     other = conversation("alt_topo", expected={"similarity": 1.0})
     other["messages"][3]["content"] = "It is on"
     (task, _) = imported(tmp_path, other, short)
@@ -80,17 +91,27 @@ def test_a_scenario_that_does_not_offer_a_gold_tool_has_no_reference(tmp_path):
     assert (len(own.goals[0].reference), without.goals[0].reference) == (3, ())
 
 
+def test_gold_that_is_found_serves_where_a_recorded_one_calls_what_is_not_offered(tmp_path):
+    beyond = conversation()
+    for message in beyond["messages"]:
+        if message.get("tool_call"):
+            message["tool_call"]["name"] = "set_cellular_service_status"
+            message["agent_tool_name"] = "set_cellular_service_status"
+        message.pop("tool_trace", None)
+    (task, _) = imported(tmp_path, beyond)
+    call = task.goals[0].reference[0].call
+    assert call is not None and call.name == "set_wifi_status"
+
+
 @pytest.mark.parametrize("variant", ["chatty", "wrong_order"])
 def test_no_other_conversation_is_gold(tmp_path, variant):
-    assert [task.goals[0].reference for task in imported(tmp_path, conversation(variant))] == [
-        (),
-        (),
-    ]
+    tasks = imported(tmp_path, conversation(variant))
+    assert [task.goals[0].reference[-1].content for task in tasks] == [FOUND, FOUND]
 
 
-def test_at_another_time_than_the_recordings_there_is_no_reference(tmp_path):
+def test_at_another_time_than_the_recordings_none_of_them_is_the_reference(tmp_path):
     for task in imported(tmp_path, conversation(), clock="2026-01-01T00:00"):
-        assert task.goals[0].reference == ()
+        assert task.goals[0].reference[-1].content == FOUND
 
 
 def test_a_malformed_conversation_is_left_out_and_counted(tmp_path):
@@ -108,10 +129,12 @@ def test_the_oracle_plays_what_has_a_reference_and_skips_what_has_none(tmp_path)
     played = run(tmp_path / "pool", out=tmp_path / "run", **settings)
     assert (played.summary.get("skipped", 0), played.summary["errors"]) == (0, 0)
 
-    (tmp_path / "bare").mkdir()
-    imported(tmp_path / "bare")
-    played = run(tmp_path / "bare/pool", out=tmp_path / "bare/run", **settings)
-    assert (played.summary["skipped"], played.summary["errors"]) == (2, 0)
+    asks = graph(traced("get_wifi_status"))  # which it does not offer
+    write(tmp_path / "bare", scenario(initial_state=WHOLE, milestones=asks))
+    report = import_benchmark("toolsandbox", tmp_path / "bare", tmp_path / "none")
+    assert report.facts["without_gold"] == {"wifi_on": "it does not offer get_wifi_status"}
+    played = run(tmp_path / "none", out=tmp_path / "bare/run", **settings)
+    assert (played.summary["skipped"], played.summary["errors"]) == (1, 0)
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from importlib.resources import files
+from importlib.resources import as_file, files
 from math import isfinite
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -340,6 +340,14 @@ class RecordedWeb:
             if all(name in asked and asked[name] == value for name, value in params.items())
         ]
 
+    def to_json(self) -> list[dict[str, JSON]]:
+        """Return the records as a file has them."""
+        return [
+            {"endpoint": endpoint, "params": params, "response": response}
+            for endpoint, records in self.records.items()
+            for params, response in records
+        ]
+
     def identity(self) -> JSON:
         """Return the digest of all records, and what answers what is not recorded."""
         records = {name: list(map(list, record)) for name, record in self.records.items()}
@@ -370,6 +378,27 @@ def recorded_web(path: Path | None = None) -> RecordedWeb:
             case _:
                 raise DataError(f"web answers {path}, record {number}: {_EXPECTED}")
     return RecordedWeb(records)
+
+
+def web_everywhere(path: Path) -> tuple[RecordedWeb, list[str]]:
+    """Return a file's answers, and invented ones where it has none of an endpoint.
+
+    An invented answer is the same to every question of its endpoint.
+
+    Args:
+        path: The file; none of that name: every answer is invented.
+
+    Returns:
+        The web, and the endpoints of which the answers are invented.
+
+    Raises:
+        DataError: The file does not hold answers.
+    """
+    own = recorded_web(path).records if path.is_file() else {}
+    shipped = files("seal.benchmarks.toolsandbox.phone") / "web_anywhere.json"
+    with as_file(shipped) as invented:
+        anywhere = recorded_web(invented).records
+    return RecordedWeb({**anywhere, **own}), sorted(anywhere.keys() - own.keys())
 
 
 FILE = "web.json"

@@ -62,6 +62,12 @@ def phone(setup: WorldSetup) -> Phones:
     return phones.under(replace(setup, options=others))
 
 
+def phones_of(web: RecordedWeb) -> Phones:
+    """Return phones whose web gives these answers."""
+    made = phone(WorldSetup())
+    return replace(made, make=lambda tools, given: PhoneWorld(tools, given, web), web=lambda: web)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Phones(Worlds):
     """Opens a phone for each chat."""

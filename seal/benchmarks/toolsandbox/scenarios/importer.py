@@ -396,7 +396,7 @@ class _Compiler:
     def _played(self, task: Task, moves: Sequence[Move], field: str) -> tuple[Step, ...]:
         offered = {name: self._tools()[name] for name in self.scenario.tools}
         with located(field, mark="."):
-            played = _Played(self.world.open(task, 0, list(offered)), offered)
+            played = Played(self.world.open(task, 0, list(offered)), offered)
             played.say(USER, MANAGER, self.scenario.request)
             for number, move in enumerate(moves):
                 with located(number):
@@ -557,7 +557,7 @@ MANAGER = "execution_manager"
 _PART = re.compile(r"\{(\w+(?:\.\w+)*)\}")
 
 
-class _Played:
+class Played:
     """A sequence as the direct team says it, each result as the world gives it.
 
     A `DataError` says that a call names a tool that is not offered, or that a text or an argument
@@ -578,6 +578,7 @@ class _Played:
         self._turn = 0
 
     def move(self, move: Move) -> None:
+        """Make the next move of a sequence."""
         if move.hear is not None:
             self.say(USER, MANAGER, self._text(move.hear))
             return
@@ -588,6 +589,7 @@ class _Played:
             self._do(move.do, move.keep)
 
     def say(self, author: str, recipient: str, text: str) -> None:
+        """Let somebody say a text."""
         self._tick()
         state = None if self.steps else self._changed(self._world.states()[-1])
         self._add(author, recipient, text, state=state)
