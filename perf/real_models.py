@@ -4,14 +4,15 @@
         [--verdicts results/real_models.json.gz]
 
 SEAL_DATA names the folder that has `bfcl_runs`: one file a model, `{id, category, result, valid}` a
-line, repacked from github.com/HuanzhiMao/BFCL-Result, folder 2024-08-11, and the questions of that
-day from ShishirPatil/gorilla at de8307b4. It has `bfcl`, too, the questions and gold of version 4.
+line, repacked from github.com/HuanzhiMao/BFCL-Result, folder 2024-08-11. Beside them are the
+questions of that day, from ShishirPatil/gorilla at de8307b4. The folder has `bfcl`, too: the
+questions and gold of version 4.
 Each model's answers are written in upstream's form, imported as a run, and scored: by SEAL's own
-rules, by the leaderboard's, and by the leaderboard's against the gold of version 4, where question
-and tools are the same there. Runs that `--runs` holds already are kept. `--verdicts` writes the
-verdicts of every model and task, of which `notebooks/real_models.ipynb` is made. `--short` takes
-three models and writes nothing. `real_failures` tells what it needs for the other benchmarks; with
-`--short` they are left out.
+rules, by the leaderboard's, and by the leaderboard's against the gold of version 4. That gold is
+taken where question and tools are the same there. Runs that `--runs` holds already are kept.
+`--verdicts` writes the verdicts of every model and task, of which `notebooks/real_models.ipynb` is
+made. `--short` takes three models and writes nothing. `real_failures` tells what it needs for the
+other benchmarks; with `--short` they are left out.
 
 The exit code is 1 if the answers are not there; with `--short` that is no failure.
 """

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from seal.core import Trajectory as Trajectory
     from seal.core.conditions import ANY as ANY
     from seal.core.conditions import Argument as Argument
+    from seal.core.earlier_results import result_of as result_of
     from seal.core.state_conditions import FinalState as FinalState
     from seal.environments.function_tools import writes as writes
     from seal.models.spec import Model as Model
@@ -83,6 +84,7 @@ _NAMES = {
         "Trajectory",
     ),
     "seal.core.conditions": ("ANY", "Argument"),
+    "seal.core.earlier_results": ("result_of",),
     "seal.core.state_conditions": ("FinalState",),
     "seal.environments.function_tools": ("writes",),
     "seal.models.spec": ("Model",),

@@ -24,6 +24,7 @@ from seal.core import (
     levels,
 )
 from seal.core.conditions import AGENT, EXECUTOR, USER, Called, Condition, parts
+from seal.core.earlier_results import filled, joined, result_value, waits
 from seal.core.environment import Environment, Held
 from seal.core.state_conditions import GOLD_ENDS, EndsAs, FinalState, StateHas
 from seal.core.table_matching import beyond
@@ -121,7 +122,7 @@ def gold_ends(
             if one.key in known and not one.of_plan:
                 continue
             each = product(*before, _sequences(one, plan))
-            ways = [(list(chain(*way)), len(way[-1])) for way in islice(each, MOST_ENDS + 1)]
+            ways = [(joined(way), len(way[-1])) for way in islice(each, MOST_ENDS + 1)]
             if len(ways) > MOST_ENDS and number < len(asked):
                 known[one.key] = [End({}, _TOO_MANY)]
                 continue
@@ -279,8 +280,15 @@ def faults(calls: Sequence[Called], world: Environment, tools: Mapping[str, Tool
         InfrastructureError: What a tool asks outside of the world failed, or it returned what JSON
             cannot say; names the call.
     """
-    for number, gold in enumerate(calls):
-        yield _fault(gold, _made(number, gold, world, tools))
+    results: dict[int, list[JSON]] = {}
+    for number, call in enumerate(calls):
+        gold = filled(call, results)
+        if waits(gold):
+            yield f"the gold call {_written(call)} takes what no earlier call brought; mend it"
+            continue
+        error, content = _made(number, gold, world, tools)
+        results[number + 1] = [] if error else [result_value(content)]
+        yield _fault(gold, error)
 
 
 def gold_chat(task: Task, opened: Opened, tools: Mapping[str, Tool]) -> Trajectory | None:
@@ -341,12 +349,12 @@ def _tables(world: Environment) -> Tables:
 
 def _made(
     number: int, gold: Called, world: Environment, tools: Mapping[str, Tool]
-) -> dict[str, JSON] | None:
-    """Make a gold call; return the error that it brought, None where it worked."""
+) -> tuple[dict[str, JSON] | None, str]:
+    """Make a gold call; return the error that it brought, None where it worked, and its result."""
     if gold.tool not in tools:
-        return {"message": "there is no such tool"}
+        return {"message": "there is no such tool"}, ""
     if gold.arguments is None:
-        return {"message": "it accepts any arguments, so that it cannot be made"}
+        return {"message": "it accepts any arguments, so that it cannot be made"}, ""
     name = tools[gold.tool].name
     call = ToolCall(f"call_{number}", name, gold.canonical_arguments(), tool=gold.tool)
     try:
@@ -354,7 +362,7 @@ def _made(
     except InfrastructureError as error:
         told = f"the gold call {_written(gold)} cannot be played: {error}"
         raise InfrastructureError(told) from error
-    return result.error
+    return result.error, result.content
 
 
 def _fault(gold: Called, error: Mapping[str, JSON] | None) -> str:

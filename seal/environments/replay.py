@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from seal.core import JSON, Execution, OptionError, Task, ToolCall, ToolResult
-from seal.core.conditions import Called
+from seal.core.earlier_results import recorded_gold
 from seal.core.environment import Environment, Stateless, Storeless
 from seal.core.table_matching import cheapest
 from seal.core.validation import CallValidator, error_result
@@ -81,11 +81,7 @@ class Replay(Stateless):
         """Play another goal, of which no gold call is used."""
         plans = self._task.goals[goal].plans
         self._gold = plans[0].milestones if plans else ()
-        self._called = {
-            place: milestone.condition
-            for place, milestone in enumerate(self._gold)
-            if isinstance(milestone.condition, Called)
-        }
+        self._called = {place: call for place, (call, _) in recorded_gold(self._gold).items()}
         self._used: set[int] = set()
 
     def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:

@@ -35,6 +35,7 @@ from seal.core import (
 )
 from seal.core.concurrency import in_time
 from seal.core.conditions import CLEAN, Asked, Called, Match, Replied, parts
+from seal.core.earlier_results import Made, goal_in_chat, lacking, result_value, takes_results
 from seal.core.registry import Registry
 from seal.core.secrets import without_keys
 from seal.core.table_versions import Version
@@ -149,10 +150,11 @@ class TaskChat:
     """
 
     def __init__(self, task: Task, trajectory: Trajectory, tools: Mapping[str, Tool]) -> None:
-        self.task = task.of_tools(tools)
-        """With gold that knows its tools: their defaults may be left out or written."""
+        self.task, lacking = gold_in_chat(task.of_tools(tools), trajectory)
+        """With gold that knows its tools: their defaults may be left out or written. And with what
+        this chat's calls brought, where gold takes the results of earlier calls."""
         self.trajectory, self.tools = trajectory, tools
-        self.failure = failure_reason(trajectory)
+        self.failure = failure_reason(trajectory) or lacking
         """Why nothing may be scored; empty where everything may."""
         self._known: dict[Hashable, Any] = {}
 
@@ -304,6 +306,28 @@ def failure_reason(trajectory: Trajectory) -> str:
         if stop.reason == "error":
             return f"{INFRASTRUCTURE}: {stop.error or 'unknown failure'}"
     return ""
+
+
+def gold_in_chat(task: Task, trajectory: Trajectory) -> tuple[Task, str]:
+    """Return a task whose gold has what a chat brought, and why nothing may be scored.
+
+    Gold may take the results of earlier calls (`seal.core.earlier_results`). Nothing may be scored
+    where the result of a right call lacks the part that gold takes; empty: it may.
+    """
+    if not any(takes_results(plan) for goal in task.goals for plan in goal.plans or ()):
+        return task, ""
+    goals, told = [], ""
+    for position, goal in enumerate(task.goals):
+        steps = goal_steps(trajectory, position)
+        results = {step.result.call_id: step.result for step in steps if step.result is not None}
+        made = [
+            Made(call.tool, call.arguments, result_value(result.content))
+            for call in made_calls(steps)
+            if (result := results.get(call.id)) is not None and result.error is None
+        ]
+        told = told or lacking(goal, made)
+        goals.append(goal_in_chat(goal, made))
+    return replace(task, goals=tuple(goals)), told and f"{INFRASTRUCTURE}: {told}"
 
 
 def goal_steps(trajectory: Trajectory, goal: int) -> list[Step]:

@@ -33,7 +33,14 @@ from seal.evaluation.attribution import (
     attribute,
 )
 from seal.evaluation.calls import VERDICT
-from seal.evaluation.goals import DECIDING, answer_of, failed, goal_steps, made_calls
+from seal.evaluation.goals import (
+    DECIDING,
+    answer_of,
+    failed,
+    goal_steps,
+    gold_in_chat,
+    made_calls,
+)
 from seal.evaluation.rule_judge import RuleJudge
 from seal.evaluation.scoring import USER_ERRORS as AUDITED
 from seal.evaluation.statistics import mean_over, share
@@ -48,7 +55,7 @@ def work_of(run: RunFolder) -> dict[str, Work]:
     """Return what each role did in the chats of a run's tasks, its tokens as metered."""
     work, tools = RoleWork(), run.tools()
     for task, trajectory in run.chats():
-        work.add(task.of_tools(tools), trajectory)
+        work.add(gold_in_chat(task.of_tools(tools), trajectory)[0], trajectory)
     usage = run.summary().get("usage") or {}
     metered = {row["role"]: row for row in usage.get("roles", ())}
     for role in work.roles.keys() & metered.keys():

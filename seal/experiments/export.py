@@ -24,7 +24,7 @@ from seal.core import (
     check_name,
     levels,
 )
-from seal.core.conditions import Called
+from seal.core.earlier_results import recorded_gold, waits
 from seal.core.files import AtomicFile, part_of, remove, whole_name
 from seal.core.records import query_id, trec_word
 from seal.core.values import json_text
@@ -394,13 +394,16 @@ def _gold_chat(goal: Goal, tools: Mapping[str, Tool]) -> list[Message]:
     """Return request, gold calls, results and answer, up to the first result that is not known.
 
     Calls that need not wait for each other are in one message. Without gold calls the list is
-    empty.
+    empty, and where one takes a result that is not recorded.
     """
     if not goal.plans:
         return []
     said, steps = [Message("user", goal.text)], goal.plans[0].milestones
+    known = recorded_gold(steps)
+    if any(waits(call) for call, _ in known.values()):
+        return []
     for level in levels([step.after for step in steps]):
-        made = {n: one for n in level if isinstance(one := steps[n].condition, Called)}
+        made = {n: known[n][0] for n in level if n in known}
         calls = [
             ToolCall(f"call_{n}", tools[one.tool].name, one.canonical_arguments(), tool=one.tool)
             for n, one in made.items()

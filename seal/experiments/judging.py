@@ -10,7 +10,7 @@ from pathlib import Path
 from seal.core import JSON, DataError, Goal, Task, Trajectory, UsageError, shortened
 from seal.core.store import open_store
 from seal.evaluation.agreement import Case, audit, decisions, panel_audit, votes_of
-from seal.evaluation.goals import answer_of, goal_steps
+from seal.evaluation.goals import answer_of, goal_steps, gold_in_chat
 from seal.evaluation.llm_judge import LLMJudge
 from seal.evaluation.pass_rates import METRICS
 from seal.evaluation.preference import (
@@ -130,7 +130,8 @@ def _rules(folder: RunFolder) -> dict[Case, bool]:
     judge, tools = RuleJudge(), folder.tools()
     found: dict[Case, bool] = {}
     for task, trajectory in folder.chats():
-        goals = () if trajectory.failed else task.of_tools(tools).goals
+        known, lacking = gold_in_chat(task.of_tools(tools), trajectory)
+        goals = () if trajectory.failed or lacking else known.goals
         for position, goal in enumerate(goals):
             steps = goal_steps(trajectory, position)
             verdict = judge.judge(goal, answer_of(trajectory, position), steps)

@@ -32,6 +32,7 @@ from seal.core import (
 )
 from seal.core.call_formats import parse_call
 from seal.core.conditions import Called, tells_user
+from seal.core.earlier_results import value_of
 from seal.core.files import content_of
 from seal.core.schemas import required_names
 from seal.core.text import counted
@@ -39,7 +40,7 @@ from seal.core.text_formats import parse_object
 from seal.core.values import json_bytes, json_text, json_value
 from seal.models.fill import fill
 from seal.models.oracle import Oracle
-from seal.models.prompt_reading import Scene, find_scene, offered_names, value_of
+from seal.models.prompt_reading import Scene, find_scene, offered_names
 from seal.models.spec import ModelSettings
 
 # -- Models whose answers are known in advance.

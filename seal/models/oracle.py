@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from seal.core import (
@@ -20,6 +20,7 @@ from seal.core import (
     levels,
 )
 from seal.core.conditions import Asked, Called, Replied
+from seal.core.earlier_results import Made, goal_in_chat, result_value, waits
 from seal.core.slots import Slot
 from seal.core.text import clauses, words
 from seal.core.values import equal
@@ -143,15 +144,28 @@ def _act(goal: Goal, scene: Scene, tools: Sequence[Tool]) -> Completion | None:
     offered = offered_names(tools)
     made = [call for batch in scene.batches for call in batch]
     said = set(scene.said)
+    goal = goal_in_chat(goal, _worked(scene, offered), ends=True)
     for move in moves(goal):
         if move.calls:
-            missing = _not_made(move.calls, made, offered)
+            missing = [c for c in _not_made(move.calls, made, offered) if not waits(c)]
             calls = _calls(missing, tools, goal) or _searches(missing, made, offered)
             if calls:
                 return Completion(calls=tuple(calls))
         elif move.words not in said:
             return Completion(move.words)
     return None
+
+
+def _worked(scene: Scene, offered: Mapping[str, str]) -> list[Made]:
+    """Return the calls that were answered, by the ids of their tools."""
+    ids = {name: tool for tool, name in offered.items()}
+    told = {m.call_id: m.content for m in scene.messages if m.role == "tool"}
+    return [
+        Made(call.tool or ids.get(call.name), call.arguments, result_value(told[call.id]))
+        for batch in scene.batches
+        for call in batch
+        if call.id in told
+    ]
 
 
 def _final_word(goal: Goal, scene: Scene) -> str:

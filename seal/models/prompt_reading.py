@@ -23,10 +23,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import orjson
-
 from seal.core import JSON, Message, Request, Tool, ToolCall
-from seal.core.values import json_text, json_value, literal_value
+from seal.core.earlier_results import value_of
+from seal.core.values import json_text
 
 _AUTHOR = re.compile(r"\[(\w+)\] ")
 
@@ -148,9 +147,6 @@ def _squeezed(text: str) -> str:
 
 DONE = "Done."
 """Said of a result that is nothing, as where a world did what it was told."""
-_LITERAL = re.compile(r"""[\[({'"](?:[^\\]|\\[\n\\'"abfnrtvx0-7NuU])*|True|False|None""", re.DOTALL)
-"""What may be the `repr` of a text, list, map or constant. Python warns of escapes that are none,
-which no `repr` has."""
 
 
 def in_words(content: str) -> str:
@@ -166,24 +162,6 @@ def in_words(content: str) -> str:
     if isinstance(value, dict) and value.keys() == {"error", "response"}:
         value = value["response"] if not value["error"] else value["error"]
     return ", ".join(_named(value))
-
-
-def value_of(content: str) -> JSON:
-    """Return the value that a result spells, in JSON or as a Python literal; else the text."""
-    try:
-        value: JSON = json_value(content)
-        return value
-    except orjson.JSONDecodeError:
-        return _literal(content) if _LITERAL.fullmatch(content) else content
-
-
-def _literal(content: str) -> JSON:
-    try:
-        value: JSON = literal_value(content)
-    except ValueError:
-        return content
-    known = value is None or isinstance(value, (dict, list, tuple, str, bool))
-    return value if known else content
 
 
 def _named(value: JSON, name: str = "") -> list[str]:

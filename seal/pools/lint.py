@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -27,6 +28,7 @@ from seal.core import (
     shortened,
 )
 from seal.core.conditions import Argument, Called
+from seal.core.earlier_results import taking
 from seal.core.environment import EnvironmentFactory, Held, Timed
 from seal.core.quantities import Day, Time, read
 from seal.core.records import read_records
@@ -53,7 +55,7 @@ from seal.evaluation.words import slots_for
 from seal.pools.doubtful_gold import asked_by, doubt
 from seal.pools.importer import RECORDED, RIGHT, TRAJECTORIES, WRONG
 from seal.pools.lint_findings import KINDS, Finding, ReadPool, read_leniently
-from seal.pools.own_benchmark import GoldCheck
+from seal.pools.own_benchmark import GoldCheck, reference_faults
 from seal.pools.pool import named_tools
 from seal.retrievers.base import documents, names
 from seal.retrievers.base import shortened_document as cut
@@ -312,6 +314,7 @@ def _findings(pool: ReadPool, threshold: float, plans: PlanCheck) -> Iterator[Fi
     for task in pool.tasks.values():
         yield from missing_tools(task, pool.tools)
         yield from invalid_calls(task, pool.tools, check)
+        yield from named_results(task)
         broken = list(plans.broken_worlds(task))
         yield from broken
         if not broken:
@@ -403,6 +406,27 @@ def invalid_calls(task: Task, tools: Mapping[str, Tool], check: GoldCheck) -> It
             evidence = {"goal": goal, "arguments": refused.arguments}
             evidence |= {"error": error.kind, "argument": error.name}
             yield Finding("invalid_call", message, (task.id,), (call.tool,), evidence)
+    for fault in reference_faults(task, tools):
+        yield Finding("invalid_call", f"task {task.id!r}: {fault}", (task.id,))
+
+
+_NAMED_RESULT = re.compile(r"API_call_[0-9]{1,3}|\$?var_?[0-9]{1,3}(?:\.\w{1,40}){0,5}\$?")
+"""How Seal-Tools and NESTful write the result of an earlier call."""
+
+
+def named_results(task: Task) -> Iterator[Finding]:
+    """Yield a finding for each gold text that names the result of an earlier call."""
+    for goal, call in _gold_calls(task):
+        for name, argument in (call.arguments or {}).items():
+            for text in (one for one in argument.listed if isinstance(one, str)):
+                if _NAMED_RESULT.fullmatch(text):
+                    message = (
+                        f"task {task.id!r}, goal {goal}: {name} = {text!r} of {call.tool!r} names "
+                        "the result of a call, and only this text is right; write "
+                        '{"$result_of": 1, "path": ""} with the number of the call, from 1'
+                    )
+                    evidence: dict[str, JSON] = {"goal": goal, "argument": name, "value": text}
+                    yield Finding("named_result", message, (task.id,), (call.tool,), evidence)
 
 
 def _gold_calls(task: Task) -> Iterator[tuple[int, Called]]:
@@ -773,6 +797,7 @@ def _ungrounded(
         schema = _schema(tool, name)
         if (
             argument.optional
+            or name in taking(call)
             or _chosen(argument, schema)
             or any(said.holds(value, name) for value in argument.listed)
         ):

@@ -24,6 +24,14 @@ from seal.core import (
     shortened,
 )
 from seal.core.conditions import ANY, AnyArguments, Argument, Called, Condition
+from seal.core.earlier_results import (
+    after_what_it_takes,
+    faults,
+    recorded_gold,
+    taken,
+    taking,
+    undeclared,
+)
 from seal.core.records import decode, encode
 from seal.core.registry import name_of
 from seal.core.schema_faults import default_faults, schema_faults
@@ -489,7 +497,7 @@ def ask(
         labels=labels,
         tells=slots,
     )
-    return Task(id, "", (goal,), system=system, **plain)
+    return after_what_it_takes(Task(id, "", (goal,), system=system, **plain))
 
 
 def _says_something(answer: str | float) -> bool:
@@ -558,6 +566,8 @@ def check_gold(tasks: Iterable[Task], tools: Mapping[str, Tool]) -> None:
     """
     gold = GoldCheck(tools)
     for task in tasks:
+        for fault in reference_faults(task, tools):
+            raise UsageError(f"task {task.id!r}: {fault}")
         for call in (c for goal in task.goals for plan in goal.plans or () for c in plan.calls()):
             refused = gold.refused(call)
             if refused is not None:
@@ -566,6 +576,32 @@ def check_gold(tasks: Iterable[Task], tools: Mapping[str, Tool]) -> None:
                     f"task {task.id!r}: its gold call cannot be made: {refused.error.message}"
                     + anything * f" Where any arguments are right, {_ANYTHING}."
                 )
+
+
+def reference_faults(task: Task, tools: Mapping[str, Tool]) -> Iterator[str]:
+    """Yield what is wrong with the results of earlier calls that gold calls of a task take.
+
+    Args:
+        task: With its gold.
+        tools: By id; what one declares to return has the part that is taken.
+    """
+    for plan in (plan for goal in task.goals for plan in goal.plans or ()):
+        named = recorded_gold(plan.milestones).values()
+        told = [result for _, result in named]
+        ends = (n.condition for n in plan.milestones if isinstance(n.condition, EndsAs))
+        ways = [(way, ()) for end in ends for way in end.sequences]
+        for calls, results in [(plan.calls(), told), *ways]:
+            made = [call for call in calls if isinstance(call, Called)]
+            yield from faults(made, results)
+            for takes, wanted in ((call, one) for call in made for one in taken(call)):
+                earlier = made[wanted.call - 1] if wanted.call <= len(made) else takes
+                tool = tools.get(earlier.tool)
+                lack = tool and undeclared(tool.returns, wanted.path)
+                if lack:
+                    yield (
+                        f"the gold call of {takes.tool!r} takes {wanted.path!r} of the result of "
+                        f"{earlier.tool!r}, which declares no {lack!r}; mend the path"
+                    )
 
 
 def check_conditions(tasks: Sequence[Task], worlds: Mapping[str, Any]) -> None:
@@ -706,9 +742,9 @@ class GoldCheck:
         Args:
             call: Of a tool that exists.
         """
-        anything = dict.fromkeys(call.open_arguments)
+        anything = dict.fromkeys((*call.open_arguments, *taking(call)))
         for arguments in () if call.refused else _variants(call):
-            for error in self._errors(call.tool, {**anything, **arguments}):
+            for error in self._errors(call.tool, {**arguments, **anything}):
                 if error.kind == "unknown_argument" or error.name.split(".")[0] not in anything:
                     return RefusedGold(arguments, error)
         return None

@@ -22,6 +22,7 @@ from seal.core import (
     Trajectory,
     UsageError,
 )
+from seal.core.earlier_results import recorded_gold, waits
 from seal.core.store import Store, open_store
 from seal.core.validation import CallValidator
 from seal.core.values import canonical_json
@@ -160,12 +161,15 @@ class FillReport:
 
 
 def gold_calls(tasks: Iterable[Task]) -> Iterator[PlannedCall]:
-    """Yield the gold calls of all plans; those with arguments left open are passed over."""
+    """Yield the gold calls of all plans; those whose arguments are open are passed over.
+
+    So are those that take a result which is not recorded.
+    """
     for task in tasks:
         for goal in task.goals:
             for plan in goal.plans or ():
-                for called in plan.calls():
-                    if called.arguments is not None:
+                for called, _ in recorded_gold(plan.milestones).values():
+                    if called.arguments is not None and not waits(called):
                         yield PlannedCall(called.tool, called.canonical_arguments())
 
 

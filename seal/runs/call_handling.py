@@ -27,6 +27,7 @@ from seal.core import (
     UnknownNameError,
 )
 from seal.core.call_formats import Format, form_of
+from seal.core.earlier_results import taking
 from seal.core.environment import Around, Environment, EnvironmentFactory, Validated
 from seal.core.registry import settled, source_of
 from seal.core.validation import CallError, CallValidator, ErrorKind
@@ -314,8 +315,12 @@ class GoldResults(Around):
             self._left.remove(gold)
             if gold.accepts(call.arguments):
                 return call
-            given = {n: v for n, v in (call.arguments or {}).items() if n in gold.open_arguments}
-            return replace(call, arguments={**gold.canonical_arguments(), **given}, raw="")
+            of_results = taking(gold)
+            free = {*gold.open_arguments, *of_results}
+            given = {n: v for n, v in (call.arguments or {}).items() if n in free}
+            right = gold.canonical_arguments().items()
+            told = {name: value for name, value in right if name not in of_results}
+            return replace(call, arguments={**told, **given}, raw="")
         for goal in self._goals:
             if call.tool in goal.relevant:
                 filled = gold_call(self._tools[str(call.tool)], goal)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from seal.core import Goal, Plan, Step, Task, Tool, ToolCall, levels
-from seal.core.conditions import Called
+from seal.core.earlier_results import recorded_gold, waits
 from seal.core.values import digest, json_text
 from seal.models.presentation import Example, ExampleCalls
 
@@ -120,14 +120,14 @@ def _of_reference(steps: tuple[Step, ...], tools: Mapping[str, Tool]) -> tuple[E
 
 def _of_plan(plan: Plan, tools: Mapping[str, Tool]) -> tuple[ExampleCalls, ...]:
     found = []
+    known = recorded_gold(plan.milestones)
+    if any(waits(gold) for gold, _ in known.values()):
+        return ()  # a call takes a result that is not recorded
     for group in levels([milestone.after for milestone in plan.milestones]):
         calls, results = [], []
-        for place in group:
-            milestone = plan.milestones[place]
-            gold = milestone.condition
-            if isinstance(gold, Called):
-                calls.append(ToolCall("", _name(gold.tool, tools), gold.canonical_arguments()))
-                results.append(_told(milestone.result))
+        for gold, result in (known[place] for place in group if place in known):
+            calls.append(ToolCall("", _name(gold.tool, tools), gold.canonical_arguments()))
+            results.append(_told(result))
         if calls:
             found.append(ExampleCalls(tuple(calls), tuple(results)))
     return tuple(found)

@@ -24,6 +24,7 @@ from seal.core import (
     shortened,
 )
 from seal.core.conditions import Called
+from seal.core.earlier_results import recorded_gold
 from seal.core.environment import Environment, Stateless, Validated
 from seal.core.settings import takes
 from seal.core.store import Store
@@ -348,13 +349,10 @@ RecordedCall = tuple[Called, JSON]
 
 def recorded_calls(task: Task) -> Iterator[RecordedCall]:
     """Yield the gold calls of a task whose arguments and results are recorded."""
-    plans = (plan for goal in task.goals for plan in goal.plans or ())
-    for milestone in (milestone for plan in plans for milestone in plan.milestones):
-        condition, result = milestone.condition, milestone.result
-        if result is None or not isinstance(condition, Called):
-            continue
-        if condition.arguments is not None:
-            yield condition, result
+    for plan in (plan for goal in task.goals for plan in goal.plans or ()):
+        for call, result in recorded_gold(plan.milestones).values():
+            if result is not None and call.arguments is not None:
+                yield call, result
 
 
 class GoldAnswers:

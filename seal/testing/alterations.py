@@ -10,6 +10,7 @@ from typing import Any
 
 from seal.core import JSON, Goal, Milestone, Plan, Ranking, Step, Task, ToolCall, Trajectory, ready
 from seal.core.conditions import Argument, Called, Condition, Replied, parts, tells_user
+from seal.core.earlier_results import takes_results, taking
 from seal.core.state_conditions import Told
 from seal.core.values import equal
 from seal.evaluation.goals import ENDS, no_gold
@@ -26,9 +27,19 @@ def _by(change: _Change) -> Alter:
     def alter(goal: Goal, acting: Sequence[int]) -> Goal | None:
         usual = moves(goal)
         other = change(goal, usual) if any(move.calls for move in usual) else None
-        return None if other is None or list(other) == usual else _playing(goal, other)
+        if other is None or list(other) == usual or _renumbers(goal, other):
+            return None
+        return _playing(goal, other)
 
     return alter
+
+
+def _renumbers(goal: Goal, other: Sequence[Move]) -> bool:
+    """Tell whether gold takes results of earlier calls that have other numbers in what is done."""
+    plan = next(iter(goal.plans or ()), Plan())
+    numbered = [call.tool for call in plan.calls()]
+    done = [call.tool for move in other for call in move.calls]
+    return takes_results(plan) and any(map(str.__ne__, numbered, done))
 
 
 def _playing(goal: Goal, other: Sequence[Move]) -> Goal:
@@ -36,7 +47,7 @@ def _playing(goal: Goal, other: Sequence[Move]) -> Goal:
     recorded = _results(goal)
     steps: list[Step] = []
     milestones: list[Milestone] = []
-    is_open = any(gold.open_arguments for move in other for gold in move.calls)
+    is_open = any(gold.open_arguments or taking(gold) for move in other for gold in move.calls)
     for turn, move in enumerate(other):
         before = tuple(range(len(milestones)))
         calls = [_as_call(gold, len(milestones) + n) for n, gold in enumerate(move.calls)]

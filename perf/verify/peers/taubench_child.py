@@ -5,7 +5,7 @@
 Each task of the domain is played in upstream's environment: its gold calls, nothing, gold without
 its last write, and gold with one write more. OUT gets a record for each, in the form of upstream's
 conversations, with upstream's reward. It imports nothing of SEAL. Upstream's digest of the data is
-replaced by one of their sorted JSON, which tells the same data apart in a tenth of the time.
+replaced by one of their sorted JSON. It tells the same data apart, in a tenth of the time.
 """
 
 from __future__ import annotations

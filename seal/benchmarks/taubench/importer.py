@@ -11,8 +11,8 @@
 
 Task id: `taubench/DOMAIN/NUMBER`, of another split than the usual one
 `taubench/DOMAIN/SPLIT/NUMBER`. Tool id: `taubench/DOMAIN/NAME`. Those of tau2-bench begin by
-`tau2`. Tools and tasks are Python code of upstream's: the import runs it in a child process, and
-plays the gold calls there, so that those which upstream's tools refuse are known.
+`tau2`. Tools and tasks are Python code of upstream's, which the import runs in a child process.
+It plays the gold calls there. So it is known which of them upstream's tools refuse.
 
 tau2-bench's third domain, telecom, is not read: its users have tools of their own.
 
@@ -63,8 +63,8 @@ def import_taubench(
         notes: Gets the counts.
         domains: airline, retail, or both, separated by a comma.
         split: test; the shop also has train and dev.
-        answers: File of conversations as upstream's `run.py` writes them, which become a recording
-            of the file's name, or a folder of such files; empty: none.
+        answers: File of conversations as upstream's `run.py` writes them, or a folder of such
+            files. They become a recording of the file's name. Empty: none.
         allow_code: Has `tau_bench`, whose code is run.
 
     Raises:

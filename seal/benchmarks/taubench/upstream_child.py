@@ -179,8 +179,8 @@ class Domain:
                 results.
 
         Returns:
-            Of each call whether it is refused, and table to key to the rows, as loaded, that the
-            calls change or that are the user's.
+            Of each call whether it is refused. And table to key to the rows, as loaded: those that
+            the calls change, and the user's.
         """
         self.open({})
         refused, named = [], {user}

@@ -3,13 +3,13 @@
 They run in a child process.
 
 A chat has the data as upstream loads it. Its tables hold the rows of the task's user, those that
-gold changes, and every row that a call changed, so that two chats end alike in these tables if and
-only if they do in all data. A row has its key in the column `key`; one that a call removed, and
-that was not there before, has `gone`. After a call of `transfer_to_human_agents` tau-bench ends the
-chat, so that no later call is made.
+gold changes, and every row that a call changed. So two chats end alike in these tables if and only
+if they do in all data. A row has its key in the column `key`. One that a call removed, and that was
+not there before, has `gone`. After a call of `transfer_to_human_agents` tau-bench ends the chat: no
+later call is made.
 
-A call that takes too long, or that ends its process, brings an error, and the chat goes on where it
-was before the call.
+A call that takes too long, or that ends its process, brings an error. The chat then goes on where
+it was before the call.
 """
 
 from __future__ import annotations
