@@ -89,6 +89,23 @@ def test_a_chat_is_followed_step_by_step_and_as_one_role_sees_it(
         assert page.value("document.querySelector('.tree').textContent").startswith("city")
 
 
+def test_calls_stand_on_one_line_each_and_open(served: str, browser: Browser) -> None:
+    seen = "[...document.querySelectorAll('.step')].filter((s) => s.offsetHeight > 8).length"
+    with browser.page(f"{served}run?run=one#task-own/a") as page:
+        page.wait("document.querySelector('.outline')")
+        assert page.value(seen) == 3
+        page.value("document.querySelector('.line button').click()")
+        assert page.value(seen) == 4
+        page.value("document.querySelector('.line button').click()")
+        assert page.value(seen) == 3
+        page.value("document.querySelector('.whole').click()")
+        assert page.value(seen) == 4
+        assert not page.value("document.querySelector('.line').offsetHeight")
+    with browser.page(f"{served}run?run=one#task-own/a&step=2") as page:
+        page.wait("document.querySelector('.step.target.open')")
+        assert page.value(seen) == 4
+
+
 @pytest.mark.parametrize("where", ["", "run?{run}", "run?{run}#task-{id}"])
 def test_hostile_runs_do_nothing(served: str, browser: Browser, where: str) -> None:
     named = {"run": urlencode({"run": "<b>&/h"}), "id": urlencode({"": HOSTILE})[1:]}

@@ -35,12 +35,14 @@ async function taskPage(table) {
     "/": () => { reader.follow("back"); list.fields.filter.focus(); },
   });
   await tasks.fill();
+  if (!tasks.isThere()) return;
   await followAddress();
 }
 
 async function fillSection(section) {
   const found = await show(section, `section/${section.dataset.section}`);
   section.querySelector("[role=status]").remove();
+  all("table.summary", section).forEach(sortable);
   if (!found) section.append(make("p", { class: "note" }, "It could not be loaded. Load the page again: it may have moved or be damaged."));
   else if (section.textContent.trim() === section.querySelector("h2").textContent.trim()) {
     for (const link of all(`nav a[href="#${section.id}"]`)) link.remove();
@@ -57,3 +59,4 @@ const watcher = new IntersectionObserver((entries) => {
   }
 });
 for (const section of all("section[data-section]")) watcher.observe(section);
+all("table.summary").forEach(sortable);
