@@ -2,6 +2,7 @@
 
 async function taskPage(table) {
   const start = await values(blocks.has("start/0") ? "start/0" : "index/0");
+  if (!start.lanes) return void (byId("count").textContent = "The table could not be loaded.");
   const tasks = taskTable(table, start);
   const { list } = tasks;
   const reader = taskReader(byId("reader"), tasks);
@@ -35,7 +36,6 @@ async function taskPage(table) {
     "/": () => { reader.follow("back"); list.fields.filter.focus(); },
   });
   await tasks.fill();
-  if (!tasks.isThere()) return;
   await followAddress();
 }
 

@@ -21,7 +21,7 @@ function taskTable(table, start) {
   const columnsOf = (lane) => (lanes[lane].kind === "run" ? start.columns : []);
   const list = search(table, redraw);
   const { filter, tag, outcome, lane: ofLane } = list.fields;
-  const tasks = { lanes, runLanes, list, load, find, beside, redraw, drawMore, fill, portions: 0, isThere: () => index.count !== undefined };
+  const tasks = { lanes, runLanes, list, load, find, beside, redraw, drawMore, fill, portions: 0 };
   const rows = [];
   let index = start;
   let shown = [];
@@ -129,7 +129,6 @@ function taskTable(table, start) {
   // Fills what needs the index: the fields of the search.
   async function fill() {
     await ready;
-    if (!tasks.isThere()) return void (byId("count").textContent = "The table could not be loaded.");
     tag.append(...index.tags.map(([name, value, count]) => option(JSON.stringify([name, value]), `${name} = ${value} (${count})`)));
     outcome.append(...OUTCOMES.filter((label) => index.outcomes.includes(label)).map((label) => option(label, label)));
     if (runLanes.length > 1) outcome.append(option("differs", "runs differ"));
