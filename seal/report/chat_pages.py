@@ -481,8 +481,8 @@ def chat_pieces(
         line = "" if step.call is None else call_line(step.call)
         ended = ended_words(None if answer is None else answer.result)
         of = calls.get(step.result.call_id) if step.result is not None else None
-        told = _relayed(step, before), _same(step), line, ended, of
-        yield made.step(step, notes, roles[step.author], *told)
+        beside = _relayed(step, before), _same(step), line, ended, of
+        yield made.step(step, notes, roles[step.author], *beside)
         tables |= step.state or {}
         if step.index in notes.changes:
             changed = [name for name, _ in notes.changes[step.index].changed]
