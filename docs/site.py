@@ -21,10 +21,28 @@ from typer.main import get_command
 import seal
 from seal.cli.dispatch import main
 from seal.cli.verbs import VERBS, load
+from seal.core import Scale
 from seal.evaluation import REGISTRY
 from seal.pools.catalogue import catalogue
 
 ROOT = Path(__file__).resolve().parents[1]
+NAMES = re.compile(r"`[^`]+`(?:,? `[^`]+`)*")
+"""First cell of a row that defines scores."""
+CUTOFF = re.compile(r"@\d+")
+NOUNS = {
+    "Runs": ("run", "plan_run", "Run", "score", "report", "frames", "groupchat"),
+    "Comparisons": ("compare", "ablate", "sweep", "leaderboard", "explain"),
+    "Benchmarks": (
+        *("Benchmark", "ask", "called", "ANY", "Argument", "refused", "ends_as", "FinalState"),
+        *("import_benchmark", "augment", "generate", "lint", "split"),
+    ),
+    "Retrievers": ("retrieve", "RetrieverSpec", "Retriever"),
+    "Models and agents": ("Model", "Team", "Agent", "Chat", "Reply", "ChatModel", "Completion"),
+    "Tools": ("Tool", "writes", "ToolCall", "ToolResult"),
+    "Tasks, chats and scores": ("Task", "Goal", "Plan", "Trajectory", "Score", "Metric"),
+    "Plug-ins and errors": ("register", "SealError"),
+}
+"""What the public names are about, in the order of the page of Python."""
 NOTEBOOK = re.compile(r"\]\(((?:notebooks/)?\w+)\.ipynb")
 TABLE = re.compile("<table[^>]*>(.*?</table>)", re.DOTALL)
 
@@ -83,9 +101,15 @@ def _parts(cell: dict[str, Any]) -> Iterator[str]:
 
 
 def python() -> str:
-    """Return the page of the public names."""
-    parts = [f"::: {seal._HOMES[name]}.{name}\n" for name in seal.__all__]
-    return "# Python\n\nThe names of `import seal`.\n\n" + "\n".join(parts)
+    """Return the page of the public names, those of one noun under one heading."""
+    left = {name for names in NOUNS.values() for name in names} ^ set(seal.__all__)
+    if left:
+        raise ValueError(f"docs/site.py: each public name stands under one noun; not so: {left}")
+    parts = ["# Python\n\nThe names of `import seal`, by what they are about.\n"]
+    for noun, names in NOUNS.items():
+        parts.append(f"## {noun}\n")
+        parts += [f"::: {seal._HOMES[name]}.{name}\n" for name in names]
+    return "\n".join(parts)
 
 
 def command_line() -> str:
@@ -115,18 +139,49 @@ def said(*words: str) -> str:
 
 
 def metrics() -> str:
-    """Return the page of metrics: what each module says of its own, and the scores they give."""
-    found: dict[str, list[str]] = {}
-    for name in REGISTRY.names():
-        kind = REGISTRY.resolve(name)
-        scores = getattr(kind(), "names", None)
-        given = ", ".join(f"`{each}`" for each in scores) if scores else "see above"
-        found.setdefault(kind.__module__, []).append(f"- `{name}`: {given}\n")
-    parts = ["# Metrics\n", "`--metric NAME` adds a metric to a run.\n"]
-    for module, lines in found.items():
+    """Return the page of metrics: a heading for each score, then how their families measure."""
+    told, scores, families = definitions(), dict[str, str](), dict[str, list[str]]()
+    for family in REGISTRY.names():
+        kind = REGISTRY.resolve(family)
+        one = kind()
+        families.setdefault(kind.__module__, []).append(family)
+        given = (*(getattr(one, "names", None) or ()), *getattr(one, "main_of_some", ()))
+        for score in given:
+            name = CUTOFF.sub("@K", score)
+            means = meaning(getattr(one, "scales", {}).get(score, Scale()))
+            line = f"Of the family `{family}`. {means}\n"
+            scores.setdefault(name, f"{line}\n{told[name]}\n" if name in told else line)
+    parts = ["# Metrics\n", "`--metric NAME` adds a family, or one of its scores, to a run.\n"]
+    parts += [f"## {name}\n\n{scores[name]}" for name in sorted(scores)]
+    for module, names in families.items():
         title, _, text = (import_module(module).__doc__ or module).partition("\n")
-        parts += [f"## {title.rstrip('.')}\n", text.strip() + "\n", "By name:\n", "".join(lines)]
+        of = ", ".join(f"`{name}`" for name in names)
+        parts += [f"## How {of} measure\n", f"{title}\n", text.strip() + "\n"]
     return "\n".join(parts)
+
+
+def meaning(scale: Scale) -> str:
+    """Return the range of a score, which way is better, and what it is of alone."""
+    ways = {True: "higher is better", False: "lower is better", None: "neither way is better"}
+    within = "In [0, 1]" if scale.bounded else "A number with a unit of its own"
+    only = f" Only of {scale.condition}." if scale.condition else ""
+    return f"{within}; {ways[scale.higher_is_better]}.{only}"
+
+
+def definitions() -> dict[str, str]:
+    """Return the definition of each score, as the table in docs/results.md has it.
+
+    Its links lead from the folder of the reference.
+    """
+    found = {}
+    for line in (ROOT / "docs" / "results.md").read_text("utf-8").splitlines():
+        cells = line.strip("|").split(" | ", 1)
+        names = NAMES.fullmatch(cells[0].strip())
+        if names is not None and len(cells) == 2:
+            text = cells[1].strip().removesuffix("|").strip()
+            text = re.sub(r"\]\((?=[a-z-]+\.md)", "](../", text)
+            found |= dict.fromkeys(re.findall("`([^`]+)`", cells[0]), text)
+    return found
 
 
 def data() -> str:

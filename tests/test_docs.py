@@ -34,7 +34,7 @@ PACKAGES = {
     "mcp": ["mcp"],
     "bridge": ["mcp"],
     "own-data": ["pandas"],
-    "look-ups": ["pandas"],
+    "benchmarks": ["pandas"],
     "evaluate-my-agent": ["mcp"],
     "toolsandbox": ["pint"],
     "dialogtool": ["sacrebleu"],

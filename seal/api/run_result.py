@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 from seal.api.result import Estimates, Shown
-from seal.core import UsageError, shortened
+from seal.core import Score, Task, Trajectory, UsageError, shortened
 from seal.core.files import check_path
 from seal.core.settings import checked, checked_names
 from seal.core.text import counted
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
+    from seal.evaluation.attribution import Decided
     from seal.pools.benchmark import Benchmark
 
 
@@ -162,6 +163,50 @@ def frames(*runs: RunLike | Iterable[RunLike]) -> Frames:
     return Frames(named_runs(paths))
 
 
+# -- One chat of a run.
+
+
+@dataclass(frozen=True, repr=False)
+class Chat(Shown):
+    """One chat of a run; `Run.chat` gives it."""
+
+    folder: RunFolder = field(hash=False)
+    task: Task
+    """What was asked, and its gold."""
+    trajectory: Trajectory
+    """What was said and done."""
+    scores: Sequence[Score]
+    """Of this task and trial."""
+    why: Sequence[Decided]
+    """Of each goal whether it is solved, and what explains a failure."""
+
+    def _glance(self) -> Glance:
+        from seal.report.chat_pages import cause_text
+        from seal.report.lanes import decisive_of, outcome_label
+        from seal.report.transcript import outline
+
+        chat, one = self.trajectory, self.task
+        label = outcome_label(chat.failed, self.scores, decisive_of([self.folder]))
+        head = [f"task {one.id}, trial {chat.trial}: {label}"]
+        head += [f"goal {place}: {goal.text}" for place, goal in enumerate(one.goals)]
+        causes = (
+            f"goal {place} failed: {cause_text(cause)}: {cause.said}"
+            for place, (_, cause) in enumerate(self.why)
+            if cause is not None
+        )
+        answers = (
+            f"goal {place} answer: {'none' if answer is None else answer}"
+            for place, answer in enumerate(chat.answers)
+        )
+        return Glance(outline(chat)._replace(title="\n".join(head)), (*answers, *causes))
+
+    def __str__(self) -> str:
+        """Return the whole chat, as `seal view` prints it."""
+        from seal.report.transcript import transcript_of
+
+        return transcript_of(self.folder, self.task, self.trajectory.trial).plain
+
+
 # -- A run that was played and scored.
 
 _LEFT_OUT = ("skipped", "unfinished")
@@ -231,6 +276,29 @@ class Run(Estimates, Framed, Shown):
 
     def _runs(self) -> dict[str, RunFolder]:
         return {self.folder.path.resolve().name: self.folder}
+
+    def chat(self, task: str, trial: int = 0) -> Chat:
+        """Return one chat, which a notebook shows as an outline and `print` shows whole.
+
+        Args:
+            task: Its id, or the start or last part of one, where that names one task.
+            trial: Which of the task's trials, from 0.
+
+        Raises:
+            UnknownNameError: No such task; names the closest.
+            UsageError: The text fits several tasks, or the task was not played in this trial.
+
+        Example:
+            >>> import seal
+            >>> run = seal.run("sample", model="oracle", first=1, out="one", baselines=False)
+            >>> chat = run.chat("weather-01")
+            >>> chat.task.id, chat.trajectory.answers[0] is None
+            ('weather-01', False)
+        """
+        from seal.report.transcript import chat_of, find_task
+
+        found = find_task(self.folder, task)
+        return Chat(self.folder, found, *chat_of(self.folder, found, trial))
 
     def report(self, out: str | PathLike[str] | None = None) -> Path:
         """Write the HTML report, and return the file.

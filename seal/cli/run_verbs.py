@@ -48,15 +48,28 @@ def runs_command(
         rows = []
         for run in found:
             score = f"{run.metric} {number(run.headline.mean)}" if run.metric else run.state
-            tasks = str(run.tasks) if run.state == "scored" else ""
-            rows.append([str(run.run.path), run.benchmark, run.model, score, tasks, run.played])
+            told_tasks = run.tasks_text
+            rows.append(
+                [str(run.run.path), run.benchmark, run.model, score, told_tasks, run.played]
+            )
         columns = ["run", "benchmark", "model", "score", "tasks", "played (UTC)"]
         result.show(Grid("", columns, rows, names=4) if rows else f"no run lies below {folder}")
         result.show(*(run.damage for run in found if run.damage))
     return 0
 
 
-_TOLD = ("benchmark", "model", "damage", "state", "metric", "tasks", "played", "errors", "dollars")
+_TOLD = (
+    "benchmark",
+    "model",
+    "damage",
+    "state",
+    "metric",
+    "tasks",
+    "subset",
+    "played",
+    "errors",
+    "dollars",
+)
 
 
 # -- Show a run's tasks, or read one chat, finished or running.

@@ -12,18 +12,39 @@ from functools import cache, lru_cache
 from hashlib import blake2b
 from html import escape
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from markupsafe import Markup
 
-from seal.core import Goal, Plan, Scale, Score, Step, Tables, Task, Trajectory, ends_conversation
+from seal.core import (
+    Goal,
+    Plan,
+    Scale,
+    Score,
+    Step,
+    Tables,
+    Task,
+    ToolCall,
+    ToolResult,
+    Trajectory,
+    ends_conversation,
+)
 from seal.core.call_formats import repairs_of
 from seal.core.conditions import Argument, Called, Condition, OfTheStepAlone
 from seal.core.records import to_plain
 from seal.core.text import counted, folded, one_line, tables_text
 from seal.core.values import json_bytes, json_value
 from seal.evaluation.attribution import Cause, Decided
-from seal.evaluation.goals import EXECUTOR, USER, applies, asks_of_world
+from seal.evaluation.calls import ArgumentFinding, held_against
+from seal.evaluation.error_patterns import was_refused
+from seal.evaluation.goals import (
+    EXECUTOR,
+    USER,
+    applies,
+    asks_of_world,
+    goal_steps,
+    made_calls,
+)
 from seal.evaluation.pattern_scores import PATTERNS, SERVICE_ANSWERS
 from seal.evaluation.scoring import USER_ERRORS as AUDIT_METRICS
 from seal.report.grids import grouped, listed
@@ -101,6 +122,94 @@ def _gold_values(gold: Argument) -> str:
     return f"{values} | {_LEFT_OUT}" if gold.optional else values
 
 
+# -- What was called: on one line, and beside the gold calls.
+
+_CALL = 120
+"""Characters of a call on one line."""
+
+
+def call_line(call: ToolCall) -> str:
+    """Return a call on one line: `weather(city="Paris")`; a long one is cut."""
+    if call.arguments is None:
+        return one_line(f"{call.name}({call.raw})", _CALL)
+    given = ", ".join(f"{name}={json_text(value)}" for name, value in call.arguments.items())
+    return one_line(f"{call.name}({given})", _CALL)
+
+
+def ended_words(result: ToolResult | None) -> str:
+    """Return in a word or two how a call ended: `ok`, or the kind of its error."""
+    if result is None:
+        return "no result"
+    return "ok" if result.error is None else str(result.error.get("kind", "error"))
+
+
+@dataclass(frozen=True, slots=True)
+class CallRow:
+    """A gold call, a made call, or one that stands for the other."""
+
+    mark: Literal["right", "wrong argument", "missing", "extra"]
+    gold: str = ""
+    """Empty: the call is extra."""
+    made: str = ""
+    """Empty: the call is missing."""
+    step: int | None = None
+    """At which it was made."""
+    why: str = ""
+    """What is wrong with its arguments, or how it ended where it did not end as asked."""
+
+
+def calls_beside_gold(task: Task, trajectory: Trajectory) -> list[list[CallRow]]:
+    """Return for each goal its gold calls in their order, then what was called besides.
+
+    Of several plans it is the one that the calls meet best (`held_against`). A goal whose gold
+    names no calls, or is of a world, has no rows.
+    """
+    return [_rows_of(goal, goal_steps(trajectory, n)) for n, goal in enumerate(task.goals)]
+
+
+def _rows_of(goal: Goal, steps: Sequence[Step]) -> list[CallRow]:
+    if not goal.plans or any(map(asks_of_world, goal.plans)):
+        return []
+    places = {step.call.id: step.index for step in steps if step.call is not None}
+    results = {step.result.call_id: step.result for step in steps if step.result is not None}
+    best, _ = held_against(goal, made_calls(steps), results)
+    pairs = {pair.gold: pair for pair in best.pairs}
+    rows = []
+    for position, gold in best.gold.items():
+        asked = describe(gold)
+        if position not in pairs:
+            rows.append(CallRow("missing", asked))
+            continue
+        pair = pairs[position]
+        call = best.made[pair.made]
+        faults = "; ".join(map(_argument_fault, pair.comparison.findings))
+        refused = was_refused(results.get(call.id))
+        ended = "" if refused == gold.refused else "refused" if refused else "not refused"
+        why = "; ".join(filter(None, (faults, ended)))
+        mark: Any = "right" if pair.comparison.exact else "wrong argument"
+        rows.append(CallRow(mark, asked, call_line(call), places[call.id], why))
+    used = {pair.made for pair in best.pairs}
+    others = [call for place, call in enumerate(best.made) if place not in used]
+    return rows + [CallRow("extra", "", call_line(call), places[call.id]) for call in others]
+
+
+def _argument_fault(found: ArgumentFinding) -> str:
+    wanted = " or ".join(map(json_text, found.expected or ())) or "nothing"
+    if found.problem == "missing":
+        return f"{found.name} is missing, expected {wanted}"
+    received = one_line(json_text(found.received), _CALL)
+    return f"{found.name} is {received}, expected {one_line(wanted, _CALL)}"
+
+
+def first_error(trajectory: Trajectory) -> int | None:
+    """Return the step of the first call that failed, or that could not be read; None: none did."""
+    for step in trajectory.steps:
+        unread = step.call is not None and step.call.arguments is None
+        if unread or (step.result is not None and step.result.error is not None):
+            return step.index
+    return None
+
+
 # -- What is known of a chat beside what was said: milestones, world, clock, audit, error patterns.
 
 _FLAGS = {
@@ -141,6 +250,8 @@ class Annotations:
     marks: Mapping[int, Sequence[Mark]] = field(default_factory=dict)
     changes: Mapping[int, WorldChange] = field(default_factory=dict)
     times: Mapping[int, str] = field(default_factory=dict)
+    calls: Sequence[Sequence[CallRow]] = ()
+    """Of each goal its gold calls beside the made ones."""
     beginning: Tables = field(default_factory=dict)
     """The world before the chat; empty where there is none."""
 
@@ -164,7 +275,8 @@ def annotate(
         _flags(scores),
         _faults(scores),
     )
-    return replace(known, marks=grouped(marks))
+    calls = () if task is None else calls_beside_gold(task, trajectory)
+    return replace(known, marks=grouped(marks), calls=calls)
 
 
 def _has_world(task: Task | None, trajectory: Trajectory) -> bool:
@@ -348,6 +460,8 @@ def chat_pieces(
     failed = [(goal, cause) for goal, (_, cause) in enumerate(facts.why) if cause is not None]
     if failed:
         yield made.causes([(goal, cause_text(cause), cause) for goal, cause in failed])
+    yield made.beside_gold(notes.calls)
+    yield made.jumps(first_error(trajectory), _off_gold(notes.calls))
     yield made.offered(trajectory.offered)
     for outcome in notes.goals:
         from seal.report.world_views import graph
@@ -360,8 +474,15 @@ def chat_pieces(
     yield made.steps_head()
     tables = dict(notes.beginning)
     before: Step | None = None
+    answers = {s.result.call_id: s for s in reversed(trajectory.steps) if s.result is not None}
+    calls = {s.call.id: s.index for s in trajectory.steps if s.call is not None}
     for step in trajectory.steps:
-        yield made.step(step, notes, roles[step.author], _relayed(step, before), _same(step))
+        answer = answers.get(step.call.id) if step.call is not None else None
+        line = "" if step.call is None else call_line(step.call)
+        ended = ended_words(None if answer is None else answer.result)
+        of = calls.get(step.result.call_id) if step.result is not None else None
+        beside = _relayed(step, before), _same(step), line, ended, of
+        yield made.step(step, notes, roles[step.author], *beside)
         tables |= step.state or {}
         if step.index in notes.changes:
             changed = [name for name, _ in notes.changes[step.index].changed]
@@ -380,6 +501,12 @@ def chat_pieces(
         yield made.scores_end()
     else:
         yield made.no_scores()
+
+
+def _off_gold(calls: Sequence[Sequence[CallRow]]) -> int | None:
+    """Return the step of the first call that is extra, or has a wrong argument; None: none is."""
+    off = [row.step for rows in calls for row in rows if row.mark != "right"]
+    return min((step for step in off if step is not None), default=None)
 
 
 def _relayed(step: Step, before: Step | None) -> bool:

@@ -685,7 +685,7 @@ def _forest(
         return Markup()
     wide = next(end for end in (0.1, 0.2, 0.5, 1.0) if most <= end or end == 1.0)
     title = f"{pair['run']} less {pair['other']}, with 95 % interval; 0 is no difference"
-    return forest(title, difference_groups(drawn), (-wide, wide))
+    return forest(title, difference_groups(drawn), (-wide, wide), "difference")
 
 
 def difference_groups(entries: Iterable[Mapping[str, Any]]) -> list[BarGroup]:

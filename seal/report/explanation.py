@@ -79,7 +79,7 @@ def _explained(content: Mapping[str, Any], lane: Lane, place: int) -> Iterator[P
     title = "Goals by the first stage that explains them; share of the failed with 95 % interval"
     grid = waterfall(content, lambda row: stages[row["stage"]].counted)
     bars = waterfall_bars(content, lane.label, lane.colour)
-    yield bar_chart(f"{WATERFALL}: goals left after it", bars, content["goals"])
+    yield bar_chart(f"{WATERFALL}: goals left after it", bars, content["goals"], axis="goals left")
     yield table(grid._replace(title=title), "Why goals failed")
     yield from notes(content)
     yield from stages.values()

@@ -206,7 +206,8 @@ def interval_figure(
     Args:
         title: Of the figure.
         label: Of the axis.
-        groups: In the order of the rows; bars of one label are a series.
+        groups: In the order of the rows; bars of one label are a series. A row without a value
+            says `n/a`.
         sentences: The caption.
         bars: Whether the one value of a group is a bar, as on a page, and no mark.
 
@@ -229,7 +230,10 @@ def interval_figure(
     ends = (end for bar in every for end in (bar.value, bar.low) if end is not None)
     lowest = min(ends, default=0.0)
     across = Axis(label, 0.0 if bars or lowest > 0 else None)  # a mark at 0 needs room
-    headings = {row: group.heading for row, group in enumerate(groups)}
+    headings = {
+        row: it.heading if any(bar.value is not None for bar in it.bars) else f"{it.heading}: n/a"
+        for row, it in enumerate(groups)
+    }
     down = Axis("", len(groups) - 0.5, -0.5, headings)
     panel = Panel(title, series, across, down, every if bars else ())
     figure = series_figure([panel], (width, max(least, _ROW * rows)), 1, sentences, least=2)

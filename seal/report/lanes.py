@@ -11,7 +11,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal
 
 from seal.core import DataError, Scale, Score, Step, Trajectory, UsageError
-from seal.core.text import counted
+from seal.core.text import counted, one_line
 from seal.evaluation.calls import EXTRA, VERDICT
 from seal.evaluation.goals import (
     INFRASTRUCTURE,
@@ -24,6 +24,7 @@ from seal.evaluation.goals import (
 )
 from seal.evaluation.scoring import FAMILIES, USUAL_SCALES
 from seal.report.grids import Estimate, Grid, grouped, number, tallied
+from seal.runs.again import AGAIN
 from seal.runs.costs import dollars_of, read_ledger
 from seal.runs.journal import timings_of
 from seal.runs.run import MANIFEST, MEASURED, TIMINGS, RunFolder, kept_scales
@@ -620,6 +621,8 @@ class RunFacts:
     simulator: str = ""
     version: str = ""
     """Of SEAL."""
+    subset: str = ""
+    """Which part of the benchmark it played: `first 10`; empty: all of it."""
     played: str = ""
     """When its first chat began, in UTC: `2026-11-27 00:56`."""
     state: str = "not scored"
@@ -647,6 +650,12 @@ class RunFacts:
             return f"${self.dollars:,.2f}" if self.dollars >= 0.01 else f"${self.dollars:,.4f}"
         return counted(self.tokens, "token") if self.tokens else "nothing"
 
+    @property
+    def tasks_text(self) -> str:
+        """How many tasks, and of which part of the benchmark: `10 (first 10)`; empty: unscored."""
+        part = f" ({self.subset})" if self.subset else ""
+        return f"{self.tasks:,}{part}" if self.state == "scored" else ""
+
     def told(self) -> list[tuple[str, str]]:
         """Return name and value of each fact that is known, for a page's head."""
         found = [
@@ -657,7 +666,7 @@ class RunFacts:
             ("played", self.played and f"{self.played} UTC"),
             ("SEAL", self.version),
             ("cost", self.cost if self.state == "scored" else ""),
-            ("tasks", f"{self.tasks:,}" if self.state == "scored" else ""),
+            ("tasks", self.tasks_text),
             ("errors", f"{self.errors:,}" if self.errors else ""),
         ]
         return [(name, value) for name, value in found if value]
@@ -686,8 +695,26 @@ def _begun(run: RunFolder) -> dict[str, Any]:
         "judge": _identity(measure, "judge"),
         "simulator": _identity(measure, "simulator"),
         "version": str((system.get("versions") or {}).get("seal-api-llms") or ""),
+        "subset": subset_of(run),
         "played": _played(run),
     }
+
+
+def subset_of(run: RunFolder) -> str:
+    """Return which part of its benchmark a run played: `first 10, domain=travel`; "": all of it."""
+    told = run.manifest()
+    measure = told.get("measure") or {}
+    select = measure.get("select")
+    parts = (
+        *(f"{name} {measure[name]}" for name in ("first", "limit") if measure.get(name)),
+        *(f"{tag}={value}" for tag, value in (select if isinstance(select, dict) else {}).items()),
+        f"part {told['shard']}" if told.get("shard") else "",
+        str(told.get(AGAIN) or ""),
+    )
+    return one_line(", ".join(filter(None, parts)), _SUBSET)
+
+
+_SUBSET = 80
 
 
 def _identity(measure: Mapping[str, Any], part: str) -> str:

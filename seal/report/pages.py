@@ -296,15 +296,18 @@ class BarGroup:
     bars: tuple[Bar, ...]
 
 
-def forest(title: str, groups: Sequence[BarGroup], ends: tuple[float, float] = (0, 1)) -> Markup:
+def forest(
+    title: str, groups: Sequence[BarGroup], ends: tuple[float, float] = (0, 1), axis: str = "mean"
+) -> Markup:
     """Return a figure with a point for each value, between the ends of its interval.
 
     Args:
         title: Caption of the figure.
         groups: Blocks from top to bottom.
         ends: Values at the left and the right end.
+        axis: What stands along it.
     """
-    return bar_chart(title, groups, ends[1], ends[0], points=True)
+    return bar_chart(title, groups, ends[1], ends[0], axis=axis, points=True)
 
 
 def bar_chart(
@@ -313,6 +316,7 @@ def bar_chart(
     maximum: float = 1.0,
     minimum: float = 0.0,
     *,
+    axis: str = "mean",
     points: bool = False,
 ) -> Markup:
     """Return a figure with one block of bars for each group.
@@ -322,6 +326,7 @@ def bar_chart(
         groups: Blocks from top to bottom.
         maximum: Value at the right end; larger ones are cut there, their number stays.
         minimum: Value at the left end.
+        axis: What stands along it, in a word or two.
         points: Whether a value is a point, as in a forest plot, and no bar.
     """
     y = 0
@@ -336,7 +341,7 @@ def bar_chart(
     width = maximum - minimum
     places: dict[str, Any] = {"width": WIDTH, "height": y + AXIS, "track": TRACK, "bar": BAR}
     places["ticks"] = [(TRACK * part / 4, f"{minimum + width * part / 4:g}") for part in range(5)]
-    return render("bars.html", title=title, groups=drawn, points=points, **places)
+    return render("bars.html", title=title, groups=drawn, points=points, axis=axis, **places)
 
 
 def _draw(bar: Bar, y: int, minimum: float, maximum: float) -> dict[str, Any]:

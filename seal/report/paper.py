@@ -143,7 +143,7 @@ class PaperTable:
             groups.append(BarGroup(head, tuple(bars)))
         every = (row.number(heading) for row in rows for heading in self.headings)
         most = max((value for value in every if value is not None), default=1.0)
-        chart = bar_chart(self.title, groups, max(most, self.published.scale))
+        chart = bar_chart(self.title, groups, max(most, self.published.scale), axis="value")
         return render("charts.html", lanes=lanes, charts=[chart], folded=[])
 
     def _digits(self, heading: str) -> int | None:

@@ -538,7 +538,7 @@ def write_report(
     pages = RunPages(runs, sections, varied)
     bodies = [pages.section(place) for place in range(len(pages.sections))]
     with AtomicFile(out) as file:
-        for piece in pages.page(bodies, **inline(), blocks=_blocks(pages, max_bytes)):
+        for piece in pages.page(bodies, **inline(), blocks=data_blocks(pages, max_bytes)):
             file.write(piece.encode())
     return out
 
@@ -558,7 +558,7 @@ def _refuse_other(out: Path) -> None:
             raise UsageError(f"{out} holds something else than a report; give --out a new file")
 
 
-def _blocks(pages: RunPages, room: int) -> Iterator[Markup]:
+def data_blocks(pages: RunPages, room: int = MAX_BYTES) -> Iterator[Markup]:
     """Yield tasks, chats as long as there is room for these bytes, then the table and its index."""
     written, left_out = Pieces(), 0
     for kind, numbers in pages.parts():

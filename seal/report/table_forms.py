@@ -163,7 +163,9 @@ def glance_text(glance: Glance) -> str:
     rows = glance.grid.rows
     if len(rows) > room:
         rows, foot = rows[: room - 1], [_more(len(rows) - room + 1), *foot]
-    return "\n".join((*head, *(_aligned(glance.grid.columns, rows) if rows else ()), *foot))
+    return "\n".join(
+        (*head, *(_aligned(glance.grid.columns, rows, glance.grid.names) if rows else ()), *foot)
+    )
 
 
 def glance_html(glance: Glance) -> str:
@@ -199,13 +201,13 @@ def _more(count: int) -> str:
     return f"... and {count:,} more"
 
 
-def _aligned(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+def _aligned(columns: Sequence[str], rows: Iterable[Sequence[str]], names: int = 1) -> list[str]:
     """Return a header and rows in columns of equal width: names to the left, figures right."""
     lines = [[one_line(cell, _CELL) for cell in row] for row in (columns, *rows)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return [
         "  ".join(
-            cell.rjust(width) if place else cell.ljust(width)
+            cell.ljust(width) if place < names else cell.rjust(width)
             for place, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in lines

@@ -26,7 +26,16 @@ from seal.evaluation.goals import decides, state_of
 from seal.evaluation.pass_rates import NAME as PASS_RATE
 from seal.experiments.explanation import Explainer
 from seal.pools.pool import named_one
-from seal.report.chat_pages import Mark, annotate, cause_text, gold_lines, json_text
+from seal.report.chat_pages import (
+    CallRow,
+    Mark,
+    annotate,
+    call_line,
+    cause_text,
+    ended_words,
+    gold_lines,
+    json_text,
+)
 from seal.report.grids import Grid, number
 from seal.report.lanes import (
     DECISIVE,
@@ -111,6 +120,7 @@ def render_transcript(
     lines = [
         *heading_lines(trajectory.task_id, trajectory.trial, task),
         *_cause_lines(why),
+        *_call_marks(notes.calls),
         *_offered_lines(trajectory, tools),
         *step_lines(trajectory.steps, fold, notes.marks),
         *ending_lines(trajectory, scores, judge, decisive),
@@ -149,6 +159,17 @@ def _cause_lines(why: Sequence[Decided]) -> Iterator[Line]:
                 f"goal {goal} failed: {cause_text(cause)}{place}: {cause.said}",
                 COLOURS["unsolved"],
             )
+
+
+def _call_marks(goals: Sequence[Sequence[CallRow]]) -> Iterator[Line]:
+    """Yield each gold call beside the made one, with what is wrong with it."""
+    for goal, rows in enumerate(goals):
+        for row in rows:
+            shown = row.gold if row.mark == "missing" else row.made
+            step = "" if row.step is None else f", step {row.step}"
+            why = f": {row.why}" if row.why else ""
+            style = "green" if row.mark == "right" and not row.why else "yellow"
+            yield f"goal {goal} call {row.mark}{step}: {shown}{why}", style
 
 
 def step_lines(
@@ -341,7 +362,7 @@ def view(
     elif task is None:
         out.print(outcome_table(run))
     else:
-        out.print(_transcript(run, task, trial, fold), soft_wrap=True)
+        out.print(transcript_of(run, task, trial, fold), soft_wrap=True)
 
 
 def find_task(run: RunFolder, wanted: str) -> Task:
@@ -497,7 +518,7 @@ def view_record(run: RunFolder, task_id: str | None = None, trial: int = 0) -> d
         grid = outcome_table(run)
         return {"tasks": [dict(zip(grid.columns, row, strict=True)) for row in grid.rows]}
     task = find_task(run, task_id)
-    found, scores, why = _chat(run, task, trial)
+    found, scores, why = chat_of(run, task, trial)
     failed = [
         {"goal": goal} | {name: getattr(cause, name) for name in ("stage", "cause", "said", "step")}
         for goal, (_, cause) in enumerate(why)
@@ -507,10 +528,14 @@ def view_record(run: RunFolder, task_id: str | None = None, trial: int = 0) -> d
     return {**shown, "failed": failed}
 
 
-def _chat(
+def chat_of(
     run: RunFolder, task: Task, trial: int
 ) -> tuple[Trajectory, list[Score], Sequence[Decided]]:
-    """Return a chat with its scores, and of each goal what explains its failure."""
+    """Return a chat with its scores, and of each goal what explains its failure.
+
+    Raises:
+        UsageError: The task was not played in this trial; lists the trials that there are.
+    """
     played = [chat for chat in trajectories_so_far(run) if chat.task_id == task.id]
     found = next((chat for chat in reversed(played) if chat.trial == trial), None)
     if found is None:
@@ -521,8 +546,23 @@ def _chat(
     return found, scores, Explainer(run).of(task, found, scores) if run.is_scored else ()
 
 
-def _transcript(run: RunFolder, task: Task, trial: int, fold: int | None) -> Any:
-    found, scores, why = _chat(run, task, trial)
+def outline(trajectory: Trajectory) -> Grid:
+    """Return a chat as a table: a row for each message and each call, with how the call ended."""
+    results = {step.result.call_id: step.result for step in trajectory.steps if step.result}
+    rows = []
+    for step in trajectory.steps:
+        if step.result is not None and step.call is None:
+            continue
+        call = step.call
+        said = one_line(step.content, _LINE) if call is None else call_line(call)
+        ended = "" if call is None else ended_words(results.get(call.id))
+        rows.append((str(step.index), step.author, said, ended))
+    return Grid("", ("step", "who", "says or calls", "ended"), rows, names=3)
+
+
+def transcript_of(run: RunFolder, task: Task, trial: int, fold: int | None = FOLD) -> Text:
+    """Return a chat of a run as `seal view` prints it; as for `chat_of`."""
+    found, scores, why = chat_of(run, task, trial)
     judge = str(run.manifest().get("measure", {}).get("judge", {}).get("judge", ""))
     return render_transcript(task, found, run.tools(), scores, fold, judge, decisive_of([run]), why)
 

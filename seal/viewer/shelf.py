@@ -24,7 +24,7 @@ from seal.report.comparison import cost_chart, labels_of
 from seal.report.lanes import RunFacts, facts_of
 from seal.report.pages import FILES, Bar, BarGroup, asset, forest, linked, render
 from seal.report.retrieval import experiment_page
-from seal.report.run_pages import RunPages, data_block
+from seal.report.run_pages import RunPages, data_block, data_blocks
 from seal.runs.run import BASELINES, CORRECTED, MANIFEST, RunFolder
 
 # -- What lies below the folders that are shown: runs and experiments in retrieval, by name.
@@ -264,6 +264,8 @@ _COLUMNS = (
 """Heading, and whether the largest stands first when a reader sorts by it."""
 _MOST = 20
 """Runs of one chart."""
+_ONE_FILE = 16_000_000
+"""Bytes of chats and scores of a run whose page of a site is one file."""
 
 
 def _charts(benchmark: str, runs: Sequence[RunFacts]) -> list[Any]:
@@ -273,7 +275,8 @@ def _charts(benchmark: str, runs: Sequence[RunFacts]) -> list[Any]:
     if not runs[0].scale.bounded:
         return []
     ranked = sorted(runs, key=_place)[:_MOST]
-    labels = labels_of(ranked)
+    named = zip(labels_of(ranked), ranked, strict=True)
+    labels = [f"{name} ({run.subset})" if run.subset else name for name, run in named]
     groups = [BarGroup(name, (_bar(run),)) for name, run in zip(labels, ranked, strict=True)]
     title = (
         f"{benchmark}: {ranked[0].metric}, mean with 95 % interval; behind it from floor to ceiling"
@@ -392,7 +395,7 @@ def write_site(shelf: Shelf, out: Path, title: str) -> Path:
         raise UsageError("no scored run lies there; `seal run` and `seal score` make one")
     if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / _MARK).is_file())):
         raise UsageError(f"{out} holds something else than a site; give --out a new folder")
-    ranked = sorted(runs, key=lambda run: (run.benchmark, _place(run), run.name))
+    ranked = sorted(runs, key=lambda run: (run.benchmark, run.subset, _place(run), run.name))
     _write(out / _MARK, "`seal site` wrote this site, and replaces it.\n")
     for folder in (_RUNS, _EXPERIMENTS):
         remove(out / folder)
@@ -426,6 +429,10 @@ def _write(path: Path, text: str) -> None:
 def _write_run(pages: RunPages, folder: Path) -> None:
     """Write the page of a run, and its blocks beside it."""
     how: Mapping[str, object] = {**linked("../../"), "home": "../../" + HOME}
+    if _size(pages) <= _ONE_FILE:
+        bodies = [pages.section(place) for place in range(len(pages.sections))]
+        _write(folder / HOME, "".join(pages.page(bodies, **how, blocks=data_blocks(pages))))
+        return
     late = [place for place, body in enumerate(pages.early()) if body is None]
     bodies = [pages.section(place) for place in range(len(pages.sections))]
     shown = [None if place in late and body else body for place, body in enumerate(bodies)]
@@ -435,6 +442,14 @@ def _write_run(pages: RunPages, folder: Path) -> None:
     keys += ["/".join([kind, *map(str, places)]) + ".html" for kind, places in pages.parts()]
     for key in keys:
         _write(folder / key, pages.block(key) or "")
+
+
+def _size(pages: RunPages) -> int:
+    """Return how many bytes of chats and scores pages show."""
+    paths = (
+        path for lane in pages.lanes for path in (lane.run.trajectories_path, lane.run.scores_path)
+    )
+    return sum(path.stat().st_size for path in paths if path.is_file())
 
 
 def _folder(name: str) -> str:

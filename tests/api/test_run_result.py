@@ -321,3 +321,17 @@ def test_a_printed_run_says_why_metrics_have_no_value(tmp_path):
     named = {name for line in reasons for name in line.partition("): ")[2].split(", ")}
     assert "recall@10" in named
     assert not any(line.split()[0] in named for line in shown)
+
+
+def test_a_chat_is_shown_as_an_outline_and_whole(played: seal.Run) -> None:
+    task = next(iter(played.folder.task_ids()))
+    chat = played.chat(task)
+    lines = repr(chat).splitlines()
+    assert lines[0].startswith(f"task {task}, trial 0: ") and len(lines) <= 15
+    assert chat.task.id == task == chat.trajectory.task_id and chat.scores and len(chat.why) == 1
+    assert "<table>" in chat._repr_html_()
+    assert f"task {task}, trial 0" in str(chat) and "next speaker: executor" in str(chat)
+    with pytest.raises(UsageError, match="has no trial 5; played: trial 0"):
+        played.chat(task, 5)
+    with pytest.raises(UsageError, match="no task 'gone'"):
+        played.chat("gone")

@@ -170,3 +170,12 @@ def test_zero_begins_the_axis_of_intervals_or_is_marked_with_room(
     assert axes.get_xlim()[0] <= low
     zero = [line for line in axes.lines if list(line.get_xdata()) == [0, 0]]
     assert bool(zero) == marked
+
+
+def test_a_row_without_a_value_says_so_and_has_no_mark() -> None:
+    groups = [BarGroup("a", (Bar("x", "run-0", 0.3, 0.1, 0.5),))]
+    groups.append(BarGroup("b", (Bar("x", "run-0", None),)))
+    axes = interval_figure("t", "difference", groups).axes[0]
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["a", "b: n/a"]
+    places = [y for line in axes.lines for _, y in line.get_xydata()]
+    assert set(places) == {0.0}

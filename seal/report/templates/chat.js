@@ -1,6 +1,36 @@
 // A conversation that is shown: its steps, what one role sees of it, and where two part.
 
+const isFolded = (step) => step.matches(".outline .answers:not(.open), .outline .relay:not(.open)");
+
+// A call on one line opens with what answered it.
+function openCall(step, open = true) {
+  const chat = step.closest(".chat");
+  const own = (one) => Number(one.id.slice(one.id.lastIndexOf("/") + 1));
+  const first = step.dataset.of ?? String(own(step));
+  for (const one of all(".step", chat)) {
+    if (one !== step && one.dataset.of !== first && String(own(one)) !== first) continue;
+    one.classList.toggle("open", open);
+    one.querySelector(".line button")?.setAttribute("aria-expanded", String(open));
+  }
+}
+
+// The chat as an outline: calls on one line each, without what only passes on.
+function outline(chat) {
+  if (!chat.querySelector(".step.call")) return;
+  const whole = make("button", { type: "button", class: "whole", "aria-pressed": "false" }, "Open all calls");
+  chat.classList.add("outline");
+  on(whole, "click", () => {
+    const folded = chat.classList.toggle("outline");
+    whole.setAttribute("aria-pressed", String(!folded));
+  });
+  for (const button of all(".line button", chat)) {
+    on(button, "click", () => openCall(button.closest(".step"), button.getAttribute("aria-expanded") !== "true"));
+  }
+  chat.querySelector(".steps").before(make("p", { class: "jumps" }, whole));
+}
+
 function showStep(step) {
+  if (step.matches(".outline .call, .outline .answers, .outline .relay")) openCall(step);
   for (const other of all(".step.target")) other.classList.remove("target");
   step.classList.add("target");
   const range = step.closest(".chat").querySelector(".stepper input");

@@ -33,7 +33,7 @@ function piece(number) {
 }
 
 // A page that is one file has no script that asks for what lies beside it.
-const fetched = globalThis.sealBlock || (async () => null);
+const fetched = document.body.dataset.source ? globalThis.sealBlock : async () => null;
 
 async function values(key) {
   if (blocks.has(key)) return read(blocks.get(key));

@@ -44,6 +44,45 @@ function compare(one, other) {
   return typeof one === "number" ? one - other : one.localeCompare(other, "en", { numeric: true });
 }
 
+// Rows by the value of each, of a column's name, or of -name the other way round; what has no value
+// stands last, in either direction.
+function ordered(rows, sort, valueOf) {
+  const name = sort.replace(/^-/, "");
+  const way = sort.startsWith("-") ? -1 : 1;
+  const order = (one, other) => (
+    lacks(one) || lacks(other) ? lacks(one) - lacks(other) : way * compare(one, other)
+  );
+  return name ? [...rows].sort((one, other) => order(valueOf(one, name), valueOf(other, name))) : rows;
+}
+
+// Figures are compared as such, with whatever stands behind them; words as words.
+function cellValue(row, place) {
+  const cell = row.cells[place];
+  const text = (cell?.querySelector("strong") || cell)?.textContent.trim() ?? "";
+  const figure = /^[-+\u2212]?\d[\d,]*(\.\d+)?/.exec(text);
+  if (text === "n/a") return null;
+  return figure ? Number(figure[0].replaceAll(",", "").replace("\u2212", "-")) : text;
+}
+
+// A table of three rows or more is sorted by its headings, and a third click brings its own order.
+function sortable(table) {
+  const body = table.tBodies[0];
+  const rows = [...(body?.rows ?? [])];
+  if (rows.length < 3 || !table.tHead || table.tHead.querySelector("button")) return;
+  const heads = [...table.tHead.rows[0].cells];
+  for (const [place, head] of heads.entries()) {
+    const button = make("button", { type: "button" }, ...head.childNodes);
+    head.append(button);
+    on(button, "click", () => {
+      const ways = ["", "ascending", "descending"];
+      const way = ways[(ways.indexOf(head.getAttribute("aria-sort") ?? "") + 1) % 3];
+      for (const other of heads) other.removeAttribute("aria-sort");
+      if (way) head.setAttribute("aria-sort", way);
+      body.append(...ordered(rows, way && (way === "descending" ? `-${place}` : `${place}`), cellValue));
+    });
+  }
+}
+
 function search(table, draw) {
   const fields = Object.fromEntries(all(".filters [data-field]").map((field) => [field.dataset.field, field]));
   const list = { fields, sort: "", hash: "" };
@@ -67,15 +106,7 @@ function search(table, draw) {
     return list.keep();
   };
   list.isTold = (told) => "sort" in told || Object.keys(fields).some((name) => name in told);
-  // Sorts rows by the value of each; what has no value stands last, in either direction.
-  list.sorted = (rows, valueOf) => {
-    const name = list.sort.replace(/^-/, "");
-    const way = list.sort.startsWith("-") ? -1 : 1;
-    const order = (one, other) => (
-      lacks(one) || lacks(other) ? lacks(one) - lacks(other) : way * compare(one, other)
-    );
-    return name ? [...rows].sort((one, other) => order(valueOf(one, name), valueOf(other, name))) : rows;
-  };
+  list.sorted = (rows, valueOf) => ordered(rows, list.sort, valueOf);
   const buttons = all("button[data-sort]", table.tHead);
   list.mark = () => {
     for (const { dataset, parentNode } of buttons) {

@@ -2,6 +2,7 @@
 
 async function taskPage(table) {
   const start = await values(blocks.has("start/0") ? "start/0" : "index/0");
+  if (!start.lanes) return void (byId("count").textContent = "The table could not be loaded.");
   const tasks = taskTable(table, start);
   const { list } = tasks;
   const reader = taskReader(byId("reader"), tasks);
@@ -41,6 +42,7 @@ async function taskPage(table) {
 async function fillSection(section) {
   const found = await show(section, `section/${section.dataset.section}`);
   section.querySelector("[role=status]").remove();
+  all("table.summary", section).forEach(sortable);
   if (!found) section.append(make("p", { class: "note" }, "It could not be loaded. Load the page again: it may have moved or be damaged."));
   else if (section.textContent.trim() === section.querySelector("h2").textContent.trim()) {
     for (const link of all(`nav a[href="#${section.id}"]`)) link.remove();
@@ -57,3 +59,4 @@ const watcher = new IntersectionObserver((entries) => {
   }
 });
 for (const section of all("section[data-section]")) watcher.observe(section);
+all("table.summary").forEach(sortable);

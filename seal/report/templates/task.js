@@ -87,11 +87,12 @@ function taskReader(reader, tasks) {
     trees(chat);
     sights(chat);
     stepper(chat);
+    outline(chat);
     return chat;
   }
 
   function step(by) {
-    const steps = all(".column:not([hidden]) .step", reader);
+    const steps = all(".column:not([hidden]) .step", reader).filter((one) => !isFolded(one));
     const next = further(steps, steps.findIndex((one) => one.classList.contains("target")), by);
     if (next) showStep(next);
   }
