@@ -121,8 +121,8 @@ def _schemas(
         named = schema.get(keyword)
         for name, part in named.items() if isinstance(named, dict) else ():
             yield from _schemas(part, (*path, keyword, name))
-    for keyword in _ONE:
-        yield from _schemas(schema.get(keyword), (*path, keyword))
+    for keyword in filter(schema.__contains__, _ONE):
+        yield from _schemas(schema[keyword], (*path, keyword))
     for keyword in _SEVERAL:
         parts = schema.get(keyword)
         for place, part in enumerate(parts) if isinstance(parts, list) else ():

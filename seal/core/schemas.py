@@ -139,6 +139,11 @@ def _are_names(value: Any) -> bool:
     return isinstance(value, list) and all(map(_is_text, value)) and len(set(value)) == len(value)
 
 
+def _is_type(value: Any) -> bool:
+    kinds = value if isinstance(value, list) else [value]
+    return _are_names(kinds) and bool(kinds) and TYPES.keys() >= set(kinds)
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
@@ -154,7 +159,8 @@ def _is_pattern(value: Any) -> bool:
 
 
 _SOUND: dict[str, Callable[[Any], bool]] = {
-    "type": lambda value: isinstance(value, str) and value in TYPES,
+    "$schema": _is_text,
+    "type": _is_type,
     "description": _is_text,
     "title": _is_text,
     "default": lambda value: True,
@@ -209,7 +215,7 @@ def _is_met(keyword: str, wanted: JSON, value: JSON) -> bool:
     match keyword:
         case "type":
             return _is_of_type(wanted, value)
-        case "default" | "description" | "examples" | "format":
+        case "default" | "description" | "examples" | "format" | "title":
             return True
         case "enum":
             return isinstance(wanted, list) and isinstance(value, str) and value in wanted

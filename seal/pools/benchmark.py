@@ -437,7 +437,7 @@ FEW_TOOLS = 20
 """A benchmark with at most so many tools offers them all, where its tasks do not say otherwise."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class OwnTools:
     """The tools of one benchmark."""
 
@@ -445,6 +445,7 @@ class OwnTools:
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     """Tool id to the function that runs; calls of all other tools are simulated."""
 
+    @cached_property
     def ids(self) -> dict[str, str]:
-        """Return name to id, of the tools and of their ids themselves."""
+        """Name to id, of the tools and of their ids themselves."""
         return {tool.name: tool.id for tool in self.by_id.values()} | {i: i for i in self.by_id}

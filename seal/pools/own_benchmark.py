@@ -62,23 +62,42 @@ def own_tools(benchmark: str, tools: Iterable[OwnTool]) -> OwnTools:
     Raises:
         UsageError: No tool, one that is none of the kinds, has a broken schema, or two of one name.
     """
+    checked = ((checked_tool(benchmark, what), what) for what in _listed(benchmark, tools))
+    return together(benchmark, checked)
+
+
+def checked_tool(benchmark: str, what: OwnTool) -> Tool:
+    """Return the record of one tool.
+
+    Raises:
+        UsageError: It is none of the kinds, or has a broken schema.
+    """
+    tool = _tool(benchmark, what)
+    faults = default_faults if callable(what) else schema_faults
+    for fault in faults(tool.parameters):
+        raise UsageError(
+            f"benchmark {benchmark!r}: tool {tool.name!r}: "
+            f"{'.'.join(filter(None, ('parameters', fault.path)))}: {fault.text}"
+        )
+    return tool
+
+
+def together(benchmark: str, checked: Iterable[tuple[Tool, OwnTool]]) -> OwnTools:
+    """Return records, each with what it was made of, under their ids.
+
+    Raises:
+        UsageError: Two have one name.
+    """
     by_id: dict[str, Tool] = {}
     names: set[str] = set()
     functions = {}
-    for what in _listed(benchmark, tools):
-        tool = _tool(benchmark, what)
+    for tool, what in checked:
         if tool.id in by_id or tool.name in names:
             raise UsageError(
                 f"benchmark {benchmark!r} has two tools named {tool.name!r}; rename one"
             )
         by_id[tool.id] = tool
         names.add(tool.name)
-        faults = default_faults if callable(what) else schema_faults
-        for fault in faults(tool.parameters):
-            raise UsageError(
-                f"benchmark {benchmark!r}: tool {tool.name!r}: "
-                f"{'.'.join(filter(None, ('parameters', fault.path)))}: {fault.text}"
-            )
         if callable(what):
             functions[tool.id] = what
     return OwnTools(by_id, functions)
@@ -645,7 +664,7 @@ def default_arguments(tool: Tool) -> dict[str, Argument]:
 
 def _goal(task: Task, goal: Goal, own: OwnTools) -> Goal:
     """Return the goal with ids of tools for their names, and what follows from its gold."""
-    tools = own.ids()
+    tools = own.ids
 
     def known(tool: str) -> str:
         if tool not in tools:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import accumulate, chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from seal.core import (
     DataError,
@@ -32,7 +32,15 @@ from seal.core.registry import is_module, load_dotted
 from seal.core.values import exact_json, json_text, number_fault, parse_module
 from seal.pools.benchmark import Benchmark, OwnTool, OwnTools
 from seal.pools.importer import TASKS, TOOLS, Notes
-from seal.pools.own_benchmark import ask, called, check_gold, own_tasks, own_tools
+from seal.pools.own_benchmark import (
+    ask,
+    called,
+    check_gold,
+    checked_tool,
+    own_tasks,
+    own_tools,
+    together,
+)
 from seal.pools.pool_writer import write_pool
 from seal.pools.reading.files import (
     Reader,
@@ -85,6 +93,9 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 """What is read of a row to the columns that are it, where `--map` does not say otherwise."""
 
 
+_Kind = TypeVar("_Kind")
+
+
 def benchmark_of(
     name: str, tools: Any, tasks: Any, columns: Mapping[str, str] | None = None
 ) -> tuple[Benchmark, Notes]:
@@ -105,18 +116,19 @@ def benchmark_of(
         if part not in COLUMNS:
             raise UsageError(f"--map {part}: expected one of {', '.join(COLUMNS)}")
     notes = Notes(places=math.inf)
-    own = _sound(name, tools, notes) if isinstance(tools, str | Path) else list(tools)
-    bench = Benchmark(name, tools=own)
-    reader = _Rows(bench._own, given)
+    from_file = isinstance(tools, str | Path)
+    own = _sound(name, tools, notes) if from_file else own_tools(name, tools)
+    reader = _Rows(own, given)
     path, records = _table(tasks)
     read = list(usable(path, reader.task, notes, records))
     if not read:
         raise DataError(f"{path} holds no row; give a table with a column 'query'")
     reader.check_columns(path)
-    return Benchmark(name, tools=own, tasks=read), notes
+    kinds = [own.functions.get(tool.id, tool) for tool in own.by_id.values()]
+    return Benchmark(name, tools=kinds, tasks=read), notes
 
 
-def _sound(name: str, source: str | Path, notes: Notes) -> list[OwnTool]:
+def _sound(name: str, source: str | Path, notes: Notes) -> OwnTools:
     """Return the tools of a file; those that cannot be read or used are left out and counted."""
     faults: list[SealError] = []
 
@@ -124,19 +136,15 @@ def _sound(name: str, source: str | Path, notes: Notes) -> list[OwnTool]:
         faults.append(fault)
         notes.leave_out("malformed_tool", str(fault).removeprefix(f"benchmark {name!r}: "))
 
-    found: list[OwnTool] = []
+    found: list[tuple[Tool, OwnTool]] = []
     for tool in _tools_of(source, leave_out):
         try:
-            # A schema is read once: the benchmark gets the record that was made of it.
-            is_function = inspect.isfunction(tool)
-            sound = [tool] if is_function else [*own_tools(name, [tool]).by_id.values()]
+            found.append((checked_tool(name, tool), tool))
         except (UsageError, DataError) as error:
             leave_out(error)
-        else:
-            found += sound
     if faults and not found:
         raise faults[0]
-    return _some(found, source)
+    return together(name, _some(found, source))
 
 
 def save(bench: Benchmark, read: Notes, folder: Path) -> None:
@@ -168,7 +176,7 @@ def tools_of(source: str | Path) -> list[OwnTool]:
     return _some(list(_tools_of(source, refuse)), source)
 
 
-def _some(found: list[OwnTool], source: str | Path) -> list[OwnTool]:
+def _some(found: list[_Kind], source: str | Path) -> list[_Kind]:
     """Return the tools that were found.
 
     Raises:
@@ -495,7 +503,7 @@ class _Rows:
         if isinstance(one, str) and "(" in one:
             call = parsed_call(one)
             written = ast.unparse(call.func)
-            tool = self._tools.by_id.get(self._tools.ids().get(written, ""))
+            tool = self._tools.by_id.get(self._tools.ids.get(written, ""))
             # Of a tool that is not there whoever checks the gold says more.
             names = (
                 map(str, range(len(call.args))) if tool is None else tool.parameters["properties"]

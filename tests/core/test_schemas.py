@@ -12,8 +12,8 @@ from jsonschema import Draft202012Validator
 from linear import linear
 from looped import every_case
 
-from seal.core.schema_faults import schema_faults
-from seal.core.schemas import MAX_SCHEMA_DEPTH, schema_validator, usable_schema
+from seal.core.schema_faults import meta_validator, schema_faults
+from seal.core.schemas import MAX_SCHEMA_DEPTH, is_sound, schema_validator, usable_schema
 from seal.core.values import nested_deeper
 
 KEYWORDS = """
@@ -144,6 +144,15 @@ def test_a_sound_schema_stays_as_it_is():
     given_schema = copy.deepcopy(schema)
     assert usable_schema(schema) == schema
     assert schema == given_schema
+
+
+@pytest.mark.parametrize("draft", ["http://json-schema.org/draft-07/schema#", "", 7, None])
+@pytest.mark.parametrize(
+    "kinds", ["string", ["string", "null"], ["string", "string"], [], ["text"], [["null"]], 5, {}]
+)
+def test_what_is_sound_at_a_glance_is_sound_by_the_standard(kinds, draft):
+    schema = {"$schema": draft, "properties": {"x": {"type": kinds}}}
+    assert is_sound(schema) is meta_validator().is_valid(schema)
 
 
 @pytest.mark.parametrize("choice", ["anyOf", "oneOf", "allOf", "prefixItems"])

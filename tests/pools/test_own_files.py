@@ -13,6 +13,7 @@ import pytest
 
 import seal
 from seal.core import DataError, Task, UsageError
+from seal.pools.own_benchmark import own_tools
 from seal.pools.own_files import benchmark_of, said_by, tools_of
 
 GET = {
@@ -409,3 +410,9 @@ def test_a_document_may_name_its_parts_by_aliases(tmp_path: Path) -> None:
     text = "- {name: get, parameters: {properties: {a: &p {type: string}, b: *p}}}"
     (tool,) = tools_of(written(tmp_path, "t.yaml", text))
     assert tool["parameters"]["properties"] == {key: {"type": "string"} for key in "ab"}
+
+
+def test_names_of_tools_are_gathered_once_for_all_tasks() -> None:
+    own = own_tools("shop", [GET, SHIP])
+    assert own.ids == {name: f"shop/{name.removeprefix('shop/')}" for name in own.ids}
+    assert own.ids is own.ids
