@@ -521,9 +521,9 @@ class _Calls:
             return
         known, new = self._same(part, offered), part.get("function")
         piece = _object(new).get("arguments")
-        if known is not None and known["tail"] and not _is_whole(known):
-            piece = piece if piece is None else piece_of(piece)
-        elif isinstance(piece, (int, float)):
+        is_object = isinstance(piece, (dict, list))  # of a call that has begun: a piece of it
+        amid = is_object and known is not None and known["tail"] and not _is_whole(known)
+        if isinstance(piece, (int, float)) or amid:
             piece = piece_of(piece)
         pieces = [piece] if isinstance(piece, str) else []
         if pieces:

@@ -508,3 +508,11 @@ def test_pieces_of_a_response_that_repeat_what_came_before_are_one_text():
 def test_an_event_without_data_is_none(empty):
     for text in (empty + WORDS + ENDED, WORDS + empty + ENDED):
         assert answer_in(text.encode()) == PLAIN
+
+
+def test_a_call_of_many_pieces_is_told_from_the_next_that_has_no_index():
+    letters = [[part(None, arguments=letter)] for letter in "a" * 100]
+    first = [[part(None, "a", "f", '{"x": "')], *letters, [part(None, arguments='"}')]]
+    parts = [*first, [part(None, "b", "f", '{"x": 2}')]]
+    told = said("".join(chunk(tool_calls=one) for one in parts))["tool_calls"]
+    assert [json.loads(one["function"]["arguments"])["x"] for one in told] == ["a" * 100, 2]
