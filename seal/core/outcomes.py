@@ -119,7 +119,7 @@ _PAYLOADS = (
     *("choices", "candidates", "output", "content", "delta", "response", "data"),
     *("results", "embeddings", "predictions"),
 )
-_TELLING = frozenset({"error", "base_resp", *_CODES, *_WORDS})
+_TELLING = frozenset({"error", "base_resp", "success", *_CODES, *_WORDS})
 """Names of parts of which one stands in a body that tells of an error."""
 _FINE = (None, "", 0, "0", 200, "200", "success", "ok", "OK")
 _ALIVE = ("ping", "heartbeat", "keepalive", "keep-alive")
@@ -148,11 +148,18 @@ def error_in(body: Any, event: str = "") -> dict[str, Any] | None:
     status = body.get("base_resp")  # MiniMax
     if isinstance(status, dict) and status.get("status_code") not in _FINE:
         return _told(status, status.get("status_code"))
+    if body.get("success") is False:
+        inner = body.get("data")
+        told = {**body, **inner} if isinstance(inner, dict) else body
+        return _told(told, told.get("code"))
     code = next((body[name] for name in _CODES if body.get(name) not in _FINE), None)
     if code is not None or event == "error" or "error" in kinds:
         return _told(body, body.get("code") if code is None else code)
     words = any(isinstance(body.get(name), str) and body[name] for name in _WORDS)
-    if words and not any(name in body for name in _PAYLOADS) and not kinds.intersection(_ALIVE):
+    given = {name for name in _PAYLOADS if name in body}
+    if given == {"data"} and re.fullmatch(r"[45]\d\d", str(body.get("code"))):
+        given = set()  # it says more of the error (RAGFlow)
+    if words and not given and not kinds.intersection(_ALIVE):
         return _told(body, body.get("code") or body.get("status"))
     return None
 
@@ -244,16 +251,29 @@ _RETRIED = frozenset({408, 409, 424, 425, 429, 499})
 what failed behind them, nginx by 499 of a request that it gave up."""
 _PASSING = re.compile(
     r"\bthrottl|\brate.?limit|too many requests|\boverloaded\b|\bmodel (?:has )?crashed"
-    r"|\b(?:try again|retry) (?:later|in a (?:moment|few))",
+    r"|\b(?:try again|retry) (?:later|in a (?:moment|few))|\binternal (?:server )?error\b",
     re.IGNORECASE,
 )
 """Words of what passes, whatever the status: Bedrock tells of throttling by 400, Groq of a limit of
-rate by 413, LM Studio of a crash by 400."""
+rate by 413, LM Studio of a crash by 400, FastChat of any failure by 400."""
+_OF_A_MINUTE = re.compile(
+    r"\brequest too large\b.{0,200}\bper min.{0,40}\bLimit:? (\d{1,12}), Requested:? (\d{1,12})",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def is_over_a_minute(said: str) -> bool:
+    """Tell whether one request has more tokens than a minute may, so that waiting never helps.
+
+    OpenAI says so by 429, Groq by 413.
+    """
+    found = _OF_A_MINUTE.search(said)
+    return found is not None and int(found[2]) > int(found[1])
 
 
 def may_pass(status: int, said: str = "", codes: str = "") -> bool:
     """Tell whether the same request may succeed after a status, by what the server said with it."""
-    if status in (401, 402, 403, 404, 405):
+    if status in (401, 402, 403, 404, 405) or is_over_a_minute(said):
         return False
     # Further on stands what a server repeats of the request, such as a tool's description.
     return status in _RETRIED or status >= 500 or bool(_PASSING.search(f"{codes} {said[:_HEAD]}"))
@@ -350,6 +370,17 @@ def refusal_of(status: int, said: str, codes: str = "") -> Refusal | None:
     if status in _OF_A_WINDOW and status != 500 and _TOO_LONG.search(said):
         return "context_overflow"
     return "filtered" if status in _OF_A_FILTER and _FILTER.search(said) else None
+
+
+_CUT = re.compile(
+    r"Could not finish the message because max_tokens or model output limit was reached"
+)
+"""OpenAI's models that think (HTTP 400): they thought until the limit."""
+
+
+def was_cut(said: str) -> bool:
+    """Tell whether a server says by an error that its limit of tokens cut a model's answer."""
+    return _CUT.search(said) is not None
 
 
 _UNREAD = re.compile(

@@ -23,16 +23,11 @@ from seal.core.errors import (
     UsageError,
 )
 from seal.core.http import (
-    CHAT,
-    GEMINI,
     KEPT_CONNECTIONS,
     LARGEST,
     LONGEST_CONNECT_S,
-    RESPONSES,
     HttpServer,
-    chat_of,
-    has_words,
-    is_ended,
+    elsewhere,
     proxy_of,
     taken,
     undecoded,
@@ -40,6 +35,7 @@ from seal.core.http import (
 )
 from seal.core.secrets import GEMINI_URL, OPENAI_URL, ServerSettings
 from seal.core.servers import Server, sentences
+from seal.core.streams import CHAT, GEMINI, RESPONSES, chat_of, has_words, is_ended
 
 _log = logging.getLogger(__name__)
 _NO_KEY = "no-key-needed"  # local servers want some header
@@ -267,6 +263,7 @@ class _AnsweredError(Exception):
         status: Of HTTP.
         headers: By name, in any case.
         text: Its body.
+        led_to: Address to which redirects led; empty: to none.
     """
 
     def __str__(self) -> str:  # SDKs write errors to their logs, and a body may repeat a key
@@ -303,6 +300,7 @@ class HttpxServer(SdkServer):
     def _addressed(self, request: Any) -> None:
         """Let a request wait as long as the settings say, and bear the key to this server alone."""
         silence, url = self._settings.timeout_s, request.url
+        self._asking.urls.append(str(url))
         waits = {"connect": min(silence, LONGEST_CONNECT_S), "read": silence, "write": silence}
         request.extensions["timeout"] = waits | {"pool": None}
         header = self._settings.key_header or self.key_header
@@ -328,15 +326,17 @@ class HttpxServer(SdkServer):
             text += piece
             if len(text) > LARGEST or is_ended(text, self.form):
                 break
-        raise _AnsweredError(response.status_code, response.headers, text)
+        urls = self._asking.urls
+        led_to = urls[-1] if len(urls) > 1 else ""
+        raise _AnsweredError(response.status_code, response.headers, text, led_to)
 
     def post(self, body: Mapping[str, Any]) -> Any:
         """Return the JSON of an answer, read as it came."""
-        status, headers, text = super().post(body)
-        return taken(self, status, headers, text, self.form)
+        status, headers, text, led_to = super().post(body)
+        return taken(self, status, headers, text, self.form, led_to)
 
     def _sent(self, client: Any, body: Mapping[str, Any], text: bytearray) -> Any:
-        self._asking.text = text
+        self._asking.text, self._asking.urls = text, []
         try:
             self._ask(client, body)
         except Exception as error:
@@ -363,6 +363,10 @@ class HttpxServer(SdkServer):
         found, said = kind not in ("ConnectError", "ProxyError"), f"broke off: {cause}"
         through = not found and self.url and proxy_of(self._address)
         said = unreached_through(self._address, cause) if through else self.not_there(said)
+        to = urlsplit(_asked_last(cause))
+        away = self.url and to.hostname not in (None, self._address.hostname)
+        if away or kind == "TooManyRedirects":
+            said = sentences(said, elsewhere(to.geturl()))
         return self.transient(said, status=0, found=found)
 
 
@@ -383,6 +387,14 @@ def _weakly(method: Callable[[Any], None]) -> Callable[[Any], None]:
 def _of_transport(error: BaseException | None) -> bool:
     library = type(error).__module__.partition(".")[0]
     return library in ("httpx", "httpx2") or isinstance(error, OSError)
+
+
+def _asked_last(error: BaseException) -> str:
+    """Return the address that a client of httpx asked last; empty: it asked none."""
+    try:
+        return str(error.request.url)  # type: ignore[attr-defined]
+    except (AttributeError, RuntimeError):  # an error of httpx that was given no request
+        return ""
 
 
 CLOUD = frozenset({"vertexai", "project", "location"})

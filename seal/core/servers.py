@@ -21,7 +21,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from seal.core.concurrency import seconds_left, within
 from seal.core.errors import InfrastructureError, ModelError, OverdueError, RequestError, UsageError
-from seal.core.outcomes import may_pass, refusal_of
+from seal.core.outcomes import is_over_a_minute, may_pass, refusal_of
 from seal.core.secrets import (
     SHORTEST_IN_FILES,
     SHORTEST_KEY,
@@ -60,6 +60,8 @@ _OF_A_GATE = re.compile(
     re.IGNORECASE,
 )
 """How gateways and providers refuse a machine, whatever the key (Cloudflare, OpenAI, Google)."""
+_SHORTEST_WAIT_S = 0.1
+"""Doubles from the third try on where the first wait is 0: no server is hammered."""
 _LONGEST_WAIT_S = 10.0**9
 """What asks for more says nothing."""
 _MANY_TOOLS = re.compile(
@@ -81,6 +83,13 @@ _OF_SIZE = re.compile(
     r"(?:entity|payload|body) (?:is )?too large|request_too_large|exceeds the maximum size",
     re.IGNORECASE,
 )
+_SEND_LESS = (
+    "One request has more tokens than the account may send in a minute, those that the answer may "
+    "have among them. Send fewer at once (of a chat: -M max_tokens=N, --top-k N), or ask for a "
+    "higher limit."
+)
+_OF_THIS_REQUEST = frozenset({400, 404, 405, 406, 409, 411, 413, 414, 415, 422, 431})
+"""Statuses that speak of a request; of others nobody knows what helps."""
 _REPAIRS = {
     _OF_THINKING: "It wants the thinking before a call back: -M profile=FILE, a file with the line "
     "thinking_with_calls = true.",
@@ -557,7 +566,7 @@ class Server(ABC):
             codes: By which it says so besides.
             wrote: What the model wrote, where the server could not read the calls in it.
         """
-        said = f"answered HTTP {status}: {message}"
+        said = f"answered HTTP {status}: {message}" if message else f"answered HTTP {status}"
         if wrote is not None:  # the model has answered, whatever the words are
             return RequestError(self.told(said), None, status, wrote=self.cleaned(wrote))
         if (refusal := refusal_of(status, message, codes)) is not None:
@@ -565,10 +574,18 @@ class Server(ABC):
         if may_pass(status, message, codes) and not spent:
             wait_s, words = _retry_after(headers), self.cleaned(message)
             return TransientError(self.told(said), wait_s, status, said=words)
-        repair = self._repair(status, said)
+        is_over = is_over_a_minute(message)
+        repair = self.refused if is_over else self._repair(status, said)
+        if 300 <= status < 400:
+            to = headers.get("location")
+            led = f" to {self.cleaned(public_url(to))}" if to else ""
+            repair = f"It leads elsewhere{led}. Is {self.setting} right?"
         is_this_one = repair is self.refused
         if is_this_one:
-            repair = next((_REPAIRS[words] for words in _REPAIRS if words.search(said)), repair)
+            known = status in _OF_THIS_REQUEST
+            other = repair if known else "Ask who runs the server what this status means."
+            other = _SEND_LESS if is_over else other
+            repair = next((_REPAIRS[words] for words in _REPAIRS if words.search(said)), other)
         told = sentences(self.told(said), repair)
         if is_this_one:
             return RequestError(told, status=status, said=self.cleaned(message))
@@ -593,8 +610,9 @@ def _pause(
     asked_s = failed.wait_s
     if asked_s is None:
         # Beyond 64 doublings no float may hold the wait, and every longest wait is reached.
-        wait_s = min(tries.first_wait_s * 2 ** min(number - 1, 64), tries.max_wait_s)
-        by_chance, told_asked = random.uniform(0, tries.first_wait_s), ""
+        step = tries.first_wait_s or (_SHORTEST_WAIT_S if number > 1 else 0.0)
+        wait_s = min(step * 2 ** min(number - 1, 64), tries.max_wait_s)
+        by_chance, told_asked = random.uniform(0, step), ""
     else:
         wait_s, by_chance = min(asked_s, tries.max_wait_s), 0.0
         longer = f" (it asked for {asked_s:.0f} s; {_longer(asked_s)})"

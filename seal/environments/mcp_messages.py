@@ -266,6 +266,8 @@ def mend(result: dict[str, Any]) -> str:
     content, structure = result.get("content"), result.get("structuredContent")
     if "structuredContent" in result:
         result["structuredContent"] = structure = _as_json(structure)
+    if result.get("isError", True) is None:
+        del result["isError"]
     if content is None and isinstance(structure, dict):
         content = []
     if not isinstance(content, list):

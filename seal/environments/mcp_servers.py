@@ -518,7 +518,9 @@ class Session:
                         f"{label} gave no answer of MCP: {said}; check its address, and what "
                         "stands before it"
                     ) from error
-                if status > 400:
+                last = self._heard.statuses[-1:]
+                if status > 400 or any(300 <= one < 400 for one in last):
+                    status = status if status > 400 else last[0]
                     said = f"{label} answered HTTP {status}: {_words_of_error(error)[:_TOLD]}"
                     raise InfrastructureError(
                         f"{self._server.masked(said)}; {_repair([status])}"
@@ -727,7 +729,7 @@ async def _opened(server: McpServer, timeout: float, said: Any, heard: Heard) ->
                 if response.request.method == "POST":
                     heard.statuses.append(response.status_code)
                     kind = response.headers.get("content-type", "")
-                    asked = json_value(response.request.content)
+                    asked = json_value(response.request.read())
                     id = asked.get("id") if isinstance(asked, dict) else None
                     if response.status_code == 200 and id is not None:
                         is_stream = kind.lower().startswith("text/event-stream")
@@ -761,6 +763,8 @@ def _repair(statuses: Sequence[int]) -> str:
         )
     if status in (429, *range(500, 600)):
         return f"it answers HTTP {status}: run again when it is well"
+    if 300 <= status < 400:
+        return f"it answers HTTP {status}: give the address to which it leads"
     return "check its address"
 
 

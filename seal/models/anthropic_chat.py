@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from seal.core import Request
-from seal.core.http import BEGUN_ANEW, Streamed, joined, text_of
 from seal.core.outcomes import finish_of
 from seal.core.providers import HttpxServer
 from seal.core.secrets import ANTHROPIC_URL
+from seal.core.streams import BEGUN_ANEW, Streamed, joined, piece_of, text_of
 from seal.models.profiles import Profile
 from seal.models.server_model import ServerModel
 from seal.models.wire import WireTools, object_of, objects_in, texts_in
@@ -74,22 +74,42 @@ def _message(chunks: list[dict[str, Any]]) -> tuple[dict[str, Any], bool]:
             for name, value in object_of(chunk.get("delta")).items():
                 if name in _PIECES:
                     block.setdefault("type", _PIECES[name])
-                    block.setdefault(name + _SO_FAR, []).append(value or "")
+                    block.setdefault(name + _SO_FAR, []).append(piece_of(value))
         elif chunk.get("type") == "message_delta":
             told, usage = object_of(chunk.get("delta")), object_of(chunk.get("usage"))
             answer |= {name: value for name, value in told.items() if value is not None}
             usage = {name: value for name, value in usage.items() if value is not None}
             answer["usage"] = object_of(answer.get("usage")) | usage
+    if any(map(_is_mixed, blocks)):
+        return {"error": _MIXED}, True
     for block in blocks:
         for name in _PIECES:
-            pieces = [one for one in block.pop(name + _SO_FAR, ()) if isinstance(one, str)]
+            pieces = block.pop(name + _SO_FAR, ())
             if pieces and name == "partial_json":
                 block["input"] = joined(pieces)
+            elif name == "partial_json" and block.get("input") == {}:
+                block["input"] = ""  # nothing came: a server may have lost it
             elif pieces:
                 block[name] = str(block.get(name) or "") + text_of(pieces)
     said = answer.get("content")
     answer["content"] = said if isinstance(said, str) and not blocks else blocks
     return answer, answer.get("stop_reason") is not None
+
+
+_MIXED = {"message": "pieces of one kind came in a block of another", "code": "server_error"}
+"""The failure of a gateway that puts words into calls, or calls into words."""
+
+
+def _is_mixed(block: Mapping[str, Any]) -> bool:
+    """Tell whether a block holds pieces that nobody could read in a block of its kind."""
+    own = {"text": "text", "tool_use": "input", "thinking": "thinking"}.get(str(block.get("type")))
+    if own is None:
+        return False
+    came = {name for name in _PIECES if name + _SO_FAR in block}
+    stray = {name for name in came & {"text", "partial_json"} if _PIECES[name] != block["type"]}
+    if any("".join(block[name + _SO_FAR]) for name in stray):
+        return True
+    return bool(stray) and stray == came and not block.get(own)
 
 
 _MESSAGES = Streamed(

@@ -227,4 +227,4 @@ def _signed(part: Mapping[str, Any]) -> dict[str, Any]:
 def _called(call: Any) -> Any:
     if not isinstance(call, dict):
         return call
-    return {"name": call.get("name"), "arguments": call.get("args") or {}}
+    return {"name": call.get("name"), "arguments": call.get("args") or None}

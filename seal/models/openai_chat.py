@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from seal.core import JSON, ModelError, Request, RequestError
-from seal.core.outcomes import unread
+from seal.core.outcomes import unread, was_cut
 from seal.core.providers import OpenAIServer, SdkServer
 from seal.core.servers import held_keys
 from seal.models.profiles import Profile
@@ -91,9 +91,8 @@ class OpenAIModel(ServerModel):
 
 def _too_much(said: str) -> bool:
     """Tell whether a server refuses so long an output; a name that it lacks the profile learns."""
-    return bool(_OUTPUT.search(said)) and not re.search(
-        "unsupported|not supported", said, re.IGNORECASE
-    )
+    other = was_cut(said) or re.search("unsupported|not supported", said, re.IGNORECASE)
+    return bool(_OUTPUT.search(said)) and not other
 
 
 _RENAMED = {"max_tokens": "max_output_tokens", "max_completion_tokens": "max_output_tokens"}

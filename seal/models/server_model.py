@@ -28,7 +28,15 @@ from seal.core import (
 )
 from seal.core.call_formats import IN_THOUGHTS
 from seal.core.dialects import read_calls
-from seal.core.outcomes import IN_TEXT, UNREADABLE, codes_of, refusal_of, status_in, unread
+from seal.core.outcomes import (
+    IN_TEXT,
+    UNREADABLE,
+    codes_of,
+    refusal_of,
+    status_in,
+    unread,
+    was_cut,
+)
 from seal.core.secrets import public_url
 from seal.core.servers import Counts, Server, Standing
 from seal.core.text import count_by_bytes
@@ -213,8 +221,8 @@ class ServerModel(ABC):
         profile = self.profile
         body = self._body(request, tools, profile)
 
-        def unreadable(wrote: str) -> Completion:
-            answered = Completion(wrote, finish_reason=UNREADABLE)
+        def told(wrote: str, finish: str) -> Completion:
+            answered = Completion(wrote, truncated=finish == "length", finish_reason=finish)
             return estimate_usage(request, answered, self.counted_as)
 
         def ask() -> Completion:
@@ -222,7 +230,9 @@ class ServerModel(ABC):
                 answer = self._asked(body)
             except ModelError as error:
                 if isinstance(error, RequestError) and error.wrote is not None:
-                    return unreadable(error.wrote)
+                    return told(error.wrote, UNREADABLE)
+                if was_cut(error.said):
+                    return told("", "length")
                 own = isinstance(error, RequestError) and error.refusal
                 if own or not self._learns(profile, error, body):
                     raise
@@ -232,9 +242,9 @@ class ServerModel(ABC):
                 several = body.get("n", 1) != 1
                 completion, counted = parse_completion(answer, tools, several, limit)
             except FailedAnswerError as error:
-                told = error.error or {}
-                if (wrote := unread(str(told.get("message") or ""), told)) is not None:
-                    return unreadable(wrote)
+                failed = error.error or {}
+                if (wrote := unread(str(failed.get("message") or ""), failed)) is not None:
+                    return told(wrote, UNREADABLE)
                 plain = isinstance(answer, dict) and isinstance(answer.get("error"), str)
                 raise self._failed(error, self._asked_about if plain else "") from None
             except MalformedAnswerError as error:

@@ -207,7 +207,7 @@ def parse_completion(
         raise MalformedAnswerError(f"no JSON object but {_excerpt(answer)}")
     choices = objects_in(answer.get("choices"))[: 1 if several else None]
     if not choices:
-        raise MalformedAnswerError(f"it has no choices: {_excerpt(answer)}")
+        raise MalformedAnswerError(f"it has no choices: {_excerpt(answer, 240)}")
     choices = choices[: 1 if are_several(choices) else None]
     usage = _usage(answer.get("usage"))
     # Some servers say of a call that was cut at the limit that it was made.
@@ -219,7 +219,7 @@ def parse_completion(
     calls = tuple(call for part in parts for call in part.calls)
     content = "\n\n".join(filter(None, (part.content for part in parts)))
     if finish == "length" and calls and calls[-1].arguments == {} and _is_cut(choices[-1]):
-        calls = (*calls[:-1], replace(calls[-1], arguments=None))
+        calls = (*calls[:-1], replace(calls[-1], arguments=None, raw=""))
     readable = all(call.arguments is not None for call in calls)
     named = all(call.name.strip() for call in calls)
     reasoning = "\n\n".join(filter(None, (part.reasoning for part in parts)))
@@ -288,13 +288,24 @@ def _part(choice: dict[str, Any], answer: Any, tools: WireTools, is_full: bool) 
     if not calls and not _is_content(content):
         raise MalformedAnswerError(f"its content has no part that can be read: {_excerpt(content)}")
     refused = _joined(content, "refusal") or _joined(message.get("refusal"), "text")
+    made = list(_calls(message, tools, is_full or finish in ("", "length")))
+    known = {*tools.from_wire, *tools.from_wire.values()}
+    instead = [one for one in made if one.name in _NO_TOOL and one.name not in known]
+    told = [(one.arguments or {}).get(_NO_TOOL[one.name]) for one in instead]
+    words = "".join(_joined(text, "text") for text in told)
+    if instead and finish == "tool_calls" and len(instead) == len(made):
+        finish = "stop"
     return Completion(
-        _joined(content, "text") or refused,
-        tuple(_calls(message, tools, is_full or finish in ("", "length"))),
+        _joined(content, "text") or refused or words,
+        tuple(one for one in made if one not in instead),
         finish_reason=finish,
         reasoning=next(filter(None, _thoughts(message)), ""),
         signed=(*objects_in(message.get("thinking_blocks")), *_extras(message)),
     )
+
+
+_NO_TOOL = {"no_tool": "content", "notify_error": "error"}
+"""Calls by which TGI has a model say that it calls nothing, to the argument with its words."""
 
 
 def _extras(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -389,7 +400,18 @@ def _calls(message: dict[str, Any], tools: WireTools, cut: bool) -> Iterator[Too
         given = function.get("arguments")
         given = function.get("parameters") if given is None else given
         call = parse_call(tools.from_wire.get(name, name), given, cut)
+        if given in (None, "") and _wants_more(call.name, tools):
+            call = replace(call, raw=_LOST)
         yield from [call] if call.arguments is not None else _apart(call, tools)
+
+
+_LOST = "null"
+"""Stands for arguments of which nothing came though the tool needs some: counted as repaired, for
+the server may have lost them."""
+
+
+def _wants_more(name: str, tools: WireTools) -> bool:
+    return any(tool.name == name and tool.parameters.get("required") for tool in tools.tools)
 
 
 def _apart(call: ToolCall, tools: WireTools) -> list[ToolCall]:
@@ -398,9 +420,12 @@ def _apart(call: ToolCall, tools: WireTools) -> list[ToolCall]:
     Raises:
         FailedAnswerError: They are no valid calls of this one tool: nobody knows which they are of.
     """
-    found = [ToolCall("", call.name, one) for one in objects_in_a_row(call.raw)]
-    if not found:
-        return [call]
+    objects = objects_in_a_row(call.raw)
+    while len(objects) > 1 and not objects[0] and any(objects):
+        objects = objects[1:]  # a server's placeholder, before the arguments came
+    found = [ToolCall("", call.name, one) for one in objects]
+    if len(found) < 2:
+        return found or [call]
     check = CallValidator({tool.name: tool for tool in tools.tools}).check
     if any(check(replace(one, tool=one.name)) for one in found):
         raise FailedAnswerError(

@@ -484,7 +484,7 @@ def _different(texts: Sequence[str]) -> int:
     return len({tuple(words(text[:_SEEN].casefold())) for text in texts})
 
 
-# -- Rerankers: vLLM, TEI, Infinity, Jina, Cohere, Voyage.
+# -- Rerankers: vLLM, TEI, Infinity, Jina, Cohere, Voyage, NIM, DashScope.
 
 _TEXTS_AT_ONCE = 100
 """Texts of one request to a reranker where `batch_size` does not say."""
@@ -492,6 +492,8 @@ _TEXTS_AT_ONCE = 100
 
 class ServerReranker:
     """Scores pairs of texts through `POST {base_url}/rerank`, one query with its texts a request.
+
+    An address that ends in `/ranking` is NIM's, and asked as it stands.
 
     Args:
         options: `model` as `openai/NAME`, `base_url`, and those of `RemoteOptions`.
@@ -506,9 +508,14 @@ class ServerReranker:
         if self._options.base_url is None:
             raise OptionError(
                 f"rerank,model={self._options.name}: name its server, which answers at "
-                "ADDRESS/rerank: base_url=ADDRESS (vLLM, TEI, Infinity, Jina, Cohere, Voyage)"
+                "ADDRESS/rerank: base_url=ADDRESS (vLLM, TEI, Infinity, Jina, Cohere, Voyage), or "
+                "NIM: base_url=ADDRESS/ranking"
             )
         self.identity = self._options.identity
+        self._path = "/rerank"
+        self._is_of_nim = urlsplit(self._options.base_url).path.rstrip("/").endswith("/ranking")
+        if self._is_of_nim:
+            self._path = ""
 
     def scores(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """Return a number for each pair; the higher, the better.
@@ -546,7 +553,10 @@ class ServerReranker:
 
         def ask() -> list[float]:
             sent = {name: value for name, value in body.items() if name not in self._without}
-            answer = _posted(server, "/rerank", sent)
+            if self._is_of_nim:
+                passages = [{"text": text} for text in texts]
+                sent = {"model": body["model"], "query": {"text": asked}, "passages": passages}
+            answer = _posted(server, self._path, sent)
             self._model = _one_model(server, answer, self._model)
             return self._scores_in(answer, texts)
 
@@ -559,6 +569,9 @@ class ServerReranker:
                 may_go = () if {"texts", "documents"} & gone else ("texts", "documents")
                 optional = [name for name in ("top_n", *may_go) if name not in gone]
                 named = next((name for name in optional if name in error.said), None)
+                if "passages" in error.said and not self._is_of_nim:
+                    self._is_of_nim = True
+                    continue
                 if named is None or told is not error:
                     raise told from None
                 self._without = gone | {named}
@@ -571,10 +584,12 @@ class ServerReranker:
         """
         items = answer
         if isinstance(answer, dict):
-            items = answer.get("results") or answer.get("data")
+            inner = answer.get("output")  # DashScope
+            within = {**inner, **answer} if isinstance(inner, dict) else answer
+            items = within.get("results") or within.get("data") or within.get("rankings")
         items = [one for one in items if isinstance(one, dict)] if isinstance(items, list) else []
         scores = {
-            int(float(place)): item.get("relevance_score", item.get("score"))
+            int(float(place)): item.get("relevance_score", item.get("score", item.get("logit")))
             for place, item in zip(_places(items), items, strict=True)
             if _is_place(place)
         }

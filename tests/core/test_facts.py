@@ -202,8 +202,13 @@ def test_days_beside_the_first_and_the_last_day_are_no_fault():
 def test_control_characters_are_no_numbers():
     call = ToolCall("c", "find", {"code": "\x01" * 200_000 + "7 \x1f"}, tool="find")
     record = Record()
-    with quickly(2):
-        record.add_step(Step(0, "execution_manager", "executor", call=call))
+    record.add_step(Step(0, "execution_manager", "executor", call=call))
     assert [str(one.number) for one in read(json_text(call.arguments)).quantities] == ["7"]
     assert record.unexplained("It is 7.") == []
     assert record.unexplained("It is 1.") == ["1"]
+
+    def read_marks(length):
+        call = ToolCall("c", "find", {"code": "\x01" * length}, tool="find")
+        Record().add_step(Step(0, "execution_manager", "executor", call=call))
+
+    linear(read_marks, 200_000)

@@ -3,10 +3,11 @@
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from linear import linear
 from looped import every_case
 
 from seal.core import Completion
-from seal.core.outcomes import finish_of, may_pass, refusal_of
+from seal.core.outcomes import error_in, finish_of, is_over_a_minute, may_pass, refusal_of
 from seal.core.protocols import without_thinking
 
 ANALYSIS = "<|channel|>analysis<|message|>a<|end|><|start|>assistant"
@@ -297,3 +298,21 @@ def test_what_a_server_repeats_of_a_request_does_not_make_its_refusal_pass():
     assert may_pass(400, "ThrottlingException: too many requests, try again later")
     repeated = "Input should be a list, input: " + "a tool " * 30 + "checks the rate limits"
     assert not may_pass(422, repeated)
+
+
+def test_a_request_beyond_the_tokens_of_a_minute_never_passes():
+    said = "Request too large for m on tokens per min (TPM): Limit 30000, Requested {}. Or else"
+    for tokens, over in ((30_001, True), (29_999, False)):
+        told = said.format(tokens)
+        assert is_over_a_minute(told) is over
+        assert may_pass(429, told) is may_pass(413, told, "rate_limit_exceeded") is not over
+    assert may_pass(429, "Request too large, try again later")
+    assert not is_over_a_minute("request too large per min " * 100)
+    linear(lambda times: is_over_a_minute("request too large per min " * times), 7_700)
+
+
+def test_an_envelope_says_whether_there_is_an_answer():
+    assert error_in({"success": True, "result": {"response": "Sunny."}}) is None
+    assert error_in({"success": False, "msg": "no"})["message"] == "no"
+    assert error_in({"code": 429, "message": "slow", "data": {}})["code"] == 429
+    assert error_in({"code": 0, "message": "ok", "data": {"answer": "Sunny."}}) is None

@@ -28,6 +28,7 @@ SUNNY = {"type": "text", "text": "sunny"}
         ({"content": None, "structuredContent": {"a": 1}}, '{"a":1}', {"a": 1}),
         ({"structuredContent": {"a": 1}}, '{"a":1}', {"a": 1}),
         ({"content": [SUNNY], "structuredContent": [1]}, "sunny", None),
+        ({"content": [SUNNY], "isError": None}, "sunny", None),
         ({"content": [SUNNY], "structuredContent": 7, "_meta": 3}, "sunny", None),
         (
             {"content": [SUNNY], "structuredContent": {"x": float("nan"), "y": [1e999]}},

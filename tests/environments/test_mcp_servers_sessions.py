@@ -14,7 +14,7 @@ from mcp_servers import LISTED, Scripted, at, behind_address, command, line, scr
 pytest.importorskip("mcp")
 
 from servers import Answer as Answered
-from servers import ModelServer
+from servers import ModelServer, Received
 from servers import answer as answered
 
 from seal.core import DataError, InfrastructureError, OverdueError, UsageError
@@ -331,6 +331,27 @@ def test_a_status_of_http_is_no_answer_of_a_tool(monkeypatch: pytest.MonkeyPatch
         with pytest.raises(InfrastructureError, match="HTTP 500"):
             session.call("look", {})
         assert shop.calls == 7  # nobody knows whether the tool ran
+
+
+def test_a_redirect_that_is_not_followed_is_no_answer_of_a_tool() -> None:
+    away = Answered(status=302, headers={"Location": "/login"})
+    with scripted(Scripted(away, "sunny")) as sessions:
+        session = sessions.of("shop")
+        with pytest.raises(InfrastructureError, match=r"HTTP 302: Redirect to .*/login.* give the"):
+            session.call("look", {})
+        assert session.call("look", {}).content == "sunny"
+
+
+def test_a_redirect_to_the_same_server_is_followed() -> None:
+    shop = Scripted()
+
+    def script(request: Received) -> Answered:
+        if request.path == "/mcp":
+            return Answered(status=307, headers={"Location": "/mcp/"})
+        return shop(request)
+
+    with ModelServer(script) as server, Sessions(at(server), 5) as sessions:
+        assert sessions.of("shop").call("look", {}).content == "sunny"
 
 
 @pytest.mark.parametrize(("status", "says"), [(401, "give `headers`"), (405, "streamable HTTP")])

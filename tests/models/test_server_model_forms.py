@@ -1,16 +1,20 @@
 """Answers whose parts have another form than their interface gives them: read, or the server's."""
 
 import json
+import threading
+from dataclasses import replace
 
 import pytest
 from servers import Answer, answer, failure, installed, text
 from wire_answers import events
 
 from seal.core import Message, ModelError, Request, RequestError, Tool
+from seal.core.call_formats import repairs_of
 from seal.models.spec import build_model
 
 TOOL = Tool("t", "weather", "Weather", {"type": "object", "properties": {"city": {}}})
 ASK = Request((Message("user", "Weather in Bern?"),), (TOOL,))
+OVER = "Request too large for model `m` on tokens per minute (TPM)"
 FUNCTION = {"name": "weather", "arguments": '{"city": "Bern"}'}
 CALL = {"id": "a", "type": "function", "index": 0, "function": FUNCTION}
 CHAT, RESPONSES = "openai/m,base_url={url}", "openai/m,base_url={url},api=responses"
@@ -227,7 +231,8 @@ def test_parts_of_google_that_nobody_can_read_are_the_servers_fault(asked, part,
         (424, "Request failed during generation"),
         (499, "client closed request"),
         (400, "An error occurred (ThrottlingException): Too many tokens, please wait"),
-        (413, "Request too large on tokens per minute (TPM): Limit 6000, Requested 9013"),
+        (413, "Request too large on tokens per minute (TPM): Limit 6000, Requested 5013"),
+        (400, "Internal Server Error"),
         (400, "The model has crashed without additional information. (Exit code: 1)"),
     ],
 )
@@ -243,6 +248,10 @@ def test_what_passes_is_tried_again_whatever_its_status(asked, status, said):
         (403, "Country, region, or territory not supported", "from this machine"),
         (403, "Your new team doesn't have any credits or licenses yet.", "no credit left"),
         (413, "<h1>413 Request Entity Too Large</h1>", "--top-k N"),
+        (413, f"{OVER}: Limit 6000, Requested 9013", "-M max_tokens=N"),
+        (429, f"{OVER}: Limit 6000, Requested 9013", "-M max_tokens=N"),
+        (498, "blocked output: please adjust your prompt", "Ask who runs the server"),
+        (308, "", "leads elsewhere. Is"),
         (400, "enable_thinking must be set to false for this call", "extra_body="),
     ],
 )
@@ -269,3 +278,250 @@ def test_what_answers_call_a_model_is_known(model_server):
     assert model.named == ()
     model.complete(ASK)
     assert model.named == ("scripted", "other")
+
+
+NEEDED = replace(TOOL, parameters={**TOOL.parameters, "required": ["city"]})
+IN_PIECES = [
+    (CHAT, ["{", '"city": ', 7, "}"], {"city": 7}),
+    (CHAT, ["{", '"city": ', True, "}"], {"city": True}),
+    (CHAT, ['{"city": ', ["a"], "}"], {"city": ["a"]}),
+    (CHAT, ["{}", '{"city": "Bern"}'], {"city": "Bern"}),
+    (CHAT, ["{}", '{"city": ', '"Bern"}'], {"city": "Bern"}),
+    (RESPONSES, ["{", '"city": ', 7, "}"], {"city": 7}),
+    (RESPONSES, ["{}", '{"city": ', '"Bern"}'], {"city": "Bern"}),
+    (CLAUDE, ['{"city": ', 7, "}"], {"city": 7}),
+    (CLAUDE, ["{}", '{"city": ', '"Bern"}'], {"city": "Bern"}),
+]
+
+
+def call_in(model, pieces):
+    """Return the stream of an interface in which the arguments of a call come in pieces."""
+    if model is CHAT:
+        first, *rest = ({"index": 0, "function": {"arguments": piece}} for piece in pieces)
+        named = {**CALL, "function": {"name": "weather", **first["function"]}}
+        parts = [chunk(tool_calls=[one]) for one in (named, *rest)]
+        return events(*parts, chunk("tool_calls"))
+    if model is RESPONSES:
+        begun = {"type": "function_call", "id": "f", "call_id": "c", "name": "weather"}
+        started = {"type": "response.output_item.added", "output_index": 0, "item": begun}
+        of = {"item_id": "f", "output_index": 0}
+        named = "response.function_call_arguments"
+        parts = [{"type": f"{named}.delta", **of, "delta": piece} for piece in pieces]
+        ended = {"status": "completed", "output": [], "usage": {"output_tokens": 3}}
+        return events(started, *parts, {"type": "response.completed", "response": ended})
+    return claude({"type": "tool_use", "id": "a", "name": "weather", "input": {}}, *pieces)
+
+
+def claude(block, *pieces, name="partial_json", kind="input_json_delta", stop="tool_use"):
+    """Return a stream of Anthropic's with one block, whose pieces have a name and a kind."""
+    deltas = [
+        {"type": "content_block_delta", "index": 0, "delta": {"type": kind, name: piece}}
+        for piece in pieces
+    ]
+    told = {"stop_reason": stop, "stop_sequence": None}
+    chunks = [
+        {"type": "message_start", "message": {"role": "assistant", "content": [], "usage": {}}},
+        {"type": "content_block_start", "index": 0, "content_block": block},
+        *deltas,
+        {"type": "content_block_stop", "index": 0},
+        {"type": "message_delta", "delta": told, "usage": {"output_tokens": 9}},
+        {"type": "message_stop"},
+    ]
+    return events(*((one["type"], one) for one in chunks), done=False)
+
+
+@pytest.mark.parametrize(
+    ("model", "pieces", "arguments"),
+    [pytest.param(*case, marks=[NEEDS_CLAUDE] * (case[0] is CLAUDE)) for case in IN_PIECES],
+)
+def test_pieces_of_arguments_that_are_json_and_a_placeholder_are_read(
+    asked, model, pieces, arguments
+):
+    found, count = asked(model, call_in(model, pieces))
+    assert [one.arguments for one in found.calls] == [arguments] and count == 1
+
+
+def test_a_placeholder_before_whole_arguments_is_left_out(asked):
+    given = {**FUNCTION, "arguments": '{}{"city": "Bern"}'}
+    called = choice("tool_calls", tool_calls=[{**CALL, "function": given}])
+    found, _ = asked(CHAT, answer(chat(called)), False)
+    assert [one.arguments for one in found.calls] == [{"city": "Bern"}]
+
+
+def test_a_number_amid_words_is_a_piece_of_them(asked):
+    parts = [chunk(content=one) for one in (4, "2 is ", 42, ".")]
+    assert asked(CHAT, events(*parts, chunk("stop")))[0].content == "42 is 42."
+    ended = {"type": "response.completed", "response": {"status": "completed", "output": []}}
+    said = [{"type": "response.output_text.delta", "delta": one} for one in (42, " it is")]
+    assert asked(RESPONSES, events(*said, ended))[0].content == "42 it is"
+
+
+DENIED = {"success": False, "data": {"code": "RateLimited", "details": "the day's limit"}}
+WITHIN_STREAMS = [
+    (CHAT, [chunk(content="Sun"), DENIED, chunk("stop")]),
+    (
+        RESPONSES,
+        [
+            {"type": "response.output_text.delta", "delta": "Sun"},
+            DENIED,
+            {"type": "response.completed", "response": {"status": "completed", "output": []}},
+        ],
+    ),
+    pytest.param(
+        GEMINI,
+        [
+            {"candidates": [{"content": {"parts": [{"text": "Sun"}]}}]},
+            DENIED,
+            {"candidates": [{"content": {"parts": [{"text": "."}]}, "finishReason": "STOP"}]},
+        ],
+        marks=NEEDS_GEMINI,
+    ),
+    pytest.param(
+        CLAUDE,
+        [
+            {"type": "message_start", "message": {"content": []}},
+            DENIED,
+            {"type": "message_delta", "delta": {"stop_reason": "end_turn"}},
+            {"type": "message_stop"},
+        ],
+        marks=NEEDS_CLAUDE,
+    ),
+]
+
+
+@pytest.mark.parametrize(("model", "parts"), WITHIN_STREAMS)
+def test_an_envelope_without_success_amid_a_stream_is_an_error(asked, model, parts):
+    assert is_fault(asked(model, events(*parts)), "the day's limit (RateLimited)")
+
+
+def test_more_that_is_told_of_an_error_is_no_answer(asked):
+    told = {"code": 500, "message": "unsupported value: NaN", "data": {"answer": "ERROR"}}
+    assert is_fault(asked(CHAT, events(told, {"code": 0, "data": True})), "unsupported value")
+
+
+def test_the_words_of_a_stream_without_an_answer_are_told(asked):
+    odd = {"error parsing tool call": "invalid character 'c'"}
+    assert is_fault(asked(CHAT, events(chunk(content=""), odd)), "invalid character 'c'")
+
+
+@NEEDS_CLAUDE
+@pytest.mark.parametrize(
+    "sent",
+    [
+        claude({"type": "text", "text": ""}, "", "", stop="end_turn"),
+        claude({"type": "text", "text": ""}, "Sun", "ny.", stop="end_turn"),
+        claude(
+            {"type": "tool_use", "id": "a", "name": "weather", "input": {}},
+            '{"city": "Bern"}',
+            name="text",
+            kind="text_delta",
+        ),
+    ],
+)
+def test_pieces_in_a_block_of_another_kind_are_the_servers_fault(asked, sent):
+    assert is_fault(asked(CLAUDE, sent), "pieces of one kind came in a block of another")
+
+
+@NEEDS_CLAUDE
+def test_an_empty_piece_beside_words_is_no_fault(asked):
+    block = {"type": "text", "text": "Sunny."}
+    assert asked(CLAUDE, claude(block, "", stop="end_turn"))[0].content == "Sunny."
+
+
+@NEEDS_GEMINI
+@pytest.mark.parametrize("content", [{"parts": {"text": "Sunny."}}, {"parts": "Sunny."}, "Sunny."])
+def test_parts_of_google_in_no_list_are_read(asked, content):
+    given = {"candidates": [{"content": content, "finishReason": "STOP"}]}
+    assert asked(GEMINI, events(given, done=False))[0].content == "Sunny."
+
+
+@pytest.mark.parametrize("given", [None, ""])
+def test_a_call_of_whose_arguments_nothing_came_is_counted_as_repaired(model_server, given):
+    sent = {**CALL, "function": {**FUNCTION, "arguments": given}}
+    called = answer(chat(choice("tool_calls", tool_calls=[sent])))
+    model = build_model(f"openai/m,base_url={model_server([called] * 2).url},stream=false")
+    for tool, repairs in ((NEEDED, ("no_input",)), (TOOL, ())):
+        (call,) = model.complete(replace(ASK, tools=(tool,))).calls
+        assert call.arguments == {} and repairs_of(call) == repairs
+
+
+@pytest.mark.parametrize(("name", "field"), [("no_tool", "content"), ("notify_error", "error")])
+def test_a_call_by_which_tgi_says_that_nothing_is_called_is_no_call(asked, name, field):
+    sent = {**CALL, "function": {"name": name, "arguments": {field: "No tool fits."}}}
+    found, _ = asked(CHAT, answer(chat(choice("tool_calls", tool_calls=[sent]))), False)
+    assert (found.content, found.calls, found.finish_reason) == ("No tool fits.", (), "stop")
+
+
+def test_an_error_that_says_that_the_limit_cut_an_answer_is_a_cut_answer(asked):
+    said = (
+        "Could not finish the message because max_tokens or model output limit was reached. "
+        "Please try again with higher max_tokens."
+    )
+    for model in (CHAT, RESPONSES):
+        found, count = asked(model, failure(400, said))
+        assert found.finish_reason == "length" and found.truncated and count == 1
+
+
+def test_a_call_whose_arguments_are_done_is_whole_though_its_item_never_ends(asked):
+    begun = {"type": "function_call", "id": "f", "name": "weather", "status": "in_progress"}
+    started = {"type": "response.output_item.added", "output_index": 0, "item": begun}
+    of = {"item_id": "f", "output_index": 0}
+    named = "response.function_call_arguments"
+    ended = {"type": "response.completed", "response": {"status": "completed", "output": []}}
+    done = {"type": f"{named}.done", **of, "arguments": '{"city": "Bern"}'}
+    found, _ = asked(RESPONSES, events(started, done, ended))
+    assert [one.arguments for one in found.calls] == [{"city": "Bern"}]
+    more = {"type": f"{named}.delta", **of, "delta": '{"city": "Be'}
+    assert is_fault(asked(RESPONSES, events(started, more, ended)), "only in_progress")
+
+
+REDIRECTED = [CHAT, pytest.param(CLAUDE, marks=NEEDS_CLAUDE)]
+REDIRECTED += [pytest.param(GEMINI, marks=NEEDS_GEMINI)]
+
+
+@pytest.mark.parametrize("model", REDIRECTED)
+def test_where_a_redirect_leads_is_told_without_its_secrets(model, model_server, monkeypatch):
+    for name in ("OPENAI", "ANTHROPIC", "GOOGLE"):
+        monkeypatch.setenv(f"{name}_API_KEY", "key-of-tests")
+
+    def script(request):
+        if "login" in request.path:
+            return failure(404, "no such page")
+        return Answer(b"", 307, {"Location": "/login?token=secretword"})
+
+    server = model_server(script)
+    built = build_model(model.format(url=server.url, root=server.root) + ",max_tries=1")
+    with pytest.raises(ModelError, match=r"led on to http://127\.0\.0\.1:\d+/login") as caught:
+        built.complete(ASK)
+    getattr(built._server._connection(), "close", int)()
+    assert "secretword" not in str(caught.value)
+
+
+def test_a_host_that_is_not_there_is_told_where_a_redirect_leads_to_it(model_server):
+    away = Answer(b"", 307, {"Location": "http://127.0.0.1:9/chat"})
+    built = build_model(f"openai/m,base_url={model_server([away]).url},max_tries=1")
+    with pytest.raises(ModelError, match=r"led on to http://127\.0\.0\.1:9"):
+        built.complete(ASK)
+
+
+class Waits(threading.Event):
+    """Notes how long is waited for it, and waits for nothing."""
+
+    def __init__(self):
+        super().__init__()
+        self.seconds = []
+
+    def wait(self, timeout=None):
+        self.seconds.append(timeout)
+        return False
+
+
+def test_a_first_wait_of_nothing_does_not_hammer_a_server(model_server):
+    server = model_server([failure(503)] * 5)
+    model = build_model(f"openai/m,base_url={server.url},first_wait_s=0,max_tries=5,max_wait_s=9")
+    noted = Waits()
+    model.share(lambda known: replace(known, down=noted))
+    with pytest.raises(ModelError, match="tried 5 times"):
+        model.complete(ASK)
+    first, *later = noted.seconds
+    assert first == 0 and all(one >= 0.1 * 2**n for n, one in enumerate(later, 1))

@@ -46,6 +46,40 @@ def test_scores_are_those_of_the_texts_in_any_order(field, score, refused):
     assert len(server.received) == 2 + bool(refused)
 
 
+def nim_of(request):
+    """Answer as NIM does, which knows passages alone."""
+    if "passages" not in request.body:
+        return failure(422, "body.passages: Field required")
+    texts = [one["text"] for one in request.body["passages"]]
+    rows = [{"index": n, "logit": float(len(text) + n)} for n, text in enumerate(texts)]
+    return answer({"rankings": rows[::-1]})
+
+
+def test_nims_form_is_known_by_its_address_or_by_what_it_refuses():
+    with ModelServer(nim_of) as server:
+        named = scorer(server, base_url=f"{server.url}/ranking")
+        assert named.scores(PAIRS) == [3.0, 4.0, 3.0]
+        assert [one.path for one in server.received] == ["/v1/ranking"] * 2
+        assert server.received[0].body["query"] == {"text": "rain?"}
+        assert scorer(server).scores(PAIRS) == [3.0, 4.0, 3.0]
+    assert [one.path for one in server.received[2:]] == ["/v1/rerank"] * 3
+
+
+def test_nims_scores_are_asked_for_by_a_retriever_of_that_address(pool):
+    with ModelServer(nim_of) as server:
+        options = {"of": "bm25", "model": "openai/nim", "base_url": f"{server.url}/ranking/"}
+        build_retriever("rerank", replace(pool, options={**options, **QUICK}))
+
+
+def test_results_within_an_output_are_read():
+    def script(request):
+        rows = [{"index": 0, "relevance_score": 2.0}, {"index": 1, "relevance_score": 1.0}]
+        return answer({"output": {"results": rows}, "request_id": "r"})
+
+    with ModelServer(script) as server:
+        assert scorer(server).scores(PAIRS[:2]) == [2.0, 1.0]
+
+
 @pytest.mark.parametrize(
     "given",
     [

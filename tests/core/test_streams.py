@@ -5,11 +5,11 @@ import pytest
 from linear import linear
 from looped import every_case
 
-from seal.core import http
-from seal.core.http import CHAT, GEMINI, RESPONSES, CutStreamError, chat_of
+from seal.core import streams
+from seal.core.streams import CHAT, GEMINI, RESPONSES, CutStreamError, chat_of
 
 answer_in, has_words, is_ended = (
-    partial(read, form=CHAT) for read in (http.answer_in, http.has_words, http.is_ended)
+    partial(read, form=CHAT) for read in (streams.answer_in, streams.has_words, streams.is_ended)
 )
 
 
@@ -176,7 +176,7 @@ def test_a_name_may_come_in_pieces():
 def calls_in(*parts, offered=("get_weather", "ping")):
     """Return the calls of parts, one a chunk, to a request that offers tools."""
     text = "".join(chunk(tool_calls=[one]) for one in parts) + chunk("tool_calls") + DONE
-    told = http.answer_in(text.encode(), chat_of(offered))["choices"][0]["message"]["tool_calls"]
+    told = streams.answer_in(text.encode(), chat_of(offered))["choices"][0]["message"]["tool_calls"]
     return [(one["function"].get("name"), one["function"]["arguments"]) for one in told]
 
 
@@ -259,7 +259,7 @@ def responded(*events, output=None, ids=True):
         told.append(event(type=f"response.{name}", output_index=place, **fields))
     ended = {"status": "completed", "output": output}
     text = "".join(told) + event(type="response.completed", response=ended)
-    return http.answer_in(text.encode(), RESPONSES)["output"]
+    return streams.answer_in(text.encode(), RESPONSES)["output"]
 
 
 def call_events(place, given, done=True, filled=True):
@@ -303,7 +303,7 @@ def test_calls_of_a_response_at_one_place_are_told_by_their_ids():
         for name, n, f in events
     )
     ended = event(type="response.completed", response={"status": "completed", "output": []})
-    assert called(http.answer_in((told + ended).encode(), RESPONSES)["output"]) == BOTH
+    assert called(streams.answer_in((told + ended).encode(), RESPONSES)["output"]) == BOTH
 
 
 def test_a_response_has_the_words_that_its_events_told():
@@ -435,11 +435,11 @@ def test_growing_words_of_every_form_of_stream_are_said_once():
     kind = "response.output_text.delta"
     told = [{"type": kind, "output_index": 0, "delta": piece} for piece in GROWING]
     told += [{"type": "response.completed", "response": {"status": "completed", "output": []}}]
-    found = http.answer_in("".join(event(**one) for one in told).encode(), RESPONSES)
+    found = streams.answer_in("".join(event(**one) for one in told).encode(), RESPONSES)
     assert found["output"] == [{"type": "message", "content": [{"text": SPOKEN}]}]
     told = [{"candidates": [{"content": {"parts": [{"text": piece}]}}]} for piece in GROWING]
     told[-1]["candidates"][0]["finishReason"] = "STOP"
-    found = http.answer_in("".join(event(**one) for one in told).encode(), GEMINI)
+    found = streams.answer_in("".join(event(**one) for one in told).encode(), GEMINI)
     assert found["candidates"][0]["content"]["parts"] == [{"text": SPOKEN}]
 
 
@@ -456,7 +456,7 @@ def test_an_answer_that_begins_anew_amid_its_stream_is_a_failure():
         assert answer_in((stream + ENDED).encode())["choices"][0]["message"]["content"] == "Sunny."
     told = [{"type": "response.created", "response": {"id": id}} for id in "ab"]
     told += [{"type": "response.completed", "response": {"status": "completed", "output": []}}]
-    found = http.answer_in("".join(event(**one) for one in told).encode(), RESPONSES)
+    found = streams.answer_in("".join(event(**one) for one in told).encode(), RESPONSES)
     assert "began anew" in found["error"]["message"]
 
 
@@ -502,7 +502,7 @@ def test_pieces_of_a_response_that_repeat_what_came_before_are_one_text():
     told = [{"type": "response.output_item.added", "output_index": 0, "item": item}]
     told += [{"type": kind, "item_id": "i", "delta": whole[:size]} for size in (5, 9, 16)]
     told += [{"type": "response.completed", "response": {"status": "completed", "output": []}}]
-    found = http.answer_in("".join(event(**one) for one in told).encode(), RESPONSES)
+    found = streams.answer_in("".join(event(**one) for one in told).encode(), RESPONSES)
     assert found["output"] == [{**item, "arguments": whole}]
 
 
@@ -510,3 +510,11 @@ def test_pieces_of_a_response_that_repeat_what_came_before_are_one_text():
 def test_an_event_without_data_is_none(empty):
     for text in (empty + WORDS + ENDED, WORDS + empty + ENDED):
         assert answer_in(text.encode()) == PLAIN
+
+
+def test_a_call_of_many_pieces_is_told_from_the_next_that_has_no_index():
+    letters = [[part(None, arguments=letter)] for letter in "a" * 100]
+    first = [[part(None, "a", "f", '{"x": "')], *letters, [part(None, arguments='"}')]]
+    parts = [*first, [part(None, "b", "f", '{"x": 2}')]]
+    told = said("".join(chunk(tool_calls=one) for one in parts))["tool_calls"]
+    assert [json.loads(one["function"]["arguments"])["x"] for one in told] == ["a" * 100, 2]
