@@ -33,8 +33,8 @@ NOUNS = {
     "Runs": ("run", "plan_run", "Run", "score", "report", "frames", "groupchat"),
     "Comparisons": ("compare", "ablate", "sweep", "leaderboard", "explain"),
     "Benchmarks": (
-        *("Benchmark", "ask", "called", "ANY", "Argument", "refused", "ends_as", "FinalState"),
-        *("import_benchmark", "augment", "generate", "lint", "split"),
+        *("Benchmark", "ask", "called", "ANY", "Argument", "result_of", "refused"),
+        *("ends_as", "FinalState", "import_benchmark", "augment", "generate", "lint", "split"),
     ),
     "Retrievers": ("retrieve", "RetrieverSpec", "Retriever"),
     "Models and agents": ("Model", "Team", "Agent", "Chat", "Reply", "ChatModel", "Completion"),

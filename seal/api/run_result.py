@@ -167,7 +167,7 @@ def frames(*runs: RunLike | Iterable[RunLike]) -> Frames:
 
 
 @dataclass(frozen=True, repr=False)
-class Chat(Shown):
+class PlayedChat(Shown):
     """One chat of a run; `Run.chat` gives it."""
 
     folder: RunFolder = field(hash=False)
@@ -277,7 +277,7 @@ class Run(Estimates, Framed, Shown):
     def _runs(self) -> dict[str, RunFolder]:
         return {self.folder.path.resolve().name: self.folder}
 
-    def chat(self, task: str, trial: int = 0) -> Chat:
+    def chat(self, task: str, trial: int = 0) -> PlayedChat:
         """Return one chat, which a notebook shows as an outline and `print` shows whole.
 
         Args:
@@ -298,7 +298,7 @@ class Run(Estimates, Framed, Shown):
         from seal.report.transcript import chat_of, find_task
 
         found = find_task(self.folder, task)
-        return Chat(self.folder, found, *chat_of(self.folder, found, trial))
+        return PlayedChat(self.folder, found, *chat_of(self.folder, found, trial))
 
     def report(self, out: str | PathLike[str] | None = None) -> Path:
         """Write the HTML report, and return the file.

@@ -157,7 +157,7 @@ def _play_run(
         def told(state: "Progress") -> None:
             advance(state.stage, state.done, state.total, *spent_words(state))
 
-        played = run(settings, out, into.resume, told, tasks.ids, tell=tell, again=tasks.told)
+        played = run(settings, out, into.resume, told, only=tasks.ids, tell=tell, again=tasks.told)
     folder = played.folder
     report = write_report([folder], folder.report_path)
     result.result({"run": str(folder.path), **played.summary})
