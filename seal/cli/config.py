@@ -84,9 +84,9 @@ class Config:
         """Return the same of the first setting whose value a message names, as `no model 'gpt'`."""
         variables = ((name, name, self.environment[name]) for name in sorted(self.environment))
         given = [part for part in variables if part[0].startswith("SEAL_")]
-        given += [(variable(flag), FILE, value) for flag, value in self.file.items()]
+        given += [(variable(flag), str(FILE), value) for flag, value in self.file.items()]
         for name, place, value in given:
-            if place == FILE and self.environment.get(name):
+            if place == str(FILE) and self.environment.get(name):
                 continue  # the variable comes before the file
             for text in value if isinstance(value, list) else [value]:
                 head = str(text).partition(",")[0]
