@@ -82,8 +82,8 @@ class Config:
 
     def origin_of_quoted(self, message: str) -> str:
         """Return the same of the first setting whose value a message names, as `no model 'gpt'`."""
-        names = (name for name in sorted(self.environment) if name.startswith("SEAL_"))
-        given: list[tuple[str, str, Any]] = [(n, n, self.environment[n]) for n in names]
+        variables = ((name, name, self.environment[name]) for name in sorted(self.environment))
+        given = [part for part in variables if part[0].startswith("SEAL_")]
         given += [(variable(flag), str(FILE), value) for flag, value in self.file.items()]
         for name, place, value in given:
             if place == str(FILE) and self.environment.get(name):

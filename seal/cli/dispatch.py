@@ -11,8 +11,8 @@ from io import TextIOWrapper
 
 from seal.cli.verbs import GROUPS, VERBS, load
 
-_REFUSED = re.compile(r"Input should be a valid (integer|number).*|Value error, ")
-"""How the library below the command line refuses a word: that is no number, or none of several."""
+_REFUSED = re.compile(r"Input should be a valid (integer|number|boolean).*|Value error, ")
+"""How the library below the command line refuses a word: of no type, or none of several."""
 
 _OF_A_FLAG = re.compile(r"--([a-z][a-z-]*) ")
 """Begins what is said of a value that a setting refuses."""
@@ -148,8 +148,8 @@ def _take_debug(words: list[str]) -> tuple[list[str], bool]:
 
 
 def _expected(refused: re.Match[str]) -> str:
-    kinds = {"integer": "expected a whole number", "number": "expected a number"}
-    return kinds.get(refused[1], "")
+    kinds = {"integer": "a whole number", "number": "a number", "boolean": "true or false"}
+    return f"expected {kinds[refused[1]]}" if refused[1] else ""
 
 
 def _help() -> str:

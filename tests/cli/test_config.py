@@ -74,6 +74,12 @@ def test_a_truth_in_the_place_of_a_value_is_refused(seal, tmp_path: Path, line: 
     assert failed.returncode == 2 and f"seal.toml: {line}; expected a value" in failed.stderr
 
 
+def test_a_word_in_the_place_of_a_truth_is_refused_with_what_is_expected(seal) -> None:
+    failed = seal("run", SEAL_RESUME="maybe")
+    assert "'--resume': expected true or false. Unless it is" in failed.stderr
+    assert failed.returncode == 2
+
+
 def test_an_empty_variable_is_no_setting(seal) -> None:
     assert "--limit -4" in seal("run", "--limit", "-4", SEAL_TOP_K="").stderr
 
