@@ -25,11 +25,10 @@ from contextlib import suppress
 from functools import cached_property, partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from seal.agents import PlayedAnew
 from seal.agents.bridge_line import LeftError, Line, OverError
-from seal.agents.mcp_bridge import McpPosts
 from seal.agents.openai_requests import (
     Form,
     by_wire_name,
@@ -40,9 +39,21 @@ from seal.agents.openai_requests import (
 )
 from seal.agents.own import asked_of, earlier_of
 from seal.agents.replies import NeverBegunError
-from seal.core import Chat, InfrastructureError, Reply, Tool, ToolCall, UsageError, shortened
+from seal.core import (
+    Chat,
+    InfrastructureError,
+    Reply,
+    Tool,
+    ToolCall,
+    UsageError,
+    needing,
+    shortened,
+)
 from seal.core.secrets import check_url, public_url
 from seal.core.values import digest, json_bytes, well_formed
+
+if TYPE_CHECKING:
+    from seal.agents.mcp_bridge import McpPosts
 
 _MOST_SAID = 1 << 20
 """Bytes of what a command writes that are read."""
@@ -438,6 +449,9 @@ class ChatServer(ThreadingHTTPServer):
 
     @cached_property
     def _mcp(self) -> McpPosts:
+        with needing("mcp", "mcp"):
+            from seal.agents.mcp_bridge import McpPosts
+
         return McpPosts()
 
     def by_mcp(self, place: _Place, headers: Iterable[tuple[str, str]], body: Any) -> _Answer:
