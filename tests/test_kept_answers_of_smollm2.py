@@ -1,6 +1,8 @@
 """What SmolLM2 answered, kept in `results/smollm2`, is played again without the model."""
 
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -39,3 +41,23 @@ def test_a_real_models_run_is_replayed_without_the_model_byte_for_byte(kept, tmp
 
 def test_the_kept_answers_are_a_small_file():
     assert sum(file.stat().st_size for file in KEPT.iterdir()) < 5_000_000
+
+
+@pytest.mark.slow
+def test_the_answers_of_the_study_are_played_again_and_what_lacks_is_named(tmp_path):
+    script = KEPT.parents[1] / "perf" / "small_models.py"
+    answers = shutil.copytree(KEPT.parent / "small_models", tmp_path / "answers")
+
+    def replayed(only, name):
+        told = ["--only", only, "--runs", str(tmp_path / name), "--answers", str(answers)]
+        return subprocess.run(
+            [sys.executable, str(script), *told], capture_output=True, text=True, timeout=600
+        )
+
+    runs = [replayed("smollm2-sample-native", name) for name in ("first", "second")]
+    assert [run.returncode for run in runs] == [0, 0], runs[0].stderr
+    files = (tmp_path.glob(f"{name}/*/trajectories.jsonl") for name in ("first", "second"))
+    first, second = (file.read_bytes() for (file,) in files)
+    assert first == second
+    lacking = replayed("qwen-0.5b-sample-json-top1", "third")
+    assert (lacking.returncode, "add --play: qwen" in lacking.stderr) == (1, True)

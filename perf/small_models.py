@@ -1,0 +1,219 @@
+"""Small open models, played by the whole system; their answers are stored and played again.
+
+    python perf/small_models.py --play [--weights FOLDER] [--only NAME] [--runs FOLDER]
+    python perf/small_models.py [--runs FOLDER] [--out results/small_models.md]
+
+SmolLM2 135M and Qwen2.5-Coder 0.5B play `PLAN`, beside an agent that does nothing. `--play` asks
+them for what is not stored yet. It may be stopped at any time: each answer is stored in
+`results/small_models` when it comes, and a run that `--runs` holds goes on where it was. `--only`
+takes the runs whose names begin so. `seal models fetch smollm2` brings the one model;
+`FOLDER/qwen25-coder-0.5b.gguf` is the other. On one core of 2.1 GHz a chat of SmolLM2 takes 5 to 10
+seconds in `json`, and one of Qwen on the sample about 50.
+
+Without `--play` every answer comes from the store, and no model is there. SEAL_DATA has `bfcl` and
+`metatool`; the other benchmarks ship. A page is only made of a plan that was played whole: else the
+runs that lack answers are named, and the exit code is 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import seal
+from seal.core.call_formats import Format
+from seal.evaluation.significance import ALPHA, holm
+from seal.report.grids import Grid, number
+from seal.report.table_forms import markdown
+
+ANSWERS = Path(__file__).resolve().parents[1] / "results" / "small_models"
+_QWEN = "qwen25-coder-0.5b.gguf"
+_DIGEST = "1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32"
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """One run of the study."""
+
+    model: str
+    bench: str
+    format: Format
+    tasks: int = 20
+    top_k: int = 5
+    team: str = "direct"
+
+    @property
+    def name(self) -> str:
+        """Of the run's folder, and of its scores."""
+        more = [f"top{self.top_k}"] * (self.top_k != 5) + [self.team] * (self.team != "direct")
+        return "-".join((self.model, self.bench, self.format, *more))
+
+
+BENCHES = ("sample", "bfcl", "metatool", "toolsandbox-sample")
+FORMATS: tuple[Format, ...] = ("native", "json")
+METRICS = {
+    "sample": "calls_right",
+    "bfcl": "calls_right",
+    "metatool": "chosen_right",
+    "toolsandbox-sample": "similarity",
+}
+"""What the tables show of each benchmark."""
+PLAN = (
+    *(Play("smollm2", bench, form) for bench in BENCHES for form in FORMATS),
+    *(Play("qwen-0.5b", "sample", form) for form in FORMATS),
+    Play("qwen-0.5b", "sample", "json", top_k=1),
+)
+_NOTHING = "nothing"
+"""The agent that every run is held against."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Play the runs, or play them again; print or write the page."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--play", action="store_true", help="ask the models for what is missing")
+    parser.add_argument("--only", default="", help="begin of the names of the runs that are played")
+    parser.add_argument("--weights", type=Path, default=Path(), help="folder of the Qwen file")
+    parser.add_argument("--answers", type=Path, default=ANSWERS, help="folder of stored answers")
+    parser.add_argument("--runs", type=Path, help="folder of the runs; a new one otherwise")
+    parser.add_argument("--out", type=Path, help="file of the page; it is printed otherwise")
+    asked = parser.parse_args(argv)
+    idle = [Play(_NOTHING, bench, "native") for bench in BENCHES]
+    with TemporaryDirectory() as made:
+        folder, lacking = asked.runs or Path(made), list[str]()
+        for play in (*idle, *PLAN):
+            if not play.name.startswith(asked.only):
+                continue
+            errors = played(play, folder / play.name, asked).summary["errors"]
+            lacking += [f"{play.name} ({errors} of {play.tasks})"] * bool(errors)
+        if lacking:
+            print(f"answers are not stored; add --play: {', '.join(lacking)}", file=sys.stderr)
+            return 1
+        if asked.only:
+            return 0
+        text = page(folder)
+    if asked.out is None:
+        print(text, end="")
+    else:
+        asked.out.write_text(text, "utf-8")
+    return 0
+
+
+def model_of(play: Play, weights: Path) -> seal.Model:
+    """Return the model, with all that its stored answers depend on."""
+    options: dict[str, Any] = {"n_threads": 1, "max_tokens": 64}
+    if play.model == "smollm2":
+        return seal.Model("local/smollm2", **options)
+    return seal.Model(f"local/{weights / _QWEN}", sha256=_DIGEST, **options)
+
+
+def played(play: Play, out: Path, asked: argparse.Namespace) -> seal.Run:
+    """Play a run, or go on with it."""
+    who: dict[str, Any] = {"agent": does_nothing}
+    if play.model != _NOTHING:
+        who = {"model": model_of(play, asked.weights), "team": play.team, "format": play.format}
+    retrieval: dict[str, Any] = {"retriever": "tfidf", "top_k": play.top_k}
+    if play.bench == "bfcl":  # at most four tools, which the question brings
+        retrieval = {"select": {"group": "multiple"}}
+    return seal.run(
+        play.bench,
+        role_models={"user_simulator": "lexical"},
+        limit=play.tasks,
+        max_turns=4,
+        metrics=[chosen_right] if play.bench == "metatool" else [],
+        workers=1,
+        baselines=False,
+        cache="record" if asked.play else "replay",
+        cache_dir=asked.answers,
+        out=out,
+        resume=out.exists(),
+        **who,
+        **retrieval,
+    )
+
+
+def does_nothing(request: str, tools: Sequence[Any]) -> str:
+    """Answer without a call."""
+    return "I cannot do that."
+
+
+def chosen_right(task: seal.Task, trajectory: seal.Trajectory, tools: Sequence[seal.Tool]) -> bool:
+    """Tell whether the tools that were called are just those that MetaTool names."""
+    wanted = {tool for goal in task.goals for tool in goal.relevant}
+    names = {tool.name for tool in tools if tool.id in wanted}
+    return {step.call.name for step, _ in trajectory.calls() if step.call is not None} == names
+
+
+# -- The page.
+
+
+def page(folder: Path) -> str:
+    """Return the page of runs that are whole."""
+    rows, tests = [], list[tuple[str, Any]]()
+    for play in PLAN:
+        run, metric = seal.Run.load(folder / play.name), METRICS[play.bench]
+        idle = folder / Play(_NOTHING, play.bench, "native").name
+        score, called = run[metric], run["calls"]
+        used = run.summary["usage"]["roles"][0]
+        rows.append(
+            (
+                play.name,
+                metric,
+                number(score.mean),
+                f"[{number(score.low)}, {number(score.high)}]",
+                number(called.mean),
+                f"{used['requests']:,}",
+                f"{used['tokens_in'] / used['requests']:.0f}",
+            )
+        )
+        tests.append((f"{play.name} less doing nothing", _apart(run.folder.path, idle, metric)))
+    for play in PLAN:
+        others = [replace(play, format="native")] * (play.format != "native" and play.top_k == 5)
+        others += [replace(play, top_k=5)] * (play.top_k != 5)
+        for other in others:
+            runs = (folder / play.name, folder / other.name)
+            tests.append((f"{play.name} less {other.name}", _apart(*runs, METRICS[play.bench])))
+    parts = [
+        Grid("What small models do", ("run", "metric", *_COLUMNS), rows),
+        *_told(tests),
+    ]
+    intro = (
+        "# Small open models, played here",
+        "Written by `perf/small_models.py --out FILE` of the answers in `results/small_models`. "
+        "`native` calls go through llama.cpp; the template of SmolLM2 shows it no tools.",
+    )
+    return "\n\n".join((*intro, *map(markdown, parts))) + "\n"
+
+
+_COLUMNS = ("mean", "95 % interval", "calls a task", "requests", "tokens a request")
+
+
+def _apart(run: Path, other: Path, metric: str) -> Any:
+    return seal.compare(other, run, metrics=[metric])[metric]
+
+
+def _told(tests: Sequence[tuple[str, Any]]) -> list[Grid | str]:
+    """Return the paired tests, and in a word whether any model is above doing nothing."""
+    corrected = holm([found.p for _, found in tests])
+    rows = [
+        (
+            name,
+            f"{found.difference:+.3f}",
+            f"[{found.low:+.3f}, {found.high:+.3f}]",
+            "<0.001" if p < 0.0005 else number(p),
+        )
+        for (name, found), p in zip(tests, corrected, strict=True)
+    ]
+    idle = [(name, f, p) for (name, f), p in zip(tests, corrected, strict=True) if "doing" in name]
+    better = [name for name, found, p in idle if p <= ALPHA and found.difference > 0]
+    word = f"better than doing nothing: {', '.join(better)}" if better else "all are at the floor"
+    columns = ("difference of", "mean", "95 % interval", "p (Holm)")
+    return [Grid("Paired differences over tasks", columns, rows), word]
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
