@@ -497,6 +497,7 @@ class _Gold:
     ) -> None:
         self._recorded = recorded
         self._found: dict[str, Found] = {}
+        self._first: dict[str, tuple[Step, ...]] = {}
         self._search = search
 
     @property
@@ -505,12 +506,24 @@ class _Gold:
         found = sum(bool(one.steps) for one in self._found.values())
         return {"recorded": len(self._recorded), "found": found}
 
-    def of(self, task: Task) -> Iterator[tuple[Step, ...]]:
-        """Yield the gold of a task's base, by the names of the phone's tools.
+    def of(self, task: Task, offers: _Offers, offer: Mapping[str, Any]) -> tuple[Step, ...]:
+        """Return the gold of a task's base as the task offers its tools; none: it cannot be played.
 
-        What was recorded goes first; what is found may do with other tools.
+        What was recorded goes first; what is found may do with other tools. What serves the first
+        task of a base goes before both, so that its tasks have one gold.
         """
+        for steps in self._gold(task):
+            gold = offers.as_offered(steps, offer)
+            if gold:
+                self._first.setdefault(str(task.metadata["base"]), steps)
+                return gold
+        return ()
+
+    def _gold(self, task: Task) -> Iterator[tuple[Step, ...]]:
+        """Yield the gold of a task's base, by the names of the phone's tools."""
         base = str(task.metadata["base"])
+        if base in self._first:
+            yield self._first[base]
         if base in self._recorded:
             yield tuple(self._recorded[base])
         if base not in self._found:
@@ -631,8 +644,7 @@ def _task(record: Mapping[str, Any], offers: _Offers, start: datetime, gold: _Go
         world="phone",
         system=expect(record.get("system", ""), str, "system"),
     )
-    steps = (offers.as_offered(one, record["tools"]) for one in gold.of(task))
-    reference = next(filter(None, steps), ())
+    reference = gold.of(task, offers, record["tools"])
     return replace(task, goals=(replace(goal, reference=reference),))
 
 
