@@ -50,6 +50,8 @@ _LEGENDS = {
 """Marks of figures of a retriever on the pool of its training."""
 _PAIRS_SHOWN = 30
 """Comparisons in a table; a longer list is in the results alone."""
+_SHORT_IN_PAIRS = 15
+"""As `_SHORT`, of the table of pairs: two names, metric, difference and p are 80 columns."""
 _PAIRS_OF = ("recall@", "mrr@", "ndcg@")
 """Metrics whose comparisons stand in the table; those of others are in the results alone."""
 
@@ -239,15 +241,23 @@ def _pair_parts(pairs: Entries, names: Mapping[str, str]) -> Iterator[Grid | str
     if len(shown) > _PAIRS_SHOWN:
         yield f"{counted(len(pairs), 'paired comparison')}: --json or results.json lists them"
     elif shown:
-        columns = ("pool", "retriever", "less", "tools", "metric", "difference", "p (Holm)")
-        yield Grid("", columns, [_pair_row(pair, names) for pair in shown], names=3)
+        keys = {
+            label: name if len(name) <= _SHORT_IN_PAIRS else f"R{number}"
+            for number, (label, name) in enumerate(names.items(), 1)
+        }
+        yield from (f"{key} = {label}" for label, key in keys.items() if key != names[label])
+        columns: Columns = [
+            *((("pool", "pool"),) if len(_values(pairs, "pool")) > 1 else ()),
+            ("retriever", lambda pair: keys[pair["retriever"]]),
+            ("less", lambda pair: keys[pair["other"]]),
+            *((("tools", "size"),) if len(_values(pairs, "size")) > 1 else ()),
+            ("metric", "metric"),
+            ("difference", lambda pair: paired(pair)[0]),
+            ("p (Holm)", lambda pair: paired(pair)[1]),
+        ]
+        yield grid_of("", columns, shown)._replace(names=len(columns) - 2)
         if others := " and ".join(_values((p for p in pairs if p not in shown), "metric")):
             yield f"paired comparisons in {others}: --json or results.json lists them"
-
-
-def _pair_row(pair: Mapping[str, Any], names: Mapping[str, str]) -> tuple[str, ...]:
-    one, other = names[pair["retriever"]], names[pair["other"]]
-    return pair["pool"], one, other, str(pair["size"]), pair["metric"], *paired(pair)
 
 
 def retrieval_figures(result: Mapping[str, Any]) -> dict[str, Figure]:
