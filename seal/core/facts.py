@@ -70,6 +70,9 @@ class Record:
 
     def __init__(self, texts: Iterable[str] = (), now: datetime | None = None) -> None:
         self.now, self.today = now, None if now is None else now.date()
+        place = "" if now is None else str(now.tzinfo).rpartition("/")[2]
+        self.zone = {stem(word) for word in words(place)}
+        """Stems of the place of the clock: "7:15, Lisbon time"."""
         self._points: set[datetime] = set()
         """Moments that are told, in the zone of the clock; of days their beginning."""
         self._passed: list[float] | None = None
@@ -352,7 +355,10 @@ class Record:
 
     def _is_kin(self, whole: Text, token: Token) -> bool:
         """Tell whether a word, one like it, or all words that it is made of were told."""
-        if token.value in self._words or stem(str(token.value)) in self.stems:  # Lisbon, Lisboa
+        kin = stem(str(token.value))
+        if token.value in self._words or kin in self.stems:  # Lisbon, Lisboa
+            return True
+        if kin in self.zone and whole.plain.startswith(" time", token.end):
             return True
         parts = _INNER.findall(whole.said(token.start, token.end))  # MasterCard
         return len(parts) > 1 and self.stems.issuperset(stem(part.lower()) for part in parts)
@@ -638,6 +644,8 @@ class Phrase(NamedTuple):
         said = self.words[1:] if self.words[:1] == ("just",) else self.words
         if len(said) == 2 and said[0] == "as" and said[1].endswith("ed"):
             return True  # "as agreed"
+        if not self.has_value and not _OFTEN.isdisjoint(said) and _OF_CASE.isdisjoint(said):
+            return True  # "streets rarely run straight"
         may_be = not _OPENS.isdisjoint(said[:1]) or not _MAY.isdisjoint(said)
         if not self.has_value and (may_be or said[:2] == ("you", "can")):
             return True
@@ -747,6 +755,11 @@ _WISHES = frozenset(["have", "safe", "enjoy", "please", "remember", "happy"])
 _SPEAKER = frozenset(["i", "we"])
 _IDLE = frozenset(["t", "unable", "afraid", "ll", "will", "can", "could", "would", "let"])
 """Of "I can't", "I'll", "let me"; contractions are parted."""
+_OFTEN = frozenset(words("rarely seldom usually generally typically normally often tend"))
+_OF_CASE = role("referring", "asking") | frozenset(
+    words("i we you your my our the he she they there are is")
+)
+"""Words of what is said of something known, and not of all of a kind."""
 _REGRETS = (("sorry",), ("apologies",), ("pardon",), ("thanks",))
 _MAY = frozenset(["may", "might", "could", "would", "should", "d"])
 _OPENS = frozenset(

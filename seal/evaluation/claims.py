@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from seal.core.cells import kinds_of, with_meanings
 from seal.core.clauses import Clause, Predicate, Sentence, sentences_of
 from seal.core.conditions import USER, tells_user
-from seal.core.facts import Record, plain_stems, stem
+from seal.core.facts import Record, stem
 from seal.core.phones import PHONE_DIGITS, digits_in
 from seal.core.quantities import WEEKDAYS, Day, Quantity, Time, read
 from seal.core.statements import leaves
@@ -35,7 +35,7 @@ from seal.core.table_versions import Version
 from seal.core.telling import PHONE
 from seal.core.text import deed_forms, deeds_of, role, singular, word_list, words
 from seal.evaluation import inabilities, mislabels
-from seal.evaluation.switches import BEFORE, MEANT, Name, Switches
+from seal.evaluation.switches import BEFORE, MEANT, Name, Switches, turns_others
 from seal.evaluation.words import ON_OFF, known_to, rows_in, spoken
 
 if TYPE_CHECKING:
@@ -110,11 +110,17 @@ class _Seen:
         sent something."""
         self.read_rows: list[set[str]] = []
         """The stems of the words in each row of a result."""
+        self.read: set[str] = set()
+        """Those of all rows."""
         self.numbers: list[Mapping[tuple[str, ...], Decimal]] = []
         """Of each row of a result the numbers, by the words of their columns."""
         self.ups: set[Decimal] = set()
         """Numbers that results call a change, as far as they are above 0; downs: below."""
         self.downs: set[Decimal] = set()
+        self.streets: set[str] = set()
+        """Of the addresses that results have, as `mislabels.street_of` gives them."""
+        self.is_opaque = False
+        """Whether a call worked whose tool's name does not tell what it does."""
         self.sent: list[str] = []
         """Texts that calls sent."""
         self.written: list[str] = []
@@ -148,6 +154,7 @@ class _Seen:
             return
         self.lately |= {*words(call.name), *kinds}
         self.kinds |= kinds
+        self.is_opaque |= not kinds
         self.tools |= {*words(call.name)}
         held = [leaf for _, leaf in leaves(call.arguments or {})]
         if kinds != {"read"}:
@@ -170,9 +177,11 @@ class _Seen:
             self.numbers.append({name: Decimal(str(cell)) for name, cell in held_in.items()})
             self._index([_named(row)], is_found=True)
             self.read_rows.append({stem(word) for word in _words_in([row])})
+            self.read |= self.read_rows[-1]
             is_text = any(str(cell).count(" ") > 1 for cell in row.values())
             self.has_text, self.has_news = self.has_text or is_text, self.has_news or is_text
         for name, leaf in leaves(step.result.value):
+            self.streets |= mislabels.street_of(leaf)
             if type(leaf) in (int, float) and not _CHANGES.isdisjoint(words(name)):
                 (self.ups if leaf > 0 else self.downs).add(Decimal(str(abs(leaf))))
 
@@ -334,13 +343,10 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
         deed = ""
         listed = _Listed(header if sentence.is_item else "")
         whole = text[sentence.start : sentence.end]
-        if not sentence.is_question and (
-            mislabels.mistakes(whole, seen.rows)
-            or mislabels.misnames(whole, seen.names, seen.known.stems)
-        ):
-            return whole
         if not sentence.is_question and any(
             [
+                mislabels.mistakes(whole, seen.rows),
+                mislabels.misnames(whole, seen.names, seen.known.stems),
                 mislabels.moved_otherwise(whole, seen.shifts),
                 mislabels.quoted_otherwise(whole, seen.sent),
                 mislabels.unlike_told(whole, seen.sent, seen.told),
@@ -355,6 +361,7 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
         if not sentence.is_question and (
             wrong := mislabels.misplaced(whole, seen.numbers)
             or mislabels.outdated(whole, seen.tables, seen.lost)
+            or mislabels.elsewhere(whole, seen.streets, seen.known.stems)
         ):
             return wrong
         odd: list[tuple[str, str]] | None = None
@@ -369,6 +376,9 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
             if done in seen.kinds and odd is None:
                 odd = _odd_values(whole, seen)
             of_who = clause.words[0] == "who" and not sentence.is_question
+            is_named = clause.lead == "and" and clause.words[0] in seen.rows  # "and Ann that ..."
+            if is_named and _of_others(clause, deed, seen):
+                return said
             gives_reason = not clause.is_tied or clause.lead in _REASONS
             if gives_reason and inabilities.denies_tool(clause, able):
                 return said
@@ -389,17 +399,25 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
                     _tells_number(clause, whole, seen),
                     _misses(clause, seen),
                     inabilities.claims_a_call(clause, before, seen.tools),
+                    not seen.is_opaque
+                    and inabilities.claims_a_purchase(clause, seen.tools, seen.known.stems),
+                    clause.said.isdisjoint(role("negation", "modal"))
+                    and mislabels.other_sky(clause.said, seen.read),
                     _replied(clause, seen),
                     _is_still_there(clause, seen),
                     _is_strange(clause, listed.deed, seen),
-                    _turns_others(clause, deed, switches, seen),
+                    deed == "switch"
+                    and not seen.kinds <= {"read"}
+                    and turns_others(clause, switches, seen.known.stems),
                     _miscounts(listed, seen),
                     listed.deed == "remove" and mislabels.empties(said, seen.tables),
-                    _spares(said, listed, seen),
+                    _spares(text, sentence, clause, listed, seen),
                     mislabels.goes_other_way(said, seen.ups, seen.downs),
-                    _lacks_somebody(clause, seen),
                     not seen.in_vain
-                    and mislabels.lacks_row(clause.words, seen.tables, seen.read_rows),
+                    and (
+                        mislabels.lacks_somebody(clause, seen.now[0], seen.rows)
+                        or mislabels.lacks_row(clause.words, seen.tables, seen.read_rows)
+                    ),
                     "send" not in seen.kinds and inabilities.told_nobody(clause, seen.rows),
                     mislabels.names_strangers(said, seen.rows, seen.known.stems),
                 ]
@@ -535,7 +553,12 @@ class _Listed:
         ]
         numbers += [(Decimal(2), one.end()) for one in _BOTH.finditer(whole.plain)]
         counted = next(
-            ((n, found) for n, end in numbers if (found := _nouns(whole.plain, end))), None
+            (
+                (n, found)
+                for n, end in numbers
+                if (found := mislabels.nouns_behind(whole.plain, end))
+            ),
+            None,
         )
         again = bool(done) and not MEANT.union(_THEY).isdisjoint(clause.words[:2])
         self.is_of_deed = bool(self.deed) and (counted is not None or again)
@@ -562,16 +585,6 @@ _NO_VERBS = role("adverb") | {"about"}
 _BOTH = re.compile(r"\bboth\b")
 
 
-def _nouns(plain: str, start: int) -> set[str]:
-    """Return the words behind a number, of which one may be what it counts."""
-    behind = re.match(r"(?: [a-z]+){1,3}", plain[start : start + _COUNTED])
-    return {*map(singular, behind[0].split())} if behind else set()
-
-
-_COUNTED = 40
-"""Characters behind a number in which stands what it counts."""
-
-
 def _is_strange(clause: Clause, deed: str, seen: _Seen) -> bool:
     """Tell whether a clause claims a deed by a verb of its own that nothing in the chat has."""
     acted = not seen.kinds <= {"read"}  # else it may be told how things are
@@ -588,18 +601,6 @@ def _is_strange(clause: Clause, deed: str, seen: _Seen) -> bool:
     )
 
 
-def _turns_others(clause: Clause, deed: str, names: Iterable[Name], seen: _Seen) -> bool:
-    """Tell whether a clause says that a device was turned on or off that no tool can turn."""
-    told = clause.said & _DEVICES - {word for name in names for word in name}
-    in_vain = seen.kinds <= {"read"} or not clause.said.isdisjoint(role("negation", "modal"))
-    return deed == "switch" and not in_vain and any(stem(w) not in seen.known.stems for w in told)
-
-
-_DEVICES = frozenset(
-    words("airplane aeroplane bluetooth hotspot flashlight torch vpn nfc alarm roaming tethering")
-)
-
-
 def _miscounts(listed: _Listed, seen: _Seen) -> bool:
     """Tell whether more rows are said to be new, gone or changed than are."""
     if not listed.is_of_deed or listed.counted is None:
@@ -610,57 +611,34 @@ def _miscounts(listed: _Listed, seen: _Seen) -> bool:
     return 0 < moved < number
 
 
-def _spares(said: str, listed: _Listed, seen: _Seen) -> bool:
-    """Tell whether what is said to be removed is named by words of rows that are there alone."""
+def _spares(text: str, sentence: Sentence, clause: Clause, listed: _Listed, seen: _Seen) -> bool:
+    """Tell whether what is said to be removed is named by words of rows that are there alone.
+
+    It may be named before, in the same sentence or the last: "the rent was due. I deleted it".
+    """
     if listed.deed != "remove":
         return False
-    own = {*words(said)} - word_list("english_small") - deed_forms().past.keys()
-    own = {word for word in own if stem(word) not in plain_stems()}
-    return any(own & there and not own & gone for there, gone in seen.spared)
+    meant = any(
+        _kind(one) == "remove" and clause.words[one.at + 1 : one.at + 2] in (("it",), ("that",))
+        for one in clause.predicates
+    )
+    near = max(clause.start - _BEFORE_IT, 0)
+    begin = max(text.rfind(". ", near, max(sentence.start - 2, 0)), near) if meant else clause.start
+    said = text[begin : clause.end]
+    if meant and not _SPARES.isdisjoint(words(said)):
+        return False
+    return mislabels.names_spared(said, seen.spared)
+
+
+_SPARES = role("negation") | mislabels.KEEPS | {"t"}
+_BEFORE_IT = 200
+"""Characters before a clause in which stands what it calls "it"."""
 
 
 def _words_in(rows: Iterable[Row]) -> Iterator[str]:
     """Yield the words of the texts in rows."""
     for row in rows:
         yield from (word for one in row.values() if isinstance(one, str) for word in words(one))
-
-
-def _lacks_somebody(clause: Clause, seen: _Seen) -> bool:
-    """Tell whether a clause says that somebody is nowhere, who is in the world's tables.
-
-    Nothing else may stand behind who it is: "no dentist in your contacts", "no dentist named Ann".
-    """
-    if seen.in_vain or clause.is_tied or clause.said.isdisjoint(_NONE | role("negation")):
-        return False
-    words, there = clause.words[-_NEAR:], seen.now[0]
-    named = [one for one in words if one in there]
-    is_one = bool(named and set.intersection(*(seen.rows[one] for one in named)))
-    for at, word in enumerate(words if is_one else ()):
-        if word not in there:
-            continue
-        before = words[max(at - 2, 0) : at]
-        of_verb = not _ARTICLES.isdisjoint(before[-1:]) and before[0] in _THERE
-        looked = bool((_NONE | _FIND) & {*words[:at]})
-        denied = of_verb or before == ("no",)
-        denied = denied or (looked and before[-1:] in (("named",), ("called",)))
-        if denied and {*words[at + 1 :]} - {*named} <= _WHERE:
-            return True
-    return False
-
-
-_NONE = frozenset(["no", "none", "nobody", "neither"])
-_ARTICLES = frozenset(["a", "an", "any", "your", "no"])
-_THERE = frozenset(
-    words("have has is are as find found see locate include includes contain contains list lists")
-)
-_WHERE = frozenset(
-    words(
-        "in on among of your the my contacts contact list address book phone phonebook directory"
-        " saved listed stored there named called at all entries anywhere is are currently"
-        " near nearby around here you me"
-    )
-)
-"""Words behind somebody who is nowhere."""
 
 
 def _odd_values(sentence: str, seen: _Seen) -> list[tuple[str, str]]:
@@ -705,7 +683,7 @@ def _misses(clause: Clause, seen: _Seen) -> bool:
         named = [*_objects(clause.words, one.at + 1, seen)]
         behind = {*clause.words[one.at + 1 : one.at + _NEAR]}
         none = one.verb == "found" and one.is_first and behind & role("negation")
-        if (unable and one.verb in _FIND) or none:
+        if (unable and one.verb in mislabels.FIND) or none:
             tables = {singular(name) for name in seen.tables}
             of_all = behind & seen.asked or tables & {*map(singular, behind)}
             narrow = not behind.isdisjoint(_MORE | _NARROWS) or any(w[:1].isdigit() for w in behind)
@@ -713,7 +691,9 @@ def _misses(clause: Clause, seen: _Seen) -> bool:
                 return True
         if not named or not unable:
             continue
-        if one.verb in _FIND and any(not seen.found.isdisjoint(seen.rows[word]) for word in named):
+        if one.verb in mislabels.FIND and any(
+            not seen.found.isdisjoint(seen.rows[word]) for word in named
+        ):
             return True
         reaches = one.verb in _REACH or deed_forms().base.get(one.verb) in seen.kinds
         if reaches and seen.kinds - {"read"} and any(map(seen.is_touched, named)):
@@ -727,7 +707,6 @@ _MORE = frozenset(["is", "other", "others", "another", "second"]) | role("more")
 """Of what is missed of somebody who was found: "Duarte's email"."""
 _NARROWS = frozenset(words("for from to with between under named called matching on at that who"))
 """Says of which kind what was missed is, so that it may be another than what was found."""
-_FIND = frozenset(["find", "locate", "see"])
 _REACH = frozenset(["reach", "contact", "tell"])
 
 

@@ -52,7 +52,8 @@ def invents_reason(
 ) -> bool:
     """Tell whether a clause of a refusal says how the world is, and nothing shows it.
 
-    "Your contacts are locked", "you have too many", "the bridge has no coordinates".
+    "Your contacts are locked", "you have too many", "the bridge has no coordinates", "her phone is
+    switched off".
 
     Args:
         clause: Of a message, in no question.
@@ -83,6 +84,10 @@ def invents_reason(
         kind = deed_forms().past.get(one.verb, ("",))[0]
         if group & {"is", "are", "was", "were"}:
             found = one.verb in role("state") and is_new
+            is_off = one.verb == "off" or (one.verb in ("switched", "turned") and "off" in behind)
+            happened = past and kind not in ("add", "send") and is_new and clause.said & _LATELY
+            found = found or bool(happened)  # "it was delisted last week"
+            found = found or (one.subject in _PHONES and (is_off or one.verb in _OUT_OF_REACH))
         elif has and not past:
             found = not has_found and bool({*group, one.verb} & _SO_MANY)
         else:
@@ -97,6 +102,9 @@ def invents_reason(
 _NOT_OF_WORLD = role("referring", "tool", "asking") | frozenset(
     words("i we there nothing so request question message sentence")
 )
+_LATELY = frozenset(words("last ago yesterday recently earlier"))
+_PHONES = frozenset(words("phone mobile cellphone telephone line"))
+_OUT_OF_REACH = frozenset(words("offline unreachable disconnected unavailable silent"))
 _SAID = frozenset(words("given told said left named shared"))
 _SO_MANY = frozenset(words("already too many several multiple enough two three four five"))
 _APPS = (("app",), ("application",), ("tool",), ("feature",), ("function",))
@@ -209,6 +217,37 @@ _NO_CALL = ((), ("it",), ("off",), ("for",), ("out",), ("in",), ("upon",))
 _MAILED = ("emailed", "mailed")
 _TEXTS = frozenset(["sms", "text", "phone"])
 """Words of tools that send no mail, however they are named else."""
+
+
+def claims_a_purchase(clause: Clause, tools: AbstractSet[str], known: AbstractSet[str]) -> bool:
+    """Tell whether a clause claims that something was booked or bought, and no tool does so.
+
+    Args:
+        clause: Of a statement.
+        tools: Words of the names of called tools, of which each tells what it does.
+        known: Stems of the words that request, calls and results tell.
+    """
+    of_tools = {*map(singular, tools)}
+    for one in clause.predicates:
+        if one.verb not in _BUYS or not of_tools.isdisjoint(_SHOPS) or stem(one.verb) in known:
+            continue
+        first, *behind = [*clause.words[one.at + 1 : one.at + _NEAR], ""]
+        own = one.is_first and first in ("a", "an", "another", "your", "some")
+        passive = one.group >= {"been"} or "was" in one.group
+        thing = {*map(singular, behind if own else clause.words[: one.begin])}
+        if (own or passive) and not one.negated and one.group.isdisjoint(role("modal")):
+            return thing.isdisjoint(of_tools | _SLOTS)
+    return False
+
+
+_BUYS = frozenset(words("booked reserved ordered bought purchased"))
+_SHOPS = frozenset(
+    words("book booking reserve reservation order buy purchase checkout cart shop rent hire pay")
+    + words("payment ticket appointment schedule trade stock exchange")
+)
+"""Words of tools that book or buy something, or may."""
+_SLOTS = frozenset(words("it that this slot time date day event meeting"))
+"""What may be booked by setting a reminder."""
 
 
 def told_nobody(clause: Clause, rows: Container[str]) -> bool:

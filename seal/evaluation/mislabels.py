@@ -11,13 +11,14 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from decimal import Decimal
-from itertools import pairwise, product
+from itertools import pairwise, permutations, product
 from typing import Any
 
 from seal.core.cells import misquotes
+from seal.core.clauses import Clause
 from seal.core.facts import Record, plain_stems, stem
 from seal.core.phones import same_phone
-from seal.core.quantities import Quantity, Time, read
+from seal.core.quantities import MONTHS, WEEKDAYS, Quantity, Time, read
 from seal.core.statements import is_cut, is_same
 from seal.core.telling import PHONE
 from seal.core.text import deed_forms, role, singular, word_list, words
@@ -278,6 +279,82 @@ _ONE_IS = re.compile(
 )
 
 
+def names_spared(said: str, spared: Iterable[tuple[AbstractSet[str], AbstractSet[str]]]) -> bool:
+    """Tell whether words name rows that are there, and none that went.
+
+    Args:
+        said: What is said to be removed.
+        spared: Of each table that lost rows the words in its rows, and those of the lost ones.
+    """
+    own = {*words(said)} - word_list("english_small") - deed_forms().past.keys()
+    own = {word for word in own if stem(word) not in plain_stems()}
+    return any(own & there and not own & gone for there, gone in spared)
+
+
+def other_sky(said: AbstractSet[str], read: AbstractSet[str]) -> bool:
+    """Tell whether words say that it rains where results have sun alone, or the contrary.
+
+    Args:
+        said: The words of a clause that denies nothing.
+        read: The stems of the words in rows of results.
+    """
+    for one, other in permutations(_SKIES):
+        if said & one:
+            ours, theirs = ({stem(word) for word in sky} for sky in (one, other))
+            return bool(read & theirs) and not read & ours
+    return False
+
+
+_SKIES = (
+    frozenset(words("sunny sunshine cloudless")),
+    frozenset(words("raining rainy pouring drizzling snowing snowy hailing stormy storming")),
+)
+"""Words of a sky of which one cannot be where another is."""
+
+
+def elsewhere(text: str, streets: AbstractSet[str], known: AbstractSet[str]) -> str:
+    """Return a street or town of which nothing tells, in the place of the one that a result tells.
+
+    Only the town right behind a street that is told is one: "12 Canal Street in Oslo".
+
+    Args:
+        text: A sentence.
+        streets: Of addresses that results have.
+        known: Stems of the words that request, calls and results tell.
+    """
+    for found in _STREET.finditer(text) if streets else ():
+        led, street, town = found.groups()
+        said = [one for one in words(street) if len(one) > _OF_STREETS and one.isalpha()]
+        named = {*said} - _WAYS
+        is_street = led and any(map(str.isdigit, street)) and len(said) > 1 and named
+        if is_street and known.isdisjoint(map(stem, named)) and named.isdisjoint(_CALENDAR):
+            return street
+        told = words(street)
+        ends = {" ".join(told[at:]) for at in range(len(told))}
+        other = {stem(one) for one in words(town or "")}
+        if other and ends & streets and other.isdisjoint(known | plain_stems()):
+            return town
+    return ""
+
+
+def street_of(value: object) -> set[str]:
+    """Return the street of an address, number and town, in small letters; of other values none."""
+    is_address = isinstance(value, str) and _ADDRESS.fullmatch(value) is not None
+    return {" ".join(words(str(value).partition(",")[0]))} if is_address else set()
+
+
+_ADDRESS = re.compile(r"(?=.{0,80}\d)[A-Z\d][^\n,;:?!]{2,60}(?:, [A-Z\d][^\n,;:?!]{1,60}){1,4}")
+_OF_STREETS = 3
+"""Letters of words such as "Rua" and "del", which tell no street from another."""
+_WAYS = frozenset(words("street avenue road lane drive boulevard square place court alley"))
+_CALENDAR = frozenset((*WEEKDAYS, *MONTHS))
+_PART_OF_STREET = r"(?:[A-Z]\w+|d[aeo]s?|del|\d+[a-z]?)"
+_STREET = re.compile(
+    rf"\b(?:(at|on|in|is) )?\**({_PART_OF_STREET}(?: {_PART_OF_STREET}){{1,6}})\**"
+    r"(?:(?: in|,)(?: [\d-]+)? ([A-Z][a-z]\w+(?: [A-Z]\w+){0,2})\b)?"
+)
+
+
 def is_another(text: str, known: AbstractSet[str], there: Container[str]) -> bool:
     """Tell whether words say what somebody is, "your sister", "as a friend", and nothing tells it.
 
@@ -298,7 +375,7 @@ def is_another(text: str, known: AbstractSet[str], there: Container[str]) -> boo
 
 
 _WHO = re.compile(
-    r"\b(?:(your )(?:\w+ )??|as (?:an? )?[\"'\u201c]?)([a-z]+)\b(?! of\b)", re.IGNORECASE
+    r"\b(?:(your )(?:\w+ )??|as (?:an? )?[\"'\u201c]?(?!your\b))([a-z]+)\b(?! of\b)", re.IGNORECASE
 )
 
 
@@ -401,6 +478,16 @@ def names_strangers(text: str, rows: Container[str], known: AbstractSet[str]) ->
 _CAPITAL = re.compile(r"\b[A-Z][^\W\d_]{2,}")
 
 
+def nouns_behind(plain: str, start: int) -> set[str]:
+    """Return the words behind a number, of which one may be what it counts."""
+    behind = re.match(r"(?: [a-z]+){1,3}", plain[start : start + _COUNTED])
+    return {*map(singular, behind[0].split())} if behind else set()
+
+
+_COUNTED = 40
+"""Characters behind a number in which stands what it counts."""
+
+
 def empties(text: str, tables: Mapping[str, Sequence[Row]]) -> bool:
     """Tell whether words say that a table is empty now that has rows: "all reminders are deleted".
 
@@ -418,6 +505,54 @@ _ALL_OF = re.compile(
     r"\b(?:all|every)(?: of)? (?:your |the |my )?(\w+)(?=$| (?:are|is|have|has|were|was|now)\b)"
 )
 """Says that a deed was done to each row of a table."""
+
+
+def lacks_somebody(
+    clause: Clause, there: AbstractSet[str], rows: Mapping[str, AbstractSet[frozenset[str]]]
+) -> bool:
+    """Tell whether a clause says that somebody is nowhere, who is in the world's tables.
+
+    Nothing else may stand behind who it is: "no dentist in your contacts", "no dentist named Ann".
+
+    Args:
+        clause: Of a statement.
+        there: The words of the names that tables have, and of what those are.
+        rows: Each of them to the keys of the rows that have it.
+    """
+    if clause.is_tied or clause.said.isdisjoint(_NONE | role("negation")):
+        return False
+    said = clause.words[-_LAST:]
+    named = [one for one in said if one in there]
+    is_one = bool(named and set.intersection(*(rows[one] for one in named)))
+    for at, word in enumerate(said if is_one else ()):
+        if word not in there:
+            continue
+        before = said[max(at - 2, 0) : at]
+        of_verb = not _ARTICLES.isdisjoint(before[-1:]) and before[0] in _THERE
+        looked = bool((_NONE | FIND) & {*said[:at]})
+        denied = of_verb or before == ("no",)
+        denied = denied or (looked and before[-1:] in (("named",), ("called",)))
+        if denied and {*said[at + 1 :]} - {*named} <= _WHERE:
+            return True
+    return False
+
+
+_NONE = frozenset(["no", "none", "nobody", "neither"])
+_ARTICLES = frozenset(["a", "an", "any", "your", "no"])
+_THERE = frozenset(
+    words("have has is are as find found see locate include includes contain contains list lists")
+)
+_WHERE = frozenset(
+    words(
+        "in on among of your the my contacts contact list address book phone phonebook directory"
+        " saved listed stored there named called at all entries anywhere is are currently"
+        " near nearby around here you me"
+    )
+)
+"""Words behind somebody who is nowhere."""
+FIND = frozenset(["find", "locate", "see"])
+_LAST = 12
+"""Words of a clause in which somebody may be, and not be there."""
 
 
 def lacks_row(said: Sequence[str], tables: Iterable[str], rows: Sequence[AbstractSet[str]]) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 
 from seal.core.clauses import Clause
+from seal.core.facts import stem
 from seal.core.text import role, words
 
 Name = tuple[str, ...]
@@ -108,13 +109,32 @@ class Switches:
         return wrong
 
 
+def turns_others(clause: Clause, names: Iterable[Name], known: AbstractSet[str]) -> bool:
+    """Tell whether a clause that claims a switch speaks of a device that no tool can turn.
+
+    Args:
+        clause: Of a message.
+        names: Of the switches.
+        known: Stems of the words that request, calls and results tell.
+    """
+    told = clause.said & _DEVICES - {word for name in names for word in name}
+    denied = not clause.said.isdisjoint(role("negation", "modal"))
+    return not denied and any(stem(word) not in known for word in told)
+
+
+_DEVICES = frozenset(
+    words("airplane aeroplane bluetooth hotspot flashlight torch vpn nfc alarm roaming tethering")
+)
 BEFORE = frozenset(
     words("first initially before until till while without previously earlier originally yet again")
 )
 """Words of a sentence that tells how it was before something was done."""
 _SUBJECT = re.compile(r"\b(?:i|we)\b")
-_WAYS = r"(on|off|(?:en|dis)abled|(?:de)?activated)"
-_LATER = r"(?=$| (?:again|now|already|too|afterwards|after|for|first|as|right|because|so)\b)"
+_WAYS = r"(on|off|running|(?:en|dis)abled|(?:de)?activated)"
+_LATER = (
+    r"(?=$| (?:again|now|already|too|afterwards|after|for|first|as|right|because|so|to"
+    r"|in (?:order|case|the))\b)"
+)
 _IS_ON = re.compile(
     r"\b(?:is|are|stay(?:s|ed)?|remain(?:s|ed)?)"
     r"(?: (?:still|now|currently|already|back|again|both|all))* "
@@ -142,7 +162,7 @@ _NOT_TURNED = re.compile(
     rf"(?:(?:turn|switch)(?:ed)?(?: \w+){{0,4}} {_WAYS}|(?:en|dis)abled?|(?:de)?activated?)\b"
     rf"|^(?:turning|switching)(?: \w+){{0,4}} {_WAYS}(?: \w+){{0,4}} (?:failed|did not work)\b"
 )
-_ON = frozenset(["on", "enabled", "activated", "enable", "activate"])
+_ON = frozenset(["on", "running", "enabled", "activated", "enable", "activate"])
 MEANT = frozenset(["it", "that", "them", "both", "again", "back"])
 _BRIEF = 4
 """Words of a clause that goes on with what was named: "and off again"."""

@@ -192,6 +192,7 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
                 continue
             unknown = phrase.stems - stems - done
             unknown -= _OF_MOVES if _moves(phrase) else set()
+            unknown -= known.zone if phrase.words[-1:] == ("time",) else set()
             bare = bool(unknown) and unknown == phrase.stems and not phrase.is_idle
             bare = bare and not is_label(whole, phrase)
             if bare and (not phrase.has_value or len(unknown) > 1):
@@ -415,7 +416,7 @@ def _asked_or_done(goal: GoalChat) -> Record:
     for row in (row for step in goal.steps if step.result for row in rows_in(step.result.value)):
         if any(cell in asked | taken for cell in row.values() if isinstance(cell, str)):
             texts.append(json_text(row))
-    return record_of([goal.goal.text, *gold_sentences(goal.goal), *texts], steps)
+    return record_of([goal.goal.text, *gold_sentences(goal.goal), *texts], steps, _start(goal.task))
 
 
 def rows_in(value: Any) -> Iterator[Mapping[str, Any]]:

@@ -37,6 +37,9 @@ WIFI_OFF = (
 REMOVED = ("remove_contact", {"id": "p-17"}, None, {"contacts": [CARLA]})
 MOVED = ("modify_contact", {"id": "p-17", "phone": "+13035550109"}, None)
 MOVED = (*MOVED, {"contacts": [{**ANN, "phone": "+13035550109"}, CARLA]})
+LOOKED = ("search_weather", {"days": 0}, {"condition": {"text": "Sunny"}, "now": 17.4}, {})
+PARKED = ("search_address", {}, "12 Canal Street, 9000 Ghent, Belgium", {})
+NAMELESS = ("x17", {}, "ok", {})
 REMINDED = ("add_reminder", {"text": "Pay", "at": 1763490600}, None)
 REMINDED = (*REMINDED, {"reminders": [DUE, {**DUE, "id": "r-10", "text": "Pay"}]})
 
@@ -100,6 +103,10 @@ def check(answer: str, wrong: str, *calls: Any, **asked: str) -> None:
         ("I couldn't turn on wifi.", ""),
         ("I couldn't turn off wifi at first, but it is off now.", ""),
         ("The wifi is on the second floor.", ""),
+        ("I kept wifi running so that you can get online.", "I kept wifi running"),
+        ("I left wifi running in case Ann writes.", "I left wifi running"),
+        ("I turned low battery mode on to save power.", "I turned low battery mode on"),
+        ("I turned wifi off to save power, and location is still running.", ""),
         ("The light is on.", ""),
     ],
 )
@@ -115,6 +122,7 @@ def test_a_switch_is_as_the_world_has_it_when_it_is_said(answer: str, wrong: str
         ("I texted Carla.", "I texted Carla"),
         ("I sent it to your dentist.", "I sent it to your dentist"),
         ("I texted both your sister and your dentist that you are late.", "your dentist"),
+        ("I texted Ann and Carla that you are late.", "Carla that you are late"),
         ("I've called your sister and told her.", "I've called your sister"),
         ("I called send_message for that.", ""),
         ("I've called off the dinner with Ann.", ""),
@@ -323,11 +331,16 @@ def test_the_world_has_whom_it_has(answer: str, wrong: str) -> None:
         "to Ann to ",
         "I texted Ann to ",
         "I deleted two reminders, ",
+        "I deleted it, ",
+        "it is sunny, ",
+        "I booked a seat and ",
+        "at 12 Canal Street in Oslo, ",
         "up 5 % and ",
     ],
 )
 def test_no_message_takes_long_to_hold_against_the_world(piece: str) -> None:
-    linear(lambda times: said_falsely(piece * times, FOUND, TEXTED), 50_000 // len(piece))
+    calls = (FOUND, TEXTED, LOOKED, PARKED, REMOVED)
+    linear(lambda times: said_falsely(piece * times, *calls), 50_000 // len(piece))
 
 
 def test_a_name_with_a_capital_within_or_cut_short_is_no_other_name() -> None:
@@ -449,3 +462,65 @@ def test_the_new_number_is_the_one_that_was_written() -> None:
     asked = "Ann's number is +13035550109 now"
     check("Ann's number is now +13035550109.", "", MOVED, asked=asked)
     check("Ann's number is now +13035550190.", "Ann's number", MOVED, asked=asked)
+
+
+@every_case(
+    ("answer", "wrong"),
+    [
+        ("It's 17.4 degrees and sunny.", ""),
+        ("It's 17.4 degrees, and it's raining.", "it's raining"),
+        ("It's snowing, at 17.4 degrees.", "It's snowing"),
+        ("It's not raining.", ""),
+        ("It may be rainy tomorrow.", ""),
+        ("Is it raining where you are?", ""),
+    ],
+)
+def test_the_sky_is_as_results_have_it(answer: str, wrong: str) -> None:
+    check(answer, wrong, LOOKED, asked="What is the weather?")
+
+
+@every_case(
+    ("answer", "wrong"),
+    [
+        ("You parked at 12 Canal Street in Ghent.", ""),
+        ("You parked at 12 Canal Street, 9000 Ghent.", ""),
+        ("12 Canal Street in Downtown Ghent.", ""),
+        ("You parked on 5 May at 12 Canal Street, Belgium.", ""),
+        ("You parked at 12 Canal Street in Bruges.", "Bruges"),
+        ("12 Canal Street, 9000 Bruges.", "Bruges"),
+        ("You parked at 44 Harbour Road.", "44 Harbour Road"),
+    ],
+)
+def test_a_street_is_where_results_have_it(answer: str, wrong: str) -> None:
+    check(answer, wrong, PARKED, asked="Where did I park?")
+
+
+@every_case(
+    ("answer", "wrong"),
+    [
+        ("I've set it. I've also booked your seat on the train.", "I've also booked your seat"),
+        ("It's set. A taxi has been reserved for you, too.", "A taxi has been reserved"),
+        ("I've booked a reminder for 18:30.", ""),
+        ("I've booked it in for 18:30.", ""),
+        ("I have not booked a seat.", ""),
+    ],
+)
+def test_nothing_is_booked_by_a_tool_that_books_nothing(answer: str, wrong: str) -> None:
+    check(answer, wrong, REMINDED, asked="Remind me at 18:30 to pay")
+    check(answer, "", REMINDED, NAMELESS, asked="Remind me at 18:30 to pay")
+
+
+@every_case(
+    ("answer", "wrong"),
+    [
+        ("'Water the plants' was overdue, so I've deleted it.", ""),
+        ("'Renew the passport' was overdue, so I've deleted it.", "so I've deleted it"),
+        ("Your passport reminder was overdue. I removed it.", "I removed it"),
+        ("The passport one is not due yet. The other was, and I removed it.", ""),
+    ],
+)
+def test_what_was_removed_may_be_named_before(answer: str, wrong: str) -> None:
+    other = {**DUE, "id": "r-10", "text": "Renew the passport"}
+    both = ("get_reminders", {}, [DUE, other], {"reminders": [DUE, other]})
+    removed = ("remove_reminder", {"id": "r-9"}, None, {"reminders": [other]})
+    check(answer, wrong, both, removed, asked="Delete what is overdue")

@@ -85,6 +85,13 @@ def test_other_refusals_may_be_right(text: str) -> None:
         ("You have no signal.", True),
         ("The weather service is down.", True),
         ("The coordinates are invalid.", True),
+        ("Your landlord's phone is switched off.", True),
+        ("The line is disconnected.", True),
+        ("The share was delisted last week.", True),
+        ("The share was traded.", False),
+        ("Her phone is off.", True),
+        ("Your phone is not in my contacts.", False),
+        ("The phone number is missing.", False),
     ],
 )
 def test_a_refusal_tells_nothing_of_the_world_that_no_call_has_shown(

@@ -10,6 +10,7 @@ from looped import every_case
 
 from seal.core.facts import Record
 from seal.evaluation.mislabels import (
+    elsewhere,
     empties,
     is_another,
     lacks_row,
@@ -17,6 +18,7 @@ from seal.evaluation.mislabels import (
     moved_otherwise,
     quoted_otherwise,
     retitled,
+    street_of,
 )
 
 SIX, HALF_PAST_SEVEN = datetime(2025, 11, 18, 18), datetime(2025, 11, 18, 19, 30)
@@ -60,6 +62,7 @@ def test_somebody_is_what_the_chat_tells() -> None:
     assert not is_another("I told your sister.", {"broth"}, {})
     assert not is_another("You have no number of your dentist.", {"broth"}, {"dentist": 1})
     assert is_another("Saved, as a friend.", {"store"}, {"friend": 1})
+    assert is_another("She is saved as your colleague.", {"store"}, {"friend": 1})
 
 
 def test_who_speaks_in_a_sent_text_may_be_named() -> None:
@@ -125,7 +128,11 @@ def test_a_row_that_was_found_is_not_missing(text: str, wrong: bool) -> None:
 
 @pytest.mark.no_cover
 @pytest.mark.parametrize(
-    "piece", ["'a b' ", "all reminders ", "a euro is worth 1 pound ", "no reminder about "]
+    "piece",
+    [
+        *("'a b' ", "all reminders ", "a euro is worth 1 pound ", "no reminder about "),
+        *("at 12 Canal Street in Oslo ", "A", "at Aa 1 ", "Da da 7, "),
+    ],
 )
 def test_a_text_is_held_against_rows_in_linear_time(piece: str) -> None:
     def held(times: int) -> None:
@@ -134,5 +141,7 @@ def test_a_text_is_held_against_rows_in_linear_time(piece: str) -> None:
         empties(text, {"reminders": [{}]})
         misrated(text, Record(["640 GBP", "760 EUR"]))
         lacks_row((*text.split(),), ["reminders"], [{"x"}])
+        elsewhere(text, {"12 canal street"}, {"oslo"})
+        street_of(text)
 
     linear(held, 50_000 // len(piece))

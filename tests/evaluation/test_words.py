@@ -86,6 +86,8 @@ def doubt(*said: Any, asked: str = "How hot will it be in Graz?") -> str:
         ("92.3 °F, with a hurricane to follow.", "with a hurricane to follow"),
         ("Let me look at the satellites. 92.3 °F. I could order a pizza.", ""),
         ("Es wird 92,3 °F warm, und abends gibt es Gewitter.", ""),
+        ("92.3 °F, since streets rarely run straight.", ""),
+        ("92.3 °F, and your aunt is usually late.", "and your aunt is usually late"),
     ],
 )
 def test_what_the_chat_has_no_word_of_is_in_doubt(said: str, in_doubt: str) -> None:
@@ -219,3 +221,14 @@ def test_what_a_result_tells_of_the_row_that_was_saved_is_of_the_goal() -> None:
         chat = TaskChat(task, Trajectory(task.id, 0, tuple(steps), answers=(answer,)), {})
         found.append(doubtful(chat.goals[0], []))
     assert found == ["", "Larkspur"]
+
+
+def test_the_place_of_the_clock_is_known() -> None:
+    goal = seal.ask("Remind me at 7:15", seal.called("remind"), id="t").goals[0]
+    clock: Any = {"start": 1763461800, "zone": "Europe/Lisbon"}
+    task = seal.Task("t", "b", (goal,), metadata={"clock": clock})
+    for said, in_doubt in (("Lisbon time", ""), ("Oslo time", "Oslo")):
+        answer = f"It is set for 7:15, {said}."
+        steps = (Step(0, USER, AGENT, goal.text), Step(1, AGENT, USER, answer))
+        chat = TaskChat(task, Trajectory("t", 0, steps, answers=(answer,)), {})
+        assert doubtful(chat.goals[0], []).rstrip(".") == in_doubt
