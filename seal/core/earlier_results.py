@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from seal.core.conditions import Argument, Called, Condition
 from seal.core.errors import UsageError, shortened
+from seal.core.settings import checked
 from seal.core.state_conditions import EndsAs
 from seal.core.types import JSON, Goal, Milestone, Plan, Task
 from seal.core.values import json_value, literal_value
@@ -47,6 +48,7 @@ class Lacking(LookupError):
     """A result has no part at a path."""
 
 
+@checked
 def result_of(call: int, path: str = "") -> dict[str, JSON]:
     """Return what stands in gold for the result of an earlier gold call.
 

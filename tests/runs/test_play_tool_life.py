@@ -147,7 +147,9 @@ def test_apps_come_first_where_they_are_hierarchical(pool, tmp_path):
     assert said.call.tool == FIND.id
     prompts = [request.body["messages"] for request in server.received]
     chosen = [p for p in prompts if "opens the app" in p[0]["content"]]
-    assert [m["content"] for m in chosen[3][1:]] == ["Great. Set an alarm at 6:30 pm."]
+    seen = [m["content"] for m in chosen[3][1:]]
+    assert seen[0] == "I want to find a Thai restaurant."
+    assert seen[-1] == "Great. Set an alarm at 6:30 pm."
     assert "- Alarm: Manage alarms" in chosen[0][0]["content"]
     asked = [p[0]["content"] for p in prompts if "writes requests" in p[0]["content"]]
     assert asked and not any("AddAlarm" in text for text in asked)
