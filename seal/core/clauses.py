@@ -248,6 +248,20 @@ _ASKS = re.compile(
 )
 
 
+_ASKS_FOR = re.compile(r"([a-z]+)(?: (?:it|this|that|them)(?: one| now| then)?| ahead)?\?")
+
+
+def _asks(plain: str, start: int) -> bool:
+    """Tell whether a sentence at a place asks for leave: "Shall I?", "Delete it?", "Go ahead?"."""
+    deed = _ASKS_FOR.match(plain, start, start + _BRIEF)
+    is_deed = deed is not None and (deed[1] in deed_forms().base or deed[1] in ("go", "proceed"))
+    return is_deed or _ASKS.match(plain, start) is not None
+
+
+_BRIEF = 40
+"""Characters of a question that names a deed and nothing else, at most."""
+
+
 def sentences_of(text: str) -> list[Sentence]:
     """Return the sentences of a text in order, without what it quotes."""
     plain = _lowered(without_quotations(text))
@@ -262,7 +276,7 @@ def sentences_of(text: str) -> list[Sentence]:
         if token.lastgroup == "word":
             # Who reads something out goes on to ask what is to become of it.
             begins = plain[max(start - 2, 0) : start].strip() in _STOPS
-            if reader.told and begins and _ASKS.match(plain, start):
+            if reader.told and begins and _asks(plain, start):
                 reader.told = False
             reader.word(said, start, end)
         elif token.lastgroup == "mark":

@@ -406,9 +406,8 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
                     _replied(clause, seen),
                     _is_still_there(clause, seen),
                     _is_strange(clause, listed.deed, seen),
-                    deed == "switch"
-                    and not seen.kinds <= {"read"}
-                    and turns_others(clause, switches, seen.known.stems),
+                    not seen.kinds <= {"read"}
+                    and turns_others(clause, deed, switches, seen.known.stems),
                     _miscounts(listed, seen),
                     listed.deed == "remove" and mislabels.empties(said, seen.tables),
                     _spares(text, sentence, clause, listed, seen),

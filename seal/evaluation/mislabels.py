@@ -508,7 +508,7 @@ _ALL_OF = re.compile(
 
 
 def lacks_somebody(
-    clause: Clause, there: AbstractSet[str], rows: Mapping[str, AbstractSet[frozenset[str]]]
+    clause: Clause, there: AbstractSet[str], rows: Mapping[str, set[frozenset[str]]]
 ) -> bool:
     """Tell whether a clause says that somebody is nowhere, who is in the world's tables.
 

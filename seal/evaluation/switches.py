@@ -109,15 +109,19 @@ class Switches:
         return wrong
 
 
-def turns_others(clause: Clause, names: Iterable[Name], known: AbstractSet[str]) -> bool:
-    """Tell whether a clause that claims a switch speaks of a device that no tool can turn.
+def turns_others(clause: Clause, deed: str, names: Iterable[Name], known: AbstractSet[str]) -> bool:
+    """Tell whether a clause says that a device was turned on or off that no tool can turn.
 
     Args:
         clause: Of a message.
+        deed: What it claims or goes on with. Who puts something into a mode switches it.
         names: Of the switches.
         known: Stems of the words that request, calls and results tell.
     """
     told = clause.said & _DEVICES - {word for name in names for word in name}
+    puts = any(one.is_first and one.verb in ("put", "set") for one in clause.predicates)
+    if deed != "switch" and not (puts and "mode" in clause.said):
+        return False
     denied = not clause.said.isdisjoint(role("negation", "modal"))
     return not denied and any(stem(word) not in known for word in told)
 
@@ -140,7 +144,10 @@ _IS_ON = re.compile(
     r"(?: (?:still|now|currently|already|back|again|both|all))* "
     rf"(?:(?:turned|switched) )?{_WAYS}{_LATER}()"
 )
-_STAYS_IN = re.compile(r"\b(?:is|are|stays?|remains?)(?: (?:still|now|currently))? in (?:the )?")
+_STAYS_IN = re.compile(
+    r"\b(?:(?:is|are|stays?|remains?)(?: (?:still|now|currently))?|have put(?: \w+){1,2})"
+    r" in(?:to)? (?:the )?"
+)
 _LEFT_ON = re.compile(
     rf"\b(?:left|kept|leave|keep|put|set|flipped|brought)(?: \w+){{1,5}}? {_WAYS}{_LATER}()"
 )

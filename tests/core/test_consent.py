@@ -295,6 +295,8 @@ def deleted(question: str, answer: str, told: str = "It says 'Renew the library 
         ("Right one?", "Yes, delete it."),
         ("Right one?", "Yes, please delete it."),
         ("Are you sure?", "Yes, I'm sure, delete it."),
+        ("Delete it?", "Yes, go ahead."),
+        ("Remove this one?", "Yes"),
     ],
 )
 def test_a_question_about_the_thing_and_the_deed_make_consent(question: str, answer: str) -> None:
