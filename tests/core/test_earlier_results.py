@@ -106,7 +106,9 @@ def test_a_result_is_json_a_simulators_response_or_its_text():
 
 @pytest.mark.parametrize("number", [0, -1, True, "1", 1.5])
 def test_what_is_no_number_of_a_call_is_refused(number):
-    with pytest.raises(UsageError, match=r"expected (the number of an earlier call|a whole number)"):
+    with pytest.raises(
+        UsageError, match=r"expected (the number of an earlier call|a whole number)"
+    ):
         seal.result_of(number)
 
 
