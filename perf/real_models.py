@@ -260,7 +260,7 @@ def page(
         "Written by `perf/real_models.py --out FILE`. The answers to BFCL are those that its "
         "leaderboard published in August 2024 (github.com/HuanzhiMao/BFCL-Result), to 1,389 of its "
         "1,390 questions of that day; one has gold that cannot be read. [A leaderboard of runs]"
-        "(../docs/leaderboard.md) says what the columns mean.",
+        "(../docs/compare-and-ablate.md#rank-many-runs) says what the columns mean.",
     )
     return "\n\n".join((*intro, *map(markdown, parts))) + "\n"
 

@@ -32,13 +32,11 @@ DOCS = sorted((ROOT / "docs").glob("*.md"))
 PAGES = [ROOT / "README.md", *DOCS]
 PACKAGES = {
     "mcp": ["mcp"],
-    "bridge": ["mcp"],
     "own-data": ["pandas"],
     "benchmarks": ["pandas"],
     "evaluate-my-agent": ["mcp"],
     "toolsandbox": ["pint"],
     "dialogtool": ["sacrebleu"],
-    "vector-stores": ["qdrant_client"],
 }
 """Page to what it needs besides SEAL; without it the page is skipped."""
 NEEDED = re.compile(r"^`pip install (.*)`$", re.MULTILINE)
@@ -51,7 +49,7 @@ UPSTREAM = {
 """Page to the benchmarks whose files its blocks of no language need; each line there is printed."""
 KEPT = ("README", "tutorial")
 """Pages that replay the answers which the project keeps in results/."""
-WIDE = {"compare-and-ablate": "120", "dialogtool": "140", "plan-and-budget": "110"}
+WIDE = {"compare-and-ablate": "120", "dialogtool": "140"}
 """Page to the columns of the terminal in which its tables are not broken."""
 FENCED = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.DOTALL | re.MULTILINE)

@@ -129,7 +129,7 @@ _FORMER = {
     "cache fidelity": "`python perf/fidelity.py RUN...` holds a simulator against recorded "
     "answers, in a checkout of SEAL",
     "mcp": "`seal run --agent bridge:COMMAND` starts an MCP client for each chat, and serves it at "
-    "$OPENAI_BASE_URL/mcp; see docs/bridge.md",
+    "$OPENAI_BASE_URL/mcp; see docs/evaluate-my-agent.md",
     "train-retriever": "seal.split and `seal export POOL --to triplets` give sentence-transformers "
     "what it trains on; see docs/train-a-retriever.md",
     "verify": "`python perf/verify/verify.py` holds figures against peers, in a checkout of SEAL",

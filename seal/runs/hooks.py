@@ -1,6 +1,6 @@
 """Hooks: objects that are told when a run and its parts begin and end. They change nothing.
 
-`seal.run(..., hooks=[...])` takes them, or `seal run --hooks module:name`. docs/hooks.md has
+`seal.run(..., hooks=[...])` takes them, or `seal run --hooks module:name`. docs/results.md has
 examples.
 """
 
@@ -36,7 +36,7 @@ class Event:
     """Id of what it is a part of; None of a run."""
     data: Mapping[str, JSON]
     """Copies, which a hook may keep and change: of a start what is known then, of an end also what
-    came of it. docs/hooks.md lists the names."""
+    came of it. docs/results.md lists the names."""
     error: str = ""
     """Of an end: the exception that ended it, `Kind: text`; empty where none did."""
 
@@ -67,7 +67,7 @@ def build_hooks(wanted: Sequence[HooksChoice]) -> tuple[Hooks, ...]:
     """
     if "opentelemetry" in wanted:
         raise UsageError(
-            "the hooks opentelemetry are gone: docs/hooks.md has a class that opens spans; name "
+            "the hooks opentelemetry are gone: docs/results.md has a class that opens spans; name "
             "yours as --hooks module:Spans"
         )
     return tuple(map(_built, wanted))

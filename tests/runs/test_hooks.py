@@ -150,7 +150,7 @@ def test_calls_that_are_none_reach_whoever_says_whose_fault_it_is(hooked: bool, 
     ("hooks", "where", "told"),
     [
         ([object()], {}, r"expected methods start\(event\) and end\(event\)"),
-        (["opentelemetry"], {}, "are gone: docs/hooks.md has a class that opens spans"),
+        (["opentelemetry"], {}, "are gone: docs/results.md has a class that opens spans"),
         (["nobody"], {}, "nobody"),
         ([Notes()], {"processes": 2}, "leave --processes out"),
         ([Notes()], {"processes": "ray"}, "leave --processes out, and give --workers N"),
