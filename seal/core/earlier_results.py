@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 from seal.core.conditions import Argument, Called, Condition
 from seal.core.errors import UsageError, shortened
 from seal.core.settings import checked
-from seal.core.state_conditions import EndsAs
 from seal.core.types import JSON, Goal, Milestone, Plan, Task
 from seal.core.values import json_value, literal_value
 
@@ -286,16 +285,25 @@ def _plan_in_chat(plan: Plan, made: Sequence[Made], ends: bool) -> Plan:
     def filled_in(condition: Condition) -> Condition:
         if isinstance(condition, Called):
             return next(known)
-        if ends and isinstance(condition, EndsAs):
-            calls = [[c for c in way if isinstance(c, Called)] for way in condition.sequences]
-            if any(map(taken, (call for way in calls for call in way))):
-                return replace(condition, sequences=tuple(tuple(in_chat(w, made)) for w in calls))
-        return condition
+        return _end_in_chat(condition, made) if ends else condition
 
     nodes = [(node, filled_in(node.condition)) for node in plan.milestones]
     if all(one is node.condition for node, one in nodes):
         return plan
     return replace(plan, milestones=tuple(replace(node, condition=one) for node, one in nodes))
+
+
+def _end_in_chat(condition: Condition, made: Sequence[Made]) -> Condition:
+    """Return an `EndsAs` whose calls have what a chat brought; any other condition itself."""
+    if not hasattr(condition, "sequences"):
+        return condition
+    from seal.core.state_conditions import EndsAs  # of gold that says how a world ends
+
+    if isinstance(condition, EndsAs):
+        calls = [[c for c in way if isinstance(c, Called)] for way in condition.sequences]
+        if any(map(taken, (call for way in calls for call in way))):
+            return replace(condition, sequences=tuple(tuple(in_chat(w, made)) for w in calls))
+    return condition
 
 
 def lacking(goal: Goal, made: Sequence[Made]) -> str:
