@@ -82,9 +82,12 @@ def _too_slow(drawn: Drawn) -> Iterator[str]:
         seconds = _seconds(drawn, start, body, LONG)
         if seconds > slowest:
             slowest, longest = seconds, (start, body)
-        # Of what only seemed to grow, as others took the machine, one of four looks says so.
+        # Of what only seemed to grow, as others took the machine, one of four looks says so. What a
+        # repeat of at most hundreds makes grow at first does not grow on with longer texts.
         if seconds >= ENDED or (
-            seconds > TOO_SHORT and all(_growth(drawn, start, body) > GROWTH for _ in range(4))
+            seconds > TOO_SHORT
+            and all(_growth(drawn, start, body, SHORT) > GROWTH for _ in range(4))
+            and all(_growth(drawn, start, body, LONG) > GROWTH for _ in range(4))
         ):
             yield f"{drawn.method} {drawn.place}: {start!r} and many {body!r}: {seconds:.3f} s"
             return
@@ -94,11 +97,12 @@ def _too_slow(drawn: Drawn) -> Iterator[str]:
         yield f"{drawn.method} {drawn.place}: {longest}: {slow}"
 
 
-def _growth(drawn: Drawn, start: str, body: str) -> float:
-    """How many times as long as the short text the long one takes, whatever else runs here."""
-    taken = [
-        min(_seconds(drawn, start, body, length) for _ in range(3)) for length in (SHORT, LONG)
-    ]
+def _growth(drawn: Drawn, start: str, body: str, short: int) -> float:
+    """How many times as long as the short text one four times as long takes."""
+    lengths = short, short * LONG // SHORT
+    taken = [min(_seconds(drawn, start, body, length) for _ in range(3)) for length in lengths]
+    if taken[1] >= ENDED:
+        return float("inf")
     return 0.0 if taken[1] < TOO_SHORT else taken[1] / max(taken[0], 1e-6)
 
 
