@@ -698,10 +698,9 @@ def _goal(task: Task, goal: Goal, own: OwnTools) -> Goal:
         for plan in goal.plans
     )
     called_tools = plans[0].tools() if plans else ()
-    everything = tuple(dict.fromkeys(tools.values()))
     offered = None if goal.offered is None else tuple(map(known, goal.offered))
-    if offered is None and len(everything) <= FEW_TOOLS:
-        offered = everything
+    if offered is None and len(own.by_id) <= FEW_TOOLS:
+        offered = tuple(own.by_id)
     hidden = [] if offered is None else [tool for tool in called_tools if tool not in offered]
     if hidden:
         raise UsageError(
