@@ -3,12 +3,12 @@
     python perf/small_models.py --play [--weights FOLDER] [--only NAME] [--runs FOLDER]
     python perf/small_models.py [--runs FOLDER] [--out results/small_models.md]
 
-SmolLM2 135M and Qwen2.5-Coder 0.5B play `PLAN`, beside an agent that does nothing. `--play` asks
-them for what is not stored yet. It may be stopped at any time: each answer is stored in
-`results/small_models` when it comes, and a run that `--runs` holds goes on where it was. `--only`
-takes the runs whose names begin so. `seal models fetch smollm2` brings the one model;
-`FOLDER/qwen25-coder-0.5b.gguf` is the other. On one core of 2.1 GHz a chat of SmolLM2 takes 5 to 10
-seconds in `json`, and one of Qwen on the sample about 50.
+SmolLM2 135M and Qwen2.5-Coder 0.5B and 1.5B play `PLAN`, beside an agent that does nothing.
+`--play` asks them for what is not stored yet. It may be stopped at any time: each answer is stored
+in `results/small_models` when it comes, and a run that `--runs` holds goes on where it was.
+`--only` takes the runs whose names begin so. `seal models fetch smollm2` brings the one model;
+`FOLDER` holds the files of the others (`_QWEN`). On one core of 2.1 GHz a chat of SmolLM2 takes 5
+to 10 seconds in `json`, and one of Qwen 0.5B on the sample about 50.
 
 Without `--play` every answer comes from the store, and no model is there. SEAL_DATA has `bfcl` and
 `metatool`; the other benchmarks ship. A page is only made of a plan that was played whole: else the
@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,8 +32,17 @@ from seal.report.grids import Grid, number
 from seal.report.table_forms import markdown
 
 ANSWERS = Path(__file__).resolve().parents[1] / "results" / "small_models"
-_QWEN = "qwen25-coder-0.5b.gguf"
-_DIGEST = "1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32"
+_QWEN = {
+    "qwen-0.5b": (
+        "qwen25-coder-0.5b.gguf",
+        "1d9614638d18024d0fbb36575a15f1302a3adf044df10345688ec4f6e1c4ff32",
+    ),
+    "qwen-1.5b": (
+        "qwen25-coder-1.5b.gguf",
+        "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
+    ),
+}
+"""File of each model in the folder of weights, and its SHA-256."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +76,10 @@ PLAN = (
     *(Play("smollm2", bench, form) for bench in BENCHES for form in FORMATS),
     *(Play("qwen-0.5b", "sample", form) for form in FORMATS),
     Play("qwen-0.5b", "sample", "json", top_k=1),
+    *(Play("qwen-0.5b", "bfcl", form) for form in FORMATS),
+    *(Play("qwen-1.5b", bench, "json") for bench in ("bfcl", "sample")),
+    Play("qwen-0.5b", "metatool", "json"),
+    Play("qwen-0.5b", "sample", "json", team="full"),
 )
 _NOTHING = "nothing"
 """The agent that every run is held against."""
@@ -108,7 +121,8 @@ def model_of(play: Play, weights: Path) -> seal.Model:
     options: dict[str, Any] = {"n_threads": 1, "max_tokens": 64}
     if play.model == "smollm2":
         return seal.Model("local/smollm2", **options)
-    return seal.Model(f"local/{weights / _QWEN}", sha256=_DIGEST, **options)
+    name, digest = _QWEN[play.model]
+    return seal.Model(f"local/{weights / name}", sha256=digest, **options)
 
 
 def played(play: Play, out: Path, asked: argparse.Namespace) -> seal.Run:
@@ -141,10 +155,12 @@ def does_nothing(request: str, tools: Sequence[Any]) -> str:
     return "I cannot do that."
 
 
-def chosen_right(task: seal.Task, trajectory: seal.Trajectory, tools: Sequence[seal.Tool]) -> bool:
+def chosen_right(
+    task: seal.Task, trajectory: seal.Trajectory, tools: Mapping[str, seal.Tool]
+) -> bool:
     """Tell whether the tools that were called are just those that MetaTool names."""
     wanted = {tool for goal in task.goals for tool in goal.relevant}
-    names = {tool.name for tool in tools if tool.id in wanted}
+    names = {tool.name for tool in tools.values() if tool.id in wanted}
     return {step.call.name for step, _ in trajectory.calls() if step.call is not None} == names
 
 
@@ -172,9 +188,10 @@ def page(folder: Path) -> str:
         )
         tests.append((f"{play.name} less doing nothing", _apart(run.folder.path, idle, metric)))
     for play in PLAN:
-        others = [replace(play, format="native")] * (play.format != "native" and play.top_k == 5)
-        others += [replace(play, top_k=5)] * (play.top_k != 5)
-        for other in others:
+        usual = replace(play, top_k=5, team="direct")
+        for other in (usual, replace(play, format="native")):
+            if other == play or other not in PLAN:
+                continue
             runs = (folder / play.name, folder / other.name)
             tests.append((f"{play.name} less {other.name}", _apart(*runs, METRICS[play.bench])))
     parts = [

@@ -173,11 +173,16 @@ def part_at(value: JSON, path: str) -> JSON:
     for name in path.split(".") if path else ():
         if isinstance(value, dict) and name in value:
             value = value[name]
-        elif isinstance(value, (list, tuple)) and name.isdecimal() and int(name) < len(value):
+        elif isinstance(value, (list, tuple)) and _is_place(name) and int(name) < len(value):
             value = value[int(name)]
         else:
             raise Lacking(f"has no {name!r}")
     return value
+
+
+def _is_place(name: str) -> bool:
+    """Tell whether a name of a path counts items; numbers that no list reaches do not."""
+    return name.isdecimal() and len(name) <= 9
 
 
 # -- Gold as one chat makes it.

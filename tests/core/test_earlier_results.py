@@ -84,7 +84,10 @@ def test_a_path_leads_through_maps_and_lists(value, path, part):
     assert part_at(value, path) == part
 
 
-@pytest.mark.parametrize("path", ["order", "orders.1.id", "orders.-1", "orders.0.id.x", "orders.a"])
+@pytest.mark.parametrize(
+    "path",
+    ["order", "orders.1.id", "orders.-1", "orders.0.id.x", "orders.a", "orders." + "9" * 5000],
+)
 def test_a_path_that_the_result_lacks_names_the_first_part_that_is_not_there(path):
     with pytest.raises(Lacking, match="has no '"):
         part_at(ORDERS, path)
