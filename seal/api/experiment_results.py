@@ -34,7 +34,7 @@ from seal.report.experiments import (
 from seal.report.explanation import waterfall
 from seal.report.frames import framed, long_frame
 from seal.report.grids import Estimate, Grid
-from seal.report.retrieval import retrieval_figures, retrieval_tables
+from seal.report.retrieval import remarks, retrieval_figures, retrieval_tables
 from seal.report.table_forms import Cell, Columns, Glance, fields, figure, grid_of
 
 if TYPE_CHECKING:
@@ -157,6 +157,8 @@ def _file_of(path: str | PathLike[str], name: str, writer: str) -> Path:
 
 _REASON = 60
 """Characters of a reason in a row."""
+_REMARKS = 6
+"""Remarks below the short table; `content` has all."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -282,7 +284,10 @@ class Retrieval(Grouped):
             (mrr, lambda found: "" if found.unavailable else _text(found.get(mrr))),
         ]
         grid = grid_of("retrieval", columns, self.results)
-        return Glance(grid, self.content.get("notes", [])[:1])
+        told = [
+            one for entry in self.content["results"] for one in remarks(entry, entry["retriever"])
+        ]
+        return Glance(grid, [*self.content.get("notes", [])[:1], *told[:_REMARKS]])
 
     def _tables(self) -> Iterable[Any]:
         return retrieval_tables(self.content)

@@ -177,13 +177,22 @@ def _calibrations(entries: Entries, names: Mapping[str, str]) -> Iterator[Grid |
     for entry in entries:
         if "uncalibrated" in entry:
             yield f"{names[entry['retriever']]}: no AUROC, because {entry['uncalibrated']}"
-        undecided = [_share(entry[kind], said) for kind, said in _UNDECIDED if kind in entry]
-        if undecided:
-            place = f"{names[entry['retriever']]}, {counted(entry['tools'], 'tool')}"
-            yield f"{place}: {'; '.join(undecided)}"
-        told = [str(Longer(**one)) for one in entry.get("longer", ())]
-        if told:
-            yield f"{names[entry['retriever']]}: {' and '.join(told)}"
+        yield from remarks(entry, names[entry["retriever"]])
+
+
+def remarks(entry: Mapping[str, Any], name: str) -> Iterator[str]:
+    """Yield what the figures of an entry hide: texts cut, queries that nothing or all matches.
+
+    Args:
+        entry: Of the results.
+        name: What the retriever is called here.
+    """
+    undecided = [_share(entry[kind], said) for kind, said in _UNDECIDED if kind in entry]
+    if undecided:
+        yield f"{name}, {counted(entry['tools'], 'tool')}: {'; '.join(undecided)}"
+    told = [str(Longer(**one)) for one in entry.get("longer", ())]
+    if told:
+        yield f"{name}: {' and '.join(told)}"
 
 
 _UNDECIDED = (

@@ -239,3 +239,13 @@ def test_a_retriever_that_could_not_be_asked_has_no_queries() -> None:
     assert found.results[0].unavailable
     assert found.per_query().empty
     assert list(found.per_query()) == ["pool", "retriever", "task_id", "goal"]
+
+
+def test_the_short_table_of_retrieval_tells_what_its_figures_hide() -> None:
+    tools = [seal.Tool(id="p/t/a", name="a", description="weather in a town", parameters={})]
+    asked = [
+        seal.Task(f"q{n}", "p", (seal.Goal(text, relevant=("p/t/a",)),))
+        for n, text in enumerate(("weather", "zzz"))
+    ]
+    found = seal.retrieve(asked, "bm25", k=1, tools=tools)
+    assert "bm25, 1 tool: it names no tool for 1 of 2 queries (50.0%)" in str(found)
