@@ -3,8 +3,8 @@
 Every call fits its tool's schema, every result the tool's `returns`. What a call needs was said, or
 stands in a result that it comes after. Numbers and codes of a reply stand in results or texts
 before it. A later mission needs what earlier ones say: an implicit or elliptic one what the mission
-right before says, one of long-term memory what only an earlier one says. Each switch of types
-stands at least eight times.
+right before says (an elliptic one may also leave out what to do with its tool), one of long-term
+memory what only an earlier one says. Each switch of types stands at least eight times.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from mmtb_notation import TYPES, WrittenDialogue, WrittenMission, dialogues
 from mmtb_results import Moment, Result, result_of, value_of
 
 from seal.benchmarks.mmtb.dialogues import Dialogue, Mission, Node, Said
+from seal.benchmarks.mmtb.generation_scene import Said as SaidOf
 from seal.benchmarks.mmtb.generation_scene import lacks, leans, said_of, told_before
 from seal.benchmarks.mmtb.importer import Tally, make_task
 from seal.core import DataError, Goal, Plan, Task, Tool, located
-from seal.core.conditions import Replied
+from seal.core.conditions import Called, Replied
 from seal.core.values import json_text
 from seal.evaluation.mission_gold import ANSWER, ASK
 from seal.pools.importer import Notes
@@ -38,6 +39,12 @@ LEAST = 8
 _FIELD = re.compile(r"\{([\w.]+)\}")
 _CODE = re.compile(r"\b(?=[\w.:-]*\d)[\w][\w.:-]*\b")
 """A word of a reply that has a digit."""
+_REWORDED = frozenset({
+    "duration_minutes", "from_currency", "to_currency", "base", "targets",
+})  # fmt: skip
+"""Arguments that people say in other words: half an hour, Swiss francs."""
+_MOMENT = re.compile(r"[\d-]{10}T[\d:]{5}")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
 
 
 def import_sample(source: Path, notes: Notes) -> Iterator[Tool | Task]:
@@ -195,8 +202,10 @@ def _check(written: WrittenDialogue, task: Task, tools: Mapping[str, Tool]) -> N
             near = replace(said, earlier=said.earlier[-1:])
             if mission.relation == "memory" and (number < 2 or not leans(goal, said, True)):
                 raise DataError("memory: expected a need of what an earlier mission alone says")
-            if mission.relation in ("implicit", "ellipsis") and not leans(goal, near):
+            elided = mission.relation == "ellipsis" and _calls_again(written.missions, number)
+            if mission.relation in ("implicit", "ellipsis") and not (elided or leans(goal, near)):
                 raise DataError(f"{mission.relation}: nothing of the mission before is needed")
+            _check_values(goal, said, tools)
             texts = [goal.text, *said.answers, *mission.asked]
             results = [m.result for plan in goal.plans or () for m in plan.milestones[:-1]]
             earlier += " ".join([*texts, *map(json_text, results)])
@@ -205,8 +214,48 @@ def _check(written: WrittenDialogue, task: Task, tools: Mapping[str, Tool]) -> N
             earlier += said.reply
 
 
+def _calls_again(missions: Sequence[WrittenMission], number: int) -> bool:
+    """Tell whether a mission calls a tool of the one before, and may so leave out what to do."""
+    before = {call.tool for call in missions[number - 1].calls}
+    return any(call.tool in before for call in missions[number].calls)
+
+
+def _check_values(goal: Goal, said: SaidOf, tools: Mapping[str, Tool]) -> None:
+    """Raise where nothing that is said holds what a call is given, nor a result it comes after.
+
+    A model is told what was said in earlier missions, not what was called and found there.
+    """
+    (plan,) = goal.plans or ()
+    for milestone in plan.milestones:
+        called = milestone.condition
+        if not isinstance(called, Called):
+            continue
+        found = [json_text(plan.milestones[place].result) for place in milestone.after]
+        texts = [*said.own, *said.texts, *found]
+        schemas = tools[called.tool].parameters["properties"]
+        for name, argument in (called.arguments or {}).items():
+            for value in () if name in _REWORDED else _told(argument.listed[0], schemas[name]):
+                if not said.states(value, texts) and str(value) not in " ".join(found):
+                    raise DataError(f"{called.tool}: {name} = {value!r} was not said")
+
+
+def _told(value: Any, schema: Mapping[str, Any]) -> Iterator[Any]:
+    """Yield the parts of an argument that a user or a result must tell; days and times apart."""
+    if isinstance(value, list):
+        for one in value:
+            yield from _told(one, schema.get("items", {}))
+    elif isinstance(value, dict):
+        for name, one in value.items():
+            yield from _told(one, schema["properties"][name])
+    elif isinstance(value, str) and _MOMENT.fullmatch(value):
+        yield from value.split("T")
+    elif not isinstance(value, bool) and value != 1 and "enum" not in schema:
+        yield value  # one thing is "it" or "a table"
+
+
 def _check_reply(reply: str, known: str) -> None:
     """Raise where a reply has a number or code that nothing before has."""
-    for code in _CODE.findall(reply):
-        if code.strip(".:") not in known:
+    plain = _THOUSANDS.sub("", known)
+    for code in _CODE.findall(_THOUSANDS.sub("", reply)):
+        if code.strip(".:") not in plain:
             raise DataError(f"the reply says {code!r}, which nothing before it does")
