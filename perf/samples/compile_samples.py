@@ -2,8 +2,8 @@
 
     python perf/samples/compile_samples.py SAMPLE AUTHORED OUT
 
-SAMPLE is toolscan-sample, dialogtool-sample or mmtb-sample. AUTHORED is the folder `authored` of the sample. OUT becomes a pool; what ships lies beside
-AUTHORED, and is equal to it byte for byte.
+SAMPLE is toolscan-sample, dialogtool-sample or mmtb-sample. AUTHORED is the folder `authored` of
+the sample. OUT becomes a pool; what ships lies beside AUTHORED, and is equal to it byte for byte.
 """
 
 from __future__ import annotations

@@ -7,17 +7,18 @@
 
 | written | meaning |
 |---|---|
-| = ID TYPES DATE TIME SERVICES | a dialogue: the types of its missions, when it is held, what is offered |
+| = ID TYPES DATE TIME SERVICES | a dialogue: its types, when it is held, what is offered |
 | U: TEXT | the user's first request |
 | U RELATION: TEXT | a later one, with how it leans on earlier ones |
 | Q: TEXT | the agent asks |
 | R: TEXT | the user answers |
 | C TOOL ARGUMENTS | a gold call, in YAML's flow form |
-| C TOOL ARGUMENTS, a greater-than sign, RESULT | and what of its result is neither repeated nor computed |
+| C TOOL ARGUMENTS, a greater-than sign, RESULT | with what of its result is not computed |
 | C2 | it comes after the second call of its mission; C1,3 after two |
 | F: TEXT, a stroke, TEXT | what a right answer of a chat states |
 | A: TEXT | the golden reply, which closes the mission |
-| {CALL.FIELD} in a reply or fact | a field of a call's result; {MISSION.CALL.FIELD} of an earlier one |
+| {CALL.FIELD} | in a reply or fact: a field of a call's result |
+| {MISSION.CALL.FIELD} | of an earlier one |
 | # | the line is a remark |
 
 Numbers of missions and calls count from 1.

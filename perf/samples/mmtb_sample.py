@@ -3,8 +3,8 @@
 Every call fits its tool's schema, every result the tool's `returns`. What a call needs was said, or
 stands in a result that it comes after. Numbers and codes of a reply stand in results or texts
 before it. A later mission needs what earlier ones say: an implicit or elliptic one what the mission
-right before says (an elliptic one may also leave out what to do with its tool), one of long-term
-memory what only an earlier one says. Each switch of types stands at least eight times.
+right before says, one of long-term memory what only an earlier one says. Each switch of types
+stands at least eight times.
 """
 
 from __future__ import annotations
@@ -107,9 +107,7 @@ def _compiled(written: WrittenDialogue, tools: Mapping[str, Tool]) -> tuple[Dial
         )
     )
     metadata = {**task.metadata, "argument_scorer": "exact"}
-    return dialogue, replace(
-        task, goals=goals, benchmark=NAME, split="", metadata=metadata
-    )
+    return dialogue, replace(task, goals=goals, benchmark=NAME, split="", metadata=metadata)
 
 
 def _mission(
@@ -143,9 +141,7 @@ def _mission(
     ]
     kind: Any = written.kind
     spoken = (*said, Said(False, reply))
-    return Mission(
-        written.request, kind, tuple(nodes), written.relation, told, (), spoken, False
-    )
+    return Mission(written.request, kind, tuple(nodes), written.relation, told, (), spoken, False)
 
 
 def _talk(written: WrittenMission) -> list[tuple[str, str]]:
@@ -202,8 +198,7 @@ def _check(written: WrittenDialogue, task: Task, tools: Mapping[str, Tool]) -> N
             near = replace(said, earlier=said.earlier[-1:])
             if mission.relation == "memory" and (number < 2 or not leans(goal, said, True)):
                 raise DataError("memory: expected a need of what an earlier mission alone says")
-            elided = mission.relation == "ellipsis" and _calls_again(written.missions, number)
-            if mission.relation in ("implicit", "ellipsis") and not (elided or leans(goal, near)):
+            if mission.relation in ("implicit", "ellipsis") and not leans(goal, near):
                 raise DataError(f"{mission.relation}: nothing of the mission before is needed")
             _check_values(goal, said, tools)
             texts = [goal.text, *said.answers, *mission.asked]
@@ -212,12 +207,6 @@ def _check(written: WrittenDialogue, task: Task, tools: Mapping[str, Tool]) -> N
             if mission.kind != "chat":
                 _check_reply(said.reply, earlier)
             earlier += said.reply
-
-
-def _calls_again(missions: Sequence[WrittenMission], number: int) -> bool:
-    """Tell whether a mission calls a tool of the one before, and may so leave out what to do."""
-    before = {call.tool for call in missions[number - 1].calls}
-    return any(call.tool in before for call in missions[number].calls)
 
 
 def _check_values(goal: Goal, said: SaidOf, tools: Mapping[str, Tool]) -> None:
