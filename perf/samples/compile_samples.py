@@ -1,9 +1,9 @@
-"""The samples of similar tools and of whole dialogues, compiled from what was written.
+"""The samples of similar tools, of whole dialogues and of missions, compiled from what was written.
 
-    python perf/samples/compile_samples.py toolscan-sample|dialogtool-sample AUTHORED OUT
+    python perf/samples/compile_samples.py SAMPLE AUTHORED OUT
 
-AUTHORED is the folder `authored` of the sample. OUT becomes a pool; what ships lies beside
-AUTHORED, and is equal to it byte for byte.
+SAMPLE is toolscan-sample, dialogtool-sample or mmtb-sample. AUTHORED is the folder `authored` of
+the sample. OUT becomes a pool; what ships lies beside AUTHORED, and is equal to it byte for byte.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import dialogtool_sample
+import mmtb_sample
 import toolscan_sample
 
 from seal.pools.imports import ImportReport
@@ -23,6 +24,7 @@ from seal.pools.pool_writer import write_pool
 COMPILERS: Mapping[str, Any] = {
     "toolscan-sample": toolscan_sample.import_sample,
     "dialogtool-sample": dialogtool_sample.import_sample,
+    "mmtb-sample": mmtb_sample.import_sample,
 }
 
 

@@ -9,8 +9,8 @@ from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
-from seal.core import JSON, Plan, Scale, Score, Step, Tool, ToolCall
-from seal.core.conditions import AGENT, Asked, Called, party
+from seal.core import JSON, Plan, Scale, Score, Step, Tool, ToolCall, shortened
+from seal.core.conditions import AGENT, Asked, Called, Replied, party, tells_user
 from seal.evaluation.calls import align, in_vain
 from seal.evaluation.goals import (
     MISSION,
@@ -253,9 +253,9 @@ class Walk:
 # Multi-Mission Tool Bench's missions, and the gold calls of other benchmarks as well. A goal's
 # turns are what the agent, its roles being one, says to the user and which calls it makes at once.
 #
-# - mission_accuracy: 1 where names, order and arguments are right (`verdict_on`). Its details say
-#   what went wrong, and hold what tables are made of; in a dialogue also type and relation
-#   (`mission_gold`).
+# - mission_accuracy: 1 where names, order and arguments are right (`verdict_on`), and what gold
+#   asks to be stated is (`untold`; the paper's gold asks no such thing). Its details say what went
+#   wrong, and hold what tables are made of; in a dialogue also type and relation (`mission_gold`).
 # - name_accuracy: 1 where names and order are right.
 # - optimal_path: 1 where a mission is right in the fewest steps; of missions with calls that may be
 #   made at once.
@@ -348,6 +348,7 @@ class Missions(GoalMetric):
         vain = ""
         if rules is CLEAN and verdict.param_label == "correct":
             vain = in_vain(align(plans[best], best, goal.made, goal.cut), goal.results)
+            vain = vain or untold(plans[best], goal.steps)
         values = _of_verdict(verdict, details, vain)
         if verdict.undecided:
             undecided = Value(None, 0.0, OPEN, details=details)
@@ -419,6 +420,30 @@ def _turns(said: Sequence[Step]) -> Iterator[Turn]:
 def _call(call: ToolCall) -> Call:
     arguments: Any = call.raw if call.arguments is None else call.arguments
     return Call(call.tool or call.name, arguments)
+
+
+def untold(plan: Plan, steps: Sequence[Step]) -> str:
+    """Return what gold asks to be stated and no text to the user states; empty: nothing.
+
+    Args:
+        plan: Gold whose replies may ask for texts (`Replied.states`).
+        steps: Of the goal.
+    """
+    asked = [
+        text
+        for milestone in plan.milestones
+        if isinstance(milestone.condition, Replied)
+        for text in milestone.condition.states
+    ]
+    if not asked:
+        return ""
+    # Of gold that asks for words alone: other runs do not load how words are read.
+    from seal.core.statements import states
+
+    told = [step.content for step in steps if tells_user(step)]
+    lacks = (text for text in asked if not any(states(each, text) for each in told))
+    missing = next(lacks, None)
+    return "" if missing is None else f"the reply does not state {shortened(missing)}"
 
 
 def _offered(goal: GoalChat) -> dict[str, JSON]:

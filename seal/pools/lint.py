@@ -55,6 +55,7 @@ from seal.evaluation.words import slots_for
 from seal.pools.doubtful_gold import asked_by, doubt
 from seal.pools.importer import RECORDED, RIGHT, TRAJECTORIES, WRONG
 from seal.pools.lint_findings import KINDS, Finding, ReadPool, read_leniently
+from seal.pools.observations import contradictions
 from seal.pools.own_benchmark import GoldCheck, reference_faults
 from seal.pools.pool import named_tools
 from seal.retrievers.base import documents, names
@@ -315,6 +316,7 @@ def _findings(pool: ReadPool, threshold: float, plans: PlanCheck) -> Iterator[Fi
         yield from missing_tools(task, pool.tools)
         yield from invalid_calls(task, pool.tools, check)
         yield from named_results(task)
+        yield from observations(task, pool.tools)
         broken = list(plans.broken_worlds(task))
         yield from broken
         if not broken:
@@ -436,6 +438,14 @@ def _gold_calls(task: Task) -> Iterator[tuple[int, Called]]:
         for plan in goal.plans or ():
             for call in plan.calls():
                 yield position, call
+
+
+def observations(task: Task, tools: Mapping[str, Tool]) -> Iterator[Finding]:
+    """Yield a finding for each recorded result that cannot be (`seal.pools.observations`)."""
+    for made, fault in contradictions(task, tools):
+        message = f"task {task.id!r}, goal {made.goal}: the result of {made.tool!r}: {fault}"
+        evidence: dict[str, JSON] = {"goal": made.goal, "arguments": dict(made.arguments)}
+        yield Finding("observations", message, (task.id,), (made.tool,), evidence)
 
 
 def same_queries(tasks: Iterable[Task]) -> Iterator[Finding]:

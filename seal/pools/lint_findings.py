@@ -44,6 +44,7 @@ KINDS: dict[str, tuple[Severity, str]] = {
     "misjudged": ("error", "a recording `right` that is not solved, or `wrong` that is"),
     "refused_world": ("warning", "a world that is code and was not loaded; nothing of it is known"),
     "named_result": ("warning", "a gold text that names the result of an earlier call"),
+    "observations": ("warning", "a recorded result that its call, arithmetic or another denies"),
     "ungrounded_value": ("warning", "a gold value that nothing said before holds"),
     "conflicting_labels": ("warning", "one query text with different relevant tools"),
     "repeated_query": ("info", "a query text that stands several times"),

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from seal.benchmarks.mmtb import SAMPLE
-from seal.benchmarks.mmtb.generation_scene import Validation, leans, said_of
+from seal.benchmarks.mmtb.generation_scene import Fault, Validation, leans, said_of
 from seal.core import (
     JSON,
     CacheMissError,
@@ -25,11 +25,40 @@ from seal.simulator_cache.simulators import Template
 POOL = load_pool(SAMPLE.folder)
 TOOLS = {tool.id: tool for tool in POOL.tools()}
 TASKS = list(POOL.tasks())
-VALIDATION = Validation(TOOLS, Template())
+GOLD = {task.id: task for task in TASKS}
+
+
+class Recorded:
+    """A simulator that answers as the gold of a task of the sample."""
+
+    identity = "recorded/1"
+
+    def __init__(self, task: Task) -> None:
+        milestones = (m for goal in GOLD[task.id].goals for m in goal.plans[0].milestones)
+        self._gold = [m for m in milestones if isinstance(m.condition, Called)]
+
+    def respond(self, tool: Tool, arguments: dict[str, JSON]) -> Response:
+        gold = [(m, first_values(m.condition)) for m in self._gold if m.condition.tool == tool.id]
+        fitting = [
+            (len(given), milestone.result)
+            for milestone, given in gold
+            if all(arguments.get(name) == value for name, value in given.items())
+        ]
+        if not fitting:
+            raise SimulatorError("no answer fits")
+        return Response(max(fitting, key=lambda one: one[0])[1])
+
+
+def first_values(called: Called) -> dict[str, JSON]:
+    return {name: argument.listed[0] for name, argument in called.arguments.items()}
 
 
 def kinds(task: Task) -> set[str]:
-    return {fault.reason for fault in VALIDATION.faults(task)}
+    return {fault.reason for fault in faults(task)}
+
+
+def faults(task: Task) -> list[Fault]:
+    return Validation(TOOLS, Recorded(task)).faults(task)
 
 
 def first(**labels) -> tuple[Task, int]:
@@ -55,9 +84,9 @@ def with_milestone(task: Task, number: int, **changed) -> Task:
     return with_goal(task, number, replace(goal, plans=(Plan(tuple(milestones)),)))
 
 
-@pytest.mark.parametrize("task", TASKS[::16], ids=lambda task: task.id)
+@pytest.mark.parametrize("task", TASKS[::5], ids=lambda task: task.id)
 def test_the_sample_is_valid(task: Task) -> None:
-    assert Validation(TOOLS, Template()).faults(task) == []
+    assert faults(task) == []
 
 
 def test_a_tool_that_is_not_offered_is_found() -> None:
@@ -90,16 +119,16 @@ def test_a_cycle_and_an_empty_mission_are_found() -> None:
 def test_an_observation_that_the_simulator_does_not_give_is_found() -> None:
     task, number = first(type="single")
 
-    found = VALIDATION.faults(with_milestone(task, number, result={"said": "nothing"}))
+    found = faults(with_milestone(task, number, result={"said": "nothing"}))
 
     assert found[0].reason == "another_observation"
     assert found[0].mission == number
 
 
-def test_another_seed_of_the_simulator_is_another_simulator() -> None:
+def test_another_simulator_answers_otherwise() -> None:
     task, _ = first(type="single")
 
-    assert {fault.reason for fault in Validation(TOOLS, Template(seed=1)).faults(task)} == {
+    assert {fault.reason for fault in Validation(TOOLS, Template()).faults(task)} == {
         "another_observation"
     }
 

@@ -4,7 +4,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, pairwise
 
 import pytest
 
@@ -138,6 +138,12 @@ def call_where_none_is_needed(turns: Turns, goal: Goal, rng: random.Random) -> T
     ]
 
 
+def say_only_no(turns: Turns, goal: Goal, rng: random.Random) -> Turns | None:
+    if goal.labels["type"] != "chat":
+        return None
+    return [*turns[:-1], [replace(turns[-1][0], content="No.")]]
+
+
 def ask_nothing(turns: Turns, goal: Goal, rng: random.Random) -> Turns | None:
     if goal.labels["type"] != "clarify":
         return None
@@ -164,6 +170,7 @@ SPOILS: Sequence[Spoil] = (
     call_in_the_wrong_order,
     say_nothing_but_a_reply,
     call_where_none_is_needed,
+    say_only_no,
     ask_nothing,
     ask_where_all_is_said,
 )
@@ -184,15 +191,25 @@ def spoilt(task: Task, number: int, spoil: Spoil) -> Trajectory | None:
 
 
 def test_nothing_of_the_sample_was_dropped() -> None:
-    assert len(TASKS) == 256
+    assert len(TASKS) == 60
     assert POOL.report["dropped"] == {}
     assert POOL.digest == POOL.report["digest"]
 
 
-def test_every_sequence_of_types_stands_once() -> None:
+def test_every_switch_of_types_stands_often() -> None:
     sequences = [tuple(goal.labels["type"] for goal in task.goals) for task in TASKS]
+    switches = Counter(pair for sequence in sequences for pair in pairwise(sequence))
 
-    assert len(sequences) == len(set(sequences)) == 256
+    assert len(set(sequences)) == 60
+    assert len(switches) == 16
+    assert min(switches.values()) >= 8
+
+
+def test_most_tools_are_called_and_several_are_offered() -> None:
+    goals = [goal for task in TASKS for goal in task.goals]
+
+    assert len({tool for goal in goals for tool in goal.relevant}) >= 60
+    assert min(len(goal.offered) for goal in goals) >= 4
 
 
 def test_every_leaf_and_relation_occurs_often() -> None:
@@ -200,8 +217,10 @@ def test_every_leaf_and_relation_occurs_often() -> None:
     leaves = Counter(goal.labels.get("leaf") for goal in goals)
     relations = Counter(goal.labels.get("relation") for goal in goals)
 
-    assert min(leaves[leaf] for leaf in ("serial", "parallel", "mixed")) >= 30
-    assert min(relations[relation] for relation in ("implicit", "ellipsis", "memory")) >= 150
+    assert leaves["serial"] >= 10
+    assert leaves["parallel"] >= 40
+    assert leaves["mixed"] >= 5
+    assert min(relations[relation] for relation in ("implicit", "ellipsis", "memory")) >= 36
 
 
 def test_tasks_say_how_they_are_compared() -> None:
@@ -232,4 +251,4 @@ def test_a_spoilt_mission_is_wrong_and_no_other(spoil: Spoil) -> None:
                 assert accuracies(task, trajectory) == right, (task.id, number)
                 break
 
-    assert tried > 50
+    assert tried >= (14 if spoil is call_in_the_wrong_order else 40)
