@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import io
 import json
 import os
@@ -26,8 +27,8 @@ from seal.evaluation import REGISTRY
 from seal.pools.catalogue import catalogue
 
 ROOT = Path(__file__).resolve().parents[1]
-NAMES = re.compile(r"`[^`]+`(?:,? `[^`]+`)*")
-"""First cell of a row that defines scores."""
+DEFINED = re.compile(r"^- ([\w@]+(?:,\s+[\w@]+)*): (.*(?:\n  .*)*)", re.MULTILINE)
+"""An item of a list that defines scores."""
 CUTOFF = re.compile(r"@\d+")
 NOUNS = {
     "Runs": ("run", "plan_run", "Run", "score", "report", "frames", "groupchat"),
@@ -43,6 +44,14 @@ NOUNS = {
     "Plug-ins and errors": ("register", "SealError"),
 }
 """What the public names are about, in the order of the page of Python."""
+BESIDE = {
+    "Runs": ("seal.runs.hooks.Event",),
+    "Models and agents": ("seal.models.profiles.Profile",),
+    "Tasks, chats and scores": ("seal.core.slots.Slot",),
+}
+"""What stands under a noun besides, in the order of its page."""
+SAID = ("words", "claims", "mislabels", "inabilities")
+"""Modules of seal.evaluation whose texts say what answers may say."""
 NOTEBOOK = re.compile(r"\]\(((?:notebooks/)?\w+)\.ipynb")
 TABLE = re.compile("<table[^>]*>(.*?</table>)", re.DOTALL)
 
@@ -108,7 +117,8 @@ def python() -> str:
     parts = ["# Python\n\nThe names of `import seal`, by what they are about.\n"]
     for noun, names in NOUNS.items():
         parts.append(f"## {noun}\n")
-        parts += [f"::: {seal._HOMES[name]}.{name}\n" for name in names]
+        places = (*(f"{seal._HOMES[name]}.{name}" for name in names), *BESIDE.get(noun, ()))
+        parts += [f"::: {place}\n" for place in places]
     return "\n".join(parts)
 
 
@@ -140,24 +150,37 @@ def said(*words: str) -> str:
 
 def metrics() -> str:
     """Return the page of metrics: a heading for each score, then how their families measure."""
-    told, scores, families = definitions(), dict[str, str](), dict[str, list[str]]()
+    scores, families = dict[str, str](), dict[str, list[str]]()
     for family in REGISTRY.names():
         kind = REGISTRY.resolve(family)
         one = kind()
         families.setdefault(kind.__module__, []).append(family)
+        told = definitions(kind)
         given = (*(getattr(one, "names", None) or ()), *getattr(one, "main_of_some", ()))
         for score in given:
             name = CUTOFF.sub("@K", score)
             means = meaning(getattr(one, "scales", {}).get(score, Scale()))
             line = f"Of the family `{family}`. {means}\n"
-            scores.setdefault(name, f"{line}\n{told[name]}\n" if name in told else line)
+            text = told.get(name, "")
+            scores.setdefault(name, f"{line}\n{text[:1].upper()}{text[1:]}\n")
     parts = ["# Metrics\n", "`--metric NAME` adds a family, or one of its scores, to a run.\n"]
     parts += [f"## {name}\n\n{scores[name]}" for name in sorted(scores)]
     for module, names in families.items():
-        title, _, text = (import_module(module).__doc__ or module).partition("\n")
-        of = ", ".join(f"`{name}`" for name in names)
-        parts += [f"## How {of} measure\n", f"{title}\n", text.strip() + "\n"]
+        title, text = documented(module)
+        if text:
+            of = ", ".join(f"`{name}`" for name in names)
+            parts += [f"## How {of} measure\n", f"{title}\n", text]
+    parts.append("## What an answer may say\n")
+    for name in SAID:
+        title, text = documented(f"seal.evaluation.{name}")
+        parts += [f"### {title}\n", text]
     return "\n".join(parts)
+
+
+def documented(module: str) -> tuple[str, str]:
+    """Return the first line of a module's docstring, and the rest."""
+    title, _, text = (import_module(module).__doc__ or module).partition("\n")
+    return title, f"{text.strip()}\n" if text else ""
 
 
 def meaning(scale: Scale) -> str:
@@ -168,19 +191,11 @@ def meaning(scale: Scale) -> str:
     return f"{within}; {ways[scale.higher_is_better]}.{only}"
 
 
-def definitions() -> dict[str, str]:
-    """Return the definition of each score, as the table in docs/results.md has it.
-
-    Its links lead from the folder of the reference.
-    """
+def definitions(kind: type) -> dict[str, str]:
+    """Return the definition of each score that the docstring of a family lists."""
     found = {}
-    for line in (ROOT / "docs" / "results.md").read_text("utf-8").splitlines():
-        cells = line.strip("|").split(" | ", 1)
-        names = NAMES.fullmatch(cells[0].strip())
-        if names is not None and len(cells) == 2:
-            text = cells[1].strip().removesuffix("|").strip()
-            text = re.sub(r"\]\((?=[a-z-]+\.md)", "](../", text)
-            found |= dict.fromkeys(re.findall("`([^`]+)`", cells[0]), text)
+    for names, text in DEFINED.findall(inspect.getdoc(kind) or ""):
+        found |= dict.fromkeys(re.split(r",\s+", names), " ".join(text.split()))
     return found
 
 

@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, version
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
 
@@ -186,6 +187,24 @@ def check(reader: Reader) -> None:
 def test_every_page_of_the_docs_is_linked_from_their_index() -> None:
     index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     assert [page.name for page in DOCS if f"({page.name})" not in index] == ["index.md"]
+
+
+def test_the_docs_are_short() -> None:
+    """What is no word, such as the lines of a table, does not count; nor does the reference."""
+    words = [len(WORD.findall(page.read_text(encoding="utf-8"))) for page in DOCS]
+    assert len(DOCS) <= 30 and sum(words) <= 25_000
+
+
+def test_the_reference_defines_every_score() -> None:
+    pytest.importorskip("griffe")
+    pytest.importorskip("mkdocs")
+    spec = spec_from_file_location("site_of_docs", ROOT / "docs" / "site.py")
+    assert spec is not None and spec.loader is not None
+    site = module_from_spec(spec)
+    spec.loader.exec_module(site)
+    told = re.findall(r"^## (\S+)\n\nOf the family .*\n\n(.*)\n", site.metrics(), re.MULTILINE)
+    assert len(told) > 60 and [name for name, text in told if not text] == []
+    assert "calls_balanced" in dict(told)
 
 
 def test_the_readme_is_short() -> None:

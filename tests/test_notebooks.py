@@ -18,8 +18,18 @@ def code_cells(notebook):
     return [cell for cell in cells if cell["cell_type"] == "code"]
 
 
-def test_there_are_notebooks():
-    assert len(NOTEBOOKS) >= 4
+def test_there_are_few_notebooks_and_their_list_names_each():
+    told = (NOTEBOOKS[0].parent / "README.md").read_text()
+    named = re.findall(r"\((\w+\.ipynb)\)", told)
+    assert 4 <= len(NOTEBOOKS) <= 6 and sorted(named) == [path.name for path in NOTEBOOKS]
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_shows_no_missing_value(notebook):
+    for cell in code_cells(notebook):
+        assert "pivot" not in "".join(cell["source"])
+        for output in cell["outputs"]:
+            assert not re.search(r"\bNaN\b", "".join(output.get("data", {}).get("text/plain", "")))
 
 
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)

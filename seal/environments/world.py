@@ -1,6 +1,6 @@
 """Kinds of worlds: what opens a world of tables for each chat.
 
-A world of one's own is one file: functions, and a `Worlds` made of them (docs/own-benchmark.md).
+A world of one's own is one file: functions, and a `Worlds` made of them (docs/what-decides.md).
 `REGISTRY.register("lamps", lamps)`, or an entry point of the group `seal.environments`, gives it
 the name that a task's `world` says. A task may also say its dotted path, which counts where the
 user allows that module. What happens in a world stands in `seal.environments.chat_world`.

@@ -193,6 +193,19 @@ Verdict = Callable[[GoalChat], Value]
 class Calls(GoalMetric):
     """The call and argument metrics (`NAMES`).
 
+    - call_recall, call_precision, call_f1: compare the multisets of called tools, in any order, for
+      goals that need a call.
+    - call_recall_at_n: recall of the first n calls alone, where n is the number of gold calls.
+    - calls_right: 1 if every gold call was made with right arguments, and no other call; 0 if the
+      agent crashed. The end of a BFCL dialogue is right if its classes end as gold leaves them.
+    - abstention: for goals that need no call, 1 if none was made.
+    - calls_balanced: the mean of two means of `calls_right`: over goals that need a call, and over
+      those that need none. So an agent that always calls, or never, has at most 0.5. Example:
+      `calls_right` .8 where a call is needed and .2 where none is give 0.5.
+    - param_acc_gold, param_acc_matched: calls with all names and values right, over the gold calls,
+      or over the paired calls (maximum matching).
+    - arg_name_f1, arg_value_acc: names and values of the arguments of paired calls.
+
     The `details` of call_recall have the gold calls that are missing; those of call_precision and
     abstention have the calls besides. Those of param_acc_gold have every wrong argument: gold
     position, call id, name, problem, expected values, received value. Each has the position of the
@@ -494,9 +507,6 @@ def _weight(rank: Sequence[int], base: int) -> int:
 
 # -- What was done besides the gold: calls, and their effects.
 #
-# - `extra_calls` counts the calls that met no gold call, in tool and arguments, be they refused or
-#   not. A call that gold has is none, whatever became of it.
-# - `extra_effects` counts the calls that changed what gold does not (`seal.evaluation.effects`).
 
 EXTRA = ("extra_calls", "extra_effects")
 NO_GOLD_EFFECT = "an effect that gold does not have"
@@ -511,6 +521,10 @@ none."""
 @dataclass(frozen=True)
 class ExtraCalls(GoalMetric):
     """Counts of what was done besides the gold (`EXTRA`), unbounded above.
+
+    - extra_calls: calls that met no gold call, in tool and arguments, be they refused or not. A
+      call that gold has is none, whatever became of it.
+    - extra_effects: calls that changed what gold does not (`seal.evaluation.effects`).
 
     The details of extra_effects have the ids of the calls.
 
@@ -651,11 +665,11 @@ def _tokens(goal: GoalChat) -> dict[str, Value]:
 
 
 class TokensPerCall(GoalMetric):
-    """What a call cost: `tokens_in_per_call` and `tokens_out_per_call`.
+    """What a call cost.
 
-    Tokens of the agent's model calls for a goal over its API calls (`goals.made_calls`), so words
-    around calls and the final answer are counted too. None where no call was made or no token was
-    counted.
+    - tokens_in_per_call, tokens_out_per_call: tokens of the agent's model calls for a goal over its
+      API calls (`goals.made_calls`), so words around calls and the final answer are counted too.
+      None where no call was made or no token was counted.
     """
 
     names = ("tokens_in_per_call", "tokens_out_per_call")

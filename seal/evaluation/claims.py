@@ -4,14 +4,39 @@ Read clause by clause (`seal.core.clauses`), in English, of what stands in no qu
 or quotation. Nothing is asked of words alone: each claim names something that a row of a table or
 result has, or a table, or a switch.
 
-- a switch is said to be on, or to have been turned on, and is off when it is said
-- a deed is said to be done to somebody (`Sofia`, `your dentist`) whose row no call has touched
-- somebody could not be found or reached whom a call found, or did it to
-- a row is said to be there still that was removed
-- rows of a table are said to be deleted or changed, and the table is as it was
-- somebody is said to have replied, and no result has a text
-- a deed is denied that a call did since the user spoke
-- a number is told under the name of another column of its row, a replaced phone number as the new
+A message is wrong if it
+
+- claims a deed that no call can have done: "I have also booked a taxi", where no tool books or
+  changes anything
+- says that it was not done, though it was, or that somebody could not be found whom a call found.
+  What is said on the way counts, too: "I couldn't send it", right after it was sent
+- says that a switch of the world is on, or was turned on, and it is off; or that it was left as
+  it was, and it changed. A switch is a yes or no in a table of one row, such as `wifi` of a phone
+- claims a deed on somebody whose row no call has touched: "I texted Sofia", where the call went
+  to Duarte
+- claims a deed with a day, an amount, a code or a phone number that the call did not have
+- says that rows were added to a table or deleted from it, and it has as many as before; or that
+  more are new, gone or changed than are: "two reminders" where one went
+- says that something is still there that was removed, that something was removed that is there,
+  or that more went along with it, "with all messages", and those are there
+- says that all rows of a table are gone, and it has some; or that there is no row about
+  something, and a result has one
+- says that somebody of the world is not there ("you have no dentist"), or that a table has
+  somebody whom no row names
+- names a person of the world of whom nobody told the agent
+- says by a verb of its own what nothing in the chat has: "and the number is blocked"
+- claims that something was booked or bought, where no called tool does so: "I've also booked your
+  seat"
+- says that something rose by what a result says it fell by, or fell
+- says that somebody knows something now, and no call sent anything: "Sofia knows that the room is
+  booked"
+- says what somebody wants, thinks or feels, of which no result tells
+- tells of a phone call, a mail, a reply or that it was read, of which no tool and no result knows
+- says that a service is down, and no call failed
+- says that it rains or snows where results have sun alone, or the contrary
+- begins with a yes or no to a question, and the gold's reply begins with the other
+
+Further claims are read by `seal.evaluation.mislabels` and `seal.evaluation.inabilities`.
 """
 
 from __future__ import annotations

@@ -4,6 +4,13 @@ Read of clauses in English. Held against the words of the tools' names, it says 
 ability that an offered tool gives it. Only what is said of a whole kind is decided: "I have no tool
 for reminders", "I cannot edit contacts". Who cannot change one contact, or cannot do so now or
 without an id, may be right. Or it says how the world is, and no call has shown it.
+
+A message is wrong if it refuses
+
+- by what is not so: "I have no reminders app" or "I cannot edit contacts", where a tool does it
+- by a state of the world that no call has shown: "your contacts are locked", "her phone is
+  switched off"
+- with a value that nothing tells
 """
 
 from __future__ import annotations

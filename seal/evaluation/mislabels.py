@@ -1,7 +1,25 @@
 """Known things that an agent tells otherwise than results, tables and calls have them.
 
-A number under the name of another column, a replaced phone number, a moved time, a sent text, what
-somebody is.
+A message is wrong if it
+
+- gives a number the name of another column of its row: "a high of 17.4", which is the current
+  temperature
+- tells a phone number as the new one that a call has replaced
+- gives somebody another second name, or says what somebody is who is not that: "your sister", "as
+  a friend"
+- says of a told amount that it is over or under another, and it is not: "2 h 43 min, so well over
+  three hours"
+- tells a rate of two currencies upside down: "a euro is worth 1.19 pounds", of 640 pounds that
+  are 760 euros
+- puts a street that a result tells into another town, or tells a street of its own in its place
+- gives a known thing another day than the results: "the bill was due on the 12th", which a row
+  has on the 10th
+- gives a day another weekday than it has, or a time of a call another day: "tomorrow at 19:30",
+  which is today
+- says that something was moved another way, by more, or from or to another time than it was
+- says of a text that was sent a value, place or thing that it lacks: "I told Duarte that dinner
+  is at your place"; or that it was sent word for word, which nobody told so
+- quotes a text that a call wrote with a word of its own: "I set 'Train to Lisbon'"
 """
 
 from __future__ import annotations

@@ -253,16 +253,6 @@ class Walk:
 # Multi-Mission Tool Bench's missions, and the gold calls of other benchmarks as well. A goal's
 # turns are what the agent, its roles being one, says to the user and which calls it makes at once.
 #
-# - mission_accuracy: 1 where names, order and arguments are right (`verdict_on`), and what gold
-#   asks to be stated is (`untold`; the paper's gold asks no such thing). Its details say what went
-#   wrong, and hold what tables are made of; in a dialogue also type and relation (`mission_gold`).
-# - name_accuracy: 1 where names and order are right.
-# - optimal_path: 1 where a mission is right in the fewest steps; of missions with calls that may be
-#   made at once.
-# - progress: share of gold nodes that were finished, questions and final answer included, with
-#   their number as weight; of missions with calls that need others before them.
-# - dialogue_accuracy: 1 where every mission of a task of several is right; one score a task.
-#
 # Every failure of the model counts as 0: malformed calls, silence, a chat that a limit ended. Of
 # several plans the one that went best counts.
 #
@@ -290,6 +280,19 @@ _HEARERS = (USER, "checker")
 @dataclass(frozen=True)
 class Missions(GoalMetric):
     """The metrics of missions (`NAMES` and `DIALOGUE`).
+
+    Orders are those that the gold allows.
+
+    - mission_accuracy: 1 where names, order and arguments are right (`verdict_on`), and what gold
+      asks to be stated is (`untold`; the paper's gold asks no such thing). Its details say what
+      went wrong, and hold what tables are made of; in a dialogue also type and relation
+      (`mission_gold`).
+    - name_accuracy: 1 where names and order are right.
+    - optimal_path: 1 where a mission is right in the fewest steps; of missions with calls that may
+      be made at once.
+    - progress: share of gold nodes that were finished, questions and final answer included, with
+      their number as weight; of missions with calls that need others before them.
+    - dialogue_accuracy: 1 where every mission of a task of several is right; one score a task.
 
     Args:
         rules: Of judging; None: `CLEAN`.

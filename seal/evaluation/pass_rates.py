@@ -92,6 +92,10 @@ CALLS = "calls"
 class PassRate(GoalMetric):
     """1.0 for solved, 0.0 for unsolved; details: label, stage, reason.
 
+    - pass_rate: solved / (solved + unsolved + unsure), beside the share of unsure and the number of
+      undecided goals. In a world its milestones decide, and an extra effect fails a goal. If the
+      gold is only calls, these decide under any judge, with or without an answer.
+
     A verdict of unsure is 0.0 where gold says what a right answer states, else None. Where no tool
     serves the goal, an answer that may not say so fails it: the label is unsolved.
 

@@ -58,17 +58,6 @@ if TYPE_CHECKING:
 # be repaired to be read, those of ife have `repaired`: how many, and how often for which cause
 # (`seal.core.text_formats.Repair`). Such calls are no errors of format.
 #
-# Beside them stand:
-#
-# - recovery: share of errors repaired of those that the agent was told of (`repairs`). What a tool
-#   refused for another reason than its values is no error of the call. Its details have the calls
-#   that it took, the first error, and how errors followed on each other.
-# - service_answers: share of valid calls that a service answered, rightly or not; its details count
-#   the failures by their cause (`Service`). What a dead service brings is no error of the agent.
-# - finished: 1 where the agent ended the chat with an answer. Whether that was accepted, ToolScan's
-#   success, is `pass_rate`.
-# - all_gold_calls: 1 where every gold call was made and is right (IAC = IAV(g) = 0).
-#
 # Source: Kokane et al., ToolScan (2024), section on metrics, which prints a sum over queries and
 # calls it a percentage; its tables lie in 0..1, so that means over queries are meant.
 
@@ -91,6 +80,30 @@ _UNTOLD = "the agent was told of no error"
 @dataclass(frozen=True)
 class ErrorPatterns(GoalMetric):
     """The seven error patterns and what stands beside them (`NAMES`).
+
+    A pattern is 1 - e / N, for e errors of a goal and its step budget N: 1 if there is none. N is
+    the run's `--max-turns`; without it, the steps that the task needs, but at least 10 as
+    published.
+
+    - iac: gold calls that were not made. There are fewer of them than N, so the score is high even
+      for an agent that never calls. No value without gold calls.
+    - iac_upstream: 1 - e / the number of gold calls, as in ToolScan's code.
+    - rac: valid calls that were repeated, also to a service that gave no answer.
+    - iav: wrong or missing values, and values that the tool of a world refuses. Without gold calls,
+      only missing and inadmissible arguments.
+    - ife: format errors.
+    - iat: values of a wrong type.
+    - ian: wrong argument names.
+    - ifn: wrong function names.
+    - recovery: share of errors repaired of those that the agent was told of (`repairs`). What a
+      tool refused for another reason than its values is no error of the call. Its details have the
+      calls that it took, the first error, and how errors followed on each other.
+    - service_answers: share of valid calls that a service answered, rightly or not; its details
+      count the failures by their cause (`Service`). What a dead service brings is no error of the
+      agent.
+    - finished: 1 where the agent ended the chat with an answer. Whether that was accepted,
+      ToolScan's success, is `pass_rate`.
+    - all_gold_calls: 1 where every gold call was made and is right (IAC = IAV(g) = 0).
 
     Args:
         budget: Steps of a goal, N; more than 0. None: what the trajectory's provenance tells
@@ -206,13 +219,19 @@ def _wrong(
 
 
 class RepeatedAnyhow(ErrorPatterns):
-    """`rac_all`: repetitions of valid and of invalid calls."""
+    """One score beside `rac`.
+
+    - rac_all: like `rac`, of repetitions of valid and of invalid calls.
+    """
 
     names = ("rac_all",)
 
 
 class IndependentMinima(ErrorPatterns):
-    """`iac_independent` and `iav_independent`: the paper's minima, each over all plans."""
+    """The paper's minima.
+
+    - iac_independent, iav_independent: the lowest IAC and IAV over all plans, each on its own.
+    """
 
     names = ("iac_independent", "iav_independent")
 

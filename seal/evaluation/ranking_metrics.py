@@ -19,10 +19,6 @@ from seal.evaluation.goals import GoalChat, GoalMetric, Value, undefined
 # its tools (tool id to a number; 0 and below: not relevant): the gain of a tool is its grade, as
 # trec_eval has it.
 #
-# - recall@K: share of the relevant tools among the first K.
-# - mrr@K: 1 / rank of the first relevant tool, 0 where that rank is beyond K.
-# - ndcg@K: with log2 discounts, against the best order of the relevant tools.
-# - all_found@K: 1 where every relevant tool is among the first K.
 # `seal.evaluation.rankings` has those of rankings alone, without a chat.
 #
 # Relevant tools of which any one is enough (`Alternatives`) count as one tool. In the ranking it
@@ -124,7 +120,13 @@ def _gain(ranks: Iterable[int], gains: Iterable[float]) -> float:
 
 @dataclass(frozen=True)
 class Retrieval(GoalMetric):
-    """The ranking metrics of a trajectory."""
+    """The ranking metrics of a trajectory, bit-identical to trec_eval.
+
+    - recall@K: share of the relevant tools among the first K.
+    - mrr@K: 1 / rank of the first relevant tool, 0 where that rank is beyond K.
+    - ndcg@K: with log2 discounts, against the best order of the relevant tools.
+    - all_found@K: 1 where every relevant tool is among the first K.
+    """
 
     ks: tuple[int, ...] = (1, 5, 10)
     """Cut-offs, each at least 1."""

@@ -59,9 +59,12 @@ USER_ERRORS = (HALLUCINATION, INSTRUCTION)
 class UserAudit(GoalMetric):
     """Two rates of conversations: 1 where the user made such an error, else 0.
 
-    `user_hallucination` and `user_instruction_error`; details.flags holds the flags. A goal counts
-    where the task has a persona, or the user answered; tasks without any such goal have no scores.
-    Without a brief nobody can tell what the user made up.
+    - user_hallucination: the simulated user stated a value or name that it cannot know.
+    - user_instruction_error: it left early, spoke as the assistant, or said nothing.
+
+    Rules find both; details.flags holds the flags with their steps. A goal counts where the task
+    has a persona, or the user answered; tasks without any such goal have no scores. Without a brief
+    nobody can tell what the user made up.
     """
 
     names = USER_ERRORS

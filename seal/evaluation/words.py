@@ -2,6 +2,31 @@
 
 What is read of the words is said in `seal.core.telling`; here stand the slots of a goal, what was
 known when the agent spoke, and the verdict with its reason.
+
+A goal is undecided if an answer tells something that nothing in the chat explains:
+
+- a number, day, weekday, time, phone number, name or code. What stands in the request, a call or
+  a result explains a value. It may be converted, rounded or counted, or be reckoned from two of
+  those, of which the answer says one. "16,000 per 100" is explained by 160, "17 minutes short of
+  three hours" by 2 h 43 min. "Eight days overdue" follows from a moment and the clock of the
+  world. That holds of what could or would be, too: "20:45 would also work". A bare hour beside a
+  time is one, too: "at 7.30 pm instead of 6".
+- a thing. Each phrase has a word that request, gold, calls or results have, or names nothing.
+  Words of courtesy, effort, manner and speech name nothing, as in "sorry for the delay"; nor do a
+  label, a heading and the head of a table. A country is known by its adjective, or by its code in
+  a phone number; the place of the world's clock in "7:15, Lisbon time". What usually or rarely
+  holds of all of a kind tells of nothing: "streets rarely run straight". Where only 92.3 °F and a
+  colleague are known, "with thunderstorms" and "your dentist, Sofia" are undecided. So is "the
+  shortest" where the longest was asked for, or "a record high".
+- a yes or no to a question of which gold does not tell it
+- a deed that no call of its kind did and the request does not ask for, or one on a thing that is
+  unknown. Of a tool whose name tells nothing the request must say what it is for: else "I also
+  emailed her" is undecided.
+
+Questions, offers, conditions, what may be, and what the agent says that it cannot do are left
+alone. If gold names no value, an answer with a value or name that gold's reply lacks is undecided.
+A rule knows what is told, and not of what: "4 in the garage and 9 in the house" may be the other
+way round. Nor is "your lovely colleague" seen, for words that name no thing tell nothing.
 """
 
 from __future__ import annotations

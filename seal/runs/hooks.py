@@ -27,7 +27,18 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What begins or ends."""
+    """What begins or ends.
+
+    What `data` has at a start, and what an end adds:
+
+    - `run`, not of its floor and ceiling: `benchmark`, `folder`, `model`; then `metrics`, `errors`.
+    - `chat`, about a task: `task`, `trial`, `goals`; then `answers`, `stops`.
+    - `request` to a model, by a role, a judge or a simulator: `role`, `model`, `messages`, `tools`,
+      `temperature`, `seed`, `max_tokens`; then `content`, `reasoning`, `calls`, `tokens_in`,
+      `tokens_out`, `finish_reason`, and `kept`, whether the answer came from the cache.
+    - `call` of a tool: `id`, `name`, `arguments`; then `result`, `failed`.
+    - `score`, the scoring of a chat: `task`, `trial`; then `scores`.
+    """
 
     kind: Kind
     id: int
@@ -36,7 +47,7 @@ class Event:
     """Id of what it is a part of; None of a run."""
     data: Mapping[str, JSON]
     """Copies, which a hook may keep and change: of a start what is known then, of an end also what
-    came of it. docs/results.md lists the names."""
+    came of it."""
     error: str = ""
     """Of an end: the exception that ended it, `Kind: text`; empty where none did."""
 

@@ -59,23 +59,6 @@ from seal.sandbox.function_cases import Case, Outcome, Sandbox
 # turn of a dialogue has a score of each, without a value where the role was not seated or nothing
 # was due. Tasks of other benchmarks have none.
 #
-# Awareness: was it known whether a tool is due, and what is to be done? As published: where an API
-# is due, every action counts that has to do with tools. Elsewhere the named action must contain the
-# gold one, as `inform_count` does `inform`; where gold is `confirm`, every tool action counts.
-# Exactly: the gold action.
-#
-# Selection counts decisions. Right are a due API that was requested, and a turn rightly left
-# without a request. Wrong are a wrong API, a missing one, a request that cannot be read, and one
-# too many. As published, app and name decide, in any case. Exactly, it must be the very API, and
-# the turn is right only as a whole. Recall is over the turns on which an API is due.
-#
-# Execution is over the turns on which an API was due and one was requested. As published, each gold
-# argument must be there with a value that contains the gold one or is contained in it, in any case.
-# Further arguments are passed over. If arguments are missing, one `?` for one of them is enough.
-# Exactly: the same names, each value equal to one that gold accepts, `?` for all that are missing.
-# A request that was run and refused did nothing: it is `refused`, which nobody published. One that
-# a service could not serve counts, and so does one whose result nobody recorded.
-#
 # Source: DialogTool, sections 4 and 5; its turn-level scoring is AppBench's.
 
 TWINS = ("awareness", "selection", "selection_recall", "execution")
@@ -135,6 +118,25 @@ class JudgedDialogue(ChatMetric):
 @dataclass(frozen=True)
 class Dialogue(GoalMetric):
     """Scores the turns of dialogues that tell act and kind in their goals' labels.
+
+    - awareness, awareness_exact: was it known whether a tool is due, and what is to be done? As
+      published: where an API is due, every action counts that has to do with tools. Elsewhere the
+      named action must contain the gold one, as `inform_count` does `inform`; where gold is
+      `confirm`, every tool action counts. Exactly: the gold action.
+    - selection, selection_exact: share of right decisions. Right are a due API that was requested,
+      and a turn rightly left without a request. Wrong are a wrong API, a missing one, a request
+      that cannot be read, and one too many. As published, app and name decide, in any case.
+      Exactly, it must be the very API, and the turn is right only as a whole.
+    - selection_recall, selection_recall_exact: likewise, over the turns on which an API is due.
+    - execution, execution_exact: over the turns on which an API was due and one was requested. As
+      published, each gold argument must be there with a value that contains the gold one or is
+      contained in it, in any case. Further arguments are passed over. If arguments are missing, one
+      `?` for one of them is enough. Exactly: the same names, each value equal to one that gold
+      accepts, `?` for all that are missing. A request that was run and refused did nothing: it is
+      `refused`, which nobody published. One that a service could not serve counts, and so does one
+      whose result nobody recorded.
+    - bleu, rouge_l: the reply beside the gold reply.
+    - role_reply: how well a reply keeps its role.
 
     Args:
         match: What the plain names mean.
@@ -406,12 +408,6 @@ def cause_of(evidence: Evidence) -> Cause | None:
 
 # -- Whether a dialogue left the world as it should: what was booked, and nothing else.
 #
-# - goal_state: 1 if the calls that changed something are those of the gold, else 0. They are
-#   compared as a multiset of tools and arguments (`call_key`), without their order. One score a
-#   task, over the goals that were played. Its details count what was due, made, missing and beyond.
-# - goal_state_due: the same of the tasks in which something was to be booked: who books nothing at
-#   all is right in the others.
-#
 # It applies to tasks of the world `mobile` whose calls were run. A recorded booking that brought
 # nothing changed nothing, and is not due. Where a recorded result cannot be read there is no value.
 #
@@ -423,7 +419,15 @@ _NOT_RUN = "its calls were not run: play it with decisions of the model's own"
 
 
 class GoalState(GoalMetric):
-    """The metrics `goal_state` and `goal_state_due`, of a task as a whole."""
+    """Whether a task as a whole left the world as it should.
+
+    - goal_state: 1 if the calls that changed something are those of the gold, else 0. They are
+      compared as a multiset of tools and arguments (`call_key`), without their order. One score a
+      task, over the goals that were played. Its details count what was due, made, missing and
+      beyond.
+    - goal_state_due: the same of the tasks in which something was to be booked: who books nothing
+      at all is right in the others.
+    """
 
     names = (NAME, DUE)
 
@@ -473,14 +477,7 @@ def _made(trajectory: Trajectory, tools: Mapping[str, Tool]) -> Iterator[tuple[s
 # A test case is a recorded call and the rows that it brought; the worked example that the model was
 # shown does not count. The function runs in a sandbox over the table of all rows that the API ever
 # brought (`seal.benchmarks.dialogtool.api_code` says how it is called). The rows that it returns
-# are compared as a multiset. For every goal whose label `task` is `creation`:
-#
-# - creation: passed cases / all. As published; what the sandbox lacks a construct for is failed.
-# - creation_exact: passed cases / those that the sandbox could run.
-# - creation_relative: passed cases / those that the oracle's function passes, the best of a family
-#   of filters (`seal.benchmarks.dialogtool.api_code`). Some answers follow from no filter of the
-#   table, so the oracle passes fewer than all. A function that passes more than the oracle has more
-#   than 1.0.
+# are compared as a multiset.
 #
 # All are in [0, 1] but the last. Their weights are the denominators. A sandbox that cannot be used
 # is an error of the infrastructure, never a score.
@@ -504,7 +501,14 @@ class Suite:
 
 @dataclass(frozen=True, slots=True)
 class Creation(GoalMetric):
-    """The three shares of the module's text; goals of other tasks have no score.
+    """Three shares, of every goal whose label `task` is `creation`.
+
+    - creation: passed cases / all. As published; what the sandbox lacks a construct for is failed.
+    - creation_exact: passed cases / those that the sandbox could run.
+    - creation_relative: passed cases / those that the oracle's function passes, the best of a
+      family of filters (`seal.benchmarks.dialogtool.api_code`). Some answers follow from no filter
+      of the table, so the oracle passes fewer than all. A function that passes more than the oracle
+      has more than 1.0.
 
     Args:
         sandbox: Name of the sandbox (`seal.sandbox.NAMES`), or one that is made already.

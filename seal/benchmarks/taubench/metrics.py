@@ -1,11 +1,5 @@
 """The metrics of tau-bench and tau2-bench: the reward, and the two halves that make it.
 
-| | 1 where |
-|---|---|
-| reward_state | the data end as after the gold calls |
-| reward_outputs | each output stands in a message of the agent to its user; no output, no value |
-| reward | both, and the chat came to an end |
-
 A task of tau2-bench says which halves count. It may also have statements that a judge is to
 confirm; where all else is right, the reward is then undecided.
 
@@ -42,7 +36,13 @@ def decided_by(goal: Goal) -> list[tuple[str, ...]]:
 
 
 class Reward(GoalMetric):
-    """The reward of upstream's evaluator, with its halves."""
+    """The reward of upstream's evaluator, with its halves.
+
+    - reward_state: 1 if the database ends as after the gold calls.
+    - reward_outputs: 1 if each output stands in a message of the agent to its user. Without outputs
+      there is no value.
+    - reward: 1 if both hold, and the chat came to an end.
+    """
 
     names = (REWARD, STATE, OUTPUTS)
     scales = dict.fromkeys(names, Scale(gold_is_best=True))

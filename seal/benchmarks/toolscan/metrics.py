@@ -24,14 +24,19 @@ from seal.report.pattern_section import COLUMNS
 # Where no call was made ToolScan's code gives 0 for each pattern, so that means are over all goals.
 # All of its queries need calls. A goal that needs none, or has no gold, has none of these values
 # here, whatever the agent does: else who calls nothing would fail it, and who calls anything would
-# leave it out. Success is the mean of all seven of a finished goal, else 0. It does not tell
-# whether a task was solved. Ours is `pass_rate`.
+# leave it out. Whether a task was solved, our `pass_rate` tells.
 #
 # Source: Kokane et al., ToolScan (2024), Table 4 and evaluation code.
 
 
 class AsPublished(ErrorPatterns):
-    """The seven patterns and success as ToolScan's code has them: 0 where no call was made."""
+    """The seven patterns and success as ToolScan's code has them.
+
+    - toolscan_iac, toolscan_rac, toolscan_iav, toolscan_ife, toolscan_iat, toolscan_ian,
+      toolscan_ifn: the pattern, and 0 where no call was made.
+    - toolscan_success: the mean of all seven of a finished goal, else 0. It does not tell whether a
+      task was solved.
+    """
 
     names = tuple(f"toolscan_{name}" for name in (*PATTERNS, "success"))
     scales = dict.fromkeys(names, Scale(gold_is_best=True))
