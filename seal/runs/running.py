@@ -178,6 +178,8 @@ class _SoFar:
     chats: LineTail = field(init=False)
     scores: Tail[Score] = field(init=False)
     timings: LineTail = field(init=False)
+    told: dict[str, Any] = field(default_factory=dict)
+    """The summary of what was read."""
 
     def __post_init__(self) -> None:
         path = self.folder.path
@@ -260,12 +262,12 @@ class RunningRun(RunFolder):
         return self.path / SO_FAR
 
     def summary(self) -> dict[str, Any]:
-        """Return what summary.json would say of the chats that have ended.
+        """Return what summary.json would say of the chats that had ended at the last `state`.
 
         Raises:
             DataError: A line of a file is damaged.
         """
-        return self._told(_SoFar.summary)
+        return self._told(lambda known: known.told)
 
     def state(self) -> RunState:
         """Return how far the run is.
@@ -273,15 +275,17 @@ class RunningRun(RunFolder):
         Raises:
             DataError: A line of a file is damaged.
         """
-        return self._told(_SoFar.state)
+        return self._told(_SoFar.state, anew=True)
 
-    def _told(self, what: Callable[[_SoFar], Told]) -> Told:
+    def _told(self, what: Callable[[_SoFar], Told], anew: bool = False) -> Told:
         try:
             if self.path not in self._so_far:
                 self._so_far.setdefault(self.path, _SoFar(RunFolder(self.path)))
             known = self._so_far[self.path]
             with known.lock:
-                known.read()
+                if anew or not known.told:
+                    known.read()
+                    known.told = known.summary()
                 return what(known)
         except (ValueError, LookupError, TypeError) as error:
             raise DataError(

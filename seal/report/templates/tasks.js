@@ -21,7 +21,7 @@ function taskTable(table, start) {
   const columnsOf = (lane) => (lanes[lane].kind === "run" ? start.columns : []);
   const list = search(table, redraw);
   const { filter, tag, outcome, lane: ofLane } = list.fields;
-  const tasks = { lanes, runLanes, list, load, find, beside, redraw, drawMore, fill, portions: 0 };
+  const tasks = { lanes, runLanes, list, load, find, beside, redraw, drawMore, refresh, fill, portions: 0 };
   const rows = [];
   let index = start;
   let shown = [];
@@ -124,6 +124,18 @@ function taskTable(table, start) {
     list.mark();
     await drawMore(Math.min(100, shown.length));
     if (focused) byId(focused.id)?.querySelector("a").focus();
+  }
+
+  // Takes in what became of tasks since they were loaded.
+  async function refresh() {
+    const now = await values("index/0");
+    const told = await Promise.all([...Array(tasks.portions).keys()].map((portion) => values(`rows/${portion}`)));
+    if (!now.portions || told.some((some) => !some.length)) return;
+    index = now;
+    rows.splice(0, rows.length, ...told.flat().map(rowOf));
+    const before = drawn;
+    await redraw();
+    if (before > drawn) await drawMore(before - drawn);
   }
 
   // Fills what needs the index: the fields of the search.
