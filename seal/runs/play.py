@@ -374,6 +374,7 @@ class _Chats:
             if not (unproven or self.settings.hooks):  # nothing is paid, and nobody is told
                 score = self.scorer.at_once(folder, self.engine.tools)
                 self.beside = ScoredBeside(folder, score)
+                stack.callback(self.beside.stop)
             for outcome in stack.enter_context(closing(outcomes)):
                 self._bring_back()
                 timings.add(outcome)  # first: a run killed between the two plays and counts again
@@ -463,8 +464,8 @@ class _Chats:
         if self.beside is None:
             summary = self.scorer.score(self.folder, told)
         else:
-            summary = self.scorer.score(self.folder, told, self.beside.known)
-            self.beside.remove()
+            with self.beside.known() as known:
+                summary = self.scorer.score(self.folder, told, known)
         if not was_down:
             self._tell_outage(True)
         return summary

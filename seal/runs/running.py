@@ -8,13 +8,14 @@ import shutil
 import threading
 import time
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 from seal.core import DataError, Scale, Score, Task, Trajectory
-from seal.core.files import LOCK, append_line, close_file, is_held, repair_tail
+from seal.core.files import LOCK, append_line, is_held, opened, repair_tail
 from seal.core.records import decode
 from seal.core.secrets import IN_PLACE
 from seal.core.values import json_value
@@ -65,46 +66,59 @@ class ScoredBeside:
         """Chat to where its scores begin, their bytes, and the names of one's own."""
         self._names: dict[Set[str], Set[str]] = {}
         """Sets of names, each kept once."""
-        self._waiting: queue.Queue[tuple[Task, bytes]] = queue.Queue(_WAITING)
-        self._ended = threading.Event()
-        self._lines = ScoreLines()
+        self._waiting: queue.SimpleQueue[tuple[Task, bytes] | None] = queue.SimpleQueue()
+        self._ended = False
         self._thread = threading.Thread(target=self._work, name="scores", daemon=True)
         self._thread.start()
 
     def take(self, task: Task, line: bytes) -> None:
         """Score a chat soon, unless too many wait."""
-        if not self._waiting.full():  # there is one writer
+        if self._waiting.qsize() < _WAITING:
             self._waiting.put((task, line))
 
+    def stop(self) -> None:
+        """Score no more chats after the one that is being scored."""
+        self._ended = True
+        self._waiting.put(None)
+
     def end(self) -> None:
-        """Score no more chats; returns when the one that is being scored is done."""
-        self._ended.set()
+        """Stop, and wait for the one that is being scored."""
+        self.stop()
         self._thread.join()
 
-    def known(self, pair: Pair) -> Known | None:
-        """Return what is known of a chat; None where it was not scored."""
-        if pair not in self._places:
-            return None
-        start, length, own = self._places[pair]
-        self._file.seek(start)
-        written = self._file.read(length)
-        return list(map(self._lines.decode, written.splitlines(True))), own, written
+    @contextmanager
+    def known(self) -> Iterator[Callable[[Pair], Known | None]]:
+        """Give what is known of a chat, None where it was not scored; the file is removed then.
 
-    def remove(self) -> None:
-        """Remove the file, whose scores have all been written elsewhere."""
-        close_file(self._file)
+        The block may read until its end; where it fails the file stays.
+        """
+        lines = ScoreLines()
+        try:
+            file = opened(self._path)
+        except FileNotFoundError:  # an agent removed it
+            yield lambda pair: None
+            return
+        with file:
+
+            def read(pair: Pair) -> Known | None:
+                if pair not in self._places:
+                    return None
+                start, length, own = self._places[pair]
+                file.seek(start)
+                written = file.read(length)
+                return list(map(lines.decode, written.splitlines(True))), own, written
+
+            yield read
         self._path.unlink(missing_ok=True)
 
     def _work(self) -> None:
-        while not self._ended.is_set():
-            try:
-                task, line = self._waiting.get(timeout=0.2)
-            except queue.Empty:
-                continue
-            try:
-                self._write(task, decode(line, Trajectory, beside=self._folder.path))
-            except Exception as error:  # scoring at the end meets it too, and raises it
-                _LOG.debug("task %s is scored at the end: %r", task.id, error)
+        with closing(self._file):
+            while (taken := self._waiting.get()) is not None and not self._ended:
+                task, line = taken
+                try:
+                    self._write(task, decode(line, Trajectory, beside=self._folder.path))
+                except Exception as error:  # scoring at the end meets it too, and raises it
+                    _LOG.debug("task %s is scored at the end: %r", task.id, error)
 
     def _write(self, task: Task, chat: Trajectory) -> None:
         found = self._score(task, chat)

@@ -260,7 +260,7 @@ def list_page(
         **how: Style and script (`pages.inline`, `pages.linked`); `choose` says whether runs can be
             chosen to stand side by side.
     """
-    scored = [run for run in runs if run.headline.mean is not None]
+    scored = [run for run in runs if run.state == "scored" and run.headline.mean is not None]
     benchmarks = dict.fromkeys(run.benchmark for run in scored)
     charts = [
         chart
