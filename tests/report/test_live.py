@@ -9,7 +9,7 @@ import pytest
 from report_runs import Writer, chat, failed_chat, live_line, task, verdict
 from rich.console import Console
 
-from seal.core.files import Lock
+from seal.core.files import LOCK, Lock
 from seal.core.records import encode_scores, to_plain
 from seal.report.live import live_parts
 from seal.report.pages import paragraphs
@@ -29,6 +29,7 @@ def going(make_run: Writer) -> RunningRun:
     step = replace(chat("own/c").steps[1], content="<b>Hi</b>", call=None)
     (run.path / "live").mkdir()
     (run.path / "live" / "0.1.jsonl").write_text(live_line("own/c", to_plain(step)))
+    (run.path / LOCK).touch()
     return RunningRun(run.path)
 
 

@@ -11,7 +11,8 @@ function tagList(row) {
 }
 
 function rowOf([id, text, tags, chats], place) {
-  const words = [id, text, ...Object.entries(tags).map((tag) => tag.join("="))].join("\n").toLowerCase();
+  const why = chats.flat().map((chat) => chat[4] || "");
+  const words = [id, text, ...why, ...Object.entries(tags).map((tag) => tag.join("="))].join("\n").toLowerCase();
   return { id, text, tags, chats, words, place };
 }
 
@@ -84,7 +85,7 @@ function taskTable(table, start) {
     const solved = chats.filter((chat) => chat[1] === "solved").length;
     const told = chats.length > 1 ? `${solved} of ${chats.length} solved` : label;
     const shown = chats.length
-      ? [make("span", { class: `badge ${label}` }, told), make("small", {}, chats.at(-1)[2])]
+      ? [make("span", { class: `badge ${label}` }, told), make("small", {}, chats.findLast((chat) => chat[4])?.[4] || chats.at(-1)[2])]
       : [make("span", { class: "none" }, "not played")];
     const figure = (value) => (value === null ? make("span", { class: "none" }, "n/a") : value.toFixed(3));
     return [
