@@ -161,7 +161,7 @@ def progress(lines: Collection[str] = (), run: Path | None = None) -> Iterator[A
     from rich.progress import BarColumn, MofNCompleteColumn, Progress
 
     from seal.agents.autogen import Terminal
-    from seal.report.transcript import LiveChats
+    from seal.report.live import LiveChats
 
     chats = None if run is None else LiveChats(run, _CHATS)
 

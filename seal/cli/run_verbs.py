@@ -30,12 +30,13 @@ def runs_command(
 ) -> int:
     """List the runs below a folder, the latest last, without floors and ceilings."""
     from seal.report.lanes import facts_of
+    from seal.runs.running import as_it_is
     from seal.viewer.shelf import runs_below
 
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}; give the one that runs lie in")
     with output(json) as result:
-        found = list(map(facts_of, runs_below(folder)))
+        found = list(map(facts_of, map(as_it_is, runs_below(folder))))
         told = [
             {
                 **{name: getattr(run, name) for name in _TOLD},
@@ -48,6 +49,7 @@ def runs_command(
         rows = []
         for run in found:
             score = f"{run.metric} {number(run.headline.mean)}" if run.metric else run.state
+            score += ", running" * (run.state == "running" and bool(run.metric))
             told_tasks = run.tasks_text
             rows.append(
                 [str(run.run.path), run.benchmark, run.model, score, told_tasks, run.played]
@@ -86,19 +88,25 @@ def view_command(
     full: bool = flag("Do not shorten long texts."),
     json: bool = JSON,
 ) -> int:
-    """List a run's tasks, or show who said what to whom in one chat."""
+    """List a run's tasks, or show who said what to whom in one chat.
+
+    Of a run that goes on, how far it is stands above its tasks: means until now, what it cost, the
+    time left, the chats that go on, and those that ended last.
+    """
     from seal.report.transcript import FOLD, view, view_record
     from seal.runs.run import RunFolder
+    from seal.runs.running import as_it_is
 
+    shown = as_it_is(RunFolder.open(run))
     if json:
         if follow:
             raise UsageError("--follow prints as it comes: leave out --json")
         with output(json) as result:
-            result.result(view_record(RunFolder.open(run), task, trial))
+            result.result(view_record(shown, task, trial))
         return 0
     fold = None if full else FOLD
     console = new_console()
-    view(RunFolder.open(run), task, trial, follow, out=console, fold=fold)
+    view(shown, task, trial, follow, out=console, fold=fold)
     return 0
 
 
@@ -114,12 +122,24 @@ def serve_command(
     host: str = option(
         "127.0.0.1", "Address to listen at; at another one, whoever reaches it can read the runs."
     ),
+    label: Path | None = option(
+        None,
+        "Sheet of `seal annotate export` to label, one goal or turn at a time; no run is shown.",
+        metavar="SHEET",
+    ),
 ) -> int:
-    """Show runs, chats, comparisons and retrieval in a browser; Ctrl-C ends it."""
+    """Show runs, chats, comparisons and retrieval in a browser; Ctrl-C ends it.
+
+    A run that goes on is followed. With --label people label a sheet, by keyboard.
+    """
+    from seal.viewer.labelling import LabelSheet
     from seal.viewer.server import serve
     from seal.viewer.shelf import Shelf
 
-    serve(Shelf(folders or [Path("runs")]), host, port, lambda address: tell(f"open {address}"))
+    if label is not None and folders:
+        raise UsageError("--label shows no run, so that raters stay blind; leave out the folders")
+    shown = Shelf(folders or [Path("runs")]) if label is None else LabelSheet(label)
+    serve(shown, host, port, lambda address: tell(f"open {address}"))
     return 0
 
 

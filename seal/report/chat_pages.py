@@ -457,6 +457,9 @@ def chat_pieces(
     authors = dict.fromkeys(step.author for step in trajectory.steps)
     roles = {role: place for place, role in enumerate(authors)}
     yield made.roles([(role, place, facts.sight.get(role, "all")) for role, place in roles.items()])
+    told = [s for s in scores if s.metric in decisive and s.value is not None and reason_of(s)]
+    label = outcome_label(trajectory.failed, scores, decisive)
+    yield made.verdict(trajectory, label, told, facts.seconds)
     failed = [(goal, cause) for goal, (_, cause) in enumerate(facts.why) if cause is not None]
     if failed:
         yield made.causes([(goal, cause_text(cause), cause) for goal, cause in failed])
@@ -491,9 +494,7 @@ def chat_pieces(
             yield made.world_end()
         yield made.step_end()
         before = step
-    told = [s for s in scores if s.metric in decisive and s.value is not None and reason_of(s)]
-    label = outcome_label(trajectory.failed, scores, decisive)
-    yield made.ending(trajectory, label, told, facts.seconds)
+    yield made.ending(trajectory)
     if scores:
         several = len({score.goal for score in scores}) > 1
         yield made.scores_head(len(scores), several)

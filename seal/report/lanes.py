@@ -28,6 +28,7 @@ from seal.runs.again import AGAIN
 from seal.runs.costs import dollars_of, read_ledger
 from seal.runs.journal import timings_of
 from seal.runs.run import MANIFEST, MEASURED, TIMINGS, RunFolder, kept_scales
+from seal.runs.running import RunningRun
 from seal.runs.scores import Tail
 
 if TYPE_CHECKING:
@@ -626,7 +627,7 @@ class RunFacts:
     played: str = ""
     """When its first chat began, in UTC: `2026-11-27 00:56`."""
     state: str = "not scored"
-    """scored, not scored, or damaged."""
+    """scored, running, not scored, or damaged."""
     tasks: int = 0
     errors: int = 0
     tokens: int = 0
@@ -644,6 +645,11 @@ class RunFacts:
     """Why it cannot be read; empty where it can."""
 
     @property
+    def is_shown(self) -> bool:
+        """Whether it has a page."""
+        return self.state in ("scored", "running")
+
+    @property
     def cost(self) -> str:
         """Dollars, else tokens."""
         if self.dollars:
@@ -654,7 +660,7 @@ class RunFacts:
     def tasks_text(self) -> str:
         """How many tasks, and of which part of the benchmark: `10 (first 10)`; empty: unscored."""
         part = f" ({self.subset})" if self.subset else ""
-        return f"{self.tasks:,}{part}" if self.state == "scored" else ""
+        return f"{self.tasks:,}{part}" if self.is_shown else ""
 
     def told(self) -> list[tuple[str, str]]:
         """Return name and value of each fact that is known, for a page's head."""
@@ -665,7 +671,7 @@ class RunFacts:
             ("simulator", self.simulator),
             ("played", self.played and f"{self.played} UTC"),
             ("SEAL", self.version),
-            ("cost", self.cost if self.state == "scored" else ""),
+            ("cost", self.cost if self.is_shown else ""),
             ("tasks", self.tasks_text),
             ("errors", f"{self.errors:,}" if self.errors else ""),
         ]
@@ -747,7 +753,7 @@ def _scored(run: RunFolder) -> dict[str, Any]:
         if (told := other.summary()).get(MEASURED, of) == of
     }
     return {
-        "state": "scored",
+        "state": "running" if isinstance(run, RunningRun) else "scored",
         "tasks": summary.get("tasks", 0),
         "errors": summary.get("errors", 0),
         "tokens": (usage.get("tokens_in") or 0) + (usage.get("tokens_out") or 0),

@@ -200,7 +200,7 @@ def macros(template: str, **known: Any) -> Any:
 
 SCRIPT = "app.js"
 """Name of the script of pages: all of `_PARTS`."""
-_PARTS = ("nodes", "search", "runs", "tasks", "task", "chat", "trees", "start")
+_PARTS = ("nodes", "search", "runs", "tasks", "task", "chat", "trees", "live", "start")
 """Files of the script in their order; they share their names, and nobody else sees these."""
 FILES = ("style.css", "blocks.js", SCRIPT)
 """What a page that is no single file needs beside it."""

@@ -22,8 +22,16 @@ from seal.core.records import Record, decode
 from seal.core.text import escaped_json, one_line, printable
 from seal.core.values import json_text as compact_json
 from seal.core.values import json_value
+from seal.evaluation.attribution import Decided
 from seal.experiments.explanation import Explainer
-from seal.report.chat_pages import ChatFacts, annotate, chat_pieces, json_text, task_pieces
+from seal.report.chat_pages import (
+    ChatFacts,
+    annotate,
+    cause_text,
+    chat_pieces,
+    json_text,
+    task_pieces,
+)
 from seal.report.grids import grouped
 from seal.report.lanes import (
     ShortTable,
@@ -61,6 +69,8 @@ from seal.runs.scores import RecordLookup, chat_told
 
 FIRST, PORTION = 100, 1_000
 """Rows of the table of tasks in the first block, and in each other one."""
+EXPLAINED = 2_000
+"""Tasks of runs of whose failures the table tells stage and cause before their chats are opened."""
 COLUMNS = 4
 """Metrics in the table of tasks, over all runs together; each run has at least one."""
 EARLY = ("Summary", "Charts")
@@ -88,12 +98,15 @@ class _Row:
     tags: dict[str, str] = field(default_factory=dict)
     chats: dict[tuple[int, int], list[Any]] = field(default_factory=dict)
     """(lane, trial) to label, stop reason and the values of the metrics that are shown."""
+    why: dict[tuple[int, int], str] = field(default_factory=dict)
+    """(lane, trial) to stage and cause of the first goal that failed, as far as they are known."""
 
     def told(self, lanes: int) -> list[Any]:
         """Return the row as the page's script reads it."""
         chats: list[list[list[Any]]] = [[] for _ in range(lanes)]
         for (lane, trial), known in sorted(self.chats.items()):
-            chats[lane].append([trial, *known])
+            why = self.why.get((lane, trial))
+            chats[lane].append([trial, *known, *([why] if why else [])])
         return [printable(self.task_id), self.text, self.tags, chats]
 
 
@@ -234,7 +247,17 @@ class RunPages:
         """Return the rows of a portion of the table, from 0."""
         end = FIRST + number * PORTION
         rows = self.rows[end - PORTION : end] if number else self.rows[:FIRST]
+        if len(self.rows) <= EXPLAINED:
+            for row in rows:
+                self._explain(row)
         return [row.told(len(self.lanes)) for row in rows]
+
+    def _explain(self, row: _Row) -> None:
+        """Note why the chats of runs failed, where it is not known yet."""
+        for (lane, trial), (label, *_) in row.chats.items():
+            is_run = self.lanes[lane].kind == "run"
+            if is_run and label in ("unsolved", "undecided") and (lane, trial) not in row.why:
+                self._known(lane, row, trial)
 
     @property
     def portions(self) -> range:
@@ -305,7 +328,21 @@ class RunPages:
         Raises:
             KeyError: It was not played.
         """
-        key = self.rows[place].task_id, trial
+        task, chat, scores, why = self._known(position, self.rows[place], trial)
+        notes = annotate(task, chat, scores)
+        seconds = self._seconds[position].get((chat.task_id, trial))
+        told = ChatFacts(self._sights[position], seconds, why)
+        return chat_pieces(chat, notes, scores, self._decisive, told)
+
+    def _known(
+        self, position: int, row: _Row, trial: int
+    ) -> tuple[Task | None, Trajectory, list[Score], Sequence[Decided]]:
+        """Return a chat with its task, its scores and why its goals failed, which the row notes.
+
+        Raises:
+            KeyError: It was not played.
+        """
+        key = row.task_id, trial
         chat = self._chats[position].get(key)
         if chat is None:
             raise KeyError(key)
@@ -315,10 +352,10 @@ class RunPages:
             self._scores_by_chat[position] = found
         scores = self._scores_by_chat[position].get(key)
         task = self._tasks(position).get(key[0])
-        notes = annotate(task, chat, scores)
         why = self._explainers[position].of(task, chat, scores) if task and scores else ()
-        told = ChatFacts(self._sights[position], self._seconds[position].get(key), why)
-        return chat_pieces(chat, notes, scores, self._decisive, told)
+        cause = next((cause for _, cause in why if cause is not None), None)
+        row.why[position, trial] = "" if cause is None else cause_text(cause)
+        return task, chat, scores, why
 
     def block(self, key: str) -> str | None:
         """Return the text of a block, JSON or HTML; None: no block has this key."""

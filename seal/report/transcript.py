@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import json
-import math
-import os
 import shlex
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from itertools import chain, groupby
 from operator import attrgetter
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from seal.core import Scale, Score, Step, Task, Tool, ToolCall, ToolResult, Trajectory, UsageError
 from seal.core.call_formats import repairs_of
-from seal.core.files import is_held, opened
+from seal.core.files import is_held
 from seal.core.records import to_plain
 from seal.core.text import counted, folded, one_line, printable
-from seal.core.values import json_value
 from seal.evaluation.attribution import Decided
 from seal.evaluation.goals import decides, state_of
 from seal.evaluation.pass_rates import NAME as PASS_RATE
@@ -49,6 +46,7 @@ from seal.report.lanes import (
 )
 from seal.runs.journal import LiveTail
 from seal.runs.run import RunFolder
+from seal.runs.running import RunningRun
 from seal.runs.scores import Tail
 
 if TYPE_CHECKING:
@@ -360,6 +358,10 @@ def view(
         for text in Follower(run, task, trial, fold).texts():
             out.print(text, soft_wrap=True)
     elif task is None:
+        from seal.report.live import live_parts  # its colours are ours
+
+        for part in live_parts(run) if isinstance(run, RunningRun) else ():
+            out.print(part, soft_wrap=isinstance(part, str))
         out.print(outcome_table(run))
     else:
         out.print(transcript_of(run, task, trial, fold), soft_wrap=True)
@@ -508,15 +510,17 @@ class Follower:
 def view_record(run: RunFolder, task_id: str | None = None, trial: int = 0) -> dict[str, Any]:
     """Return what `view` shows as a record for JSON: the list of tasks, or one chat.
 
-    Of the list it is `tasks`, each with the columns of the table. Of a chat it is `task`,
-    `trajectory`, `scores` and `failed`: goal, stage, cause, said and step of each failed goal.
+    Of the list it is `tasks`, each with the columns of the table, and of a running run how far it
+    is, `running`. Of a chat it is `task`, `trajectory`, `scores` and `failed`: goal, stage, cause,
+    said and step of each failed goal.
 
     Raises:
         UnknownNameError, UsageError: As for `view`.
     """
     if task_id is None:
         grid = outcome_table(run)
-        return {"tasks": [dict(zip(grid.columns, row, strict=True)) for row in grid.rows]}
+        tasks = [dict(zip(grid.columns, row, strict=True)) for row in grid.rows]
+        return {"tasks": tasks} | ({"running": far_of(run)} if isinstance(run, RunningRun) else {})
     task = find_task(run, task_id)
     found, scores, why = chat_of(run, task, trial)
     failed = [
@@ -526,6 +530,12 @@ def view_record(run: RunFolder, task_id: str | None = None, trial: int = 0) -> d
     ]
     shown = to_plain({"task": task, "trajectory": found, "scores": scores})
     return {**shown, "failed": failed}
+
+
+def far_of(run: RunningRun) -> dict[str, Any]:
+    """Return how far a running run is: done, total, errors, scored, left_s."""
+    told = asdict(run.state())
+    return {name: told[name] for name in ("done", "total", "errors", "scored", "left_s")}
 
 
 def chat_of(
@@ -565,81 +575,3 @@ def transcript_of(run: RunFolder, task: Task, trial: int, fold: int | None = FOL
     found, scores, why = chat_of(run, task, trial)
     judge = str(run.manifest().get("measure", {}).get("judge", {}).get("judge", ""))
     return render_transcript(task, found, run.tools(), scores, fold, judge, decisive_of([run]), why)
-
-
-# -- The chats that are being played, a line each, as their last step tells.
-
-_EVERY = 0.5
-"""Seconds between two looks at the files; what changes faster cannot be read."""
-_AGE = 1.0
-"""Seconds for which a chat has to go on before it has a line."""
-_TAIL = 1 << 16
-"""Bytes of a file that are looked at."""
-_WIDE = 300
-"""Most characters of a line, however wide the terminal is."""
-
-
-class LiveChats:
-    """The chats of a run folder. A chat keeps its line until it ends; then another one gets it.
-
-    Args:
-        run: The folder, which need not be there yet.
-        most: Lines.
-    """
-
-    def __init__(self, run: Path, most: int) -> None:
-        self._folder = run.resolve() / "live"  # an agent may change the working folder
-        self._seen: dict[Path, float] = {}
-        self._lines: list[Path | None] = [None] * most
-        self._texts: list[Text] = []
-        self._looked = 0.0
-
-    def texts(self) -> list[Text]:
-        """Return the lines; one is empty where a chat above others has ended."""
-        now = time.monotonic()
-        if now - self._looked >= _EVERY:
-            self._looked = now
-            self._place(now)
-            self._texts = [_live_text(path) for path in self._lines]
-            while self._texts and not self._texts[-1]:
-                self._texts.pop()
-        return self._texts
-
-    def close(self) -> None:
-        """Have no lines from now on."""
-        self._texts = []
-        self._looked = math.inf
-
-    def _place(self, now: float) -> None:
-        """Free the lines of chats that have ended, and give them to others."""
-        there = sorted(self._folder.glob("*.jsonl"))
-        self._seen = {path: self._seen.get(path, now) for path in there}
-        self._lines = [path if path in self._seen else None for path in self._lines]
-        waiting = [p for p in there if now - self._seen[p] >= _AGE and p not in self._lines]
-        for place, path in enumerate(self._lines):
-            if path is None and waiting:
-                self._lines[place] = waiting.pop(0)
-
-
-def _live_text(path: Path | None) -> Text:
-    """Return the task of a chat, who spoke last, and what; of a call its tool."""
-    from rich.text import Text
-
-    if path is None:
-        return Text()
-    try:
-        told = json_value(_last_line(path))
-        task, step = told["task_id"], told["step"]
-        call = step.get("call")
-        said = f" calls {call['name']}" if call else f": {step['content']}"
-        words = f"{task} {step['author']}{said}"
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        return Text()  # it has ended just now, its first step is to come, or its last one is long
-    return Text(f"  {one_line(words, _WIDE)}", style="dim", no_wrap=True, overflow="ellipsis")
-
-
-def _last_line(path: Path) -> bytes:
-    """Return the last whole line, cut at its start where it is longer than `_TAIL`."""
-    with opened(path) as file:
-        file.seek(max(0, file.seek(0, os.SEEK_END) - _TAIL))
-        return b"".join(file.read().split(b"\n")[-2:-1])

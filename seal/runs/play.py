@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from seal.agents.teams import MANAGER
-from seal.core import Metric, ModelError, OutageError, Trajectory, UsageError
+from seal.core import Metric, ModelError, OutageError, Task, Trajectory, UsageError
 from seal.core.concurrency import within
 from seal.core.files import AtomicFile, Lock, opened
 from seal.core.records import decode, encode, without_cycle_search
@@ -47,6 +47,7 @@ from seal.runs.identity import check_folder, clear_rests, prepare
 from seal.runs.journal import JobOutcome, Journal, Pair, Timings, bring_back, chats_told, in_flight
 from seal.runs.resolve import all_given, baselines_of, played
 from seal.runs.run import NAMED, REFUSED, RunFolder, exit_code_of, spent_on
+from seal.runs.running import ScoredBeside
 from seal.runs.scoring import Scorer
 from seal.runs.settings import RunSettings, shard_of
 from seal.runs.workers import Job, ThreadWorkers, Workers
@@ -328,6 +329,9 @@ class _Chats:
     files: Sequence[IO[bytes]] = ()
     """What the folder holds before the first chat."""
     scorer: Scorer = field(init=False)
+    beside: ScoredBeside | None = None
+    """Scores chats as they end; None: all are scored when the last one has ended."""
+    playing: dict[Pair, Task] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Make what scores the chats, when they end or one of them before."""
@@ -367,16 +371,25 @@ class _Chats:
             stack.callback(os.chdir, Path.cwd())
             stack.callback(self._bring_back, journal.file, timings.file)
             stack.callback(Path.cwd().mkdir, parents=True, exist_ok=True)
+            if not (unproven or self.settings.hooks):  # nothing is paid, and nobody is told
+                score = self.scorer.at_once(folder, self.engine.tools)
+                self.beside = ScoredBeside(folder, score)
+                stack.callback(self.beside.stop)
             for outcome in stack.enter_context(closing(outcomes)):
                 self._bring_back()
                 timings.add(outcome)  # first: a run killed between the two plays and counts again
                 journal.append(outcome)
+                task = self.playing.pop((outcome.task_id, outcome.trial))
+                if self.beside is not None and outcome.line is not None and not outcome.failed:
+                    self.beside.take(task, outcome.line)
                 if metrics and outcome.line is not None and not outcome.failed:
                     self._try(metrics, outcome.line)
                     metrics = ()
                 if unproven and outcome.line is not None and not outcome.failed:
                     unproven = self._prove_judges(outcome.line)
                 self._count(outcome)
+        if self.beside is not None:
+            self.beside.end()
         self._tell_outage(bool(journal.finished))
         journal.put_in_order(order)
         manifest = {**folder.manifest()}
@@ -448,7 +461,11 @@ class _Chats:
         def told(scored: int, total: int) -> None:
             self.report(Progress("score", scored, total))
 
-        summary = self.scorer.score(self.folder, told)
+        if self.beside is None:
+            summary = self.scorer.score(self.folder, told)
+        else:
+            with self.beside.known() as known:
+                summary = self.scorer.score(self.folder, told, known)
         if not was_down:
             self._tell_outage(True)
         return summary
@@ -530,6 +547,7 @@ class _Chats:
                     if self.budget.spent:
                         self.stopped = True
                         return
+                    self.playing[task.id, trial] = task
                     rankings = found.rankings.get(task.id, ())
                     yield Job(task, trial, rankings, found.failures.get(task.id, ""))
 

@@ -8,6 +8,7 @@ rankings.jsonl       what was retrieved, for each goal
 trajectories.jsonl   what was said and done, one line a task and trial
 beginnings/          large tables with which chats begin, each once
 scores.jsonl         one line a task, trial, goal and metric
+scores.so-far.jsonl  while the run goes on: scores of the chats that have ended, as they came
 scores.npz           of a large run the same in columns, which comparisons read
 trajectories.index   of a large run where each chat stands, so that it is resumed at once
 summary.json         means, intervals, stop reasons, usage

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import islice
@@ -93,7 +93,9 @@ _LONGEST = 200
 """Characters of one."""
 
 _AHEAD = 16
-"""Chats that are scored at most while others are played."""
+"""Chats that are judged at most while others are played."""
+_AT_ONCE_S = 30.0
+"""Seconds that the scoring of a chat may take while others are played; else it waits for them."""
 
 LONGEST_S = 600.0
 """Seconds that the scoring of a chat may take where nothing else is said."""
@@ -102,8 +104,13 @@ SHORTEST_S = 10.0
 LONGEST_JUDGING_S = 3600.0
 """The same where a model judges, whose server may let wait."""
 
-_Scored = tuple[Trajectory, list[Score], set[str]]
-"""A chat, its scores, and the names of those that the short table shows as one's own."""
+Known = tuple[list[Score], Set[str], bytes]
+"""The scores of a chat, the names of those that the short table shows as one's own, and the lines
+of the scores."""
+_Scored = tuple[Trajectory, list[Score], Set[str], bytes]
+"""The same behind the chat."""
+_OVERDUE = f"{INFRASTRUCTURE}: scoring: "
+"""Begins why there is no value where the scoring of a chat took longer than it may."""
 
 
 def _no_metrics(task: Task, trial: int) -> Iterable[Metric]:
@@ -325,13 +332,17 @@ class Scorer:
     """Tells hooks of each chat that is scored."""
 
     def score(
-        self, folder: RunFolder, progress: Callable[[int, int], None] | None = None
+        self,
+        folder: RunFolder,
+        progress: Callable[[int, int], None] | None = None,
+        known: Callable[[Pair], Known | None] = lambda pair: None,
     ) -> dict[str, Any]:
         """Score every trajectory of a run; write scores.jsonl and summary.json.
 
         Args:
             folder: The run; tasks and trajectories stand in the same order.
             progress: Called with (scored, total).
+            known: A chat to what `at_once` gave of it; None: it is scored now.
 
         Returns:
             The summary.
@@ -356,11 +367,10 @@ class Scorer:
         with opened(folder.trajectories_path) as lines:
             total = sum(1 for _ in lines)
         goals, columns = 0, Columns()
-        scored = _mapped(self._measure(folder.tools()), _pairs(folder), self.threads)
+        scored = _mapped(self._measure(folder.tools(), known), _pairs(folder), self.threads)
         with AtomicFile(folder.scores_path) as out:
-            for number, (trajectory, scores, own) in enumerate(scored, 1):
+            for number, (trajectory, scores, own, written) in enumerate(scored, 1):
                 totals.add(trajectory, scores)
-                written = encode_scores(scores)
                 out.write(written)
                 columns.take(scores, written)
                 goals += len({score.goal for score in scores})
@@ -423,7 +433,35 @@ class Scorer:
         self._ahead[task.id, trajectory.trial] = self._measure(tools)(pair)
         return len(self._ahead) < _AHEAD
 
-    def _measure(self, tools: Mapping[str, Tool]) -> Callable[[tuple[Task, Trajectory]], _Scored]:
+    def at_once(
+        self, folder: RunFolder, tools: Mapping[str, Tool]
+    ) -> Callable[[Task, Trajectory], Known | None]:
+        """Return what scores a chat while others are played, as `score` would.
+
+        It gives None of a chat that has to wait: of one with a metric that is none of SEAL's, which
+        may look at other chats, or whose scoring takes long.
+        """
+        measure, given = self._measure(tools), _turns_given(folder)
+        bench = self.benchmark
+        declared = () if bench is None else build_metrics(bench.metrics, METRICS)
+        all_ours = all(map(is_ours, (*self.extra, *declared)))
+
+        def scored(task: Task, trajectory: Trajectory) -> Known | None:
+            if not (all_ours and all(map(is_ours, self.usual(task, trajectory.trial)))):
+                return None
+            with within(_AT_ONCE_S):
+                _, *found = measure((task, _with_turns(task, trajectory, *given)))
+            scores, own, written = found
+            late = any(score.reason.startswith(_OVERDUE) for score in scores)
+            return None if late else (scores, own, written)
+
+        return scored
+
+    def _measure(
+        self,
+        tools: Mapping[str, Tool],
+        known: Callable[[Pair], Known | None] = lambda pair: None,
+    ) -> Callable[[tuple[Task, Trajectory]], _Scored]:
         bench, usual = self.benchmark, self.usual
         given = {getattr(metric, "name", "") for metric in self.extra}
         built = () if bench is None else build_metrics(bench.metrics, METRICS)
@@ -437,13 +475,15 @@ class Scorer:
             task, trajectory = pair
             if (task.id, trajectory.trial) in self._ahead:
                 return self._ahead[task.id, trajectory.trial]
+            if (before := known((task.id, trajectory.trial))) is not None:
+                return trajectory, *before
             metrics = (*usual(task, trajectory.trial), *hidden)
             told = {"task": task.id, "trial": trajectory.trial}
             with within(self.longest), self.told.of("score", lambda: told) as came:
                 try:
                     scores = in_time(partial(score_trajectory, task, trajectory, tools, metrics))
                 except OverdueError as error:
-                    lost, why = TaskChat(*pair, tools), f"{INFRASTRUCTURE}: scoring: {error}"
+                    lost, why = TaskChat(*pair, tools), f"{_OVERDUE}{error}"
                     names = scales_of(metrics)
                     scores = [one for name in names for one in LeftOutMetric(name, why).of(lost)]
                 there = {(score.metric, score.goal) for score in scores}
@@ -457,13 +497,14 @@ class Scorer:
                 more = (score for place, score in asked.items() if place not in there)
                 every = distinct((*scores, *more, *own))
                 now = {(score.metric, score.goal) for score in every}
-                before = self.former.get((task.id, trajectory.trial), ())
-                kept = [one for one in before if (one.metric, one.goal) not in now]
+                former = self.former.get((task.id, trajectory.trial), ())
+                kept = [one for one in former if (one.metric, one.goal) not in now]
                 every += kept
                 if self.without_spoilt and is_spoilt(every):
                     every = left_out(every)
                 came["scores"] = every
-            return trajectory, every, {score.metric for score in (*asked.values(), *own, *kept)}
+            brought = frozenset(score.metric for score in (*asked.values(), *own, *kept))
+            return trajectory, every, brought, encode_scores(every)
 
         return measure
 

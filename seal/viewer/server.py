@@ -16,6 +16,7 @@ from urllib.parse import urlencode, urlsplit
 from seal.core import SealError, UsageError, needing
 from seal.report.pages import FILES, asset, linked, notice, parts_page
 from seal.report.retrieval import experiment_page
+from seal.viewer.labelling import LabelPages, LabelSheet
 from seal.viewer.shelf import NotThereError, Shelf, list_page
 
 if TYPE_CHECKING:
@@ -43,24 +44,32 @@ _HEADERS = [
 _KINDS = {"css": "text/css", "js": "text/javascript", "json": "application/json"}
 
 
-def serve(shelf: Shelf, host: str, port: int, tell: Callable[[str], None]) -> None:
-    """Show runs until the process is interrupted.
+def serve(shelf: Shelf | LabelSheet, host: str, port: int, tell: Callable[[str], None]) -> None:
+    """Show runs, or let people label a sheet, until the process is interrupted.
 
     Args:
-        shelf: The runs.
+        shelf: The runs, or the sheet.
         host: Address to listen at.
         port: 0: one that is free.
         tell: Is given the address once it can be opened.
 
     Raises:
-        UsageError: The port is taken or none, or the address is none of this machine's.
+        UsageError: The port is taken or none, or the address is none of this machine's; or others
+            could reach a sheet there.
         MissingExtraError: The extra `serve` is not installed.
     """
     with needing("uvicorn", EXTRA):
         import uvicorn
     if not 0 <= port < 1 << 16:
         raise UsageError(f"--port {port}: expected a whole number from 0 to 65535")
-    app = app_of(shelf, (host, socket.gethostname()) if host not in _NAMES else ())
+    if isinstance(shelf, LabelSheet):
+        if not _is_loopback(host):
+            raise UsageError(
+                f"--host {host}: labels are taken from this machine alone; leave it out"
+            )
+        app = guarded(LabelPages(shelf).app())
+    else:
+        app = app_of(shelf, (host, socket.gethostname()) if host not in _NAMES else ())
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -90,23 +99,34 @@ def app_of(shelf: Shelf, names: Sequence[str] = ()) -> Starlette:
     """
     with needing("starlette", EXTRA):
         from starlette.applications import Starlette
-        from starlette.middleware import Middleware
-        from starlette.middleware.gzip import GZipMiddleware
         from starlette.routing import Route
 
     pages = _Pages(shelf)
     routes = [
         Route("/", pages.runs),
         Route("/run", pages.run),
+        Route("/live", pages.live),
         Route("/block/{key:path}", pages.block),
         Route("/retrieval", pages.retrieval),
         Route("/{name}", pages.file),
     ]
-    middleware = [
-        Middleware(_Guarded, names=[*_NAMES, *names]),
-        Middleware(GZipMiddleware, minimum_size=1_000),
-    ]
-    return Starlette(routes=routes, middleware=middleware)
+    return guarded(Starlette(routes=routes), names)
+
+
+def guarded(app: Starlette, names: Sequence[str] = ()) -> Starlette:
+    """Return an application that answers to this machine's names alone, and to `names`."""
+    from starlette.middleware.gzip import GZipMiddleware
+
+    app.add_middleware(GZipMiddleware, minimum_size=1_000)
+    app.add_middleware(_Guarded, names=[*_NAMES, *names])
+    return app
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host in _NAMES or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 class _Guarded:
@@ -167,8 +187,21 @@ class _Pages:
 
         def made() -> str:
             names = _runs(request)
-            source = f"block/{{key}}?{_asked(run=names)}"
-            return "".join(self._shelf.page(names, **linked("/"), home="/", source=source))
+            how = {**linked("/"), "home": "/", "source": f"block/{{key}}?{_asked(run=names)}"}
+            if (now := self._shelf.live(names)) is not None:
+                how |= {"live": now, "live_source": f"live?{_asked(run=names)}"}
+            return "".join(self._shelf.page(names, **how))
+
+        return self._made(made)
+
+    def live(self, request: Request) -> Response:
+        """Answer with what a running run does now; with the status 410 once it has ended."""
+
+        def made() -> str:
+            now = self._shelf.live(_runs(request))
+            if now is None:
+                raise _EndedError("the run has ended")
+            return now
 
         return self._made(made)
 
@@ -190,17 +223,21 @@ class _Pages:
     def file(self, request: Request) -> Response:
         """Answer with the style sheet or a script."""
         name = request.path_params["name"]
-        if name not in FILES:
-            return _failed(f"there is no page {name!r} here", 404)
-        return _told(asset(name), name.rpartition(".")[2])
+        return file_of(name) or _failed(f"there is no page {name!r} here", 404)
 
     def _made(self, make: Callable[[], str], kind: str = "html") -> Response:
         try:
             return _told(make(), kind)
         except NotThereError as error:
             return _failed(str(error), 404)
+        except _EndedError as error:
+            return _failed(str(error), 410)
         except SealError as error:
             return _failed(str(error), 409)
+
+
+class _EndedError(UsageError):
+    """No process plays the run any more."""
 
 
 def _runs(request: Request) -> list[str]:
@@ -213,6 +250,11 @@ def _runs(request: Request) -> list[str]:
     if len(names) > _AT_ONCE:
         raise UsageError(f"{len(names)} runs are asked for; choose at most {_AT_ONCE}")
     return list(dict.fromkeys(names))
+
+
+def file_of(name: str) -> Response | None:
+    """Return the answer that is a style sheet or a script; None: it is none."""
+    return _told(asset(name), name.rpartition(".")[2]) if name in FILES else None
 
 
 def _asked(**named: Any) -> str:

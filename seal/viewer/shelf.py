@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from markupsafe import Markup
+
 from seal.core import DataError, UsageError
 from seal.core.files import AtomicFile, remove
 from seal.core.values import digest, json_text
@@ -22,16 +24,21 @@ from seal.experiments.comparison import shortest_names
 from seal.experiments.retrieval import RETRIEVAL
 from seal.report.comparison import cost_chart, labels_of
 from seal.report.lanes import RunFacts, facts_of
-from seal.report.pages import FILES, Bar, BarGroup, asset, forest, linked, render
+from seal.report.live import live_parts
+from seal.report.pages import FILES, Bar, BarGroup, asset, forest, linked, paragraphs, render
 from seal.report.retrieval import experiment_page
 from seal.report.run_pages import RunPages, data_block, data_blocks
 from seal.runs.run import BASELINES, CORRECTED, MANIFEST, RunFolder
+from seal.runs.running import SO_FAR, RunningRun, as_it_is
 
 # -- What lies below the folders that are shown: runs and experiments in retrieval, by name.
 
 _OPEN = 4
 """Pages that are kept open at a time."""
-_FILES = ("run.json", "summary.json", "tasks.jsonl", "trajectories.jsonl", "scores.jsonl")
+_FILES = (
+    *("run.json", "summary.json", "tasks.jsonl", "trajectories.jsonl", "scores.jsonl"),
+    SO_FAR,
+)
 _LISTED = ("run.json", "summary.json", "timings.jsonl")
 """Files of which a list tells."""
 _Stamp = tuple[tuple[str, int, int], ...]
@@ -74,6 +81,7 @@ class Shelf:
         self._folders = dict(zip(shortest_names(places), places, strict=True))
         self._opened: OrderedDict[tuple[str, ...], _Opened] = OrderedDict()
         self._listed: dict[str, tuple[_Stamp, RunFacts]] = {}
+        self._running: dict[str, RunFolder] = {}
         self._lock = threading.Lock()
 
     def runs(self) -> dict[str, RunFolder]:
@@ -86,7 +94,7 @@ class Shelf:
         return dict(reversed(dict(found).items()))
 
     def run(self, name: str) -> RunFolder:
-        """Return the run of a name.
+        """Return the run of a name, as it is: a `RunningRun` while a process plays it.
 
         Raises:
             NotThereError: There is none.
@@ -95,7 +103,25 @@ class Shelf:
         path = self._path(name, MANIFEST)
         if path.name in PARTS:
             raise NotThereError
-        return RunFolder(path)
+        now = as_it_is(self._running.get(name) or RunFolder(path))
+        if isinstance(now, RunningRun):
+            self._running[name] = now  # what it has read is read once
+        else:
+            self._running.pop(name, None)
+        return now
+
+    def live(self, names: Sequence[str]) -> Markup | None:
+        """Return what a run does now as HTML; None: it is one of several, or no process plays it.
+
+        Raises:
+            NotThereError: There is no such run.
+            DataError: A file of it is damaged.
+        """
+        run = self.run(names[0]) if len(names) == 1 else None
+        if not isinstance(run, RunningRun):
+            return None
+        shown = Markup('<div data-done="{}">{}</div>')
+        return shown.format(run.state().done, paragraphs(live_parts(run, linked=True)))
 
     def experiments(self) -> dict[str, Path]:
         """Return the folders of experiments in retrieval by name."""
@@ -120,7 +146,11 @@ class Shelf:
 
     def _facts(self, name: str, run: RunFolder) -> RunFacts:
         try:
-            stamp = _stamp_of([self.run(name)], _LISTED)
+            now = self.run(name)
+            if isinstance(now, RunningRun):
+                now.state()
+                return facts_of(now, name)
+            stamp = _stamp_of([now], _LISTED)
             kept = self._listed.get(name)
             if kept is None or kept[0] != stamp:
                 kept = self._listed[name] = stamp, facts_of(run, name)
@@ -230,7 +260,7 @@ def list_page(
         **how: Style and script (`pages.inline`, `pages.linked`); `choose` says whether runs can be
             chosen to stand side by side.
     """
-    scored = [run for run in runs if run.headline.mean is not None]
+    scored = [run for run in runs if run.state == "scored" and run.headline.mean is not None]
     benchmarks = dict.fromkeys(run.benchmark for run in scored)
     charts = [
         chart

@@ -11,6 +11,9 @@ from browser import Browser
 from report_runs import Writer, chat, failed_chat, metric, task, verdict
 from viewer_runs import HOSTILE, IDS, serving
 
+from seal.experiments.annotation import LABEL, export_items
+from seal.runs.run import RunFolder
+
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
@@ -36,6 +39,22 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def served(shown: Path) -> Iterator[str]:
     """The address of a server of these runs, in a process of its own."""
     with serving(shown) as address:
+        yield address
+
+
+@pytest.fixture
+def sheet(shown: Path, tmp_path: Path) -> Path:
+    """A sheet of two goals, of which one was asked by a hostile user."""
+    path = tmp_path / "sheet.csv"
+    export_items(RunFolder(shown / "one"), LABEL, path)
+    path.write_text(path.read_text().replace("The sky is clear.", f"=1+1 {HOSTILE}"))
+    return path
+
+
+@pytest.fixture
+def labelled(sheet: Path) -> Iterator[str]:
+    """The address of a server of this sheet, in a process of its own."""
+    with serving("--label", sheet) as address:
         yield address
 
 

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
 from browser import Browser, Page
+from report_runs import Writer, chat, metric, task, verdict
 from viewer_runs import HOSTILE, serving
 
 import seal
+from seal.core.files import Lock
+from seal.core.records import encode, encode_scores
+from seal.runs.running import SO_FAR
+from seal.viewer.labelling import LabelSheet
 from seal.viewer.shelf import Shelf, write_site
 
 pytestmark = pytest.mark.slow
@@ -19,6 +25,7 @@ AXE = os.environ.get("AXE_CORE")
 HERE = "decodeURIComponent(location.hash)"
 FOCUS = "document.activeElement.textContent"
 BOTH = "run?run=one&run=two"
+WHOLE = {"pass_rate": metric(1.0)}
 PLACES = ["", "run?run=one", f"{BOTH}#task-own/b", "run?run=none"]
 
 
@@ -126,6 +133,47 @@ def test_calls_stand_on_one_line_each_and_open(served: str, browser: Browser) ->
     with browser.page(f"{served}run?run=one#task-own/a&step=2") as page:
         page.wait("document.querySelector('.step.target.open')")
         assert page.value(seen) == 4
+
+
+def test_a_sheet_is_labelled_by_keyboard_alone(
+    labelled: str, sheet: Path, browser: Browser
+) -> None:
+    with browser.page(labelled) as page:
+        page.value("document.querySelector('input[name=rater]').value = 'Ann'")
+        page.value("document.querySelector('form').submit()")
+        for place, key in ((1, "j"), (2, "k"), (1, "1"), (2, "3")):
+            page.wait(f"document.querySelector('#title-item')?.textContent === '{place} of 2'")
+            page.press(key)
+        page.wait("document.querySelector('#title-done')")
+        assert page.value("document.querySelectorAll('img').length") == 0
+    assert [{**of} for of in LabelSheet(sheet).votes.values()] == [
+        {"Ann": "solved"},
+        {"Ann": "unsure"},
+    ]
+
+
+def test_a_running_run_is_followed_until_it_ends(browser: Browser, tmp_path: Path) -> None:
+    make = Writer(tmp_path / "runs")
+    run = make("run", [task("own/a"), task("own/b")], [chat("own/a")], None)
+    (run.path / SO_FAR).write_bytes(encode_scores([verdict("own/a", "solved")]))
+    told = "document.querySelector('#live')?.textContent ?? ''"
+    with serving(tmp_path / "runs") as served, ExitStack() as held:
+        held.enter_context(Lock(run.path))
+        with browser.page(f"{served}run?run=run") as page:
+            page.wait("document.querySelectorAll('#task-table tbody tr').length === 2")
+            assert "running: 1 of 2 chats" in page.value(told)
+            assert "not played" in page.value("document.querySelector('#task-table').textContent")
+            with run.trajectories_path.open("ab") as file:
+                file.write(encode(chat("own/b")))
+            with (run.path / SO_FAR).open("ab") as file:
+                file.write(encode_scores([verdict("own/b", "unsolved")]))
+            page.wait(f"({told}).includes('running: 2 of 2 chats')")
+            page.wait("!document.querySelector('#task-table').textContent.includes('not played')")
+            assert "unsolved" in page.value("document.querySelector('#task-table').textContent")
+            (run.path / SO_FAR).rename(run.scores_path)
+            make("run", [task("own/a")], [chat("own/a")], [verdict("own/a", "solved")], WHOLE)
+            held.close()
+            page.wait("!document.querySelector('#live') && document.querySelector('#tasks')")
 
 
 @pytest.mark.parametrize("where", ["", "run?{run}", "run?{run}#task-{id}"])

@@ -5,16 +5,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 IDS = ("own/a", "own/b", "own/c")
 HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=alert(1)>"
 
 
 @contextmanager
-def serving(folder: Path, *words: str) -> Iterator[str]:
-    """Serve the runs below a folder in a process of its own, and give the address."""
-    command = [sys.executable, "-m", "seal", "serve", str(folder), "--port", "0", *words]
+def serving(*words: object) -> Iterator[str]:
+    """Serve runs below folders, or a sheet, in a process of its own, and give the address."""
+    command = [sys.executable, "-m", "seal", "serve", "--port", "0", *map(str, words)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert process.stderr is not None

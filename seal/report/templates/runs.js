@@ -20,9 +20,10 @@ function runList(table) {
     byId("count").textContent = `${kept.length} of ${rows.length} runs`;
   }
 
-  const follow = () => list.follow(address().told);
+  const followAddress = () => list.follow(address().told);
   const step = (by) => move(all("a.run", body), by);
-  on(window, "hashchange", follow);
+  on(window, "hashchange", followAddress);
   Object.assign(keys, { j: () => step(1), k: () => step(-1), "/": () => filter.focus() });
-  follow();
+  followAddress();
+  followList(table);
 }

@@ -37,6 +37,7 @@ async function taskPage(table) {
   });
   await tasks.fill();
   await followAddress();
+  if (byId("live")) await follow(byId("live"), tasks);
 }
 
 async function fillSection(section) {
@@ -51,6 +52,7 @@ async function fillSection(section) {
 }
 
 if (byId("task-table")) taskPage(byId("task-table"));
+for (const node of all("[data-key]")) keys[node.dataset.key] = () => node.click();
 if (byId("run-table")) runList(byId("run-table"));
 const watcher = new IntersectionObserver((entries) => {
   for (const { target } of entries.filter((entry) => entry.isIntersecting)) {

@@ -11,7 +11,8 @@ function tagList(row) {
 }
 
 function rowOf([id, text, tags, chats], place) {
-  const words = [id, text, ...Object.entries(tags).map((tag) => tag.join("="))].join("\n").toLowerCase();
+  const why = chats.flat().map((chat) => chat[4] || "");
+  const words = [id, text, ...why, ...Object.entries(tags).map((tag) => tag.join("="))].join("\n").toLowerCase();
   return { id, text, tags, chats, words, place };
 }
 
@@ -21,7 +22,7 @@ function taskTable(table, start) {
   const columnsOf = (lane) => (lanes[lane].kind === "run" ? start.columns : []);
   const list = search(table, redraw);
   const { filter, tag, outcome, lane: ofLane } = list.fields;
-  const tasks = { lanes, runLanes, list, load, find, beside, redraw, drawMore, fill, portions: 0 };
+  const tasks = { lanes, runLanes, list, load, find, beside, redraw, drawMore, refresh, fill, portions: 0 };
   const rows = [];
   let index = start;
   let shown = [];
@@ -84,7 +85,7 @@ function taskTable(table, start) {
     const solved = chats.filter((chat) => chat[1] === "solved").length;
     const told = chats.length > 1 ? `${solved} of ${chats.length} solved` : label;
     const shown = chats.length
-      ? [make("span", { class: `badge ${label}` }, told), make("small", {}, chats.at(-1)[2])]
+      ? [make("span", { class: `badge ${label}` }, told), make("small", {}, chats.findLast((chat) => chat[4])?.[4] || chats.at(-1)[2])]
       : [make("span", { class: "none" }, "not played")];
     const figure = (value) => (value === null ? make("span", { class: "none" }, "n/a") : value.toFixed(3));
     return [
@@ -124,6 +125,18 @@ function taskTable(table, start) {
     list.mark();
     await drawMore(Math.min(100, shown.length));
     if (focused) byId(focused.id)?.querySelector("a").focus();
+  }
+
+  // Takes in what became of tasks since they were loaded.
+  async function refresh() {
+    const now = await values("index/0");
+    const told = await Promise.all([...Array(tasks.portions).keys()].map((portion) => values(`rows/${portion}`)));
+    if (!now.portions || told.some((some) => !some.length)) return;
+    index = now;
+    rows.splice(0, rows.length, ...told.flat().map(rowOf));
+    const before = drawn;
+    await redraw();
+    if (before > drawn) await drawMore(before - drawn);
   }
 
   // Fills what needs the index: the fields of the search.
