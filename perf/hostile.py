@@ -69,7 +69,7 @@ VERBS = {
     "report": "report RUN OTHER --out OUT.html",
     "export": "export RUN --to hf --out OUT",
     "paper": "paper seal RUN --out OUT.html",
-    "cache": "cache fill sample; cache export OUT.jsonl",
+    "cache": "run sample --limit 2 --out OUT; cache export OUT.jsonl",
 }
 """What writes; the same commands go on after a kill. A semicolon stands between two."""
 BASE = "run sample --limit 2 --retriever tfidf"

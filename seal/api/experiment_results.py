@@ -179,8 +179,6 @@ class RetrieverResult(Estimates):
     """What it was, as caches know it; empty where it could not be asked."""
     unavailable: str = ""
     """Why it could not be asked."""
-    dollars_a_query: float | None = None
-    """What the language models that it asks cost; None: it asks none, or no price is known."""
 
     def __repr__(self) -> str:
         """Return pool, size, retriever and metrics on one line."""

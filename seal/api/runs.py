@@ -463,7 +463,6 @@ class RetrievalOptions(DrawingOptions, total=False):
     limit: int | None
     first: int | None
     held_out: str | Path | None
-    prices: str | Path | None
     cache: CacheMode
     cache_dir: str | Path | None
     allow_code: Sequence[str]
@@ -501,7 +500,7 @@ def retrieve(
         on_result: Called with each entry of `results` as soon as it is there.
         **options: Fields of `seal.experiments.settings.RetrievalSettings`:
             pool_sizes, samples, distractors, queries_in, nested, queries, seed, options, select,
-            limit, first, held_out, prices, cache, cache_dir, allow_code.
+            limit, first, held_out, cache, cache_dir, allow_code.
 
     Returns:
         The experiment: `.of(retriever="tfidf")["recall@10"].mean`, `.results`, `.frame`,

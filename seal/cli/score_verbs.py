@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +10,10 @@ import typer
 
 from seal.cli import options as shared
 from seal.cli.failure import resumable, tell, telling
-from seal.cli.groups import argument, flag, like, option, repeated, setting, settings_of, verb
+from seal.cli.groups import argument, flag, option, repeated, setting, settings_of, verb
 from seal.cli.options import PLAYED, HookedOutput, RunOutput, SeriesPlay
 from seal.cli.output import Advance, Output, is_shown, output, progress
-from seal.cli.words import new_file, pairs, several_whole
+from seal.cli.words import new_file, several_whole
 from seal.core import UsageError
 from seal.core.files import naming
 from seal.core.store import Store, open_store
@@ -434,58 +434,12 @@ class Kept:
             yield result, store
 
 
-@dataclass(frozen=True, kw_only=True)
-class Simulated(Kept):
-    """Options: what simulates, and where answers are kept."""
-
-    simulator: str = shared.SIMULATOR
-    role_model: dict[str, str] = repeated(
-        "Model of the simulator.",
-        metavar="ROLE=MODEL",
-        read=pairs,
-        setting="role_models",
-    )
-    model_option: dict[str, Any] = shared.MODEL_OPTIONS
-    base_url: str | None = shared.BASE_URL
-    seed: int = like(shared.SEED, 0, help="Seed of the run that will use the answers.")
-
-
 @verb("cache", name="stats")
 def cache_stats(answers: Kept) -> int:
     """Print how many answers are stored, by kind, and their size."""
     with answers.opened() as (result, store):
         result.fields({"place": store.location, **asdict(store.stats())})
     return 0
-
-
-@verb("cache", name="fill")
-def cache_fill(
-    *,
-    pool: str = argument("Pool whose tools are simulated.", metavar="NAME|DIR"),
-    calls: str = option(
-        "gold",
-        "Which calls to simulate: the pool's gold calls, or those of a run.",
-        metavar="gold|RUN",
-    ),
-    processes: int | str = like(
-        shared.PROCESSES,
-        1,
-        help="Where calls are answered: ray on each CPU of a Ray cluster, ray:N by N processes "
-        "there; else in threads here.",
-    ),
-    simulated: Simulated,
-) -> int:
-    """Simulate a pool's gold calls, or a run's calls, in advance.
-
-    The exit code is 1 if some calls fail.
-    """
-    from seal.runs.cache_fill import fill_cache
-
-    settings, json = _settings(simulated)
-    with output(json) as result:
-        report = asdict(fill_cache(replace(settings, pool=pool, processes=processes), calls))
-        result.fields(report)
-    return int(bool(report["failed"]))
 
 
 @verb("cache", name="export")
@@ -517,7 +471,7 @@ def cache_import(
     answers: Kept,
 ) -> int:
     """Read answers into the store; stored answers stay as they are."""
-    from seal.runs.cache_fill import import_answers
+    from seal.pools.imports import import_answers
 
     tools = None if pool is None else {tool.id: tool for tool in open_pool(pool).tools()}
     with answers.opened() as (result, store):
@@ -559,12 +513,3 @@ def cache_verify(
         report = check(store, tools, repair)
         result.fields(asdict(report), sound=report.sound)
     return 0 if report.sound else 1
-
-
-def _settings(simulated: Simulated) -> tuple["RunSettings", bool]:
-    """Return what simulates, and whether JSON is printed."""
-    told = settings_of(simulated)
-    json = told.pop("json")
-    # The one model here, so that --base-url and -M hold for it.
-    model = told["role_models"].pop("simulator", "lexical")
-    return RunSettings(model=model, **told), json

@@ -37,9 +37,7 @@ GROUPS: Mapping[str, Mapping[str, Verb]] = {
         "retrieve": Verb(
             "score_verbs", "Rank tools for every task, and compare retrievers, without a chat."
         ),
-        "cache": Verb(
-            "score_verbs", "Look at, fill, carry and check the store of simulated answers."
-        ),
+        "cache": Verb("score_verbs", "Look at, carry and check the store of simulated answers."),
     },
     "Look at runs": {
         "runs": Verb(
@@ -126,6 +124,7 @@ GROUPS: Mapping[str, Mapping[str, Verb]] = {
 VERBS = dict(sorted(each for group in GROUPS.values() for each in group.items()))
 """By name, sorted."""
 _FORMER = {
+    "cache fill": "`seal run POOL --model gold_calls --no-baselines` has the gold calls answered",
     "cache fidelity": "`python perf/fidelity.py RUN...` holds a simulator against recorded "
     "answers, in a checkout of SEAL",
     "mcp": "`seal run --agent bridge:COMMAND` starts an MCP client for each chat, and serves it at "

@@ -202,8 +202,6 @@ class Pool:
     """Where the vectors of texts are kept; None: nowhere."""
     cache: CacheMode = "record"
     """How `answers` is used."""
-    models: Callable[[Any], ChatModel] | None = None
-    """Opens a language model by its name, its answers kept; None: only objects can be asked."""
     progress: Callable[[int, int], None] | None = None
     """Told how many tools are embedded and how many are to be, where that takes several batches."""
     longer: Callable[[Longer], None] | None = None

@@ -66,12 +66,20 @@ class Registry:
         kind: What they are, for messages: "retriever".
         group: Entry-point group: "seal.retrievers".
         ours: Name to `module:attribute`, imported when asked for.
+        former: Name that was ours to what replaces it.
     """
 
-    def __init__(self, kind: str, group: str, ours: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        kind: str,
+        group: str,
+        ours: Mapping[str, str],
+        former: Mapping[str, str] | None = None,
+    ) -> None:
         self.kind = kind
         self.group = group
         self._ours = dict(ours)
+        self._former = dict(former or {})
         self._registered: dict[str, Any] = {}
 
     def register(self, name: str, plugin: Any) -> None:
@@ -112,7 +120,8 @@ class Registry:
         Raises:
             UnknownNameError: No such name; lists the known ones and the closest.
             UsageError: A dotted path whose module or attribute does not exist, a module that fails
-                to import, or two distributions that offer one name, which SEAL does not offer.
+                to import, two distributions that offer one name, which SEAL does not offer, or a
+                name that is gone.
         """
         if not isinstance(what, str):
             return what
@@ -125,6 +134,8 @@ class Registry:
             return self._loaded(points)
         if ":" in what:
             return load_dotted(what)
+        if what in self._former:
+            raise UsageError(f"the {self.kind} {what!r} is gone: {self._former[what]}")
         raise UnknownNameError(self.kind, what, self.names())
 
     def _loaded(self, points: Sequence[EntryPoint]) -> Any:

@@ -40,9 +40,7 @@ from seal.pools.pool import StoredPool
 from seal.retrievers.base import DEFAULT, documents, ids_of, refuse_unknown_options, spec_of
 from seal.retrievers.build import build_retriever, files_digest, known_options, rank
 from seal.retrievers.wrappers import token_counts
-from seal.runs.costs import Meter
 from seal.runs.engine import goals_of, rank_others
-from seal.runs.prices import Prices
 
 if TYPE_CHECKING:
     from seal.pools.samples import PoolSample
@@ -508,30 +506,6 @@ _AT_ONCE = 256
 """Queries in one batch."""
 
 
-class Costs(NamedTuple):
-    """What the language models cost that retrievers ask."""
-
-    meter: Meter
-    prices: Prices
-
-    def a_query(self, queries: int) -> float | None:
-        """Return the US dollars of a query, for the requests since the last call.
-
-        A kept answer counts as if it were asked anew. None: no model was asked, or a model has no
-        price.
-        """
-        asked = self.meter.take_all()
-        priced = [(self.prices.of(model), spent) for (_, model), spent in asked.items()]
-        if not priced or not queries or any(price is None for price, _ in priced):
-            return None
-        costs = (
-            price.of(spent.tokens_in + spent.kept_in, spent.tokens_out + spent.kept_out)
-            for price, spent in priced
-            if price is not None
-        )
-        return sum(costs) / queries
-
-
 @dataclass(frozen=True, slots=True)
 class Measured:
     """What one retriever measured of one set of tools: a line of measured.jsonl."""
@@ -546,8 +520,6 @@ class Measured:
     """None: fewer than two goals need no tool."""
     measures: bool = True
     """False: only the order of scores has meaning; they cannot be compared between queries."""
-    dollars: float | None = None
-    """US dollars a query for language models; None: it asks none, or no price is known."""
     unmatched: int = 0
     """Queries among `values` for which no tool was named."""
     tied: int = 0
@@ -574,7 +546,7 @@ class Unavailable:
 
 
 def measure(
-    contender: Contender, ranked: Ranked, pool: Pool, ks: Sequence[int], costs: Costs | None = None
+    contender: Contender, ranked: Ranked, pool: Pool, ks: Sequence[int]
 ) -> Measurement | Unavailable:
     """Build a retriever over a pool, rank its tasks' goals, and score the rankings.
 
@@ -587,7 +559,6 @@ def measure(
         ranked: What is measured.
         pool: The tools and tasks as the retriever gets them.
         ks: Cut-offs; the largest is the length of a ranking.
-        costs: Counts the requests to language models; None: they are not counted.
 
     Raises:
         UnknownNameError: The retriever knows no such model's provider, template or option.
@@ -598,8 +569,6 @@ def measure(
         told: list[Longer] = []
         retriever = build_retriever(contender.what, replace(pool, longer=told.append))
         built = perf_counter()
-        if costs is not None:
-            costs.meter.take_all()  # of tools, which are asked for once
         rankings = tuple(_rankings(retriever, ranked, max(ks)))
         identity = str(getattr(retriever, "identity", "") or contender.label)
     except (UnknownNameError, OptionError):
@@ -624,7 +593,6 @@ def measure(
         tuple((goal, tuple(values)) for goal, values in found.items()),
         _calibration(ranked, rankings),
         bool(getattr(retriever, "measures", True)),
-        None if costs is None else costs.a_query(len(rankings)),
         longer=tuple(_summed(told)),
         **_undecided(ranking for ranking in rankings if (ranking.task_id, ranking.goal) in found),
     )

@@ -27,7 +27,6 @@ from seal.evaluation.statistics import groups_of, mean_intervals
 from seal.evaluation.statistics import rounded as shown
 from seal.experiments.draws import (
     Contender,
-    Costs,
     Measured,
     Measurement,
     Ranked,
@@ -48,10 +47,8 @@ from seal.experiments.paired_scores import correct
 from seal.experiments.series import FIGURES, ExperimentFile, LongForm, figures_of, write_json
 from seal.experiments.settings import RetrievalSettings, Size
 from seal.pools.lookup import Bench
-from seal.runs.costs import Meter
 from seal.runs.engine import search_pool
 from seal.runs.identity import versions
-from seal.runs.prices import Prices
 
 # -- From rows of metrics to means, deviations, intervals and paired comparisons.
 
@@ -93,8 +90,8 @@ class Cell:
     unavailable: Mapping[str, str]
     """Retriever's label to the reason."""
     facts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Retriever's label to what its results say besides: {dollars_a_query?, calibration?,
-    uncalibrated?, unmatched?, tied?, longer?}."""
+    """Retriever's label to what its results say besides: {calibration?, uncalibrated?, unmatched?,
+    tied?, longer?}."""
 
 
 def cell_of(
@@ -146,16 +143,8 @@ def cell_of(
 
 
 def _facts(ranked: Sequence[Ranked], measured: Sequence[Measured]) -> dict[str, Any]:
-    """Return what a query costs, where that is known, and of a whole pool the calibration."""
+    """Return what did not match, which texts were cut, and of a whole pool the calibration."""
     facts: dict[str, Any] = {}
-    goals = sum(len(part.goals) for part in ranked)
-    spent = [
-        len(part.goals) * each.dollars
-        for part, each in zip(ranked, measured, strict=True)
-        if each.dollars is not None
-    ]
-    if goals and len(spent) == len(ranked):
-        facts["dollars_a_query"] = sum(spent) / goals
     found = measured[0].calibration
     if found is not None and ranked[0].whole:
         if all(each.measures for each in measured):
@@ -447,10 +436,8 @@ def retrieve(
             if (finished := folder.finished()) is not None:
                 return finished
         store = opened.enter_context(closing(open_store(settings.cache_dir, if_asked=True)))
-        prices = Prices.load(settings.prices)
-        costs = Costs(Meter(), prices)
         told_by = (progress, on_result, on_query)
-        experiment = _Experiment(settings, entered, store, folder, *told_by, costs)
+        experiment = _Experiment(settings, entered, store, folder, *told_by)
         result = {**told, **experiment.measured(parts), "notes": notes}
         if folder is not None:
             folder.finish(result, parts, figures)
@@ -473,7 +460,6 @@ class _Experiment:
     progress: Progress | None
     on_result: OnResult | None
     on_query: OnQuery | None
-    costs: Costs
     failed: dict[tuple[str, str], Unavailable] = field(default_factory=dict)
     """Pool and retriever to why it could not be asked."""
 
@@ -526,7 +512,7 @@ class _Experiment:
         if self.folder is not None and (kept := self.folder.kept(part, contender.label)):
             return kept
         pool = self._pool(contender, part)
-        outcome = measure(contender, part, pool, self.settings.k, self.costs)
+        outcome = measure(contender, part, pool, self.settings.k)
         if isinstance(outcome, Unavailable):
             self.failed[key] = outcome
             return outcome
@@ -542,7 +528,6 @@ class _Experiment:
             seed=self.settings.seed,
             options=contender.options,
             cache=self.settings.cache,
-            meter=self.costs.meter,
             allow_code=self.settings.allow_code,
         )
         if self.progress is not None:

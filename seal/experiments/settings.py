@@ -116,8 +116,6 @@ class KeptGroup:
     (off)."""
     cache_dir: str | Path | None = None
     """Folder for cached embeddings and indexes."""
-    prices: str | Path | None = None
-    """JSON file of prices for a million tokens; they come before those that ship."""
 
 
 @with_field_docs
@@ -147,7 +145,7 @@ class RetrievalSettings(KeptGroup, TaskGroup, RetrieverGroup, Drawing):
 
         Each retriever's entry has its options.
         """
-        apart = ("options", "cache", "cache_dir", "first", "prices", "allow_code")
+        apart = ("options", "cache", "cache_dir", "first", "allow_code")
         names = ["k", *(field.name for field in fields(self) if field.name != "k")]
         shaping = {name: _plain(getattr(self, name)) for name in names if name not in apart}
         return shaping | told_of(self)
@@ -252,45 +250,15 @@ class CompareGroup:
     """Number of resamples for each test."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class PreferenceSettings:
-    """Win rate: who says which of two runs served a goal better."""
-
-    win_rate: bool = False
-    """Ask a judge, in both orders, which of two runs served each goal better. Without --judge-model
-    the labels of their pass rates decide.
-
-    Without labels a goal has no outcome.
-    """
-    judge_model: Any = None
-    """With --win-rate: model of that judge, as PROVIDER/MODEL; several vote together."""
-    votes: int | None = None
-    """Number of votes of each judge's model on a goal.  [default: 1]"""
-    model_options: Mapping[str, Any] | None = None
-    """Option of --judge-model; repeatable. If several models judge, name it with each:
-    MODEL,KEY=VALUE."""
-    base_url: str | None = None
-    """Address of the server of --judge-model. If several models judge, name it with each:
-    MODEL,base_url=URL."""
-    cache_dir: str | Path | None = None
-    """Folder for cached answers and indexes.  [default: SEAL_CACHE_DIR, else the user's cache]"""
-
-
 @with_field_docs
 @dataclass(frozen=True, kw_only=True)
-class CompareSettings(PreferenceSettings, CompareGroup):
+class CompareSettings(CompareGroup):
     """How runs are compared."""
 
     def __post_init__(self) -> None:
         """Reject values that no comparison can have.
 
         Raises:
-            UsageError: A value is of another type, or there is nothing to ask the judge that is
-                named.
+            UsageError: A value is of another type.
         """
         check_fields(self)
-        if (self.judge_model or self.votes) and not self.win_rate:
-            raise UsageError(
-                "a comparison asks a judge for the win rate alone: add --win-rate (from Python "
-                "win_rate=True), or leave out the judge's model and votes"
-            )

@@ -55,7 +55,6 @@ class CachedModel:
         identity: What the model is (`seal.models.spec.model_identity`).
         mode: record: look, else ask and keep; replay: look, never ask; off: always ask, never keep.
         context: Where the chat stands: run seed, task, trial, role, vote.
-        of_chat: False: no chat asks, and equal requests have one answer.
     """
 
     def __init__(
@@ -65,7 +64,6 @@ class CachedModel:
         identity: Mapping[str, JSON],
         mode: CacheMode = "record",
         context: Mapping[str, JSON] | None = None,
-        of_chat: bool = True,
     ) -> None:
         if mode not in ("record", "replay", "off"):
             raise UsageError(f"cache mode {mode!r}; known: record, replay, off")
@@ -73,7 +71,6 @@ class CachedModel:
         self.mode = mode
         self.context = dict(context or {})
         self._store = store
-        self._of_chat = of_chat
         self._identity = dict(identity)
         self._unruled = {name: value for name, value in identity.items() if name != "profile"}
         """The identity for requests that the model's profile leaves as they are."""
@@ -93,7 +90,7 @@ class CachedModel:
             ModelError: The model failed; of this only its own outcomes are kept.
         """
         completion = self._completed(request)
-        if completion.signed and self._of_chat:
+        if completion.signed:
             self._signed[_said(completion)] = completion.signed
         return completion
 
@@ -182,7 +179,7 @@ class CachedModel:
         )
         with self._lock:
             number = self._asked[request_digest]
-            self._asked[request_digest] += self._of_chat
+            self._asked[request_digest] += 1
         return (digest([request_digest, number]) if number else request_digest), number
 
     def _tools_digest(self, tools: tuple[Tool, ...]) -> str:

@@ -1,18 +1,21 @@
-"""A benchmark's upstream files imported by name."""
+"""A benchmark's upstream files imported by name, and answers of others read into a store."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
 
-from seal.core import JSON, UsageError, check_name
+from seal.core import JSON, DataError, Tool, UsageError, check_name
 from seal.core.registry import load_dotted
 from seal.core.settings import takes
-from seal.pools.benchmark import Benchmark
+from seal.core.store import Store
+from seal.pools.benchmark import Benchmark, loaded
 from seal.pools.importer import REGISTRY, Importer
+from seal.pools.lookup import answer_formats
+from seal.simulator_cache.exchange import StoreImport, import_entries
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,3 +109,35 @@ def check_options(importer: Importer, options: Iterable[str], kind: str) -> None
     known = [p.name for p in parameters if p.kind is Parameter.KEYWORD_ONLY]
     for name in options:
         check_name(kind, name, known)
+
+
+def import_answers(
+    store: Store, source: Path, format: str = "seal", tools: Mapping[str, Tool] | None = None
+) -> StoreImport:
+    """Read answers into a store; what is stored already stays as it is.
+
+    Args:
+        store: Takes the entries.
+        source: A file or folder in one of the formats.
+        format: `seal`: JSON Lines as `seal cache export` writes them; or one of those that
+            benchmarks read (`Benchmark.answers`).
+        tools: The pool by id; the formats of benchmarks need it to find the tools they speak of.
+
+    Raises:
+        DataError: The source does not exist, or holds nothing of the format.
+        UsageError: There is no such format, or the pool is missing.
+    """
+    if format == "seal":
+        return import_entries(store, source)
+    formats = answer_formats()
+    if format not in formats:
+        known = ", ".join(["seal", *sorted(formats)])
+        raise UsageError(f"cache format {format!r}; known: {known}")
+    if not source.exists():
+        raise DataError(f"no file or folder {source}")
+    if not tools:
+        raise UsageError(
+            f"format {format} names APIs as upstream: give the pool that has them, --pool DIR"
+        )
+    report: StoreImport = loaded(formats[format])(store, source, tools)
+    return report

@@ -71,8 +71,6 @@ _NAME = 48
 """Characters of a retriever in a caption."""
 _POOL = 26
 """Characters of a pool below its marks."""
-_COST = "$ a query"
-"""Heading of what language models cost; `-` where nothing is known."""
 _REASON = 160
 """Characters of a reason in a caption."""
 _INTERVALS = "Error bars: 95 % interval over tasks."
@@ -136,12 +134,10 @@ def _pool_parts(
         samples = counted(max(entry["samples"] for entry in entries), "sample")
         yield f"{first['pool']}, at most {samples}"
     told = mean_text if whole else _spread
-    priced = any("dollars_a_query" in entry for entry in entries)
     columns: Columns = [
         ("retriever", lambda entry: names[entry["retriever"]] + _mark(entry)),
         *(() if whole else (("tools", "tools"), ("queries", query_count))),
         *((metric, partial(told, metric=metric)) for metric in metrics),
-        *(((_COST, _dollars),) if priced else ()),
     ]
     yield grid_of("", columns, entries)
     yield from _calibrations(entries, names)
@@ -205,11 +201,6 @@ def _share(found: Mapping[str, int], said: str) -> str:
     """Return a sentence on some of the queries."""
     share = found["queries"] / found["of"]
     return f"{said} {found['queries']:,} of {counted(found['of'], 'query')} ({share:.1%})"
-
-
-def _dollars(entry: Mapping[str, Any]) -> str:
-    dollars = entry.get("dollars_a_query")
-    return "-" if dollars is None else f"{dollars:.2g}"
 
 
 def query_count(entry: Mapping[str, Any], between: str = "\n±") -> str:

@@ -39,18 +39,18 @@ REGISTRY = Registry(
     {
         "bm25": "seal.retrievers.lexical:Bm25",
         "dense": "seal.retrievers.dense:Dense",
-        "expand": "seal.retrievers.rerankers:expand",
         "given": "seal.retrievers.references:Given",
-        "hierarchy": "seal.retrievers.rerankers:Hierarchy",
         "hybrid": "seal.retrievers.hybrid:hybrid",
-        "listwise": "seal.retrievers.rerankers:Listwise",
         "oracle": "seal.retrievers.references:Oracle",
         "random": "seal.retrievers.references:Random",
         "rerank": "seal.retrievers.rerankers:Rerank",
-        "rewrite": "seal.retrievers.rerankers:rewrite",
         "tfidf": "seal.retrievers.lexical:Tfidf",
         "trec": "seal.retrievers.trec_run:TrecRun",
     },
+    dict.fromkeys(
+        ("expand", "hierarchy", "listwise", "rewrite"),
+        "a class of your own asks what model it likes; see docs/retrievers.md",
+    ),
 )
 
 DEFAULT = "hybrid"
@@ -187,19 +187,6 @@ def files_digest(what: Any, options: Mapping[str, Any] | None = None) -> str | N
     ]
     contents = [hashlib.sha256(f.read_bytes()).hexdigest() for f in named if f.is_file()]
     return digest(contents) if contents else None
-
-
-def models_of(what: Any, options: Mapping[str, Any] | None = None) -> list[Any]:
-    """Return the language models that a retriever asks, as its options `model` name them.
-
-    Args:
-        what: As `build_retriever` takes it; None: none.
-        options: Of the pool.
-    """
-    if what is None:
-        return []
-    asked = (own for plugin, own in _plugins(what, options) if hasattr(plugin, "asks_chat_model"))
-    return [own["model"] for own in asked if own.get("model") is not None]
 
 
 def known_options(what: Any) -> frozenset[str] | None:

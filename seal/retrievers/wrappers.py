@@ -1,4 +1,4 @@
-"""Retrievers that ask another one: by the parts of a query, by siblings, within some tokens."""
+"""Retrievers that ask another one: by the sentences of a query, by siblings, within some tokens."""
 
 from __future__ import annotations
 
@@ -29,9 +29,6 @@ from seal.retrievers.base import (
 SENTENCES, SIBLINGS, TOKENS = "sentences", "siblings", "tokens"
 COMMON = frozenset({SENTENCES, SIBLINGS, TOKENS})
 """Options of every retriever; the first two are of those that read texts."""
-
-Parts = Callable[[Sequence[str]], Sequence[Sequence[str]]]
-"""Texts to the parts of each."""
 
 LEVEL = 10
 """Place whose score is the level of a ranking."""
@@ -68,12 +65,12 @@ class Wrapper:
 
 
 class SentenceWise(Wrapper):
-    """Retrieves by the parts of a query: a tool's score is the highest that any of them gives.
+    """Retrieves by the sentences of a query: a tool's score is the highest that any of them gives.
 
     It is exact: a tool among the k best of all is among the k best of the text that it suits best.
-    The whole query is asked too, for a part may lack the word that another one says. Its sentences
-    are asked alone of a retriever whose scores grow with the text (BM25 adds up words): the whole
-    would outbid each of them, and nothing would change. Parts that others say may lack all of it.
+    The whole query is asked too, for a sentence may lack the word that another one says. They are
+    asked alone of a retriever whose scores grow with the text (BM25 adds up words): the whole
+    would outbid each of them, and nothing would change.
 
     Sentences whose scores are comparable are levelled. One that is like everything ("Please help me
     with this.") scores high for many tools and would outshout one that names a tool. So each
@@ -83,18 +80,11 @@ class SentenceWise(Wrapper):
     Args:
         retriever: What answers each text; its scores are taken as comparable between short and long
             texts unless its attribute `normalised` is False.
-        way: What the parts are, for the name.
-        parts: Gives the parts of each text, any number, in other words. None: its sentences.
     """
 
-    def __init__(
-        self, retriever: Retriever, way: str = SENTENCES, parts: Parts | None = None
-    ) -> None:
-        super().__init__(retriever, way)
-        self._parts = parts or (lambda texts: [sentences(text) for text in texts])
-        self._asks_whole = parts is not None or self.normalised
-        self._levels = parts is None and self.normalised
-        if self._levels:  # a run that began without is not gone on with
+    def __init__(self, retriever: Retriever) -> None:
+        super().__init__(retriever, SENTENCES)
+        if self.normalised:  # a run that began without levels is not gone on with
             self.identity += f"/levels={SHARE:g}"
 
     def retrieve(self, queries: Sequence[Query], k: int) -> list[Hits]:
@@ -105,8 +95,7 @@ class SentenceWise(Wrapper):
             DataError: The retriever did not answer each text.
         """
         check_k(k)
-        split = self._parts([query.text for query in queries])
-        parts = [self._asked(*pair) for pair in zip(queries, split, strict=True)]
+        parts = [self._asked(query) for query in queries]
         asked = [query for part in parts for query in part]
         rows = self._retriever.retrieve(asked, max(k, LEVEL)) if asked else []
         if len(rows) != len(asked):
@@ -118,20 +107,21 @@ class SentenceWise(Wrapper):
         limit = None if self.complete else k
         return [self._merged(list(islice(answers, len(part))))[:limit] for part in parts]
 
-    def _asked(self, query: Query, parts: Sequence[str]) -> list[Query]:
-        """Return a query for each part, after the whole where that is to be asked too."""
-        others = [part for part in dict.fromkeys(parts) if part != query.text.strip()]
+    def _asked(self, query: Query) -> list[Query]:
+        """Return a query for each sentence, after the whole where that is to be asked too."""
+        found = dict.fromkeys(sentences(query.text))
+        others = [sentence for sentence in found if sentence != query.text.strip()]
         if not others:
             return [query]
-        each = [replace(query, text=part) for part in others]
-        return [query, *each] if self._asks_whole else each
+        each = [replace(query, text=sentence) for sentence in others]
+        return [query, *each] if self.normalised else each
 
     def _merged(self, rows: Sequence[Hits]) -> Hits:
         """Return the highest score of each tool; if rows are levelled, the first is the whole's.
 
         Of a lexical retriever, a tool that shares no term with the text keeps its score of 0.
         """
-        tenths = [row[LEVEL - 1 : LEVEL] if self._levels else [] for row in rows]
+        tenths = [row[LEVEL - 1 : LEVEL] if self.normalised else [] for row in rows]
         levels = [tenth[0][1] if tenth else 0.0 for tenth in tenths]
         highest: dict[str, float] = {}
         for row, level in zip(rows, levels, strict=True):

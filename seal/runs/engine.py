@@ -32,7 +32,6 @@ from seal.core import (
     Agent,
     CacheMissError,
     CacheMode,
-    ChatModel,
     Goal,
     InfrastructureError,
     Longer,
@@ -56,19 +55,18 @@ from seal.core.environment import Held
 from seal.core.registry import name_of
 from seal.core.secrets import InOpen
 from seal.core.store import Store, open_store
-from seal.models.spec import Flagged
 from seal.pools.importer import REPORT, TASKS
 from seal.pools.pool import StoredPool
 from seal.retrievers.build import build_retriever, rank, reads_gold
 from seal.runs.chats import history_of, limits_of, merge_goals
-from seal.runs.costs import Ledger, Meter
+from seal.runs.costs import Ledger
 from seal.runs.environments import EnvironmentSource, SimulatorSource
 from seal.runs.hooks import Teller, build_hooks
 from seal.runs.identity import SCRIPTED, measure_of
 from seal.runs.journal import LiveFile
 from seal.runs.judges import Judges
 from seal.runs.resolve import played, team_part
-from seal.runs.role_models import Cast, RunModel, find_recording, is_player
+from seal.runs.role_models import Cast, is_player
 from seal.runs.run import RunFolder
 from seal.runs.scoring import LONGEST_JUDGING_S, LONGEST_S, SHORTEST_S, Scorer
 from seal.runs.settings import RunSettings
@@ -457,7 +455,6 @@ class Engine:
                 seed=s.seed,
                 options=options,
                 cache=s.cache,
-                models=self.cast.of_retriever,
                 allow_code=s.allow_code,
             )
             told: set[str] = set()
@@ -617,8 +614,6 @@ def search_pool(
     seed: int = 0,
     options: Mapping[str, Any] | None = None,
     cache: CacheMode = "record",
-    models: Callable[[Any], ChatModel] | None = None,
-    meter: Meter | None = None,
     allow_code: Collection[str] = (),
 ) -> Pool:
     """Return the pool that a retriever is built over.
@@ -631,15 +626,9 @@ def search_pool(
         seed: Of what is drawn by chance.
         options: `-R key=value`.
         cache: How vectors and answers are used; `off` keeps no index either.
-        models: Opens the language models that a retriever asks; None: those that their names say.
-        meter: Counts what these are asked.
         allow_code: Modules that may run code that comes with a model.
     """
     indexes = None if cache == "off" else store.folder / "indexes"
-
-    def opened(what: Any) -> ChatModel:
-        asked = RunModel(Flagged.of(what), lambda name: find_recording(name, None))
-        return asked.of_retriever(store, cache, meter or Meter())
 
     return Pool(
         tools,
@@ -649,6 +638,5 @@ def search_pool(
         options or {},
         store,
         cache,
-        models or opened,
         allow_code=allow_code,
     )

@@ -56,7 +56,7 @@ from seal.models.spec import (
 )
 from seal.pools.benchmark import Benchmark
 from seal.pools.pool import StoredPool
-from seal.retrievers.build import layers, models_of
+from seal.retrievers.build import layers
 from seal.runs.costs import Admitted, Meter, Metered
 from seal.runs.run import RunFolder
 from seal.runs.settings import LIMITS, RunSettings
@@ -162,23 +162,10 @@ class RunModel:
         A judge's model may be opened for each chat.
         """
         if is_player(self.spec) or (role != "judge" and hasattr(self.model, "open")):
-            part, option = role, f"--role-model {role}"
-            if role == "retriever":
-                part, option = "retriever's model", "-R model"
             raise UsageError(
-                f"{self.spec} plays tasks and cannot be the {part}; "
-                f"name a model that answers texts with {option}=MODEL"
+                f"{self.spec} plays tasks and cannot be the {role}; "
+                f"name a model that answers texts with --role-model {role}=MODEL"
             )
-
-    def of_retriever(self, store: Store, mode: CacheMode, meter: Meter) -> ChatModel:
-        """Return it as a retriever asks it: beside all chats, its answers kept and counted.
-
-        Raises:
-            UsageError: It plays tasks and answers no texts.
-        """
-        self.check_able("retriever")
-        role = {"role": "retriever"}
-        return self.stack(self.model, "retriever", store, mode, meter, role, of_chat=False)
 
     def stack(
         self,
@@ -188,25 +175,23 @@ class RunModel:
         mode: CacheMode,
         meter: Meter,
         context: Mapping[str, JSON],
-        of_chat: bool = True,
     ) -> ChatModel:
         """Return it as a role asks it, its answers kept and counted, from the innermost layer.
 
         Args:
             model: This model, or what was opened of it for one chat.
-            role: Who asks. Judges and retrievers are refused once the budget is spent.
+            role: Who asks. Judges are refused once the budget is spent.
             store: Where answers are kept.
             mode: How they are used.
             meter: Counts the requests.
             context: As of `CachedModel`.
-            of_chat: As of `CachedModel`.
         """
-        if role in ("judge", "retriever"):
+        if role == "judge":
             model = Admitted(model, meter)
         if self.is_cached:
             from seal.models.cached_model import CachedModel
 
-            model = CachedModel(model, store, self.identity, mode, context, of_chat)
+            model = CachedModel(model, store, self.identity, mode, context)
         return Metered(model, meter, role, self.account)
 
     def _named(self) -> tuple[str, str | None]:
@@ -292,9 +277,6 @@ class Cast:
             if name.startswith(OF_JUDGES)
         }
         """Name of a judge's prompt to the text that the run has instead of ours."""
-        named = None if settings.gives_tools else settings.retriever
-        asked = models_of(named, settings.retriever_options)
-        self._of_retriever = [self._built(Flagged.of(spec)) for spec in asked]
 
     def _built(self, flagged: Flagged) -> RunModel:
         """Return a model, one for all roles that ask for the same in the same words."""
@@ -356,7 +338,6 @@ class Cast:
     def _by_role(self) -> list[tuple[str, RunModel]]:
         """Return every model, the main one first, with the role that it is named for."""
         further = [("judge", model) for model in self.judge_models[1:]]
-        further += [("retriever", model) for model in self._of_retriever]
         return [("model", self._main), *self._own.items(), *further]
 
     def asked(self) -> list[str]:
@@ -430,15 +411,6 @@ class Cast:
         found = self.of(role)
         found.check_able(role)
         return Metered(found.model, self.meter, role, found.account)
-
-    def of_retriever(self, what: Any) -> ChatModel:
-        """Return a model that a retriever asks, its answers kept and counted.
-
-        Raises:
-            UsageError: It plays tasks and answers no texts.
-        """
-        asked = self._built(Flagged.of(what))
-        return asked.of_retriever(self._store, self._settings.cache, self.meter)
 
     def judge_seed(self, task: Task, trial: int, vote: int) -> int:
         """Return the seed of one vote on one chat."""

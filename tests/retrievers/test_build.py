@@ -52,7 +52,7 @@ def test_a_custom_retriever_comes_by_a_registered_name(pool, monkeypatch):
 
 
 def test_an_unknown_name_lists_the_known_ones_and_the_closest(pool):
-    with pytest.raises(UnknownNameError, match=r"dense, expand, given.*Did you mean 'tfidf'"):
+    with pytest.raises(UnknownNameError, match=r"dense, given.*Did you mean 'tfidf'"):
         build_retriever("tfdif", pool)
 
 

@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seal.core import DataError, Pool, Query, Tool, UnknownNameError, UsageError
-from seal.core.text import clauses, sentences
+from seal.core.text import sentences
 from seal.retrievers.build import build_retriever, rank
 
 
@@ -224,32 +224,3 @@ def test_a_tool_that_shares_no_term_with_the_query_is_not_found():
 
     assert found.hits[0][0] == "toy/g/iris"
     assert "toy/a" not in dict(found.hits)
-
-
-def test_other_words_of_a_model_are_not_levelled():
-    pool = Pool(GARDEN.tools)
-    plain, retriever = (build_retriever(what, pool) for what in ("tfidf", "rewrite,of=tfidf"))
-    text = "Please help me with this. Find the iris."
-
-    [found] = rank(retriever, [Query(text)], 12)
-
-    texts = [text, *clauses(text)]
-    assert len(texts) == 3
-    each = [dict(r.hits) for r in rank(plain, [Query(text) for text in texts], 12)]
-    assert dict(found.hits) == {tool.id: max(row[tool.id] for row in each) for tool in GARDEN.tools}
-
-
-@settings(max_examples=40, deadline=None)
-@given(
-    chosen=st.lists(st.sampled_from(NAMES), min_size=2, max_size=4, unique=True),
-    k=st.integers(1, 15),
-    what=st.sampled_from(["tfidf,sentences=true", "hybrid,parts=tfidf+bm25,sentences=true"]),
-)
-def test_the_levelled_answer_is_the_head_of_that_over_all_tools(chosen, k, what):
-    query = Query(" ".join(["Please help me.", *(f"Look at the {name}." for name in chosen)]))
-    retriever = build_retriever(what, GARDEN)
-
-    [[some], [everything]] = rank(retriever, [query], k), rank(retriever, [query], len(NAMES))
-
-    assert some.hits == everything.hits[:k]
-    assert {tool for tool, _ in everything.hits[: len(chosen)]} == {f"toy/g/{n}" for n in chosen}

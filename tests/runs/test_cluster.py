@@ -17,9 +17,7 @@ from small_pools import by_server, contents, many, play, weather_task, write_poo
 
 from seal.core import UsageError
 from seal.core.store import FILE_NAME, Store
-from seal.runs.cache_fill import fill_cache
 from seal.runs.cluster import connected
-from seal.runs.settings import RunSettings
 
 cluster_utils = pytest.importorskip("ray.cluster_utils", reason="the extra ray is not installed")
 pytestmark = pytest.mark.slow
@@ -186,15 +184,6 @@ def test_without_a_cluster_the_command_that_starts_one_is_named(monkeypatch, tmp
     monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))  # where those that ran here before are noted
     with pytest.raises(UsageError, match="no Ray cluster runs here; start one by `ray start"):
         connected()
-
-
-def test_calls_are_answered_on_the_nodes_into_one_store(cluster, pool, tmp_path):
-    here = fill_cache(RunSettings(pool=pool, cache_dir=tmp_path / "here"))
-    words = ["cache", "fill", pool, "--cache-dir", tmp_path / "cache", "--json"]
-    for stored, known in ((here.stored, 0), (0, here.stored)):
-        told, said = started(cluster, *words, folder=tmp_path).communicate(timeout=PATIENCE_S)
-        filled = json.loads(told)
-        assert (filled["stored"], filled["known"], filled["failed"]) == (stored, known, {}), said
 
 
 def test_an_agent_that_ends_its_process_crashes_in_its_own_chat_alone(cluster, tmp_path):

@@ -10,18 +10,12 @@ from small_pools import CITIES, contents, many, play, weather_task, write_pool
 
 from seal.core import (
     CacheMissError,
-    Completion,
     ModelError,
     OutageError,
-    Pool,
     Query,
     Ranking,
     RequestError,
-    Tool,
 )
-from seal.retrievers.base import RetrieverSpec
-from seal.retrievers.build import build_retriever
-from seal.runs.costs import Meter, Metered
 from seal.runs.engine import rank_tasks
 
 QUICK = {"max_tries": 2, "first_wait_s": 0.001, "max_wait_s": 0.01}
@@ -179,21 +173,3 @@ def test_worker_processes_are_told_of_failures_too(pool: Path, tmp_path, model_s
     result = play(pool, tmp_path / "run", **dense(server), processes=2)
 
     assert list(errors(result)) == ["oslo-1"]
-
-
-class Own:
-    def __init__(self, identity: str) -> None:
-        self.identity = identity
-
-    def complete(self, request):
-        return Completion("[1]")
-
-
-def test_a_retriever_that_asks_a_model_is_another_one_with_another_model():
-    def models(name: str) -> Metered:
-        return Metered(Own("own"), Meter(), "retriever", name)
-
-    pool = Pool((Tool("toy/a/note", "note", "A note."),), models=models)
-    for model in ("one", "two"):
-        built = build_retriever(RetrieverSpec("listwise", {"model": model}), pool)
-        assert built.identity.endswith(f"({model})")

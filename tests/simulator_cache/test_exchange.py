@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from seal.core import DataError, Response, Tool, UsageError
 from seal.core.store import Store
-from seal.runs.cache_fill import import_answers
+from seal.pools.imports import import_answers
 from seal.simulator_cache.answer_cache import KIND, Cached, answer_entry
 from seal.simulator_cache.exchange import export_entries, import_entries, merge
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from seal.benchmarks.toolbench.cached_answers import _arguments
 from seal.core import DataError, Tool
 from seal.core.store import Store
+from seal.pools.imports import import_answers
 from seal.pools.lookup import answer_formats
-from seal.runs.cache_fill import import_answers
 from seal.simulator_cache.simulators import SimulatorSetup, build_simulator
 
 TOOL = Tool(
