@@ -107,6 +107,8 @@ class RunPair:
     flips: tuple[Flip, ...]
     passes: Sequence[Mapping[str, Any]] = field(hash=False)
     """pass^k and pass@k over trials, as comparison.json has them."""
+    win_rate: Mapping[str, Any] | None = field(hash=False)
+    """None: it was not asked for."""
 
 
 _COLUMNS = tuple(
@@ -229,10 +231,11 @@ class Comparison(Paired):
     - differs: what the runs measure differently, where `force` compared them.
     - runs: for each {run, path, model, tasks, chats, trials}.
     - pairs: for each two runs {run, other, averaged, matched, alone, other_alone, success, flips,
-      passes}. `averaged`: the runs differ in trials, so a pair is a task's goal, by its
+      passes, win_rate}. `averaged`: the runs differ in trials, so a pair is a task's goal, by its
       mean over trials. `matched`, `alone` and `other_alone` count what has a partner. `flips` are
       the tasks that were won and lost (`seal.experiments.paired_scores.flips_of`). `passes`
-      are pass^k and pass@k.
+      are pass^k and pass@k. `win_rate` is None where it was not asked for
+      (`seal.experiments.judging.win_rate`).
     - comparisons: the paired difference for each two runs and metric, and what was detectable
       (`seal.experiments.paired_scores.compare`). `higher` and `lower` name the tasks in which
       the run is higher and lower.

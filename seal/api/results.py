@@ -168,6 +168,12 @@ class CompareOptions(TypedDict, total=False):
     force: bool
     seed: int
     resamples: int
+    win_rate: bool
+    judge_model: Any
+    votes: int | None
+    model_options: Mapping[str, Any] | None
+    base_url: str | None
+    cache_dir: str | Path | None
 
 
 @checked
@@ -182,7 +188,8 @@ def compare(
         runs: Two or more, or a list of them: what `seal.run` returned, or folders. The first is the
             base.
         out: Folder for comparison.json, .md, .tex (booktabs) and .html. None: nothing is written.
-        **options: pairs, metrics, success, force, seed, resamples
+        **options: pairs, metrics, success, force, seed, resamples; of win rates win_rate,
+            judge_model, votes, model_options, base_url, cache_dir
             (`seal.experiments.settings.CompareSettings`).
 
     Returns:
@@ -191,7 +198,8 @@ def compare(
 
     Raises:
         UsageError: There are fewer than two runs, or one is given twice. Or two runs have no task
-            and trial in common, or measure different things. Or the folder holds something else.
+            and trial in common, or measure different things. Or the folder holds something else, or
+            a judge is named and nothing is judged.
         UnknownNameError: No run has the metric, or no setting has the name; the text names the
             closest.
         DataError: A folder is no run, is not scored, or a file of it is damaged.

@@ -17,7 +17,7 @@ from seal.cli.words import new_file
 from seal.core import UsageError
 from seal.core.files import AtomicFile
 from seal.core.text import counted
-from seal.experiments.settings import RESAMPLES, CompareGroup
+from seal.experiments.settings import RESAMPLES, CompareGroup, PreferenceSettings
 from seal.report.grids import Grid, number
 
 # -- List the runs below a folder: benchmark, model, chats, first metric, when.
@@ -248,6 +248,7 @@ def compare_command(
     *,
     runs: list[Path] = argument("Run folders; the first is the base.", metavar="RUN RUN..."),
     compared: CompareGroup,
+    preferred: PreferenceSettings,
     into: Written,
 ) -> int:
     """Compare runs of one benchmark, paired by task, trial and goal.
@@ -255,7 +256,8 @@ def compare_command(
     For every metric the table has the mean difference, its 95 % interval over tasks, and
     a randomisation test. It also has the smallest difference that these tasks could have shown, and
     how many tasks or trials would show the measured one. Then come the tasks won and lost, pass^k
-    and pass@k. Runs that do not measure the same are refused.
+    and pass@k. Runs that do not measure the same are refused. The exit code is 1 if the server of a
+    judge failed.
     """
     # Of small matrices: several threads would wait longer for each other than they compute.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -263,14 +265,16 @@ def compare_command(
         from seal.api.results import compare
         from seal.report.comparison import comparison_tables
 
-        content = compare(runs, out=into.out, **settings_of(compared)).content
+        told = settings_of(compared, preferred)
+        content = compare(runs, out=into.out, **told).content
         result.result(content)
         result.show(*(() if into.json else comparison_tables(content)))
         if into.out is not None:
             result.show(f"comparison: {into.out / 'comparison.html'}")
         for text in content["differs"]:
             tell(f"compared all the same: {text}")
-    return 0
+    judged = [pair["win_rate"] for pair in content["pairs"] if pair["win_rate"] is not None]
+    return int(any("error" in found["by"] for found in judged))
 
 
 # -- Rank runs of one benchmark: intervals of ranks, groups that no test tells apart.

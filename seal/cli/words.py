@@ -244,7 +244,6 @@ FORMS: Mapping[str, Mapping[str, Any]] = {
 """Setting to how it is typed, where that does not follow from its name and type."""
 
 _SWEPT = "is an option of `seal sweep`"
-_WON = "is gone: `seal compare` tells the tasks won and lost by any --metric, a judge's too"
 FORMER: Mapping[str, str] = {
     "agent-command": "is now --agent bridge:COMMAND",
     "agent-url": "is now --agent bridge:URL",
@@ -261,7 +260,7 @@ FORMER: Mapping[str, str] = {
     "on-policy": "is now -T on_policy=true",
     "perturb": "is gone: `seal augment` scrambles tools; a pool of your own asks in other words",
     "planner": "is now --role planner=AGENT",
-    "preferences": _WON,
+    "preferences": "is gone: --win-rate asks a judge, or compares the verdicts of both runs",
     "pool-sizes": _SWEPT,
     "queries": _SWEPT,
     "queries-in": _SWEPT,
@@ -275,6 +274,5 @@ FORMER: Mapping[str, str] = {
     "url": "is now --server URL",
     "user": "is now --role user_simulator=AGENT",
     "verifier": "is now --role verifier=AGENT",
-    "win-rate": _WON,
 }
 """Former flag, without its dashes, to what became of it."""

@@ -1,4 +1,4 @@
-"""Several votes, the published judges that count them (tooleval, sopr, fac), recorded verdicts."""
+"""Several votes, and the published judges that count them: tooleval, sopr and fac."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import comb
-from pathlib import Path
 from typing import ClassVar, Literal, Protocol, get_args
 
 from seal.core import JSON, Goal, Judge, NotRecordedError, NoVerdictError, Step, Tool, Verdict
@@ -432,34 +431,3 @@ MEASURES = {measure.name: measure for measure in (ToolEvalPassRate, SolvablePass
 def _settled(label: str, reason: str, **details: JSON) -> Value:
     """Return the value of a goal that no judge need be asked about."""
     return value_of(0.0, Ballot("", 0, label, reason), **details)
-
-
-# -- Verdicts that were recorded elsewhere, whatever their format was.
-
-
-@dataclass(frozen=True, slots=True)
-class QueryVerdicts:
-    """What the runs of a judge said of one query."""
-
-    query: str | None
-    """None: its id alone says which it is."""
-    labels: Mapping[int, str]
-    """Run to its label in lower case: solved, unsolved, unsure, or what else stands there."""
-    answer: str | None
-    """The final answer that was judged; None: the run did not finish, or it cannot be read."""
-
-
-@dataclass(frozen=True, slots=True)
-class VerdictFile:
-    """A file of verdicts, or a folder of them."""
-
-    path: Path
-    queries: Mapping[str, QueryVerdicts]
-    """By query id."""
-    judges: tuple[str, ...] = ()
-    """Of each run its judge; empty: one judge was run several times."""
-
-    @property
-    def runs(self) -> int:
-        """How many runs of judges there are: one more than the highest of any query."""
-        return max((run for found in self.queries.values() for run in found.labels), default=-1) + 1

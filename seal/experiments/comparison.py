@@ -17,6 +17,7 @@ from seal.core.records import SCHEMAS
 from seal.core.values import json_value
 from seal.evaluation.goals import RATE
 from seal.evaluation.significance import ALPHA, POWER
+from seal.experiments.judging import win_rate
 from seal.experiments.paired_scores import (
     Chats,
     Pairs,
@@ -98,6 +99,10 @@ def study(
         if name not in metrics:
             raise UnknownNameError("metric of these runs", name, sorted(metrics))
     correct([entry for entry in entries if entry["metric"] in told])
+    if settings.win_rate:
+        for pair in pairs:
+            one, other = runs[pair["run"]], runs[pair["other"]]
+            pair["win_rate"] = win_rate(one, other, settings)
     return {
         "protocol": {
             "pairs": settings.pairs,
@@ -194,7 +199,7 @@ class _Compared:
     def described(
         self, settings: CompareSettings, decisive: Collection[str], scales: Mapping[str, Scale]
     ) -> dict[str, Any]:
-        """Return what `seal.api.comparisons.Comparison` says of a pair."""
+        """Return what `seal.api.comparisons.Comparison` says of a pair, but the win rate."""
         metric = settings.success or self._success(decisive)
         found: dict[str, Any] = {
             "run": self.one.name,
@@ -204,6 +209,7 @@ class _Compared:
             "success": metric,
             "flips": None,
             "passes": [],
+            "win_rate": None,
         }
         if metric is not None:
             scale = scales.get(metric, RATE)

@@ -250,15 +250,45 @@ class CompareGroup:
     """Number of resamples for each test."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class PreferenceSettings:
+    """Win rate: who says which of two runs served a goal better."""
+
+    win_rate: bool = False
+    """Ask a judge, in both orders, which of two runs served each goal better. Without --judge-model
+    the labels of their pass rates decide.
+
+    Without labels a goal has no outcome.
+    """
+    judge_model: Any = None
+    """With --win-rate: model of that judge, as PROVIDER/MODEL; several vote together."""
+    votes: int | None = None
+    """Number of votes of each judge's model on a goal.  [default: 1]"""
+    model_options: Mapping[str, Any] | None = None
+    """Option of --judge-model; repeatable. If several models judge, name it with each:
+    MODEL,KEY=VALUE."""
+    base_url: str | None = None
+    """Address of the server of --judge-model. If several models judge, name it with each:
+    MODEL,base_url=URL."""
+    cache_dir: str | Path | None = None
+    """Folder for cached answers and indexes.  [default: SEAL_CACHE_DIR, else the user's cache]"""
+
+
 @with_field_docs
 @dataclass(frozen=True, kw_only=True)
-class CompareSettings(CompareGroup):
+class CompareSettings(PreferenceSettings, CompareGroup):
     """How runs are compared."""
 
     def __post_init__(self) -> None:
         """Reject values that no comparison can have.
 
         Raises:
-            UsageError: A value is of another type.
+            UsageError: A value is of another type, or there is nothing to ask the judge that is
+                named.
         """
         check_fields(self)
+        if (self.judge_model or self.votes) and not self.win_rate:
+            raise UsageError(
+                "a comparison asks a judge for the win rate alone: add --win-rate (from Python "
+                "win_rate=True), or leave out the judge's model and votes"
+            )

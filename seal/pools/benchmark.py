@@ -79,7 +79,7 @@ class _Parts:
     system text of a task is to stand alone instead of behind the prompts of the roles."""
     verdicts: OfOne = None
     """(path) to the verdicts that its authors recorded in a file
-    (`seal.evaluation.panel.VerdictFile`)."""
+    (`seal.evaluation.preference.VerdictFile`)."""
     answers: Mapping[str, Code] = field(default_factory=dict)
     """Format of answers that its authors kept to a function of (store, folder, tools) that reads
     them (`seal cache import --format`); a simulator of that name gives them."""

@@ -32,6 +32,7 @@ from seal.report.grids import (
     interval,
     listed,
     number,
+    tallied,
 )
 from seal.report.lanes import (
     Lane,
@@ -73,7 +74,7 @@ from seal.runs.journal import LineTail
 from seal.runs.run import RunFolder, kept_scales, scales_of, varied_text
 from seal.runs.scores import chat_told
 
-# -- Runs compared, for a person: tables for the terminal, and the files that say so.
+# -- Runs compared, for a person: tables for the terminal, the files that say so, and win rates.
 
 JSON = "comparison.json"
 MARKDOWN = "comparison.md"
@@ -225,6 +226,8 @@ def lines_of(content: Mapping[str, Any], pair: Mapping[str, Any]) -> Iterator[st
             )
     if pair["flips"] is not None:
         yield from _flip_lines(pair, named)
+    if pair["win_rate"] is not None:
+        yield from preference_lines(pair)
     yield from excluded_lines(content, pair)
 
 
@@ -337,7 +340,7 @@ def scale_notes_of(
 
 
 def further_grids(pair: Mapping[str, Any]) -> Iterator[Grid]:
-    """Yield what two runs did over several trials."""
+    """Yield what two runs did over several trials, and how often either served a goal better."""
     if pair["passes"]:
         head = (
             f"{pair['success']} over trials",
@@ -346,6 +349,12 @@ def further_grids(pair: Mapping[str, Any]) -> Iterator[Grid]:
         means = (pair["other"], _pass_cell("other_")), (pair["run"], _pass_cell(""))
         title = "pass^k: all of k trials solve a task; pass@k: one of them does"
         yield grid_of(title, [head, *means, *_PASS], pair["passes"])
+    if pair["win_rate"] is not None:
+        title = (
+            f"goals that {pair['run']} served better than {pair['other']}: "
+            "win rate is win + tie / 2"
+        )
+        yield grid_of(title, _PREFERENCE, [pair["win_rate"]])
 
 
 def _needed(count: int | None) -> str:
@@ -385,6 +394,45 @@ def _pass_cell(prefix: str) -> Cell:
     return of
 
 
+def _judges(found: Mapping[str, Any]) -> str:
+    judge = found["judge"]
+    named = ", ".join(str(model.get("model")) for model in judge["models"])
+    return named or str(judge["judge"]).partition("/")[0]
+
+
+_PREFERENCE: Columns = (
+    ("judge", _judges),
+    *((head, figure(head.replace(" ", "_"))) for head in ("win", "lose", "tie", "win rate")),
+    ("95 % interval", interval),
+    ("goals", "n"),
+    ("undecided", lambda found: str(len(found["undecided"]))),
+    ("first named", lambda found: known(found["order"]["first"])),
+    ("turned", lambda found: known(found["order"]["turned"])),
+)
+"""What a win rate says."""
+
+
+def preference_lines(pair: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what stands below the table: what decided, what the order of the two did."""
+    found = pair["win_rate"]
+    yield f"win rate: {counts_of(goal=found['goals'])}, decided by {tallied(found['by'])}"
+    order = found["order"]
+    if order["answers"]:
+        yield (
+            f"order bias: the one shown first is named in {order['first']:.3f} of "
+            f"{counted(order['answers'], 'answer')} that name one (0.5: no bias); "
+            f"{order['turned']:.3f} of "
+            f"{counted(order['votes'], 'vote')} turn with the order"
+        )
+    if found["unusable"]:
+        yield f"{counts_of(vote=found['unusable'])} without a usable answer in both orders"
+    for goal in found["undecided"][:SHOWN]:
+        place = one_line(goal["task"], _LONGEST)
+        yield f"no outcome: {place}: {goal['by']}: {one_line(goal['reason'], _LONGEST)}"
+    if len(found["undecided"]) > SHOWN:
+        yield f"and {counted(len(found['undecided']) - SHOWN, 'more goal')} without an outcome"
+
+
 # -- A comparison of runs as HTML: numbers lead to their tasks, and tasks to their steps.
 
 PAGE = "comparison.html"
@@ -404,6 +452,12 @@ Shown = Callable[[Any], Markup]
 """Gives an item of a list."""
 Link = Callable[[str, str, int | None, int | None], str | None]
 """Name of a run, task, trial, step to an address; None: that run has no report."""
+
+_KINDS = {
+    "won": "that {run} served better",
+    "lost": "that {other} served better",
+    "undecided": "without an outcome",
+}
 
 
 def section(lanes: Sequence[Lane]) -> Markup | None:
@@ -528,6 +582,9 @@ class _Pair:
             yield "a task links to the first step in which the chats part"
             yield from self._flips(runs)
         yield from further_grids(pair)
+        if pair["win_rate"] is not None:
+            yield from preference_lines(pair)
+            yield from self._goals()
         if others:
             title = f"{len(others)} further metrics, over which p is not corrected"
             yield Fold(title, above=paragraphs(tables(others), wrapping=True))
@@ -581,6 +638,19 @@ class _Pair:
         note += ", the same chat" if (found.step, found.other_step) == (None, None) else ""
         steps = (found.other_step, found.step)
         return _item(task, counts, *self._links(task, trial, steps), note)
+
+    def _goals(self) -> Iterator[Fold]:
+        """Yield the goals won, lost and undecided, as far as there are any."""
+        for kind, title in _KINDS.items():
+            goals = self._pair["win_rate"][kind]
+            if goals:
+                named = f"{counted(len(goals), 'goal')} {title.format(**self._pair)}"
+                yield self._list(f"goals-{kind}", named, goals, self._goal)
+
+    def _goal(self, goal: Mapping[str, Any]) -> Markup:
+        note = f"{goal['by']}: {goal['reason']}" if goal["reason"] else goal["by"]
+        counts = f"trial {goal['trial']}, goal {goal['goal']}"
+        return _item(goal["task"], counts, *self._links(goal["task"], goal["trial"]), note)
 
     def _links(
         self,

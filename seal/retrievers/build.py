@@ -40,6 +40,7 @@ REGISTRY = Registry(
         "bm25": "seal.retrievers.lexical:Bm25",
         "dense": "seal.retrievers.dense:Dense",
         "given": "seal.retrievers.references:Given",
+        "hierarchy": "seal.retrievers.rerankers:Hierarchy",
         "hybrid": "seal.retrievers.hybrid:hybrid",
         "oracle": "seal.retrievers.references:Oracle",
         "random": "seal.retrievers.references:Random",
@@ -48,7 +49,7 @@ REGISTRY = Registry(
         "trec": "seal.retrievers.trec_run:TrecRun",
     },
     dict.fromkeys(
-        ("expand", "hierarchy", "listwise", "rewrite"),
+        ("expand", "listwise", "rewrite"),
         "a class of your own asks what model it likes; see docs/retrievers.md",
     ),
 )

@@ -25,7 +25,8 @@ from seal.core.text import counted
 from seal.core.values import json_value
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.goals import LeftOutMetric, answer_of
-from seal.evaluation.panel import MISSING, QueryVerdicts, VerdictFile, recorded_panel
+from seal.evaluation.panel import MISSING, recorded_panel
+from seal.evaluation.preference import QueryVerdicts, VerdictFile
 from seal.evaluation.scoring import build_metrics
 from seal.pools.catalogue import reader_of_verdicts
 from seal.pools.errata import read_errata

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from servers import ModelServer, failure
 
 import seal
 from seal.core import write_records
@@ -48,6 +49,17 @@ def test_two_runs_end_with_tables_and_files(called, tmp_path: Path) -> None:
     assert [entry.metric for entry in opened.comparisons] == ["calls"]
 
 
+def test_a_judge_whose_server_fails_exits_with_1(called, seal) -> None:
+    for name, model in (("one", "lexical"), ("other", "random")):
+        assert called(*RUN, "--model", model, "--out", name).returncode == 0
+    with ModelServer(lambda request: failure(500)) as down:
+        words = ("--judge-model", "openai/j", "--base-url", down.url, "-M", "max_tries=1")
+        done = seal("compare", "one", "other", "--win-rate", *words, "--json")
+    (pair,) = json.loads(done.stdout)["pairs"]
+    assert pair["win_rate"]["by"]["error"] > 0
+    assert done.returncode == 1
+
+
 def test_other_measures_need_force_which_says_what_differs(small, called) -> None:
     refused = called("compare", *small)
     assert refused.returncode == 2
@@ -66,6 +78,8 @@ def test_other_measures_need_force_which_says_what_differs(small, called) -> Non
         (["one", "other", "--metric", "pas_rate"], "Did you mean 'pass_rate'?"),
         (["one", "other", "--success", "nothing"], "no metric of these runs 'nothing'"),
         (["one", "other", "--pairs", "some"], "'some' is not one of 'first', 'all'"),
+        (["one", "other", "--judge-model", "lexical"], "a comparison asks a judge"),
+        (["one", "other", "--votes", "2"], "add --win-rate"),
         (["one", "other", "--resamples", "0"], "greater than or equal to 1"),
         (["one", "other", "--out", "one"], "holds something else than a comparison"),
     ],
@@ -80,12 +94,8 @@ def test_what_cannot_be_compared_is_one_clear_line(
 
 
 def test_former_options_say_what_replaces_them(called, small) -> None:
-    for words in (["--preferences", "p.json"], ["--win-rate"]):
-        refused = called("compare", *small, *words)
-        assert (
-            refused.returncode == 2
-            and f"{words[0]} is gone: `seal compare` tells" in refused.stderr
-        )
+    refused = called("compare", *small, "--preferences", "p.json")
+    assert refused.returncode == 2 and "--preferences is gone: --win-rate asks" in refused.stderr
 
 
 def test_runs_without_chats_are_compared_and_it_is_said(called, small, tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from report_runs import chat, metric, task
+from report_runs import chat, metric, task, verdict
 
-from seal.core import DataError, Score, Step, UsageError
+from seal.core import DataError, Score, Step, UsageError, write_records
 from seal.experiments.settings import CompareSettings
 from seal.report.comparison import (
     Parting,
@@ -222,6 +222,24 @@ def test_no_difference_of_rates_is_above_one(
     head, _, row = [line for line in table.splitlines() if line.startswith("|")][:3]
     at = [cell.strip() for cell in head.split("|")].index("detectable")
     assert row.split("|")[at].strip() == shown
+
+
+def test_a_win_rate_stands_in_every_file_and_leads_to_its_goals(runs, tmp_path: Path) -> None:
+    made = runs(("own/b", "own/a"))
+    for run, label in zip(made, ("unsolved", "solved"), strict=True):
+        unlabelled = Score("own/b", 0, 0, "pass_rate", 1.0)
+        write_records(run.scores_path, [verdict("own/a", label), unlabelled])
+    content = compared(made, tmp_path / "out", win_rate=True, cache_dir=tmp_path / "cache")
+    (pair,) = content["pairs"]
+    assert (pair["win_rate"]["win"], pair["win_rate"]["goals"]) == (1.0, 2)
+    assert [goal["task"] for goal in pair["win_rate"]["undecided"]] == ["own/b"]
+    assert json.loads((tmp_path / "out" / "comparison.json").read_bytes()) == content
+    for name in ("comparison.md", "comparison.tex", "comparison.html"):
+        text = (tmp_path / "out" / name).read_text()
+        assert "win rate" in text and "no outcome: own/b" in text.replace("\\", "")
+    page = Links((tmp_path / "out" / "comparison.html").read_text())
+    assert {"pair-1-goals-won", "pair-1-goals-undecided"} <= page.ids
+    assert "../new/report.html#task-own/b&lane=0&trial=0" in page.links
 
 
 def test_long_lists_are_cut_and_say_so(runs, tmp_path: Path) -> None:

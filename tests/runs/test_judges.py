@@ -1,4 +1,4 @@
-"""Published judges, votes, recorded verdicts and audits of whole runs."""
+"""Published judges, votes, recorded verdicts, audits and win rates of whole runs."""
 
 import csv
 import json
@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 from servers import failure, text
-from small_pools import Weatherman, play
+from small_pools import Weatherman, many, play, write_pool
 
 import seal
 from seal.benchmarks.toolbench.trajectories import read_verdicts
 from seal.core import DataError, OutageError, UsageError
-from seal.experiments.judging import audit_run
+from seal.experiments.judging import audit_run, win_rate
+from seal.experiments.settings import PreferenceSettings
 from seal.report.judge_sections import judging_notes
 from seal.runs.finished import rescore
 from seal.runs.run import RunFolder
@@ -259,6 +260,90 @@ def test_labels_of_another_run_are_refused(played, tmp_path):
     labels.write_text("task,verdict\n")
     with pytest.raises(DataError, match="no column item, label"):
         audit_run(RunFolder(played), labels)
+
+
+class Silent(Weatherman):
+    """Answers nothing in Rome, and otherwise at more length."""
+
+    def complete(self, request):
+        found = super().complete(request)
+        if found.calls:
+            return found
+        rome = "Rome" in found.content
+        return type(found)("" if rome else f"{found.content} Enjoy it!")
+
+
+def preferred(base: Path, run: Path, **settings):
+    """Return the win rate of a run against a base, by the settings of the judge."""
+    return win_rate(RunFolder(run), RunFolder(base), PreferenceSettings(**settings))
+
+
+@pytest.fixture
+def two(pool, tmp_path, played):
+    return played, play(pool, tmp_path / "other", model=Silent("silent")).folder.path
+
+
+def preferring(choose):
+    """Answer by a function of (first answer, second answer)."""
+
+    def script(request):
+        shown = json.loads(request.body["messages"][1]["content"])
+        better = choose(shown["first"]["final_answer"], shown["second"]["final_answer"])
+        return text(json.dumps({"better": better, "reason": "r"}))
+
+    return script
+
+
+def test_win_rate_asks_in_both_orders(two, model_server):
+    server = model_server(preferring(lambda a, b: "first" if len(a) > len(b) else "second"))
+    found = preferred(*two, judge_model="openai/j", base_url=server.url)
+
+    assert (found["win"], found["lose"], found["tie"]) == (0.75, 0.25, 0.0)
+    assert found["by"] == {"judge": 3, "missing": 1}
+    assert found["order"] == {"first": 0.5, "answers": 6, "turned": 0.0, "votes": 3}
+    assert len(server.received) == 6
+    assert [goal["by"] for goal in found["won"]] == ["judge"] * 3
+    assert found["lost"] == [
+        {"task": "rome-0", "trial": 0, "goal": 0, "by": "missing", "reason": ""}
+    ]
+
+
+def test_a_judge_that_prefers_a_place_decides_nothing(two, model_server):
+    server = model_server(preferring(lambda a, b: "first"))
+    found = preferred(*two, judge_model="openai/j", base_url=server.url, votes=2)
+
+    assert (found["win"], found["lose"], found["tie"]) == (0.0, 0.25, 0.75)
+    assert (found["order"]["first"], found["order"]["turned"]) == (1.0, 1.0)
+
+
+def test_win_rate_without_a_usable_answer_or_server_has_no_outcome(two, model_server):
+    prose = model_server(lambda request: text("the first one, I guess"))
+    found = preferred(*two, judge_model="openai/j", base_url=prose.url)
+    assert (found["n"], found["by"]) == (1, {"missing": 1, "unusable": 3})
+
+    down = model_server(lambda request: failure(500))
+    found = preferred(*two, judge_model="openai/k", base_url=down.url, model_options=NAMED)
+    assert found["by"] == {"error": 3, "missing": 1}
+
+
+def test_identical_runs_tie_by_rule(played):
+    found = preferred(played, played)
+    assert (found["tie"], found["win_rate"], found["by"]) == (1.0, 0.5, {"equal": 4})
+
+
+def test_by_rule_an_answer_without_a_verdict_neither_wins_nor_loses(two, tmp_path):
+    base, other = two
+    (other / "scores.jsonl").unlink()
+    found = preferred(base, other)
+    assert (found["n"], found["by"]) == (1, {"missing": 1, "unusable": 3})
+    assert "judge both runs" in found["undecided"][0]["reason"]
+
+
+def test_runs_without_a_task_in_common_are_refused(played, tmp_path):
+    pool = write_pool(tmp_path / "more", many(9)[5:])
+    other = play(pool, tmp_path / "else", model=Weatherman()).folder.path
+    with pytest.raises(DataError, match="no task and trial in common"):
+        preferred(played, other)
 
 
 @pytest.mark.parametrize("kind", ["json", "csv"])
