@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from hashlib import blake2b
@@ -257,7 +258,8 @@ class RunPages:
         for (lane, trial), (label, *_) in row.chats.items():
             is_run = self.lanes[lane].kind == "run"
             if is_run and label in ("unsolved", "undecided") and (lane, trial) not in row.why:
-                self._known(lane, row, trial)
+                with suppress(DataError):  # whoever opens the chat is told of the damage
+                    self._known(lane, row, trial)
 
     @property
     def portions(self) -> range:
