@@ -89,7 +89,7 @@ def test_the_index_tells_the_outcome_of_every_chat(scored_run, tmp_path):
     assert index["columns"] == ["pass_rate", "recall@10"]
     assert [row[3][1] for row in rows_of(text)] == [
         [[0, "solved", "done", [1.0, None]]],
-        [[0, "unsolved", "done", [0.0, None]]],
+        [[0, "unsolved", "done", [0.0, None], "answer (judged)"]],
         [[0, "error", "error", [None, None]]],
     ]
 
