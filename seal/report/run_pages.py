@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from hashlib import blake2b
@@ -99,7 +100,7 @@ class _Row:
     chats: dict[tuple[int, int], list[Any]] = field(default_factory=dict)
     """(lane, trial) to label, stop reason and the values of the metrics that are shown."""
     why: dict[tuple[int, int], str] = field(default_factory=dict)
-    """(lane, trial) to stage and cause of the first goal that failed, as far as they are known."""
+    """(lane, trial) to stage and cause of the first goal that failed, of runs, as far as known."""
 
     def told(self, lanes: int) -> list[Any]:
         """Return the row as the page's script reads it."""
@@ -257,7 +258,8 @@ class RunPages:
         for (lane, trial), (label, *_) in row.chats.items():
             is_run = self.lanes[lane].kind == "run"
             if is_run and label in ("unsolved", "undecided") and (lane, trial) not in row.why:
-                self._known(lane, row, trial)
+                with suppress(DataError):  # whoever opens the chat is told of the damage
+                    self._known(lane, row, trial)
 
     @property
     def portions(self) -> range:
@@ -354,7 +356,8 @@ class RunPages:
         task = self._tasks(position).get(key[0])
         why = self._explainers[position].of(task, chat, scores) if task and scores else ()
         cause = next((cause for _, cause in why if cause is not None), None)
-        row.why[position, trial] = "" if cause is None else cause_text(cause)
+        if self.lanes[position].kind == "run":
+            row.why[position, trial] = "" if cause is None else cause_text(cause)
         return task, chat, scores, why
 
     def block(self, key: str) -> str | None:

@@ -450,8 +450,7 @@ class Scorer:
             if not (all_ours and all(map(is_ours, self.usual(task, trajectory.trial)))):
                 return None
             with within(_AT_ONCE_S):
-                _, *found = measure((task, _with_turns(task, trajectory, *given)))
-            scores, own, written = found
+                _, scores, own, written = measure((task, _with_turns(task, trajectory, *given)))
             late = any(score.reason.startswith(_OVERDUE) for score in scores)
             return None if late else (scores, own, written)
 

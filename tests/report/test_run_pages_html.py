@@ -33,6 +33,20 @@ def test_one_file_reaches_for_nothing_outside(scored_run, tmp_path):
     assert "default-src 'none'" in text
 
 
+def test_the_table_tells_why_a_task_failed_and_a_chat_begins_with_its_outcome(scored_run, tmp_path):
+    told = rows_of(page([scored_run], tmp_path))
+    pages = RunPages([scored_run])
+    (own,) = (at for at, lane in enumerate(pages.lanes) if lane.kind == "run")
+
+    assert pages.portion(0) == told  # a server's table says the same
+    chats = [row[3][own][0] for row in told]
+    assert [chat[1] for chat in chats] == ["solved", "unsolved", "error"]
+    assert [chat[4:] for chat in chats] == [[], ["answer (judged)"], []]
+    shown = "".join(pages.chat(own, 1, 0))
+    parts = ("Outcome:", "Final answer", 'class="steps"', "Stopped:")
+    assert sorted(parts, key=shown.index) == [*parts]
+
+
 def test_the_policy_allows_exactly_the_script_and_style_of_the_page(scored_run, tmp_path):
     text = page([scored_run], tmp_path)
 
@@ -75,7 +89,7 @@ def test_the_index_tells_the_outcome_of_every_chat(scored_run, tmp_path):
     assert index["columns"] == ["pass_rate", "recall@10"]
     assert [row[3][1] for row in rows_of(text)] == [
         [[0, "solved", "done", [1.0, None]]],
-        [[0, "unsolved", "done", [0.0, None]]],
+        [[0, "unsolved", "done", [0.0, None], "answer (judged)"]],
         [[0, "error", "error", [None, None]]],
     ]
 

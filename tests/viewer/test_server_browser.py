@@ -142,7 +142,8 @@ def test_a_sheet_is_labelled_by_keyboard_alone(
         page.value("document.querySelector('input[name=rater]').value = 'Ann'")
         page.value("document.querySelector('form').submit()")
         for place, key in ((1, "j"), (2, "k"), (1, "1"), (2, "3")):
-            page.wait(f"document.querySelector('#title-item')?.textContent === '{place} of 2'")
+            shown = f"document.querySelector('#title-item')?.textContent === '{place} of 2'"
+            page.wait(f"document.readyState === 'complete' && {shown}")
             page.press(key)
         page.wait("document.querySelector('#title-done')")
         assert page.value("document.querySelectorAll('img').length") == 0

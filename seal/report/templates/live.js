@@ -4,7 +4,7 @@ const ASK_MS = 2_000;
 const TABLE_MS = 10_000;
 
 async function follow(section, tasks, before = { done: "", at: 0 }) {
-  const answer = await fetch(section.dataset.live).catch(() => null);
+  const answer = await globalThis.sealNow(section.dataset.live);
   if (answer?.status === 410) return location.reload();
   if (answer?.ok) {
     section.lastElementChild.innerHTML = await answer.text();
