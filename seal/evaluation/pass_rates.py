@@ -19,7 +19,7 @@ from seal.core import (
     Score,
     Verdict,
 )
-from seal.core.conditions import CLEAN, Condition, Match, Replied, parts
+from seal.core.conditions import CLEAN, USER, Condition, Match, Replied, parts
 from seal.core.slots import WORDS
 from seal.core.text import deeds_of, role, sentences, words
 from seal.evaluation.calls import effects_of, lost_of, never_done, never_worked
@@ -362,7 +362,18 @@ def _claimed_falsely(goal: GoalChat) -> str:
         is_false = one.kind == "false_success" or lacks  # who knows nothing invents a value
         if is_false and one.step in here and not one.vague:
             return one.said
-    return ""
+    return _says_done(goal) if lacks else ""
+
+
+def _says_done(goal: GoalChat) -> str:
+    """Return where an answer says "it's done" and no call of the goal changed anything."""
+    from seal.core.acts import acts
+
+    if any(step.result is not None and step.state for step in goal.steps):
+        return ""
+    asked = [step.content for step in goal.steps if step.author == USER]
+    deeds = acts(goal.answer or "", "".join(asked[-1:])).deeds
+    return next((deed.said for deed in deeds if deed.kind == "any" and deed.done), "")
 
 
 _SHOWN = 10

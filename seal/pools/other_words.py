@@ -110,6 +110,35 @@ def other_numbers(said: Said) -> Iterator[Texts]:
             yield _swapped(said.texts, _NUMBER, old, new)
 
 
+_CLOCK = re.compile(r"(?<![\w:])(\d\d?)(?=[:.]\d\d(?:\s?[ap]\.?m)?\b|\s?[ap]\.?m\b)")
+_NO_FIGURE = re.compile(rf"[:-]\d|\s?[ap]\.?m\b|(?:st|nd|rd|th)?,? (?:{'|'.join(_MONTHS)})")
+"""What follows a figure that is part of a time, date or code."""
+
+
+def other_figures(said: Said) -> Iterator[Texts]:
+    """Yield the texts with one number + 13 that is no part of a time, date or code."""
+    last = said.texts[-1]
+    whole = {
+        found[0]
+        for found in _NUMBER.finditer(last)
+        if not _NO_FIGURE.match(last, found.end())
+        and last[: found.start()][-1:] not in (":", "-")
+        and last[: found.start()].split()[-1:] not in [[month] for month in _MONTHS]
+    }
+    for old in _found(last, _NUMBER):
+        figures = old.replace(",", "")
+        if old in whole and not _LIST_MARK.search(f"\n{old}. "):
+            new = f"{float(figures) + 13:.{len(figures.partition('.')[2])}f}"
+            yield _swapped(said.texts, _NUMBER, old, new)
+
+
+def other_times(said: Said) -> Iterator[Texts]:
+    """Yield the texts with one time of day an hour later."""
+    for old in _found(said.texts[-1], _CLOCK):
+        new = str(int(old) + 1 if int(old) not in (12, 23) else int(old) - 1)
+        yield _swapped(said.texts, _CLOCK, old, new)
+
+
 def _next_day(old: str) -> str:
     if old in _DAYS:
         return _DAYS[(_DAYS.index(old) + 1) % 7]
