@@ -35,6 +35,7 @@ from seal.pools.gold_scripts import (
     scripts_of,
     value_of,
 )
+from seal.pools.lint_findings import Finding
 from seal.pools.other_words import (
     names_in,
 )
@@ -49,7 +50,7 @@ Told = Callable[[str, int, int], None]
 
 
 class Survivor(NamedTuple):
-    """A variant that is not judged as it should be."""
+    """A variant that is not judged as it should be: solved if it is right, else failed."""
 
     task: str
     goal: int
@@ -59,6 +60,13 @@ class Survivor(NamedTuple):
     verdict: str
     """solved, failed or undecided."""
     reason: str
+
+    @property
+    def finding(self) -> str:
+        """The kind of finding that it is (`seal.pools.lint_findings.KINDS`)."""
+        if self.verdict == UNDECIDED:
+            return "undecided_variant"
+        return "refused_variant" if self.right else "surviving_mutant"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +94,15 @@ class MutantReport:
             found.update(self.counts.get(kind, {}))
         total = found.total() - (0 if verdict == UNDECIDED else found[UNDECIDED])
         return found[verdict] / total if total else None
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield a finding for each survivor."""
+        for one in self.survivors:
+            message = (
+                f"task {one.task!r}, goal {one.goal}: {one.kind}: {one.altered}: {one.verdict}"
+            )
+            told = f" ({one.reason})" if one.reason else ""
+            yield Finding(one.finding, message + told, (one.task,), evidence=one._asdict())
 
     def to_json(self) -> dict[str, JSON]:
         """Return all of it."""
