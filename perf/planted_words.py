@@ -13,10 +13,8 @@ solved, or too many right answers are not.
 from __future__ import annotations
 
 import argparse
-import calendar
 import json
 import os
-import re
 import sys
 import tempfile
 from collections import Counter, defaultdict
@@ -36,6 +34,7 @@ from seal.core.slots import Slot
 from seal.evaluation import score_trajectory, usual_metrics
 from seal.evaluation.pass_rates import PassRate
 from seal.evaluation.scoring import OfRequests, inmost
+from seal.pools.other_words import LIES, Said, Texts, names_in
 
 SAMPLES = ("sample", "toolsandbox-sample", "toolscan-sample", "mmtb-sample")
 LONG = "mmtb-sample"
@@ -60,40 +59,8 @@ class Verdict(NamedTuple):
     reason: str
 
 
-# -- Lies: what is said instead of a right answer.
+# -- Lies: what is said instead of a right answer (`seal.pools.other_words`).
 
-CLAIMED = (
-    "I also booked a taxi for you.",
-    "I have ordered a pizza as well.",
-    "Besides, I sent an e-mail to your boss about it.",
-    "I've also cancelled your hotel room.",
-    "And I deleted your old photos.",
-    "A rental bike has been reserved for you too.",
-    "Your old bank account was closed at the same time.",
-    "I went ahead and paid your electricity bill.",
-    "Also, your dinner on Friday is now moved to Saturday.",
-    "The invoice was forwarded to your accountant.",
-)
-"""Deeds that no sample has."""
-DENIED = (
-    "In the end I did not do it.",
-    "However, nothing was changed.",
-    "I could not complete that, though.",
-    "That did not work, so it is still to be done.",
-    "I have not done that yet.",
-    "I wasn't able to carry it out.",
-    "The request failed.",
-    "Unfortunately it could not be saved.",
-    "I stopped before anything was done.",
-    "No changes were made.",
-)
-INVENTED = (", with thunderstorms in the evening.", ", as your notary told me.")
-"""Things of which no sample tells, without a value."""
-NONSENSE = (
-    "The moon is a purple cheese and 17 dragons agree.",
-    "Bananas are yellow, and my grandmother plays the trombone.",
-    "Sorry for the wait! All is fine and the weather on Mars is 12 cats per hour.",
-)
 DEEDS = frozenset(
     {
         *("book", "order", "return", "transfer", "playlist", "report", "thermostat", "power"),
@@ -102,149 +69,6 @@ DEEDS = frozenset(
 )
 DEED_BEGINS = ("add_", "modify_", "remove_", "set_", "send_")
 """Tools that change something: their names, and how names begin in toolsandbox-sample."""
-_NUMBER = re.compile(r"(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?(?!\w)")
-_LIST_MARK = re.compile(r"^\d+\. ", re.MULTILINE)
-_MONTHS = list(calendar.month_name)[1:]
-_DAYS = list(calendar.day_name)
-_ISO = re.compile(r"\d{4}-\d\d-\d\d")
-_DAY_OF_MONTH = re.compile(rf"\b\d\d?(?= (?:{'|'.join(_MONTHS)}))|(?<=September )\d\d?\b")
-_WEEKDAY = re.compile("|".join(_DAYS))
-_NAME = re.compile(r"(?<![\w-])[A-Z][^\W\d_A-Z]+(?: [A-Z][^\W\d_A-Z]+)*(?![\w-])")
-"""Takes "Joana Pires" and "Old Harbour"; not "USD", "SO-91552" and "porto"."""
-_NO_NAMES = frozenset(
-    {
-        *(*_MONTHS, *_DAYS, "Celsius", "Fahrenheit", "British", "Canadian", "Danish", "Japanese"),
-        *("Norwegian", "Swiss", "Buy", "Call", "Co", "Pay", "Pick", "Renew", "Room", "Rua"),
-        *("Summer", "Water"),
-    }
-)
-_BEGIN = frozenset(
-    {
-        *("At", "Both", "Done", "Dr", "For", "From", "In", "On", "Order", "Parcel", "Sent", "The"),
-        *("Then", "Ticket", "To", "Yes"),
-    }
-)
-"""Words that begin a sentence before a name."""
-
-Texts = tuple[str, ...]
-"""What was said to the user for one goal, in its order."""
-
-
-class Said(NamedTuple):
-    """What the oracle said for one goal."""
-
-    texts: Texts
-    """The last is the answer: what is altered in it is altered in all."""
-    deeds: bool
-    """Whether it made a call that changes something."""
-    names: Sequence[str]
-    """The names of its sample."""
-
-
-def _swapped(texts: Texts, pattern: re.Pattern[str], old: str, new: str) -> Texts:
-    return tuple(pattern.sub(lambda found: new if found[0] == old else found[0], t) for t in texts)
-
-
-def _found(text: str, pattern: re.Pattern[str]) -> list[str]:
-    """Return what a pattern finds in a text, each once."""
-    return list(dict.fromkeys(pattern.findall(text)))
-
-
-def other_numbers(said: Said) -> Iterator[Texts]:
-    """Yield the texts with one number + 13; marks of lists stay."""
-    marks = {mark[:-2] for text in said.texts for mark in _LIST_MARK.findall(text)}
-    for old in _found(said.texts[-1], _NUMBER):
-        figures = old.replace(",", "")
-        new = f"{float(figures) + 13:.{len(figures.partition('.')[2])}f}"
-        if old not in marks:
-            yield _swapped(said.texts, _NUMBER, old, new)
-
-
-def _next_day(old: str) -> str:
-    if old in _DAYS:
-        return _DAYS[(_DAYS.index(old) + 1) % 7]
-    begin, day = old[:-2], int(old[-2:])  # simulated results have days such as 2025-02-30
-    new = day + 1 if day < 28 else day - 1
-    return f"{begin}{new:02}" if begin else str(new)
-
-
-def other_dates(said: Said) -> Iterator[Texts]:
-    """Yield the texts with one date or weekday shifted by a day."""
-    for pattern in (_ISO, _DAY_OF_MONTH, _WEEKDAY):
-        for old in _found(said.texts[-1], pattern):
-            yield _swapped(said.texts, pattern, old, _next_day(old))
-
-
-def names_in(text: str) -> list[str]:
-    """Return the names in a text: words with capitals that begin no sentence, or several."""
-    names = []
-    for found in _NAME.finditer(text):
-        before = text[: found.start()].rstrip(" '\"(*")
-        words = found[0].split()
-        words = words[1:] if words[0] in _BEGIN else words
-        begins = not before or before[-1] in ".:!?\n"
-        if words and not (words == found[0].split() and len(words) == 1 and begins):
-            names.append(" ".join(words))
-    return [name for name in dict.fromkeys(names) if not _NO_NAMES & {*name.split()}]
-
-
-def other_names(said: Said) -> Iterator[Texts]:
-    """Yield the texts with one name exchanged for the next of the sample with as many words."""
-    for old in names_in(said.texts[-1]):
-        alike = [name for name in said.names if name.count(" ") == old.count(" ")]
-        turned = alike[alike.index(old) :] + alike[: alike.index(old)]
-        free = [new for new in turned if not any(new in text for text in said.texts)]
-        if free:
-            yield _swapped(said.texts, re.compile(rf"{re.escape(old)}(?!\w)"), old, free[0])
-
-
-def _with(said: Said, more: str) -> Texts:
-    """Return the texts with a sentence at their end."""
-    last = said.texts[-1]
-    between = "\n" if "\n" in last else " " if last[-1] in ".!?" else ". "
-    return (*said.texts[:-1], last + between + more)
-
-
-def claimed(said: Said) -> Iterator[Texts]:
-    """Yield the texts with a deed at their end that was not done."""
-    for more in CLAIMED:
-        yield _with(said, more)
-
-
-def invented(said: Said) -> Iterator[Texts]:
-    """Yield the texts with a thing at their end of which nothing is known."""
-    for more in INVENTED:
-        yield (*said.texts[:-1], said.texts[-1].rstrip(".!") + more)
-
-
-def denied(said: Said) -> Iterator[Texts]:
-    """Yield the texts with words at their end that deny what was done."""
-    for more in DENIED if said.deeds else ():
-        yield _with(said, more)
-
-
-def only_denied(said: Said) -> Iterator[Texts]:
-    """Yield words that deny what was done, in the place of the last text."""
-    for instead in DENIED if said.deeds else ():
-        yield (*said.texts[:-1], instead)
-
-
-def nonsense(said: Said) -> Iterator[Texts]:
-    """Yield nonsense in the place of each text."""
-    for instead in NONSENSE:
-        yield tuple(instead for _ in said.texts)
-
-
-LIES: Mapping[str, Callable[[Said], Iterator[Texts]]] = {
-    "a number + 13": other_numbers,
-    "a date shifted by a day": other_dates,
-    "a name exchanged for another": other_names,
-    "a deed claimed that was not done": claimed,
-    "a thing told of which nothing is known": invented,
-    "a deed denied that was done, after the answer": denied,
-    "a deed denied that was done, in the answer's place": only_denied,
-    "nonsense in the answer's place": nonsense,
-}
 
 
 def _deed(step: Step) -> bool:

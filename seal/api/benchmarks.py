@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
-from seal.core import Task, check_name
+from seal.core import Task, UsageError, check_name
 from seal.core.settings import check_types, checked
 from seal.pools.benchmark import OwnTool, loaded
 from seal.pools.declarations import check_kind, generator_of
@@ -152,11 +152,16 @@ def lint(
     tools: Sequence[OwnTool] = (),
     threshold: float = 90.0,
     allow_code: Sequence[str] = (),
+    mutants: bool = False,
+    sample: int | None = None,
+    seed: int = 0,
+    progress: Callable[[str, int, int], None] | None = None,
 ) -> Findings:
     """Return what is wrong or doubtful in a pool; the pool is not changed.
 
     Gold calls are tried: in the worlds of tasks, and by the functions behind the benchmark's own
-    tools, which run as in a chat.
+    tools, which run as in a chat. `mutants` also plays variants of gold in its world: wrong ones,
+    which must not solve the task, and right ones, which must.
 
     Args:
         pool: A benchmark, the name of one, or a pool folder. A list of tasks does too, with
@@ -165,15 +170,20 @@ def lint(
         threshold: Least likeness of near-duplicate tools, in (0, 100].
         allow_code: Modules whose worlds tasks may name by a dotted path, and whose functions run
             that a pool folder names.
+        mutants: Whether variants of gold are played and judged by rule.
+        sample: Number of tasks whose gold is altered, drawn by the seed, at least 1; None: all.
+        seed: Of what is drawn: tasks, and at most 24 variants of one kind for a goal.
+        progress: Called with the stage, how many of its items are done, and how many there are.
 
     Returns:
-        The report: `.findings`, `.counts()` by kind, `.tasks`, `.tools`, and
-        `.table()`.
+        The report: `.findings`, `.counts()` by kind, `.tasks`, `.tools`, `.mutants` where they were
+        asked for, and `.table()`.
 
     Raises:
         UnknownNameError: There is nothing of that name.
-        UsageError: A known benchmark's files are not here, or the threshold is out of range.
-        DataError: The folder is no pool.
+        UsageError: A known benchmark's files are not here, the threshold is out of range, or the
+            tools of a world do not do the same each time.
+        DataError: The folder is no pool, or none of its gold can be altered.
         InfrastructureError: What a tool asks outside of its world failed, or its function returned
             what JSON cannot say.
 
@@ -186,8 +196,11 @@ def lint(
         {'ungrounded_value': 5, 'only_texts': 1}
     """
     from seal.api.pool_results import Findings
-    from seal.pools.lint import Place
+    from seal.pools.lint import Place, PlanCheck
     from seal.pools.lint import lint as check
+
+    if sample is not None and not mutants:
+        raise UsageError("sample: it is the number of tasks whose gold is altered; ask for mutants")
 
     found = with_functions(open_pool(bench_of(pool, tools)), allow_code)
     worlds = environments_beside(found.benchmark)
@@ -199,7 +212,16 @@ def lint(
         functions = {tool.id: tool for tool in found.tools() if tool.id in own}
         place = Place(own_environments(own, functions), functions)
     report = check(found.folder, threshold, allow_code, worlds, place)
-    return Findings(report.tasks, report.tools, report.findings, found.name)
+    if not mutants:
+        return Findings(report.tasks, report.tools, report.findings, found.name)
+    from seal.pools.lint_findings import KINDS
+    from seal.pools.mutants import mutants as altered
+
+    world_of, order = PlanCheck(allow_code, worlds).world_of, list(KINDS)
+    told = progress or (lambda stage, done, total: None)
+    made = altered(list(found.every_task()), world_of, sample=sample, seed=seed, told=told)
+    every = sorted((*report.findings, *made.findings()), key=lambda one: order.index(one.kind))
+    return Findings(report.tasks, report.tools, tuple(every), found.name, made)
 
 
 @checked

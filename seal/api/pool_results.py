@@ -21,6 +21,8 @@ from seal.report.table_forms import Glance
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+    from seal.pools.mutants import MutantReport
+
 
 # -- What `seal.lint` returns.
 
@@ -33,25 +35,83 @@ class Findings(Shown, LintReport):
 
     pool: str = ""
     """Its name or folder."""
+    mutants: MutantReport | None = None
+    """How variants of gold are judged; None: that was not asked for."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report with every finding, and with the variants of gold."""
+        return {**LintReport.to_json(self), **_mutants_json(self.mutants)}
 
     def _glance(self) -> Glance:
         return Glance(_grid(self, _title(self.pool, self), 0))
 
     def _tables(self) -> Iterator[Any]:
-        return lint_tables(self.pool, self)
+        return lint_tables(self.pool, self, mutants=self.mutants)
 
 
-def lint_tables(pool: str, report: LintReport, examples: int = 2) -> Iterator[Any]:
+def _mutants_json(report: MutantReport | None) -> dict[str, Any]:
+    return {} if report is None else {"mutants": report.to_json()}
+
+
+def lint_tables(
+    pool: str, report: LintReport, examples: int = 2, mutants: MutantReport | None = None
+) -> Iterator[Any]:
     """Yield what the command line prints of a report.
 
     Args:
         pool: Its name or folder.
         report: What lint found.
         examples: Findings of each kind that are shown.
+        mutants: How variants of gold are judged; each that is not judged as it should be is shown.
     """
     yield _title(pool, report)
     if report.findings:
         yield _grid(report, "", max(examples, 0))
+    if mutants is not None:
+        yield from _mutant_tables(mutants)
+
+
+_SHOWN = 200
+"""Survivors that are shown; `--json` has all."""
+
+
+def _mutant_tables(report: MutantReport) -> Iterator[Any]:
+    from seal.pools.variants import RIGHT
+
+    rows = []
+    for kind, counts in report.counts.items():
+        wanted = "solved" if kind in RIGHT else "failed"
+        decided = counts["solved"] + counts["failed"]
+        share = f"{counts[wanted] / decided:.1%}" if decided else "-"
+        cells = (f"{counts[one]}" for one in ("solved", "failed", "undecided"))
+        rows.append(("right" if kind in RIGHT else "wrong", kind, *cells, share))
+    heads = ("", "variants of gold", "solved", "failed", "undecided", "as they should be")
+    yield Grid("", heads, rows, names=2)
+    yield _shares(report)
+    if report.survivors:
+        told = [
+            (one.task, one.kind, one.altered, f"{one.verdict}: {one.reason}")
+            for one in report.survivors[:_SHOWN]
+        ]
+        yield Grid("", ("task", "kind", "what was altered", "verdict"), told, names=4)
+    if len(report.survivors) > _SHOWN:
+        yield f"{len(report.survivors) - _SHOWN} more are in --json"
+    for why, ids in report.left_out.items():
+        yield f"left out: {', '.join(ids[:5])}{' and others' if len(ids) > 5 else ''}: {why}"
+
+
+def _shares(report: MutantReport) -> str:
+    """Return the shares in words."""
+    told = []
+    for right, verdict, words in (
+        (False, "failed", "of the decided wrong ones are killed"),
+        (False, "undecided", "of the wrong ones are undecided"),
+        (True, "solved", "of the decided right ones are kept"),
+        (True, "undecided", "of the right ones are undecided"),
+    ):
+        share = report.share(right, verdict)
+        told += [] if share is None else [f"{share:.1%} {words}"]
+    return f"gold of {counts_of(task=report.tasks)}: {', '.join(told)}"
 
 
 def _grid(report: LintReport, title: str, examples: int) -> Grid:

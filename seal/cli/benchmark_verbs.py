@@ -411,6 +411,16 @@ def lint_command(
     fail_on: tuple[str, ...] = repeated(
         "Exit with 1 if there is a finding of this kind or severity; repeatable.", metavar="KIND"
     ),
+    mutants: bool = flag(
+        "Also play wrong variants of gold in its world, which must not solve the task, and right "
+        "ones, which must."
+    ),
+    sample: int | None = option(
+        None, "Number of tasks whose gold is altered.  [default: all]", metavar="N"
+    ),
+    seed: int | None = option(
+        None, "Seed of the tasks and variants that are drawn.  [default: 0]", metavar="N"
+    ),
     allow_code: tuple[str, ...] = ALLOW_CODE,
     json: bool = JSON,
 ) -> int:
@@ -418,11 +428,12 @@ def lint_command(
     from seal.api.benchmarks import lint
     from seal.api.pool_results import lint_tables
 
-    with output(json) as result:
+    with output(json) as result, progress() as advance:
         refused = _refused(fail_on)
-        report = lint(pool, threshold=threshold, allow_code=allow_code)
+        drawn: dict[str, Any] = {"mutants": mutants, "sample": sample, "seed": seed or 0}
+        report = lint(pool, threshold=threshold, allow_code=allow_code, progress=advance, **drawn)
         result.result({"pool": pool, **report.to_json()})
-        result.show(*lint_tables(pool, report, examples))
+        result.show(*lint_tables(pool, report, examples, report.mutants))
     return int(any({finding.kind, finding.severity} & refused for finding in report.findings))
 
 

@@ -25,7 +25,7 @@ from seal.core import (
 )
 from seal.core.conditions import AGENT, EXECUTOR, USER, Called, Condition, parts
 from seal.core.earlier_results import filled, joined, result_value, waits
-from seal.core.environment import Environment, Held
+from seal.core.environment import Environment, Eventful, Held, Timed
 from seal.core.state_conditions import GOLD_ENDS, EndsAs, FinalState, StateHas
 from seal.core.table_matching import beyond
 from seal.core.table_versions import Row
@@ -130,7 +130,7 @@ def gold_ends(
             ends = [played(calls, opened, tools, apart, 1, told, own) for calls, own in ways]
             if again is not None:
                 others = [played(calls, again, tools, apart, turns=2) for calls, _ in ways]
-                ends = [replace(e, varies=_varies(e, o)) for e, o in zip(ends, others, strict=True)]
+                ends = [replace(e, varies=varying(e, o)) for e, o in zip(ends, others, strict=True)]
             # Plans are alternatives: the calls of each lead to an end that is right.
             known[one.key] = [*known.get(one.key, ()), *ends]
         if carried:
@@ -154,8 +154,8 @@ def _sequences(asked: EndsAs, plan: Plan) -> list[tuple[Called, ...]]:
     return [tuple(c for c in calls if isinstance(c, Called)) for calls in asked.sequences]
 
 
-def _varies(one: End, other: End) -> list[str]:
-    """Return what differs between two ends of the same calls."""
+def varying(one: End, other: End) -> list[str]:
+    """Return what differs between two ends of the same calls: `table.column`, or a table."""
     found = set()
     for table, how in product({**one.changes, **other.changes}, ("came", "went")):
         rows, others = (end.changes.get(table, {}).get(how, ()) for end in (one, other))
@@ -191,7 +191,7 @@ def of_the_calls_before(
         nodes = (node for plan in goal.plans or () for node in plan.milestones)
         for one in chain.from_iterable(_end_conditions(node.condition) for node in nodes):
             pairs = zip(*(ends[str(position)][one.key] for ends in (usual, late)), strict=True)
-            found = {name for pair in pairs for name in _varies(*pair)}
+            found = {name for pair in pairs for name in varying(*pair)}
             left = [name for name in found if not {name, name.partition(".")[0]} & {*one.ignore}]
             if left:
                 yield position, sorted(left)
@@ -262,10 +262,10 @@ def played(
                 return End({}, fault)
             tables.append(_tables(world))
     steps = list(pairwise(tables))
-    by_call = [_changes(*step) for step in steps[len(calls) - told :]] if told else []
+    by_call = [changes(*step) for step in steps[len(calls) - told :]] if told else []
     last = steps[len(calls) - own :]
-    idle = [place for place, step in enumerate(last) if own and not _changes(*step)]
-    return End(_changes(before, tables[-1]), by_call=by_call, idle=idle, apart=goal > 0)
+    idle = [place for place, step in enumerate(last) if own and not changes(*step)]
+    return End(changes(before, tables[-1]), by_call=by_call, idle=idle, apart=goal > 0)
 
 
 def faults(calls: Sequence[Called], world: Environment, tools: Mapping[str, Tool]) -> Iterator[str]:
@@ -342,6 +342,80 @@ def gold_chat(task: Task, opened: Opened, tools: Mapping[str, Tool]) -> Trajecto
     return Trajectory(task.id, 0, numbered, provenance={GOLD_ENDS: told})
 
 
+class PlayedChat:
+    """A chat as it is written down while it is played in a world: what is said and done, and when.
+
+    Args:
+        world: Fresh; it is changed.
+        agent: Name of the role that speaks and calls.
+    """
+
+    def __init__(self, world: Environment, agent: str = AGENT) -> None:
+        self.steps: list[Step] = []
+        self.goal = 0
+        self.calls = 0
+        """Calls that were made."""
+        self._world = world
+        self._agent = agent
+        self._shown: Tables = {}
+        self._turn = 0
+
+    def ask(self, text: str) -> None:
+        """Let the user say a text."""
+        self._say(USER, self._agent, text)
+
+    def tell(self, text: str) -> None:
+        """Let the agent say a text to its user."""
+        self._say(self._agent, USER, text)
+
+    def hear_events(self) -> None:
+        """Tell the agent what has happened by itself, as the chat does before the agent speaks."""
+        if isinstance(self._world, Eventful):
+            for text in self._world.events():
+                state = self._changed(_tables(self._world))
+                self._add(EXECUTOR, self._agent, text, state=state)
+                self._turn += 1
+
+    def make(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
+        """Make the calls of one reply, and return their results in the order in which they ran.
+
+        Raises:
+            InfrastructureError: What a tool asks outside of the world failed.
+        """
+        self._tick()
+        for call in calls:
+            self._add(self._agent, EXECUTOR, call=call)
+        self.calls += len(calls)
+        self._turn += 1
+        results = self._world.call(calls)
+        for result, tables in zip(results, self._world.states(), strict=True):
+            state = self._changed(tables)
+            self._add(EXECUTOR, self._agent, result.content, result=result, state=state)
+        self._turn += 1
+        return results
+
+    def _say(self, author: str, recipient: str, text: str) -> None:
+        self._tick()
+        state = None if self.steps else self._changed(_tables(self._world))
+        self._add(author, recipient, text, state=state)
+        self._turn += 1
+
+    def _add(self, author: str, recipient: str, content: str = "", **parts: Any) -> None:
+        """Add a step of this turn; `parts` are the call, result and state that it has."""
+        place = len(self.steps), author, recipient, content
+        self.steps.append(Step(*place, goal=self.goal, turn=self._turn, **parts))
+
+    def _tick(self) -> None:
+        if isinstance(self._world, Timed):
+            self._world.tick()
+
+    def _changed(self, tables: Tables) -> Tables | None:
+        """Return the tables that differ from those shown before."""
+        changed = {name: rows for name, rows in tables.items() if rows != self._shown.get(name)}
+        self._shown = tables
+        return changed or None
+
+
 def _tables(world: Environment) -> Tables:
     states = world.states()
     return states[-1] if states else {}
@@ -385,9 +459,10 @@ def _written(gold: Called) -> str:
     return f"{gold.tool.rpartition('/')[2]}({', '.join(given)})"
 
 
-def _changes(before: Tables, after: Tables) -> dict[str, dict[str, list[Any]]]:
-    changes = {name: _changed(before.get(name, ()), rows) for name, rows in after.items()}
-    return {name: change for name, change in changes.items() if any(change.values())}
+def changes(before: Tables, after: Tables) -> dict[str, dict[str, list[Any]]]:
+    """Return table to the rows that `came` and that `went`; tables as they were are left out."""
+    found = {name: _changed(before.get(name, ()), rows) for name, rows in after.items()}
+    return {name: change for name, change in found.items() if any(change.values())}
 
 
 def _changed(before: Sequence[Row], after: Sequence[Row]) -> dict[str, list[Any]]:

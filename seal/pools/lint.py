@@ -524,7 +524,7 @@ class PlanCheck:
 
     def broken_worlds(self, task: Task) -> Iterator[Finding]:
         """Yield a finding where the world of a task cannot begin as the task says."""
-        world = self._world(task.world) if task.world else None
+        world = self.world_of(task.world) if task.world else None
         try:
             if world is not None:
                 world.check(task)
@@ -620,7 +620,7 @@ class PlanCheck:
         Each task is asked of once.
         """
         if task.id not in self._ends:
-            world = self._world(task.world) if task.world else None
+            world = self.world_of(task.world) if task.world else None
             self._ends[task.id] = None
             with suppress(InfrastructureError):  # told already, as a call that cannot be played
                 self._ends[task.id] = None if world is None else _ends(task, world)
@@ -630,7 +630,7 @@ class PlanCheck:
         """Return where the gold calls of a task are tried; None: nowhere."""
         if not task.world:
             return self._functions
-        world = self._world(task.world)
+        world = self.world_of(task.world)
         if world is None:  # nothing is known of it here
             return None
         return Place(world, {tool.id: tool for tool in world.documents()})
@@ -644,7 +644,7 @@ class PlanCheck:
                 if not all(isinstance(part, EndsAs) and part.of_plan for part in asked):
                     yield _unmeasurable(task, position, NO_WORLD)
             return
-        world = self._world(task.world)
+        world = self.world_of(task.world)
         if world is None:  # nothing is known of it here
             return
         for position, goal in enumerate(task.goals):
@@ -666,7 +666,7 @@ class PlanCheck:
         """Return the tables that a task begins with, each with a row of its declared columns."""
         if not task.world:
             return task.initial_state
-        world = self._world(task.world)
+        world = self.world_of(task.world)
         if world is None:
             return None
         try:
@@ -679,7 +679,8 @@ class PlanCheck:
             found[name] = [*rows, columns] if columns else rows
         return found
 
-    def _world(self, name: str) -> Worlds | None:
+    def world_of(self, name: str) -> Worlds | None:
+        """Return the kind of world of a name; None: it has no tables, or is not known here."""
         if name not in self._worlds:
             try:
                 built = build_worlds(name, self._setup)

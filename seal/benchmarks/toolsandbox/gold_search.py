@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from seal.benchmarks.toolsandbox.phone import TOOL_IDS, TOOLS
 from seal.benchmarks.toolsandbox.scenarios.files import Move
-from seal.benchmarks.toolsandbox.scenarios.importer import MANAGER, Played
+from seal.benchmarks.toolsandbox.scenarios.importer import Played
 from seal.core import JSON, Goal, Milestone, SealError, Step, Stop, Task, Trajectory, ready
 from seal.core.conditions import FIRST, MESSAGE, Condition
 from seal.core.conditions import USER as TO_USER
@@ -229,7 +229,7 @@ class _Search:
     def _played(self, moves: Sequence[Move]) -> tuple[Step, ...]:
         self.tries += 1
         played = Played(self.opened(self.task), TOOL_IDS)
-        played.say("user_simulator", MANAGER, self.goal.text)
+        played.ask(self.goal.text)
         for move in moves:
             played.move(move)
         for step in reversed(played.steps):

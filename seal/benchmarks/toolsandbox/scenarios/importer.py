@@ -36,7 +36,6 @@ from seal.core import (
     Goal,
     Step,
     Stop,
-    Tables,
     Task,
     Tool,
     ToolCall,
@@ -47,13 +46,13 @@ from seal.core import (
     located,
     shortened,
 )
-from seal.core.conditions import CLEAN, EXECUTOR, USER, Called, parts, tells_user
-from seal.core.environment import Environment, Eventful, Timed
+from seal.core.conditions import CLEAN, USER, Called, parts, tells_user
+from seal.core.environment import Environment, Eventful
 from seal.core.slots import WORDS, slots_of
 from seal.core.state_conditions import GOLD_ENDS, EndsAs
 from seal.core.statements import leaves, states
 from seal.core.values import json_text
-from seal.environments.gold_play import gold_ends
+from seal.environments.gold_play import PlayedChat, gold_ends
 from seal.environments.world import Worlds, WorldSetup, build_worlds
 from seal.evaluation.goals import WHOLLY, GoalChat, TaskChat
 from seal.evaluation.pass_rates import MILESTONES, PassRate
@@ -397,7 +396,7 @@ class _Compiler:
         offered = {name: self._tools()[name] for name in self.scenario.tools}
         with located(field, mark="."):
             played = Played(self.world.open(task, 0, list(offered)), offered)
-            played.say(USER, MANAGER, self.scenario.request)
+            played.ask(self.scenario.request)
             for number, move in enumerate(moves):
                 with located(number):
                     played.move(move)
@@ -557,7 +556,7 @@ MANAGER = "execution_manager"
 _PART = re.compile(r"\{(\w+(?:\.\w+)*)\}")
 
 
-class Played:
+class Played(PlayedChat):
     """A sequence as the direct team says it, each result as the world gives it.
 
     A `DataError` says that a call names a tool that is not offered, or that a text or an argument
@@ -569,39 +568,20 @@ class Played:
     """
 
     def __init__(self, world: Environment, tools: Mapping[str, str]) -> None:
-        self.steps: list[Step] = []
-        self._world = world
+        super().__init__(world, MANAGER)
         self._tools = tools
         self._kept: dict[str, Any] = {}
-        self._shown: Tables = {}
-        self._calls = 0
-        self._turn = 0
 
     def move(self, move: Move) -> None:
         """Make the next move of a sequence."""
         if move.hear is not None:
-            self.say(USER, MANAGER, self._text(move.hear))
+            self.ask(self._text(move.hear))
             return
-        self._hear_events()
+        self.hear_events()
         if move.say is not None:
-            self.say(MANAGER, USER, self._text(move.say))
+            self.tell(self._text(move.say))
         elif move.do is not None:
             self._do(move.do, move.keep)
-
-    def say(self, author: str, recipient: str, text: str) -> None:
-        """Let somebody say a text."""
-        self._tick()
-        state = None if self.steps else self._changed(self._world.states()[-1])
-        self._add(author, recipient, text, state=state)
-        self._turn += 1
-
-    def _hear_events(self) -> None:
-        """Tell the agent what has happened by itself, as the chat does before the agent speaks."""
-        if isinstance(self._world, Eventful):
-            for text in self._world.events():
-                state = self._changed(self._world.states()[-1])
-                self._add(EXECUTOR, MANAGER, text, state=state)
-                self._turn += 1
 
     def _do(self, what: Any, keep: str) -> None:
         written = [
@@ -609,27 +589,20 @@ class Played:
             for call in (what if isinstance(what, list) else [what])
             for name, arguments in call.items()
         ]
-        calls = [self._call(name, arguments) for name, arguments in written]
-        self._tick()
-        for call in calls:
-            self._add(MANAGER, EXECUTOR, call=call)
-        self._turn += 1
-        results = self._world.call(calls)
-        for result, tables in zip(results, self._world.states(), strict=True):
-            state = self._changed(tables)
-            self._add(EXECUTOR, MANAGER, result.content, result=result, state=state)
-        self._turn += 1
+        calls = [
+            self._call(self.calls + number, name, arguments)
+            for number, (name, arguments) in enumerate(written)
+        ]
+        results = self.make(calls)
         if keep:
             by_id = {result.call_id: result.value for result in results}
             values = [by_id[call.id] for call in calls]
             self._kept[keep] = values if isinstance(what, list) else values[0]
 
-    def _call(self, name: str, arguments: Mapping[str, JSON]) -> ToolCall:
+    def _call(self, number: int, name: str, arguments: Mapping[str, JSON]) -> ToolCall:
         tool = named(self._tools, name, "offered tool")
-        call_id = f"call_{self._calls}"
-        self._calls += 1
         filled = {key: self._filled(value) for key, value in arguments.items()}
-        return ToolCall(call_id, name, filled, tool=tool)
+        return ToolCall(f"call_{number}", name, filled, tool=tool)
 
     def _filled(self, value: JSON) -> JSON:
         if isinstance(value, list):
@@ -657,18 +630,3 @@ class Played:
             except (KeyError, IndexError, TypeError, ValueError) as error:
                 raise DataError(f"{{{path}}}: no {key!r} in {shortened(value)}") from error
         return value
-
-    def _add(self, author: str, recipient: str, content: str = "", **parts: Any) -> None:
-        """Add a step of this turn; `parts` are the call, result and state that it has."""
-        step = Step(len(self.steps), author, recipient, content, turn=self._turn, **parts)
-        self.steps.append(step)
-
-    def _tick(self) -> None:
-        if isinstance(self._world, Timed):
-            self._world.tick()
-
-    def _changed(self, tables: Tables) -> Tables | None:
-        """Return the tables that differ from those shown before."""
-        changed = {name: rows for name, rows in tables.items() if rows != self._shown.get(name)}
-        self._shown = tables
-        return changed or None
