@@ -93,6 +93,8 @@ class Scripted:
         if request.headers.get("mcp-session-id") != str(self.session):
             error = {"code": -32001, "message": "Session not found"}
             return answer({"jsonrpc": "2.0", "id": asked["id"], "error": error}, 404)
+        if callable(given):
+            given = given(asked)
         if isinstance(given, Answered):
             return given
         if isinstance(given, int):

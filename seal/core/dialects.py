@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from seal.core.text_formats import MOST_CALLS, JsonForm, parse_object, read_object
 from seal.core.types import JSON, Tool, ToolCall
 from seal.core.validation import CallValidator
-from seal.core.values import literal_value, parse_expression
+from seal.core.values import json_text, literal_value, parse_expression
 
 
 class WrittenCall(NamedTuple):
@@ -30,9 +30,14 @@ class WrittenCall(NamedTuple):
 
 
 _JSON = JsonForm()
+_LONGEST_TAG = 80
 _NAME = re.compile(r"[\w./-]{1,200}")
 _FENCES = re.compile(r"```[\w+-]*|```")
 _PARAMETER = re.compile(r"<parameter=([^>\n]{1,200})>\n?")
+_INVOKED = re.compile(r"\bparameter name=\"([^\"\n]{1,200})\"[^<>\n]{0,200}>")
+_INVOKED_TO = re.compile(r"</[^<>\s/]{0,20}parameter>")
+_BARE_KEY = re.compile(r"([{,]\s{0,9})([A-Za-z_]\w{0,200}):")
+_TAG = re.compile(r"<[^<>\n]{0,60}>?\s{0,9}\Z")
 _KEY = re.compile(r"<arg_key>([^<]{1,200})</arg_key>\s{0,9}<arg_value>")
 _PYTHON = re.compile(r"\[\s*[A-Za-z_][\w.]{0,200}\(")
 
@@ -53,7 +58,7 @@ def _named(body: str) -> Iterator[tuple[str, Mapping[str, Any] | None, bool]]:
 
 def _tagged(body: str) -> Iterator[tuple[str, Mapping[str, Any] | None, bool]]:
     """Read what stands between tags of a call: an object, or one of three ways with tags inside."""
-    if body.lstrip().startswith("{"):
+    if body.lstrip().startswith(("{", "[")):
         yield from _objects(body)
     elif "<function=" in body:
         for part in body.split("<function=")[1:]:
@@ -95,6 +100,45 @@ def _code(body: str) -> Iterator[tuple[str, Mapping[str, Any] | None, bool]]:
             yield name.removeprefix("default_api."), given, is_text
 
 
+def _listed(body: str) -> Iterator[tuple[str, Mapping[str, Any] | None, bool]]:
+    """Read LFM's: a list of calls as Python writes them, or of objects."""
+    if body.lstrip()[:2] in ("[{", "{"):
+        yield from _objects(body)
+    for _, name, given, is_text in _python(body.strip()):
+        yield name, given, is_text
+
+
+def _commanded(body: str) -> Iterator[tuple[str, Mapping[str, Any] | None, bool]]:
+    """Read Command's: objects that call the tool's name `tool_name`."""
+    yield from _objects(body.replace('"tool_call_id"', '"id"').replace('"tool_name"', '"name"'))
+
+
+def _keyed(body: str) -> Iterator[tuple[str, Mapping[str, Any] | None, bool]]:
+    """Read Apertus': a list of objects, each with the arguments under the tool's name."""
+    whole = parse_object(f'{{"calls": {body.strip()}}}') or {}
+    calls = whole.get("calls")
+    for one in calls if isinstance(calls, list) else ():
+        for name, given in one.items() if isinstance(one, dict) else ():
+            yield name, given if isinstance(given, dict) else None, False
+
+
+def _invoked(body: str) -> Iterator[tuple[str, Mapping[str, Any] | None, bool]]:
+    """Read `NAME">` and a tag for each parameter, whose names are attributes."""
+    name, _, rest = body.partition('"')
+    _, *parts = _INVOKED.split(rest)
+    values = [_INVOKED_TO.split(text, maxsplit=1)[0] for text in parts[1::2]]
+    yield name, dict(zip(parts[::2], values, strict=True)), True
+
+
+def _quoted(body: str) -> Iterator[tuple[str, Mapping[str, Any] | None, bool]]:
+    """Read Gemma's: `NAME{key:value}`, with marks of its own around each text."""
+    name, brace, rest = body.partition("{")
+    parts = f"{brace}{rest}".split('<|"|>')
+    parts[::2] = [_BARE_KEY.sub(r'\1"\2":', part) for part in parts[::2]]
+    parts[1::2] = map(json_text, parts[1::2])
+    yield name.strip(), read_object("".join(parts), cut=True).value, False
+
+
 _Read = Callable[[str], Iterator[tuple[str, Mapping[str, Any] | None, bool]]]
 _MARKS: tuple[tuple[str, str, str, _Read], ...] = (
     ("hermes", "<tool_call>", "</tool_call>", _tagged),  # Qwen, GLM
@@ -106,9 +150,20 @@ _MARKS: tuple[tuple[str, str, str, _Read], ...] = (
     ("kimi", "<|tool_call_begin|>", "<|tool_call_end|>", _named),
     ("harmony", "to=functions.", "<|call|>", _named),  # gpt-oss
     ("tool_code", "```tool_code", "```", _code),  # Gemini, Gemma
+    ("gemma", "<|tool_call>call:", "<tool_call|>", _quoted),  # from Gemma 4 on
+    ("lfm", "<|tool_call_start|>", "<|tool_call_end|>", _listed),
+    ("internlm", "<|action_start|>", "<|action_end|>", _objects),
+    ("granite", "<|tool_call|>", "<|/tool_call|>", _objects),  # Phi-4-mini, too
+    ("functools", "functools[", "]\n", _objects),  # Phi, FireFunction
+    ("nemotron", "<TOOLCALL>", "</TOOLCALL>", _objects),
+    ("command", "<|START_ACTION|>", "<|END_ACTION|>", _commanded),
+    ("command", "Action: ```json", "```", _commanded),  # Command R
+    ("tool_calls", "<tool_calls>", "</tool_calls>", _objects),  # Jamba, Hunyuan, MiniMax M1
+    ("invoke", 'invoke name="', "invoke>", _invoked),  # MiniMax M2, DeepSeek V3.2, Step3
+    ("apertus", "<|tools_prefix|>", "<|tools_suffix|>", _keyed),
 )
 """Dialect, what stands before and after a call, and what reads it. Each text is read once."""
-DIALECTS = (*(name for name, *_ in _MARKS), "python", "json")
+DIALECTS = (*dict.fromkeys(name for name, *_ in _MARKS), "python", "json")
 _ANY = re.compile("|".join(re.escape(begins) for _, begins, _, _ in _MARKS))
 
 
@@ -149,14 +204,20 @@ def calls_written(text: str, offered: Container[str]) -> list[WrittenCall]:
                 rest = first
                 for part in parts:
                     found += [WrittenCall(dialect, *one) for one in read(part.partition(ends)[0])]
-    elif (bare := _FENCES.sub("", text).strip()).startswith("{"):
-        whole = parse_object(bare)
-        if whole is not None and isinstance(whole.get("name"), str) and len(whole) > 1:
-            found = [WrittenCall("json", *one) for one in _objects(bare)]
-    elif _PYTHON.match(bare):
+    elif _PYTHON.match(bare := _FENCES.sub("", text).strip()):
         found = list(_python(bare))
+    elif bare.startswith(("{", "[")):
+        whole = parse_object(f'{{"calls": {bare}}}') or {}
+        listed = whole.get("calls")
+        objects = listed if isinstance(listed, list) else [listed]
+        if all(map(_is_named, objects)):
+            found = [WrittenCall("json", *one) for one in _objects(bare)]
     named = (one._replace(name=called_name(one.name, offered)) for one in found[:MOST_CALLS])
     return [one for one in named if one.name in offered]
+
+
+def _is_named(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("name"), str) and len(value) > 1
 
 
 def calls_thought(text: str, offered: Container[str]) -> list[WrittenCall]:
@@ -206,8 +267,18 @@ def read_calls(
         if one.dialect in ("json", "python") and check(ToolCall("", one.name, given, "", one.name)):
             return [], text
         calls.append(ToolCall("", one.name, given, "" if calls and given is not None else text))
+    if not calls:
+        return [], text
     first = _ANY.search(text)
-    return calls, text if not calls else text[: first.start()].strip() if first else ""
+    return calls, "" if first is None else _words_before(text[: first.start()])
+
+
+def _words_before(text: str) -> str:
+    """Return what stands before the first call, without the tags that open a list of calls."""
+    words = text.rstrip()
+    while tag := _TAG.search(words, max(0, len(words) - _LONGEST_TAG)):
+        words = words[: tag.start()].rstrip()
+    return words.strip()
 
 
 def _typed(arguments: Mapping[str, str], schema: Mapping[str, Any]) -> dict[str, Any]:

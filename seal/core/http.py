@@ -12,7 +12,7 @@ from urllib.request import getproxies, proxy_bypass
 
 from seal.core.concurrency import seconds_left, within
 from seal.core.errors import InfrastructureError, ModelError, OverdueError, UsageError, shortened
-from seal.core.outcomes import codes_of, error_in, unread
+from seal.core.outcomes import codes_of, error_in, told_by_provider, unread
 from seal.core.secrets import ServerSettings, public_url
 from seal.core.servers import Server, TransientError, sentences
 from seal.core.streams import CHAT, CutStreamError, Streamed, answer_in, has_words, is_ended
@@ -224,7 +224,8 @@ def taken(
             return answer_in(text, form)
         failure = _told_status(server, status, headers, text)
     except CutStreamError as error:
-        failure = server.transient(f"broke off: {error}", status=0)
+        repair = error.repair if server.streams else ""
+        failure = server.transient(f"broke off: {error}{repair}", status=0)
     except ValueError as error:
         sent = shortened(server.cleaned(text.decode(errors="replace")))  # no half of a key
         said = f"answered what is no JSON: {error}. Is {server.setting} right? It sent {sent}"
@@ -244,9 +245,7 @@ def _told_status(
         body = text.decode(errors="replace")
     inner = error_in(body) or {}
     spent = inner.get("code") == "insufficient_quota"
-    said = _message(inner or body)
-    if isinstance(inner.get("metadata"), dict) and inner["metadata"].get("raw"):
-        said += f": {inner['metadata']['raw']}"  # what the provider behind OpenRouter said
+    said = f"{_message(inner or body)}{told_by_provider(inner)}"
     if (delay := _retry_delay(inner)) and "retry-after" not in headers:
         headers = {"retry-after": delay}
     codes, param = " ".join(codes_of(inner)), inner.get("param")

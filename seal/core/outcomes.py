@@ -11,6 +11,7 @@ without a name; or says nothing, and ends by a word that nobody knows or counts 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -175,6 +176,8 @@ def _told(error: Mapping[str, Any], code: Any) -> dict[str, Any]:
     return {"message": next(words, str(dict(error))[:300]), "code": code, "type": error.get("type")}
 
 
+_MOST_TOLD = 500
+"""Characters of another server's words that a message repeats."""
 _MOST_GATEWAYS = 3
 """Errors within errors that are read."""
 
@@ -189,9 +192,21 @@ def _errors_in(error: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         if isinstance(found.get("innererror"), dict):  # Azure
             found = found["innererror"]
             continue
-        wrapped = found.get("metadata")
-        raw = wrapped.get("raw") if isinstance(wrapped, dict) else None  # OpenRouter
+        raw = _raw(found)
         found = error_in(raw if isinstance(raw, dict) else _json_amid(raw or found.get("message")))
+
+
+def _raw(error: Mapping[str, Any]) -> Any:
+    """Return what the provider behind OpenRouter sent; None: nothing."""
+    wrapped = error.get("metadata")
+    return wrapped.get("raw") if isinstance(wrapped, dict) else None
+
+
+def told_by_provider(error: Mapping[str, Any]) -> str:
+    """Return the words of the provider behind a gateway, as they follow its own; empty: none."""
+    raw = _raw(error)
+    said = json.dumps(raw, ensure_ascii=False) if isinstance(raw, (dict, list)) else raw
+    return f": {said[:_MOST_TOLD]}" if said and isinstance(said, str) else ""
 
 
 def _json_amid(said: Any) -> Any:
@@ -216,8 +231,8 @@ def words_of(error: Any) -> str:
     """Return what an error says, with its code and its kind."""
     if not isinstance(error, dict) or not error.get("message"):
         return error if isinstance(error, str) else repr(error)[:300]
-    codes = ", ".join(codes_of(error))
-    return f"{error['message']} ({codes})" if codes else str(error["message"])
+    codes, said = ", ".join(codes_of(error)), f"{error['message']}{told_by_provider(error)}"
+    return f"{said} ({codes})" if codes else said
 
 
 _STATUSES = {
@@ -374,8 +389,9 @@ def refusal_of(status: int, said: str, codes: str = "") -> Refusal | None:
 
 _CUT = re.compile(
     r"Could not finish the message because max_tokens or model output limit was reached"
+    r"|\bunable to complete request: max_(?:output_)?tokens\b"
 )
-"""OpenAI's models that think (HTTP 400): they thought until the limit."""
+"""Models that think thought until the limit: OpenAI (HTTP 400), LiteLLM's bridge (500)."""
 
 
 def was_cut(said: str) -> bool:

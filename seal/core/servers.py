@@ -88,6 +88,10 @@ _SEND_LESS = (
     "have among them. Send fewer at once (of a chat: -M max_tokens=N, --top-k N), or ask for a "
     "higher limit."
 )
+_SEND_SLOWER = (
+    "Send fewer: requests_per_minute=N in the text of the model or retriever (of --model: "
+    "--requests-per-minute N)."
+)
 _OF_THIS_REQUEST = frozenset({400, 404, 405, 406, 409, 411, 413, 414, 415, 422, 431})
 """Statuses that speak of a request; of others nobody knows what helps."""
 _REPAIRS = {
@@ -371,6 +375,8 @@ class Server(ABC):
         self._who = who
         self._where = f" at {public_url(self.url)}" if self.url else ""
         self._settings = settings
+        self.streams = settings.stream
+        """Whether it is asked to stream its answers."""
         from_variable = self.url is not None and not settings.base_url
         self.setting = variable if from_variable else settings.address_from
         """What gives its address, for messages."""
@@ -435,6 +441,8 @@ class Server(ABC):
         told, asked_s = f"{failed} (tried {count})", failed.wait_s or 0.0
         if asked_s > tries.max_wait_s:
             told = sentences(told, f"It asked for a wait of {asked_s:.0f} s; {_longer(asked_s)}.")
+        elif failed.status == 429:
+            told = sentences(told, _SEND_SLOWER)
         # Raised outside the handler: the failures before it would only repeat the text.
         raise ModelError(told)
 

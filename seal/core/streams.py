@@ -25,6 +25,8 @@ _USUAL = frozenset(
 """Names of which one stands in each event of an answer."""
 _WHOLE = frozenset({"id", "index", "object", "role", "type"})
 """Texts that every part of a message repeats whole."""
+_COMMENTS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?::[^\r\n]*[\r\n]\s*)+")
+"""Lines that keep a connection alive before an answer begins."""
 _LINE = re.compile(r"\r\n|\r|\n")
 _OVER = re.compile(r"(?:\A|(?<=[\r\n]))data: *\[DONE\]")
 """What follows this line is of no answer."""
@@ -52,7 +54,16 @@ _TEXTS, _CALLS, _LEGACY = " texts", " tool_calls", " function_call"
 
 
 class CutStreamError(ValueError):
-    """A stream ended before its answer did."""
+    """A stream ended before its answer did.
+
+    Args:
+        said: How.
+        repair: What may help where the answer was asked for as a stream; empty: nothing is known.
+    """
+
+    def __init__(self, said: str, repair: str = "") -> None:
+        super().__init__(said)
+        self.repair = repair
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +115,9 @@ def answer_in(text: bytes | bytearray, form: Streamed) -> Any:
     """
     if not is_stream(text):
         return _json(text)
+    comments = _COMMENTS.match(text)
+    if comments and text[comments.end() : comments.end() + 1] in (b"{", b"["):
+        return _json(text[comments.end() :])  # a gateway took them for a part of a whole answer
     chunks: list[dict[str, Any]] = []
     try:
         for event, chunk in _chunks(text):
@@ -120,10 +134,10 @@ def answer_in(text: bytes | bytearray, form: Streamed) -> Any:
     if not ended and odd:
         raise CutStreamError(f"the stream ended, and had said {json.dumps(odd)[:_MOST_SHOWN]}")
     if not ended:
-        said = "the stream broke off before the answer's end; if it does so again: -M stream=false"
+        said, again = "the stream broke off before the answer's end", "if it does so again"
         if _END in text[-32:]:
-            said = "the stream ended and said no reason; if this server gives none: -M stream=false"
-        raise CutStreamError(said)
+            said, again = "the stream ended and said no reason", "if this server gives none"
+        raise CutStreamError(said, f"; {again}: -M stream=false")
     return answer
 
 

@@ -310,7 +310,7 @@ _UNKNOWN = re.compile(
 """How SDKs of servers say that they have no such tool."""
 NO_ANSWER = re.compile(
     r"Failed to parse (?:JSON response|SSE message)|Unexpected content type"
-    r"|(?:Bad Request: )?(?:Session (?:terminated|not found)|No valid session ID)"
+    r"|(?:(?:Bad|Invalid) Request: )?(?:Session (?:terminated|not found)|No valid session ID)"
 )
 """How the SDK says that what came is no message of the protocol, and servers that a session is
 over."""
@@ -398,8 +398,8 @@ class Sessions:
         return self._begun[name]
 
     def begin_again(self, name: str) -> Session:
-        """Return a new session with a server that has ended the one before."""
-        _log.warning("MCP server %r has ended its session; what it knew of the chat is lost", name)
+        """Return a new session with a server that ended the one before, or sent no message."""
+        _log.warning("MCP server %r: a new session begins; what it knew of the chat is lost", name)
         del self._begun[name]
         return self.of(name)
 
@@ -442,6 +442,20 @@ def schema_digest(listed: Mapping[str, JSON]) -> str:
 
 
 _FAULTS = (ArithmeticError, AssertionError, AttributeError, LookupError, NameError, TypeError)
+
+
+_OF_A_SESSION = re.compile(
+    r"session\b.{0,80}\b(?:not found|expired|invalid|unknown|required|not initialized|terminated)"
+    r"|(?:no|invalid|unknown|missing|expired)\b.{0,20}\bsession|server not initialized",
+    re.IGNORECASE,
+)
+"""How servers say by HTTP 400, and not by 404, that they know a session no more."""
+
+
+def _is_no_answer(said: str, status: int) -> bool:
+    """Tell whether an error of the protocol is of the transport, and not of a tool."""
+    of_a_session = status == 400 and _OF_A_SESSION.search(said[:_TOLD])
+    return bool(of_a_session or NO_ANSWER.match(said))
 
 
 class SessionEndedError(InfrastructureError):
@@ -512,7 +526,7 @@ class Session:
                 if status in _ASK_AGAIN and wait is not None:
                     time.sleep(wait)
                     continue
-                if isinstance(error, MCPError) and NO_ANSWER.match(error.message):
+                if isinstance(error, MCPError) and _is_no_answer(error.message, status):
                     said = self._server.masked(error.message.split("\n")[0][:_TOLD])
                     raise SessionEndedError(
                         f"{label} gave no answer of MCP: {said}; check its address, and what "

@@ -161,6 +161,7 @@ class AnthropicModel(ServerModel):
     _server: _AnthropicServer
     _is_told = False
     unusable = "answered what is no message"
+    longest = _LONGEST
 
     def _served(self, who: str) -> _AnthropicServer:
         return _AnthropicServer(who, self.settings)

@@ -60,6 +60,8 @@ from seal.models.wire import (
 _log = logging.getLogger(__name__)
 
 
+_LIMITS = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+"""Fields that say how many tokens an answer may have."""
 _MOST_NAMES, _LONGEST_NAME = 8, 200
 _VARYING = re.compile(r"\d+|\b[0-9a-f-]{8,}\b")
 """What differs between two refusals of one kind, such as the number of a request."""
@@ -95,6 +97,8 @@ class ServerModel(ABC):
     """Fields of a chat completion for which this interface has no place: who gives one is told."""
     leading_letter = False
     """Whether a function's name must not begin with a digit or a dash (Gemini)."""
+    longest: int | None = None
+    """Tokens of an answer where neither request nor settings say how many; None: nobody says."""
     counted_as = ""
     """Model by whose table tokens are counted where the server does not."""
     _server: Server
@@ -238,7 +242,8 @@ class ServerModel(ABC):
                     raise
                 raise _LearntError from None
             try:
-                limit = body.get("max_tokens") or body.get("max_completion_tokens")
+                sent = {**self.settings.fields, **body}
+                limit = next(filter(None, map(sent.get, _LIMITS)), self.longest)
                 several = body.get("n", 1) != 1
                 completion, counted = parse_completion(answer, tools, several, limit)
             except FailedAnswerError as error:

@@ -210,7 +210,7 @@ def parse_completion(
         raise MalformedAnswerError(f"it has no choices: {_excerpt(answer, 240)}")
     choices = choices[: 1 if are_several(choices) else None]
     usage = _usage(answer.get("usage"))
-    # Some servers say of a call that was cut at the limit that it was made.
+    # Some servers say of what was cut at the limit that it was made, or that it ended.
     is_full = isinstance(limit, int) and usage is not None and usage.tokens_out >= limit
     parts = [_part(choice, answer, tools, is_full) for choice in choices]
     finish = max((part.finish_reason for part in parts), key=_weight)
@@ -221,6 +221,8 @@ def parse_completion(
     if finish == "length" and calls and calls[-1].arguments == {} and _is_cut(choices[-1]):
         calls = (*calls[:-1], replace(calls[-1], arguments=None, raw=""))
     readable = all(call.arguments is not None for call in calls)
+    if is_full and (not readable or (finish == "stop" and not calls)):
+        finish = "length"
     named = all(call.name.strip() for call in calls)
     reasoning = "\n\n".join(filter(None, (part.reasoning for part in parts)))
     tokens, said = usage.tokens_out if usage else None, bool(content.strip())

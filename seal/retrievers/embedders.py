@@ -317,7 +317,7 @@ def checked_rows(raw: Any, texts: Sequence[str], name: str) -> Vectors:
     if rows.ndim != 2 or len(rows) != count or rows.shape[1] == 0:
         raise ModelError(
             f"embedder {name}: {counted(count, 'text')} gave an array of shape {rows.shape}, "
-            f"expected ({count}, dimension)"
+            f"expected ({count}, dimension){_UNPOOLED if rows.ndim > 2 else ''}"
         )
     if not np.isfinite(rows).all():
         bad = int(np.flatnonzero(~np.isfinite(rows).all(axis=1))[0])
@@ -328,6 +328,12 @@ def checked_rows(raw: Any, texts: Sequence[str], name: str) -> Vectors:
     return rows
 
 
+_UNPOOLED = (
+    ". It gives a row for each token of a text: start its server so that it pools them (llama.cpp: "
+    "--pooling mean)"
+)
+
+
 def _fault_of_rows(raw: Any) -> str:
     """Return which row keeps rows from being an array, without its numbers."""
     if isinstance(raw, (str, bytes, Mapping)) or not isinstance(raw, Iterable):
@@ -336,6 +342,8 @@ def _fault_of_rows(raw: Any) -> str:
     for position, row in enumerate(raw):
         if isinstance(row, (str, bytes, Mapping)) or not isinstance(row, Collection):
             return f"row {position} is {shortened(row)}"
+        if any(isinstance(item, (list, tuple)) for item in row):
+            return f"row {position} holds rows{_UNPOOLED}"
         odd = next((item for item in row if not _is_number(item)), None)
         if odd is not None:
             return f"row {position} holds {shortened(odd)}"

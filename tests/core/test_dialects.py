@@ -62,6 +62,59 @@ WRITTEN = {
         '<functioncall> {"name": "get_weather", "arguments": \'{"city": "Bern", "days": 3}\'}',
     ),
     "a fence": ("json", f"```json\n{OBJECT}\n```"),
+    "a bare list (xLAM)": ("json", f"[{OBJECT}]"),
+    "Granite, newer": ("hermes", f"<tool_call>[{OBJECT}]</tool_call>"),
+    "Granite": ("granite", f"<|tool_call|>[{OBJECT}]"),
+    "Phi-4-mini": ("granite", f"<|tool_call|>[{OBJECT}]<|/tool_call|>"),
+    "FireFunction": ("functools", f"functools[{OBJECT}]"),
+    "Nemotron": ("nemotron", f"<TOOLCALL>[{OBJECT}]</TOOLCALL>"),
+    "LFM2": (
+        "lfm",
+        "I look.<|tool_call_start|>[get_weather(city='Bern', days=3)]<|tool_call_end|>",
+    ),
+    "LFM2's objects": ("lfm", f"<|tool_call_start|>[{OBJECT}]<|tool_call_end|>"),
+    "InternLM": (
+        "internlm",
+        f"I look.<|action_start|> <|plugin|>\n{OBJECT.replace('arguments', 'parameters')}"
+        "<|action_end|>",
+    ),
+    "Command R7B": (
+        "command",
+        '<|START_ACTION|>[{"tool_call_id": "0", "tool_name": "get_weather", '
+        f'"parameters": {GIVEN}}}]<|END_ACTION|>',
+    ),
+    "Command R": (
+        "command",
+        f'Action: ```json\n[{{"tool_name": "get_weather", "parameters": {GIVEN}}}]\n```',
+    ),
+    "Jamba": ("tool_calls", f"<tool_calls>[{OBJECT}]</tool_calls>"),
+    "MiniMax M1": ("tool_calls", f"<tool_calls>\n{OBJECT}\n</tool_calls>"),
+    "MiniMax M2": (
+        "invoke",
+        'I look.\n<minimax:tool_call>\n<invoke name="get_weather">\n<parameter name="city">Bern'
+        '</parameter>\n<parameter name="days">3</parameter>\n</invoke>\n</minimax:tool_call>',
+    ),
+    "DeepSeek V3.2": (
+        "invoke",
+        '<｜DSML｜function_calls>\n<｜DSML｜invoke name="get_weather">\n'
+        '<｜DSML｜parameter name="city" string="true">Bern</｜DSML｜parameter>\n'
+        '<｜DSML｜parameter name="days" string="false">3</｜DSML｜parameter>\n'
+        "</｜DSML｜invoke>\n</｜DSML｜function_calls>",
+    ),
+    "Step3": (
+        "invoke",
+        "<｜tool_calls_begin｜><｜tool_call_begin｜>function<｜tool_sep｜>"
+        '<steptml:invoke name="get_weather"><steptml:parameter name="city">Bern'
+        '</steptml:parameter><steptml:parameter name="days">3</steptml:parameter>'
+        "</steptml:invoke><｜tool_call_end｜><｜tool_calls_end｜>",
+    ),
+    "Seed-OSS": (
+        "function",
+        "<seed:tool_call>\n<function=get_weather>\n<parameter=city>Bern</parameter>\n"
+        "<parameter=days>3</parameter>\n</function>\n</seed:tool_call>",
+    ),
+    "Gemma 4": ("gemma", '<|tool_call>call:get_weather{city:<|"|>Bern<|"|>,days:3}<tool_call|>'),
+    "Apertus": ("apertus", f'<|tools_prefix|>[{{"get_weather": {GIVEN}}}]<|tools_suffix|>'),
 }
 
 
@@ -72,6 +125,7 @@ def test_each_family_is_read_as_it_writes(dialect, text):
         ("get_weather", {"city": "Bern", "days": 3})
     ]
     assert calls[0].raw == text and "get_weather" not in words
+    assert words == "I look." or "I look." not in text
     assert [one.dialect for one in calls_written(text, ["get_weather"])] == [dialect]
     assert dialect in DIALECTS
     assert read_calls(text, [TOOL], []) == ([], text)
@@ -95,6 +149,10 @@ def test_two_calls_are_two():
         "<function=other>{}</function>",
         "[1, 2, 3]",
         "[get_weather(*rest)]",
+        f"[{OBJECT}, 1]",
+        "Write <|tool_call|> before a call of get_weather.",
+        'With <invoke name="other"> a model calls get_weather.',
+        "functools[0] is get_weather.",
     ],
 )
 def test_words_are_no_calls(text):
@@ -128,6 +186,15 @@ def test_what_leaks_around_a_name_is_taken_off():
 
 
 def test_no_text_takes_long():
-    marks = ("<tool_call>", "<function=", "[TOOL_CALLS]", "to=functions.", "<arg_key>a</arg_key>")
+    marks = ("<|tool_call_start|>[", "<|tool_call|>", 'invoke name="get_weather">', "functools[")
+    marks += ("<|tools_prefix|>[", '<|tool_call>call:get_weather{a:<|"|>', "<|START_ACTION|>{")
+    marks += (
+        'parameter name="a">',
+        "<tool_call>",
+        "<function=",
+        "[TOOL_CALLS]",
+        "to=functions.",
+        "<arg_key>a</arg_key>",
+    )
     for mark in (*marks, "<parameter=a>", "{", "[", "<tool_call>{", "[f(", '{"name":'):
         linear(lambda times, mark=mark: calls_written(mark * times, ["get_weather"]), 20_000)

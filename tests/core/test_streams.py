@@ -351,6 +351,13 @@ def test_a_stream_that_ends_before_its_answer_is_told():
         answer_in(DONE.encode())
 
 
+def test_lines_that_keep_a_connection_alive_may_stand_before_a_whole_answer():
+    whole = {"choices": [{"message": {"content": "Sunny."}, "finish_reason": "stop"}]}
+    for before in (": PROCESSING\n\n", ":\r\n\r\n: ping\r\n\r\n", "\ufeff: ping\n"):
+        assert answer_in(f"{before}{json.dumps(whole)}".encode()) == whole
+    linear(lambda times: answer_in(b": ping\n\n" * times + b"{}"), 20_000)
+
+
 @pytest.mark.parametrize(
     "rest", [b'data: {"choices": [{"ind', b"data: {", 'data: {"é'.encode()[:-1]]
 )

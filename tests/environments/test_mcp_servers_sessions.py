@@ -283,6 +283,20 @@ def test_a_session_that_ended_is_told_and_a_new_one_may_begin() -> None:
 
 
 NO_SESSION = {"error": "Session not found"}
+LOST = (
+    "Invalid Request: Session not found",
+    "Bad Request: Server not initialized",
+    "Bad Request: Mcp-Session-Id header is required",
+    "Invalid session ID",
+    "Session abc has expired",
+)
+
+
+def refused(words: str) -> Any:
+    error = {"code": -32000, "message": words}
+    return lambda asked: answered({"jsonrpc": "2.0", "id": asked["id"], "error": error}, 400)
+
+
 NO_MESSAGES = [
     answered(NO_SESSION),
     Answered(
@@ -291,6 +305,8 @@ NO_MESSAGES = [
     ),
     Answered(b"<html>504 Gateway Time-out</html>", headers={"Content-Type": "text/html"}),
     {"error": {"code": -32001, "message": "Session not found"}},
+    {"error": {"code": -32600, "message": "Invalid Request: Session not found"}},
+    *map(refused, LOST),
 ]
 
 
@@ -303,6 +319,13 @@ def test_what_is_no_message_of_the_protocol_is_no_answer_of_a_tool(given: Any) -
         assert session.call("look", {}).content == "sunny"
         with pytest.raises(InfrastructureError, match="no answer of MCP"):
             session.call("look", {})
+
+
+def test_a_tool_that_takes_sessions_of_its_own_may_say_that_it_knows_none() -> None:
+    given = {"error": {"code": -32602, "message": "Invalid session ID"}}
+    with scripted(Scripted(given)) as sessions:
+        answer = sessions.of("shop").call("look", {})
+    assert answer.error == {"kind": "api", "message": "Invalid session ID"}
 
 
 def test_an_empty_cursor_is_asked_for_and_ends_a_list_that_begins_anew() -> None:

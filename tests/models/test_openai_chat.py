@@ -406,6 +406,21 @@ def test_a_failure_that_may_pass_is_tried_again_and_then_told(model_of, broken):
     assert len(server.received) == 3
 
 
+def test_a_limit_of_rate_that_stays_is_told_with_what_sends_fewer(model_of):
+    model, _ = model_of([failure(429, "3 requests per minute")] * 2, max_tries=2)
+    with pytest.raises(ModelError, match=r"per minute \(tried 2 times\)\. .*requests_per_minute=N"):
+        model.complete(ASK)
+
+
+def test_whole_answers_are_no_repair_where_they_are_asked_for(model_of):
+    cut = type(answer({}))(b": ping\n\n", 200, {"Content-Type": "text/event-stream"})
+    for streams in (True, False):
+        model, _ = model_of([cut] * 2, max_tries=2, stream=streams)
+        with pytest.raises(ModelError, match="broke off") as told:
+            model.complete(ASK)
+        assert ("-M stream=false" in str(told.value)) is streams
+
+
 def test_json_that_breaks_off_is_no_answer(model_of):
     cut = answer({}).headers
     body = text("never whole").body[:40]

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -254,13 +254,29 @@ def test_a_call_that_the_limit_cut_is_not_closed(wire):
         return  # arguments are objects there
     word = "max_output_tokens" if "responses" in wire.model else "length"
     cut = [wire.ends(None, ARGUMENTS[:-1], word)]
-    if "anthropic" not in wire.model:  # vLLM says `tool_calls` of what its limit cut
-        cut.append(counted(wire.ends(None, ARGUMENTS[:-1], wire.calls), 8192))
+    # vLLM says `tool_calls` of what its limit cut
+    cut.append(counted(wire.ends(None, ARGUMENTS[:-1], wire.calls), 8192))
     for one in cut:
         (call,) = asked(wire, one)[0].calls
         assert (call.arguments, call.raw) == (None, ARGUMENTS[:-1])
     (call,) = asked(wire, counted(wire.ends(None, ARGUMENTS[:-1], wire.calls), 9))[0].calls
     assert call.arguments == {"city": "Bern"}
+
+
+@every_wire
+def test_an_answer_of_as_many_tokens_as_it_may_have_was_cut_whatever_its_server_says(wire):
+    if "gemini" in wire.model:
+        wire = replace(wire, model=f"{wire.model},max_output_tokens=4096")  # else it has none
+    word = "end_turn" if wire.calls == "tool_use" else "stop"
+    for said in ("The weather is very", ""):
+        found, count = asked(wire, counted(wire.ends(said, None, word), 8192))
+        assert (found.content, found.finish_reason, count) == (said, "length", 1)
+        assert found.truncated
+        assert asked(wire, counted(wire.ends(said, None, word), 4000))[0].finish_reason == "stop"
+    found, _ = asked(wire, counted(wire.ends(None, ARGUMENTS, wire.calls), 8192))
+    assert (len(found.calls), found.finish_reason) == (1, "tool_calls")  # it is whole
+    said = "gpt-x unable to complete request: max_output_tokens"
+    assert asked(wire, failure(500, said))[0].finish_reason == "length"
 
 
 _DIED = '"error": {"code": 502, "message": "Upstream died"}'
@@ -403,6 +419,19 @@ def test_an_error_amid_an_answer_is_one_in_whatever_form(wire):
         for after in ([], wire.parts("er", None, "stop")[-1:]):
             given = events(*before, error, *after, done=wire.done)
             assert is_fault(asked(wire, given)), form
+
+
+@every_wire
+def test_the_words_of_the_provider_behind_a_gateway_are_told(wire):
+    inner = {"error": {"message": "out of memory"}}
+    for raw, told in (("upstream died", "upstream died"), (inner, "out of memory"), (3, "")):
+        error = {"message": "Provider returned error", "code": 502, "metadata": {"raw": raw}}
+        given = [answer({"error": error}), Answer(answer({"error": error}).body, 502)]
+        if wire.parts is not None:
+            given.append(events(*wire.parts("The weath", None, None), {"error": error}))
+        for one in given:
+            outcome = asked(wire, one)
+            assert is_fault(outcome) and told in str(outcome[0]), one
 
 
 def test_an_event_named_error_may_hold_no_json():

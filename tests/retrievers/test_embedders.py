@@ -83,6 +83,8 @@ def test_an_embedder_keeps_its_own_array(embedder):
     ("rows", "message"),
     [
         ([[1.0, 2.0]], "2 texts gave an array of shape"),
+        ([[[1.0, 2.0]], [[3.0, 4.0]]], "that it pools them"),
+        ([[[1.0, 2.0]], [[3.0, 4.0], [5.0, 6.0]]], "that it pools them"),
         ([[1.0, 2.0]] * 3, "2 texts gave"),
         ([1.0, 2.0], "shape"),
         ([[], []], "shape"),
