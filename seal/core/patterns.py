@@ -11,12 +11,9 @@ JSON Schema (2020-12, section 6.4 of its core) wants the expressions of ECMA-262
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from jsonschema.protocols import Validator
+from typing import Any
 
 LONGEST_S = 1.0
 """Seconds that a pattern beyond RE2 may take for one text; what takes longer does not match."""
@@ -79,48 +76,3 @@ def _bounded(pattern: str) -> Callable[[str], bool] | None:
 def _encodable(text: str) -> str:
     """Return a text without lone surrogates, which RE2 cannot read."""
     return text.encode("utf-8", "replace").decode()
-
-
-def pattern_keyword(
-    validator: Validator, pattern: str, value: Any, schema: Mapping[str, Any]
-) -> Iterator[Any]:
-    """Yield jsonschema's error where a text does not match; its keyword `pattern`."""
-    from jsonschema.exceptions import ValidationError
-
-    if isinstance(value, str) and not matches(pattern, value):
-        yield ValidationError(f"{value!r} does not match {pattern!r}")
-
-
-def pattern_properties_keyword(
-    validator: Any, patterns: Mapping[str, Any], value: Any, schema: Mapping[str, Any]
-) -> Iterator[Any]:
-    """Yield jsonschema's errors of its keyword `patternProperties`."""
-    if isinstance(value, dict):
-        for pattern, inner in patterns.items():
-            for name in value:
-                if matches(pattern, name):
-                    yield from validator.descend(value[name], inner, path=name, schema_path=pattern)
-
-
-def additional_properties_keyword(
-    validator: Any, wanted: Any, value: Any, schema: Mapping[str, Any]
-) -> Iterator[Any]:
-    """Yield jsonschema's errors of its keyword `additionalProperties`."""
-    from jsonschema.exceptions import ValidationError
-
-    if not isinstance(value, dict):
-        return
-    patterns = schema.get("patternProperties", {})
-    further = [
-        name
-        for name in value
-        if name not in schema.get("properties", {})
-        and not any(matches(pattern, name) for pattern in patterns)
-    ]
-    if isinstance(wanted, dict):
-        for name in further:
-            yield from validator.descend(value[name], wanted, path=name)
-    elif not wanted and further:
-        told = ", ".join(repr(name) for name in sorted(further))
-        verb = "was" if len(further) == 1 else "were"
-        yield ValidationError(f"Additional properties are not allowed ({told} {verb} unexpected)")

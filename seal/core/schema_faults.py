@@ -162,12 +162,15 @@ def _rank(part: str | int) -> tuple[int, str]:
 def _drop_useless(root: dict[str, Any]) -> None:
     """Take out what no value can meet, what would ask for a document, and what may hang.
 
-    By `unevaluatedProperties` jsonschema asks patterns of names in its own way.
+    By `unevaluatedProperties` and its like for items, jsonschema asks patterns of names in its own
+    way, and goes each way that references fork.
     """
     maps = [schema for _, schema in _maps(root)]
-    if any("patternProperties" in schema for schema in maps):
+    forks = sum(_references(schema) for schema in maps)
+    if forks > _MOST_FORKS or any("patternProperties" in schema for schema in maps):
         for schema in maps:
             schema.pop("unevaluatedProperties", None)
+            schema.pop("unevaluatedItems", None)
     for schema in maps:
         if schema.get("enum") == []:
             del schema["enum"]
@@ -177,6 +180,17 @@ def _drop_useless(root: dict[str, Any]) -> None:
         reference = schema.get("$ref")
         if isinstance(reference, str) and not _resolves(reference, root):
             del schema["$ref"]
+
+
+_MOST_FORKS = 20
+"""References among choices, by which there are at most some thousand ways through a schema."""
+
+
+def _references(schema: Mapping[str, Any]) -> int:
+    """Return how many of a schema's choices are references."""
+    parts = (schema.get(name) for name in ("allOf", "anyOf", "oneOf"))
+    choices = [choice for part in parts if isinstance(part, list) for choice in part]
+    return sum(isinstance(choice, dict) and "$ref" in choice for choice in choices)
 
 
 def _maps(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from seal.core.types import JSON
@@ -53,28 +52,14 @@ def schema_validator(schema: Mapping[str, JSON]) -> Validator:
 def validator_of(schema: JSON) -> Validator:
     """Return a validator of a schema as it is.
 
-    Patterns are asked in bounded time (`seal.core.patterns`), and nothing is fetched: the default
+    It is asked in bounded time (`seal.core.schema_keywords`), and nothing is fetched: the default
     registry asks the network.
     """
     from referencing import Registry
 
-    return _validator_class()(schema, registry=Registry())
+    from seal.core.schema_keywords import validator_class
 
-
-@cache
-def _validator_class() -> Callable[..., Validator]:
-    from jsonschema import Draft202012Validator
-    from jsonschema.validators import extend
-
-    from seal.core import patterns
-
-    keywords = {
-        "pattern": patterns.pattern_keyword,
-        "patternProperties": patterns.pattern_properties_keyword,
-        "additionalProperties": patterns.additional_properties_keyword,
-    }
-    made: Callable[..., Validator] = extend(Draft202012Validator, keywords)  # type: ignore[no-untyped-call]
-    return made
+    return validator_class()(schema, registry=Registry())
 
 
 def usable_schema(schema: Mapping[str, JSON]) -> dict[str, JSON]:
