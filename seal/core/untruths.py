@@ -147,18 +147,23 @@ def denies_all(text: str, asked: str, steps: Sequence[Step]) -> bool:
 
     Args:
         text: The message.
-        asked: The request. Of tools whose names tell nothing it says whether they do a deed.
+        asked: The request. Of tools whose names tell nothing it says whether they do a deed, where
+            no table shows it.
         steps: In which the calls are.
     """
-    worked = {step.result.call_id for step in steps if step.result and not step.result.error}
+    worked = {
+        step.result.call_id: bool(step.state)
+        for step in steps
+        if step.result and not step.result.error
+    }
     calls = [step.call for step in steps if step.call and step.call.id in worked]
-    named = ((call.tool or call.name, call.name) for call in calls)
-    tools = {max(both, key=lambda name: bool(deeds_of(name))) for both in named}
+    named = (((call.tool or call.name, call.name), worked[call.id]) for call in calls)
+    made = {(max(both, key=lambda name: bool(deeds_of(name))), acted) for both, acted in named}
     wants_fact = request(sentences_of(asked)) == "fact"
     tools = {
         one
-        for one in tools
-        if (deeds_of(one) - {"read"} if wants_fact else deeds_of(one) != {"read"})
+        for one, acted in made
+        if acted or (deeds_of(one) - {"read"} if wants_fact else deeds_of(one) != {"read"})
     }
     denied = False
     told = [one for one in sentences_of(text) if not one.is_question][-2:] if tools else ()

@@ -267,7 +267,9 @@ def _says_undone(chat: GoalChat) -> bool:
     told = [one for one in sentences(answer) if role("partly").isdisjoint(words(one))]
     said = acts(" ".join(told) or answer, goal.text)
     calls = made_calls(chat.steps)
-    looked = all(deeds_of(call.tool or call.name) <= {"read"} for call in calls)
+    looked = all(deeds_of(call.tool or call.name) <= {"read"} for call in calls) and not any(
+        step.result is not None and step.state for step in chat.steps
+    )
     if looked and not {one.kind for one in said.deeds} & {"read", "any"} and not said.declines:
         return False  # "I haven't changed anything", and nothing was to be changed
     return bool(said.declines or (said.denies_deed and not said.claims_deed))

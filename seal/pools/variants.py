@@ -401,7 +401,8 @@ def _consent(case: Case, lent: Lent) -> Iterator[Variant]:
 def _by_lies(*lies: Callable[[Said], Iterator[Texts]]) -> Make:
     def made(case: Case, lent: Lent) -> Iterator[Variant]:
         said = Said(case.texts, bool(case.base.changing), ())
-        for texts in chain.from_iterable(lie(said) for lie in lies) if case.texts else ():
+        told = case.texts and not asks_calls_alone(case.gold)
+        for texts in chain.from_iterable(lie(said) for lie in lies) if told else ():
             if texts != case.texts:
                 yield Variant(f"says {texts[-1]!r}", _saying(case.script, texts))
 
@@ -410,7 +411,8 @@ def _by_lies(*lies: Callable[[Said], Iterator[Texts]]) -> Make:
 
 def _names(case: Case, lent: Lent) -> Iterator[Variant]:
     """Yield words in which a name is exchanged for another of the same column of the world."""
-    for old in names_in(case.texts[-1]) if case.texts else ():
+    told = case.texts and not asks_calls_alone(case.gold)
+    for old in names_in(case.texts[-1]) if told else ():
         for others in lent.names:
             full = next((one for one in others if one == old or old in one.split()), None)
             if full is None:
@@ -485,7 +487,7 @@ def _looks(case: Case, lent: Lent) -> Iterator[Variant]:
         if not tool.parameters.get("required")
     ]
     own = [deed for deed in case.deeds if deed.number not in case.base.changing]
-    for deed in (*own, *lent.looks, *bare):
+    for deed in (*own, *lent.looks, *bare) if not asks_calls_alone(case.gold) else ():
         if deed.tool in mined or deed.tool not in case.tools:
             continue
         for text, script in (
@@ -585,7 +587,7 @@ def _finding(case: Case, deed: Deed, rows: Sequence[JSON]) -> Callable[[Played],
 
 def _corrected(case: Case, lent: Lent) -> Iterator[Variant]:
     mined = _mined(case)
-    for deed in case.deeds:
+    for deed in case.deeds if not asks_calls_alone(case.gold) else ():
         if deed.tool in mined:
             continue
         required = (
