@@ -30,7 +30,9 @@ def ship(depot: World, parcel_id: str, express: bool = False) -> dict:
 def label(depot: World, parcel_id: str, text: str) -> str:
     """Put a label on a parcel."""
     rows = depot.rows("parcels")
-    depot.put("parcels", [{**one, "label": text} if one["id"] == parcel_id else one for one in rows])
+    depot.put(
+        "parcels", [{**one, "label": text} if one["id"] == parcel_id else one for one in rows]
+    )
     return "labelled"
 
 

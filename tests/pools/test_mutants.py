@@ -7,11 +7,12 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
-from depots import DEPOT, EXPRESS, IN_ORDER, LABELLED, OPEN, OPENED, SHIPPED, bench, depot
+from depots import DEPOT, IN_ORDER, LABELLED, OPEN, SHIPPED, bench, depot
 
 import seal
 from seal.benchmarks.toolsandbox import SAMPLE
-from seal.core.conditions import AGENT, EXECUTOR, USER
+from seal.core import DataError, Step, UsageError
+from seal.core.slots import Slot
 from seal.environments.chat_world import World
 from seal.pools.lint_findings import KINDS
 from seal.pools.mutants import FAILED, SOLVED, UNDECIDED, MutantReport, Survivor
@@ -36,7 +37,7 @@ def of_depot() -> MutantReport:
 def test_every_wrong_variant_of_a_users_world_is_killed_and_every_right_one_kept() -> None:
     found = of_depot()
 
-    assert found.survivors == ()
+    assert not found.survivors
     assert found.share(False, FAILED) == found.share(True, SOLVED) == 1.0
     assert found.share(False, UNDECIDED) == found.share(True, UNDECIDED) == 0.0
 
@@ -57,26 +58,31 @@ def test_a_task_whose_gold_cannot_be_altered_is_left_out_with_the_reason() -> No
     assert of_depot().tasks == 5
 
 
-def test_gold_that_does_not_hold_all_that_it_does_lets_wrong_variants_survive() -> None:
-    loose = seal.ends_as(OPENED, EXPRESS, ignore=["shipments"])
-    task = seal.ask("Ship P-17 by express.", loose, seal.called("ship", seal.ANY), id="loose")
+def test_gold_that_ignores_what_it_does_lets_a_wrong_variant_survive() -> None:
+    task = seal.ask("Label P-18.", seal.ends_as(ignore=["parcels.label"]), id="loose")
+    call = seal.ToolCall("c", "label", {"parcel_id": "P-18", "text": "x"}, tool="depot/label")
+    step = Step(0, "agent", "executor", call=call)
+    words = Step(1, "agent", "user_simulator", "I labelled P-18.")
+    goal = replace(task.goals[0], reference=(step, words), tells=(Slot("P-18"),))
+    found = report(replace(task, goals=(goal,)))
 
-    found = report(replace(task, id="loose"), LABELLED)
+    told = {one.kind for one in found.survivors if not one.right}
 
-    assert all(one.task != "labelled" for one in found.survivors)
+    assert "a changing call is left out" not in told  # what may differ is no other end
+    assert found.tasks == 1
 
 
-def test_an_answer_that_decides_nothing_is_a_survivor_with_task_and_what_was_altered() -> None:
-    only = seal.ask("Which parcel has Ada Lund?", seal.ends_as(), answer="P-17", id="only")
-    wrong = replace(only, goals=(replace(only.goals[0], tells=(), answers=("",)),))
+def test_a_verdict_that_lets_a_denied_deed_pass_leaves_survivors(monkeypatch) -> None:
+    monkeypatch.setattr("seal.evaluation.pass_rates._says_undone", lambda chat: False)
 
-    found = seal.lint(bench(only, IN_ORDER), mutants=True)
+    found = seal.lint(bench(LABELLED), mutants=True)
+
     assert found.mutants is not None
-
-    assert wrong.id == "only"
-    for one in found.mutants.survivors:
-        assert one.task and one.altered and one.kind in {*WRONG, *RIGHT}
-        assert any(one.task in finding.message for finding in found.findings)
+    survivor = next(one for one in found.mutants.survivors if one.verdict == SOLVED)
+    assert (survivor.task, survivor.right) == ("labelled", False)
+    assert survivor.kind == "a deed is denied that was done"
+    assert "says '" in survivor.altered
+    assert found.counts()["surviving_mutant"] >= 1
 
 
 @pytest.mark.parametrize(
@@ -136,7 +142,7 @@ def test_progress_tells_how_many_tasks_are_done() -> None:
 
 
 def test_a_pool_without_a_world_is_refused_with_the_repair() -> None:
-    with pytest.raises(seal.DataError, match="no world that has tables.*give the task a world"):
+    with pytest.raises(DataError, match=r"no world that has tables.*give the task a world"):
         seal.lint("sample", mutants=True, sample=3)
 
 
@@ -144,35 +150,35 @@ def test_gold_without_calls_is_refused_with_the_repair() -> None:
     rows = ({"open": True},)
     task = seal.ask("Open the gate.", seal.FinalState("gate", rows))
 
-    with pytest.raises(seal.DataError, match=r"names no calls.*seal\.ends_as"):
+    with pytest.raises(DataError, match=r"names no calls.*seal\.ends_as"):
         report(task)
 
 
 def test_gold_with_open_arguments_is_refused_with_the_repair() -> None:
-    with pytest.raises(seal.DataError, match="leaves arguments open.*name the arguments"):
+    with pytest.raises(DataError, match=r"leaves arguments open.*name the arguments"):
         report(OPEN)
 
 
 def weigh(depot: World, parcel_id: str) -> float:
     """Weigh a parcel."""
-    return random.random()  # noqa: S311
+    return random.random()
 
 
 def test_a_world_that_is_another_each_time_is_refused_with_the_repair() -> None:
     task = seal.ask("Weigh P-17.", seal.called("weigh", parcel_id="P-17"))
 
-    with pytest.raises(seal.UsageError, match=r"weigh does not do the same.*world\.now"):
+    with pytest.raises(UsageError, match=r"weigh does not do the same.*world\.now"):
         report(task, world=depot(weigh))
 
 
 @pytest.mark.parametrize("sample", [0, -1])
 def test_a_sample_without_tasks_is_refused(sample: int) -> None:
-    with pytest.raises(seal.UsageError, match="at least 1 task"):
+    with pytest.raises(UsageError, match="at least 1 task"):
         report(LABELLED, sample=sample)
 
 
 def test_a_sample_is_drawn_for_variants_alone() -> None:
-    with pytest.raises(seal.UsageError, match="ask for mutants"):
+    with pytest.raises(UsageError, match="ask for mutants"):
         seal.lint(DEPOT, sample=2)
 
 
@@ -190,7 +196,3 @@ def test_no_wrong_variant_survives_in_toolsandbox_sample() -> None:
     for of_right in (False, True):
         undecided = found.share(of_right, UNDECIDED)
         assert undecided is not None and undecided <= 0.03
-
-
-def test_parties_have_the_names_by_which_scores_are_made() -> None:
-    assert (AGENT, USER, EXECUTOR) == ("agent", "user_simulator", "executor")
