@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import calendar
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from itertools import cycle, islice
@@ -102,11 +102,15 @@ def _found(text: str, pattern: re.Pattern[str]) -> list[str]:
 
 def other_numbers(said: Said) -> Iterator[Texts]:
     """Yield the texts with one number + 13; marks of lists stay."""
+    return _plus(said, set(_found(said.texts[-1], _NUMBER)))
+
+
+def _plus(said: Said, altered: Container[str]) -> Iterator[Texts]:
     marks = {mark[:-2] for text in said.texts for mark in _LIST_MARK.findall(text)}
     for old in _found(said.texts[-1], _NUMBER):
         figures = old.replace(",", "")
         new = f"{float(figures) + 13:.{len(figures.partition('.')[2])}f}"
-        if old not in marks:
+        if old in altered and old not in marks:
             yield _swapped(said.texts, _NUMBER, old, new)
 
 
@@ -125,11 +129,7 @@ def other_figures(said: Said) -> Iterator[Texts]:
         and last[: found.start()][-1:] not in (":", "-")
         and last[: found.start()].split()[-1:] not in [[month] for month in _MONTHS]
     }
-    for old in _found(last, _NUMBER):
-        figures = old.replace(",", "")
-        if old in whole and not _LIST_MARK.search(f"\n{old}. "):
-            new = f"{float(figures) + 13:.{len(figures.partition('.')[2])}f}"
-            yield _swapped(said.texts, _NUMBER, old, new)
+    return _plus(said, whole)
 
 
 def other_times(said: Said) -> Iterator[Texts]:

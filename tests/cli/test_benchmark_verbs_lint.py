@@ -34,6 +34,24 @@ def test_lint_gives_every_finding_as_json(seal) -> None:
     }  # fmt: skip
 
 
+def test_mutants_are_a_table_and_shares(seal) -> None:
+    asked = ("lint", "toolsandbox-sample", "--mutants", "--sample", 1, "--seed", 4)
+    done, told = seal(*map(str, asked)), json.loads(seal(*map(str, asked), "--json").stdout)
+
+    assert done.returncode == 0, done.stderr
+    assert "gold of 1 task: 100.0% of the decided wrong ones are killed" in done.stdout
+    assert told["mutants"]["tasks"] == 1
+    assert told["mutants"]["shares"]["wrong_killed"] == 1.0
+    assert all(f" {kind} " in done.stdout for kind in told["mutants"]["kinds"])
+
+
+def test_mutants_of_a_pool_without_a_world_are_refused_in_one_line(seal) -> None:
+    failed = seal("lint", "sample", "--mutants")
+
+    assert failed.returncode == 2
+    assert "give the task a world" in failed.stderr
+
+
 @pytest.mark.parametrize(
     ("kind", "code"),
     [("ungrounded_value", 1), ("warning", 1), ("error", 0), ("invalid_call", 0)],
