@@ -77,9 +77,7 @@ PLAN = (
     *(Play("qwen-0.5b", "sample", form) for form in FORMATS),
     Play("qwen-0.5b", "sample", "json", top_k=1),
     *(Play("qwen-0.5b", "bfcl", form) for form in FORMATS),
-    *(Play("qwen-1.5b", bench, "json") for bench in ("bfcl", "sample")),
-    Play("qwen-0.5b", "metatool", "json"),
-    Play("qwen-0.5b", "sample", "json", team="full"),
+    *(Play("qwen-1.5b", "bfcl", form) for form in FORMATS),
 )
 _NOTHING = "nothing"
 """The agent that every run is held against."""

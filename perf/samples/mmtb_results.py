@@ -207,7 +207,7 @@ def _zone(given: Result, found: Result) -> Result:
             "city": city,
             "date": f"{moment:%Y-%m-%d}",
             "time": f"{moment:%H:%M}",
-            "utc_offset": f"{moment:%:z}",
+            "utc_offset": moment.isoformat()[-6:],
         }
         for side, city, moment in zip(("from", "to"), cities, (start, end), strict=True)
     }

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,11 @@ _REWORDED = frozenset({
     "duration_minutes", "from_currency", "to_currency", "base", "targets",
 })  # fmt: skip
 """Arguments that people say in other words: half an hour, Swiss francs."""
+_NUMBER = re.compile(r"(\d\d):(\d\d)|\d+(?:\.\d+)?")
+_CONSTANTS = (2.0, 2.2, 3.0, 4.0, 5.0, 12.0, 1000.0)
+"""What a chat may reckon with: small counts, pounds a kilogram, months of a year, grams."""
+_CENT = 0.006
+"""Half of one, and what a float errs by."""
 _MOMENT = re.compile(r"[\d-]{10}T[\d:]{5}")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3})")
 
@@ -126,8 +131,8 @@ def _mission(
         arguments = value_of(call.arguments, tool.parameters, call.tool)
         brought = value_of(call.result, tool.returns or {}, call.tool)
         assert isinstance(arguments, dict) and isinstance(brought, dict)
-        result = result_of(tool, arguments, brought, moment)
         _fits(arguments, tool.parameters, call.tool)
+        result = result_of(tool, arguments, brought, moment)
         _fits(result, tool.returns or {}, call.tool)
         results[-1].append(result)
         after = (*asked, *(len(asked) + place for place in call.after))
@@ -206,6 +211,8 @@ def _check(written: WrittenDialogue, task: Task, tools: Mapping[str, Tool]) -> N
             earlier += " ".join([*texts, *map(json_text, results)])
             if mission.kind != "chat":
                 _check_reply(said.reply, earlier)
+            elif number:  # the first one asks for what people know
+                _check_sums(said.reply, earlier)
             earlier += said.reply
 
 
@@ -248,3 +255,28 @@ def _check_reply(reply: str, known: str) -> None:
     for code in _CODE.findall(_THOUSANDS.sub("", reply)):
         if code.strip(".:") not in plain:
             raise DataError(f"the reply says {code!r}, which nothing before it does")
+
+
+def _check_sums(reply: str, known: str) -> None:
+    """Raise where a chat's reply has a number that no sum of two numbers before it gives."""
+    held = {*_CONSTANTS, *_numbers(known)}
+    for number in _numbers(reply):
+        if not any(abs(number - made) < _CENT for made in _sums(held)):
+            raise DataError(f"the reply says {number:g}, which nothing before it gives")
+        held.add(number)
+
+
+def _numbers(text: str) -> list[float]:
+    """Return the numbers of a text in their order; a time is its minutes."""
+    return [
+        float(found[1]) * 60 + float(found[2]) if found[1] else float(found[0])
+        for found in _NUMBER.finditer(_THOUSANDS.sub("", text))
+    ]
+
+
+def _sums(held: Collection[float]) -> Iterator[float]:
+    yield from held
+    for first, second in product(held, repeat=2):
+        yield from (first + second, first - second, first * second)
+        if second:
+            yield from (first / second, float(round(first / second)))

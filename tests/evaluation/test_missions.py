@@ -29,7 +29,7 @@ from seal.core import (
     Trajectory,
     UsageError,
 )
-from seal.core.conditions import Argument
+from seal.core.conditions import Argument, Replied
 from seal.core.state_conditions import StateUnchanged
 from seal.evaluation.goals import Rules, rules_named
 from seal.evaluation.missions import DIALOGUE, NAMES, OPEN, Missions
@@ -96,6 +96,26 @@ def test_gold_of_every_type_is_right_and_optimal(match: Any) -> None:
         "progress": [4, 5],
     }
     assert [s.value for s in found if s.metric == DIALOGUE] == [1.0]
+
+
+@every_case(
+    ("reply", "right"),
+    [
+        ("It comes to 27.50 euros, in Turku.", 1.0),
+        ("In TURKU. That is 27.5.", 1.0),
+        ("It comes to 27.5 euros.", 0.0),
+        ("It comes to 127.5 euros in Turku.", 0.0),
+        ("No.", 0.0),
+    ],
+)
+def test_a_reply_states_what_gold_asks_it_to_state(reply: str, right: float) -> None:
+    told = Milestone(Replied(("27.5", "Turku")))
+    asked = Task("t", "b", (Goal("How much, and where?", (Plan((told,)),)),))
+    score = accuracy(asked, reply)
+    assert score.value == right
+    assert bool(score.reason) is not bool(right)
+    assert values(asked, chat(asked, reply))["name_accuracy"] == 1.0
+    assert accuracy(asked, reply, match="mmtb").value == 1.0
 
 
 def test_details_hold_what_tables_are_made_of() -> None:

@@ -41,13 +41,17 @@ MMTB = Benchmark(
     },
 )
 SAMPLE = Benchmark("mmtb-sample", folder=Path(__file__).parent / "sample", published=_PAPER)
-"""The small benchmark of related missions that ships: 256 dialogues of four, of our own making.
+"""The small benchmark of related missions that ships: 60 dialogues of four, written by hand.
 
-Each sequence of the four mission types stands once. A grammar that earlier versions had made them
-over the tools of the sample, and the simulator `template` their results; no model took part.
-Each dialogue passed the machine checks of `seal.benchmarks.mmtb.generation_scene`. Arguments
-are compared by the scorer `exact`. A request states every value as the call needs it, or refers to
-one in an earlier text. Persons, companies and all results are invented.
+They stand over the tools of the sample, in a short notation (`authored/dialogues.txt`, read by
+`perf/samples/mmtb_notation.py`). A script computes what tools compute, checks all and compiles it:
+
+    python perf/samples/compile_samples.py mmtb-sample AUTHORED POOL
+
+Each of the 16 switches of types stands at least eight times. What a call needs was said before, or
+a result brings it. A later mission leans on the mission right before, one of long-term memory on
+an earlier one. A chat asks for facts, which its reply must state. Arguments are compared by the
+scorer `exact`. Persons, companies and works are invented, and so is what tools do not compute.
 """
 
 
