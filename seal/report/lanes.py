@@ -301,8 +301,17 @@ class ShortTable:
         What no recording held is there, too. The metric that a run is known by leads. Of verdicts
         with the same figures one is there.
         """
-        valued, leading = self.valued, ranking(self.metrics, self.scales)[:1]
+        leading = ranking(self.metrics, self.scales)[:1]
         own = {name for lane in self._lanes for name, one in lane.metrics.items() if one.get("own")}
+        valued = self._distinct()
+        told = [name for name in self.valued if name in own or name not in self.metrics]
+        usual = [name for name in valued if name not in told][:FIRST]
+        names = [*usual[:1], *told, *usual[1:]]
+        return sorted(names, key=lambda name: name not in leading)
+
+    def _distinct(self) -> list[str]:
+        """Return the rows with a value, in the order of the first table; of verdicts alike one."""
+        valued, leading = self.valued, ranking(self.metrics, self.scales)[:1]
 
         def place(name: str) -> tuple[bool, int]:
             base = name.partition("@")[0]
@@ -313,16 +322,17 @@ class ShortTable:
         for name in sorted(valued, key=place):
             cells = tuple((c.mean, c.n) for c in valued[name].values())
             figures.setdefault(cells if name in _VERDICTS else name, name)
-        told = {name for name in valued if name in own or name not in self.metrics}
-        usual = [name for name in figures.values() if name not in told][:FIRST]
-        names = [*usual[:1], *(name for name in valued if name in told), *usual[1:]]
-        return sorted(names, key=lambda name: name not in leading)
+        return [*figures.values()]
 
     @property
     def bounded(self) -> list[str]:
-        """The metrics that one chart can hold: of no condition, and their scores in [0, 1]."""
-        ranked = ranking(self.metrics, self.scales)
-        return [name for name in ranked if self.scales.get(name, RATE).bounded]
+        """The metrics that one chart can hold: of no condition, and their scores in [0, 1].
+
+        Of verdicts with the same figures one is there.
+        """
+        ranked, shown = ranking(self.metrics, self.scales), {*self._distinct()}
+        found = [name for name in ranked if self.scales.get(name, RATE).bounded]
+        return [name for name in found if name in shown or name not in self.valued]
 
     def gaps(self, shown: Collection[str] | None = None) -> Iterator[str]:
         """Yield which metrics no lane has, are better low, have a condition, or few goals have.
