@@ -21,6 +21,7 @@ from seal.core.schemas import (
     meets,
     required_names,
     schema_validator,
+    validator_of,
 )
 from seal.core.types import JSON
 from seal.core.values import nested_deeper
@@ -71,8 +72,9 @@ def schema_faults(schema: Mapping[str, JSON]) -> Iterator[SchemaFault]:
         if isinstance(reference, str) and not _resolves(reference, schema):
             told = f"{shortened(reference)} names no schema of this tool, or leads back to itself"
             yield SchemaFault(".".join((*path, "$ref")), f"{told}; write the schema out")
-        if part.get("enum") == []:
-            yield SchemaFault(".".join((*path, "enum")), "no value is right; name some")
+        if told := _without_value(part):
+            keyword, why = told
+            yield SchemaFault(".".join((*path, keyword)), f"no value is right: {why}")
         if not isinstance(names, dict) or is_open(part):
             continue
         for name in required_names(part):
@@ -80,6 +82,37 @@ def schema_faults(schema: Mapping[str, JSON]) -> Iterator[SchemaFault]:
                 told = f"{name!r} is no property; declare it, or leave it out"
                 yield SchemaFault(".".join((*path, "required")), told)
     yield from default_faults(schema)
+
+
+_BOUNDS = {
+    "minimum": ("maximum", ("integer", "number")),
+    "minLength": ("maxLength", ("string",)),
+    "minItems": ("maxItems", ("array",)),
+    "minProperties": ("maxProperties", ("object",)),
+}
+"""Keyword to the one that it may not be above, and the types that both are of."""
+
+
+def _without_value(schema: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return the keyword by which no value at all can meet a schema, and why; None: some may."""
+    values, kind = schema.get("enum"), schema.get("type")
+    if values == []:
+        return "enum", "it is empty; name some"
+    if not isinstance(kind, str) or kind not in TYPES:
+        return None
+    if isinstance(values, list) and not any(meets({"type": kind}, value) for value in values):
+        of_type = validator_of({"type": kind})
+        if not any(map(of_type.is_valid, values)):
+            return "enum", f"none of {shortened(values)} is of type {kind!r}; mend either"
+    for low, (high, kinds) in _BOUNDS.items():
+        least, most = schema.get(low), schema.get(high)
+        if kind in kinds and _is_number(least) and _is_number(most) and least > most:
+            return low, f"{shortened(least)} is above {high} {shortened(most)}; mend either"
+    return None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def default_faults(schema: Mapping[str, JSON]) -> Iterator[SchemaFault]:

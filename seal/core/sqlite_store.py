@@ -2,7 +2,7 @@
 
 A commit is a single write to the log, so a killed process loses at most the answer it was about to
 write; after a power cut the last answers may be gone, the file is sound. A file that cannot be
-written is read, and of a file with a damaged page all other pages can be saved.
+written is read, and of a file with damaged pages the rows of all others can be saved.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ _NEXT = (
 
 
 _MAGIC = b"SQLite format 3\0"
+_LEAF = b"\x0d"
+"""How a page begins that holds rows of a table."""
 _PAGE_SIZE = slice(16, 18)
 _CHANGES, _PAGES, _OURS, _VALID_FOR = (slice(at, at + 4) for at in (24, 28, 68, 92))
 """Fields of a SQLite file's header, https://www.sqlite.org/fileformat2.html#the_database_header."""
@@ -178,6 +180,8 @@ class SqliteAnswers:
         saved = 0
         with closing(SqliteAnswers(made, self._timeout)) as sound, self._to_save() as old:
             for rows in _readable(old, self._path.stat().st_size // _LEAST_ROW):
+                saved += sound.insert(rows)
+            for rows in _on_leaves(self._path):
                 saved += sound.insert(rows)
         for part in ("", "-wal", "-shm"):
             damaged = self._path.with_name(self._path.name + part)
@@ -345,7 +349,8 @@ def _with_mended_header(path: Path) -> Iterator[sqlite3.Connection]:
             return
 
 
-def _mend_header(path: Path) -> None:
+def _mend_header(path: Path) -> int:
+    """Let the header of a file tell the pages that it has, and return the bytes of a page."""
     with path.open("r+b") as file:
         header = bytearray(file.read(100).ljust(100, b"\0"))
         size = int.from_bytes(header[_PAGE_SIZE], "big")
@@ -357,6 +362,51 @@ def _mend_header(path: Path) -> None:
         file.seek(0)
         file.write(header)
         file.truncate(pages * size)
+    return size
+
+
+def _on_leaves(path: Path) -> Iterator[list[Row]]:
+    """Yield the rows of each page that holds rows, whatever became of the pages that lead to it.
+
+    SQLite takes such a page for the whole of a table, if the first page of a copy says so.
+    """
+    with TemporaryDirectory(dir=path.parent) as folder:
+        copy, first = Path(folder, path.name), Path(folder, "first")
+        shutil.copyfile(path, copy)
+        size = _mend_header(copy)
+        with closing(sqlite3.connect(first)) as made:
+            made.execute(f"PRAGMA page_size = {size}")
+            made.execute("CREATE TABLE entries (key, kind, value, created, checksum)")
+        with copy.open("r+b") as file:
+            leaves = [
+                at // size + 1
+                for at in range(size, copy.stat().st_size, size)
+                if file.seek(at) and file.read(1) == _LEAF
+            ]
+            file.seek(0)
+            file.write(first.read_bytes()[:size])
+        _mend_header(copy)
+        with closing(sqlite3.connect(copy, isolation_level=None)) as connection:
+            connection.text_factory = bytes
+            for pragma in ("journal_mode = OFF", "synchronous = OFF", "writable_schema = ON"):
+                connection.execute(f"PRAGMA {pragma}")
+            for leaf in leaves:
+                connection.execute("UPDATE sqlite_master SET rootpage = ?", (leaf,))
+                connection.execute("PRAGMA writable_schema = RESET")
+                connection.execute("PRAGMA writable_schema = ON")
+                yield _whole_rows(connection)
+
+
+def _whole_rows(connection: sqlite3.Connection) -> list[Row]:
+    """Return the rows of a table up to the first that cannot be read, without those that lack."""
+    found = []
+    try:
+        for row in connection.execute(_SELECT):
+            if all(isinstance(part, bytes) for part in row):
+                found.append(row)
+    except sqlite3.DatabaseError:
+        pass
+    return found
 
 
 def _readable(connection: sqlite3.Connection, most: int) -> Iterator[list[Row]]:

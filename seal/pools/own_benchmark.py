@@ -52,8 +52,14 @@ from seal.pools.reading.schema_dialects import standard_schema
 # Tools are Python functions, schemas of model providers, or `Tool` records; a task is a request,
 # and what is gold about it.
 
-_SCHEMAS = ("parameters", "input_schema", "inputSchema")
-"""Where the argument map's JSON Schema stands: OpenAI, Anthropic, MCP."""
+_SCHEMAS = (
+    "parameters",
+    "input_schema",
+    "inputSchema",
+    "parametersJsonSchema",
+    "parameters_json_schema",
+)
+"""Where the argument map's JSON Schema stands: OpenAI, Anthropic, MCP, Gemini."""
 
 
 def own_tools(benchmark: str, tools: Iterable[OwnTool]) -> OwnTools:

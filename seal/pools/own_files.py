@@ -9,7 +9,7 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import accumulate, chain
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -27,7 +27,6 @@ from seal.core import (
     told_names,
 )
 from seal.core.conditions import ANY, Called
-from seal.core.files import content_of
 from seal.core.registry import is_module, load_dotted
 from seal.core.values import exact_json, json_text, number_fault, parse_module
 from seal.pools.benchmark import Benchmark, OwnTool, OwnTools
@@ -52,17 +51,17 @@ from seal.pools.reading.files import (
     listed,
     parse_exactly,
     usable,
-    utf8_text,
 )
+from seal.pools.reading.openapi import openapi_tools
 from seal.pools.reading.tables import rows
 from seal.pools.reading.tool_schemas import (
     given_arguments,
     literal,
-    openapi_tools,
     parameters_schema,
     parsed_call,
     python_type,
 )
+from seal.pools.reading.yaml_files import yaml_document
 
 # -- A benchmark of files as people have them: tools of one, tasks of another.
 #
@@ -136,15 +135,20 @@ def _sound(name: str, source: str | Path, notes: Notes) -> OwnTools:
         faults.append(fault)
         notes.leave_out("malformed_tool", str(fault).removeprefix(f"benchmark {name!r}: "))
 
-    found: list[tuple[Tool, OwnTool]] = []
+    found: dict[str, tuple[Tool, OwnTool]] = {}
     for tool in _tools_of(source, leave_out):
         try:
-            found.append((checked_tool(name, tool), tool))
+            checked = checked_tool(name, tool)
         except (UsageError, DataError) as error:
             leave_out(error)
+            continue
+        if checked.name in found:
+            leave_out(DataError(f"an earlier tool is named {checked.name!r}; rename one"))
+        else:
+            found[checked.name] = checked, tool
     if faults and not found:
         raise faults[0]
-    return together(name, _some(found, source))
+    return together(name, _some(list(found.values()), source))
 
 
 def save(bench: Benchmark, read: Notes, folder: Path) -> None:
@@ -191,7 +195,21 @@ def _some(found: list[_Kind], source: str | Path) -> list[_Kind]:
 
 
 def _tools_of(source: str | Path, torn: Callable[[SealError], None]) -> Iterator[OwnTool]:
-    """Yield the tools of a file or module; `torn` is told a row that is none."""
+    """Yield the tools of a file or module; `torn` is told a row that is none.
+
+    A row may declare several, as Gemini has it.
+    """
+    for row in _rows_of(source, torn):
+        declared = None
+        if isinstance(row, Mapping):
+            declared = row.get("functionDeclarations", row.get("function_declarations"))
+        if isinstance(declared, list):
+            yield from declared
+        else:
+            yield row
+
+
+def _rows_of(source: str | Path, torn: Callable[[SealError], None]) -> Iterator[OwnTool]:
     path, kind = Path(source), Path(source).suffix.lower()
     if path.is_dir():
         raise UsageError(f"{path} is a folder; name the file of the tools")
@@ -201,7 +219,7 @@ def _tools_of(source: str | Path, torn: Callable[[SealError], None]) -> Iterator
     if kind == ".py" or not path.is_file():
         yield from _functions(_module(path, name))
     elif kind in _YAML:
-        yield from _schemas(path, _yaml(path), torn)
+        yield from _schemas(path, yaml_document(path), torn)
     elif kind == ".json" and not holds_array(path):
         yield from _schemas(path, json_file(path, parse_exactly), torn)
     else:
@@ -251,61 +269,6 @@ def _schemas(path: Path, content: Any, torn: Callable[[SealError], None]) -> Ite
         several = next((content[key] for key in ("tools", "functions") if key in content), None)
         content = [content] if several is None else several
     yield from expect(content, list, path, "schemas, an MCP listing or an OpenAPI document")
-
-
-def _yaml(path: Path) -> Any:
-    try:
-        import yaml  # type: ignore[import-untyped, unused-ignore]
-    except ImportError as error:
-        raise UsageError(f"{path}: install PyYAML, or save the document as JSON") from error
-    loader = None
-    try:
-        text = utf8_text(content_of(path), str(path))
-        loader = yaml.SafeLoader(text)
-        node = loader.get_single_node()
-        most = max(_MOST_LAID_OUT, _WEIGHT * len(text))
-        if _laid_out(node, {}, most) > most:
-            raise DataError(
-                f"{path}: its aliases lay out more than {most:,} characters, or stand "
-                "within what they name; write what they name in its place, or save it as JSON"
-            )
-        return None if node is None else loader.construct_document(node)
-    except RecursionError as error:
-        raise DataError(f"{path}: it is nested too deep; save it as JSON") from error
-    except yaml.YAMLError as error:
-        raise DataError(f"{path}: no YAML: {error}") from error
-    except ValueError as error:  # of a number or a date that Python has not
-        raise DataError(f"{path}: no YAML: {number_fault(error)}; write it in quotes") from error
-    finally:
-        if loader is not None:
-            loader.dispose()
-
-
-_MOST_LAID_OUT = 1 << 24
-"""Characters of a document in which each alias stands for what it names."""
-_WEIGHT = 16
-"""Characters that a value counts beside its own; a document without an alias has fewer in all."""
-
-
-def _laid_out(node: Any, known: dict[int, int], most: int) -> int:
-    """Return how many characters a part of a document is, aliases laid out; at most one too many.
-
-    Args:
-        node: As PyYAML composes it: of an alias, the same node as what it names.
-        known: Of nodes that were counted; one that is being counted holds itself.
-        most: Where the count may end.
-    """
-    if node is None:
-        return 0
-    if id(node) not in known:
-        known[id(node)] = most + 1
-        if isinstance(node.value, str):
-            total = len(node.value)
-        else:
-            pairs = chain.from_iterable(n if isinstance(n, tuple) else (n,) for n in node.value)
-            total = sum(_laid_out(inner, known, most) for inner in pairs)
-        known[id(node)] = min(total + _WEIGHT, most + 1)
-    return known[id(node)]
 
 
 def _of_row(place: str, row: Mapping[str, Any]) -> OwnTool:
@@ -443,13 +406,13 @@ class _Rows:
         if not isinstance(system, str):
             raise DataError(f"{at['system']}: expected a text, got {shortened(system)}")
         unanswerable = values.get(at["calls"]) == UNANSWERABLE
-        gold = [] if unanswerable else self._gold(values, at)
         tags = {
             name: value
             for name, value in values.items()
             if name not in at.values() and _is_tag(value)
         }
         try:
+            gold = [] if unanswerable else self._gold(values, at)
             task = ask(
                 query,
                 *(gold or ()),

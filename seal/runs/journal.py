@@ -402,7 +402,10 @@ class Journal(KeyedLines[Pair]):
         try:
             fields: dict[str, Any] = json_value(line)
             if fields["schema"] not in (SCHEMAS[Trajectory], BRIEF):
-                raise DataError(f"{self.path}, line {number}: schema {shortened(fields['schema'])}")
+                raise DataError(
+                    f"{self.path}, line {number}: schema {shortened(fields['schema'])}, expected "
+                    f"{SCHEMAS[Trajectory]!r}; delete the line to play its task again"
+                )
             failed = any(stop["reason"] == "error" for stop in fields["stops"])
             pair = (fields["task_id"], fields["trial"])
             if not isinstance(pair[0], str) or type(pair[1]) is not int:

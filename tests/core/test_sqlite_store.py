@@ -68,6 +68,21 @@ def test_what_lies_on_sound_pages_is_saved(page: int, tmp_path: Path) -> None:
         assert verify(store, {}, repair=True).saved is None
 
 
+@pytest.mark.parametrize("page", [0, 1, 2])
+def test_rows_are_saved_whatever_became_of_the_pages_that_lead_to_them(
+    page: int, tmp_path: Path
+) -> None:
+    path = filled(tmp_path)
+    with path.open("r+b") as file:  # the first page is the schema's, after 100 bytes of the header
+        file.seek(page * PAGE_BYTES + 100 * (page == 0))
+        file.write(b"\xff" * (PAGE_BYTES - 100))
+    with open_store(tmp_path) as store:
+        report = verify(store, {}, repair=True)
+        assert report.saved == 200
+        kept = {entry.key: entry.value for entry in store.entries()}
+        assert kept == {f"key {n}": {"text": f"{n} " * 100} for n in range(200)}
+
+
 def cut(path: Path) -> None:
     with path.open("r+b") as file:
         file.truncate(path.stat().st_size // 2 + 100)

@@ -143,7 +143,7 @@ def test_gold_by_place_of_an_unknown_tool_names_the_closest(tmp_path: Path) -> N
 def test_a_malformed_openapi_document_is_told_by_its_file(tmp_path: Path) -> None:
     document = {"openapi": "3.1.0", "paths": {"/orders": {"get": {"parameters": "id"}}}}
 
-    with pytest.raises(DataError, match=r"api\.json: /orders: expected a list, got 'id'"):
+    with pytest.raises(DataError, match=r"api\.json: /orders: get: expected a list, got 'id'"):
         list(tools_of(written(tmp_path, "api.json", document)))
 
 
@@ -416,3 +416,43 @@ def test_names_of_tools_are_gathered_once_for_all_tasks() -> None:
     own = own_tools("shop", [GET, SHIP])
     assert own.ids == {name: f"shop/{name.removeprefix('shop/')}" for name in own.ids}
     assert own.ids is own.ids
+
+
+def test_declarations_of_gemini_are_tools(tmp_path: Path) -> None:
+    declared = [
+        {"name": "f", "parameters": {"type": "OBJECT", "properties": {"a": {"type": "STRING"}}}},
+        {"name": "g", "parametersJsonSchema": {"type": "object", "properties": {"b": {}}}},
+    ]
+    for n, content in enumerate(
+        (
+            {"functionDeclarations": declared},
+            {"tools": [{"function_declarations": declared}]},
+            [{"googleSearch": {}}, {"functionDeclarations": declared}],
+        )
+    ):
+        path = written(tmp_path, f"t{n}.json", content)
+        bench, notes = benchmark_of("b", tools=path, tasks=[{"query": "Hello!", "calls": "f"}])
+        assert "2 tools" in str(bench)
+        assert len(notes.malformed) == (n == 2)
+
+
+def test_a_second_tool_of_one_name_is_left_out(tmp_path: Path) -> None:
+    same = [{"name": "f", "description": "one"}, {"name": "f"}, {"name": "g"}]
+    path = written(tmp_path, "t.json", same)
+    bench, notes = benchmark_of("b", tools=path, tasks=[{"query": "Hello!", "calls": "f"}])
+    assert "2 tools" in str(bench)
+    assert notes.malformed == ["an earlier tool is named 'f'; rename one"]
+
+
+def test_a_cell_that_names_no_tool_leaves_its_row_alone_out() -> None:
+    rows = [{"query": "Hello!", "calls": '""'}, {"query": "When?", "calls": "get_order"}]
+    bench, notes = benchmark_of("shop", tools=[GET], tasks=rows)
+    assert "1 task" in str(bench)
+    assert len(notes.malformed) == 1
+
+
+def test_blank_lines_before_the_columns_are_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "q.csv").write_text("\n\nquestion;calls\nWhen, then?;get_order\n;x\n")
+    bench, notes = benchmark_of("shop", tools=[GET], tasks=tmp_path / "q.csv")
+    assert "1 task" in str(bench)
+    assert "line 5" in str(notes.malformed)

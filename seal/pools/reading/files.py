@@ -340,7 +340,8 @@ def _fault(raw: bytes, error: orjson.JSONDecodeError) -> str:
     first, _, rest = raw.strip().partition(b"\n")
     if rest and first.startswith(b"{") and first.endswith(b"}"):
         return (
-            "this is JSON Lines, expected one JSON value: is it another benchmark's? "
+            "this is JSON Lines, expected one JSON value: let the name of a file of your own end "
+            "in .jsonl; or is it another benchmark's? "
             f"Importers: {', '.join(REGISTRY.names())}"
         )
     if "digits" in str(error):

@@ -6,6 +6,7 @@ What is not of the standard (2020-12) and has one meaning is written as the stan
 - `nullable` (OpenAPI 3.0), `x-nullable` (Swagger 2): null is right too;
 - `exclusiveMinimum: true` beside `minimum` (draft 4, OpenAPI 3.0): the bound itself is wrong;
 - a list of `items` and `additionalItems` (drafts 4 to 2019-09): `prefixItems` and `items`;
+- `dependencies` (drafts 3 to 7): `dependentRequired` and `dependentSchemas`;
 - `required: true` within a property (draft 3): the map requires its name;
 - an `enum` of texts where the type is a number or a truth value (Gemini takes texts alone): what
   the texts write.
@@ -51,6 +52,8 @@ def _standard(schema: Any) -> Any:
         found["prefixItems"] = found.pop("items")
         if "additionalItems" in found:
             found["items"] = found.pop("additionalItems")
+    if isinstance(found.get("dependencies"), Mapping):
+        _part_dependencies(found)
     _require_by_map(found)
     for keyword in _BY_NAME:
         if isinstance(found.get(keyword), Mapping):
@@ -69,6 +72,14 @@ def _standard(schema: Any) -> Any:
     _write_values(found)
     marks = [found.pop(name) for name in ("nullable", "x-nullable") if _is_truth(found, name)]
     return _or_null(found) if True in marks else found
+
+
+def _part_dependencies(schema: dict[str, Any]) -> None:
+    """Write what a name asks for, once it is there, under the keywords of its two kinds."""
+    for name, asked in schema.pop("dependencies").items():
+        names = [asked] if isinstance(asked, str) else asked
+        keyword = "dependentRequired" if isinstance(names, list) else "dependentSchemas"
+        schema[keyword] = {name: names, **schema.get(keyword, {})}
 
 
 def _is_truth(schema: Mapping[str, Any], name: str) -> bool:

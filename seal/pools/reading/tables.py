@@ -226,7 +226,7 @@ class CsvRows:
             raise DataError(f"{path}: no UTF-8 text: {error}; save it as CSV in UTF-8") from None
         self._name = path.name
         said = _SAYS_MARK.match(text)
-        mark = said[1] if said else max(_MARKS, key=text.partition("\n")[0].count)
+        mark = said[1] if said else max(_MARKS, key=text.lstrip("\n").partition("\n")[0].count)
         csv.field_size_limit(max(_LONGEST_FIELD, csv.field_size_limit()))
         self._table = csv.DictReader(StringIO(text, newline=""), strict=True, delimiter=mark)
         self.columns: tuple[str, ...] = ()
@@ -234,6 +234,7 @@ class CsvRows:
         with suppress(csv.Error):
             if said:
                 next(self._table.reader)
+            self._table.fieldnames = next(filter(None, self._table.reader), [])
             self.columns = tuple(filter(None, self._table.fieldnames or ()))
             if self._table.fieldnames and not self.columns:
                 raise DataError(

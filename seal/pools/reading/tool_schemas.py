@@ -1,4 +1,4 @@
-"""Tools and calls as others write them: Python types, OpenAPI, calls."""
+"""Tools and calls as others write them: Python types, calls."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from seal.core.values import (
     parse_expression,
     well_formed,
 )
-from seal.pools.reading.files import expect, field_of, function_name, json_of_text
+from seal.pools.reading.files import expect, json_of_text
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -366,132 +366,3 @@ def _key(key: Any) -> str:
     if not isinstance(key, str):
         raise ValueError("a key that is no text")
     return key
-
-
-# -- The operations of an OpenAPI document (3, or Swagger 2) as tools' schemas.
-
-_METHODS = ("get", "put", "post", "delete", "patch", "head", "options")
-_DEEPEST = 12
-"""Steps along which references are followed; a schema below is any value."""
-_MOST = 10_000
-"""Parts of one schema that are followed: references that fork at each step could be millions."""
-_MOST_OF_ALL = 2_000_000
-"""Parts of all operations of a document."""
-
-
-_TOO_MUCH = (
-    f"the operations before it name more than {_MOST_OF_ALL:,} parts by their references; save it "
-    "in a document of its own"
-)
-
-
-def openapi_tools(
-    document: Mapping[str, Any], torn: Callable[[DataError], None]
-) -> Iterator[dict[str, Any]]:
-    """Yield a schema for each operation: its parameters and the fields of its JSON body in one map.
-
-    Args:
-        document: As it was read.
-        torn: Told an operation that is none, or for which nothing is left of what may be followed.
-
-    Raises:
-        DataError: `paths` is no map.
-    """
-    whole, room = dict(document), [_MOST_OF_ALL]
-    for path, item in field_of(whole, "paths", dict).items():
-        methods = [each for each in _METHODS if each in item] if isinstance(item, dict) else [""]
-        for method in methods:
-            try:
-                if not room[0]:
-                    raise DataError(f"{path}: {method}: {_TOO_MUCH}")
-                tool = _tool(whole, path, method, room)
-            except DataError as error:
-                torn(error)
-            else:
-                yield tool
-
-
-def _tool(whole: dict[str, Any], path: str, method: str, room: list[int]) -> dict[str, Any]:
-    item = field_of(whole["paths"], path, dict)
-    operation = expect(item[method], dict, f"{path}: {method}")
-    given = [
-        _resolved(whole, parameter, room)
-        for part in (item, operation)
-        for parameter in expect(part.get("parameters") or [], list, path)
-    ]
-    properties: dict[str, Any] = {}
-    required: list[str] = []
-    for parameter in given:
-        name, where = parameter.get("name"), parameter.get("in")
-        if where == "body":
-            _add_body(parameter.get("schema"), properties, required)
-        elif isinstance(name, str) and where in ("query", "path", "formData"):
-            schema = parameter.get("schema")
-            if not isinstance(schema, dict):
-                schema = {k: parameter[k] for k in ("type", "enum", "items") if k in parameter}
-            told = {"description": parameter["description"]} if parameter.get("description") else {}
-            properties[name] = {**schema, **told}
-            required += [name] * bool(parameter.get("required"))
-    content = _resolved(whole, operation.get("requestBody"), room).get("content")
-    if isinstance(content, dict):
-        of_json = [body for kind, body in content.items() if "json" in kind]
-        body = _resolved(whole, next(iter(of_json), {}), room)
-        _add_body(body.get("schema"), properties, required)
-    id = operation.get("operationId")
-    texts = (operation.get("summary"), operation.get("description"))
-    return {
-        "name": function_name(id if isinstance(id, str) and id else f"{method}_{path}"),
-        "description": "\n".join(dict.fromkeys(t for t in texts if isinstance(t, str) and t)),
-        "parameters": {
-            "type": "object",
-            "properties": properties,
-            "required": list(dict.fromkeys(required)),
-        },
-    }
-
-
-def _add_body(schema: Any, properties: dict[str, Any], required: list[str]) -> None:
-    """Add the fields of a body that is an object; any other body is the argument `body`."""
-    if not isinstance(schema, dict):
-        return
-    if isinstance(schema.get("properties"), dict):
-        properties |= schema["properties"]
-        needed = schema.get("required")
-        listed = needed if isinstance(needed, list) else []
-        required += [name for name in listed if isinstance(name, str)]
-    else:
-        properties["body"] = schema
-        required.append("body")
-
-
-def _resolved(whole: dict[str, Any], value: Any, room: list[int]) -> dict[str, Any]:
-    """Return a part of the document with what its references within the document name.
-
-    Args:
-        whole: The document.
-        value: The part.
-        room: Its one number is how many parts may be followed yet; it is counted down.
-    """
-    most = min(_MOST, room[0])
-    left = iter(range(most))
-    found = _followed(whole, value, 0, left)
-    room[0] -= next(left, most)
-    return found if isinstance(found, dict) else {}
-
-
-def _followed(whole: dict[str, Any], value: Any, depth: int, left: Iterator[int]) -> Any:
-    """Return a value with what its references name; a part beyond those that are `left` is any."""
-    if not isinstance(value, (dict, list)):
-        return value
-    if depth >= _DEEPEST or next(left, None) is None:
-        return type(value)()
-    if isinstance(value, list):
-        return [_followed(whole, item, depth + 1, left) for item in value]
-    reference = value.get("$ref")
-    if isinstance(reference, str):
-        target: Any = whole if reference.startswith("#/") else {}
-        for part in reference.removeprefix("#/").split("/"):
-            key = part.replace("~1", "/").replace("~0", "~")
-            target = target.get(key, {}) if isinstance(target, dict) else {}
-        return _followed(whole, target, depth + 1, left)
-    return {key: _followed(whole, item, depth + 1, left) for key, item in value.items()}

@@ -13,7 +13,6 @@ from seal.core.validation import CallValidator
 from seal.pools.own_benchmark import GoldCheck, admits
 from seal.pools.reading.tool_schemas import (
     literal,
-    openapi_tools,
     parameters_schema,
     python_type,
     typed,
@@ -244,15 +243,3 @@ def test_deep_arguments_are_the_validators_to_refuse() -> None:
     assert GoldCheck({"t": Tool("t", "t", parameters=schema)}).fault("t", {"a": deep}) == (
         "invalid_value"
     )
-
-
-def test_operations_whose_references_fork_without_end_are_left_out() -> None:
-    forks = {f"s{n}": {"anyOf": [{"$ref": f"#/c/s{n + 1}"}] * 60} for n in range(11)}
-    body = {"content": {"application/json": {"schema": {"$ref": "#/c/s0"}}}}
-    paths = {f"/p{n}": {"post": {"requestBody": body}} for n in range(300)}
-    torn: list[DataError] = []
-    found = list(openapi_tools({"c": forks, "paths": paths}, torn.append))
-    assert found
-    assert torn
-    assert len(found) + len(torn) == 300
-    assert "save it in a document of its own" in str(torn[0])
