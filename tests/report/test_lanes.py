@@ -160,6 +160,8 @@ def test_the_first_table_has_five_metrics_no_two_alike_and_those_of_the_user(mak
     assert [row[0] for row in summary_table(run, every=True).rows] != first
     assert {row[0] for row in summary_table(run, every=True).rows} == {*metrics}
     assert "3 more metrics: --all-metrics, or the report" in summary_notes(run)
+    charted = ShortTable(lanes_of([run])).bounded
+    assert "calls_right" in charted and "mission_accuracy" not in charted
 
 
 def test_errors_have_a_column_where_there_are_some(make_run):
