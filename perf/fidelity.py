@@ -80,9 +80,8 @@ from seal.pools.lookup import open_pool
 from seal.pools.pool import StoredPool
 from seal.pools.reading.records import LEAD, USER
 from seal.report import grids
-from seal.report.grids import Grid, interval, told
+from seal.report.grids import Columns, Grid, figure, grid_of, interval, told
 from seal.report.lanes import DECISIVE, scale_notes
-from seal.report.table_forms import Columns, figure, grid_of
 from seal.runs.environments import SimulatorSource
 from seal.runs.finished import rescore
 from seal.runs.role_models import Cast

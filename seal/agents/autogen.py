@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any
 
 from seal.agents.conversation import Conversation
 from seal.agents.messages import in_words
-from seal.agents.own_code import Inbox, OwnCode
 from seal.agents.replies import NoPersonError
 from seal.core import InfrastructureError, UsageError, shortened
 from seal.core.concurrency import given_up, seconds_left
@@ -176,6 +175,8 @@ def run_in_context(agent: Any, work: Coroutine[Any, Any, Any]) -> Any:
 def _plain(function: Callable[..., Any], seconds: Callable[[], float | None]) -> Any:
     @wraps(function)
     def ask(*given: Any, **named: Any) -> Any:
+        from seal.agents.own_code import Inbox, OwnCode
+
         code = OwnCode()
         return code.wait(function(*given, **named), seconds(), Inbox("", code.pace))
 

@@ -10,7 +10,6 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from seal.agents.own_code import printed_here
 from seal.agents.replies import (
     FAULTS,
     FIND_TOOLS,
@@ -298,6 +297,8 @@ class View:
 
     def _run_own(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
         """Return the results as they stand in the record now, in the order of the calls."""
+        from seal.agents.own_code import printed_here  # most chats have no code of a user's
+
         chat, printed = self._chat, printed_here()
         if printed is not None:
             self.add_note(len(chat.steps), printed.rest())

@@ -26,10 +26,10 @@ from seal.report.comparison import (
 )
 from seal.report.figures import interval_figure
 from seal.report.frames import framed
-from seal.report.grids import Grid
+from seal.report.grids import DIFFERENCE, Grid, figure, grid_of
 from seal.report.lanes import all_metrics
 from seal.report.leaderboard import frame_rows, leaderboard_table
-from seal.report.table_forms import DIFFERENCE, Glance, figure, grid_of
+from seal.report.table_forms import Glance
 from seal.runs.run import varied_text
 
 if TYPE_CHECKING:

@@ -33,9 +33,9 @@ from seal.report.experiments import (
 )
 from seal.report.explanation import waterfall
 from seal.report.frames import framed, long_frame
-from seal.report.grids import Estimate, Grid
+from seal.report.grids import Cell, Columns, Estimate, Grid, fields, figure, grid_of
 from seal.report.retrieval import remarks, retrieval_figures, retrieval_tables
-from seal.report.table_forms import Cell, Columns, Glance, fields, figure, grid_of
+from seal.report.table_forms import Glance
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -19,12 +19,13 @@ import orjson
 from seal.core.errors import DataError, UsageError, first_fault, shortened
 from seal.core.files import AtomicFile, no_file, opened
 from seal.core.secrets import without_keys
-from seal.core.table_versions import TableReader, TableWriter
 from seal.core.types import Ranking, Score, Step, Task, Tool, Trajectory
 from seal.core.values import json_bytes, json_value
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
+
+    from seal.core.table_versions import TableReader, TableWriter
 
 
 # -- Records on disk: JSON Lines, each line with the name and version of its schema.
@@ -73,7 +74,9 @@ def encode(
     """
     told = bool(schema) or isinstance(record, (Trajectory, Score))
     schema = schema or SCHEMAS[type(record)]
-    if isinstance(record, Trajectory):
+    if isinstance(record, Trajectory) and any(step.state is not None for step in record.steps):
+        from seal.core.table_versions import TableWriter
+
         tables = TableWriter(beside, partial(without_keys, in_open=in_open))
         with _writing(schema):
             steps = tuple(brief(step, tables) for step in record.steps)
@@ -165,6 +168,8 @@ def decode(
             + own * (kind in (Tool, Task))
         )
     if found == BRIEF and kind is Trajectory:
+        from seal.core.table_versions import TableReader
+
         return cast("Record", _read_brief(fields, TableReader(beside)))
     if found != expected:
         raise DataError(

@@ -56,7 +56,6 @@ from seal.core.facts import Record, stem
 from seal.core.phones import PHONE_DIGITS, digits_in
 from seal.core.quantities import WEEKDAYS, Day, Quantity, Time, read
 from seal.core.statements import leaves
-from seal.core.table_versions import Version
 from seal.core.telling import PHONE
 from seal.core.text import deed_forms, deeds_of, role, singular, word_list, words
 from seal.evaluation import inabilities, mislabels
@@ -65,6 +64,7 @@ from seal.evaluation.words import ON_OFF, known_to, rows_in, spoken
 
 if TYPE_CHECKING:
     from seal.core import Step, Tables
+    from seal.core.table_versions import Version
     from seal.evaluation.goals import GoalChat
 
 
@@ -211,6 +211,8 @@ class _Seen:
                 (self.ups if leaf > 0 else self.downs).add(Decimal(str(abs(leaf))))
 
     def _show(self, state: Tables) -> None:
+        from seal.core.table_versions import Version  # most chats are in no world
+
         self._now, self._spared, self._shifts, first = None, None, None, not self.tables
         for name, rows in state.items():
             before, self.tables[name] = self.tables.get(name), rows

@@ -38,7 +38,6 @@ from seal.core.conditions import CLEAN, Asked, Called, Match, Replied, parts
 from seal.core.earlier_results import Made, goal_in_chat, lacking, result_value, takes_results
 from seal.core.registry import Registry
 from seal.core.secrets import without_keys
-from seal.core.table_versions import Version
 
 if TYPE_CHECKING:
     from seal.evaluation.calls import Verdict
@@ -297,6 +296,8 @@ def lent(trajectory: Trajectory) -> Trajectory:
 
 
 def _own(rows: list[Any]) -> list[Any]:
+    from seal.core.table_versions import Version
+
     return rows.copies() if isinstance(rows, Version) else rows
 
 

@@ -24,15 +24,24 @@ from seal.experiments.series import check_results_folder, write_json
 from seal.experiments.settings import CompareSettings
 from seal.report.figures import Mark, Series, curves, whisker
 from seal.report.grids import (
+    DIFFERENCE,
+    Cell,
+    Columns,
     Estimate,
     Grid,
+    chance,
     counts_of,
+    figure,
     frequent,
+    grid_of,
     grouped,
     interval,
+    known,
     listed,
     number,
+    signed,
     tallied,
+    with_interval,
 )
 from seal.report.lanes import (
     Lane,
@@ -57,19 +66,7 @@ from seal.report.pages import (
     task_link,
     write_page,
 )
-from seal.report.table_forms import (
-    DIFFERENCE,
-    Cell,
-    Columns,
-    chance,
-    figure,
-    grid_of,
-    known,
-    signed,
-    with_interval,
-    write_latex,
-    write_markdown,
-)
+from seal.report.table_forms import write_latex, write_markdown
 from seal.runs.journal import LineTail
 from seal.runs.run import RunFolder, kept_scales, scales_of, varied_text
 from seal.runs.scores import chat_told

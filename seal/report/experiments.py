@@ -45,24 +45,29 @@ from seal.report.figures import (
     whisker,
 )
 from seal.report.frames import write_parquet
-from seal.report.grids import Grid, counts_of, frequent, grouped, interval, number
+from seal.report.grids import (
+    DIFFERENCE,
+    UNTESTED,
+    Cell,
+    Columns,
+    Grid,
+    counts_of,
+    fields,
+    figure,
+    frequent,
+    grid_of,
+    grouped,
+    interval,
+    number,
+    signed,
+    spread,
+    with_interval,
+)
 from seal.report.lanes import Lane, scale_notes
 from seal.report.pages import paragraphs, place_text
 from seal.report.retrieval import query_count, retrieval_figures
 from seal.report.run_pages import write_report
 from seal.report.sections import Section, default_sections
-from seal.report.table_forms import (
-    DIFFERENCE,
-    UNTESTED,
-    Cell,
-    Columns,
-    fields,
-    figure,
-    grid_of,
-    signed,
-    spread,
-    with_interval,
-)
 from seal.runs.run import RunFolder, check_whole
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from seal.core.text import counted, one_line, printable
 from seal.experiments.explanation import OUTCOMES, Outcome, Work, explain_run, work_of
-from seal.report.grids import Grid, grouped, listed, tallied
+from seal.report.grids import Columns, Grid, figure, grid_of, grouped, listed, tallied
 from seal.report.lanes import Lane
 from seal.report.pages import (
     Bar,
@@ -22,7 +22,6 @@ from seal.report.pages import (
     table,
 )
 from seal.report.run_results import text_call_notes
-from seal.report.table_forms import Columns, figure, grid_of
 from seal.runs.run import RunFolder
 
 # -- Why a run's goals failed, for a person: the table and the report's section.

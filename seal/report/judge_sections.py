@@ -10,10 +10,19 @@ from markupsafe import Markup
 
 from seal.core.text import counted
 from seal.evaluation.scoring import HALLUCINATION, INSTRUCTION
-from seal.report.grids import Estimate, Grid, interval, listed
+from seal.report.grids import (
+    Columns,
+    Estimate,
+    Grid,
+    chance,
+    figure,
+    grid_of,
+    interval,
+    listed,
+    with_interval,
+)
 from seal.report.lanes import Lane, lanes_of
 from seal.report.pages import paragraphs, table
-from seal.report.table_forms import Columns, chance, figure, grid_of, with_interval
 from seal.runs.run import RunFolder
 
 # -- What the judges of a run agreed on, in plain lines and tables.

@@ -18,10 +18,10 @@ from seal.experiments.leaderboard import leaderboard, leaderboard_of_scores
 from seal.experiments.series import LongForm, check_results_folder, write_json
 from seal.experiments.settings import RESAMPLES
 from seal.report.comparison import family_of
-from seal.report.grids import Estimate, Grid, interval, listed, number
+from seal.report.grids import Cell, Estimate, Grid, grid_of, interval, known, listed, number
 from seal.report.lanes import facts_of, model_name
 from seal.report.pages import notice, write_page
-from seal.report.table_forms import Cell, grid_of, known, write_latex, write_markdown
+from seal.report.table_forms import write_latex, write_markdown
 from seal.runs.journal import timings_of
 from seal.runs.run import MANIFEST, TIMINGS, RunFolder
 from seal.runs.score_table import read_scores

@@ -26,9 +26,18 @@ from seal.report.figures import (
     sizes_axis,
     whisker,
 )
-from seal.report.grids import Grid, grouped, interval, number
+from seal.report.grids import (
+    Columns,
+    Grid,
+    figure,
+    grid_of,
+    grouped,
+    interval,
+    number,
+    paired,
+    spread,
+)
 from seal.report.pages import Fold, Part, parts_page
-from seal.report.table_forms import Columns, figure, grid_of, paired, spread
 from seal.runs.scores import Tail
 
 if TYPE_CHECKING:

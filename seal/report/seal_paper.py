@@ -25,8 +25,7 @@ from seal.pools.declarations import PublishedTable, Rows
 from seal.pools.importer import REGISTRY
 from seal.pools.lookup import is_shipped, open_pool
 from seal.pools.pool import StoredPool, load_pool
-from seal.report.grids import Grid
-from seal.report.table_forms import Columns, figure, grid_of
+from seal.report.grids import Columns, Grid, figure, grid_of
 
 # -- The tables of the SEAL paper in which any benchmark stands.
 #

@@ -1,9 +1,9 @@
-"""Forms of tables: Markdown, LaTeX, at a glance; a row for each entry, and one for each run."""
+"""Forms of tables: Markdown, LaTeX, at a glance; and a row for each run."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 
 from seal.core.files import AtomicFile
 from seal.core.text import one_line, printable
-from seal.report.grids import Grid, interval, number, told
+from seal.report.grids import Grid, told
 from seal.report.pages import cell, table
 
 # -- Tables as Markdown and as LaTeX.
@@ -220,94 +220,6 @@ def _cells(row: Iterable[str], tag: str) -> Markup:
 
 def _lines(lines: Iterable[str]) -> Markup:
     return Markup("").join(Markup("<div>{}</div>").format(printable(line)) for line in lines)
-
-
-# -- Columns of tables of results, their cells as texts.
-
-Cell = Callable[[Any], str]
-"""Gives the text of a cell from what the row is about."""
-Columns = Sequence[tuple[str, "str | Cell"]]
-"""Head of a column, and what gives its cells, or the field that they show."""
-
-
-def grid_of(title: str, columns: Columns, entries: Iterable[Any], names: int = 1) -> Grid:
-    """Return a table with a row for each entry.
-
-    Args:
-        title: Of the table.
-        columns: Those of names stand first.
-        entries: What the rows are about.
-        names: How many of them are columns of names.
-    """
-    cells = [figure(cell, str) if isinstance(cell, str) else cell for _, cell in columns]
-    rows = [tuple(cell(entry) for cell in cells) for entry in entries]
-    return Grid(title, [head for head, _ in columns], rows, names)
-
-
-def spread(found: Mapping[str, Any]) -> str:
-    """Return mean ± deviation of an entry; `n/a` without a mean, NA without a deviation."""
-    if found.get("mean") is None:
-        return "n/a"
-    deviation = "NA" if found["deviation"] is None else f"{found['deviation']:.3f}"
-    return f"{found['mean']:.3f} ± {deviation}"
-
-
-def chance(p: float | None) -> str:
-    """Return a probability, which is never 0; `n/a` where there is no test."""
-    return "<0.001" if p is not None and p < 0.0005 else number(p)
-
-
-def holm_chance(entry: Mapping[str, Any]) -> str:
-    """Return the corrected p of an entry; empty if its metric is outside the family."""
-    return "" if entry["p"] is not None and entry["p_holm"] is None else chance(entry["p_holm"])
-
-
-def signed(value: float | None) -> str:
-    """Return a difference with its sign."""
-    return number(value) if not value or value < 0 else f"+{number(value)}"
-
-
-def with_interval(mean: float | None, entry: Mapping[str, Any]) -> str:
-    """Return a mean with the interval of its entry behind it."""
-    return f"{number(mean)} {interval(entry)}".rstrip()
-
-
-def known(value: float | None) -> str:
-    """Return a figure; empty where there is none."""
-    return "" if value is None else number(value)
-
-
-def figure(name: str, shown: Callable[[Any], str] = number) -> Cell:
-    """Return what shows a field of an entry, which is a dict or a record."""
-    return lambda entry: shown(entry[name] if isinstance(entry, dict) else getattr(entry, name))
-
-
-def fields(*names: str, shown: Callable[[Any], str] = str) -> Columns:
-    """Return columns that show fields, each under its own name."""
-    return [(name.replace("_", " "), figure(name, shown)) for name in names]
-
-
-def paired(pair: Mapping[str, Any]) -> tuple[str, str]:
-    """Return what two retrievers differ by, with the interval below it, and the corrected p."""
-    ends = "" if pair["low"] is None else f"\n[{pair['low']:+.3f}, {pair['high']:+.3f}]"
-    p = "n/a" if pair["p_holm"] is None else f"{pair['p_holm']:.4f}"
-    apart = "n/a" if pair["difference"] is None else f"{pair['difference']:+.3f}"
-    return f"{apart}{ends}", p
-
-
-UNTESTED: Columns = (
-    ("difference", figure("difference", signed)),
-    ("95 % interval", interval),
-    ("pairs", "n"),
-)
-"""What a comparison tells of a metric that no test compares, beside both means."""
-DIFFERENCE: Columns = (
-    *UNTESTED[:-1],
-    ("p", figure("p", chance)),
-    ("p (Holm)", holm_chance),
-    *UNTESTED[-1:],
-)
-"""Likewise, of a metric that is tested."""
 
 
 # -- Tables with a row for each run, whose cells are figures with what stands below them.

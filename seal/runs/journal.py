@@ -8,10 +8,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Container, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from hashlib import blake2b
 from pathlib import Path
-from typing import IO, Any, Generic, Literal, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import orjson
 
@@ -19,9 +19,11 @@ from seal.core import DataError, Step, Trajectory, shortened
 from seal.core.files import AtomicFile, append_line, close_file, content_of, opened, repair_tail
 from seal.core.records import BRIEF, SCHEMAS, brief, read_step
 from seal.core.secrets import without_keys
-from seal.core.table_versions import TableReader, TableWriter
 from seal.core.values import digest, json_bytes, json_value
 from seal.runs.costs import Account, Ledger, Spent, ledger_record, merged, read_ledger, tokens_of
+
+if TYPE_CHECKING:
+    from seal.core.table_versions import TableWriter
 
 # -- What a large file of a run is known to hold, kept beside it for a run that is resumed.
 #
@@ -229,8 +231,14 @@ class LiveFile:
         self._task_id = task_id
         self._trial = trial
         self._hidden = partial(without_keys, in_open=in_open)
-        self._tables = TableWriter(run, self._hidden)
+        self._run = run
         self._file: IO[bytes] | None = None
+
+    @cached_property
+    def _tables(self) -> TableWriter:
+        from seal.core.table_versions import TableWriter
+
+        return TableWriter(self._run, self._hidden)
 
     def write(self, step: Step) -> None:
         """Append one step; whoever follows the run sees it at once."""
@@ -241,7 +249,7 @@ class LiveFile:
                 self._file = self._path.open("wb")
         if self._file is None:
             return
-        told = brief(step, self._tables)
+        told = step if step.state is None else brief(step, self._tables)
         line = {"task_id": self._task_id, "trial": self._trial, "step": told}
         append_line(self._file, self._hidden(json_bytes(line)) + b"\n")
 
@@ -282,6 +290,8 @@ class LiveTail(LineTail):
         """
         for line in self.read():
             if self.number == 1:
+                from seal.core.table_versions import TableReader
+
                 self._tables = TableReader(self.path.parent.parent)
             try:
                 fields = json_value(line)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from seal.report.table_forms import paired
+from seal.report.grids import paired
 
 
 def test_two_retrievers_without_a_query_in_common_have_no_difference() -> None:
