@@ -174,12 +174,17 @@ def page(pools: Sequence[Mapping[str, Any]], absent: Mapping[str, str]) -> str:
         "|---|---|---|---|---|",
         *(
             f"| {pool['pool']} | {one['better']} | {one['other']} | {one['difference']:+.3f} "
-            f"[{one['low']:+.3f}, {one['high']:+.3f}] | {one['p_holm']:.4f} |"
+            f"[{one['low']:+.3f}, {one['high']:+.3f}] | {probability(one['p_holm'])} |"
             for pool in pools
             for one in pool["tests"]
         ),
     ]
     return "\n".join(lines) + "\n"
+
+
+def probability(p: float) -> str:
+    """Return a p value in four digits; one that would round to 0 as a bound."""
+    return f"{p:.4f}" if p >= 0.00005 else "<0.0001"
 
 
 def row(pool: Mapping[str, Any]) -> str:
