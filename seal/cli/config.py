@@ -62,6 +62,8 @@ class Config:
                 raise DataError(
                     f"{FILE}: {flag} = {is_set}; expected a value, as --{flag} takes it"
                 )
+            if value == "" and getattr(parameter, "is_flag", False):
+                raise DataError(f'{FILE}: {flag} = ""; expected true or false')
             if value is not None:
                 found[parameter.name] = value
         return found

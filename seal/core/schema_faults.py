@@ -72,8 +72,8 @@ def schema_faults(schema: Mapping[str, JSON]) -> Iterator[SchemaFault]:
         if isinstance(reference, str) and not _resolves(reference, schema):
             told = f"{shortened(reference)} names no schema of this tool, or leads back to itself"
             yield SchemaFault(".".join((*path, "$ref")), f"{told}; write the schema out")
-        if told := _without_value(part):
-            keyword, why = told
+        if lacking := _without_value(part):
+            keyword, why = lacking
             yield SchemaFault(".".join((*path, keyword)), f"no value is right: {why}")
         if not isinstance(names, dict) or is_open(part):
             continue
@@ -105,14 +105,15 @@ def _without_value(schema: Mapping[str, Any]) -> tuple[str, str] | None:
         if not any(map(of_type.is_valid, values)):
             return "enum", f"none of {shortened(values)} is of type {kind!r}; mend either"
     for low, (high, kinds) in _BOUNDS.items():
-        least, most = schema.get(low), schema.get(high)
-        if kind in kinds and _is_number(least) and _is_number(most) and least > most:
+        least, most = _number(schema.get(low)), _number(schema.get(high))
+        if kind in kinds and least is not None and most is not None and least > most:
             return low, f"{shortened(least)} is above {high} {shortened(most)}; mend either"
     return None
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+def _number(value: Any) -> float | None:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return value if is_number else None
 
 
 def default_faults(schema: Mapping[str, JSON]) -> Iterator[SchemaFault]:

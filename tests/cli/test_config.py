@@ -80,6 +80,14 @@ def test_a_word_in_the_place_of_a_truth_is_refused_with_what_is_expected(seal) -
     assert failed.returncode == 2
 
 
+@pytest.mark.parametrize("flag", ["resume", "baselines"])
+def test_an_empty_text_in_the_place_of_a_truth_is_refused(seal, tmp_path: Path, flag: str) -> None:
+    (tmp_path / "seal.toml").write_text(f'{flag} = ""\n')
+    failed = seal("run", "--top-k", "0")
+    assert failed.returncode == 2
+    assert f'seal.toml: {flag} = ""; expected true or false' in failed.stderr
+
+
 def test_an_empty_variable_is_no_setting(seal) -> None:
     assert "--limit -4" in seal("run", "--limit", "-4", SEAL_TOP_K="").stderr
 

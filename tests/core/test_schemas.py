@@ -264,3 +264,31 @@ def test_no_schema_fails_on_any_value(schema, value):
 def test_what_is_left_is_what_the_standard_allows(schema):
     standard = Draft202012Validator(Draft202012Validator.META_SCHEMA)
     assert list(standard.iter_errors(usable_schema(schema))) == []
+
+
+@pytest.mark.parametrize(
+    ("part", "told"),
+    [
+        ({"enum": []}, "enum: no value is right: it is empty; name some"),
+        ({"type": "string", "enum": [True, False]}, "none of [True, False] is of type 'string'"),
+        ({"type": "integer", "enum": ["a"]}, "none of ['a'] is of type 'integer'"),
+        ({"type": "integer", "minimum": 5, "maximum": 3}, "minimum: no value is right: 5 is above"),
+        ({"type": "array", "minItems": 2, "maxItems": 1}, "minItems: no value is right"),
+    ],
+)
+def test_a_part_that_no_value_meets_is_told(part, told):
+    (found,) = schema_faults({"properties": {"a": part}})
+    assert told in f"{found.path}: {found.text}"
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "integer", "enum": [1.0]},
+        {"type": ["string", "null"], "enum": [None]},
+        {"type": "string", "minimum": 5, "maximum": 3},
+        {"type": "integer", "minimum": 3, "maximum": 3},
+    ],
+)
+def test_a_part_that_some_value_meets_is_none(part):
+    assert not list(schema_faults({"properties": {"a": part}}))

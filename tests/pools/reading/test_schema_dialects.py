@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from seal.core import ToolCall, UsageError
 from seal.core.schema_faults import schema_faults
-from seal.core.schemas import validator_of
+from seal.core.schemas import schema_validator, validator_of
 from seal.core.validation import CallValidator
 from seal.pools.own_files import benchmark_of
 from seal.pools.reading.schema_dialects import standard_schema
@@ -121,3 +121,16 @@ def test_a_null_of_a_nullable_argument_is_right_in_a_run(tmp_path: Path) -> None
     validator = CallValidator(made._own.by_id)
     assert validator.check(ToolCall("1", "find", {"a": None}, tool="own/find")) is None
     assert validator.check(ToolCall("2", "find", {"a": 1}, tool="own/find")) is not None
+
+
+def test_what_a_name_asks_for_is_asked_as_older_drafts_say_it() -> None:
+    old = {"dependencies": {"a": ["b"], "c": {"required": ["d"]}, "e": "f"}}
+    schema = standard_schema(old)
+    assert schema == {
+        "dependentRequired": {"a": ["b"], "e": ["f"]},
+        "dependentSchemas": {"c": {"required": ["d"]}},
+    }
+    refused = ({"a": 1}, {"c": 1}, {"e": 1})
+    assert not any(map(schema_validator(schema).is_valid, refused))
+    assert schema_validator(schema).is_valid({"a": 1, "b": 2})
+    assert standard_schema({"dependencies": 5}) == {"dependencies": 5}
