@@ -355,7 +355,7 @@ def joined(parts: Sequence[Any]) -> Worlds:
                     "other columns there; give both the same one, or rename one"
                 )
     policy = tuple(dict.fromkeys(rule for part in parts for rule in part.policy))
-    base = (own or list(parts))[0]
+    base: Worlds = (own or list(parts))[0]
     return replace(base, name=together, tools=tools, tables=tables, columns=columns, policy=policy)
 
 

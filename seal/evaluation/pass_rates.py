@@ -126,8 +126,8 @@ class PassRate(GoalMetric):
     def measure(self, goal: GoalChat) -> dict[str, Value]:
         """Return the value of one goal."""
         if broken := breaches_of(goal):
-            verdict = Verdict("unsolved", f"{BROKEN}: {broken[0]['why']}", 2)
-            return {NAME: value_of(0.0, verdict, by=POLICY, breaches=broken)}
+            amiss = Verdict("unsolved", f"{BROKEN}: {broken[0]['why']}", 2)
+            return {NAME: value_of(0.0, amiss, by=POLICY, breaches=[*broken])}
         if applies(goal.task, goal.goal):
             from seal.evaluation.plans import measure_goal, verdict_on
 

@@ -431,7 +431,7 @@ def ask_before_paying(call: Any, world: Any, chat: Any) -> str | None:
 def _paid_today(world: Any, call: Any, **cells: Any) -> float:
     account, day = call.arguments["from_account"], world.today.isoformat()
     rows = world.rows("payments", account_id=account, day=day, way="payee", **cells)
-    return round(sum(row["amount"] for row in rows), 2)
+    return float(round(sum(row["amount"] for row in rows), 2))
 
 
 POLICY = (
