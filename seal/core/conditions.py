@@ -511,6 +511,11 @@ def party(role: str) -> str:
     return role if role in _OTHERS else AGENT
 
 
+BREACHES = "breaches"
+"""Part of a trajectory's provenance: the calls that broke a rule of their world's policy, each as
+{step, goal, tool, rule, why}. It is there where a policy was kept, too, and then empty."""
+
+
 def takes_turn(author: str, recipient: str) -> bool:
     """Tell whether a message begins a turn, with which the clock of a world moves on.
 

@@ -152,7 +152,9 @@ def _asked(text: str, values: Iterable[str]) -> Sequence[Clause]:
     if of_fact or (asked and part[0] in role("asking") and part[:2] != ["why", "do"]):
         return ()
     rest = Counter(word for sentence in told for word in sentence.words) - Counter(part)
-    rest.update(word for value in values for word in words(value))
+    stated = list(values)
+    rest.update(word for value in stated for word in words(value))
+    rest.update(word for value in stated for one in sentences_of(value) for word in one.words)
     own = {*part} - role("leave", "usual") - word_list("english_small") - deed_forms().base.keys()
     refers = any(word[0] == VALUE or word in role("referring") for word in part)
     return asked if refers or not own or own & rest.keys() else ()

@@ -126,10 +126,14 @@ class Worlds(Storeless):
     """Table to column to its type. Rows of a table that is left out have the columns that it begins
     with; any, if it begins empty, or if its map here is."""
     make: Callable[[Mapping[str, WorldTool], Circumstances], World] = World
+    policy: Sequence[Any] = ()
+    """What an agent must keep: texts, and functions of (call, world, chat) whose docstring is the
+    rule and that return how a call broke it (`seal.environments.policy`). Tasks of a benchmark of
+    this world tell it as their system text."""
     setup: WorldSetup = field(default_factory=WorldSetup)
 
     def __post_init__(self) -> None:
-        """Check the tables."""
+        """Check the tables and the policy."""
         if isinstance(self.tables, Begun):  # under other settings
             return
         for table, rows in self.tables.items():
@@ -144,6 +148,19 @@ class Worlds(Storeless):
             except (TypeError, ValueError) as error:
                 raise UsageError(f"{place}: {error}; give values that JSON has") from error
         object.__setattr__(self, "tables", Begun(self.tables))
+        if self.policy:
+            from seal.environments.policy import check_policy
+
+            check_policy(self.name, self.policy)
+
+    @property
+    def told(self) -> str:
+        """The policy as the agent reads it; empty where there is none."""
+        if not self.policy:
+            return ""
+        from seal.environments.policy import policy_text
+
+        return policy_text(self.policy)
 
     @property
     def _begun(self) -> Begun:
@@ -256,6 +273,7 @@ class Worlds(Storeless):
             "tools": digest(list(map(to_plain, self.documents()))),
             "tables": self._begun.digest,
             "race": self.race,
+            **({"policy": digest(self.told)} if self.policy else {}),
         }
 
 
@@ -292,11 +310,61 @@ def check_options(world: str, setup: WorldSetup, known: Sequence[str]) -> None:
             )
 
 
+JOINS = "+"
+"""Stands between the names of worlds that are one."""
+
+
+def joined(parts: Sequence[Any]) -> Worlds:
+    """Return one kind of world that has the tools, tables and policies of several.
+
+    A table that two of them have is one, which they share: what a tool of one changes there, the
+    tools of the other find. So is a tool.
+
+    Args:
+        parts: `Worlds`, of which one may have worlds of a class of its own (`make`).
+
+    Raises:
+        UsageError: One is no `Worlds`, two have a tool of one name or two classes, or a table that
+            begins otherwise or has other columns.
+    """
+    for part in parts:
+        if not isinstance(part, Worlds):
+            raise UsageError(f"{type(part).__name__} does not tell its tools; join `Worlds` alone")
+    together = JOINS.join(part.name for part in parts)
+    own = [part for part in parts if part.make is not World]
+    if len(own) > 1:
+        names = " and ".join(part.name for part in own)
+        raise UsageError(f"{together}: {names} have worlds of their own classes; join one of them")
+    tools: dict[str, WorldTool] = {}
+    tables: dict[str, Sequence[Row]] = {}
+    columns: dict[str, Mapping[str, Any]] = {}
+    for part in parts:
+        for tool_id, tool in part.tools.items():
+            name = tool.document.name
+            same = (other for other in tools.values() if other.document.name == name)
+            if any(other.function is not tool.function for other in same):
+                raise UsageError(f"{together}: two tools are named {name!r}; rename one")
+            tools[tool_id] = tool
+        for table, rows in part.tables.items():
+            its = part.columns.get(table, {})
+            if list(tables.setdefault(table, rows)) != list(rows) or (
+                columns.setdefault(table, its) != its
+            ):
+                raise UsageError(
+                    f"{together}: the table {table!r} begins otherwise in {part.name}, or has "
+                    "other columns there; give both the same one, or rename one"
+                )
+    policy = tuple(dict.fromkeys(rule for part in parts for rule in part.policy))
+    base: Worlds = (own or list(parts))[0]
+    return replace(base, name=together, tools=tools, tables=tables, columns=columns, policy=policy)
+
+
 def build_worlds(name: str, setup: WorldSetup, place: str = "a task") -> EnvironmentFactory:
     """Return what opens the worlds that a name in data stands for.
 
     Args:
-        name: Of the world; a dotted path counts where `setup` allows its module.
+        name: Of the world, or names that `+` joins (`joined`); a dotted path counts where `setup`
+            allows its module.
         setup: What the worlds are built from.
         place: Where the name stands, for messages: "task 'one'".
 
@@ -307,6 +375,8 @@ def build_worlds(name: str, setup: WorldSetup, place: str = "a task") -> Environ
     """
     from seal.environments import REGISTRY
 
+    if isinstance(name, str) and JOINS in name:
+        return joined([build_worlds(part, setup, place) for part in name.split(JOINS)])
     own = setup.own(name) if setup.own else None
     found = REGISTRY.named(name, place, setup.allow_code) if own is None else own
     made = found.under(setup) if isinstance(found, Worlds) else found

@@ -10,6 +10,7 @@ answer. Without evidence the goal is `unexplained`: nothing is guessed.
   that lacks fewest; without gold calls `Goal.relevant`, of which one that was offered and failed
   comes first.
 - user: the simulated user broke its brief before the step at which the agent first failed.
+- wrong_tool, with the cause `policy`: a call broke a rule of its world's policy.
 - wrong_tool, with the cause `extra_effect`: a call changed what gold does not, and that alone
   decided, or every gold call was made besides it. With the cause `undone`: a call took back what
   gold calls left.
@@ -45,6 +46,7 @@ from seal.evaluation.goals import (
     TaskChat,
     applies,
     asks_calls_alone,
+    breaches_of,
     decides,
     failed,
     no_gold,
@@ -351,7 +353,7 @@ def attribute(
 
 def _of_chat(evidence: Evidence, cause_of: CauseOf | None) -> Cause:
     """Return the agent's first failure, or the user's where that came before it."""
-    own = None if cause_of is None else cause_of(evidence)
+    own = breach(evidence) or (None if cause_of is None else cause_of(evidence))
     if own is None and evidence.decision.reason.startswith((NO_GOLD_EFFECT, LOST_EFFECT)):
         own = extra_effect(evidence)
     agent = own or _of_steps(evidence) or of_answer(evidence)
@@ -382,6 +384,16 @@ def _of_steps(evidence: Evidence) -> Cause | None:
     if not no_gold(goal):
         return first_gold_step(evidence)
     return first_of_relevant(evidence)
+
+
+def breach(evidence: Evidence) -> Cause | None:
+    """Return the first call that broke the policy of its world; None where none is known to."""
+    for told in breaches_of(evidence):
+        name = str(told.get("tool"))
+        said = f"{name} broke the rule {told.get('rule')}: {told['why']}"
+        step = told.get("step")
+        return Cause("wrong_tool", "policy", said, step if isinstance(step, int) else None, name)
+    return None
 
 
 def extra_effect(evidence: Evidence) -> Cause | None:

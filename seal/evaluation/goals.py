@@ -34,7 +34,7 @@ from seal.core import (
     UsageError,
 )
 from seal.core.concurrency import in_time
-from seal.core.conditions import CLEAN, Asked, Called, Match, Replied, parts
+from seal.core.conditions import BREACHES, CLEAN, Asked, Called, Match, Replied, parts
 from seal.core.earlier_results import Made, goal_in_chat, lacking, result_value, takes_results
 from seal.core.registry import Registry
 from seal.core.secrets import without_keys
@@ -224,6 +224,13 @@ class GoalChat:
         """Ids of the tools that the agent had; None where nobody says."""
         offered = self.trajectory.offered
         return offered[self.position] if self.position < len(offered) else None
+
+
+def breaches_of(goal: GoalChat) -> list[dict[str, JSON]]:
+    """Return the calls for a goal that broke a rule of its world's policy, as the run told them."""
+    told = goal.trajectory.provenance.get(BREACHES)
+    listed = [one for one in told if isinstance(one, dict)] if isinstance(told, list) else []
+    return [{"why": "", **one} for one in listed if one.get("goal") == goal.position]
 
 
 class ChatMetric(ABC):

@@ -47,7 +47,7 @@ def denies_tool(clause: Clause, tools: Iterable[str]) -> bool:
             if singular(word) not in things:
                 continue
             after = said[at + 1 : at + 2]
-            if after and (after in _APPS or stem(after[0]) == verb) and "no" in said[:at]:
+            if after and (after in _PROGRAMS or stem(after[0]) == verb) and "no" in said[:at]:
                 return True
             if general and kinds:
                 return True
@@ -114,7 +114,7 @@ _PHONES = frozenset(words("phone mobile cellphone telephone line"))
 _OUT_OF_REACH = frozenset(words("offline unreachable disconnected unavailable silent"))
 _SAID = frozenset(words("given told said left named shared"))
 _SO_MANY = frozenset(words("already too many several multiple enough two three four five"))
-_APPS = (("app",), ("application",), ("tool",), ("feature",), ("function",))
+_PROGRAMS = (("app",), ("application",), ("tool",), ("feature",), ("function",))
 _PROVIDED = role("subordinate") | {"without"}
 
 

@@ -33,6 +33,7 @@ from seal.evaluation.goals import (
     Value,
     applies,
     asks_calls_alone,
+    breaches_of,
     is_decidable,
     is_talk,
     made_calls,
@@ -65,9 +66,15 @@ if TYPE_CHECKING:
 # What is solved so is not where a call changed what gold does not (`calls.effects_of`). A call that
 # looks does no harm where gold says more than calls. It is not solved either where the world lacks
 # at the end what gold calls leave (`calls.lost_of`).
+#
+# Nothing is solved by a call that broke a rule of the world's policy (`BREACHES`).
 
 UNUSABLE = "no usable verdict"
 """First words of the reason of a score that a judge's unusable answers left without a value."""
+
+
+BROKEN = "a call broke the policy"
+"""First words of the reason of a goal that failed by one."""
 
 
 def judged(measure: Callable[[], Value]) -> Value:
@@ -85,6 +92,7 @@ def judged(measure: Callable[[], Value]) -> Value:
 NAME = "pass_rate"
 MILESTONES = "milestones"
 CALLS = "calls"
+POLICY = "policy"
 """Who says so, in a score's details, where no judge does."""
 
 
@@ -99,8 +107,9 @@ class PassRate(GoalMetric):
     A verdict of unsure is 0.0 where gold says what a right answer states, else None. Where no tool
     serves the goal, an answer that may not say so fails it: the label is unsolved.
 
-    Where no judge said so, the details have `by` too: `MILESTONES` or `CALLS`. Of a `Panel` they
-    have each vote and the share of votes that say solved; the majority counts, a tie is unsure.
+    Where no judge said so, the details have `by` too: `MILESTONES`, `CALLS` or `POLICY`. Of a
+    `Panel` they have each vote and the share of votes that say solved; the majority counts, a tie
+    is unsure.
 
     A goal without a final answer is unsolved, unless it is measured by milestones or calls alone.
     The value is None, with the reason, if milestones cannot be measured. It is None too if the
@@ -120,6 +129,9 @@ class PassRate(GoalMetric):
 
     def measure(self, goal: GoalChat) -> dict[str, Value]:
         """Return the value of one goal."""
+        if broken := breaches_of(goal):
+            amiss = Verdict("unsolved", f"{BROKEN}: {broken[0]['why']}", 2)
+            return {NAME: value_of(0.0, amiss, by=POLICY, breaches=[*broken])}
         if applies(goal.task, goal.goal):
             from seal.evaluation.plans import measure_goal, verdict_on
 

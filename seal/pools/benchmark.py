@@ -48,8 +48,8 @@ class _Parts:
     tasks: Sequence[Task] = ()
     """As `seal.ask` makes them, or records; none: those of `folder`."""
     system: str = ""
-    """What the agent is told before each of `tasks`, such as a policy; a task's own `system` stands
-    behind it. Tasks of a folder have their own alone."""
+    """What the agent is told before each of `tasks`, behind the policy of its world; a task's own
+    `system` stands behind it. Tasks of a folder have their own alone."""
     folder: Path | None = None
     """Pool folder that holds tools and tasks, such as one that `seal import` wrote."""
     importer: Importer | str | None = None
@@ -367,7 +367,9 @@ class Benchmark(_Parts):
 
         given = self.environment
         world = given if isinstance(given, str) else "" if given is None else self.name
-        return own_tasks(self.name, self.tasks, self._own, world, self.system)
+        policy = getattr(given, "told", "")
+        system = "\n\n".join(filter(str.strip, (policy, self.system)))
+        return own_tasks(self.name, self.tasks, self._own, world, system)
 
     @cached_property
     def _written(self) -> Path:

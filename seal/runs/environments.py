@@ -221,7 +221,9 @@ class EnvironmentSource:
         return environment
 
     def gold_ends(self, task: Task, chat: Trajectory, carried: bool) -> dict[str, JSON]:
-        """Return how the world of a chat ends after the gold calls (`call_handling.gold_ends_of`).
+        """Return how the world of a chat ends after the gold calls, and which rules were broken.
+
+        (`call_handling.gold_ends_of`, `seal.environments.policy`.)
 
         Raises:
             InfrastructureError: What a tool asks outside of the world failed.
@@ -231,7 +233,13 @@ class EnvironmentSource:
         def opened(trial: int) -> Environment:
             return self.open(task, trial, ())
 
-        return gold_ends_of(task, chat, opened, self._tools, carried)
+        told = gold_ends_of(task, chat, opened, self._tools, carried)
+        policy = getattr(self._place(task.id), "policy", ())
+        if policy and not chat.failed:
+            from seal.environments.policy import told_breaches
+
+            told |= told_breaches(policy, task, chat)
+        return told
 
     def identity(self) -> dict[str, JSON]:
         """Return what shapes the answers."""

@@ -17,7 +17,14 @@ from seal.pools.importer import REGISTRY
 from seal.pools.pool import load_pool
 
 ENTRIES = list(catalogue().values())
-SHIPPED = ("sample", "toolsandbox-sample", "toolscan-sample", "mmtb-sample", "dialogtool-sample")
+SHIPPED = (
+    "sample",
+    "apps",
+    "toolsandbox-sample",
+    "toolscan-sample",
+    "mmtb-sample",
+    "dialogtool-sample",
+)
 
 
 def goal(calls: Sequence[str] = (), relevant: Sequence[str] = (), **options) -> Goal:

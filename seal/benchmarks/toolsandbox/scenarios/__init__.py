@@ -8,8 +8,12 @@ sequences as the recordings `right` and `wrong`. A file is an object with either
 
     {"worlds": {NAME: {"kind": "phone", "clock": {...}, "tables": {TABLE: [ROW, ...]},
                        "cells": {COLUMN: TYPE}, "ignore": [COLUMN, ...],
+                       "system": TEXT, "max_messages": NUMBER,
                        "demonstration": [{"role": "user", "content": TEXT}, ...]}},
      "scenarios": [SCENARIO, ...]}
+
+`kind` names a world, or several that `+` joins. Tables that are left out begin as its own. The
+agent is told its policy, then `system`; a sequence that breaks a rule of it solves nothing.
 
 A text `@2025-11-20T07:15` stands for the POSIX seconds of that local time, wherever a number may.
 
@@ -18,7 +22,8 @@ A scenario has
 - `id`, `categories` (of `CATEGORIES`), `world` (a NAME), and what differs from it: `with`, TABLE to
   {first column's value: {column: value}}, or to null, which removes the row; `settings`, or any
   table of one row, takes {column: value} at once. `clock` likewise.
-- `tools`: names of those that the agent is offered. `withheld`: those that no augmentation may add.
+- `tools`: names of those that the agent is offered; left out: all. `withheld`: those that no
+  augmentation may add. `tags`: further tags of its task.
 - `persona`: what the user knows (`seal.agents.users`); `replies` is a list of one list.
   `request`: its first message.
 - `gold`: what is to be done, after the request: {"do": {TOOL: {argument: value}}}, or a list of

@@ -201,15 +201,20 @@ def timed(value: JSON, zone: ZoneInfo, place: str) -> Any:
 
 
 def tables_of(
-    scenario: Scenario, base: BaseWorld, zone: ZoneInfo, columns: Mapping[str, Types]
+    scenario: Scenario,
+    base: BaseWorld,
+    zone: ZoneInfo,
+    columns: Mapping[str, Types],
+    own: Tables | None = None,
 ) -> Tables:
-    """Return the tables that a scenario begins with.
+    """Return the tables that a scenario begins with, but for those that begin as the world's own.
 
     Args:
         scenario: With its changes.
         base: How its world begins without them.
         zone: Of the local times.
         columns: Table of the kind of world to its columns and their types.
+        own: Tables of the kind of world.
 
     Raises:
         DataError: A change names a table that the base world has not, or a row that cannot be
@@ -220,6 +225,8 @@ def tables_of(
     for name, rows in tables.items():
         check_begun(rows, columns.get(name, {}), f"{world}.{name}")
     for name, change in scenario.changes.items():
+        if own and name in own and name not in tables:
+            tables = {**tables, name: [dict(row) for row in own[name]]}
         if name not in tables:
             known = ", ".join(tables) or "none"
             raise DataError(f"with.{name}: the world {scenario.world!r} has no such table: {known}")
@@ -278,9 +285,14 @@ class BaseWorld:
     kind: str
     """Name of the world (`seal.environments`), or its dotted path where the user allows that
     module."""
-    tables: Tables
+    tables: Tables = field(default_factory=dict)
+    """Those that begin otherwise than the world's own."""
     clock: dict[str, JSON] = field(default_factory=dict)
     """As `metadata.clock` of a task."""
+    system: str = ""
+    """What the agent is told before the chat, behind the policy of the world."""
+    max_messages: int = 30
+    """Messages after which a chat ends."""
     cells: dict[str, str] = field(default_factory=dict)
     """`table.column` to the type by which cells are compared (`EndsAs.cells`)."""
     ignore: list[str] = field(default_factory=list)
@@ -335,12 +347,13 @@ class Scenario:
     id: str
     categories: list[str]
     world: str
-    tools: list[str]
     persona: dict[str, JSON]
     request: str
     gold: list[Move]
     wrong: list[Tried | str]
     """Sequences, or texts in the place of the last one that gold says, which solve it not."""
+    tools: list[str] = field(default_factory=list)
+    """Names of those that the agent is offered; none: all of the world."""
     right: list[Tried | str] = field(default_factory=list)
     """Others that solve it."""
     end: list[dict[str, dict[str, JSON]]] | None = None
@@ -357,6 +370,8 @@ class Scenario:
     """Written as `with`."""
     clock: dict[str, JSON] = field(default_factory=dict)
     withheld: list[str] = field(default_factory=list)
+    tags: dict[str, JSON] = field(default_factory=dict)
+    """Further tags of its task."""
     place: str = ""
     """File and id, for messages."""
     __pydantic_config__ = _CONFIG

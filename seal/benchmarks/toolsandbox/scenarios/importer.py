@@ -53,6 +53,7 @@ from seal.core.state_conditions import GOLD_ENDS, EndsAs
 from seal.core.statements import leaves, states
 from seal.core.values import json_text
 from seal.environments.gold_play import PlayedChat, gold_ends
+from seal.environments.policy import with_breaches
 from seal.environments.world import Worlds, WorldSetup, build_worlds
 from seal.evaluation.goals import WHOLLY, GoalChat, TaskChat
 from seal.evaluation.pass_rates import MILESTONES, PassRate
@@ -66,7 +67,6 @@ from seal.pools.reading.files import named
 # -- Authored scenarios as tasks, each proved by its own sequences before it is written.
 
 BENCHMARK = "scenarios"
-MAX_MESSAGES = 30
 
 _OF_THE_USER = END_CONVERSATION.rpartition("/")[2]
 
@@ -77,6 +77,7 @@ def import_scenarios(
     *,
     benchmark: str = BENCHMARK,
     web: str | None = None,
+    recordings: bool = True,
     allow_code: Collection[str] = (),
 ) -> Iterator[Tool | Task | Recorded | WorldFile]:
     """Yield the tools of the worlds, the scenarios as tasks, and their other sequences as recorded.
@@ -89,6 +90,7 @@ def import_scenarios(
         benchmark: Name of the benchmark that the tasks belong to.
         web: File of what the web answers, which comes along and is what a run is given too; None:
             what is shipped.
+        recordings: Whether the other sequences come along; they are played in any case.
         allow_code: Modules whose worlds a scenario may name by a dotted path.
 
     Raises:
@@ -108,7 +110,8 @@ def import_scenarios(
         notes.remarks += (f"{scenario.place}: {text}" for text in _unheard(scenario, task))
         yield task
         for name, trajectories in tried.items():
-            yield from (Recorded(name, trajectory) for trajectory in trajectories)
+            if recordings:
+                yield from (Recorded(name, trajectory) for trajectory in trajectories)
             counts[name] += len(trajectories)
         counts.update(**{tag: int(task.tags[tag]) for tag in CATEGORIES})
     notes.facts["counts"] = dict(sorted(counts.items()))
@@ -194,7 +197,8 @@ class _Compiler:
                         "value in `tells`, a minefield, or calls of gold that leave another end"
                     )
                 provenance = {"why": sequence.why, GOLD_ENDS: ends}
-                tried[name].append(_trajectory(task, number, steps, provenance))
+                chat = _trajectory(task, number, steps, provenance)
+                tried[name].append(with_breaches(self.world.policy, task, chat))
         return task, tried
 
     def _sequence(self, tried: Tried | str, place: int) -> Tried:
@@ -290,6 +294,7 @@ class _Compiler:
     def _fault(self, task: Task, steps: tuple[Step, ...], ends: JSON) -> str:
         """Return why a sequence does not solve the task; empty: it does."""
         chat = _trajectory(task, 0, steps, {GOLD_ENDS: ends})
+        chat = with_breaches(self.world.policy, task, chat)
         played = TaskChat(task, chat, self._documents())
         (score,) = PassRate().of(played)
         if score.value == 1.0:
@@ -302,7 +307,7 @@ class _Compiler:
     def _task(self, end: EndsAs) -> Task:
         scenario, clock = self.scenario, clock_fields(self.scenario, self.base)
         zone = ZoneInfo(str(clock.get("zone", UTC)))
-        offered = self._ids(scenario.tools, "tools")
+        offered = self._ids(scenario.tools or [*self._tools()], "tools")
         withheld = self._ids(scenario.withheld, "withheld")
         try:
             tells = slots_of(scenario.tells)
@@ -313,24 +318,28 @@ class _Compiler:
             scenario.id,
             self.benchmark,
             (Goal(scenario.request, (plan,), offered=tuple(offered), tells=tells),),
-            tables_of(scenario, self.base, zone, self.world.columns),
+            tables_of(scenario, self.base, zone, self.world.columns, self.world.tables),
             persona=_persona(scenario, self.base),
             tags={
                 **{tag: tag in scenario.categories for tag in CATEGORIES},
                 TAG: UNCHANGED,
                 "group": scenario.id,
+                **scenario.tags,
             },
             metadata={
                 "match": "clean",
                 "clock": clock,
-                "max_messages": MAX_MESSAGES,
+                "max_messages": self.base.max_messages,
                 "base": scenario.id,
                 GIVEN: {"allow": offered, "deny": withheld},
             },
             world=self.base.kind,
+            system="\n\n".join(filter(str.strip, (self.world.told, self.base.system))),
         )
         self.world.check(task)
-        return replace(task, initial_state=self.world.beginning(task))
+        begun = self.world.beginning(task)
+        given = task.initial_state or {}
+        return replace(task, initial_state={name: begun[name] for name in begun if name in given})
 
     def _check_events(self, task: Task) -> None:
         """Make sure that something can happen by itself where a node waits for it."""
@@ -393,7 +402,8 @@ class _Compiler:
         return found
 
     def _played(self, task: Task, moves: Sequence[Move], field: str) -> tuple[Step, ...]:
-        offered = {name: self._tools()[name] for name in self.scenario.tools}
+        known = self._tools()
+        offered = {name: known[name] for name in self.scenario.tools or known}
         with located(field, mark="."):
             played = Played(self.world.open(task, 0, list(offered)), offered)
             played.ask(self.scenario.request)

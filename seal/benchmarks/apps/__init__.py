@@ -1,0 +1,28 @@
+"""Apps: customers of a shop and of a bank, served under written policies, in worlds of our own."""
+
+from pathlib import Path
+
+from seal.core import Task
+from seal.pools.benchmark import Benchmark
+from seal.pools.declarations import NeededWorld
+
+
+def needed(task: Task) -> NeededWorld | None:
+    """Return that a task needs its world: what its tools do there is what is asked."""
+    return NeededWorld(task.world) if task.world else None
+
+
+APPS = Benchmark(
+    "apps",
+    folder=Path(__file__).parent / "sample",
+    needs_world="seal.benchmarks.apps:needed",
+    play={"team": "direct"},
+)
+"""Conversations at the service desk of a shop and of a bank.
+
+Each world is one file (`shop`, `bank`), made of a seed; `shop+bank` is both, which share people and
+accounts. `sample/authored/` holds the scenarios as they were written; beside it lies the pool that
+they compile to:
+
+    seal import scenarios sample/authored --out POOL -T benchmark=apps -T recordings=false
+"""

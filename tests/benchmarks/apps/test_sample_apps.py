@@ -1,0 +1,81 @@
+"""The scenarios of `apps` that ship: proved, solved by gold, and not by the floor."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import seal
+from seal.benchmarks.apps import APPS
+from seal.benchmarks.toolsandbox.scenarios.files import read_authored
+from seal.benchmarks.toolsandbox.scenarios.importer import import_scenarios
+from seal.core.conditions import BREACHES
+from seal.environments.world import WorldSetup, build_worlds
+from seal.pools.importer import RIGHT, WRONG
+from seal.pools.pool import load_pool
+from seal.pools.pool_writer import write_pool
+
+AUTHORED = read_authored(APPS.folder / "authored")
+TASKS = {task.id: task for task in load_pool(APPS.folder).tasks()}
+SHIPPED = ("tools.jsonl", "tasks.jsonl", "import.json")
+
+
+@pytest.mark.slow
+def test_the_pool_is_what_its_files_compile_to(tmp_path: Path) -> None:
+    authored = APPS.folder / "authored"
+    write_pool("apps", import_scenarios, authored, tmp_path, benchmark="apps", recordings=False)
+
+    for file in SHIPPED:
+        shipped = (APPS.folder / file).read_bytes()
+        assert (tmp_path / file).read_bytes() == shipped, f"compile again: {file}"
+    assert not (tmp_path / "recorded").exists()
+
+
+@pytest.mark.slow
+def test_wrong_sequences_break_at_least_eight_rules_of_each_world(tmp_path: Path) -> None:
+    authored = APPS.folder / "authored"
+    write_pool("apps", import_scenarios, authored, tmp_path, benchmark="apps")
+    pool = load_pool(tmp_path)
+
+    rules = Counter()
+    for chat in pool.recorded(WRONG):
+        rules.update({told["rule"] for told in chat.provenance[BREACHES]})
+    assert len(rules) >= 12, rules
+    assert not any(chat.provenance[BREACHES] for chat in pool.recorded(RIGHT))
+    assert seal.lint(tmp_path).findings == ()
+
+
+def test_gold_is_five_to_fifteen_calls_and_briefs_hide_who_writes() -> None:
+    for scenario in AUTHORED.scenarios:
+        calls = [step.call for step in TASKS[scenario.id].goals[0].reference if step.call]
+        assert 5 <= len(calls) <= 15, scenario.id
+        assert scenario.persona["facts"]["date of birth"]["value"] not in scenario.request
+        assert scenario.right and len(scenario.wrong) >= 3, scenario.id
+        assert any(not isinstance(one, str) for one in scenario.wrong), scenario.id
+
+
+def test_tasks_tell_the_policy_and_begin_as_their_world() -> None:
+    told = {name: build_worlds(name, WorldSetup()).told for name in ("shop", "bank", "shop+bank")}
+
+    for task in TASKS.values():
+        assert task.system == told[task.world]
+        assert set(task.initial_state or ()) <= {"orders", "products"}
+    assert Counter(task.world for task in TASKS.values()) == {"shop": 10, "bank": 7, "shop+bank": 3}
+
+
+def test_no_two_scenarios_ask_the_same_and_the_pool_is_small() -> None:
+    assert len({task.goals[0].text for task in TASKS.values()}) == len(TASKS) == 20
+    size = sum(path.stat().st_size for path in APPS.folder.rglob("*.json*"))
+    assert size < 400_000
+
+
+@pytest.mark.parametrize(("model", "low", "high"), [("oracle", 20, 20), ("lexical", 0, 4)])
+def test_gold_solves_all_and_the_floor_few(tmp_path, model: str, low: int, high: int) -> None:
+    run = seal.run("apps", model=model, baselines=False, out=tmp_path / "run")
+
+    solved = sum(s.value == 1.0 for s in run.folder.scores() if s.metric == "pass_rate")
+    assert low <= solved <= high
+
+
+def test_lint_finds_nothing() -> None:
+    assert seal.lint("apps").findings == ()
