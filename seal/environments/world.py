@@ -336,7 +336,7 @@ def joined(parts: Sequence[Any]) -> Worlds:
         names = " and ".join(part.name for part in own)
         raise UsageError(f"{together}: {names} have worlds of their own classes; join one of them")
     tools: dict[str, WorldTool] = {}
-    tables: dict[str, Sequence[Row]] = {}
+    tables: dict[str, list[Row]] = {}
     columns: dict[str, Mapping[str, Any]] = {}
     for part in parts:
         for tool_id, tool in part.tools.items():
@@ -347,7 +347,7 @@ def joined(parts: Sequence[Any]) -> Worlds:
             tools[tool_id] = tool
         for table, rows in part.tables.items():
             its = part.columns.get(table, {})
-            if list(tables.setdefault(table, rows)) != list(rows) or (
+            if tables.setdefault(table, [*rows]) != [*rows] or (
                 columns.setdefault(table, its) != its
             ):
                 raise UsageError(
