@@ -91,8 +91,8 @@ def scripts_of(goal: Goal) -> list[Script]:
     kinds = [part for node in goal.plans[0].milestones for part in node.condition.parts()]
     if not found and any(isinstance(part, FinalState | StateHas) for part in kinds):
         raise DataError("its gold names no calls")
-    told = [text for text in (reply_of(goal),) if text] or _DONE
-    return [_with_reply(found, text) for text in told]
+    reply = reply_of(goal)
+    return [_with_reply(found, text) for text in ([reply] if reply else _DONE)]
 
 
 def _linked(value: Any) -> Any:
@@ -152,7 +152,7 @@ def _taken(value: Any, results: Mapping[int, JSON], goal: Goal) -> Any:
     is_short = len(str(value)) < _SHORT or isinstance(value, bool) or value is None
     if is_short or str(value) in goal.text:
         return value
-    for call, result in reversed(results.items()):
+    for call, result in reversed([*results.items()]):
         path = _path_to(value, result)
         if path is not None:
             return Link(call, path, value)
