@@ -91,8 +91,8 @@ def scripts_of(goal: Goal) -> list[Script]:
     kinds = [part for node in goal.plans[0].milestones for part in node.condition.parts()]
     if not found and any(isinstance(part, FinalState | StateHas) for part in kinds):
         raise DataError("its gold names no calls")
-    replies = [text for text in (reply_of(goal),) if text] or _DONE
-    return [_with_reply(found, text) for text in replies]
+    reply = reply_of(goal)
+    return [_with_reply(found, text) for text in ([reply] if reply else _DONE)]
 
 
 def _linked(value: Any) -> Any:
