@@ -21,6 +21,7 @@ from seal.core.state_conditions import GOLD_ENDS, EndsAs, FinalState
 from seal.core.text import counted
 from seal.core.values import canonical_json
 from seal.environments.gold_play import End, gold_ends, varying
+from seal.environments.policy import breaches, with_breaches
 from seal.environments.world import Worlds
 from seal.evaluation.effects import ends_asked
 from seal.evaluation.goals import TaskChat
@@ -289,8 +290,8 @@ def judge(task: Task, chat: Trajectory, world: Worlds, goal: int) -> tuple[float
         number: {key: [end.to_json() for end in ends] for key, ends in of.items()}
         for number, of in _ends_of(task, chat, world).items()
     }
-    played = TaskChat(task, replace(chat, provenance={GOLD_ENDS: told}), tools)
-    score = PassRate().of(played)[goal]
+    known = with_breaches(world.policy, task, replace(chat, provenance={GOLD_ENDS: told}))
+    score = PassRate().of(TaskChat(task, known, tools))[goal]
     return score.value, str(score.details.get("reason") or score.reason or "")
 
 
@@ -330,6 +331,8 @@ class _Judged:
         played = play(case.task, [*case.before, variant.script], world)
         if not variant.counts(played):
             return
+        if kind in RIGHT and any(breaches(world.policy, case.task, played.chat)):
+            return  # whoever breaks a rule is not right, whatever the world ends as
         value, reason = judge(case.task, played.chat, world, case.goal)
         verdict = {1.0: SOLVED, None: UNDECIDED}.get(value, FAILED)
         self._found[kind][verdict] += 1
