@@ -351,7 +351,7 @@ class Missions(GoalMetric):
         vain = ""
         if rules is CLEAN and verdict.param_label == "correct":
             vain = in_vain(align(plans[best], best, goal.made, goal.cut), goal.results)
-            vain = vain or untold(plans[best], goal.steps)
+            vain = vain or untold(plans[best], goal)
         values = _of_verdict(verdict, details, vain)
         if verdict.undecided:
             undecided = Value(None, 0.0, OPEN, details=details)
@@ -425,12 +425,12 @@ def _call(call: ToolCall) -> Call:
     return Call(call.tool or call.name, arguments)
 
 
-def untold(plan: Plan, steps: Sequence[Step]) -> str:
+def untold(plan: Plan, goal: GoalChat) -> str:
     """Return what gold asks to be stated and no text to the user states; empty: nothing.
 
     Args:
         plan: Gold whose replies may ask for texts (`Replied.states`).
-        steps: Of the goal.
+        goal: What was said. Its answer counts, whichever role of the agent wrote it.
     """
     asked = [
         text
@@ -443,7 +443,7 @@ def untold(plan: Plan, steps: Sequence[Step]) -> str:
     # Of gold that asks for words alone: other runs do not load how words are read.
     from seal.core.statements import states
 
-    told = [step.content for step in steps if tells_user(step)]
+    told = [step.content for step in goal.steps if tells_user(step)] + [goal.answer or ""]
     lacks = (text for text in asked if not any(states(each, text) for each in told))
     missing = next(lacks, None)
     return "" if missing is None else f"the reply does not state {shortened(missing)}"

@@ -48,22 +48,6 @@ def test_stores_are_merged_by_folder(called, exported: Path, tmp_path: Path) -> 
     assert stats["place"] == str(tmp_path / "cache" / FILE_NAME)
 
 
-def test_gold_calls_are_simulated_ahead_once(called) -> None:
-    first = json.loads(called("cache", "fill", "sample", "--json").stdout)
-    assert first["stored"] == first["calls"] > 0
-    assert first["failed"] == {}
-    second = json.loads(called("cache", "fill", "sample", "--json").stdout)
-    assert (second["stored"], second["known"]) == (0, first["calls"])
-    assert called("cache", "verify", "sample").returncode == 0
-
-
-def test_the_calls_of_a_run_are_simulated_ahead(called) -> None:
-    assert called("run", "--limit", "9", "--no-baselines", "--out", "r").returncode == 0
-    filled = called("cache", "fill", "sample", "--calls", "r", "--seed", "1", "--json")
-    assert json.loads(filled.stdout)["stored"] > 0
-    assert "no run folder" in called("cache", "fill", "sample", "--calls", "nowhere").stderr
-
-
 def test_a_damaged_entry_is_found_and_removed(called, exported: Path, tmp_path: Path) -> None:
     called("cache", "import", exported)
     with sqlite3.connect(tmp_path / "cache" / FILE_NAME) as connection:

@@ -115,7 +115,11 @@ def test_gold_whose_calls_fail_is_solved_in_no_sample(tmp_path: Path) -> None:
             right = scored(task, chat, tools)
             refused = scored(task, failing(chat, REFUSED), tools)
             dead = scored(task, failing(chat, OUTAGE), tools)
-            called = {step.goal for step, answer in chat.calls() if answer is not None}
+            called = {
+                step.goal
+                for step, answer in chat.calls()
+                if answer is not None and step.author != "user_simulator"
+            }
             for (goal, metric), value in right.items():
                 if goal in called and metric in SUCCESS and value == 1.0:
                     seen += 1
