@@ -109,12 +109,13 @@ def _has_to_be_told(slot: Any) -> bool:
 
 def test_each_scenario_that_has_something_to_tell_has_right_and_wrong_answers() -> None:
     # An optional slot only says what must not be told wrong.
-    telling = [one for one in AUTHORED.scenarios if any(map(_has_to_be_told, _slots(one.tells)))]
-
-    assert len(telling) == 36
-    for one in telling:
+    answered = 0
+    for one in AUTHORED.scenarios:
         texts = [[t for t in tried if isinstance(t, str)] for tried in (one.right, one.wrong)]
-        assert min(map(len, texts)) >= 2, one.id
+        enough = min(map(len, texts)) >= 2
+        assert enough or not any(map(_has_to_be_told, _slots(one.tells))), one.id
+        answered += enough and bool(one.tells)
+    assert answered == 36
 
 
 def test_nothing_of_the_shipped_files_says_where_it_was_made() -> None:
