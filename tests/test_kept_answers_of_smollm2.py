@@ -48,7 +48,7 @@ def test_the_answers_of_the_study_are_played_again_and_what_lacks_is_named(tmp_p
     script = KEPT.parents[1] / "perf" / "small_models.py"
     answers = shutil.copytree(KEPT.parent / "small_models", tmp_path / "answers")
 
-    def replayed(only, name):
+    def replayed(only, name, answers=answers):
         told = ["--only", only, "--runs", str(tmp_path / name), "--answers", str(answers)]
         return subprocess.run(
             [sys.executable, str(script), *told], capture_output=True, text=True, timeout=600
@@ -59,5 +59,5 @@ def test_the_answers_of_the_study_are_played_again_and_what_lacks_is_named(tmp_p
     files = (tmp_path.glob(f"{name}/*/trajectories.jsonl") for name in ("first", "second"))
     first, second = (file.read_bytes() for (file,) in files)
     assert first == second
-    lacking = replayed("qwen-0.5b-sample-json-top1", "third")
+    lacking = replayed("qwen-0.5b-sample-json-top1", "third", tmp_path / "no-answers")
     assert (lacking.returncode, "add --play: qwen" in lacking.stderr) == (1, True)

@@ -71,7 +71,7 @@ def test_a_run_keeps_its_answers_there_and_tells_the_password_nowhere(seal, url,
 
 
 def test_an_export_of_it_is_that_of_a_file(seal, url, tmp_path):
-    seal("cache", "fill", "sample", SEAL_CACHE_URL=url)
+    assert seal(*BRIEF, "--out", "filled", SEAL_CACHE_URL=url).returncode == 0
     seal("cache", "merge", url, "--cache-dir", "local")
     bare = url.replace(f":{PASSWORD}", "")
     exported = seal("cache", "export", "shared.jsonl", SEAL_CACHE_URL=bare, PGPASSWORD=PASSWORD)
@@ -79,7 +79,7 @@ def test_an_export_of_it_is_that_of_a_file(seal, url, tmp_path):
     seal("cache", "export", "local.jsonl", "--cache-dir", "local")
     shared = (tmp_path / "shared.jsonl").read_bytes()
     assert shared == (tmp_path / "local.jsonl").read_bytes() != b""
-    assert seal("cache", "verify", "sample", SEAL_CACHE_URL=url).returncode == 0
+    assert seal("cache", "verify", "plain", SEAL_CACHE_URL=url).returncode == 0
     stats = json.loads(seal("cache", "stats", "--json", SEAL_CACHE_URL=url).stdout)
     assert PASSWORD not in stats["place"]
     assert stats["place"].startswith("postgresql://seal@/postgres")
