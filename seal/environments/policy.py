@@ -33,6 +33,8 @@ from seal.core import (
     ToolResult,
     Trajectory,
     UsageError,
+    fault,
+    shortened,
 )
 from seal.core.conditions import BREACHES, USER, takes_turn
 from seal.core.consent import consent
@@ -266,13 +268,13 @@ def _asked(check: Callable[..., Any], call: ToolCall, world: SeenWorld, chat: Be
     place = f"the rule {name_of(check)} of the policy"
     try:
         why = check(call, world, chat)
-    except Exception as error:
+    except Exception as error:  # whatever a user's rule raises
         raise InfrastructureError(
-            f"{place} failed at a call of {call.name}: {type(error).__name__}: {error}; mend it"
+            f"{place} failed at a call of {call.name}: {fault(error)}; mend it"
         ) from error
     if why is not None and not (isinstance(why, str) and why.strip()):
         raise InfrastructureError(
-            f"{place} returned {why!r} at a call of {call.name}; expected a text, or None"
+            f"{place} returned {shortened(why)} at a call of {call.name}; expected a text, or None"
         )
     return why
 
