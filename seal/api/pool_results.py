@@ -43,7 +43,8 @@ class Findings(Shown, LintReport):
         return {**LintReport.to_json(self), **_mutants_json(self.mutants)}
 
     def _glance(self) -> Glance:
-        return Glance(_grid(self, _title(self.pool, self), 0))
+        told = [] if self.mutants is None else [_shares(self.mutants), *_left_out(self.mutants)]
+        return Glance(_grid(self, _title(self.pool, self), 0), told)
 
     def _tables(self) -> Iterator[Any]:
         return lint_tables(self.pool, self, mutants=self.mutants)
@@ -96,6 +97,10 @@ def _mutant_tables(report: MutantReport) -> Iterator[Any]:
         yield Grid("", ("task", "kind", "what was altered", "verdict"), told, names=4)
     if len(report.survivors) > _SHOWN:
         yield f"{len(report.survivors) - _SHOWN} more are in --json"
+    yield from _left_out(report)
+
+
+def _left_out(report: MutantReport) -> Iterator[str]:
     for why, ids in report.left_out.items():
         yield f"left out: {', '.join(ids[:5])}{' and others' if len(ids) > 5 else ''}: {why}"
 
