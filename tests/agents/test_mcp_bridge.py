@@ -25,7 +25,9 @@ heard = []
 
 def note(what):
     heard.append(what)
-    json.dump(heard, open(sys.argv[1], "w"))
+    with open(sys.argv[1] + ".new", "w") as file:  # the client is ended at the end of its chat
+        json.dump(heard, file)
+    os.replace(sys.argv[1] + ".new", sys.argv[1])
 
 def said(result):
     note([bool(result.is_error), result.content[0].text])
