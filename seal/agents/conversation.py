@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from seal.agents import is_own
 from seal.agents.replies import (
+    END,
     FIND_TOOLS,
     NOTHING,
     WHOLE,
@@ -155,10 +156,11 @@ def instruction_to(role: str, lead: str, steps: Sequence[Step]) -> str:
 
 
 def vain_calls(steps: Sequence[Step]) -> int:
-    """Return how many times in a row the user has called, as it can where nothing is its own."""
+    """Return how many times in a row the user has called what it cannot call."""
     turns = set()
     for step in reversed(steps):
-        if {step.author, step.recipient} != {USER, EXECUTOR}:
+        succeeded = step.result is not None and step.result.error is None
+        if {step.author, step.recipient} != {USER, EXECUTOR} or succeeded:
             break
         turns.add(step.turn)
     return len(turns) // 2  # each reply with calls has a turn, and so has its answer
@@ -218,6 +220,7 @@ class Conversation:
         services: Models, environment, retrieval, judge.
         limits: Budgets.
         options: Settings for the roles.
+        user_tools: What the user may call besides the end of the conversation.
         goals: Positions of the goals to play, in order.
         history: Steps said before, such as the references of earlier goals.
         goal_tools: Position of a goal to the tools offered from its start on.
@@ -233,6 +236,7 @@ class Conversation:
     offers: Offers = field(default_factory=Offers)
     limits: ChatLimits = field(default_factory=ChatLimits)
     options: ChatOptions = field(default_factory=ChatOptions)
+    user_tools: Sequence[Tool] = ()
     goals: Sequence[int] = (0,)
     history: Sequence[Step] = ()
     on_step: Callable[[Step], None] | None = None
@@ -509,7 +513,8 @@ class Conversation:
         if self.team.one_reply and role == self.team.lead and reply.next != role:
             return None
         if self._answered(reply) == USER:
-            left = any(result.error is None for result in reply.results)
+            ends = {call.id for call in self.pending if call.tool == END.id}
+            left = any(one.call_id in ends and one.error is None for one in reply.results)
             return None if left else USER
         return self.team.next(role, reply, self.caller, self.seats.keys(), self.conversing)
 
@@ -520,7 +525,9 @@ class Conversation:
     def _renumber(self, role: str, call: ToolCall) -> ToolCall:
         call_id = f"call_{self._call_count}"
         self._call_count += 1
-        return resolved(call, call_id) if role == USER else self.offers.resolve(call, call_id)
+        if role == USER:
+            return resolved(call, call_id, self.user_tools)
+        return self.offers.resolve(call, call_id)
 
     def _let_hear(self, said: Sequence[Step]) -> None:
         """Tell the environment what was said, where it must know."""
@@ -646,7 +653,9 @@ class Conversation:
         environment = self.services.environment
         if hasattr(environment, "begin"):
             environment.begin(self.position)
-        self.offers.add(self.goal_tools.get(self.position, ()))
+        users = {tool.id for tool in self.user_tools}
+        given = self.goal_tools.get(self.position, ())
+        self.offers.add(tool for tool in given if tool.id not in users)
         if self.options.retrieve == "on-demand":
             self.offers.add([FIND_TOOLS])
 

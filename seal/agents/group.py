@@ -472,7 +472,9 @@ class Group:
     @property
     def offered_names(self) -> set[str]:
         """Names of the tools that the environment runs."""
-        return {t.name for t in self.conversation.offers.tools if not t.id.startswith(OWN)}
+        talk = self.conversation
+        offered = (*talk.offers.tools, *talk.user_tools)
+        return {tool.name for tool in offered if not tool.id.startswith(OWN)}
 
     def _take_calls(self) -> None:
         """Have the executor run the tools that are offered now."""

@@ -28,12 +28,12 @@ from seal.core import (
 from seal.core import FIND_TOOLS as FIND_TOOLS_ID
 from seal.core.values import json_text
 
-# -- The tools that a chat offers: what the names in a model's calls mean, and the user's own tool.
+# -- The tools that a chat offers: what the names in a model's calls mean, and the user's own tools.
 #
-# The user may call `end_conversation` alone. The call goes to the executor like an agent's, so that
-# the trajectory shows it; it never reaches the environment, and it is none of the agent's calls.
-# What else a user's model calls is answered with an error of the kind `unknown_tool`, and the user
-# speaks again.
+# The user may call `end_conversation`, and the tools that its brief names. Its calls go to the
+# executor like an agent's, so that the trajectory shows them; they are none of the agent's calls.
+# Those of its brief's tools are the environment's; `end_conversation` never reaches it. What else
+# a user's model calls is answered with an error of the kind `unknown_tool`, and it speaks again.
 
 FIND_TOOLS = Tool(
     id=FIND_TOOLS_ID,
@@ -109,16 +109,26 @@ def leave(chat: Chat, content: str = "") -> Reply:
     return Reply(content, done=True)
 
 
-def resolved(call: ToolCall, call_id: str) -> ToolCall:
-    """Return a user's call under its place in the chat: whatever is offered to the agent."""
-    return replace(call, id=call_id, tool=END.id if call.name == END.name else None)
+def resolved(call: ToolCall, call_id: str, held: Iterable[Tool] = ()) -> ToolCall:
+    """Return a user's call under its place in the chat, whatever is offered to the agent.
+
+    Args:
+        call: As the user made it.
+        call_id: Its place.
+        held: The user's tools besides the end of the conversation.
+    """
+    tool = next((tool.id for tool in (END, *held) if tool.name == call.name), None)
+    return replace(call, id=call_id, tool=tool)
 
 
-def answered(call: ToolCall) -> ToolResult:
-    """Return the result of a user's call."""
+def answered(call: ToolCall, held: Iterable[Tool] = ()) -> ToolResult | None:
+    """Return the result of a user's call; None: the environment runs it."""
     if call.tool == END.id:
         return ToolResult(call.id, json_text({"error": "", "response": None}))
-    message = f"The user has no tool {call.name!r}; it has: {END.name}."
+    if call.tool is not None:
+        return None
+    names = ", ".join(tool.name for tool in (*held, END))
+    message = f"The user has no tool {call.name!r}; it has: {names}."
     error = {"kind": "unknown_tool", "name": call.name, "message": message}
     return ToolResult(call.id, json_text({"error": message, "response": None}), error)
 
@@ -248,11 +258,11 @@ WHOLE: Brief = "goal+boundary+demonstration"
 def reduced(persona: Mapping[str, JSON], brief: Brief) -> dict[str, JSON]:
     """Return the parts of a persona that a brief has.
 
-    `goal` keeps the entries `goal`, `then`, `opening` and `verbatim`; `goal+boundary` drops the
-    demonstration alone.
+    `goal` keeps the entries `goal`, `then`, `opening`, `verbatim` and `tools`; `goal+boundary`
+    drops the demonstration alone.
     """
     if brief == "goal":
-        kept = ("goal", "then", "opening", "verbatim")
+        kept = ("goal", "then", "opening", "verbatim", "tools")
         return {name: value for name, value in persona.items() if name in kept}
     if brief == "goal+boundary":
         return {name: value for name, value in persona.items() if name != "demonstration"}

@@ -84,8 +84,8 @@ def messages(steps: Sequence[Step], role: str, user: str = "user_simulator") -> 
     """Return what a role said and heard as prompt messages, its own side being the assistant's.
 
     Texts of other roles than the user are prefixed by the author, so that a model can tell a
-    planner's word from the user's. Calls of one turn are one assistant message; a result reaches
-    its caller whoever heard it first.
+    planner's word from the user's; what the user itself hears is not. Calls of one turn are one
+    assistant message; a result reaches its caller whoever heard it first.
 
     Args:
         steps: The chat so far.
@@ -113,7 +113,7 @@ def messages(steps: Sequence[Step], role: str, user: str = "user_simulator") -> 
             out.append(Message("system", step.content))
         elif step.recipient == role and step.result is None:
             said = one_line(step.content) if step.author == EXECUTOR else step.content
-            text = said if step.author == user else f"[{step.author}] {said}"
+            text = said if user in (step.author, role) else f"[{step.author}] {said}"
             out.append(Message("user", text))
     return out
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from seal.agents.replies import END, leave
-from seal.agents.roles import OF_USER, first_words, in_words_of_others
+from seal.agents.roles import OF_USER, first_words, in_words_of_others, messages
 from seal.agents.teams import EXECUTOR
 from seal.core import (
     JSON,
@@ -43,6 +43,7 @@ from seal.core.values import json_text
 # - `verbatim`: {"instruction": text, "end": text}, where the model that plays the user is told all
 #   this in its authors' words: the instruction in the place of our prompt, goal and boundary right
 #   behind it, the demonstration as turns, and what its tool `end_conversation` does.
+# - `tools`: ids of tools of the pool that the user calls by itself; no agent is offered them.
 #
 # Any further entry counts as a fact: its name is the slot. A task refuses a name that is almost one
 # of a part (`seal.core.types`).
@@ -408,21 +409,23 @@ class UserSimulator:
     """Speaks the goal's text first; then, where there is a brief or a person, its model answers.
 
     Where the brief says so (`opening`), the model writes the first message too. For the model the
-    sides are swapped: what the user said are the assistant's messages. Calls and results of the
-    user are hidden from it.
+    sides are swapped: what the user said are the assistant's messages. Its calls and what they
+    brought it sees where the brief gives it tools.
     """
 
     prompt = OF_USER
 
     def reply(self, chat: Chat) -> Reply:
         """Return the goal, an answer, or the end: a call of `end_conversation`, or no word."""
-        view = [*briefing(chat), *swapped(chat.steps, chat.role)]
+        held = chat.tools if (chat.persona or {}).get("tools") else ()
+        heard = messages if held else swapped
+        view, tools = [*briefing(chat), *heard(chat.steps, chat.role)], [*held, ending(chat)]
         if not any(s.author == chat.role and s.goal == chat.goal for s in chat.steps):
             return Reply(first_words(chat) or self._opening(chat, view))
 
-        answer = chat.complete(view, [ending(chat)])
+        answer = chat.complete(view, tools)
         if _only_thought(answer):  # its own silence would end the chat as if the user were content
-            answer = chat.complete([*view, Message("user", _SAY)], [ending(chat)])
+            answer = chat.complete([*view, Message("user", _SAY)], tools)
             if _only_thought(answer):
                 raise _silent(chat, "thought twice and said nothing")
         if not answer.calls:

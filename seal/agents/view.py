@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from seal.agents.replies import (
+    END,
     FAULTS,
     FIND_TOOLS,
     CallsSpentError,
@@ -181,8 +182,9 @@ class View:
 
     @property
     def tools(self) -> Sequence[Tool]:
-        """Tools offered now."""
-        return self._chat.offers.tools
+        """Tools offered now; to a user whose brief gives it tools, these."""
+        chat = self._chat
+        return (chat.user_tools if self.role == USER else ()) or chat.offers.tools
 
     @property
     def roles(self) -> Sequence[str]:
@@ -309,7 +311,7 @@ class View:
         ran = self._unaffordable(made) if self.spent else self._results(self.role, made)
         results = checked_reply(EXECUTOR, Reply(results=tuple(ran)), ()).results
         chat.enter_results(self.role, results)
-        self.left |= self.role == USER and any(result.error is None for result in results)
+        self.left |= self.role == USER and any(call.tool == END.id for call in made)
         by_call = {result.call_id: result for result in results}
         return [by_call[call.id] for call in made]
 
@@ -321,11 +323,12 @@ class View:
     def _results(self, caller: str, calls: Sequence[ToolCall]) -> list[ToolResult]:
         """Return what calls bring; the user's, and searches for tools, are answered here."""
         if caller == USER:
-            return [answered(call) for call in calls]
-        beside = {c.id: self._search(c) for c in calls if c.tool == FIND_TOOLS.id}
-        for call in calls:
-            if call.name in self.functions:
-                beside[call.id] = self.functions[call.name](call)
+            told = {call.id: answered(call, self._chat.user_tools) for call in calls}
+            beside = {call_id: one for call_id, one in told.items() if one is not None}
+        else:
+            beside = {c.id: self._search(c) for c in calls if c.tool == FIND_TOOLS.id}
+            own = [call for call in calls if call.name in self.functions]
+            beside |= {call.id: self.functions[call.name](call) for call in own}
         ran = iter(self._run([call for call in calls if call.id not in beside]))
         return [beside[c.id] if c.id in beside else next(ran) for c in calls]
 

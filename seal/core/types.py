@@ -452,6 +452,11 @@ class Task(_Sparse):
         if self.persona is not None:
             check_persona(self.persona)
 
+    @property
+    def user_tools(self) -> Sequence[str]:
+        """Ids of the tools that the user has: its own, which no agent is offered."""
+        return tuple((self.persona or {}).get("tools", ()))
+
     def said_first(self, goal: int) -> str | None:
         """Return what the user says first about a goal; None: its model writes that.
 
@@ -621,6 +626,7 @@ PARTS: Mapping[str, Any] = {
     "replies": Sequence[Sequence[str]],
     "demonstration": Sequence[Mapping[str, Any]],
     "verbatim": Mapping[str, str],
+    "tools": Sequence[str],
 }
 _VERBATIM = ("instruction", "end")
 _ALIKE, _SHORTEST = 65.0, 4

@@ -197,7 +197,9 @@ def hallucinations(goal: GoalChat) -> list[Flag]:
     reckons = any(map(_DAY_BESIDE.search, brief))
     found = []
     for step in goal.trajectory.steps:
-        if step.goal > goal.position or step.call is not None or step.result is not None:
+        if step.goal > goal.position or step.call is not None:
+            continue
+        if step.result is not None and step.recipient != USER:
             continue
         if step.author == USER:
             unknown = known.unexplained(step.content, names=True)
@@ -232,9 +234,10 @@ def _instruction_errors(steps: Sequence[Step]) -> Iterator[Flag]:
                 told.append(acts(step.content, own[0] if own else ""))
             continue
         if step.call is not None:
-            if not ends_conversation(step):
+            ends = ends_conversation(step)
+            if step.call.tool is None and not ends:
                 yield Flag("unknown_call", step.index, step.call.name)
-            elif _too_early(told):
+            elif ends and _too_early(told):
                 yield Flag("ended_early", step.index, heard[-1] if heard else "")
         elif not step.content.strip():
             yield Flag("said_nothing", step.index, "")

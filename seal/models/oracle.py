@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from seal.core import (
+    END_CONVERSATION,
     FIND_TOOLS,
     Completion,
     Goal,
@@ -31,9 +32,10 @@ from seal.models.spec import ModelSettings
 #
 # As execution manager it makes the calls of `goal.reference`, or of the first plan level by level,
 # calls that may be parallel in one reply; it asks what an `Asked` milestone asks, then states what
-# `Replied` milestones and `answers` want. As orchestrator it passes questions on and gives the
-# reference reply. It reads which goal is current, and how far it is, from the messages alone
-# (`seal.models.prompt_reading`).
+# `Replied` milestones and `answers` want. Where gold has calls of the user's tools, the two take
+# turns: the manager asks the user to do its part, and the user says when it is done. As
+# orchestrator it passes questions on and gives the reference reply. It reads which goal is current,
+# and how far it is, from the messages alone (`seal.models.prompt_reading`).
 
 USER = "user_simulator"
 _LONGEST_REPLY = 4000
@@ -56,6 +58,8 @@ class Oracle:
         return OracleChat(task, tells)
 
 
+_YOURS, _MINE = "Please do your part now.", "It is done."
+"""What the manager says where gold goes on with the user's calls, and the user after them."""
 _NO_TOOL = "None of the tools can do this."
 """The answer to what no tool serves."""
 
@@ -85,6 +89,7 @@ class OracleChat:
         self._tells = tells
         self._goals = task.goals
         self._in_world = bool(task.world)
+        self._held = frozenset(task.user_tools)
         self._texts = [task.said_first(n) or goal.text for n, goal in enumerate(task.goals)]
 
     def complete(self, request: Request) -> Completion:
@@ -103,7 +108,8 @@ class OracleChat:
             return Completion("\n".join(clauses(goal.text)))
         if request.role == "orchestrator":
             return Completion(_final_word(goal, scene))
-        return _act(goal, scene, request.tools) or Completion(self._told(goal, scene))
+        act = _act(goal, scene, request.tools, self._held)
+        return act or Completion(self._told(goal, scene))
 
     def _told(self, goal: Goal, scene: Scene) -> str:
         """Return the reply; where the gold has none, what came back: of a world in words."""
@@ -116,7 +122,12 @@ class OracleChat:
         return reply or "\n".join(results)[:_LONGEST_REPLY] or closing
 
     def _as_user(self, request: Request) -> Completion:
-        """Answer a question once for each thing known; else end, or speak the next goal."""
+        """Answer a question once for each thing known; else end, or speak the next goal.
+
+        A user with tools makes its calls of gold instead, and then says so.
+        """
+        if self._held and request.tools:
+            return self._helping(request)
         swapped = tuple(map(_swapped, request.messages))
         scene = find_scene(replace(request, messages=swapped), self._texts)
         own = [m for m in scene.messages if m.role == "user"]
@@ -130,6 +141,30 @@ class OracleChat:
         following = scene.goal + 1 if own else scene.goal
         return Completion(self._texts[following] if following < len(self._texts) else "")
 
+    def _helping(self, request: Request) -> Completion:
+        """Make the calls that gold has of the user so far, or end."""
+        goal, parts = self._goals[request.goal], list[list[Called]]()
+        mine = False
+        for move in moves(goal):
+            was, mine = mine, _is_of(move, self._held)
+            if mine:
+                parts += [[]] * (not was)
+                parts[-1] = [*parts[-1], *move.calls]
+        heard = sum(message.role == "user" for message in request.messages)
+        made = [call for message in request.messages for call in message.calls]
+        wanted = [call for part in parts[:heard] for call in part]
+        missing = _not_made(wanted, made, offered_names(request.tools))
+        if missing:
+            return Completion(calls=tuple(_calls(missing, request.tools, goal)))
+        if heard <= len(parts):
+            return Completion(_MINE)
+        return Completion(calls=(ToolCall("", END_CONVERSATION.rpartition("/")[2], {}),))
+
+
+def _is_of(move: Move, held: Collection[str]) -> bool:
+    """Tell whether a move is the user's, who holds some tools."""
+    return bool(move.calls) and all(call.tool in held for call in move.calls)
+
 
 def _is_playable(goal: Goal) -> bool:
     """Tell whether the gold says what to do: by a reference, or milestones of the chat itself."""
@@ -139,14 +174,25 @@ def _is_playable(goal: Goal) -> bool:
     return goal.asks_for_end or any(isinstance(c, (Called, Asked, Replied)) for c in conditions)
 
 
-def _act(goal: Goal, scene: Scene, tools: Sequence[Tool]) -> Completion | None:
-    """Return the first move that has not been made; None once all are."""
+def _act(
+    goal: Goal, scene: Scene, tools: Sequence[Tool], held: Collection[str]
+) -> Completion | None:
+    """Return the first move that has not been made; None once all are.
+
+    Where it is the user's, who holds some tools, the user is asked to make it.
+    """
     offered = offered_names(tools)
     made = [call for batch in scene.batches for call in batch]
     said = set(scene.said)
     goal = goal_in_chat(goal, _worked(scene, offered), ends=True)
+    left, theirs = sum(text == _YOURS for text in scene.said), False
     for move in moves(goal):
-        if move.calls:
+        were, theirs = theirs, _is_of(move, held)
+        if theirs:
+            left -= not were
+            if left < 0:
+                return Completion(_YOURS)
+        elif move.calls:
             missing = [c for c in _not_made(move.calls, made, offered) if not waits(c)]
             calls = _calls(missing, tools, goal) or _searches(missing, made, offered)
             if calls:

@@ -573,6 +573,9 @@ def own_tasks(
                 f"benchmark {benchmark!r}: the task id {named.id!r} stands twice; "
                 "give each task its own"
             )
+        if named.user_tools:
+            held = [_known(tool, named, tools) for tool in named.user_tools]
+            named = replace(named, persona={**(named.persona or {}), "tools": held})
         found[named.id] = replace(
             named, goals=tuple(_goal(named, goal, tools) for goal in named.goals)
         )
@@ -668,22 +671,31 @@ def default_arguments(tool: Tool) -> dict[str, Argument]:
     }
 
 
+def _known(tool: str, task: Task, own: OwnTools) -> str:
+    """Return the id of a tool that a task names.
+
+    Raises:
+        UsageError: The benchmark does not have it.
+    """
+    tools = own.ids
+    if tool not in tools:
+        names = [name for name, tool_id in tools.items() if name != tool_id] or list(tools)
+        close = nearest(tool, names)
+        empty = tool.casefold() in ("none", "null", "no", "nothing", "n/a", "-")
+        raise UsageError(
+            f"task {task.id!r} names the tool {shortened(tool)}, which the benchmark does not "
+            f"have; it has: {', '.join(names[:FEW_TOOLS])}"
+            + (f". Did you mean {close!r}?" if close else "")
+            + (". Write [] where no call is right" if empty else "")
+        )
+    return tools[tool]
+
+
 def _goal(task: Task, goal: Goal, own: OwnTools) -> Goal:
     """Return the goal with ids of tools for their names, and what follows from its gold."""
-    tools = own.ids
 
     def known(tool: str) -> str:
-        if tool not in tools:
-            names = [name for name, tool_id in tools.items() if name != tool_id] or list(tools)
-            close = nearest(tool, names)
-            empty = tool.casefold() in ("none", "null", "no", "nothing", "n/a", "-")
-            raise UsageError(
-                f"task {task.id!r} names the tool {shortened(tool)}, which the benchmark does not "
-                f"have; it has: {', '.join(names[:FEW_TOOLS])}"
-                + (f". Did you mean {close!r}?" if close else "")
-                + (". Write [] where no call is right" if empty else "")
-            )
-        return tools[tool]
+        return _known(tool, task, own)
 
     def named(gold: Condition) -> Condition:
         if isinstance(gold, EndsAs):
@@ -697,7 +709,13 @@ def _goal(task: Task, goal: Goal, own: OwnTools) -> Goal:
         return replace(gold, tool=tool.id, arguments=arguments)
 
     def node(milestone: Milestone) -> Milestone:
-        return replace(milestone, condition=named(milestone.condition))
+        gold = milestone.condition
+        if isinstance(gold, Called) and known(gold.tool) in task.user_tools:
+            raise UsageError(
+                f"task {task.id!r}: gold calls {gold.tool!r}, which only the user has; say how the "
+                "world ends by both's calls: seal.ends_as"
+            )
+        return replace(milestone, condition=named(gold))
 
     plans = goal.plans and tuple(
         Plan(tuple(map(node, plan.milestones)), tuple(map(node, plan.minefields)))
@@ -705,8 +723,10 @@ def _goal(task: Task, goal: Goal, own: OwnTools) -> Goal:
     )
     called_tools = plans[0].tools() if plans else ()
     offered = None if goal.offered is None else tuple(map(known, goal.offered))
-    if offered is None and len(own.by_id) <= FEW_TOOLS:
-        offered = tuple(own.by_id)
+    held = task.user_tools
+    called_tools = tuple(tool for tool in called_tools if tool not in held)
+    if offered is None and len(own.by_id) - len(held) <= FEW_TOOLS:
+        offered = tuple(tool for tool in own.by_id if tool not in held)
     hidden = [] if offered is None else [tool for tool in called_tools if tool not in offered]
     if hidden:
         raise UsageError(

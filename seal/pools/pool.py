@@ -163,6 +163,8 @@ class Outline(NamedTuple):
     """Its gold calls whose results are recorded."""
     opens: bool
     """Whether the user's model writes the first message."""
+    user_tools: bool
+    """Whether the user has tools of its own."""
 
 
 class StoredPool:
@@ -460,7 +462,8 @@ def _outline(task: Task) -> Outline:
     replies = "replies" in (persona or {})
     opens = bool(task.goals) and task.said_first(0) is None
     calls = tuple(recorded_calls(task))
-    return Outline(task.id, task.world, persona is not None, replies, calls, opens)
+    held = bool(task.user_tools)
+    return Outline(task.id, task.world, persona is not None, replies, calls, opens, held)
 
 
 def _written(value: JSON) -> str:
@@ -646,8 +649,9 @@ def named_tools(task: Task) -> Iterator[tuple[str, str]]:
     """Yield what a tool is to the task, and its id, for every tool of the pool that a goal names.
 
     It is relevant, offered, gold (called by a plan, or forbidden by it), or called in the reference
-    solution; one tool may be several of them.
+    solution, or the user's; one tool may be several of them.
     """
+    yield from (("user's", tool) for tool in task.user_tools)
     for goal in task.goals:
         nodes = [m for plan in goal.plans or () for m in (*plan.milestones, *plan.minefields)]
         yield from (("relevant", tool) for tool in goal.relevant)

@@ -32,6 +32,7 @@ from seal.core import (
     Agent,
     CacheMissError,
     CacheMode,
+    DataError,
     Goal,
     InfrastructureError,
     Longer,
@@ -402,6 +403,7 @@ class Engine:
                 offers=offers,
                 limits=limits_of(task, self.settings),
                 options=self._options(task, trial, team),
+                user_tools=[self._known(task, tool_id) for tool_id in task.user_tools],
                 goals=goals,
                 history=history_of(task, goals[0], *voices),
                 on_step=record,
@@ -417,6 +419,19 @@ class Engine:
                 one = ended.enter_context(closing(one.for_chat()))
             seats[role] = one
         return seats
+
+    def _known(self, task: Task, tool_id: str) -> Tool:
+        """Return a tool that a user has.
+
+        Raises:
+            DataError: The pool lacks it.
+        """
+        if tool_id not in self.tools:
+            raise DataError(
+                f"task {task.id}: persona.tools: the pool has no tool {tool_id!r}; give ids of its "
+                "tools"
+            )
+        return self.tools[tool_id]
 
     def _offers(
         self, task: Task, goal: int, goals: Sequence[int], rankings: Sequence[Ranking]
@@ -492,10 +507,13 @@ def _with_user(team: Team, settings: RunSettings, pool: StoredPool) -> Team:
     """Return the team with a user that needs no model, where nobody was named to play it.
 
     The models that play by rule know what an agent does; what a user says they do not. Where every
-    brief has the user's answers word by word, no model need make them up.
+    brief has the user's answers word by word, no model need make them up. Gold calls of a user with
+    tools are made by the oracle.
     """
     named = USER in settings.roles or USER in settings.role_models
     if named or team.roles.get(USER) != USER:
+        return team
+    if is_player(settings.model, ("oracle",)) and any(t.user_tools for t in pool.outlines()):
         return team
     if is_player(settings.model, _PLAY_AGENTS):
         return team.seat(USER, SCRIPTED)

@@ -79,6 +79,7 @@ def talk(
     team: Team = DIRECT,
     limits: ChatLimits | None = None,
     goals: Sequence[str] = (REQUEST,),
+    user_tools: Sequence[Tool] = (),
     **options: Any,
 ) -> Talk:
     """Hold a conversation; `user` None: the scripted user, else what the user's model says."""
@@ -98,6 +99,7 @@ def talk(
         {0: [WEATHER]},
         limits=limits or ChatLimits(),
         options=ChatOptions(**options),
+        user_tools=user_tools,
         goals=range(len(goals)),
     )
     play(chat)

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
-from talks import REQUEST, Completion, call, talk
+from talks import REQUEST, WEATHER, Completion, call, talk
 
 from seal.agents.conversation import ChatLimits
 from seal.agents.teams import DIRECT, Team
-from seal.core import Reply, ToolCall
+from seal.core import Reply, Tool, ToolCall
 
 END = call("end_conversation")
 PERSONA = {
@@ -106,6 +106,47 @@ def test_user_that_only_calls_in_vain_ends_the_chat():
 
     assert said.stop == "repeated"
     assert len(said.user.seen) == 3
+
+
+def test_user_with_tools_is_shown_what_its_calls_brought_and_no_agent_is_offered_them():
+    lamp = Tool("b/w/lamp", "lamp", parameters={"type": "object", "properties": {"on": {}}})
+    persona = {**PERSONA, "tools": [lamp.id]}
+    lit = [call("lamp", on=True), call("lamp", on=False), "It is dark.", call("weather"), END]
+    said = talk(["Switch it.", "Good."], persona, user=lit, user_tools=[lamp])
+
+    assert [tool.name for tool in said.user.seen[0].tools] == ["lamp", "end_conversation"]
+    assert {tool.name for request in said.agent.seen for tool in request.tools} == {"weather"}
+    told = [(m.role, m.content or m.calls[0].arguments) for m in shown(said, 2)[2:]]
+    assert told == [
+        ("user", "Switch it."),
+        ("assistant", {"on": True}),
+        ("tool", "{'on': True}"),
+        ("assistant", {"on": False}),
+        ("tool", "{'on': False}"),
+    ]
+    assert [one.name for one in said.environment.ran] == ["lamp", "lamp"]
+    (failed,) = [s for s in said.chat.steps if s.result and s.result.error]
+    assert "it has: lamp, end_conversation" in failed.content  # the agent's tool is none of them
+    assert [m.content for m in said.agent.seen[1].messages[-3:]] == [
+        REQUEST,
+        "Switch it.",
+        "It is dark.",
+    ]
+    assert said.stop == "user_ended"
+
+
+def test_a_tool_that_the_user_has_is_not_offered_to_the_agent_by_a_retriever_either():
+    said = talk(["Good."], {**PERSONA, "tools": [WEATHER.id]}, user=[END], user_tools=[WEATHER])
+
+    assert said.agent.seen[0].tools == () and said.chat.offered == [()]
+
+
+def test_many_calls_of_the_users_own_tools_are_not_in_vain():
+    lamp = Tool("b/w/lamp", "lamp")
+    user = [call("lamp")] * 5 + [END]
+    said = talk(["Go on."], {**PERSONA, "tools": [lamp.id]}, user=user, user_tools=[lamp])
+
+    assert said.stop == "user_ended" and len(said.environment.ran) == 5
 
 
 def test_end_beside_an_unknown_call_ends():

@@ -137,3 +137,72 @@ def test_calls_in_another_order_than_that_of_gold_solve_nothing(
     assert f"{1 - right:.0f} of 1 goal failed" in str(seal.explain(run))
     loose = seal.Benchmark("post", tools=[book], tasks=[seal.ask("Book", *gold)])
     assert seal.run(loose, agent=agent, baselines=False)["calls_right"].mean == 1.0
+
+
+def pay(house: Any, line: str) -> str:
+    """Pay for a line.
+
+    Args:
+        line: Its name.
+    """
+    house.put(
+        "lines",
+        [{**row, "paid": row["paid"] or row["line"] == line} for row in house.rows("lines")],
+    )
+    return "paid"
+
+
+def restart(house: Any) -> str:
+    """Restart the box."""
+    if not all(row["paid"] for row in house.rows("lines")):
+        raise ValueError("no line")
+    house.add("restarts", {"box": "b1"})
+    return "restarted"
+
+
+def household(*gold: Any, held: tuple[str, ...] = ("restart",)) -> Any:
+    from seal.environments.world import Worlds, toolbox
+
+    world = Worlds(
+        name="house",
+        tools=toolbox("house", [pay, restart]),
+        tables={"lines": [{"line": "L1", "paid": False}], "restarts": []},
+        columns={"lines": {"line": str, "paid": bool}, "restarts": {"box": str}},
+    )
+    persona = {"goal": "Be online again.", "tools": list(held)}
+    return seal.Benchmark(
+        "house", environment=world, tasks=[seal.ask("I am offline.", *gold, persona=persona)]
+    )
+
+
+BOTH = (seal.called("pay", line="L1"), seal.called("restart"))
+
+
+def test_a_user_may_have_tools_and_gold_is_what_both_do(tmp_path: Path) -> None:
+    bench = household(seal.ends_as(*BOTH))
+    run = seal.run(bench, model="oracle", baselines=False, out=tmp_path / "run")
+    assert run["pass_rate"].mean == 1.0
+    (chat,) = run.folder.trajectories()
+    made = [(step.author, step.call.name) for step, _ in chat.calls() if step.call]
+    assert made == [
+        ("execution_manager", "pay"),
+        ("user_simulator", "restart"),
+        ("user_simulator", "end_conversation"),
+    ]
+    alone = seal.run(
+        bench,
+        model="oracle",
+        roles={"user_simulator": "scripted"},
+        baselines=False,
+        out=tmp_path / "alone",
+    )
+    assert alone["pass_rate"].mean == 0.0  # nobody restarts the box
+
+
+def test_what_is_wrong_with_a_users_tools_is_told_when_it_is_made() -> None:
+    with pytest.raises(UsageError, match="gold calls 'restart', which only the user has"):
+        household(*BOTH)
+    with pytest.raises(UsageError, match="names the tool 'reboot', .* does not have"):
+        household(seal.ends_as(*BOTH), held=("reboot",))
+    with pytest.raises(UsageError, match=r"persona\.tools"):
+        household(seal.ends_as(*BOTH), held=(3,))  # type: ignore[arg-type]

@@ -46,6 +46,11 @@ def load(folder: Path, domain: str) -> Any:
     return import_module(f"tau2.domains.{domain}.environment")
 
 
+def hashes(env: Any) -> tuple[Any, Any]:
+    """Return the digests of all data."""
+    return env.get_db_hash(), env.get_user_db_hash()
+
+
 class Judge:
     """Plays and rewards the courses of a domain.
 
@@ -56,7 +61,9 @@ class Judge:
 
     def __init__(self, folder: Path, domain: str) -> None:
         self.home, self.domain = load(folder, domain), domain
-        self.packed = pickle.dumps(self.home.get_environment().tools.db)
+        env = self.home.get_environment()
+        phone = None if env.user_tools is None else env.user_tools.db
+        self.packed = pickle.dumps((env.tools.db, phone))
         evaluator: Any = import_module("tau2.evaluator.evaluator")
         evaluator.registry = self  # which finds the environment of a domain
         self.evaluator = evaluator
@@ -65,38 +72,56 @@ class Judge:
 
     def get_env_constructor(self, domain: str) -> Any:
         """Return what opens upstream's environment, whose data are read once."""
-        return lambda solo_mode=False: self.home.get_environment(db=pickle.loads(self.packed))
+
+        def opened(solo_mode: bool = False) -> Any:
+            db, phone = pickle.loads(self.packed)
+            also = {} if phone is None else {"user_db": phone}
+            return self.home.get_environment(db=db, **also)
+
+        return opened
 
     def courses(self, task: Any) -> Iterator[Calls]:
         """Yield the calls of each course of a task."""
-        env = self.get_env_constructor(self.domain)()
-        users = env.tools.db.users
+        env = self.begun(task)
+        users = getattr(env.tools.db, "users", {})
         gold = [(one.name, one.arguments) for one in task.evaluation_criteria.actions or []]
-        writes, named, before = [], "", env.get_db_hash()
+        writes, named, before = [], "", hashes(env)
         for at, (name, given) in enumerate(gold):
             text = self.called(env, str(at), name, given)[1].content
             found = [one for one in (text, *map(str, given.values())) if one in users]
             named = named or next(iter(found), "")
-            is_write = env.tools.tool_type(name).value == "write"
-            if is_write and (now := env.get_db_hash()) != before:
+            is_write = env.user_tools is not None or env.tools.tool_type(name).value == "write"
+            if is_write and (now := hashes(env)) != before:
                 writes.append(at)
                 before = now
         last = writes[-1] if writes else None
-        name, given = MORE[self.domain]
         yield gold
         yield []
         yield [call for at, call in enumerate(gold) if at != last]
-        yield [*gold, (name, {"user_id": named or next(iter(users)), **given})]
+        if self.domain == "telecom":
+            yield [*gold, ("toggle_airplane_mode", {})]
+        else:
+            name, given = MORE[self.domain]
+            yield [*gold, (name, {"user_id": named or next(iter(users)), **given})]
+
+    def begun(self, task: Any) -> Any:
+        """Return upstream's environment as a task begins."""
+        env, begins = self.get_env_constructor(self.domain)(), task.initial_state
+        if begins is not None:
+            env.set_state(None, begins.initialization_actions, [])
+        return env
 
     def called(self, env: Any, call_id: str, name: str, given: dict[str, Any]) -> list[Any]:
         """Return the messages of a call and of its result."""
-        call = self.said.ToolCall(id=call_id, name=name, arguments=given, requestor="assistant")
-        asked = self.said.AssistantMessage(role="assistant", content=None, tool_calls=[call])
-        return [asked, env.get_response(call)]
+        is_users = env.user_tools is not None and env.user_tools.has_tool(name)
+        who = "user" if is_users else "assistant"
+        call = self.said.ToolCall(id=call_id, name=name, arguments=given, requestor=who)
+        kind = self.said.UserMessage if is_users else self.said.AssistantMessage
+        return [kind(role=who, content=None, tool_calls=[call]), env.get_response(call)]
 
     def reward(self, task: Any, calls: Calls, says: str) -> float:
         """Return upstream's reward of some calls and one message."""
-        env = self.get_env_constructor(self.domain)()
+        env = self.begun(task)
         messages = [self.said.UserMessage(role="user", content="Hello.")]
         for at, (name, given) in enumerate(calls):
             messages += self.called(env, str(at), name, json.loads(json.dumps(given)))
@@ -125,7 +150,7 @@ def main() -> None:
         facts = task.evaluation_criteria.communicate_info or []
         for trial, calls in enumerate(judge.courses(task)):
             says = "It is: " + "; ".join(facts) if COURSES[trial] != "nothing" else "No."
-            told = record(int(task.id), trial, "", calls, says)
+            told = record(task.id, trial, "", calls, says)
             found.append({**told, "reward": judge.reward(task, calls, says)})
     Path(out).write_text(json.dumps(found), "utf-8")
 

@@ -95,7 +95,7 @@ def played(env: Any, number: int, calls: list[tuple[str, dict[str, Any]]], says:
 
 
 def record(
-    number: int, trial: int, user: str, calls: list[tuple[str, dict[str, Any]]], says: str
+    number: int | str, trial: int, user: str, calls: list[tuple[str, dict[str, Any]]], says: str
 ) -> dict[str, Any]:
     """Return a course as a conversation; the results of its calls are left empty."""
     said: list[dict[str, Any]] = [{"role": "user", "content": "Hello."}]

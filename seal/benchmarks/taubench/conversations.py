@@ -53,7 +53,7 @@ def recorded(
         DataError: There is no such file, or none of its conversations can be used.
     """
     numbered = {
-        (int(task.id.rpartition("/")[2]), task.metadata["user_id"]): task for task in tasks.values()
+        (task.id.rpartition("/")[2], task.metadata["user_id"]): task for task in tasks.values()
     }
     facts: dict[str, JSON] = {}
     notes.facts["conversations"] = facts
@@ -71,7 +71,7 @@ def recorded(
 class _Recording:
     """The conversations of one file."""
 
-    def __init__(self, name: str, tasks: Mapping[tuple[int, JSON], Task], shops: Shops) -> None:
+    def __init__(self, name: str, tasks: Mapping[tuple[str, JSON], Task], shops: Shops) -> None:
         self._name, self._tasks, self._shops = name, tasks, shops
         self.counts: Counter[str] = Counter()
         self._seen: set[tuple[str, int]] = set()
@@ -90,7 +90,9 @@ class _Recording:
         if asked is None:
             raise LeftOut("conversations_that_failed")
         user = field_of(asked, "user_id", str)
-        task = self._tasks.get((field_of(record, "task_id", int), user))
+        number = record.get("task_id")
+        number = number if isinstance(number, str) else str(field_of(record, "task_id", int))
+        task = self._tasks.get((number, user))
         if task is None:
             raise LeftOut("conversations_without_task")
         trial = field_of(record, "trial", int)
@@ -140,7 +142,7 @@ class _Steps:
 
     def __init__(self, world: Environment, shops: Shops, task: Task, counts: Counter[str]) -> None:
         self._world, self._counts = world, counts
-        offered = (shops.tools[tool] for tool in task.goals[0].offered or ())
+        offered = (shops.tools[tool] for tool in (*(task.goals[0].offered or ()), *task.user_tools))
         self._ids = {tool.name: tool.id for tool in offered}
         self._shown: Tables = {}
         self._open: list[ToolCall] = []

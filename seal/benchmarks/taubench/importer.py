@@ -14,7 +14,8 @@ Task id: `taubench/DOMAIN/NUMBER`, of another split than the usual one
 `tau2`. Tools and tasks are Python code of upstream's, which the import runs in a child process.
 It plays the gold calls there. So it is known which of them upstream's tools refuse.
 
-tau2-bench's third domain, telecom, is not read: its users have tools of their own.
+The users of telecom, the third domain of tau2-bench, have tools of their own (`persona`). Its
+tasks begin by functions of upstream, and assert of their end what others say: each is a row.
 
 Source: Yao et al., tau-bench (2024), arXiv:2406.12045, and sierra-research/tau-bench. Barres et
 al., tau2-bench (2025), arXiv:2506.07982, and sierra-research/tau2-bench.
@@ -30,7 +31,16 @@ from pathlib import Path
 from typing import Any
 
 from seal.benchmarks.taubench.conversations import recorded
-from seal.benchmarks.taubench.metrics import BASIS, DATA, NOTED, SAID, STATEMENTS
+from seal.benchmarks.taubench.metrics import (
+    ACTIONS,
+    ASSERTIONS,
+    BASIS,
+    DATA,
+    MADE,
+    NOTED,
+    SAID,
+    STATEMENTS,
+)
 from seal.benchmarks.taubench.world import (
     TAU2,
     TAUBENCH,
@@ -88,8 +98,8 @@ def import_tau2(
     Args:
         source: A checkout of sierra-research/tau2-bench, or a folder above `tau2`.
         notes: Gets the counts.
-        domains: airline, retail, or both, separated by a comma.
-        split: base, which is all; also train and test.
+        domains: airline, retail and telecom, or some of them, separated by commas.
+        split: base, which is all; also train and test, and of telecom small and full.
         allow_code: Has `tau2`, whose code is run.
 
     Raises:
@@ -172,14 +182,16 @@ def _records(
             if not told["tasks"]:
                 splits = ", ".join(told["splits"]) or "none"
                 raise DataError(f"{domain} has no tasks of the split {split!r}; it has: {splits}")
-            own = [_tool(of, domain, document) for document in told["tools"]]
-            tools |= {tool.id: tool for tool in own}
-            made = _Tasks(of, domain, split, told["policy"], own, counts)
+            own, users = (
+                [_tool(of, domain, document) for document in told.get(kind) or ()]
+                for kind in ("tools", "user_tools")
+            )
+            tools |= {tool.id: tool for tool in (*own, *users)}
+            made = _Tasks(of, domain, split, told["policy"], own, users, counts)
             for number, record in enumerate(told["tasks"]):
                 asking = _of_scenario(record) if of is TAU2 else _Asking(str(number), **record)
-                played = asked(
-                    of, peer, "play", folder, calls=made.gold(asking), user=asking.user_id
-                )
+                gold, user = made.gold(asking), asking.user_id
+                played = asked(of, peer, "play", folder, calls=gold, begun=asking.begun, user=user)
                 task = made.task(asking, played)
                 tasks[task.id] = task
             notes.facts[domain] = {"tables": told["tables"], "tasks": len(told["tasks"])}
@@ -213,9 +225,13 @@ class _Asking:
     """The gold calls, each a name and arguments (`kwargs`)."""
     outputs: Sequence[str]
     about: Mapping[str, JSON] = field(default_factory=dict)
-    """Of what the reward is made, and the statements that a judge is to confirm."""
+    """Of what the reward is made, the statements that a judge is to confirm, and calls to make."""
+    begun: Mapping[str, Mapping[str, JSON]] = field(default_factory=dict)
+    """Functions by which it begins, and what it asserts of its end, each table by number."""
 
 
+BEGINNING = "beginning"
+"""Table of the functions by which a task begins."""
 _SCENARIO = {
     "reason_for_call": "Why you write",
     "known_info": "What you know",
@@ -229,7 +245,7 @@ def _of_scenario(record: Mapping[str, Any]) -> _Asking:
     """Return what a task of tau2-bench asks for.
 
     Raises:
-        DataError: Its user has tools.
+        DataError: It begins amid a chat, or with data of its own.
     """
     scenario, criteria = record["user_scenario"], record.get("evaluation_criteria") or {}
     given = scenario["instructions"]
@@ -239,12 +255,17 @@ def _of_scenario(record: Mapping[str, Any]) -> _Asking:
         )
     if scenario.get("persona"):
         given += f"\nWho you are: {scenario['persona']}"
-    actions = criteria.get("actions") or []
-    if record.get("initial_state") or any(one.get("requestor") == "user" for one in actions):
+    actions, begins = criteria.get("actions") or [], record.get("initial_state") or {}
+    if begins.get("message_history") or begins.get("initialization_data"):
         raise DataError(
-            f"task {record['id']}: it begins with data of its own, or its user has tools, which "
-            "is not read; import another split, or a checkout without such tasks"
+            f"task {record['id']}: it begins with messages or data of its own, which is not read; "
+            "import another split, or a checkout without such tasks"
         )
+    begun = {
+        BEGINNING: begins.get("initialization_actions") or [],
+        ASSERTIONS: criteria.get("env_assertions") or [],
+    }
+    basis = criteria.get("reward_basis") or [DATA, SAID]
     return _Asking(
         str(record["id"]),
         "",
@@ -252,10 +273,16 @@ def _of_scenario(record: Mapping[str, Any]) -> _Asking:
         [{"name": one["name"], "kwargs": one["arguments"]} for one in actions],
         criteria.get("communicate_info") or (),
         {
-            BASIS: criteria.get("reward_basis") or [DATA, SAID],
+            BASIS: basis,
             STATEMENTS: criteria.get("nl_assertions") or [],
+            **({ACTIONS: list(map(_compared, actions))} if MADE in basis else {}),
         },
+        {table: {str(n): one for n, one in enumerate(of)} for table, of in begun.items() if of},
     )
+
+
+def _compared(action: Mapping[str, Any]) -> dict[str, JSON]:
+    return {name: action.get(name) for name in ("name", "arguments", "compare_args")}
 
 
 class _Tasks:
@@ -268,10 +295,13 @@ class _Tasks:
         split: str,
         policy: str,
         tools: list[Tool],
+        users: list[Tool],
         counts: Counter[str],
     ) -> None:
         self._of, self._domain, self._split, self._policy = of, domain, split, policy
-        self._tools = {tool.name: tool.id for tool in tools}
+        self._tools = {tool.name: tool.id for tool in (*tools, *users)}
+        self._offered = tuple(tool.id for tool in tools)
+        self._users = [tool.id for tool in users]
         self._counts = counts
 
     def gold(self, asking: _Asking) -> list[Mapping[str, Any]]:
@@ -305,15 +335,16 @@ class _Tasks:
             asking.instruction,
             (Plan((Milestone(EndsAs((gold,))),)),),
             tuple(asking.outputs),
-            tuple(self._tools.values()),
-            tuple(dict.fromkeys(call.tool for call in gold)),
+            self._offered,
+            tuple(dict.fromkeys(call.tool for call in gold if call.tool in self._offered)),
         )
+        persona: dict[str, Any] = {"goal": asking.instruction, "opening": True}
         return Task(
             "/".join((self._of.name, self._domain, *part, asking.id)),
             self._of.name,
             (goal,),
             rows_of(played["rows"]),
-            persona={"goal": asking.instruction, "opening": True},
+            persona=persona | ({"tools": self._users} if self._users else {}),
             split=self._split,
             tags={"domain": self._domain, "outputs": bool(asking.outputs)},
             metadata={"max_turns": self._of.turns, "user_id": asking.user_id, **asking.about},

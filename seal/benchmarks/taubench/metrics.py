@@ -16,18 +16,24 @@ equal if their digests are. Here they are compared as the tables of every world 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
-from seal.core import DataError, Goal, Scale
+from seal.core import DataError, Goal, Scale, ToolCall
 from seal.core.conditions import tells_user
 from seal.core.state_conditions import Ended, EndsAs
+from seal.core.values import equal, json_text
 from seal.evaluation.goals import GoalChat, GoalMetric, Value, undefined
 from seal.evaluation.plans import view
 
 REWARD, STATE, OUTPUTS = "reward", "reward_state", "reward_outputs"
 _ENDED = ("user_ended", "done")
-BASIS, STATEMENTS = "reward_basis", "nl_assertions"
-"""Where a task's metadata say what makes its reward, and what a judge is to confirm."""
+BASIS, STATEMENTS, ACTIONS = "reward_basis", "nl_assertions", "actions"
+"""Where a task's metadata say what makes its reward, what a judge is to confirm, and which calls
+somebody must make."""
 DATA, SAID, NOTED = "DB", "COMMUNICATE", "NL_ASSERTION"
+ASSERTED, MADE = "ENV_ASSERTION", "ACTION"
+ASSERTIONS = "assertions"
+"""Table of what a task asserts of its end, with `holds` for whether it does."""
 
 
 def decided_by(goal: Goal) -> list[tuple[str, ...]]:
@@ -64,10 +70,12 @@ class Reward(GoalMetric):
         basis = about.get(BASIS) or [DATA, SAID]
         why = state.reason if DATA in basis else ""
         why = why or (outputs.reason if lacks and SAID in basis else "")
+        why = why or (_refuted(goal) if ASSERTED in basis else "")
+        why = why or (_unmade(goal) if MADE in basis else "")
         if not why and goal.stop not in _ENDED:
             why = f"the chat was cut: {goal.stop}"
         reward = Value(float(not why), reason=why)
-        others = [one for one in basis if one not in (DATA, SAID)]
+        others = [one for one in basis if one not in (DATA, SAID, ASSERTED, MADE)]
         if not about.get(STATEMENTS):
             others = [one for one in others if one != NOTED]
         if others and not why:
@@ -89,6 +97,40 @@ def _difference(goal: GoalChat) -> list[str]:
     steps = view(goal.trajectory, goal.position, goal.task.initial_state, "clean")
     found = known.among(steps)
     return [*found.differences] if isinstance(found, Ended) else []
+
+
+def _refuted(goal: GoalChat) -> str:
+    """Return what the task asserts of its end and does not hold; empty: all holds."""
+    steps = view(goal.trajectory, goal.position, goal.task.initial_state, "clean")
+    rows = (steps[-1].state or {}).get(ASSERTIONS, ()) if steps else ()
+    failed = [
+        f"{row['func_name']} {json_text(row['arguments'])}" for row in rows if not row["holds"]
+    ]
+    return f"at the end it does not hold: {', '.join(failed)}" if failed else ""
+
+
+def _unmade(goal: GoalChat) -> str:
+    """Return the calls that somebody must make and nobody made; empty: all were made.
+
+    As upstream does, those arguments are compared that the task names, or else those that the call
+    was given.
+    """
+    made = [step.call for step in goal.steps if step.call is not None]
+    lacks = [
+        wanted["name"]
+        for wanted in goal.task.metadata.get(ACTIONS) or ()
+        if not any(call.name == wanted["name"] and _alike(call, wanted) for call in made)
+    ]
+    return f"never called: {', '.join(lacks)}" if lacks else ""
+
+
+def _alike(call: ToolCall, wanted: Mapping[str, Any]) -> bool:
+    given, gold = call.arguments or {}, wanted["arguments"]
+    compared = given if wanted["compare_args"] is None else wanted["compare_args"]
+    return equal(
+        {name: value for name, value in given.items() if name in compared},
+        {name: value for name, value in gold.items() if name in compared},
+    )
 
 
 def _unsaid(goal: GoalChat) -> list[str]:

@@ -33,6 +33,10 @@ _REFUSED = (
 )
 """How the names of audit events begin that are no tool's business."""
 _MEMORY = 4 << 30
+BEGINNING, ASSERTIONS, PHONE = "beginning", "assertions", "user"
+SHOWN = (BEGINNING, ASSERTIONS, PHONE)
+"""Tables of a domain whose users have tools: functions by which a task begins, what it asserts of
+its end, and what the user has."""
 
 
 class Record:
@@ -170,11 +174,14 @@ class Domain:
                 found[table] = rows
         return found
 
-    def play(self, calls: list[dict[str, Any]], user: str = "") -> dict[str, Any]:
+    def play(
+        self, calls: list[dict[str, Any]], begun: dict[str, dict[str, Any]], user: str = ""
+    ) -> dict[str, Any]:
         """Play gold calls on fresh data.
 
         Args:
             calls: Each a map of name and arguments (`kwargs`).
+            begun: What the task begins with, as of `open`.
             user: Id of the user who asks; empty: each whose id stands in the calls or their
                 results.
 
@@ -182,23 +189,26 @@ class Domain:
             Of each call whether it is refused. And table to key to the rows, as loaded: those that
             the calls change, and the user's.
         """
-        self.open({})
+        self.open(begun)
         refused, named = [], {user}
         for call in calls:
             said = self.call(call["name"], call["kwargs"])
             refused.append(bool(said["raised"]) or said["text"].startswith("Error"))
             named |= set() if user else {said["text"], *map(str, call["kwargs"].values())}
-        changed, begun = self.changed(), self.beginning()
-        users = named & {*begun.get("users", ())}
+        changed, rows = self.changed(), self.beginning()
+        users = named & {*rows.get("users", ())}
         return {
             "refused": refused,
             "rows": {
                 table: {
                     key: row
-                    for key, row in rows.items()
-                    if key in changed.get(table, ()) or key in users or row.get("user_id") in users
+                    for key, row in of.items()
+                    if key in changed.get(table, ())
+                    or key in users
+                    or row.get("user_id") in users
+                    or table in SHOWN
                 }
-                for table, rows in begun.items()
+                for table, of in rows.items()
             },
         }
 
@@ -215,7 +225,7 @@ class Second(Domain):
 
     Args:
         folder: `tau2` of a checkout, in `src`.
-        domain: `airline` or `retail`.
+        domain: `airline`, `retail` or `telecom`.
     """
 
     def __init__(self, folder: Path, domain: str) -> None:
@@ -243,7 +253,8 @@ class Second(Domain):
         if data is None:
             return code
         of = data / "tau2" / "domains" / self.domain
-        return code + digest_of([*of.glob("*.json"), *of.glob("*.md")], of)
+        kept = (file for form in ("*.json", "*.md", "*.toml") for file in of.glob(form))
+        return code + digest_of([*kept], of)
 
     def describe(self, split: str) -> dict[str, Any]:
         """Return the domain's tools, policy and tables, and the tasks of a split."""
@@ -254,11 +265,20 @@ class Second(Domain):
             tasks = self.home.get_tasks(split) if named else self.home.get_tasks()
         return {
             "tools": [tool.openai_schema["function"] for tool in self.env.get_tools()],
+            "user_tools": self.user_tools(),
             "policy": self.env.policy,
             "tables": {name: len(rows) for name, rows in self._tables(self.pristine).items()},
             "splits": splits,
             "tasks": [task.model_dump(mode="json") for task in tasks],
         }
+
+    def user_tools(self) -> list[dict[str, Any]]:
+        """Return the tools that the user has."""
+        return []
+
+    def requestor(self, name: str) -> str:
+        """Return who calls a tool."""
+        return "assistant"
 
     def _tables(self, env: Any) -> dict[str, dict[str, Any]]:
         """Return the parts of the data that are maps from keys to rows."""
@@ -290,7 +310,7 @@ class Second(Domain):
         kind = None
         try:
             asked = self.message(
-                id="", name=name, arguments=deepcopy(arguments), requestor="assistant"
+                id="", name=name, arguments=deepcopy(arguments), requestor=self.requestor(name)
             )
             said = self.env.get_response(asked)
             text, kind = str(said.content), "exception" if said.error else None
@@ -324,13 +344,110 @@ class Second(Domain):
         return self.begun
 
 
+class WithUser(Second):
+    """A domain of tau2-bench whose users have tools: its data are lists of rows, and a phone.
+
+    A task begins by functions that are run on the data as loaded. It may assert of its end what
+    functions say. Each stands in a table of its own, with `holds` for whether it does.
+    """
+
+    def __init__(self, folder: Path, domain: str) -> None:
+        super().__init__(folder, domain)
+        self.packed = pickle.dumps((self.env.tools.db, self.env.user_tools.db))
+        self.tasks = import_module("tau2.data_model.tasks")
+        self.functions: dict[str, Any] = {}
+        self.asserted: dict[str, Any] = {}
+
+    def _tables(self, env: Any) -> dict[str, dict[str, Any]]:
+        """Return the parts of the data, each as a map from keys to rows."""
+        db, phone = env.tools.db, env.user_tools.db
+        found = {
+            table: {key_of(row): row for row in getattr(db, table)}
+            for table in type(db).model_fields
+        }
+        return {**found, PHONE: {part: getattr(phone, part) for part in type(phone).model_fields}}
+
+    def user_tools(self) -> list[dict[str, Any]]:
+        """Return the tools that the user has."""
+        return [tool.openai_schema["function"] for tool in self.env.get_user_tools()]
+
+    def requestor(self, name: str) -> str:
+        """Return who calls a tool; no name is one of both."""
+        return "user" if self.env.user_tools.has_tool(name) else "assistant"
+
+    def open(self, rows: dict[str, dict[str, Any]]) -> None:
+        """Begin a chat by the functions of its task, then set rows that are other ones."""
+        self.functions, asserted = rows.get(BEGINNING, {}), rows.get(ASSERTIONS, {})
+        db, phone = pickle.loads(self.packed)
+        self.env = self.home.get_environment(db=db, user_db=phone)
+        for _, function in sorted(self.functions.items(), key=lambda one: int(one[0])):
+            self.env.run_env_function_call(self.tasks.EnvFunctionCall(**function))
+        self.env.sync_tools()
+        self.begun = self._rows()
+        self.asserted = {
+            key: {**one, "holds": one.get("holds", self._holds(one))}
+            for key, one in asserted.items()
+        }
+        for table, given in rows.items():
+            if table not in (BEGINNING, ASSERTIONS):
+                self._set(table, given)
+
+    def _set(self, table: str, given: dict[str, Any]) -> None:
+        """Set rows of a table; None: a row is gone."""
+        if table == PHONE:
+            phone = self.env.user_tools.db
+            for part, row in given.items():
+                setattr(phone, part, type(getattr(phone, part)).model_validate(row))
+            return
+        rows = getattr(self.env.tools.db, table)
+        made = {key_of(row): row for row in rows}
+        kind = type(rows[0])
+        for key, row in given.items():
+            made[key] = None if row is None else kind.model_validate(row)
+        rows[:] = [row for row in made.values() if row is not None]
+
+    def _rows(self) -> dict[str, dict[str, Any]]:
+        return {
+            table: {key: plain(row) for key, row in rows.items()}
+            for table, rows in self._tables(self.env).items()
+        }
+
+    def _holds(self, one: dict[str, Any]) -> bool:
+        """Tell whether an assertion holds now; it is asked of a copy, for it may change data."""
+        said = {name: value for name, value in one.items() if name != "holds"}
+        env = deepcopy(self.env)
+        return bool(env.run_env_assertion(self.tasks.EnvAssertion(**said), False))
+
+    def changed(self) -> dict[str, dict[str, Any]]:
+        """Return table to key to each row that is not as the task begins; None: it is gone."""
+        found: dict[str, dict[str, Any]] = {}
+        for table, now in self._rows().items():
+            before = self.begun[table]
+            rows = {key: row for key, row in now.items() if before.get(key) != row}
+            rows.update(dict.fromkeys(key for key in before if key not in now))
+            if rows:
+                found[table] = rows
+        held = {key: {**one, "holds": self._holds(one)} for key, one in self.asserted.items()}
+        other = {key: one for key, one in held.items() if one != self.asserted[key]}
+        return {**found, ASSERTIONS: other} if other else found
+
+    def beginning(self) -> dict[str, dict[str, Any]]:
+        """Return table to key to row, as the task begins."""
+        return {**self.begun, BEGINNING: self.functions, ASSERTIONS: self.asserted}
+
+
+def key_of(row: Any) -> str:
+    """Return the key of a row in a list: its first field."""
+    return str(getattr(row, next(iter(type(row).model_fields))))
+
+
 def plain(row: Any) -> Any:
     """Return a row as JSON has it."""
     return row.model_dump(mode="json") if hasattr(row, "model_dump") else row
 
 
-KINDS = {"tau_bench": Domain, "tau2": Second}
-"""Name of the package to what loads a domain of it."""
+KINDS = {"tau_bench": Domain, "tau2": Second, "telecom": WithUser}
+"""Name of the package, or of a domain of its own kind, to what loads a domain."""
 
 
 def main() -> None:
@@ -342,7 +459,7 @@ def main() -> None:
         if sys.version_info < OLDEST:
             raise RuntimeError(f"it is Python {sys.version.split()[0]}, older than 3.9")
         folder = Path(sys.argv[1])
-        domain = KINDS[folder.name](folder, sys.argv[2])
+        domain = KINDS[sys.argv[2] if sys.argv[2] in KINDS else folder.name](folder, sys.argv[2])
         shut_in()
     except BaseException as error:
         fault = f"not loaded: {type(error).__name__}: {error}"

@@ -105,7 +105,7 @@ TAU2 = Upstream(
     "tau2",
     "sierra-research/tau2-bench",
     "domains",
-    ("airline", "retail"),
+    ("airline", "retail", "telecom"),
     "SEAL_TAU2_PYTHON",
     "3.10 or later, with pydantic, loguru, docstring-parser, addict, deepdiff, toml and pyyaml",
     "base",

@@ -5,14 +5,16 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import seal
+from seal.benchmarks.taubench.metrics import Reward
 from seal.benchmarks.taubench.world import TAU2, Shop, Shops
-from seal.core import SealError, Task, ToolCall, ToolResult
+from seal.core import END_CONVERSATION, SealError, Task, ToolCall, ToolResult
 from seal.pools.imports import import_benchmark
 from seal.pools.pool import load_pool
 from seal.testing import check_benchmark
@@ -194,6 +196,115 @@ def test_the_reward_is_by_end_and_facts_and_open_where_a_judge_must_say(
         assert found["reward"].reason == "no judge says so: NL_ASSERTION"
 
 
+@pytest.fixture
+def phones(checkout: Path) -> Path:
+    out = checkout.parent / "phones"
+    import_benchmark("tau2", checkout, out, domains="telecom", **ALLOWED)
+    return out
+
+
+def test_a_user_with_tools_has_them_in_its_brief_and_no_agent_is_offered_them(phones: Path) -> None:
+    task = next(iter(load_pool(phones).tasks()))
+    assert task.id == "tau2/telecom/both" and task.user_tools == ("tau2/telecom/switch_on",)
+    assert task.goals[0].offered == ("tau2/telecom/pay",) == task.goals[0].relevant
+    asserted = {"env_type": "user", "func_name": "assert_bars", "arguments": {"least": 1}}
+    assert task.initial_state is not None
+    (bars,) = task.initial_state["assertions"]
+    assert bars == {"key": "0", **asserted, "assert_value": True, "message": None, "holds": False}
+    assert task.initial_state["lines"] == [{"key": "L2", "line_id": "L2", "is_paid": False}]
+    assert task.initial_state["user"] == [{"key": "phone", "is_on": False, "bars": 0}]
+
+
+def test_gold_of_agent_and_user_is_played_in_turns_and_fulfils_what_is_asserted(
+    phones: Path, tmp_path: Path
+) -> None:
+    run = seal.run(str(phones), model="oracle", baselines=False, out=tmp_path / "run", **ALLOWED)
+    assert [s.value for s in run.folder.scores() if s.metric == "reward"] == [1.0, 1.0]
+    first, second = run.folder.trajectories()
+    for chat, callers in (
+        (first, ["execution_manager", "user_simulator"]),
+        (second, ["user_simulator", "execution_manager"]),
+    ):
+        own = [step for step, _ in chat.calls() if step.call and step.call.tool != END_CONVERSATION]
+        assert [step.author for step in own] == callers
+        assert chat.stops[0].reason == "user_ended"
+    assert list(run.tasks["calls"]) == [1.0, 1.0]  # of the agent's
+
+
+@pytest.mark.parametrize(
+    ("number", "agents", "users", "reward", "told"),
+    [
+        (0, ["pay"], ["switch_on"], 1.0, ""),
+        (0, ["pay"], [], 0.0, 'at the end it does not hold: assert_bars {"least":1}'),
+        (0, [], ["switch_on"], 0.0, "at the end it does not hold"),
+        (1, ["pay"], ["switch_on", "pay"], 1.0, ""),  # the user has no such tool
+        (1, [], [], 0.0, "at the end it does not hold"),
+    ],
+)
+def test_what_is_asserted_of_the_end_makes_the_reward(
+    phones: Path,
+    tmp_path: Path,
+    number: int,
+    agents: list[str],
+    users: list[str],
+    reward: float,
+    told: str,
+) -> None:
+    paid = [("pay", {"line_id": "L2"})] * len(agents)
+
+    class Holder:
+        def reply(self, chat: seal.Chat) -> seal.Reply:
+            if not any(step.author == chat.role for step in chat.steps):
+                return seal.Reply(chat.request)
+            for name in users:
+                chat.execute([ToolCall("", name, {})])
+            return seal.Reply(done=True)
+
+    run = seal.run(
+        str(phones),
+        agent=clerk(paid, "Done."),
+        roles={"user_simulator": Holder()},
+        first=number + 1,
+        baselines=False,
+        out=tmp_path / "run",
+        **ALLOWED,
+    )
+    score = [score for score in run.folder.scores() if score.metric == "reward"][-1]
+    assert score.value == reward and told in score.reason
+
+
+def test_calls_that_somebody_must_make_are_asked_for_by_their_arguments(
+    phones: Path, tmp_path: Path
+) -> None:
+    task = [*load_pool(phones).tasks()][1]
+    wanted = task.metadata["actions"]
+    assert [(one["name"], one["compare_args"]) for one in wanted] == [
+        ("switch_on", []),
+        ("pay", None),
+    ]
+    run = seal.run(
+        str(phones),
+        agent=clerk([("pay", {"line_id": "L2"})], "Done."),
+        roles={"user_simulator": "scripted"},
+        first=2,
+        baselines=False,
+        out=tmp_path / "run",
+        **ALLOWED,
+    )
+    said = [score.reason for score in run.folder.scores() if score.metric == "reward"]
+    assert said == ['at the end it does not hold: assert_bars {"least":1}'] * 2
+    chat = [*run.folder.trajectories()][1]
+    for actions, value, told in (
+        (wanted, 0.0, "never called: switch_on"),
+        (wanted[1:], 1.0, ""),
+        ([{**wanted[1], "arguments": {"line_id": "L1"}}], 0.0, "never called: pay"),
+        ([{**wanted[1], "arguments": {}, "compare_args": []}], 1.0, ""),
+    ):
+        asks = replace(task, metadata={"actions": actions, "reward_basis": ["ACTION"]})
+        score = next(one for one in Reward().score(asks, chat, {}) if one.metric == "reward")
+        assert (score.value, score.reason or "") == (value, told)
+
+
 @pytest.mark.slow
 def test_gold_and_metrics_agree(pool: Path) -> None:
     check_benchmark(str(pool), allow_code=(TAU2.package,))
@@ -214,8 +325,8 @@ def test_the_files_are_part_of_what_is_measured(shops: Shops, checkout: Path) ->
     ("options", "told"),
     [
         ({"allow_code": ()}, "which the import runs .* allow it: --allow-code tau2"),
-        ({**ALLOWED, "domains": "telecom"}, "no domain of tau2 'telecom'; known: airline"),
-        ({**ALLOWED, "domains": "airline"}, "task 0: it begins with data of its own"),
+        ({**ALLOWED, "domains": "bank"}, "no domain of tau2 'bank'; known: airline"),
+        ({**ALLOWED, "domains": "airline"}, "task 0: it begins with messages or data of its own"),
         ({**ALLOWED, "domains": "retail", "split": "dev"}, "no tasks of the split 'dev'; .* test"),
     ],
 )
