@@ -202,7 +202,7 @@ def test_a_user_may_have_tools_and_gold_is_what_both_do(tmp_path: Path) -> None:
 def test_what_is_wrong_with_a_users_tools_is_told_when_it_is_made() -> None:
     with pytest.raises(UsageError, match="gold calls 'restart', which only the user has"):
         household(*BOTH)
-    with pytest.raises(UsageError, match="names the tool 'reboot', .* does not have"):
+    with pytest.raises(UsageError, match=r"names the tool 'reboot', .* does not have"):
         household(seal.ends_as(*BOTH), held=("reboot",))
     with pytest.raises(UsageError, match=r"persona\.tools"):
         household(seal.ends_as(*BOTH), held=(3,))  # type: ignore[arg-type]
