@@ -253,6 +253,14 @@ def _order(given: Result, found: Result) -> Result:
     return {"total": round(goods + found["shipping"]["price"], 2)}
 
 
+def _lent(given: Result, found: Result) -> Result:
+    """Nothing is computed: a branch that a copy comes back to has lent one."""
+    for row in found["branches"]:
+        if row["copies_available"] >= row["copies_total"]:
+            raise DataError(f"{row['branch']}: a copy comes back, but all are in")
+    return {}
+
+
 def _reminder(given: Result, found: Result) -> Result:
     return {"next_at": given["at"], "active": True}
 
@@ -274,6 +282,7 @@ _COMPUTED: Mapping[str, Callable[[Result, Result], Result]] = {
     "list_transactions": _spent,
     "parking_availability": _parked,
     "place_order": _order,
+    "library_availability": _lent,
     "set_reminder": _reminder,
     "transfer_money": _transfer,
 }

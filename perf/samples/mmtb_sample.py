@@ -1,7 +1,8 @@
 """The sample of missions: dialogues as they are written, checked and compiled into a pool.
 
 Every call fits its tool's schema, every result the tool's `returns`. What a call needs was said, or
-stands in a result that it comes after. Numbers and codes of a reply stand in results or texts
+stands in a result that it comes after; free texts as they are written, and how many people there
+are even where a default would do. Numbers and codes of a reply stand in results or texts
 before it. A later mission needs what earlier ones say: an implicit or elliptic one what the mission
 right before says, one of long-term memory what only an earlier one says. Each switch of types
 stands at least eight times.
@@ -43,6 +44,10 @@ _REWORDED = frozenset({
     "duration_minutes", "from_currency", "to_currency", "base", "targets",
 })  # fmt: skip
 """Arguments that people say in other words: half an hour, Swiss francs."""
+_FREE = frozenset({"text", "title", "name", "query", "memo"})
+"""Arguments whose every letter counts. They are quoted, or told by a name or code."""
+_HEADS = frozenset({"guests", "servings"})
+"""Arguments whose default is said, too: "me" is one guest, and the default is two."""
 _NUMBER = re.compile(r"(\d\d):(\d\d)|\d+(?:\.\d+)?")
 _CONSTANTS = (2.0, 2.2, 3.0, 4.0, 5.0, 12.0, 1000.0)
 """What a chat may reckon with: small counts, pounds a kilogram, months of a year, grams."""
@@ -104,15 +109,14 @@ def _compiled(written: WrittenDialogue, tools: Mapping[str, Tool]) -> tuple[Dial
             results.append([])
             missions.append(_mission(mission, offered, moment, results, told))
     dialogue = Dialogue(written.id, tuple(missions), [])
-    task = make_task(dialogue, offered, "en")
+    task = make_task(dialogue, offered, "en", "exact")
     goals = tuple(
         _with_facts(goal, [_filled(fact, results[:number]) for fact in mission.facts])
         for number, (goal, mission) in enumerate(
             zip(task.goals, written.missions, strict=True), start=1
         )
     )
-    metadata = {**task.metadata, "argument_scorer": "exact"}
-    return dialogue, replace(task, goals=goals, benchmark=NAME, split="", metadata=metadata)
+    return dialogue, replace(task, goals=goals, benchmark=NAME, split="")
 
 
 def _mission(
@@ -229,10 +233,24 @@ def _check_values(goal: Goal, said: SaidOf, tools: Mapping[str, Tool]) -> None:
         found = [json_text(plan.milestones[place].result) for place in milestone.after]
         texts = [*said.own, *said.texts, *found]
         schemas = tools[called.tool].parameters["properties"]
-        for name, argument in (called.arguments or {}).items():
-            for value in () if name in _REWORDED else _told(argument.listed[0], schemas[name]):
+        given = {name: one.listed[0] for name, one in (called.arguments or {}).items()}
+        for name in _HEADS & (schemas.keys() - given.keys()):
+            if not said.states(schemas[name]["default"], texts):
+                raise DataError(f"{called.tool}: how many {name} was not said")
+        for name, whole in given.items():
+            _check_letters(name, whole, "\n".join(texts))
+            for value in () if name in _REWORDED else _told(whole, schemas[name]):
                 if not said.states(value, texts) and str(value) not in " ".join(found):
                     raise DataError(f"{called.tool}: {name} = {value!r} was not said")
+
+
+def _check_letters(name: str, value: Any, said: str) -> None:
+    """Raise where a free text could as well be written with other letters."""
+    if name not in _FREE:
+        return
+    is_name = value != value.casefold() or any(letter.isdigit() for letter in value)
+    if f'"{value}"' not in said and not (is_name and value in said):
+        raise DataError(f"{name} = {value!r}: expected it in quotes, or a name or code")
 
 
 def _told(value: Any, schema: Mapping[str, Any]) -> Iterator[Any]:

@@ -482,7 +482,7 @@ class _Run:
             for take, assignment in zip(made.takes, self.wanted[made.id], strict=True)
         ]
         provenance = {**self.shape, "dialogue": dialogue}
-        own = {**task.metadata, "argument_scorer": "exact", "provenance": provenance}
+        own = {**task.metadata, "provenance": provenance}
         return replace(task, benchmark=settings.name, split="", metadata=own)
 
 

@@ -715,7 +715,7 @@ def task_of(made: Made, tools: Mapping[str, Tool], language: str) -> Task:
         language: en or zh.
     """
     by_name = {tools[own].name: tools[own] for own in made.tools}
-    return make_task(Dialogue(made.id, made.missions, []), by_name, language)
+    return make_task(Dialogue(made.id, made.missions, []), by_name, language, "exact")
 
 
 def _drop(played: Played, chat: Conversation, fault: str) -> Fault | None:

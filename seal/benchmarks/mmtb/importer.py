@@ -136,7 +136,7 @@ def _holds_records(path: Path) -> bool:
 # -- MMTB's dialogues as tasks: one goal a mission, whose plan is the partial order of its nodes.
 #
 # - A call of a tool is `Called` with the gold arguments, and has the recorded observation as its
-#   result. Arguments that the tool does not require are optional.
+#   result. Arguments that the tool does not require are optional, unless `exact` compares them.
 # - The pseudo tool that asks the user is `Asked`, with the user's answer as its result. The one
 #   that closes a mission is `Replied`, with the golden reply. Neither is offered to the model,
 #   which asks and closes by what it says.
@@ -156,13 +156,16 @@ WORLD = "replay"
 _DATE = {"en": "Current date: {}", "zh": "当前日期：{}"}
 
 
-def make_task(dialogue: Dialogue, tools: Mapping[str, Tool], language: str) -> Task:
+def make_task(
+    dialogue: Dialogue, tools: Mapping[str, Tool], language: str, scorer: str = "mmtb"
+) -> Task:
     """Return a dialogue as a task.
 
     Args:
         dialogue: What upstream's record holds.
         tools: The dialogue's tools by upstream's names.
         language: en or zh.
+        scorer: Compares arguments. For `exact`, a call needs each argument of gold.
 
     Raises:
         CountedFault: The gold calls a tool that the dialogue lacks: `unknown_tool`.
@@ -171,7 +174,7 @@ def make_task(dialogue: Dialogue, tools: Mapping[str, Tool], language: str) -> T
     dates = [_DATE[language].format(mission.date) if mission.date else "" for mission in missions]
     one_date = len(set(dates)) == 1
     goals = tuple(
-        _goal(number, mission, tools, "" if one_date else date)
+        _goal(number, mission, tools, "" if one_date else date, scorer == "exact")
         for number, (mission, date) in enumerate(zip(missions, dates, strict=True))
     )
     replies = [[text for _, text in _exchanges(mission)] for mission in missions]
@@ -187,7 +190,7 @@ def make_task(dialogue: Dialogue, tools: Mapping[str, Tool], language: str) -> T
         split="test",
         tags=_tags(goals),
         metadata={
-            "argument_scorer": "mmtb",
+            "argument_scorer": scorer,
             "golden_history": "texts",
             "language": language,
             "types": [goal.labels["type"] for goal in goals],
@@ -196,7 +199,7 @@ def make_task(dialogue: Dialogue, tools: Mapping[str, Tool], language: str) -> T
     )
 
 
-def _goal(number: int, mission: Mission, tools: Mapping[str, Tool], date: str) -> Goal:
+def _goal(number: int, mission: Mission, tools: Mapping[str, Tool], date: str, whole: bool) -> Goal:
     for node in mission.nodes:
         if node.name not in tools and node.name not in (ASK, ANSWER):
             known = ", ".join(sorted(tools)) or "none"
@@ -207,7 +210,7 @@ def _goal(number: int, mission: Mission, tools: Mapping[str, Tool], date: str) -
     answers = iter(_exchanges(mission))
     results = [next(answers)[1] if n.name == ASK else n.observation for n in mission.nodes]
     milestones = tuple(
-        Milestone(_condition(node, tools), node.after, result)
+        Milestone(_condition(node, tools, whole), node.after, result)
         for node, result in zip(mission.nodes, results, strict=True)
     )
     plan = Plan(milestones)
@@ -237,7 +240,7 @@ def _graph(nodes: Sequence[Node]) -> Graph:
     return Graph(names, arguments, after)
 
 
-def _condition(node: Node, tools: Mapping[str, Tool]) -> Condition:
+def _condition(node: Node, tools: Mapping[str, Tool], whole: bool) -> Condition:
     if node.name == ASK:
         return Asked()
     if node.name == ANSWER:
@@ -246,7 +249,7 @@ def _condition(node: Node, tools: Mapping[str, Tool]) -> Condition:
     required = tool.parameters.get("required")
     needed = required if isinstance(required, list) else []
     arguments = {
-        name: Argument((value,), optional=name not in needed)
+        name: Argument((value,), optional=not whole and name not in needed)
         for name, value in node.arguments.items()
     }
     return Called(tool.id, arguments)

@@ -66,6 +66,8 @@ def test_every_task_says_where_it_is_from(whole):
     for task in load_pool(whole).tasks():
         assert task.benchmark == "pool"
         assert task.metadata["argument_scorer"] == "exact"
+        calls = [call for goal in task.goals for plan in goal.plans for call in plan.calls()]
+        assert not any(a.optional for call in calls for a in call.arguments.values())
         made = task.metadata["provenance"]
         assert (made["pool"], made["seed"]) == (pool.digest, 0)
         assert made["speakers"] == TALK.identity

@@ -132,8 +132,28 @@ def test_a_time_in_another_city_knows_summer_time() -> None:
     assert found["difference_hours"] == -4
 
 
+@every_case(
+    ("dialogue", "old", "new", "told"),
+    [
+        ("m23", " for the two of us", "", "search: how many guests was not said"),
+        ("m39", "dv-432, at", "printer, at", "text = 'printer': expected it in quotes"),
+        ("m19", "Smoky Chickpea Pan, at", "Smoky chickpea pan, at", "expected it in quotes"),
+        ("m07", '"camping lamps"', "camping lamps", "query = 'camping lamps': expected it"),
+        ("m17", "copies_available: 2", "copies_available: 3", "Eastgate: a copy comes back, but"),
+    ],
+)
+def test_what_could_be_meant_otherwise_is_refused(
+    dialogue: str, old: str, new: str, told: str
+) -> None:
+    one = TEXT[TEXT.index(f"= {dialogue}") :]
+    one = one[: one.index("\n= m")]
+    assert old in one
+    with TemporaryDirectory() as folder, pytest.raises(DataError, match=told):
+        compile_text(one.replace(old, new), Path(folder))
+
+
 def test_a_chat_that_reckons_wrong_is_refused(tmp_path: Path) -> None:
     dialogue = TEXT[TEXT.index("= m04") : TEXT.index("\n= m05")]
-    assert "27 g of protein" in dialogue
-    with pytest.raises(DataError, match="the reply says 29, which nothing before it gives"):
-        compile_text(dialogue.replace("27 g of protein", "29 g of protein"), tmp_path)
+    assert "by 17.2 g" in dialogue
+    with pytest.raises(DataError, match=r"the reply says 19\.7, which nothing before it gives"):
+        compile_text(dialogue.replace("by 17.2 g", "by 19.7 g"), tmp_path)
