@@ -9,7 +9,7 @@ TAUBENCH = Benchmark(
     "taubench",
     importer=f"{_HERE}.importer:import_taubench",
     needs_world=f"{_HERE}.world:needed",
-    metrics=("taubench",),
+    measures=f"{_HERE}.metrics:measures",
     headline=("reward", "reward_state", "reward_outputs"),
     success="reward",
     decided_by=f"{_HERE}.metrics:decided_by",

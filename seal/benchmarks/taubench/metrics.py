@@ -1,7 +1,7 @@
 """The metrics of tau-bench and tau2-bench: the reward, and the two halves that make it.
 
-A task of tau2-bench says which halves count. It may also have statements that a judge is to
-confirm; where all else is right, the reward is then undecided.
+A task of tau2-bench says which halves count. It may also have statements that a judge's model is to
+confirm, one by one; where all else is right and none is asked, the reward is undecided.
 
 An output is looked for as upstream does: letter by letter, whatever its case, in a message without
 its commas. Upstream gives no reward to a chat that is cut before its user, or a transfer to a human
@@ -15,15 +15,30 @@ equal if their digests are. Here they are compared as the tables of every world 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
-from seal.core import DataError, Goal, Scale, ToolCall
+from seal.core import (
+    DataError,
+    Goal,
+    InfrastructureError,
+    Metric,
+    NoVerdictError,
+    Scale,
+    Task,
+    ToolCall,
+)
 from seal.core.conditions import tells_user
 from seal.core.state_conditions import Ended, EndsAs
-from seal.core.values import equal, json_text
-from seal.evaluation.goals import GoalChat, GoalMetric, Value, undefined
+from seal.core.text import shipped_text
+from seal.core.values import digest, equal, json_text
+from seal.evaluation.goals import INFRASTRUCTURE, GoalChat, GoalMetric, Value, undefined
+from seal.evaluation.llm_judge import LLMJudge, OneOf, ask, choice, shown_steps
+from seal.evaluation.panel import LABELS
 from seal.evaluation.plans import view
+from seal.evaluation.scoring import Scoring
 
 REWARD, STATE, OUTPUTS = "reward", "reward_state", "reward_outputs"
 _ENDED = ("user_ended", "done")
@@ -34,6 +49,8 @@ DATA, SAID, NOTED = "DB", "COMMUNICATE", "NL_ASSERTION"
 ASSERTED, MADE = "ENV_ASSERTION", "ACTION"
 ASSERTIONS = "assertions"
 """Table of what a task asserts of its end, with `holds` for whether it does."""
+STATEMENT = shipped_text(__package__, "judge_statement.txt").strip()
+"""What a judge's model is told of one statement."""
 
 
 def decided_by(goal: Goal) -> list[tuple[str, ...]]:
@@ -41,8 +58,22 @@ def decided_by(goal: Goal) -> list[tuple[str, ...]]:
     return [(REWARD,)]
 
 
+def measures(scoring: Scoring) -> tuple[Metric, ...]:
+    """Return the metric of a run, which asks the run's judge."""
+    return (Reward(scoring.judge_of),)
+
+
+def _no_judge(task: Task, trial: int) -> object:
+    return None
+
+
+@dataclass(frozen=True)
 class Reward(GoalMetric):
     """The reward of upstream's evaluator, with its halves.
+
+    Args:
+        judge: (task, trial) to the judge of a chat; only a model is asked, and only where all else
+            is right.
 
     - reward_state: 1 if the database ends as after the gold calls.
     - reward_outputs: 1 if each output stands in a message of the agent to its user. Without outputs
@@ -50,8 +81,9 @@ class Reward(GoalMetric):
     - reward: 1 if both hold, and the chat came to an end.
     """
 
+    judge: Callable[[Task, int], object] = _no_judge
     names = (REWARD, STATE, OUTPUTS)
-    scales = dict.fromkeys(names, Scale(gold_is_best=True))
+    scales = MappingProxyType(dict.fromkeys(names, Scale(gold_is_best=True)))
 
     def measure(self, goal: GoalChat) -> Mapping[str, Value]:
         """Return the values of one goal."""
@@ -75,12 +107,39 @@ class Reward(GoalMetric):
         if not why and goal.stop not in _ENDED:
             why = f"the chat was cut: {goal.stop}"
         reward = Value(float(not why), reason=why)
-        others = [one for one in basis if one not in (DATA, SAID, ASSERTED, MADE)]
-        if not about.get(STATEMENTS):
-            others = [one for one in others if one != NOTED]
+        others = [one for one in basis if one not in (DATA, SAID, ASSERTED, MADE, NOTED)]
         if others and not why:
-            reward = undefined(f"no judge says so: {', '.join(others)}")
+            reward = undefined(f"unknown here: {', '.join(others)}")
+        elif NOTED in basis and about.get(STATEMENTS) and not why:
+            reward = self._judged(goal)
         return {REWARD: reward, STATE: state, OUTPUTS: outputs}
+
+    def _judged(self, goal: GoalChat) -> Value:
+        """Return the reward by what the judge says of each statement; a denied one decides."""
+        judge = self.judge(goal.task, goal.trajectory.trial)
+        if not isinstance(judge, LLMJudge):
+            return undefined(f"no judge's model says so: {NOTED}")
+        chat, open_ones = shown_steps(goal.steps), list[str]()
+        for statement in goal.task.metadata[STATEMENTS]:
+            shown = {"conversation": chat, "statement": statement}
+            try:
+                found = ask(judge, STATEMENT, shown, read_label, OneOf("verdict", LABELS))
+            except InfrastructureError as error:
+                return undefined(f"{INFRASTRUCTURE}: judge: {error}")
+            except NoVerdictError as error:
+                return undefined(f"the judge gave no verdict: {error}")
+            if found[0] == "unsolved":
+                return Value(0.0, reason=f"the judge denies: {statement} ({found[1]})")
+            open_ones += [statement] * (found[0] == "unsure")
+        if open_ones:
+            return undefined(f"the judge cannot say: {'; '.join(open_ones)}")
+        return Value(1.0, details={"by": f"llm/{digest(STATEMENT)[:12]}"})
+
+
+def read_label(text: str) -> tuple[str, str] | None:
+    """Return the verdict on a statement and its reason; None: a text has none."""
+    found = choice(text, "verdict", {label: label for label in LABELS})
+    return None if found is None else (found[0], str(found[1]))
 
 
 def _difference(goal: GoalChat) -> list[str]:

@@ -193,7 +193,49 @@ def test_the_reward_is_by_end_and_facts_and_open_where_a_judge_must_say(
     names = ("reward", "reward_state", "reward_outputs")
     assert tuple(found[name].value for name in names) == reward
     if reward[0] is None:
-        assert found["reward"].reason == "no judge says so: NL_ASSERTION"
+        assert found["reward"].reason == "no judge's model says so: NL_ASSERTION"
+
+
+@pytest.mark.parametrize(
+    ("says", "calls", "reward", "told"),
+    [
+        (["solved"], CANCEL, 1.0, None),
+        (["unsolved"], CANCEL, 0.0, "the judge denies: The agent is kind. (because)"),
+        (["unsure"], CANCEL, None, "the judge cannot say: The agent is kind."),
+        (["perhaps"] * 9, CANCEL, None, "the judge gave no verdict"),
+        (["solved"], [], 0.0, "the data do not end as after gold"),
+    ],
+)
+def test_a_judges_model_is_asked_of_each_statement_where_all_else_is_right(
+    pool: Path,
+    tmp_path: Path,
+    says: list[str],
+    calls: list[tuple[str, dict[str, Any]]],
+    reward: float | None,
+    told: str | None,
+) -> None:
+    seen: list[Any] = []
+
+    class Judge:
+        def complete(self, request: seal.Request) -> seal.Completion:
+            seen.append(request)
+            verdict = says[min(len(seen), len(says)) - 1]
+            return seal.Completion(f'{{"verdict": "{verdict}", "reason": "because"}}')
+
+    run = seal.run(
+        str(pool),
+        agent=clerk(calls, "Done."),
+        role_models={"user_simulator": "oracle", "judge": Judge()},
+        judge="llm",
+        out=tmp_path / "run",
+        select={"id": "tau2/retail/3"},
+        baselines=False,
+        **ALLOWED,
+    )
+    score = next(score for score in run.folder.scores() if score.metric == "reward")
+    assert score.value == reward and (told or "") in (score.reason or "")
+    asked = [one for one in seen if '"statement": "The agent is kind."' in one.messages[1].content]
+    assert bool(asked) == bool(calls)
 
 
 @pytest.fixture
