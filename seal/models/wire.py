@@ -365,24 +365,33 @@ def _once(entries: Any) -> Any:
     """Return calls of which each came once; one that came again has its arguments as often.
 
     So its record tells it. A call came again where its id, its name and its arguments are the same.
+    LocalAI begins one at an index, and tells it at the next: then the first has no arguments.
     """
     if not isinstance(entries, list):
         return entries
     told: dict[tuple[str, str, str], dict[str, Any]] = {}
     kept: list[Any] = []
-    for entry in entries:
-        function, id = object_of(object_of(entry).get("function")), object_of(entry).get("id")
-        given = function.get("arguments")
-        if not id or not function or loss_of(given):
+    made = [object_of(object_of(entry).get("function")) for entry in entries]
+    named = [
+        (str(object_of(entry).get("id") or ""), str(function.get("name")))
+        for entry, function in zip(entries, made, strict=True)
+    ]
+    given = [function.get("arguments") for function in made]
+    whole = {one for one, text in zip(named, given, strict=True) if text not in (None, "")}
+    begun = {one for one, text in zip(named, given, strict=True) if text in (None, "")} & whole
+    for entry, function, one, value in zip(entries, made, named, given, strict=True):
+        if not one[0] or not function or loss_of(value):
             kept.append(entry)
             continue
-        text = given if isinstance(given, str) and given else json_text(given or {})
-        key = str(id), str(function.get("name")), text
-        if key in told:
-            told[key]["arguments"] = text + text
-        else:
+        if one in begun and value in (None, ""):
+            continue
+        text = value if isinstance(value, str) and value else json_text(value or {})
+        if (key := (*one, text)) not in told:
             told[key] = dict(function)
             kept.append({**entry, "function": told[key]})
+            if one not in begun:
+                continue
+        told[key]["arguments"] = text + text
     return kept
 
 
