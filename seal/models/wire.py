@@ -77,9 +77,11 @@ def wire_tools(tools: tuple[Tool, ...], leading_letter: bool = False) -> WireToo
     return WireTools(tools, tuple(names), to_wire, dict(pairs), functions)
 
 
-def _wire_message(message: Message, tools: WireTools, with_thinking: bool) -> dict[str, Any]:
+def _wire_message(message: Message, tools: WireTools, profile: Profile) -> dict[str, Any]:
     wired: dict[str, Any] = {"role": message.role, "content": message.content}
-    if message.calls and with_thinking:
+    if message.calls and not message.content and not profile.empty_content:
+        wired["content"] = None
+    if message.calls and profile.thinking_with_calls:
         wired["reasoning_content"] = message.reasoning
     if message.calls:
         wired["tool_calls"] = [
@@ -135,7 +137,7 @@ def wire_request(
 ) -> dict[str, Any]:
     """Return the JSON body of a chat completion.
 
-    Content is never null: some servers print it.
+    Content is null only where a profile says so: some servers print it.
 
     Args:
         model: Name that the server knows.
@@ -150,7 +152,7 @@ def wire_request(
     body: dict[str, Any] = {
         "model": model,
         "messages": _with_own_ids(
-            messages, [_wire_message(one, tools, profile.thinking_with_calls) for one in messages]
+            messages, [_wire_message(one, tools, profile) for one in messages]
         ),
         "temperature": request.temperature if temperature is None else temperature,
         "seed": request.seed,

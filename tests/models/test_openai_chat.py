@@ -474,6 +474,8 @@ def test_too_many_tools_are_told_with_the_option_that_offers_fewer(model_of):
         ("Unsupported parameter: 'temperature' with this model.", "-M FIELD=null"),
         ("max_tokens: 4096 > 2048, which is the maximum allowed number", "-M max_tokens=N"),
         ("Calls need their reasoning_content.", "thinking_with_calls = true"),
+        ("Extra inputs: messages.2.assistant.reasoning_content", "thinking_with_calls = false"),
+        ("`look` functionDeclaration `parameters.city` schema is wrong", "--format json"),
     ],
 )
 def test_a_repair_is_one_that_can_help(model_of, said, repair):
