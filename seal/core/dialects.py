@@ -35,7 +35,11 @@ _NAME = re.compile(r"[\w./-]{1,200}")
 _FENCES = re.compile(r"```[\w+-]*|```")
 _PARAMETER = re.compile(r"<parameter=([^>\n]{1,200})>\n?")
 _INVOKED = re.compile(r"\bparameter name=\"([^\"\n]{1,200})\"[^<>\n]{0,200}>")
+_OWN_TAG = re.compile(r"<([\w.-]{1,200})>")
+_SPACE = "]<]minimax[>["
+"""What MiniMax M3 writes before each tag of a call."""
 _INVOKED_TO = re.compile(r"</[^<>\s/]{0,20}parameter>")
+_INVOKES = 'invoke name="'
 _BARE_KEY = re.compile(r"([{,]\s{0,9})([A-Za-z_]\w{0,200}):")
 _TAG = re.compile(r"<[^<>\n]{0,60}>?\s{0,9}\Z")
 _KEY = re.compile(r"<arg_key>([^<]{1,200})</arg_key>\s{0,9}<arg_value>")
@@ -57,7 +61,7 @@ def _named(body: str) -> Iterator[tuple[str, Mapping[str, Any] | None, bool]]:
 
 
 def _tagged(body: str) -> Iterator[tuple[str, Mapping[str, Any] | None, bool]]:
-    """Read what stands between tags of a call: an object, or one of three ways with tags inside."""
+    """Read what stands between tags of a call: an object, or one of four ways with tags inside."""
     if body.lstrip().startswith(("{", "[")):
         yield from _objects(body)
     elif "<function=" in body:
@@ -67,6 +71,9 @@ def _tagged(body: str) -> Iterator[tuple[str, Mapping[str, Any] | None, bool]]:
         name, *rest = _KEY.split(body)
         values = [text.partition("</arg_value>")[0] for text in rest[1::2]]
         yield name.strip(), dict(zip(rest[::2], values, strict=True)), True
+    elif _INVOKES in body:
+        for part in body.split(_INVOKES)[1:]:
+            yield from _invoked(part.partition("invoke>")[0])
     else:
         yield from _named(body)
 
@@ -123,10 +130,16 @@ def _keyed(body: str) -> Iterator[tuple[str, Mapping[str, Any] | None, bool]]:
 
 
 def _invoked(body: str) -> Iterator[tuple[str, Mapping[str, Any] | None, bool]]:
-    """Read `NAME">` and a tag for each parameter, whose names are attributes."""
-    name, _, rest = body.partition('"')
+    """Read `NAME">` and a tag for each parameter, whose names are attributes, or tags (M3)."""
+    name, _, rest = body.replace(_SPACE, "").partition('"')
     _, *parts = _INVOKED.split(rest)
     values = [_INVOKED_TO.split(text, maxsplit=1)[0] for text in parts[1::2]]
+    if _SPACE in body:
+        _, *parts = _OWN_TAG.split(rest)
+        values = [
+            text.partition(f"</{tag}>")[0]
+            for tag, text in zip(parts[::2], parts[1::2], strict=True)
+        ]
     yield name, dict(zip(parts[::2], values, strict=True)), True
 
 
@@ -159,7 +172,7 @@ _MARKS: tuple[tuple[str, str, str, _Read], ...] = (
     ("command", "<|START_ACTION|>", "<|END_ACTION|>", _commanded),
     ("command", "Action: ```json", "```", _commanded),  # Command R
     ("tool_calls", "<tool_calls>", "</tool_calls>", _objects),  # Jamba, Hunyuan, MiniMax M1
-    ("invoke", 'invoke name="', "invoke>", _invoked),  # MiniMax M2, DeepSeek V3.2, Step3
+    ("invoke", _INVOKES, "invoke>", _invoked),  # MiniMax M2, DeepSeek V3.2, Step3
     ("apertus", "<|tools_prefix|>", "<|tools_suffix|>", _keyed),
 )
 """Dialect, what stands before and after a call, and what reads it. Each text is read once."""
@@ -275,7 +288,7 @@ def read_calls(
 
 def _words_before(text: str) -> str:
     """Return what stands before the first call, without the tags that open a list of calls."""
-    words = text.rstrip()
+    words = text.rstrip().removesuffix(_SPACE).rstrip()
     while tag := _TAG.search(words, max(0, len(words) - _LONGEST_TAG)):
         words = words[: tag.start()].rstrip()
     return words.strip()

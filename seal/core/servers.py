@@ -71,11 +71,18 @@ _MANY_TOOLS = re.compile(
 )
 _OF_A_TOOL = re.compile(
     r"\bschema (?:for|of) (?:the )?(?:function|tool)|\b(?:tools|functions)(?:\[|\.)\d"
-    r"|\binput_schema\b|\bfunction_declarations\b"
+    r"|\binput_schema\b|\bfunction_?declarations?\b"
     r"|\b(?:tool|function)s?\W{0,3} ?(?:name|parameters|schema)\b",
     re.IGNORECASE,
 )
 _OF_A_MESSAGE = re.compile(r"\bmessages(?:\[|\.)\d")
+NO_THINKING = re.compile(
+    r"(?:extra inputs|not permitted|unsupported|un(?:known|recognized|expected))\b.{0,80}"
+    r"\breasoning_content\b"
+    r"|\breasoning_content\W.{0,60}(?:not (?:permitted|allowed|supported)|unsupported|unknown)",
+    re.IGNORECASE,
+)
+"""How servers refuse the thinking before a call."""
 _OF_THINKING = re.compile(r"\breasoning_content\b", re.IGNORECASE)
 _OF_OUTPUT = re.compile(r"max_(?:\w{1,40}_)?tokens\W{1,3}\d+ > \d+")
 _OF_A_VALUE = re.compile(r"\b\w{1,40} must be (?:set to )?(?:true|false)\b", re.IGNORECASE)
@@ -95,6 +102,8 @@ _SEND_SLOWER = (
 _OF_THIS_REQUEST = frozenset({400, 404, 405, 406, 409, 411, 413, 414, 415, 422, 431})
 """Statuses that speak of a request; of others nobody knows what helps."""
 _REPAIRS = {
+    NO_THINKING: "It takes no thinking before a call back: -M profile=FILE, a file with the line "
+    "thinking_with_calls = false.",
     _OF_THINKING: "It wants the thinking before a call back: -M profile=FILE, a file with the line "
     "thinking_with_calls = true.",
     _OF_OUTPUT: "Let answers be shorter: -M max_tokens=N.",

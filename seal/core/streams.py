@@ -284,7 +284,8 @@ def chat_of(offered: Collection[str]) -> Streamed:
 def _response(chunks: list[dict[str, Any]]) -> tuple[dict[str, Any], bool]:
     """Return a response: the last event holds it whole, at some servers without its output.
 
-    What the events before it said counts where it leaves that out, or empty.
+    What the events before it said counts where it leaves that out, or empty, and so do calls where
+    it has none (SGLang's router).
     """
     begun = [_object(chunk.get("response")) for chunk in chunks if chunk.get("type") == _BEGINS]
     if len({str(one.get("id")) for one in begun}) > 1:
@@ -297,11 +298,11 @@ def _response(chunks: list[dict[str, Any]]) -> tuple[dict[str, Any], bool]:
     if not isinstance(answer, dict):
         return {}, False
     items, output = _items(chunks), _objects(answer.get("output"))
-    kinds = ([one.get("type") for one in given] for given in (output, (i.told for i in items)))
-    if output and next(kinds) == next(kinds):
-        for item, told in zip(items, output, strict=True):
-            item.add(told)
-    elif output:
+    held, told = ([one.get("type") for one in of] for of in (output, [i.told for i in items]))
+    if held == told:
+        for item, whole in zip(items, output, strict=True):
+            item.add(whole)
+    elif output and not {"function_call"}.intersection(told).difference(held):
         return answer, True
     return {**answer, "output": [item.whole() for item in items]}, True
 

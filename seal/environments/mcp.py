@@ -8,8 +8,8 @@ An answer of a tool is kept; a silence, and what came after one, is not. It is k
 its arguments, and the earlier calls of the chat that may have changed the server: those of tools
 that are not read-only. So a chat can be played again from the
 store when the servers are gone. If a chat finds kept answers first and asks later, the server that
-was started for it first gets the calls before. If it answers otherwise than was kept, the chat
-fails: its agent was told of another world.
+was started for it first gets the calls before, and so does one that is started again because it
+died. If it answers otherwise than before, the chat fails: its agent was told of another world.
 """
 
 from __future__ import annotations
@@ -46,8 +46,10 @@ from seal.environments.mcp_servers import (
     TIMEOUT,
     Answer,
     McpServer,
+    Session,
     SessionEndedError,
     Sessions,
+    is_passed_on,
     read_servers,
 )
 from seal.environments.world import WorldSetup, check_options
@@ -239,7 +241,7 @@ def _is_a_fault(entry: Mapping[str, JSON]) -> bool:
         return False
     said = str(error.get("message"))
     of_the_sdk = said.startswith("Server returned an error response") or said == ACCEPTED
-    of_the_sdk = of_the_sdk or bool(NO_ANSWER.match(said))
+    of_the_sdk = of_the_sdk or bool(NO_ANSWER.match(said)) or is_passed_on(said)
     return not Answer("", None, error).is_the_tools or of_the_sdk
 
 
@@ -316,7 +318,21 @@ class McpChat(Stateless):
         return Answer(entry["content"], entry["value"], entry["error"])
 
     def _asked(self, call: McpCall) -> Answer:
+        """Return the server's answer, of a second session where the first one ended.
+
+        Raises:
+            InfrastructureError: That ended, too, or is not as it was.
+        """
         origin = self._world.origin(call.tool)
+        try:
+            return self._begun(origin).call(origin.tool, call.sent)
+        except SessionEndedError:
+            self._unsure.add(origin.server)
+            self._sessions.drop(origin.server)
+        return self._begun(origin).call(origin.tool, call.sent)
+
+    def _begun(self, origin: Origin) -> Session:
+        """Return the session with a tool's server; where one starts anew, with the calls before."""
         begins = origin.server not in self._sessions
         session = self._sessions.of(origin.server)
         session.check(origin.tool, origin.schema)
@@ -324,14 +340,8 @@ class McpChat(Stateless):
         for made in earlier if begins else ():
             if session.call(self._world.origin(made.tool).tool, made.sent) != made.answer:
                 raise InfrastructureError(
-                    f"MCP server {origin.server!r} answers {made.tool.name} otherwise than was "
-                    "kept, so this chat cannot go on where kept answers end; play with --cache "
-                    "off, or with another --cache-dir"
+                    f"MCP server {origin.server!r} answers {made.tool.name} otherwise than before, "
+                    "so this chat cannot go on where kept answers, or the server, ended; play "
+                    "with --cache off, or with another --cache-dir"
                 )
-        try:
-            return session.call(origin.tool, call.sent)
-        except SessionEndedError:
-            self._unsure.add(origin.server)
-            session = self._sessions.begin_again(origin.server)
-            session.check(origin.tool, origin.schema)
-            return session.call(origin.tool, call.sent)
+        return session

@@ -269,9 +269,10 @@ def _filled(text: str) -> str:
 
 # -- Live sessions with MCP servers: what they offer, and calls of their tools.
 #
-# A server may hang or die: that is an answer too, an error that a model reads. A server that cannot
-# be begun, refuses by a status of HTTP, cannot reach what is behind it, sends what nobody can read,
-# or no longer has a tool is a failure of the infrastructure. Nothing but what tools say is kept.
+# A server may hang: that is an answer too, an error that a model reads. A server that cannot be
+# begun, dies, refuses by a status of HTTP, cannot reach what is behind it, sends what nobody can
+# read, or no longer has a tool is a failure of the infrastructure. Nothing but what tools say is
+# kept.
 
 TIMEOUT = 60.0
 """Seconds of a server's silence."""
@@ -289,7 +290,8 @@ _OF_HTTP = frozenset({429, 502, 503, 504})
 """Statuses that gateways write in the place of a code."""
 _UPSTREAM = re.compile(
     r"\bupstream\b|\bECONN[A-Z]+\b|\bETIMEDOUT\b|\bEAI_AGAIN\b|socket hang up"
-    r"|connect(?:ion)? (?:error|refused|reset|aborted|timed? ?out)|all connection attempts failed"
+    r"|connect(?:ion)? (?:error|refused|reset|aborted|closed|timed? ?out)"
+    r"|all connection attempts failed"
     r"|bad gateway|gateway time-?out|service (?:temporarily )?unavailable|too many requests"
     r"|\brate.?limit(?:ed)?\b|\bthrottled\b|\b(?:request|operation|call) timed? ?-?out\b"
     r"|deadline exceeded|\boverloaded\b"
@@ -304,16 +306,20 @@ ACCEPTED = "server answered a request with 202 Accepted"
 _TOLD = 500
 """Characters of a server's last words that a message repeats."""
 _UNKNOWN = re.compile(
-    r"\A\W*(?:MCP error -?\d+: )?(?:unknown|no such) tool\b|\A\W*tool\b.{0,80}\bnot found\b",
+    r"\A\W*(?:MCP error -?\d+: )?"
+    r"(?:(?:unknown|no such) tool\b|tool\b.{0,80}\b(?:not found|disabled)\b)",
     re.IGNORECASE,
 )
 """How SDKs of servers say that they have no such tool."""
+_PASSED_ON = re.compile(r"\A\W*MCP error (-?\d{1,6}): (.*)", re.DOTALL)
+"""How a proxy passes on an error of the protocol as one of the tool: its code and its words."""
 NO_ANSWER = re.compile(
     r"Failed to parse (?:JSON response|SSE message)|Unexpected content type"
     r"|(?:(?:Bad|Invalid) Request: )?(?:Session (?:terminated|not found)|No valid session ID)"
+    r"|Invalid request parameters\Z"
 )
 """How the SDK says that what came is no message of the protocol, and servers that a session is
-over."""
+over: Python's by words about parameters, which never speak of a tool's arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,8 +331,8 @@ class Answer:
     value: JSON = None
     """Structured content, else the text."""
     error: dict[str, JSON] | None = None
-    """None: success. Else `kind` (`api`: the tool's own error, `timeout`, `server_ended`,
-    `too_large`; `invalid_answer` of earlier versions) and `message`."""
+    """None: success. Else `kind` (`api`: the tool's own error, `timeout`, `too_large`;
+    `server_ended` and `invalid_answer` of earlier versions) and `message`."""
 
     @property
     def is_the_tools(self) -> bool:
@@ -397,11 +403,12 @@ class Sessions:
             self._begun[name] = self._begin(name, self._servers[name].filled())
         return self._begun[name]
 
-    def begin_again(self, name: str) -> Session:
-        """Return a new session with a server that ended the one before, or sent no message."""
-        _log.warning("MCP server %r: a new session begins; what it knew of the chat is lost", name)
+    def drop(self, name: str) -> None:
+        """Forget the session with a server that ended it, died, or sent no message."""
+        is_reset = self._servers[name].is_reset
+        then = "its calls are repeated" if is_reset else "what it knew of the chat is lost"
+        _log.warning("MCP server %r: a new session begins; %s", name, then)
         del self._begun[name]
-        return self.of(name)
 
     def _begin(self, name: str, server: McpServer) -> Session:
         with needing("mcp", "mcp"):
@@ -423,17 +430,22 @@ class Sessions:
         except (FileNotFoundError, PermissionError, NotADirectoryError) as error:
             raise UsageError(f"{server.label(name)}: there is no such command") from error
         except Exception as error:  # whatever the SDK, the network or the server raises
-            said.seek(0)
-            last = server.masked(said.read()[-_TOLD:].strip())
             why = server.masked(_words_of_error(error))
             repair = "check its command" if server.command else _repair(heard.statuses)
             if "protocol version" in why:
                 repair = "take a version of the server, or of the package mcp, that speaks the same"
-            told = f". It said last: {last}" if last else ""
+            told = _last_words(server, said)
             raise InfrastructureError(
                 f"{server.label(name)} cannot be begun: {why}; {repair}{told}"
             ) from error
-        return Session(name, server, client, self._portal, self._timeout, heard)
+        return Session(name, server, client, self._portal, self._timeout, heard, said)
+
+
+def _last_words(server: McpServer, said: Any) -> str:
+    """Return what a server wrote last beside its answers, as a sentence; empty: nothing."""
+    said.seek(0)
+    last = server.masked(said.read()[-_TOLD:].strip())
+    return f". It said last: {last}" if last else ""
 
 
 def schema_digest(listed: Mapping[str, JSON]) -> str:
@@ -458,8 +470,19 @@ def _is_no_answer(said: str, status: int) -> bool:
     return bool(of_a_session or NO_ANSWER.match(said))
 
 
+def _is_upstream(code: int, said: str) -> bool:
+    """Tell whether an error of the protocol is of what is behind a server, and not of a call."""
+    return code in _OF_HTTP or (code in _INNER and _UPSTREAM.search(said) is not None)
+
+
+def is_passed_on(said: str) -> bool:
+    """Tell whether a tool's error is one of the way to a server behind a proxy."""
+    found = _PASSED_ON.match(said)
+    return found is not None and _is_upstream(int(found[1]), found[2][:_TOLD])
+
+
 class SessionEndedError(InfrastructureError):
-    """A server behind an address has ended a session, or sent no message: a new one may do."""
+    """A server has ended a session, died, or sent no message: a new session may do."""
 
 
 class Session:
@@ -478,8 +501,10 @@ class Session:
         portal: BlockingPortal,
         timeout: float,
         heard: Heard,
+        said: Any,
     ) -> None:
         self._name = name
+        self._said = said
         self._server = server
         self._client = client
         self._portal = portal
@@ -489,10 +514,10 @@ class Session:
         self._named = {tool["name"]: tool for tool in self._tools}
 
     def call(self, tool: str, arguments: dict[str, JSON]) -> Answer:
-        """Return what a call brought; silence or the end of a server is an answer.
+        """Return what a call brought; silence is an answer.
 
         Raises:
-            SessionEndedError: The server knows the session no more, or answers no message.
+            SessionEndedError: The server knows the session no more, died, or answers no message.
             InfrastructureError: It refuses by a status of HTTP, fails to reach what is behind it,
                 sends what nobody can read, or does not have the tool.
             OverdueError: It is still at work when the time of the chat is up.
@@ -540,9 +565,7 @@ class Session:
                         f"{self._server.masked(said)}; {_repair([status])}"
                     ) from error
                 if isinstance(error, MCPError) and error.code in self._heard.errors:
-                    is_upstream = error.code in _OF_HTTP or (
-                        error.code in _INNER and _UPSTREAM.search(error.message)
-                    )
+                    is_upstream = _is_upstream(error.code, error.message)
                     if is_upstream and wait is not None:
                         time.sleep(wait)
                         continue
@@ -552,10 +575,17 @@ class Session:
                 if isinstance(error, MCPError) and error.code != CONNECTION_CLOSED:
                     self._check_known(tool, error.message)
                     return self._told(Answer.failed("api", error.message))
-                return Answer.failed("server_ended", f"The connection to {self._name} has ended.")
+                raise SessionEndedError(
+                    f"{label} ended amid a call of {shortened(tool)}; play again when it is well"
+                    f"{_last_words(self._server, self._said)}"
+                ) from error
             answer = _answer(tool, result)
             self._check_known(tool, answer.content if answer.error else "")
-            return self._told(answer)
+            if not answer.error or not is_passed_on(answer.content):
+                return self._told(answer)
+            if wait is None:
+                raise InfrastructureError(self._broken(tool, answer.content))
+            time.sleep(wait)
         raise AssertionError("the last try ends")
 
     def _broken(self, tool: str, why: str) -> str:

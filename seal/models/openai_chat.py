@@ -26,7 +26,9 @@ from seal.models.wire import WireTools, object_of, objects_in, texts_in
 OUTPUT_CAP = 8192
 """Tokens that an answer may have where nobody says: a model that repeats itself ends. It is part of
 no key: an answer that ended by itself before it is the same without it."""
-_OUTPUT = re.compile(r"max_(?:\w{1,40}_)?tokens|(?:completion|output) tokens|in the completion")
+_OUTPUT = re.compile(
+    r"max_(?:\w{1,40}_)?tokens|(?:completion|output) tokens|(?:in|for) the completion"
+)
 _REFUSED = (
     "The server does not take this request as it is; a field that it names can be left "
     "out with -M FIELD=null."

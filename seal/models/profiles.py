@@ -21,6 +21,7 @@ from seal.core import JSON, DataError, UnknownNameError, first_fault, shortened
 from seal.core.call_formats import wire_name
 from seal.core.dialects import DIALECTS
 from seal.core.files import cache_folder, content_of
+from seal.core.servers import NO_THINKING
 from seal.core.text import shipped_text
 from seal.core.values import toml_value
 
@@ -51,6 +52,8 @@ class Profile:
     """A message may hold several calls."""
     content_with_calls: bool = True
     """A message may hold words beside calls; False: the words are a message before."""
+    empty_content: bool = True
+    """A message of calls alone may have an empty text; False: it has null."""
     tools: bool = True
     """The server takes tools; False: tools and calls stand in the text, in the form `json`."""
     tool_messages: Literal["native", "text"] = "native"
@@ -111,7 +114,9 @@ class Profile:
         return "\n".join([f"# What {name} takes", *lines, ""])
 
 
-_NAMING = {"name", "call_ids", "output_limit", "thinking", "context", "learnt"}
+_NAMING = {
+    *("name", "call_ids", "empty_content", "output_limit", "thinking", "context", "learnt"),
+}
 _SHAPING = tuple(one.name for one in fields(Profile) if one.name not in _NAMING)
 """Rules by which a model is asked something else; ids of calls and names of fields are none."""
 
@@ -252,6 +257,11 @@ _RULES: tuple[tuple[re.Pattern[str], Mapping[str, Any]], ...] = tuple(
             r"|(missing|requires?|expected) \W?reasoning_content\b",  # DeepSeek, Moonshot
             {"thinking_with_calls": True},
         ),
+        (NO_THINKING.pattern, {"thinking_with_calls": False}),
+        (  # Anthropic, Bedrock
+            r"text content blocks must be non-?empty|text field in the ContentBlock.{0,80}is blank",
+            {"empty_content": False},
+        ),
         (
             r"(not|endpoints found that) support (tools|tool use|tool calling|function calling)\b"
             r"|--enable-auto-tool-choice|tools? param requires",
@@ -299,7 +309,11 @@ def after_refusal(
         param: The field that the server says it is about; empty: it does not say.
     """
     for pattern, changes in _RULES:
-        new = {key: value for key, value in changes.items() if getattr(profile, key) != value}
+        new = {
+            key: value
+            for key, value in changes.items()
+            if getattr(profile, key) != value and not (value is False and key in profile.learnt)
+        }  # of what was learnt no refusal teaches the opposite: two servers might disagree
         if new and pattern.search(said) and (new != {"system": "first"} or profile.system == "any"):
             return profile.with_learnt(**new)
     if not _UNSUPPORTED.search(said) or _TOO_MUCH.search(said):

@@ -77,9 +77,11 @@ def wire_tools(tools: tuple[Tool, ...], leading_letter: bool = False) -> WireToo
     return WireTools(tools, tuple(names), to_wire, dict(pairs), functions)
 
 
-def _wire_message(message: Message, tools: WireTools, with_thinking: bool) -> dict[str, Any]:
+def _wire_message(message: Message, tools: WireTools, profile: Profile) -> dict[str, Any]:
     wired: dict[str, Any] = {"role": message.role, "content": message.content}
-    if message.calls and with_thinking:
+    if message.calls and not message.content and not profile.empty_content:
+        wired["content"] = None
+    if message.calls and profile.thinking_with_calls:
         wired["reasoning_content"] = message.reasoning
     if message.calls:
         wired["tool_calls"] = [
@@ -135,7 +137,7 @@ def wire_request(
 ) -> dict[str, Any]:
     """Return the JSON body of a chat completion.
 
-    Content is never null: some servers print it.
+    Content is null only where a profile says so: some servers print it.
 
     Args:
         model: Name that the server knows.
@@ -150,7 +152,7 @@ def wire_request(
     body: dict[str, Any] = {
         "model": model,
         "messages": _with_own_ids(
-            messages, [_wire_message(one, tools, profile.thinking_with_calls) for one in messages]
+            messages, [_wire_message(one, tools, profile) for one in messages]
         ),
         "temperature": request.temperature if temperature is None else temperature,
         "seed": request.seed,
@@ -365,24 +367,33 @@ def _once(entries: Any) -> Any:
     """Return calls of which each came once; one that came again has its arguments as often.
 
     So its record tells it. A call came again where its id, its name and its arguments are the same.
+    LocalAI begins one at an index, and tells it at the next: then the first has no arguments.
     """
     if not isinstance(entries, list):
         return entries
     told: dict[tuple[str, str, str], dict[str, Any]] = {}
     kept: list[Any] = []
-    for entry in entries:
-        function, id = object_of(object_of(entry).get("function")), object_of(entry).get("id")
-        given = function.get("arguments")
-        if not id or not function or loss_of(given):
+    made = [object_of(object_of(entry).get("function")) for entry in entries]
+    named = [
+        (str(object_of(entry).get("id") or ""), str(function.get("name")))
+        for entry, function in zip(entries, made, strict=True)
+    ]
+    given = [function.get("arguments") for function in made]
+    whole = {one for one, text in zip(named, given, strict=True) if text not in (None, "")}
+    begun = {one for one, text in zip(named, given, strict=True) if text in (None, "")} & whole
+    for entry, function, one, value in zip(entries, made, named, given, strict=True):
+        if not one[0] or not function or loss_of(value):
             kept.append(entry)
             continue
-        text = given if isinstance(given, str) and given else json_text(given or {})
-        key = str(id), str(function.get("name")), text
-        if key in told:
-            told[key]["arguments"] = text + text
-        else:
+        if one in begun and value in (None, ""):
+            continue
+        text = value if isinstance(value, str) and value else json_text(value or {})
+        if (key := (*one, text)) not in told:
             told[key] = dict(function)
             kept.append({**entry, "function": told[key]})
+            if one not in begun:
+                continue
+        told[key]["arguments"] = text + text
     return kept
 
 

@@ -186,6 +186,10 @@ class ServerEmbedder(ABC):
                 raise
             except ModelError as error:
                 raise TransientError(str(error)) from None
+            asked = self._options.dimensions or 0
+            if given := next((len(row) for row in rows if asked not in (0, len(row))), 0):
+                told = f"gave a vector of {given:,} numbers where {asked:,} were asked for"
+                raise RequestError(sentences(self._server.told(told), _NO_DIMENSIONS))
             return rows
 
         return self._server.answer(ask, _tokens_of(texts))
@@ -308,11 +312,12 @@ _AT_ONCE = re.compile(
     r"batch size \d+ > [^\d]{0,40}(\d{1,6})"
     r"|batch size [^\d.]{0,60}not (?:be )?(?:larger|greater|more) than (\d{1,6})"
     r"|(?:at most|maximum(?: of)?|up to|more than) (\d{1,6}) "
-    r"(?:texts|documents|inputs|items|passages|requests)",
+    r"(?:texts|documents|inputs|items|passages|requests)"
+    r"|\b(?:texts|documents|inputs) must be at most (\d{1,6})\b",
     re.IGNORECASE,
 )
-"""How servers refuse too many texts at once: TEI, DashScope, Google, those that check by
-pydantic."""
+"""How servers refuse too many texts at once: TEI, DashScope, Google, those that check by pydantic,
+Cohere."""
 _ONE = re.compile(
     r"\binput['\"]? (?:must|should) be a (?:string|str)\b|\bonly one input\b", re.IGNORECASE
 )

@@ -94,6 +94,17 @@ WRITTEN = {
         'I look.\n<minimax:tool_call>\n<invoke name="get_weather">\n<parameter name="city">Bern'
         '</parameter>\n<parameter name="days">3</parameter>\n</invoke>\n</minimax:tool_call>',
     ),
+    "MiniMax M3": (
+        "hermes",
+        'I look.]<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name="get_weather">\n'
+        "]<]minimax[>[<city>Bern]<]minimax[>[</city>\n]<]minimax[>[<days>3]<]minimax[>[</days>\n"
+        "]<]minimax[>[</invoke>\n]<]minimax[>[</tool_call>",
+    ),
+    "MiniMax M3 without the outer tag": (
+        "invoke",
+        ']<]minimax[>[<invoke name="get_weather">]<]minimax[>[<city>Bern]<]minimax[>[</city>'
+        "]<]minimax[>[<days>3]<]minimax[>[</days>]<]minimax[>[</invoke>",
+    ),
     "DeepSeek V3.2": (
         "invoke",
         '<｜DSML｜function_calls>\n<｜DSML｜invoke name="get_weather">\n'
@@ -196,5 +207,6 @@ def test_no_text_takes_long():
         "to=functions.",
         "<arg_key>a</arg_key>",
     )
+    marks += (']<]minimax[>[<tool_call>invoke name="', "]<]minimax[>[<a>")
     for mark in (*marks, "<parameter=a>", "{", "[", "<tool_call>{", "[f(", '{"name":'):
         linear(lambda times, mark=mark: calls_written(mark * times, ["get_weather"]), 20_000)

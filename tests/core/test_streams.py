@@ -288,6 +288,15 @@ def test_a_response_has_the_calls_that_its_events_told(ids, done, filled):
     assert called(responded(*told, output=whole, ids=ids)) == BOTH
 
 
+def test_a_streamed_call_counts_where_the_whole_response_has_none():
+    empty = item(9, "message", content=[{"type": "text", "text": ""}])
+    told = [*call_events(0, BERN, done=False)]
+    told.append(("function_call_arguments.done", 0, {"arguments": BERN}))
+    assert called(responded(*told, output=[empty])) == BOTH[:1]
+    whole = [item(9, "message", content=[]), item(0, name="get_weather", arguments=BERN)]
+    assert responded(*told, output=whole) == whole
+
+
 def test_calls_of_a_response_at_one_place_are_told_by_their_ids():
     events = []
     for n, (_, given) in enumerate(BOTH):

@@ -139,11 +139,13 @@ def test_odd_schemas_are_called_as_they_are(shop: Session) -> None:
     assert called(shop, "bare").content == "{}"
 
 
-def test_a_server_that_dies_in_mid_call_is_an_answer_and_so_are_calls_after() -> None:
+def test_a_server_that_dies_in_mid_call_is_no_answer_and_a_new_one_may_begin() -> None:
     with Sessions({"shop": McpServer(tuple(command()))}) as sessions:
-        shop = sessions.of("shop")
         for tool in ("die", "count"):
-            assert (called(shop, tool).error or {})["kind"] == "server_ended"
+            with pytest.raises(SessionEndedError, match=rf"'{tool}'.*last: .*\nThe shop burns"):
+                called(sessions.of("shop"), tool)
+        sessions.drop("shop")
+        assert called(sessions.of("shop"), "count").content == "1"
 
 
 @pytest.mark.slow
@@ -153,12 +155,16 @@ def test_an_answer_of_50_megabytes_is_told_by_its_length() -> None:
     assert (answer.error or {})["kind"] == "too_large"
 
 
-def test_a_server_that_dies_behind_its_address_is_an_answer() -> None:
+def test_a_server_that_dies_behind_its_address_is_no_answer() -> None:
     with behind_address() as url, Sessions({"shop": McpServer(url=url)}, 20) as sessions:
         shop = sessions.of("shop")
         assert called(shop, "echo", text="a", times=2).content == "aa"
-        assert (called(shop, "die").error or {})["kind"] == "server_ended"
-        assert (called(shop, "count").error or {})["kind"] == "server_ended"
+        for tool in ("die", "count"):
+            with pytest.raises(SessionEndedError, match="ended amid a call"):
+                called(shop, tool)
+        sessions.drop("shop")
+        with pytest.raises(InfrastructureError, match="cannot be begun"):
+            sessions.of("shop")
 
 
 @pytest.mark.parametrize(
@@ -279,7 +285,8 @@ def test_a_session_that_ended_is_told_and_a_new_one_may_begin() -> None:
         assert sessions.of("shop").call("look", {}).content == "rain"
         with pytest.raises(SessionEndedError, match="has ended its session"):
             sessions.of("shop").call("look", {})
-        assert sessions.begin_again("shop").call("look", {}).content == "sunny"
+        sessions.drop("shop")
+        assert sessions.of("shop").call("look", {}).content == "sunny"
 
 
 NO_SESSION = {"error": "Session not found"}
@@ -306,6 +313,7 @@ NO_MESSAGES = [
     Answered(b"<html>504 Gateway Time-out</html>", headers={"Content-Type": "text/html"}),
     {"error": {"code": -32001, "message": "Session not found"}},
     {"error": {"code": -32600, "message": "Invalid Request: Session not found"}},
+    {"error": {"code": -32602, "message": "Invalid request parameters"}},
     *map(refused, LOST),
 ]
 
@@ -315,17 +323,19 @@ def test_what_is_no_message_of_the_protocol_is_no_answer_of_a_tool(given: Any) -
     with scripted(Scripted(given, "sunny", given)) as sessions:
         with pytest.raises(SessionEndedError, match=r"no answer of MCP: .*check its address"):
             sessions.of("shop").call("look", {})
-        session = sessions.begin_again("shop")
+        sessions.drop("shop")
+        session = sessions.of("shop")
         assert session.call("look", {}).content == "sunny"
         with pytest.raises(InfrastructureError, match="no answer of MCP"):
             session.call("look", {})
 
 
 def test_a_tool_that_takes_sessions_of_its_own_may_say_that_it_knows_none() -> None:
-    given = {"error": {"code": -32602, "message": "Invalid session ID"}}
-    with scripted(Scripted(given)) as sessions:
-        answer = sessions.of("shop").call("look", {})
-    assert answer.error == {"kind": "api", "message": "Invalid session ID"}
+    for said in ("Invalid session ID", "Invalid request parameters: at"):
+        given = {"error": {"code": -32602, "message": said}}
+        with scripted(Scripted(given)) as sessions:
+            answer = sessions.of("shop").call("look", {})
+        assert answer.error == {"kind": "api", "message": said}
 
 
 def test_an_empty_cursor_is_asked_for_and_ends_a_list_that_begins_anew() -> None:
@@ -405,12 +415,44 @@ def test_a_tool_whose_schema_is_another_is_no_fault_of_the_model() -> None:
             session.check("look", schema_digest({"inputSchema": {"type": "object", "x": 1}}))
 
 
-@pytest.mark.parametrize("said", ["Unknown tool: look", "Tool look not found", "no such tool look"])
+def failing(said: str) -> dict[str, Any]:
+    return {"content": [{"type": "text", "text": said}], "isError": True}
+
+
+@pytest.mark.parametrize("said", ["-32000: Connection closed", "-32001: Request timed out"])
+def test_an_error_of_the_protocol_that_a_proxy_passes_on_is_no_answer_of_a_tool(said: str) -> None:
+    given = failing(f"MCP error {said}")
+    with scripted(shop := Scripted(*[given] * 3, "sunny", given, "rain")) as sessions:
+        session = sessions.of("shop")
+        with pytest.raises(InfrastructureError, match=f"failed at 'look': MCP error {said}"):
+            session.call("look", {})
+        assert [session.call("look", {}).content for _ in range(2)] == ["sunny", "rain"]
+    assert shop.calls == 6
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "MCP error -32602: Input validation error: city: Required",
+        "MCP error -32000: No such city",
+        "Connection closed",
+    ],
+)
+def test_other_words_of_an_error_are_the_tools_own(said: str) -> None:
+    with scripted(Scripted(failing(said))) as sessions:
+        assert sessions.of("shop").call("look", {}).error == {"kind": "api", "message": said}
+
+
+UNKNOWN = ("Unknown tool: look", "Tool look not found", "no such tool look")
+TOLD_BY_SDK = tuple(f"MCP error -32602: Tool look {how}" for how in ("not found", "disabled"))
+
+
+@pytest.mark.parametrize("said", [*UNKNOWN, *TOLD_BY_SDK])
 @pytest.mark.parametrize("is_error", [True, False])
 def test_a_tool_that_is_listed_and_unknown_is_no_fault_of_the_model(
     said: str, is_error: bool
 ) -> None:
-    given: Any = {"content": [{"type": "text", "text": said}], "isError": True}
+    given: Any = failing(said)
     if not is_error:
         given = {"error": {"code": -32602, "message": said}}
     told = f"lists 'look' and says: {said}"

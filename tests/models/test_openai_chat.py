@@ -293,6 +293,9 @@ def test_an_answer_is_capped_unless_somebody_says_otherwise(model_of):
         "Invalid max_tokens value, the valid range of max_tokens is [1, 4096]",
         "This model's maximum context length is 4096 tokens. However, you requested 8692 tokens "
         "(500 in the messages, 8192 in the completion).",
+        "Requested token count exceeds the model's maximum context length of 4096 tokens. You "
+        "requested a total of 8300 tokens: 108 tokens from the input messages and 8192 tokens for "
+        "the completion.",
     ],
 )
 def test_a_server_that_finds_the_cap_too_large_is_asked_without_it_from_then_on(model_of, said):
@@ -471,6 +474,8 @@ def test_too_many_tools_are_told_with_the_option_that_offers_fewer(model_of):
         ("Unsupported parameter: 'temperature' with this model.", "-M FIELD=null"),
         ("max_tokens: 4096 > 2048, which is the maximum allowed number", "-M max_tokens=N"),
         ("Calls need their reasoning_content.", "thinking_with_calls = true"),
+        ("Extra inputs: messages.2.assistant.reasoning_content", "thinking_with_calls = false"),
+        ("`look` functionDeclaration `parameters.city` schema is wrong", "--format json"),
     ],
 )
 def test_a_repair_is_one_that_can_help(model_of, said, repair):

@@ -447,6 +447,48 @@ def test_thinking_that_a_server_wants_back_is_learnt(said):
     assert after_refusal(learnt, said, {"messages": []}) is None
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Extra inputs are not permitted: messages.2.assistant.reasoning_content",
+        "'messages.2' : for 'role:assistant' property 'reasoning_content' is unsupported",
+    ],
+)
+def test_thinking_that_a_server_takes_not_back_is_left_out_and_no_two_servers_take_turns(said):
+    assert after_refusal(Profile(), said, {"messages": []}) is None
+    thinks = Profile(thinking_with_calls=True)
+    learnt = after_refusal(thinks, said, {"messages": []})
+    assert learnt is not None and not learnt.thinking_with_calls
+    assert learnt.identity() == thinks.identity()
+    wanted = "The `reasoning_content` in the thinking mode must be passed back to the API."
+    again = after_refusal(learnt, wanted, {"messages": []})
+    assert again is not None and again.thinking_with_calls
+    assert after_refusal(again, said, {"messages": []}) is None
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "messages: text content blocks must be non-empty",
+        "The text field in the ContentBlock object at messages.1.content.0 is blank. Add text",
+    ],
+)
+def test_a_message_of_calls_alone_may_have_null_where_a_server_refuses_an_empty_text(
+    words, model_server
+):
+    def script(request):
+        if any(one["content"] == "" for one in request.body["messages"]):
+            return failure(400, words)
+        return text("Done.")
+
+    server = model_server(script)
+    model = build_model(f"openai/any,base_url={server.url}")
+    assert model.complete(Request(tuple(said("S U A1 T")), (WEATHER,))).content == "Done."
+    sent = server.received[-1].body["messages"]
+    assert [one["content"] for one in sent if one.get("tool_calls")] == [None]
+    assert model.profile.identity() == {}
+
+
 @pytest.mark.parametrize("model", ["openai/deepseek-v3.2", "openai/kimi-k2-thinking"])
 def test_families_that_want_their_thinking_back_get_it(model):
     assert find_profile(model, None).thinking_with_calls

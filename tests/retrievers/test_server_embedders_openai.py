@@ -89,7 +89,7 @@ def test_halves_of_surrogate_pairs_are_sent_as_replacement_characters():
 
 
 def test_dimensions_are_asked_for_and_part_of_the_identity():
-    with server_of() as server:
+    with server_of(lambda request: openai_embeddings(request, 3)) as server:
         shortened = embedder(server, dimensions="3")
         shortened.embed(["x"])
 
@@ -231,6 +231,7 @@ def test_a_text_that_llama_cpp_cannot_process_names_the_option_that_cuts_it():
         "List should have at most 32 items",
         "Value error, batch size is invalid, it should not be larger than 32.",
         "BatchEmbedContentsRequest.requests: at most 32 requests can be in one batch",
+        "invalid request: total number of texts must be at most 32 - received 128",
     ],
 )
 def test_too_many_texts_at_once_name_their_repair(said):
@@ -328,6 +329,9 @@ def test_a_refused_form_of_vectors_is_left_out_from_then_on():
 def test_a_refusal_of_dimensions_or_of_a_length_names_its_repair():
     with server_of(failure(400, "this model does not support dimensions")) as server:
         assert "Leave -R dimensions out" in told(server, dimensions=3)
+    with server_of() as server:
+        found = told(server, dimensions=3)
+    assert "gave a vector of 4 numbers where 3 were asked for. Leave -R dimensions out" in found
     with server_of(failure(413, "input is longer than 512 tokens")) as server:
         found = told(server)
     assert "The longest of 2 texts has 3 characters: 'one'" in found

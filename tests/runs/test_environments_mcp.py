@@ -1,6 +1,7 @@
 """Runs whose calls go to live MCP servers, are kept, and are played again without the servers."""
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -107,15 +108,34 @@ def test_a_run_is_played_again_though_the_servers_are_gone(
 
 @pytest.mark.slow
 def test_a_silence_and_what_came_after_it_are_not_kept(tools: list[Tool], tmp_path: Path) -> None:
-    agent = calling("count", ("wait", {"seconds": 9}), "count", "die", "peek")
+    agent = calling("count", ("wait", {"seconds": 9}), "count")
     options = {**PLAYED, "world_options": {"timeout": 3}}
     live = seal.run(shop(tools), agent=agent, servers=LIVE, out=tmp_path / "live", **options)
     (chat,) = live.folder.trajectories()
     errors = [end.result.error for _, end in chat.calls()]
     kinds = [None if error is None else error["kind"] for error in errors]
-    assert kinds == [None, "timeout", None, "server_ended", "server_ended"]
+    assert kinds == [None, "timeout", None]
     again = seal.run(shop(tools), agent=agent, cache="replay", **PLAYED)
     assert "no kept answer to wait" in fault(again)
+
+
+def test_a_server_that_dies_is_started_anew_once_and_told_what_was(
+    tools: list[Tool], tmp_path: Path
+) -> None:
+    once = ("die", {"once": str(tmp_path / "died")})
+    run = seal.run(shop(tools), agent=calling("count", once, "count"), servers=LIVE, **PLAYED)
+    assert results(run) == [{"total": 1}, "1", {"total": 2}]
+    again = seal.run(shop(tools), agent=calling("count", once), cache="replay", **PLAYED)
+    assert "no kept answer to die" in fault(again)
+
+
+def test_a_server_that_dies_again_is_an_error_of_the_chat_and_no_score(tools: list[Tool]) -> None:
+    for _ in range(2):  # nothing of it is kept
+        run = seal.run(shop(tools), agent=calling("count", "die"), servers=LIVE, **PLAYED)
+        assert re.search(
+            r"ended amid a call of 'die'.*It said last: .*\sThe shop burns", fault(run)
+        )
+        assert run["pass_rate"].n == 0
 
 
 def test_what_was_not_kept_is_an_error_of_the_task_under_replay(tools: list[Tool]) -> None:
@@ -145,7 +165,7 @@ def test_a_server_that_is_not_as_it_was_kept_fails_the_chat(tools: list[Tool]) -
     bench = shop(tools)
     seal.run(bench, agent=calling("now"), servers=LIVE, **PLAYED)
     other = seal.run(bench, agent=calling("now", "count"), servers=LIVE, **PLAYED)
-    assert "answers now otherwise than was kept" in fault(other)
+    assert "answers now otherwise than before" in fault(other)
     assert "--cache off" in fault(other)
     assert other["call_f1"].n == 0
 
