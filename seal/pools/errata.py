@@ -24,7 +24,7 @@ from seal.core import JSON, DataError, Goal, Task, Tool, UsageError, located, sh
 from seal.core.records import from_plain, to_plain
 from seal.core.text import counted
 from seal.core.values import digest
-from seal.evaluation.plan_checks import check_plan
+from seal.evaluation.plans import check_plan
 from seal.pools.catalogue import importing
 from seal.pools.importer import REPORT, Notes, Recorded, WorldFile
 from seal.pools.imports import ImportReport

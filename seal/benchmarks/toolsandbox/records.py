@@ -26,8 +26,7 @@ from seal.core.state_conditions import AllOf, DependsOn, StateHas, StateUnchange
 from seal.core.table_matching import Column
 from seal.core.values import json_value
 from seal.evaluation.goals import Rules
-from seal.evaluation.plan_checks import check_plan
-from seal.evaluation.plans import with_outer_guardrails
+from seal.evaluation.plans import check_plan, with_outer_guardrails
 from seal.pools.reading.files import (
     Placed,
     Torn,
