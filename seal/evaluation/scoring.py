@@ -121,8 +121,6 @@ def _value(flags: Sequence[Flag]) -> Value:
     return Value(float(bool(flags)), reason=reason, details={"flags": listed})
 
 
-# -- Similarity to milestones and minefields, as scores.
-
 # -- How well a chat keeps to milestones and off minefields, as metrics of a run.
 
 NAMES = ("similarity", "milestone_similarity", "minefield_similarity", "turn_count")
