@@ -195,6 +195,7 @@ def dialogue_tables(lanes: Sequence[Lane], runs: Mapping[str, Counted]) -> list[
     twins = [name for twin in TWINS for name in (twin, f"{twin}_exact")]
     exact_rows = {
         lane.label: {name.replace("_", " "): _percent(lane, name) for name in twins}
+        | {"corpus BLEU": _corpus(runs[lane.label]), "variety": _variety(runs[lane.label])}
         for lane in lanes
     }
     shares = {
@@ -202,7 +203,8 @@ def dialogue_tables(lanes: Sequence[Lane], runs: Mapping[str, Counted]) -> list[
         for label, known in runs.items()
     }
     title = "execution errors, % of turns on which an API was due and one was requested"
-    return [RunTable(f"{rules} and exact, %{exactly}", exact_rows), RunTable(title, shares)]
+    first = f"{rules} and exact; corpus BLEU, and variety of replies in a role, %{exactly}"
+    return [RunTable(first, exact_rows), RunTable(title, shares)]
 
 
 def _percent(lane: Lane, metric: str) -> Figure:
@@ -222,12 +224,17 @@ def weighted(scored: Sequence[tuple[float, float]]) -> float | None:
     return 100 * sum(value * weight for value, weight in scored) / whole if whole else None
 
 
-def _corpus(known: Counted) -> float | None:
-    """Return the corpus's BLEU; None where sacrebleu is not installed."""
+def _corpus(known: Counted) -> Figure:
     try:
-        return corpus_bleu(known.replies)
+        found = corpus_bleu(known.replies)
     except MissingExtraError:
-        return None
+        return Figure("-", "without sacrebleu")
+    return Figure("-" if found is None else f"{found:.1f}")
+
+
+def _variety(known: Counted) -> Figure:
+    found = variety(known.spoken)
+    return Figure("-" if found is None else f"{100 * found:.1f}")
 
 
 def _lost(label: str, known: Counted) -> str:
@@ -454,14 +461,11 @@ def _counted(lane: Lane) -> Counted:
 def _life(lane: Lane) -> Figures:
     """Return what Table 3 has beside means: weighted ones, and those that are no shares."""
     known, rated = _counted(lane), read_human(lane.run)
-    varied = variety(known.spoken)
     own = {
         "Tool Creation": weighted(known.creation),
         "Selection": weighted(known.selection),
         "Role": lane.estimate("role").mean,
         "Human": None if rated is None else rated.mean,
-        "corpus BLEU": _corpus(known),
-        "variety": None if varied is None else 100 * varied,
     }
     return {"": own}
 
@@ -554,7 +558,7 @@ TABLES = (
         },
         notes=(
             "BLEU is the mean over replies under NLTK's smoothing method 7, by which a verbatim "
-            "reply has more than 100; the corpus's is sacrebleu's",
+            "reply has more than 100",
         ),
     ),
     PublishedTable(
