@@ -381,8 +381,8 @@ def export(
         what: A benchmark, the name of one, a pool folder, or a list of tasks with `tools`. Or what
             `seal.run` returned, or its folder.
         to: openai (messages and tools), mteb, trec, hf (a data set of rows), triplets (queries,
-            tools and hard negatives, to train a retriever), or another that a benchmark declares
-            (`seal.Benchmark.exports`).
+            tools and hard negatives, to train a retriever), inspect (of a run, a log that
+            `inspect view` opens), or another that a benchmark declares (`seal.Benchmark.exports`).
         out: Folder to make.
         tools: Functions, schemas or `seal.Tool` records, for tasks that are given as a list.
         licence: Of the data. Empty: as the catalogue knows it.

@@ -150,7 +150,11 @@ class Importing:
 @verb("import")
 def import_command(
     *,
-    name: str = argument("Name of a benchmark; `seal benchmarks` lists them.", metavar="NAME"),
+    name: str = argument(
+        "Name of a benchmark; `seal benchmarks` lists them. inspect: a log of inspect_ai, as "
+        "a run.",
+        metavar="NAME",
+    ),
     source: Path | None = argument(
         "The benchmark's upstream files; mcp has none.", None, metavar="[SOURCE]"
     ),
@@ -444,7 +448,7 @@ def _refused(kinds: tuple[str, ...]) -> set[str]:
     return set(kinds)
 
 
-# -- Write a pool or a run for OpenAI, mteb, TREC, Hugging Face and others.
+# -- Write a pool or a run for OpenAI, mteb, TREC, Hugging Face, inspect_ai and others.
 
 
 @verb("export")

@@ -89,7 +89,7 @@ GROUPS: Mapping[str, Mapping[str, Verb]] = {
         "lint": Verb("benchmark_verbs", "Find what is wrong or doubtful in a pool."),
         "export": Verb(
             "benchmark_verbs",
-            "Write a pool or a run for OpenAI, mteb, TREC, Hugging Face and others.",
+            "Write a pool or a run for OpenAI, mteb, TREC, Hugging Face, inspect_ai and others.",
         ),
         "trust": Verb(
             "benchmark_verbs",
@@ -125,8 +125,6 @@ _FORMER = {
     "cache fidelity": "`python perf/fidelity.py RUN...` holds a simulator against recorded "
     "answers, in a checkout of SEAL",
     "errata": "correct the gold in tasks.jsonl of a copy of the pool, and play or score that",
-    "import inspect": "seal.leaderboard ranks a frame of scores that were made elsewhere; see "
-    "docs/compare-and-ablate.md",
     "mcp": "`seal run --agent bridge:COMMAND` starts an MCP client for each chat, and serves it at "
     "$OPENAI_BASE_URL/mcp; see docs/evaluate-my-agent.md",
     "train-retriever": "seal.split and `seal export POOL --to triplets` give sentence-transformers "

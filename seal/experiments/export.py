@@ -49,6 +49,7 @@ from seal.runs.run import RunFolder
 # | trec | queries.tsv, qrels.trec; of a run run.trec |
 # | hf | tools.jsonl, tasks.jsonl; of a run chats.jsonl |
 # | triplets | triplets.jsonl: queries, tools and hard negatives, to train a retriever |
+# | inspect | of a run inspect.json, a log of inspect_ai |
 #
 # A benchmark may declare further forms (`seal.Benchmark.exports`). The chats of a pool are its
 # gold; those of a run are what was said and done in it.
@@ -376,6 +377,19 @@ def _hf(to: Writer) -> None:
         to.lines("chats.jsonl", "chats", chats)
 
 
+def _inspect(to: Writer) -> None:
+    from seal.experiments.inspect_logs import log_lines
+
+    if to.run is None:
+        raise UsageError(
+            f"{to.pool.name} is no run, and a log of inspect_ai is of one; give a run's folder"
+        )
+    to.read_back = "inspect_ai shows it: `inspect view --log-dir FOLDER`."
+    heard = ((chat, _played(chat)) for chat in to.run.trajectories())
+    to.text("inspect.json", "chats", log_lines(to.run, heard))
+    to.made.counts["chats"] -= 2
+
+
 def _gold_chat(goal: Goal, tools: Mapping[str, Tool]) -> list[Message]:
     """Return request, gold calls, results and answer, up to the first result that is not known.
 
@@ -446,6 +460,7 @@ _FORMS: Mapping[str, Callable[[Writer], None] | str] = {
     "trec": _trec,
     "hf": _hf,
     TRIPLETS: "seal.experiments.splits:write_triplets",
+    "inspect": _inspect,
 }
 
 

@@ -292,6 +292,53 @@ def test_an_export_stands_under_its_name_when_it_is_whole(tmp_path: Path) -> Non
     assert {path.name for path in out.iterdir()} == {*made.files, "README.md"}
 
 
+def test_a_run_is_a_log_of_inspect_ai(run: Path, tmp_path: Path) -> None:
+    made = export(run, "inspect", tmp_path / "log")
+
+    log = json.loads((tmp_path / "log/inspect.json").read_text())
+    assert made.counts == {"chats": 4}
+    assert (log["version"], log["status"], log["eval"]["model"]) == (2, "success", "oracle")
+    means = {one["name"]: one["metrics"]["mean"]["value"] for one in log["results"]["scores"]}
+    assert means["call_f1"] == 1.0
+    assert next(iter(means)) == "pass_rate"
+    first, second, third, fourth = log["samples"]
+    assert (first["id"], first["epoch"], first["target"]) == ("one", 1, ["Monday"])
+    assert first["scores"]["call_f1"] == {
+        "value": 1.0,
+        "answer": "Monday",
+        "explanation": None,
+        "metadata": {},
+    }
+    assert [message["role"] for message in first["messages"]] == [
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+    ]
+    called = [event for event in second["events"] if event["event"] == "tool"]
+    assert [event["function"] for event in called] == ["get_order", "cancel"]
+    assert called[0]["arguments"] == {"order_id": "7"}
+    assert fourth["metadata"]["undefined"]["call_f1"] == "no gold calls annotated"
+    assert "call_f1" not in fourth["scores"]
+    assert third["metadata"]["stops"] == ["done"]
+
+
+def test_a_log_is_read_by_inspect_ai(run: Path, tmp_path: Path) -> None:
+    read = pytest.importorskip("inspect_ai.log", reason="inspect_ai is not installed")
+    export(run, "inspect", tmp_path / "log")
+    log = read.read_eval_log(str(tmp_path / "log/inspect.json"))
+    assert [sample.id for sample in log.samples] == ["one", "two", "three", "four"]
+    assert log.samples[0].scores["call_f1"].value == 1.0
+    kinds = [event.event for event in log.samples[1].events]
+    assert kinds.count("tool") == 2
+
+
+def test_a_pool_is_no_log(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is no run, and a log of inspect_ai is of one"):
+        export(shop(), "inspect", tmp_path / "log")
+    assert not (tmp_path / "log").exists()
+
+
 def test_a_list_of_tasks_and_a_run_are_exported(tmp_path: Path) -> None:
     def get_order(order_id: str) -> dict[str, str]:
         """Look an order up."""

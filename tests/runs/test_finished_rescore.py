@@ -257,6 +257,14 @@ def test_an_export_of_a_run_whose_tools_were_lost_names_the_tool(played: Path, t
         export(StoredPool(played), "openai", tmp_path / "out")
 
 
+def test_an_export_of_a_run_whose_tasks_were_lost_names_the_task(played: Path, tmp_path: Path):
+    path = played / "tasks.jsonl"
+    (first, *kept) = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(kept))
+    with pytest.raises(DataError, match=f"lacks the task '{json.loads(first)['id']}'.*--resume"):
+        export(StoredPool(played), "inspect", tmp_path / "out")
+
+
 def test_a_judge_that_fails_to_build_leaves_the_run_as_it_was(played: Path):
     before = (played / "run.json").read_bytes()
     with pytest.raises(UsageError, match="OPENAI_API_KEY"):

@@ -339,7 +339,9 @@ def test_a_run_is_never_written_over(source: Source) -> None:
 def test_what_cannot_be_read_as_a_run_is_refused(source: Source, tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="no option of recorded trajectories 'clock'"):
         source.imported(record(), clock="now")
-    with pytest.raises(UnknownNameError, match="known: bfcl, livemcpbench, taubench, toolsa"):
+    with pytest.raises(
+        UnknownNameError, match="known: bfcl, inspect, livemcpbench, taubench, toolsa"
+    ):
         import_benchmark("metatool", source.file, source.run, trajectories=True)
     with pytest.raises(DataError, match="expected a file of recorded trajectories"):
         import_benchmark("toolsandbox", tmp_path, tmp_path.parent / "out", trajectories=True)
