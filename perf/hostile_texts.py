@@ -15,7 +15,7 @@ from hostile_lab import Lab, Tried, broken_by, here
 
 import seal
 from seal.core import SealError
-from seal.core.patterns import matches
+from seal.core.schema_keywords import matches
 from seal.core.store import open_store
 
 SIGNS = (

@@ -336,8 +336,8 @@ class Ablation(Paired):
     - similarity: one run, whose error rates are set against how alike tool names are
     - injection: gold in the place of a stage: plain, tools, calls, results, all
     - roles: none, each role alone, all
-    - another that the benchmark offers; toolsandbox has descriptions (plain, telling), dialogtool
-      tools (created, recorded) and apps (hierarchical, flat)
+    - another that the benchmark offers; dialogtool has tools (created, recorded) and apps
+      (hierarchical, flat)
 
     `content` is that of comparison.json:
 

@@ -179,7 +179,7 @@ def sweep(
         top_k: How many tools a chat is offered; one number or several.
         out: Folder of the sweep. None: a new one under `runs/`. It gets sweep.json, sweep.csv, and
             a pool folder and its runs for each drawn pool. The extra `experiments` adds
-            sweep.parquet and figures.
+            figures.
         resume: Continue the sweep in `out`. Finished runs are skipped; `samples` may be larger.
         progress: Called with the stage, how many of its items are done, and how many there are.
         **options: Fields of `seal.experiments.settings.SweepSettings` (samples,
@@ -494,7 +494,7 @@ def retrieve(
         out: Folder for the results, new or empty. None: nothing is written. It gets results.json,
             results.csv, rankings, TREC run and qrels files, and draws.jsonl. The last names the
             queries of each sample and the tools of each drawn pool. The extra `experiments` adds
-            results.parquet and figures. Until all are there, results.json has no results.
+            figures. Until all are there, results.json has no results.
         resume: Go on with the experiment that `out` holds: what was measured is not ranked again.
         progress: Called with the stage, how many of its items are done, and how many there are.
         on_result: Called with each entry of `results` as soon as it is there.
@@ -523,14 +523,14 @@ def retrieve(
     """
     from seal.api.experiment_results import Retrieval
     from seal.experiments.retrieval import retrieve as rank
-    from seal.report.experiments import write_tables_and_figures
+    from seal.report.experiments import write_retrieval_figures
 
     cutoffs = (k,) if isinstance(k, int) else tuple(k)
     asked = RetrievalSettings(k=cutoffs, **options)
     folder = None if out is None else Path(out)
     named = build.DEFAULT if retrievers is None else retrievers
     entered = list(named) if isinstance(named, (list, tuple)) else [named]
-    places, figures = _places(pools, tools), write_tables_and_figures
+    places, figures = _places(pools, tools), write_retrieval_figures
     queries: list[Mapping[str, Any]] = []
     tell = queries.append if folder is None else None
     content = rank(places, entered, asked, folder, progress, on_result, resume, figures, tell)

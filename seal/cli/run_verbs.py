@@ -437,8 +437,13 @@ def paper_command(
     listed, with what each is made of; --table and --out then show the published rows alone.
     """
     with output(json) as result:
-        from seal.report.paper import document, shown_parts
-        from seal.report.paper_sources import declared_tables, paper_tables, table_list
+        from seal.report.paper import (
+            declared_tables,
+            document,
+            paper_tables,
+            shown_parts,
+            table_list,
+        )
 
         if not (folders or table or out):
             listed = declared_tables(name)

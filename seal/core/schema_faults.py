@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
 from seal.core.errors import shortened
-from seal.core.patterns import is_pattern
+from seal.core.schema_keywords import is_pattern
 from seal.core.schemas import (
     MAX_DEPTH,
     MAX_SCHEMA_DEPTH,

@@ -138,7 +138,7 @@ def _is_count(value: Any) -> bool:
 
 
 def _is_pattern(value: Any) -> bool:
-    from seal.core.patterns import is_pattern
+    from seal.core.schema_keywords import is_pattern
 
     return is_pattern(value)
 

@@ -173,7 +173,7 @@ class StateUnchanged(_Compared):
     since: int | None = None
     """Position of the earlier milestone; -1: the first step, -2: the last one, up to which nothing
     may happen. None: of the plan as a whole: by the rules `clean` the table is unchanged before the
-    first milestone and after the last (`seal.evaluation.milestones`); published rules have
+    first milestone and after the last (`seal.evaluation.scoring`); published rules have
     no such guardrail."""
     match: Match = CLEAN
     kind: str = field(default="state_unchanged", init=False)

@@ -126,7 +126,7 @@ def _is_call(call: Call, wanted: Call, column: Column, clean: bool) -> bool:
 #
 # Versions of a table share the rows that stay, so what differs is found by identity first. Rows are
 # compared as JSON; but where two versions share a row, it need not be compared:
-# `seal.evaluation.milestones` lets them share all equal ones.
+# `seal.evaluation.scoring` lets them share all equal ones.
 
 _EXACT = Column()
 

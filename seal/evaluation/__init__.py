@@ -13,7 +13,7 @@ REGISTRY = Registry(
         "extra": "seal.evaluation.calls:ExtraCalls",
         "honesty": "seal.evaluation.conversation_audit:Honesty",
         "independent_minima": "seal.evaluation.pattern_scores:IndependentMinima",
-        "milestones": "seal.evaluation.milestones:Milestones",
+        "milestones": "seal.evaluation.scoring:Milestones",
         "missions": "seal.evaluation.missions:Missions",
         "pass_rate": "seal.evaluation.pass_rates:PassRate",
         "recorded_scores": "seal.evaluation.scoring:RecordedScores",

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from seal.core import (
+    DataError,
     Goal,
     Judge,
     Metric,
@@ -21,6 +22,7 @@ from seal.core import (
     Trajectory,
     UsageError,
 )
+from seal.core.conditions import Match
 from seal.core.registry import Registry
 from seal.evaluation.calls import EXTRA, Calls, ExtraCalls, UsageMetrics
 from seal.evaluation.goals import (
@@ -32,10 +34,11 @@ from seal.evaluation.goals import (
     Rules,
     TaskChat,
     Value,
+    applies,
+    match_of,
     scores_of,
     undefined,
 )
-from seal.evaluation.milestones import Milestones
 from seal.evaluation.missions import Missions
 from seal.evaluation.pass_rates import PassRate
 from seal.evaluation.pattern_scores import ErrorPatterns
@@ -44,6 +47,7 @@ from seal.evaluation.rule_judge import RuleJudge
 
 if TYPE_CHECKING:
     from seal.evaluation.conversation_audit import Flag
+
 
 # -- How often simulated users did what no user should do.
 #
@@ -115,6 +119,63 @@ def _value(flags: Sequence[Flag]) -> Value:
     listed = [asdict(flag) | {"facts": list(flag.facts)} for flag in flags]
     reason = "; ".join(dict.fromkeys(flag.flag for flag in flags))
     return Value(float(bool(flags)), reason=reason, details={"flags": listed})
+
+
+# -- How well a chat keeps to milestones and off minefields, as metrics of a run.
+
+NAMES = ("similarity", "milestone_similarity", "minefield_similarity", "turn_count")
+
+
+@dataclass(frozen=True)
+class Milestones(GoalMetric):
+    """Similarity of a chat to the plans of each goal, in [0, 1], and its turns.
+
+    - similarity: the milestones' similarity, or 0 where a minefield was hit. Of several plans the
+      best one counts, of equally good ones the first. `details`: the plan's position, the rules,
+      and, where the world ends otherwise than gold asks, `ends`: table to its rows that are
+      `too_many`, `missing` and `different`, at most 20 of each.
+    - milestone_similarity, minefield_similarity: the two of which it is made (`PlanResult`), for
+      that plan. `details`: `mapping`, [[node, step index, similarity]], and `conditions`, for each
+      entry of it the similarities of the node's conditions.
+    - turn_count: messages between user, agent and executor (`plans.turn_count`), unbounded above.
+
+    A goal has no value without a plan, with one that cannot be measured (`check_plan`), or if its
+    task names unknown rules. Plans may hold only what the metrics of calls and answers measure
+    (`Called`, `Asked` and `Replied`). Their goal has a value where the task names its rules.
+
+    Source: ToolSandbox, section 4.
+
+    Args:
+        match: Rules to measure by; None: those that the task's metadata name under `match`, else
+            `clean`.
+    """
+
+    match: Match | None = None
+
+    names = NAMES
+    main_of_some = ("similarity",)
+    scales: ClassVar[Mapping[str, Scale]] = {
+        "similarity": Scale(gold_is_best=True),
+        "milestone_similarity": Scale(gold_is_best=True),
+        "minefield_similarity": Scale(higher_is_better=False, gold_is_best=True),
+        "turn_count": Scale(bounded=False, higher_is_better=None),
+    }
+
+    def measure(self, goal: GoalChat) -> dict[str, Value]:
+        """Return the values of one goal."""
+        if not applies(goal.task, goal.goal):
+            return dict.fromkeys(NAMES, undefined("no milestones of the world"))
+        try:
+            match = self.match or match_of(goal.task)
+            # Of worlds alone: other runs do not load what measures milestones.
+            from seal.evaluation.plans import measure_goal
+
+            best = goal.chat.once(measure_goal, goal, match)
+        except DataError as error:
+            return dict.fromkeys(NAMES, undefined(f"the plan cannot be measured: {error}"))
+        from seal.evaluation.plans import values_of
+
+        return values_of(best, match)
 
 
 # -- Every metric over one trajectory.

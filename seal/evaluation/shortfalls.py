@@ -34,8 +34,7 @@ from seal.core.table_matching import (
 from seal.core.table_versions import Row
 from seal.core.text import counted
 from seal.evaluation.goals import WHOLLY
-from seal.evaluation.plan_checks import ancestors
-from seal.evaluation.plans import bound
+from seal.evaluation.plans import ancestors, bound
 
 NO_ROW = "no such row"
 """What a fault of a row too many expects, and what one of a missing row found."""

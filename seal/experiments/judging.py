@@ -11,10 +11,9 @@ from seal.core import JSON, DataError, Goal, Task, Trajectory, UsageError, short
 from seal.core.store import open_store
 from seal.evaluation.agreement import Case, audit, decisions, panel_audit, votes_of
 from seal.evaluation.goals import answer_of, goal_steps, gold_in_chat
-from seal.evaluation.llm_judge import LLMJudge
-from seal.evaluation.pass_rates import METRICS
-from seal.evaluation.preference import (
+from seal.evaluation.llm_judge import (
     Contestant,
+    LLMJudge,
     LLMPreference,
     Pairing,
     PreferenceJudge,
@@ -23,6 +22,7 @@ from seal.evaluation.preference import (
     preference_identity,
     summarise_pairings,
 )
+from seal.evaluation.pass_rates import METRICS
 from seal.evaluation.rule_judge import RuleJudge
 from seal.experiments.annotation import LABEL, Judgements, SheetRow, decided, items_of, read_sheet
 from seal.experiments.settings import PreferenceSettings

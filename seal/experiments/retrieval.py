@@ -547,8 +547,8 @@ class _Experiment:
 #                          too: how many tools no seed query needs, and the ids of all
 # timings.jsonl            what each measurement took; the one file that is another in every run
 #
-# qrels.trec holds what any sample of its pool asked. Beside them stand the results.parquet and
-# figures/ of `seal.report`. Until all of them are written, results.json has no results, and
+# qrels.trec holds what any sample of its pool asked. Beside them stand the figures/ of
+# `seal.report`. Until all of them are written, results.json has no results, and
 # measured.jsonl has what each retriever measured: a resumed experiment goes on from there.
 
 Figures = Callable[[Mapping[str, Any], Path], list[str]]

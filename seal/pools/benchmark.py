@@ -57,8 +57,6 @@ class _Parts:
     None: they cannot be imported."""
     world_files: Sequence[str] = ()
     """Names of further files of its pool folder, which its worlds read (`WorldSetup.file`)."""
-    errata: Path | None = None
-    """File of corrections of its gold that ships with it (`seal.pools.errata`)."""
     environment: Any = None
     """Where calls run: a `Worlds`, a function of a `WorldSetup` that gives an object with open,
     identity and keys_of (`seal.environments.world`), or the name of an installed world, such as
@@ -79,7 +77,7 @@ class _Parts:
     system text of a task is to stand alone instead of behind the prompts of the roles."""
     verdicts: OfOne = None
     """(path) to the verdicts that its authors recorded in a file
-    (`seal.evaluation.preference.VerdictFile`)."""
+    (`seal.evaluation.llm_judge.VerdictFile`)."""
     answers: Mapping[str, Code] = field(default_factory=dict)
     """Format of answers that its authors kept to a function of (store, folder, tools) that reads
     them (`seal cache import --format`); a simulator of that name gives them."""
@@ -133,9 +131,6 @@ class _Parts:
     view: OfTwo = None
     """(settings, pool) to what chooses and changes the tasks that are played, a function of a
     function that reads them, or None: all are played as they are."""
-    documents: OfOne = None
-    """(settings) to a function of a tool that gives it the texts that a run asks for, or None: it
-    has them."""
     ablations: Sequence[Any] = ()
     """Further ablations (`seal.experiments.ablation.Variation`), or where each stands,
     as `module:attribute`."""

@@ -50,7 +50,7 @@ from seal.environments.gold_play import NO_WORLD, End, faults, gold_calls, gold_
 from seal.environments.world import Worlds, WorldSetup, build_worlds
 from seal.evaluation.goals import TaskChat, asks_of_world, match_of
 from seal.evaluation.pass_rates import PassRate
-from seal.evaluation.plan_checks import ancestors, check_plan
+from seal.evaluation.plans import ancestors, check_plan
 from seal.evaluation.words import slots_for
 from seal.pools.doubtful_gold import asked_by, doubt
 from seal.pools.importer import RECORDED, RIGHT, TRAJECTORIES, WRONG

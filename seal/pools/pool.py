@@ -175,7 +175,6 @@ class StoredPool:
             where they exist.
         view: Given a function that reads all tasks, yields those that are played, in their order.
         benchmark: The `seal.pools.benchmark.Benchmark` behind the folder, where that is known.
-        told: Gives a tool the texts that models are shown; None: those of the file.
         left_out: World to how many of the selected tasks need it and are not played, because the
             run has none (`without`).
     """
@@ -185,10 +184,8 @@ class StoredPool:
         folder: Path,
         view: View | None = None,
         benchmark: Any = None,
-        told: Callable[[Tool], Tool] | None = None,
         left_out: Mapping[str, int] | None = None,
     ) -> None:
-        self._told = told
         self.left_out = dict(left_out or {})
         self.folder = folder
         self.benchmark = benchmark
@@ -256,7 +253,7 @@ class StoredPool:
             found = read() if before is None else before(read)
             return (task for task in found if not lacks(task))
 
-        return StoredPool(self.folder, view, self.benchmark, self._told, left_out)
+        return StoredPool(self.folder, view, self.benchmark, left_out)
 
     @cached_property
     def digest(self) -> str:
@@ -274,7 +271,7 @@ class StoredPool:
                     f"{self.folder / TOOLS}: tool {tool.id!r} has no name by which a "
                     "model could call it; give it one"
                 )
-            tools[tool.id] = tool if self._told is None else self._told(tool)
+            tools[tool.id] = tool
         return tools
 
     def tools(self) -> tuple[Tool, ...]:
@@ -296,7 +293,7 @@ class StoredPool:
             DataError: A line is bad, or an id stands twice.
         """
         path = self.folder / TOOLS
-        if folder is not None and self._told is None and path.stat().st_size >= _LARGE:
+        if folder is not None and path.stat().st_size >= _LARGE:
             self._file = ToolFile(path, folder)
         return self.tools() if self._file is None else self._file
 

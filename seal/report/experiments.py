@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,10 +15,9 @@ from seal.core.files import within
 from seal.core.text import counted, one_line
 from seal.core.values import json_text
 from seal.evaluation.goals import ranking
-from seal.experiments import retrieval, sweep
 from seal.experiments.ablation import ABSTENTION, VARIANTS
 from seal.experiments.explanation import EXAMPLES, OUTCOMES, explain_run
-from seal.experiments.series import LongForm, check_results_folder, write_json
+from seal.experiments.series import check_results_folder, write_json
 from seal.experiments.settings import RECALL_AT
 from seal.pools.benchmark import Benchmark
 from seal.report.comparison import scales_in
@@ -44,7 +42,6 @@ from seal.report.figures import (
     sizes_axis,
     whisker,
 )
-from seal.report.frames import write_parquet
 from seal.report.grids import (
     DIFFERENCE,
     UNTESTED,
@@ -565,8 +562,8 @@ REPORT = "report.html"
 """Of the runs of an ablation."""
 
 
-def write_tables_and_figures(result: Mapping[str, Any], folder: Path) -> list[str]:
-    """Write results.parquet and the figures into an experiment's folder.
+def write_retrieval_figures(result: Mapping[str, Any], folder: Path) -> list[str]:
+    """Write the figures into an experiment's folder.
 
     Args:
         result: Of results.json.
@@ -575,11 +572,11 @@ def write_tables_and_figures(result: Mapping[str, Any], folder: Path) -> list[st
     Returns:
         A sentence for each thing that was left out, as a package is not installed.
     """
-    return _written(retrieval_figures, result, folder, retrieval.LONG)
+    return _written(retrieval_figures, result, folder)
 
 
 def write_sweep(content: Mapping[str, Any], folder: Path) -> list[str]:
-    """Write sweep.parquet and the figures into a sweep's folder.
+    """Write the figures into a sweep's folder.
 
     Args:
         content: Of sweep.json.
@@ -588,7 +585,7 @@ def write_sweep(content: Mapping[str, Any], folder: Path) -> list[str]:
     Returns:
         A sentence for each thing that was left out, as a package is not installed.
     """
-    return _written(sweep_figures, content, folder, sweep.LONG)
+    return _written(sweep_figures, content, folder)
 
 
 def write_ablation(content: Mapping[str, Any], folder: Path) -> list[str]:
@@ -615,22 +612,13 @@ def _written(
     figures: Callable[[Mapping[str, Any]], Mapping[str, Figure]],
     content: Mapping[str, Any],
     folder: Path,
-    form: LongForm | None = None,
 ) -> list[str]:
-    """Write the figures, and the long form where there is one; tell what lacks a package."""
-    writers: dict[str, Callable[[], Any]] = {}
-    if form is not None:
-        file = f"{form.name}.parquet"
-        writers[file] = partial(write_parquet, form, content, folder / file)
-    named = "the figure" if form is None else "the figures"
-    writers[named] = lambda: save(figures(content), folder)
-    notes = []
-    for what, write in writers.items():
-        try:
-            write()
-        except MissingExtraError as error:
-            notes.append(f"without {what}: {error}")
-    return notes
+    """Write the figures; tell which package they lack."""
+    try:
+        save(figures(content), folder)
+    except MissingExtraError as error:
+        return [f"without the figures: {error}"]
+    return []
 
 
 # -- Why a run's goals failed, as files, for a terminal and as a figure.

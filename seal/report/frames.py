@@ -1,4 +1,4 @@
-"""Runs, sweeps and experiments in retrieval as pandas frames, and as Parquet.
+"""Runs, sweeps and experiments in retrieval as pandas frames.
 
 Of runs there are frames of scores, calls, messages and tasks. Every row begins with what `PLACE`
 names, then come the tags of its task as `tag_NAME`, then the columns of its kind.
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from seal.core import (
@@ -55,21 +54,6 @@ def long_frame(form: LongForm, content: Mapping[str, Any]) -> DataFrame:
         MissingExtraError: pandas is not installed.
     """
     return framed(list(form.rows(content)), form.columns)
-
-
-def write_parquet(form: LongForm, content: Mapping[str, Any], file: Path) -> None:
-    """Write the figures of an experiment as Parquet.
-
-    Args:
-        form: Of the experiment.
-        content: Of its file.
-        file: The file.
-
-    Raises:
-        MissingExtraError: pandas or pyarrow is not installed.
-    """
-    require("pyarrow")
-    long_frame(form, content).to_parquet(file, index=False)
 
 
 def require(package: str) -> None:

@@ -231,7 +231,7 @@ def measure(entry: Card) -> Counted:
         return str(error)
 
 
-# -- The tables of `seal benchmarks`: what there is, Tables 1 and 2 of the paper.
+# -- The tables of `seal benchmarks`: what there is, and Table 1 of the paper.
 
 
 def plain(entry: Card, measured: Counted | None) -> dict[str, Any]:
@@ -336,28 +336,3 @@ def differs(ours: PoolCounts, paper: PaperCounts) -> bool:
         round(getattr(ours, field.name) or 0, 1) != round(getattr(paper, field.name), 1)
         for field in fields(PaperCounts)
     )
-
-
-def table_2(entries: Sequence[Card], measured: Mapping[str, Counted]) -> Grid:
-    """Return which stages each benchmark can score.
-
-    A number: so many tasks have gold for it; gold: by the catalogue; judge: a judge alone.
-    """
-    rows = [
-        (entry.name, *(_stage(entry, measured.get(entry.name), stage) or "-" for stage in STAGES))
-        for entry in entries
-    ]
-    title = (
-        "What each can score: tasks with gold, or `gold` where not counted; judge: by a judge "
-        "alone (after the paper's Table 2; the entries are ours)"
-    )
-    return Grid(title, ("benchmark", *STAGES), rows)
-
-
-def _stage(entry: Card, counts: Counted | None, stage: str) -> str:
-    if not isinstance(counts, PoolCounts):
-        return stages(entry.gold)[stage]
-    tasks = counts.gold[GOLD.get(stage, stage)]
-    if tasks:
-        return f"{tasks:,}"
-    return "judge" if stage == "final answer" and counts.tasks else ""

@@ -20,8 +20,8 @@ from seal.core.state_conditions import (
 )
 from seal.core.table_matching import Column, TableChange, table_change
 from seal.evaluation.goals import WHOLLY, applies
-from seal.evaluation.milestones import NAMES
 from seal.evaluation.plans import measured_again
+from seal.evaluation.scoring import NAMES
 from seal.evaluation.shortfalls import Fault, Unmet, unmet
 from seal.report.chat_pages import describe, fields_line, json_text
 

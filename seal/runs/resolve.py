@@ -58,10 +58,8 @@ def played(settings: RunSettings, folder: RunFolder | None = None) -> Played:
     whole = completed(settings, pool, folder)
     viewed = part_of(pool.benchmark, "view")
     view = None if viewed is None else viewed(whole, pool)
-    documents = part_of(pool.benchmark, "documents")
-    told = None if documents is None else documents(whole)
-    if view is not None or told is not None:
-        pool = StoredPool(pool.folder, view, pool.benchmark, told)
+    if view is not None:
+        pool = StoredPool(pool.folder, view, pool.benchmark)
     return Played(whole, _in_their_worlds(whole, pool))
 
 

@@ -85,7 +85,7 @@ def test_malformed_records_are_placed_in_what_is_printed(seal, tmp_path) -> None
 
 
 def test_an_option_of_the_play_is_refused_with_the_verb_that_takes_it(seal):
-    done = seal("import", "toolsandbox", ".", "--out", "out", "-T", "descriptions=plain")
+    done = seal("import", "toolsandbox", ".", "--out", "out", "-T", "web=simulator")
     assert done.returncode == 2
-    assert "no option -T of toolsandbox 'descriptions'" in done.stderr
+    assert "no option -T of toolsandbox 'web'" in done.stderr
     assert "`seal run`" in done.stderr

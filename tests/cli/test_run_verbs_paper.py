@@ -296,7 +296,7 @@ def test_a_life_of_tools_fills_the_tables_of_dialogues(
     assert ours["Role"] == summary["role"]["mean"]
     lacking = "lexical lacks Human: ratings: seal annotate export RUN"
     assert any(note.startswith(lacking) for note in tables["table-3"]["notes"])
-    headings = ["T.", "No T.", "Rec.", "API.", "Unn."]
+    headings = ["T.", "No T.", "Rec.", "API.", "Unn.", "missing call", "wrong API", "app"]
     assert list(tables["table-4"]["rows"][-1]["figures"]) == headings
     by_turns = {row["name"]: row["whose"] for row in tables["table-5"]["rows"]}
     assert set(by_turns) == {"10", "20", "30", "40"}

@@ -19,7 +19,6 @@ def test_the_sample_is_ranked_and_scored(seal, tmp_path: Path) -> None:
         "figures",
         "results.csv",
         "results.json",
-        "results.parquet",
         "sample-oracle",
         "sample-tfidf",
         "timings.jsonl",

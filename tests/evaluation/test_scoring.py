@@ -11,7 +11,7 @@ from chats import exchange, goal, gold, plan, task, trajectory
 
 from seal.core import Goal, Scale, Score, Step, Task, Tool, ToolCall, ToolResult, Trajectory
 from seal.core.records import decode, encode
-from seal.evaluation import REGISTRY, milestones
+from seal.evaluation import REGISTRY, scoring
 from seal.evaluation.pattern_scores import PATTERNS
 from seal.evaluation.rule_judge import RuleJudge
 from seal.evaluation.scoring import build_metrics, score_trajectory, usual_metrics
@@ -32,7 +32,7 @@ def test_perfect_trajectory_scores_one_wherever_a_metric_applies() -> None:
         "optimal_path",
         "progress",
         "dialogue_accuracy",
-        *milestones.NAMES,
+        *scoring.NAMES,
         "extra_effects",
         "recovery",
         "tokens_in",

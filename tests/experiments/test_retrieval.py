@@ -124,7 +124,7 @@ def test_the_files_of_an_experiment(pool: Path, tmp_path: Path):
     files = set(contents(tmp_path / "out"))
     ranked = ("rankings.jsonl", "run.trec", "qrels.trec")
     assert {f"pool-{name}/{file}" for name in ("oracle", "tfidf") for file in ranked} < files
-    assert {"results.json", "results.csv", "results.parquet"} < files
+    assert {"results.json", "results.csv"} < files
     assert {
         f"figures/recall_over_{x}.{kind}" for x in ("k", "pools") for kind in ("svg", "png")
     } < files
@@ -600,7 +600,7 @@ def test_the_results_come_after_all_other_files(pool: Path, tmp_path: Path):
     in_the_way = lambda *_: (out / "figures").touch()  # noqa: E731
     with pytest.raises(FileExistsError):
         seal.retrieve(pool, "tfidf", k=1, out=out, progress=in_the_way)
-    assert (out / "results.parquet").is_file()
+    assert (out / "results.csv").is_file()
     assert orjson.loads((out / "results.json").read_bytes())["results"] == []
     (out / "figures").unlink()
     seal.retrieve(pool, "tfidf", k=1, out=out, resume=True)
@@ -616,7 +616,7 @@ def test_the_folder_one_stands_in_takes_an_experiment(
     monkeypatch.chdir(here)
     seal.retrieve(pool, "random", k=1, out=".")
     assert {path.name for path in here.glob("pool-*")} == {"pool-random"}
-    assert (Path.cwd() / "results.parquet").is_file()
+    assert (Path.cwd() / "results.csv").is_file()
 
 
 def test_a_second_experiment_in_one_folder_is_refused(pool: Path, tmp_path: Path):

@@ -21,7 +21,7 @@ from seal.core import (
 from seal.core.conditions import MESSAGE
 from seal.core.state_conditions import AllOf, StateHas, StateUnchanged
 from seal.core.table_matching import Column
-from seal.evaluation.milestones import Milestones
+from seal.evaluation.scoring import Milestones
 
 USER, AGENT, EXECUTOR = "user_simulator", "orchestrator", "executor"
 ANN = {"id": "p-1", "name": "Ann", "phone": "+1"}

@@ -40,10 +40,8 @@ def test_an_experiment_is_one_figure_a_row(out: Path) -> None:
 
 def test_the_files_hold_the_same_figures(out: Path) -> None:
     frame = Retrieval.load(out).frame
-    kept = pandas.read_parquet(out / "results.parquet")
     written = pandas.read_csv(out / "results.csv", dtype={"size": str})
 
-    pandas.testing.assert_frame_equal(frame, kept)
     assert list(written.columns) == list(frame.columns)
     assert written["value"].fillna(-1).tolist() == frame["value"].fillna(-1).tolist()
 

@@ -9,7 +9,7 @@ import seal
 from seal.api.experiment_results import Retrieval
 from seal.core import MissingExtraError
 from seal.report import frames
-from seal.report.experiments import write_tables_and_figures
+from seal.report.experiments import write_retrieval_figures
 from seal.report.figures import save
 from seal.report.retrieval import retrieval_figures
 
@@ -86,9 +86,9 @@ def test_without_the_extra_the_rest_is_kept_and_told(
         return None
 
     monkeypatch.setattr(frames, "find_spec", find)
-    notes = write_tables_and_figures(found, tmp_path)
+    notes = write_retrieval_figures(found, tmp_path)
 
-    assert len(notes) == 2
+    assert len(notes) == 1
     assert all('pip install "seal-api-llms[experiments]"' in note for note in notes)
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(MissingExtraError, match="pandas"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from heapq import heappush, heapreplace
 from pathlib import Path
@@ -27,9 +27,7 @@ from seal.benchmarks.dialogtool.dialogues import (
 )
 from seal.benchmarks.dialogtool.world import FILE, WORLD, RecordedCalls
 from seal.core import JSON, DataError, Goal, Task, Tool, UsageError, check_name
-from seal.core.text import shipped_json
 from seal.core.values import digest
-from seal.pools.declarations import shipped_rows
 from seal.pools.importer import Notes, WorldFile
 from seal.pools.reading.files import (
     LeftOut,
@@ -413,8 +411,6 @@ def _dialogues(corpus: _Corpus, drawing: Drawing, split: str) -> Iterator[Tool |
         schemas={**counts, "all": schema_counts(schemas.table)},
         play=PLAY,
     )
-    if FILES.keys() & corpus.files.keys():
-        notes.facts["beside_paper"] = [asdict(row) for row in beside_paper(notes.facts)]
 
 
 def _missing(split: str, paths: list[Path]) -> list[int]:
@@ -446,57 +442,12 @@ def _wanted(folders: Mapping[str, Path], split: str, source: Path) -> dict[str, 
     return files
 
 
-# -- Counts of an import, the DialogTool paper's tables beside them, and why they differ.
+# -- Counts of an import.
 #
 # Dialogues are counted before any is left out, so that the counts are the corpus's.
 
 FILES = {"train": 127, "dev": 20, "test": 34}
 """Dialogue files of each split, numbered from 1."""
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """A figure of the paper beside ours."""
-
-    table: str
-    """Of the DialogTool paper."""
-    figure: str
-    paper: float
-    here: float | None
-    """None: nothing that was imported tells it."""
-    reason: str
-    """Why the two differ, or what they have in common."""
-
-
-_OF_DIALOGUES = frozenset({"dialogues", "turns", "turns_mean", "multi_domain", "requests_written"})
-"""Counts that missing files make smaller."""
-
-
-def beside_paper(report: Mapping[str, Any]) -> list[Comparison]:
-    """Return the paper's counts beside those of an import.
-
-    Args:
-        report: Content of `import.json`; whatever splits it has are compared.
-    """
-    here = {**report.get("schemas", {})}
-    for split, counts in report.get("counts", {}).items():
-        kinds = counts["kinds"]
-        written = {"requests_written": kinds.get("call", 0) + kinds.get("request", 0)}
-        here[split] = {**here.get(split, {}), **counts, **written}
-    missing = {split: len(files) for split, files in report.get("missing_files", {}).items()}
-    found = []
-    published = shipped_rows(__package__)
-    # Of each: table, figure, row and column there, where ours stands, and why they differ. Without
-    # a row it is the sum of the column.
-    for table, figure, row, column, place, reason in shipped_json(__package__, "paper.json"):
-        rows = published[f"table-{table}"]
-        paper = sum(float(rows[name][column]) for name in ([row] if row else rows))
-        split, _, name = place.partition(".")
-        value = here.get(split, {}).get(name)
-        if value is not None and name in _OF_DIALOGUES and missing.get(split):
-            reason += f"; {missing[split]} of {FILES[split]} files are missing here"
-        found.append(Comparison(table, figure, paper, value, reason))
-    return found
 
 
 def schema_counts(tools: Iterable[Tool]) -> dict[str, JSON]:

@@ -13,8 +13,7 @@ from seal.benchmarks.dialogtool.importer import schema_counts
 from seal.benchmarks.dialogtool.metrics import MISSED, NO_TOOL, TWINS, api_name
 from seal.benchmarks.dialogtool.role_scores import HIGHEST, ORDER, corpus_bleu, variety
 from seal.core import MissingExtraError, Score, Task, Tool
-from seal.core.text import counted, one_line
-from seal.evaluation.statistics import mean_interval
+from seal.core.text import one_line
 from seal.pools.declarations import PublishedTable, shipped_rows
 from seal.pools.pool import StoredPool
 from seal.report.grids import Estimate, Grid
@@ -27,9 +26,9 @@ from seal.runs.run import read_human
 
 # -- A tool's life in dialogue: the report's part about it, and its tables for the terminal.
 #
-# These are Tables 3, 4 and 8 of DialogTool, and figures by API. One pass over a
-# run's scores counts what they need. Shares leave out what has no value, as where the
-# infrastructure failed.
+# The published tables stand in the report beside it (`TABLES`). Here is what the paper has not, and
+# figures by API. One pass over a run's scores counts what both need. Shares leave out what has no
+# value, as where the infrastructure failed.
 
 CREATION = "creation"
 TASKS = ("awareness", "selection", "execution")
@@ -40,34 +39,13 @@ AnyTable = RunTable[Figure] | RunTable[Share]
 _Counts = Mapping[str, tuple[str, str]]
 """Column to what is counted and of what it is a share, as `Counted.counts` names them."""
 
-SHARES: Mapping[str, _Counts] = {
-    "awareness errors, % of all turns (Table 4, awareness)": {
-        "T., a tool due": (f"awareness {MISSED}", "turns"),
-        "No T., none due": (f"awareness {NO_TOOL}", "turns"),
-    },
-    "app and API right, % of turns with one due; errors, % of decisions (Table 4, selection)": {
-        "app": ("app", "due"),
-        "recall": ("recalled", "due"),
-        "API parse error": ("selection parse_error", "decisions"),
-        "unnecessary call": ("selection unnecessary_call", "decisions"),
-        "missing call": ("selection missing_call", "decisions"),
-        "wrong API": ("selection api_error", "decisions"),
-    },
-    "execution errors, % of turns on which an API was due and one was requested": {
-        "wrong API": ("execution api_error", "executions"),
-        "argument matching error": ("execution argument_matching_error", "executions"),
-        "missing argument error": ("execution missing_argument_error", "executions"),
-        "refused": ("execution refused", "executions"),
-    },
-    "arguments of requests of the right API, compared exactly, % (Table 8)": {
-        "missing keys": ("missing", "compared"),
-        "extra keys": ("extra", "compared"),
-        "value mismatch": ("mismatch", "compared"),
-        "of these dates": ("dates", "wrong_values"),
-        "of these places": ("places", "wrong_values"),
-    },
+_EXECUTION: _Counts = {
+    "wrong API": ("execution api_error", "executions"),
+    "argument matching error": ("execution argument_matching_error", "executions"),
+    "missing argument error": ("execution missing_argument_error", "executions"),
+    "refused": ("execution refused", "executions"),
 }
-"""Title of a table to its columns."""
+"""Column of errors of execution to what is counted."""
 
 
 @dataclass(slots=True)
@@ -99,9 +77,9 @@ class Counted:
     API `due`, those on which its `app` was named and those on which it was `recalled`;
     `executions`; requests of the right API, whose arguments can be `compared`, and of these what
     differs. Errors stand behind the name of their metric."""
-    selection: list[tuple[str, float, float]] = field(default_factory=list)
-    """(task, value, weight) of each score."""
-    creation: list[tuple[str, float, float]] = field(default_factory=list)
+    selection: list[tuple[float, float]] = field(default_factory=list)
+    """(value, weight) of each score."""
+    creation: list[tuple[float, float]] = field(default_factory=list)
     """The same of creation."""
     replies: list[list[int]] = field(default_factory=list)
     """What the corpus's BLEU is made of (`role_scores.bleu_counts`)."""
@@ -132,7 +110,7 @@ class Counted:
             case "execution":
                 self._take_execution(details, value)
             case "creation":
-                self.creation.append((score.task_id, value, score.weight))
+                self.creation.append((value, score.weight))
                 benchmark, _, rest = score.task_id.partition("/create/")
                 if (tool := f"{benchmark}/{rest}") in tools:
                     api = self.api(api_name(tool, tools))
@@ -151,7 +129,7 @@ class Counted:
     def _take_selection(self, score: Score, value: float) -> None:
         details = score.details
         self.counts["decisions"] += score.weight
-        self.selection.append((score.task_id, value, score.weight))
+        self.selection.append((value, score.weight))
         if details.get("api") is not None:
             self.counts["due"] += 1
             self.counts["app"] += bool(details.get("app"))
@@ -205,7 +183,7 @@ def counted_lanes(lanes: Sequence[Lane]) -> dict[str, Counted]:
 
 
 def dialogue_tables(lanes: Sequence[Lane], runs: Mapping[str, Counted]) -> list[AnyTable]:
-    """Return Tables 3, 4 and 8, and the exact figures beside the published ones.
+    """Return the exact figures beside the published ones, and errors of execution.
 
     Args:
         lanes: Floor, runs, ceiling.
@@ -213,108 +191,56 @@ def dialogue_tables(lanes: Sequence[Lane], runs: Mapping[str, Counted]) -> list[
     """
     measured = [lane.run.manifest().get("measure") or {} for lane in lanes]
     exactly = _EXACTLY if any(of.get("match") == "exact" for of in measured) else ""
-    main = "the tasks of a tool's life, % but for role (0-10) and human (1-5) (Table 3)"
     rules = "by the rules of --match" if exactly else "as published"
     twins = [name for twin in TWINS for name in (twin, f"{twin}_exact")]
-    main_rows = {lane.label: _main(lane, runs[lane.label]) for lane in lanes}
     exact_rows = {
         lane.label: {name.replace("_", " "): _percent(lane, name) for name in twins}
+        | {"corpus BLEU": _corpus(runs[lane.label]), "variety": _variety(runs[lane.label])}
         for lane in lanes
     }
-    tables: list[AnyTable] = [
-        RunTable(main + exactly, main_rows),
-        RunTable(f"{rules} and exact, %{exactly}", exact_rows),
-    ]
-    for title, columns in SHARES.items():
-        rows = {
-            label: {name: known.share(of) for name, of in columns.items()}
-            for label, known in runs.items()
-        }
-        tables.append(RunTable(title, rows))
-    return tables
-
-
-def _main(lane: Lane, known: Counted) -> dict[str, Figure]:
-    """Return the figures of Table 3."""
-    return {
-        "creation": _micro(known.creation),
-        "awareness": _percent(lane, "awareness"),
-        "selection": _micro(known.selection),
-        "execution": _percent(lane, "execution"),
-        "BLEU": _percent(lane, "bleu"),
-        "corpus BLEU": _corpus(known),
-        "R-L": _percent(lane, "rouge_l"),
-        "role": _role(lane, known),
-        "variety": _figure(variety(known.spoken)),
-        "human": _human(lane),
+    shares = {
+        label: {name: known.share(of) for name, of in _EXECUTION.items()}
+        for label, known in runs.items()
     }
+    title = "execution errors, % of turns on which an API was due and one was requested"
+    first = f"{rules} and exact; corpus BLEU, and variety of replies in a role, %{exactly}"
+    return [RunTable(first, exact_rows), RunTable(title, shares)]
 
 
-def _figure(
-    value: float | None,
-    low: float | None = None,
-    high: float | None = None,
-    scale: float = 100.0,
-    digits: int = 1,
-) -> Figure:
-    if value is None:
-        return Figure("-")
-    text = f"{scale * value:.{digits}f}"
-    if low is None or high is None:
-        return Figure(text)
-    return Figure(text, f"[{scale * low:.{digits}f}, {scale * high:.{digits}f}]")
-
-
-def _percent(lane: Lane, metric: str, scale: float = 100.0, digits: int = 1) -> Figure:
+def _percent(lane: Lane, metric: str) -> Figure:
     """Return a mean with its interval; of metrics whose weights differ the micro mean alone."""
     found = lane.estimate(metric)
-    if found.micro is not None:
-        return _figure(found.micro, None, None, scale, digits)
-    return _figure(found.mean, found.low, found.high, scale, digits)
-
-
-def weighted(scored: Sequence[tuple[str, float, float]]) -> float | None:
-    """Return the weighted mean of (task, value, weight) in %; None where there is none."""
-    whole = sum(weight for _, _, weight in scored)
-    return 100 * sum(value * weight for _, value, weight in scored) / whole if whole else None
-
-
-def _micro(scored: Sequence[tuple[str, float, float]]) -> Figure:
-    """Return the weighted mean of (task, value, weight) in %, with its interval over tasks."""
-    if not scored:
+    value = found.mean if found.micro is None else found.micro
+    if value is None:
         return Figure("-")
-    numbers: dict[str, int] = {}
-    clusters = [numbers.setdefault(task, len(numbers)) for task, _, _ in scored]
-    _, values, weights = map(list, zip(*scored, strict=True))
-    mean = sum(v * w for v, w in zip(values, weights, strict=True)) / sum(weights)
-    return _figure(mean, *mean_interval(values, clusters, weights))
+    if found.micro is not None or found.low is None or found.high is None:
+        return Figure(f"{100 * value:.1f}")
+    return Figure(f"{100 * value:.1f}", f"[{100 * found.low:.1f}, {100 * found.high:.1f}]")
+
+
+def weighted(scored: Sequence[tuple[float, float]]) -> float | None:
+    """Return the mean of (value, weight) in %; None where there is none."""
+    whole = sum(weight for _, weight in scored)
+    return 100 * sum(value * weight for value, weight in scored) / whole if whole else None
 
 
 def _corpus(known: Counted) -> Figure:
     try:
-        return _figure(corpus_bleu(known.replies), scale=1.0)
+        found = corpus_bleu(known.replies)
     except MissingExtraError:
         return Figure("-", "without sacrebleu")
+    return Figure("-" if found is None else f"{found:.1f}")
 
 
-def _role(lane: Lane, known: Counted) -> Figure:
-    """Return the score of roles; of a model's, how often it gave lost facts more than half."""
-    found, lost = _percent(lane, "role", 1.0, 2), known.counts.get("facts_lost", 0)
-    if not lost:
-        return found
-    passed = f"{known.counts['facts_passed']:.0f} of {lost:.0f} with lost facts above 5"
-    return Figure(found.text, ", ".join(filter(None, (found.small, passed))))
+def _variety(known: Counted) -> Figure:
+    found = variety(known.spoken)
+    return Figure("-" if found is None else f"{100 * found:.1f}")
 
 
-def _human(lane: Lane) -> Figure:
-    rated = read_human(lane.run)
-    if rated is None or rated.mean is None:
-        return Figure("-")
-    alpha = "" if rated.alpha is None else f", alpha {rated.alpha:.2f}"
-    return Figure(
-        f"{rated.mean:.2f}",
-        f"{counted(rated.items, 'item')}, {counted(rated.raters, 'rater')}{alpha}",
-    )
+def _lost(label: str, known: Counted) -> str:
+    """Return how often a judge gave a reply with lost facts more than half; empty: it had none."""
+    lost, passed = (known.counts.get(name, 0) for name in ("facts_lost", "facts_passed"))
+    return f"{label}, role: {passed:.0f} of {lost:.0f} with lost facts above 5" if lost else ""
 
 
 DRAWN = 16
@@ -324,7 +250,7 @@ BUCKETS = ("10", "20", "30", "40")
 
 
 class DialogueSection:
-    """Tables 3, 4 and 8 of DialogTool and its figures."""
+    """Exact figures, errors of execution, and figures by API."""
 
     title = "A tool's life in dialogue"
 
@@ -343,6 +269,7 @@ class DialogueSection:
         return render(
             "dialogue.html",
             tables=[each.page() for each in dialogue_tables(shown, runs)],
+            lost=list(filter(None, (_lost(label, known) for label, known in runs.items()))),
             charts=[chart for chart in charts if chart is not None],
             lanes=shown,
             apis=_api_table(runs),
@@ -435,7 +362,7 @@ def _api_table(runs: Mapping[str, Counted]) -> Markup | None:
 # executed; these three marks are lost in the text at hand.
 
 _IMPORT = "seal import dialogtool SOURCE --out POOL"
-_WHY = {"": f"{_IMPORT}; beside_paper in its import.json says why counts differ"}
+_NEEDS = {"": _IMPORT}
 _ROWS = shipped_rows("seal.benchmarks.dialogtool")
 _SPLITS = {"train": "Training", "test": "Evaluation"}
 _TOLD_APART: _Counts = {
@@ -444,8 +371,11 @@ _TOLD_APART: _Counts = {
     "Rec.": ("recalled", "due"),
     "API.": ("selection parse_error", "decisions"),
     "Unn.": ("selection unnecessary_call", "decisions"),
+    "missing call": ("selection missing_call", "decisions"),
+    "wrong API": ("selection api_error", "decisions"),
+    "app": ("app", "due"),
 }
-"""Heading of Table 4 to what is counted."""
+"""Heading of Table 4 to what is counted; the paper has no figures of the last three."""
 _ARGUMENTS: _Counts = {
     "Miss": ("missing", "compared"),
     "Extra": ("extra", "compared"),
@@ -586,7 +516,7 @@ TABLES = (
         _ROWS["table-1"],
         figures=_schemas,
         of="pool",
-        needs=_WHY,
+        needs=_NEEDS,
         notes=(
             "the paper's three marks of creation, selection and execution are lost in our text",
         ),
@@ -597,7 +527,12 @@ TABLES = (
         _ROWS["table-2"],
         figures=_sizes,
         of="pool",
-        needs={**_WHY, "# of Roles": "nothing: a run chooses its roles"},
+        needs={**_NEEDS, "# of Roles": "nothing: a run chooses its roles"},
+        notes=(
+            "Training is SGD's train split; its APIs are services of all splits, and its calls the "
+            "turns on which a request is written",
+            "Evaluation is a sample of SGD's test split, drawn by an unknown rule: -T sample=900",
+        ),
     ),
     PublishedTable(
         "The tasks of a tool's life, % but for role (0-10) and human (1-5)",
@@ -621,6 +556,10 @@ TABLES = (
             "Tool Creation": "functions to write: seal run dialogtool, without -T tasks",
             "Human": "ratings: seal annotate export RUN --out FILE, then seal annotate import FILE",
         },
+        notes=(
+            "BLEU is the mean over replies under NLTK's smoothing method 7, by which a verbatim "
+            "reply has more than 100",
+        ),
     ),
     PublishedTable(
         "Errors of awareness, % of turns, and of selection, % of decisions",
@@ -646,7 +585,7 @@ TABLES = (
         _ROWS["table-6"],
         figures=_by_app,
         of="pool",
-        needs=_WHY,
+        needs=_NEEDS,
     ),
     PublishedTable(
         "Actions of the system's turns; the paper says their type",
@@ -654,7 +593,7 @@ TABLES = (
         _ROWS["table-7"],
         figures=_actions,
         of="pool",
-        needs={"": _IMPORT},
+        needs=_NEEDS,
     ),
     PublishedTable(
         "Errors of arguments where the API is right, %",

@@ -37,7 +37,7 @@ from seal.core import (
     located,
 )
 from seal.core.values import literal_value
-from seal.evaluation.preference import QueryVerdicts, VerdictFile
+from seal.evaluation.llm_judge import QueryVerdicts, VerdictFile
 from seal.pools.importer import Notes, Recorded
 from seal.pools.reading.files import (
     LeftOut,

@@ -26,7 +26,7 @@ from seal.core import (
     located,
 )
 from seal.core.values import json_text, json_value, literal_value
-from seal.evaluation.preference import QueryVerdicts, VerdictFile
+from seal.evaluation.llm_judge import QueryVerdicts, VerdictFile
 from seal.pools.reading.files import expect, json_file
 from seal.pools.reading.records import Made, chat_steps
 

@@ -1,11 +1,9 @@
-"""ToolSandbox: its benchmarks, eight augmentations, and the ablation of descriptions."""
+"""ToolSandbox: its benchmarks and eight augmentations."""
 
 from dataclasses import replace
 from pathlib import Path
 
-from seal.benchmarks.toolsandbox.phone.world import OPTION
 from seal.core import Task
-from seal.experiments.ablation import Variation
 from seal.pools.augmentation import SCRAMBLINGS, Augmentation
 from seal.pools.benchmark import Benchmark
 from seal.pools.declarations import NeededWorld
@@ -25,8 +23,6 @@ SCENARIOS = Benchmark(
     importer=f"{_HERE}.scenarios.importer:import_scenarios",
     needs_world=f"{_HERE}:needed",
     world_files=("web.json",),
-    documents=f"{_HERE}.phone.world:documents",
-    ablations=(f"{_HERE}:DESCRIPTIONS",),
     metrics=("honesty",),
     published=f"{_HERE}.tables:TABLES",
 )
@@ -56,17 +52,6 @@ alike:
 Each scenario has a gold sequence, which the model `oracle` plays, and at least one wrong one, which
 `recorded:wrong` plays. Persons, companies, messages and the web's answers are invented.
 """
-
-
-# -- The ablation that ToolSandbox offers: what it is worth that tools tell of the phone's state.
-
-DESCRIPTIONS = Variation(
-    OPTION,
-    "world_options",
-    ("plain", "telling"),
-    ("similarity", "pass_rate", "turn_count", "calls"),
-    option=OPTION,
-)
 
 
 # -- The tool augmentations of ToolSandbox, as `seal augment` takes them.

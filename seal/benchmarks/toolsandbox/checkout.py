@@ -15,7 +15,7 @@ from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
 from seal.benchmarks.toolsandbox.phone import TOOL_IDS, tools
-from seal.benchmarks.toolsandbox.records import TABLES
+from seal.benchmarks.toolsandbox.records import START, TABLES
 from seal.benchmarks.toolsandbox.static_python import Open, StaticPython, weight
 from seal.benchmarks.toolsandbox.texts import (
     OURS,
@@ -89,14 +89,13 @@ _USERS_TOOL = "end_conversation"
 
 
 def checkout_scenarios(
-    path: Path, torn: Torn | None = None, *, start: datetime, texts: Texts = OURS
+    path: Path, torn: Torn | None = None, *, texts: Texts = OURS
 ) -> Iterator[Placed]:
     """Yield the scenarios of a checkout as records, in upstream's order.
 
     Args:
         path: The file in it that builds them (`SCENARIOS`).
         torn: Told a malformed scenario, which is passed over; None: it ends the reading.
-        start: What the clock shows while they are built, which some depend on; with its zone, UTC.
         texts: Whose words tell user and agent what they are to do.
 
     Raises:
@@ -104,7 +103,7 @@ def checkout_scenarios(
             line and repair.
     """
     with _of_another_version():
-        built = _Reading(path.parents[2], start, texts)
+        built = _Reading(path.parents[2], texts)
     for name, scenario in built.scenarios.items():
         place = f"scenario {name!r}"
         try:
@@ -309,12 +308,10 @@ class _Reading:
 
     Args:
         root: Folder of the checkout.
-        start: What its clock shows.
         texts: Whose words tell user and agent what they are to do.
     """
 
-    def __init__(self, root: Path, start: datetime, texts: Texts) -> None:
-        self._start = start
+    def __init__(self, root: Path, texts: Texts) -> None:
         self._texts = texts
         self._python = StaticPython(root, self._known())
         self._instruction = str(self._python.value(f"{_EXAMPLES}.USER_INSTRUCTION"))
@@ -383,7 +380,7 @@ class _Reading:
             "collections.defaultdict": lambda kind: {},
             "copy.deepcopy": lambda scenario: scenario.copied(),
             "datetime.datetime": lambda **parts: datetime(**parts, tzinfo=UTC),
-            "datetime.datetime.now": lambda: self._start,
+            "datetime.datetime.now": lambda: START,
             "datetime.timedelta": timedelta,
             "functools.partial": lambda measure, **options: measure.with_options(**options),
             "json.dumps": json.dumps,

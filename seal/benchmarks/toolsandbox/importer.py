@@ -16,7 +16,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -40,10 +39,8 @@ from seal.benchmarks.toolsandbox.records import (
     START,
     TABLES,
     check_scenario,
-    parse_clock,
     plan_of,
     scenario_lines,
-    set_clock,
     tool_id,
 )
 from seal.benchmarks.toolsandbox.texts import OURS, UPSTREAM, parse_texts
@@ -396,7 +393,7 @@ _TOLD = {
 
 
 def import_toolsandbox(
-    source: Path, notes: Notes, *, clock: str | None = None, texts: str | None = None
+    source: Path, notes: Notes, *, texts: str | None = None
 ) -> Iterator[Tool | Task | WorldFile]:
     """Yield the phone's tools, their scrambled forms, and the scenarios as tasks.
 
@@ -406,29 +403,26 @@ def import_toolsandbox(
         source: A folder at or above upstream's checkout, or the file of the scenarios, or a folder
             above it. If there are both, the checkout is read.
         notes: Gets the counts.
-        clock: When the scenarios begin, in ISO 8601; None: as upstream's were recorded, on
-            2025-03-12T14:30:00Z.
         texts: `upstream`: agent and user are told what upstream tells them, word by word, so far as
             the checkout has it; `ours`: the phone's documents, and the prompts of SEAL. None:
             upstream's of a checkout, else ours.
 
     Raises:
-        UsageError: `clock` is no such time, or `texts` names none that are there.
+        UsageError: `texts` names none that are there.
         DataError: The file is missing or torn, no scenario of it can be used, or the file of the
             web's answers has none. Malformed scenarios among others are left out and counted.
     """
-    start = START if clock is None else parse_clock(clock)
     paths = find(source, (*FILES, SCENARIOS), BENCHMARK)
     checkout = next((path for path in paths if path.suffix == ".py"), None)
     path = checkout or paths[0]
     whose = parse_texts(texts, checkout is not None)
     beside = source if checkout and source.is_dir() else path.parent
-    gold = references(beside, notes) if start == START else {}
+    gold = references(beside, notes)
     web, invented = web_everywhere(beside / WEB)
     opening = phones_of(web)
     reader = scenario_lines
     if checkout is not None:
-        reader = partial(checkout_scenarios, start=start, texts=whose)
+        reader = partial(checkout_scenarios, texts=whose)
     phone = tools() if whose == OURS else checkout_tools(path)
     notes.facts["texts"] = whose
     if whose == UPSTREAM:
@@ -439,14 +433,13 @@ def import_toolsandbox(
     asked = (params.get("query") for params, _ in web.records.get("searchmaps.php", ()))
     places = [str(query) for query in asked if query]
     found = _Gold(gold, lambda task: found_gold(task, lambda t: opening.open(t, 0, []), places))
-    records = _records(path, notes, start, found, reader, phone)
+    records = _records(path, notes, found, reader, phone)
     return chain(records, [WorldFile(FILE, json_bytes(web.to_json()))])
 
 
 def _records(
     path: Path,
     notes: Notes,
-    start: datetime,
     gold: _Gold,
     reader: Reader,
     phone: Iterable[Tool],
@@ -459,8 +452,7 @@ def _records(
         check_scenario(record)
         if record["id"] in seen:
             raise DataError(f"the scenario {record['id']!r} stood before; give each its own id")
-        set_clock(record, start)
-        task = _task(record, offers, start, gold)
+        task = _task(record, offers, gold)
         seen.add(task.id)
         told.update(record.get("persona", ()))
         return task
@@ -481,7 +473,7 @@ def _records(
         "bases": len({task.tags["group"] for task in tasks}),
         **dict(sorted(counts.items())),
     }
-    notes.facts["clock"] = start.isoformat()
+    notes.facts["clock"] = START.isoformat()
 
 
 class _Gold:
@@ -611,7 +603,7 @@ def _with_kept(tool: Tool) -> Tool:
     return replace(tool, source={**tool.source, KEEPS: kept}) if kept else tool
 
 
-def _task(record: Mapping[str, Any], offers: _Offers, start: datetime, gold: _Gold) -> Task:
+def _task(record: Mapping[str, Any], offers: _Offers, gold: _Gold) -> Task:
     text = field_of(record["messages"][0], "content", str)
     state = {TABLES[name]: rows for name, rows in _state(record).items()}
     goal = Goal(
@@ -629,7 +621,7 @@ def _task(record: Mapping[str, Any], offers: _Offers, start: datetime, gold: _Go
         metadata={
             "match": BENCHMARK,
             "clock": {
-                "start": start.timestamp(),
+                "start": START.timestamp(),
                 "zone": "UTC",
                 "first": _FIRST_SECONDS,
                 "step": _STEP_SECONDS,

@@ -1,9 +1,9 @@
-"""Upstream's records: scenarios checked and moved in time, and their milestones as plans."""
+"""Upstream's records: scenarios checked, and their milestones as plans."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,6 @@ from seal.core import (
     Milestone,
     Plan,
     UnknownNameError,
-    UsageError,
     located,
     shortened,
 )
@@ -26,8 +25,7 @@ from seal.core.state_conditions import AllOf, DependsOn, StateHas, StateUnchange
 from seal.core.table_matching import Column
 from seal.core.values import json_value
 from seal.evaluation.goals import Rules
-from seal.evaluation.plan_checks import check_plan
-from seal.evaluation.plans import with_outer_guardrails
+from seal.evaluation.plans import check_plan, with_outer_guardrails
 from seal.pools.reading.files import (
     Placed,
     Torn,
@@ -40,15 +38,7 @@ from seal.pools.reading.files import (
     refuse_deep,
 )
 
-# -- The file of ToolSandbox's scenarios, read, checked, and moved to another time.
-#
-# What depends on the clock when a scenario is built is built again. A record tells each such value
-# in one of two ways: how far it is from the clock's start (`now_offset_s`), or what it is at that
-# start and at other ones (`value`, `alt`). The latter are the year, a time of day tomorrow, or a
-# time of day on the next Friday. On a Friday the next Friday is that day. What a value is at each
-# start tells which one it is; where both days fit, tomorrow is it.
-#
-# Source: apple/ToolSandbox, whose scenario definitions compute these when they are imported.
+# -- The file of ToolSandbox's scenarios, read and checked.
 
 BENCHMARK = "toolsandbox"
 FILES = ("scenarios_core.jsonl.gz", "scenarios_core.jsonl")
@@ -75,7 +65,6 @@ _FIELDS: dict[str, Any] = {
     "messages": list,
     "milestones": dict,
     "minefields": dict,
-    "time_dependent": dict,
 }
 
 
@@ -128,81 +117,6 @@ def check_scenario(record: Any) -> None:
 
 START = datetime(2025, 3, 12, 14, 30, tzinfo=UTC)
 """What the clock shows while the scenarios are built."""
-_FRIDAY = 5
-_Rule = Callable[[datetime], JSON]
-
-
-def parse_clock(value: Any) -> datetime:
-    """Return the start of a clock.
-
-    Args:
-        value: ISO 8601, such as 2026-12-30T23:10:00Z; without an offset it is UTC.
-
-    Raises:
-        UsageError: It is no such text, or beyond what the phone's tools accept.
-    """
-    try:
-        start = datetime.fromisoformat(value)
-    except (TypeError, ValueError) as error:
-        raise UsageError(
-            f"-T clock={value}: expected a date and time such as 2026-12-30T23:10:00Z"
-        ) from error
-    start = start.replace(tzinfo=UTC) if start.tzinfo is None else start.astimezone(UTC)
-    if not 1980 <= start.year <= 2049:
-        raise UsageError(f"-T clock={value}: expected a year from 1980 to 2049")
-    return start
-
-
-def set_clock(record: dict[str, Any], start: datetime) -> None:
-    """Give every value of a scenario that depends on the clock its value at another start.
-
-    Args:
-        record: A scenario as upstream has it; changed in place.
-        start: Of the clock, with its zone.
-
-    Raises:
-        DataError: A value is not where the record says, or follows no known rule.
-    """
-    if start == START:
-        return
-    for pointer, dated in field_of(record, "time_dependent", dict).items():
-        with located(f"time_dependent, {pointer}", KeyError, IndexError, TypeError, ValueError):
-            holder, key = _place(record, pointer)
-            holder[key] = _value_at(start, holder[key], dated)
-
-
-def _place(record: dict[str, Any], pointer: str) -> tuple[Any, Any]:
-    """Return what holds the value that a JSON pointer names, and its key there."""
-    holder: Any = record
-    *names, last = pointer.removeprefix("/").split("/")
-    for name in names:
-        holder = holder[int(name) if isinstance(holder, list) else name]
-    return holder, int(last) if isinstance(holder, list) else last
-
-
-def _value_at(start: datetime, value: Any, dated: Any) -> JSON:
-    if "now_offset_s" in dated:
-        return start.timestamp() + dated["now_offset_s"]
-    others = {datetime.fromisoformat(at).replace(tzinfo=UTC): v for at, v in dated["alt"].items()}
-    seen = {START: value, **others}
-    if start in seen:
-        return seen[start]
-    rule = next((r for r in _rules(value) if all(r(at) == v for at, v in seen.items())), None)
-    if rule is None:
-        raise DataError(f"no known rule gives {shortened(seen)}; import without -T clock")
-    return rule(start)
-
-
-def _rules(value: Any) -> Iterator[_Rule]:
-    """Yield the rules of which one may give the value."""
-    if isinstance(value, int) and value == START.year:
-        yield lambda at: at.year
-        return
-    clock_time = datetime.fromtimestamp(value, UTC).time()
-    yield lambda at: datetime.combine(at + timedelta(days=1), clock_time, UTC).timestamp()
-    yield lambda at: datetime.combine(
-        at + timedelta(days=(_FRIDAY - at.isoweekday()) % 7), clock_time, UTC
-    ).timestamp()
 
 
 # -- ToolSandbox's milestones and minefields as plans.

@@ -13,7 +13,6 @@ from looped import every_case
 from sgd_sources import FIND, HIRE, ROW, Sgd, act, boats, hiring, system, user, worded
 
 from seal.benchmarks.dialogtool.dialogues import Schemas, Service, label_of, read_dialogue, typed
-from seal.benchmarks.dialogtool.importer import beside_paper
 from seal.core import DataError, Plan, UsageError
 from seal.core.conditions import Argument
 from seal.core.quantities import numbers
@@ -481,18 +480,6 @@ def test_real_transactional_calls_follow_their_confirmation(
     ]
 
     assert (len(found), sum(found)) == (2_875, 2_875)
-
-
-def test_the_papers_counts_stand_beside_ours_with_a_reason(
-    real: tuple[ImportReport, StoredPool],
-) -> None:
-    found = {row.figure: row for row in beside_paper(real[0].to_json())}
-
-    assert (found["pairs of app and API"].here, found["pairs of app and API"].paper) == (47, 47)
-    assert found["evaluation calls"].here == 7_658 + 5_163
-    assert found["evaluation dialogues"].reason.endswith("10 of 34 files are missing here")
-    assert found["training dialogues"].here is None
-    assert all(row.reason for row in found.values())
 
 
 def test_the_split_can_be_said_by_a_flag(sgd: Sgd) -> None:

@@ -109,11 +109,6 @@ def test_no_other_conversation_is_gold(tmp_path, variant):
     assert [task.goals[0].reference[-1].content for task in tasks] == [FOUND, FOUND]
 
 
-def test_at_another_time_than_the_recordings_none_of_them_is_the_reference(tmp_path):
-    for task in imported(tmp_path, conversation(), clock="2026-01-01T00:00"):
-        assert task.goals[0].reference[-1].content == FOUND
-
-
 def test_a_malformed_conversation_is_left_out_and_counted(tmp_path):
     write(tmp_path / "source", scenario())
     write_conversations(tmp_path / "source", conversation(messages=5), conversation())

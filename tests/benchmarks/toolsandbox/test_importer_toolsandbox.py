@@ -5,17 +5,13 @@ import json
 import re
 from collections import Counter
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from toolsandbox_sources import NOON, constraint, graph, scenario, scrambled, traced, write
+from toolsandbox_sources import NOON, constraint, graph, scenario, scrambled, write
 
-from seal.benchmarks.toolsandbox.records import START, parse_clock, set_clock
-from seal.core import DataError, Task, Tool, UsageError
+from seal.core import DataError, Task, Tool
 from seal.pools.augmentation import augment_pool, parse_augmentations
 from seal.pools.imports import ImportReport, import_benchmark
 from seal.pools.pool import StoredPool, load_pool
@@ -132,51 +128,6 @@ def vars_of(tool: Tool) -> dict[str, Any]:
     return {"name": tool.name, "description": tool.description, "parameters": tool.parameters}
 
 
-def test_another_clock_moves_the_world_the_targets_and_the_chats_time(source: Source) -> None:
-    tomorrow = constraint(
-        "REMINDER",
-        measure="addition",
-        ref=-1,
-        target=[{"reminder_timestamp": 1741885200.0}],
-        columns={"reminder_timestamp": {"measure": "exact"}},
-    )
-    record = scenario(milestones=graph(traced("search_holiday", year=2025), tomorrow))
-    place = "/milestones/nodes/{}/constraints/0/target/0/{}"
-    record["time_dependent"] |= {
-        place.format(0, "tool_trace/0/arguments/year"): {"value": 2025, "alt": {}},
-        place.format(1, "reminder_timestamp"): {"value": 1741885200.0, "alt": {}},
-    }
-    (task,) = source.pool(record, clock="2030-01-05T08:00:00+01:00").tasks()
-    start = datetime(2030, 1, 5, 7, tzinfo=UTC)
-    assert task.metadata["clock"]["start"] == start.timestamp()
-    assert task.initial_state is not None
-    assert task.initial_state["reminders"][0]["creation_timestamp"] == start.timestamp() - 60
-    text = str(task.goals[0].plans)
-    assert "'year': 2030" in text
-    assert str(datetime(2030, 1, 6, 17, tzinfo=UTC).timestamp()) in text
-
-
-@given(st.datetimes(datetime(1980, 1, 1), datetime(2049, 12, 20), timezones=st.just(UTC)))
-def test_the_next_friday_is_today_on_a_friday_as_upstream_has_it(start: datetime) -> None:
-    friday = 1741971600.0  # 2025-03-14T17:00Z, which is also the day after the day after
-    dated = {"value": friday, "alt": {"2026-12-30T23:10": 1798822800.0}}
-    record = {"value": friday, "time_dependent": {"/value": dated}}
-    set_clock(record, start)
-    moved = datetime.fromtimestamp(record["value"], UTC)  # type: ignore[arg-type]
-    assert (moved.isoweekday(), moved.hour) == (5, 17)
-    assert timedelta() <= moved.date() - start.date() < timedelta(7)
-
-
-@pytest.mark.parametrize("clock", ["soon", 7, "1900-01-01", "2050-01-01T00:00:00Z", ""])
-def test_what_is_no_time_of_the_phone_is_refused(source: Source, clock: Any) -> None:
-    with pytest.raises(UsageError, match=r"-T clock=.*expected a"):
-        source.imported(scenario(), clock=clock)
-
-
-def test_a_time_without_zone_is_utc() -> None:
-    assert parse_clock("2025-03-12T14:30:00") == START == parse_clock("2025-03-12T15:30:00+01:00")
-
-
 @pytest.mark.parametrize(
     ("fields", "told"),
     [
@@ -229,15 +180,6 @@ def test_a_scenario_that_stands_twice_and_a_line_that_is_no_json_are_left_out(
     assert (report.tasks, report.dropped) == (1, {"malformed_record": 2})
     assert "line 2: the scenario 'wifi_on' stood before" in report.malformed[0]
     assert "line 3: not JSON" in report.malformed[1]
-
-
-def test_time_dependence_without_a_rule_or_a_place_is_told(source: Source) -> None:
-    odd = {"value": 7.0, "alt": {"2026-12-30T23:10": 9.0}}
-    for pointer, told in (("/max_messages", "no known rule gives"), ("/nowhere/1", "nowhere")):
-        record = scenario(time_dependent={pointer: odd})
-        with pytest.raises(DataError, match=f"time_dependent, {pointer}: .*{told}"):
-            source.imported(record, clock="2030-01-05T08:00:00Z")
-        assert source.imported(record).tasks == 1  # of no consequence where the clock stays
 
 
 @pytest.mark.parametrize(
@@ -383,27 +325,3 @@ def test_each_scrambling_leaves_what_upstreams_leaves(
     for tool in real_pool.tools():
         if tool.id.endswith("~argument-types"):
             assert not any("type" in s for s in tool.parameters["properties"].values())
-
-
-def test_at_another_clock_the_real_values_are_the_alternatives_of_the_data(
-    seal_data: Path, tmp_path: Path, real_records: list[dict[str, Any]]
-) -> None:
-    clock, compared = "2026-12-30T23:10", 0
-    for record in real_records:
-        dated = record["time_dependent"]
-        wanted = {p: d["alt"].pop(clock) for p, d in dated.items() if d.get("alt")}
-        set_clock(record, parse_clock(clock))  # by its rules alone: the alternatives are gone
-        found = {pointer: at(record, pointer) for pointer in wanted}
-        assert found == wanted
-        compared += len(wanted)
-    assert compared == 168
-    report = import_benchmark(
-        "toolsandbox", seal_data / "toolsandbox", tmp_path / "pool", clock=clock
-    )
-    assert (report.tasks, report.facts["clock"]) == (1032, "2026-12-30T23:10:00+00:00")
-
-
-def at(record: Any, pointer: str) -> Any:
-    for name in pointer.removeprefix("/").split("/"):
-        record = record[int(name) if isinstance(record, list) else name]
-    return record

@@ -1,4 +1,4 @@
-"""Phones by the chat and their options, two wordings of their tools, and phones with timers."""
+"""Phones by the chat and their options, and phones with timers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, get_args
 
 from seal.benchmarks.toolsandbox.phone import TOOLS, device
 from seal.benchmarks.toolsandbox.phone.device import (
@@ -20,7 +19,7 @@ from seal.benchmarks.toolsandbox.phone.device import (
     check_beginning,
     recorded_web,
 )
-from seal.core import JSON, DataError, OptionError, Tables, Task, Tool, Trajectory, UsageError
+from seal.core import JSON, DataError, OptionError, Tables, Task, Trajectory, UsageError
 from seal.environments.function_tools import NOT_GIVEN, NotGiven, WorldTool, effects
 from seal.environments.tables import NoDataError, Row, between, like, where, without
 from seal.environments.world import Worlds, WorldSetup, check_options, toolbox
@@ -39,15 +38,14 @@ def phone(setup: WorldSetup) -> Phones:
     Args:
         setup: Of which the options are `race` (`seal.environments.chat_world.Race`); `web`: a
             file of recorded answers (`RecordedWeb`), or `simulator`; else those of the pool serve,
-            or the shipped ones; and `descriptions`, what the tools' texts tell.
+            or the shipped ones.
 
     Raises:
         OptionError: An option is unknown or has a value that it cannot have.
         DataError: The file is not what it must be.
         UsageError: The simulator is to answer, and the run has none.
     """
-    check_options("phone", setup, ("race", "web", OPTION))
-    check_descriptions(setup.options.get(OPTION), setup.tools)
+    check_options("phone", setup, ("race", "web"))
     web = _web(setup)
     phones = Phones(
         name="phone",
@@ -56,9 +54,8 @@ def phone(setup: WorldSetup) -> Phones:
         columns=COLUMNS,
         make=lambda tools, given: PhoneWorld(tools, given, web()),
         web=web,
-        descriptions=setup.options.get(OPTION, "plain"),
     )
-    others = {n: value for n, value in setup.options.items() if n not in ("web", OPTION)}
+    others = {n: value for n, value in setup.options.items() if n != "web"}
     return phones.under(replace(setup, options=others))
 
 
@@ -74,8 +71,6 @@ class Phones(Worlds):
 
     web: Callable[[], WebAnswers]
     """Gives what answers the tools of one chat that ask the web."""
-    descriptions: Descriptions = "plain"
-    """What the tools' texts tell."""
 
     def beginning(self, task: Task) -> Tables:
         """Return the tables that a task's phone begins with.
@@ -106,7 +101,8 @@ class Phones(Worlds):
 
     def identity(self) -> dict[str, JSON]:
         """Return what shapes the answers."""
-        own = {"web": self.web().identity(), "descriptions": self.descriptions}
+        # Earlier versions could tell more in the texts of tools; their plain runs go on.
+        own = {"web": self.web().identity(), "descriptions": "plain"}
         return {**super().identity(), **own}
 
     def keys_of(self, trajectory: Trajectory) -> set[str]:
@@ -154,92 +150,6 @@ def _simulated(setup: WorldSetup, asked: str) -> Callable[[], SimulatedWeb]:
     simulator = setup.simulator()
     documents = {tool.document.name: tool.document for tool in TOOLS.values()}
     return lambda: SimulatedWeb(simulator, documents)
-
-
-# -- What the tools' texts say of each other's state: nothing, or all of it.
-#
-# ToolSandbox leaves out what a tool depends on, so that an agent must find out by trying, or by
-# asking. The docstrings of the tools are as plain (`-T descriptions=plain`). `telling` adds which
-# service must be on, and what turning one on or off brings, where the plain text is left as it is.
-# Scrambled tools keep what they have lost.
-
-OPTION = "descriptions"
-Descriptions = Literal["plain", "telling"]
-
-_WIFI = "It needs wifi."
-_POINT = "For that, location service must be on."
-_BATTERY = "It cannot be turned on in low battery mode."
-TOLD: Mapping[str, str] = {
-    "Find the address at a latitude and longitude.": _WIFI,
-    "Search for places by name or kind around a point.": _WIFI,
-    "Get the weather around a point, now or on a day to come.": _WIFI,
-    "Look up a stock.": _WIFI,
-    "Convert an amount of money to another currency.": _WIFI,
-    "Find the date of a holiday in the United States.": _WIFI,
-    "Latitude in degrees of the point; that of the phone if it is left out.": _POINT,
-    "Longitude in degrees of the point; that of the phone if it is left out.": _POINT,
-    "Send a text message to a phone number.": "It needs cellular service.",
-    "Get the current location of the phone.": "It needs location service.",
-    "Turn wifi on or off.": _BATTERY,
-    "Turn cellular service on or off.": _BATTERY,
-    "Turn location service on or off.": _BATTERY,
-    "Turn low battery mode on or off.": (
-        "Turning it on turns off cellular service, wifi and location service."
-    ),
-}
-"""Plain text of a tool or an argument to the sentence that `telling` adds."""
-
-
-def documents(settings: Any) -> Callable[[Tool], Tool] | None:
-    """Return what gives tools the texts that a run asks for; None: they have them.
-
-    Args:
-        settings: Of the run (`seal.runs.settings.RunSettings`).
-    """
-    return _telling if settings.world_options.get(OPTION) == "telling" else None
-
-
-def check_descriptions(way: Any, tools: Mapping[str, Tool]) -> Descriptions:
-    """Return which texts tools have; None: the plain ones.
-
-    Args:
-        way: Value of the option.
-        tools: The pool, with the texts that the run asks for.
-
-    Raises:
-        OptionError: There are no such texts.
-        UsageError: The pool's tools have not the texts that could tell more.
-    """
-    way = "plain" if way is None else way
-    if way not in get_args(Descriptions):
-        raise OptionError(
-            f"-T {OPTION}={way!r}: expected one of {', '.join(get_args(Descriptions))}"
-        )
-    endings = tuple(TOLD.values())
-    if way == "telling" and not any(tool.description.endswith(endings) for tool in tools.values()):
-        raise UsageError(
-            f"-T {OPTION}=telling: no tool of this pool has a text that could tell more; play "
-            "toolsandbox-sample, or import toolsandbox with -T texts=ours"
-        )
-    found: Descriptions = way
-    return found
-
-
-def _telling(tool: Tool) -> Tool:
-    properties = tool.parameters.get("properties", {})
-    told = {name: _told_of(schema) for name, schema in properties.items()}
-    parameters = {**tool.parameters, "properties": told} if properties else tool.parameters
-    return replace(tool, description=_told(tool.description), parameters=parameters)
-
-
-def _told_of(schema: Any) -> Any:
-    if isinstance(schema, Mapping) and isinstance(schema.get("description"), str):
-        return {**schema, "description": _told(schema["description"])}
-    return schema
-
-
-def _told(text: str) -> str:
-    return f"{text} {TOLD[text]}" if text in TOLD else text
 
 
 # -- Timers: a phone that also has timers, which ring by themselves.

@@ -43,7 +43,7 @@ A scenario has
 - `right`, and `wrong` (at least one): sequences {"why": text, "steps": [...]} of the form of gold.
   Or texts: each stands in place of the one by which gold has told all that it must tell, and what
   gold says after its last call is left out.
-- `milestones`, `minefields`: what the end and `tells` do not say. They are nodes (`notation`), each
+- `milestones`, `minefields`: what the end and `tells` do not say. They are nodes, each
   a map with an optional `name`, `after` (names of the nodes that come before it; left out: the one
   above it), and at least one thing that it asks:
   - `calls`: {TOOL: {argument: value}}, or a list of such of which any will do, as it was run;

@@ -20,14 +20,16 @@ from seal.benchmarks.toolsandbox.scenarios.files import (
     Authored,
     BaseWorld,
     Move,
+    Names,
     Scenario,
     Tried,
     clock_fields,
+    place_of,
+    plan_of,
     read_authored,
     tables_of,
     timed,
 )
-from seal.benchmarks.toolsandbox.scenarios.notation import Names, place_of, plan_of
 from seal.core import (
     END_CONVERSATION,
     JSON,

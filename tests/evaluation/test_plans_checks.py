@@ -17,7 +17,7 @@ from seal.core.state_conditions import (
     Unconfirmed,
 )
 from seal.core.table_matching import Column
-from seal.evaluation.plan_checks import check_plan
+from seal.evaluation.plans import check_plan
 
 STATE: dict[str, Any] = {"notes": [{"id": 1, "text": "a"}], "mail": []}
 HERE = StateHas("notes", ({"text": "a"},))

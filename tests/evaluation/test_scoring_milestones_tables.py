@@ -10,8 +10,8 @@ import seal
 from seal.core import Goal, Milestone, Plan, Task
 from seal.core.conditions import Condition
 from seal.core.state_conditions import AllOf, StateHas, StateUnchanged
-from seal.evaluation.milestones import Milestones
 from seal.evaluation.pass_rates import PassRate
+from seal.evaluation.scoring import Milestones
 
 STATES: dict[str, Condition] = {
     "rows": StateHas("notes", (A,)),

@@ -12,9 +12,8 @@ from seal.core.conditions import FIRST, Called, Condition, Match, Replied
 from seal.core.state_conditions import AllOf, StateHas, StateUnchanged
 from seal.evaluation.calls import Calls
 from seal.evaluation.goals import MATCHES, Rules, rules_named
-from seal.evaluation.milestones import NAMES, Milestones
 from seal.evaluation.plans import PlanResult, measure_plan, view, with_outer_guardrails
-from seal.evaluation.scoring import score_trajectory, usual_metrics
+from seal.evaluation.scoring import NAMES, Milestones, score_trajectory, usual_metrics
 
 ADDED = StateHas("notes", ({"text": "b"},), "addition", since=-1)
 CHAIN = Plan((Milestone(ADDED), Milestone(reply("Done"), (0,))))

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seal.core import Tool, ToolCall
-from seal.core.patterns import is_pattern, matches
 from seal.core.schema_faults import schema_faults
+from seal.core.schema_keywords import is_pattern, matches
 from seal.core.schemas import usable_schema, validator_of
 from seal.core.validation import CallValidator
 
