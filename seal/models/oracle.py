@@ -24,7 +24,7 @@ from seal.core.earlier_results import Made, goal_in_chat, result_value, waits
 from seal.core.slots import Slot
 from seal.core.text import clauses, words
 from seal.core.values import equal
-from seal.models.prompt_reading import DONE, Scene, find_scene, in_words, offered_names
+from seal.models.lexical import DONE, Scene, find_scene, in_words, offered_names
 from seal.models.spec import ModelSettings
 
 # -- `oracle`: plays the gold. The ceiling, and a check of the benchmark itself.
@@ -33,7 +33,7 @@ from seal.models.spec import ModelSettings
 # calls that may be parallel in one reply; it asks what an `Asked` milestone asks, then states what
 # `Replied` milestones and `answers` want. As orchestrator it passes questions on and gives the
 # reference reply. It reads which goal is current, and how far it is, from the messages alone
-# (`seal.models.prompt_reading`).
+# (`seal.models.lexical`).
 
 USER = "user_simulator"
 _LONGEST_REPLY = 4000

@@ -242,7 +242,7 @@ def apply_errata(
         UsageError: `out` holds something else.
         DataError: The errata are of another benchmark or version, or cannot be; nothing is left.
     """
-    from seal.pools.pool_writer import write_pool
+    from seal.pools.imports import write_pool
 
     errata.check_benchmark(pool.made_of)
     if (out / REPORT).is_file():

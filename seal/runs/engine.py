@@ -73,7 +73,7 @@ from seal.runs.settings import RunSettings
 from seal.runs.workers import check_open_files
 
 if TYPE_CHECKING:
-    from seal.runs.one_shot import Examples
+    from seal.runs.chats import Examples
 
 
 # -- Everything that plays tasks, built once a process: retriever, models, environments, team.
@@ -140,7 +140,7 @@ class Engine:
         self.prompts: Mapping[str, str] = {}
         """Of roles, judges and the simulator, those that the run has instead of ours."""
         if settings.prompts:
-            from seal.runs.prompts import own_prompts
+            from seal.runs.role_models import own_prompts
 
             self.prompts = own_prompts(settings, self.team, self.judges.prompts, pool)
         self.environments = EnvironmentSource(
@@ -155,7 +155,7 @@ class Engine:
         """Lead of a team to role to its agent, or to the class that each chat has its own of."""
         self._examples: Examples | None = None
         if settings.one_shot:
-            from seal.runs.one_shot import Examples
+            from seal.runs.chats import Examples
 
             self._examples = Examples(pool.tasks(), self.tools, settings.seed)
         self._stopping = False

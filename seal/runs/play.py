@@ -215,7 +215,7 @@ def _check(engine: Engine, budget: Budget, is_new: bool) -> None:
         except ModelError as error:
             raise OutageError(f"no chat was played: {error}") from error
     if budget.max_dollars is not None:
-        from seal.runs.prices import check_priced
+        from seal.runs.costs import check_priced
 
         check_priced(budget.prices, engine.cast.accounts)
 
