@@ -62,7 +62,6 @@ VERBS = {
     "new": "new shop --template --out OUT",
     "augment": "augment sample --augment distraction=2,names --out OUT",
     "generate queries": f"generate queries --tools sample --model {WRITER} --limit 3 --out OUT",
-    "errata draft": "errata draft sample TASK --out OUT",
     "annotate export": "annotate export RUN --out OUT.csv",
     "compare": "compare RUN OTHER --out OUT",
     "explain": "explain RUN --out OUT",

@@ -37,7 +37,6 @@ class ScoreOptions(TypedDict, total=False):
     match: str | None
     votes: int | None
     verdicts: str | Path | None
-    errata: str | Path | None
     without_spoilt: bool
     allow_code: Sequence[str]
 

@@ -264,12 +264,6 @@ class Run(Estimates, Framed, Shown):
         return {name: Run.load(run.path) for name, run in self.folder.baselines().items()}
 
     @property
-    def corrected(self) -> Run | None:
-        """The same chats as corrected gold scores them (`seal.score(run, errata=...)`), or None."""
-        found = self.folder.corrected()
-        return Run.load(found.path) if found else None
-
-    @property
     def frames(self) -> Frames:
         """The frames alone, as `seal.frames` gives them of several runs."""
         return Frames(self._runs())

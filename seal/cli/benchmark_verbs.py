@@ -1,4 +1,4 @@
-"""The verbs of benchmarks, from benchmarks and import to errata."""
+"""The verbs of benchmarks, from benchmarks and import to augment."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -10,17 +10,14 @@ from typing import Any, Literal
 from seal.cli.groups import argument, flag, option, repeated, verb
 from seal.cli.options import ALLOW_CODE, JSON, POOL, SERVERS
 from seal.cli.output import Output, output, progress
-from seal.cli.words import choice, new_file, pairs, typed_pairs
+from seal.cli.words import choice, pairs, typed_pairs
 from seal.core import UnknownNameError, UsageError
 from seal.core.records import to_plain
 from seal.core.text import field_lines, one_line
 from seal.experiments.export import TRIPLETS, forms
-from seal.experiments.series import write_json
 from seal.pools.benchmark import FUNCTION, Benchmark
 from seal.pools.catalogue import Card, catalogue, fetch, find_entry, import_named
 from seal.pools.counts import count_missions, count_stored
-from seal.pools.errata import apply_errata, read_errata
-from seal.pools.errata import draft as drafted
 from seal.pools.importer import RECORDINGS, REGISTRY, REPORT, Notes
 from seal.pools.imports import ImportReport
 from seal.pools.lookup import installed_benchmarks, open_pool
@@ -541,45 +538,4 @@ def augment_command(
     with output(json) as result:
         report = written(pool, augment, out).to_json()
         result.fields(report, f"written to {out}; play it: seal run {out}")
-    return 0
-
-
-# -- Correct a pool's gold in a pool beside it, and draft corrections.
-
-
-@verb("errata", name="apply")
-def errata_apply(
-    pool: str = POOL,
-    file: str = argument(
-        "File of corrections, or name of a benchmark that ships some.", metavar="FILE|NAME"
-    ),
-    out: Path = option(..., "Folder to write; `seal run` takes it."),
-    partial: bool = flag("Skip corrections of tasks that the pool does not have."),
-    json: bool = JSON,
-) -> int:
-    """Write a pool with corrected gold; the pool itself stays as it is."""
-    with output(json) as result:
-        report = apply_errata(open_pool(pool), read_errata(file), out, partial).to_json()
-        told = {name: report[name] for name in ("benchmark", "tasks", "tools", "errata")}
-        result.fields(told, f"written to {out}; play it: seal run {out}")
-    return 0
-
-
-@verb("errata", name="draft")
-def errata_draft(
-    pool: str = POOL,
-    tasks: list[str] = argument("Ids of the tasks.", metavar="TASK..."),
-    out: Path = option(..., "New file to write.", metavar="FILE", read=new_file),
-    json: bool = JSON,
-) -> int:
-    """Write a file of corrections to fill in, with the gold as it is."""
-    with output(json) as result:
-        content = drafted(open_pool(pool), tasks)
-        write_json(content, out)
-        count = len(content["corrections"])
-        result.fields(
-            {"file": str(out), "corrections": count},
-            f"correct the gold, leave out what is right, give reasons and sources; then: "
-            f"seal errata apply {pool} {out} --out OVERLAY",
-        )
     return 0

@@ -297,7 +297,6 @@ def score_command(
         raise UsageError("--out is for runs of recordings: add --recorded all, or leave it out")
     from seal.experiments.judging import audit_run
     from seal.report.run_results import result_tables
-    from seal.report.sections import errata_grid
     from seal.runs.finished import rescore
 
     told = settings_of(judging, model)
@@ -314,12 +313,9 @@ def score_command(
         folder = RunFolder.open(run)
         if audit is not None:
             summary["audit"] = audit_run(folder, None if audit == "rules" else Path(audit))
-        corrected = folder.corrected()
-        summary |= {"corrected": corrected.summary()} if corrected else {}
         result.result({"run": str(run), **summary})
-        beside = filter(None, [errata_grid(folder)])
         tables = result_tables(folder, all_metrics)
-        result.show(*tables, *beside, *_notes_on(judging.match, folder, summary))
+        result.show(*tables, *_notes_on(judging.match, folder, summary))
     return exit_code_of(summary)
 
 

@@ -57,8 +57,6 @@ class _Parts:
     None: they cannot be imported."""
     world_files: Sequence[str] = ()
     """Names of further files of its pool folder, which its worlds read (`WorldSetup.file`)."""
-    errata: Path | None = None
-    """File of corrections of its gold that ships with it (`seal.pools.errata`)."""
     environment: Any = None
     """Where calls run: a `Worlds`, a function of a `WorldSetup` that gives an object with open,
     identity and keys_of (`seal.environments.world`), or the name of an installed world, such as

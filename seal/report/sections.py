@@ -228,7 +228,6 @@ class ForeignSection:
 
 OURS = {
     "summary": OwnSection("Summary", "sections:summary_section"),
-    "errata": OwnSection("Corrected gold", "sections:errata_section"),
     "published": OwnSection("Published figures", "paper:section", applies=has_paper),
     "comparison": OwnSection("Comparison", "comparison:section", runs=2),
     "roles": OwnSection("What each role did", "explanation:role_section", applies=helpers_spoke),
@@ -475,7 +474,7 @@ def _goals_of(lanes: Sequence[Lane], metric: str, groups: Iterable[str]) -> int:
     return max(sum(lane.estimate(metric, name).n for name in names) for lane in lanes)
 
 
-# -- Scores by category of scenario, by tool augmentation, and by corrected gold.
+# -- Scores by category of scenario, and by tool augmentation.
 #
 # Source: ToolSandbox (Lu et al., 2024), Tables 5 (similarity) and 11 (turn count); here categories
 # and augmentations are rows. The groups are those of summary.json. A task counts in each category
@@ -542,48 +541,6 @@ def breakdown_section(lanes: Sequence[Lane]) -> Markup | None:
     """Return the report's table; None where tasks have neither category nor augmentation."""
     grid = breakdown(lanes)
     return paragraphs([grid]) if grid else None
-
-
-# -- A run's scores by the gold as published, and beside them by the gold as corrected.
-
-_COLUMNS = ("as published", "as corrected")
-
-
-def _cell(found: Estimate) -> str:
-    return f"{found.value_text} {found.interval_text}\n{found.count_text}"
-
-
-def errata_grid(run: RunFolder, cell: Callable[[Estimate], str] = _cell) -> Grid | None:
-    """Return the main metrics of a run by both golds; None: it was scored by one alone.
-
-    Those with a condition (`Scale`) are left out.
-
-    Args:
-        run: A run that has been scored.
-        cell: Gives the content of a cell.
-
-    Raises:
-        DataError: A file of the run is damaged.
-    """
-    corrected = run.corrected()
-    if corrected is None:
-        return None
-    folders = dict(zip(_COLUMNS, (run, corrected), strict=True))
-    lanes = [Lane("run", name, "run-0", it, it.summary()) for name, it in folders.items()]
-    told = corrected.manifest()["errata"]
-    goals = counted(told["goals"], "corrected goal")
-    title = f"Scores by {goals}, of {told['corrections']} in the errata"
-    short = ShortTable(lanes)
-    valued = short.valued
-    names = ranking(valued, short.scales)
-    rows = [(name, *map(cell, valued[name].values())) for name in names]
-    return Grid(title, ("metric", *_COLUMNS), rows)
-
-
-def errata_section(lanes: Sequence[Lane]) -> Markup | None:
-    """Return the tables of the runs that were scored by both golds; None: there is none."""
-    found = ((lane.label, errata_grid(lane.run, estimate_cell)) for lane in lanes)
-    return paragraphs(g._replace(title=f"{name}: {g.title}") for name, g in found if g) or None
 
 
 # -- A lane's colour, label and bar.

@@ -17,7 +17,7 @@ from typing import Any
 from seal.agents.roles import PROMPTS
 from seal.core import DataError, Metric, OutageError, Score, UsageError, shortened
 from seal.core.files import AtomicFile, Lock, content_of, in_work, naming, opened, part_of, remove
-from seal.core.records import from_plain, write_records
+from seal.core.records import from_plain
 from seal.core.registry import name_of
 from seal.core.store import open_store
 from seal.core.table_versions import carry_beginnings
@@ -29,13 +29,12 @@ from seal.evaluation.panel import MISSING, recorded_panel
 from seal.evaluation.preference import QueryVerdicts, VerdictFile
 from seal.evaluation.scoring import build_metrics
 from seal.pools.catalogue import reader_of_verdicts
-from seal.pools.errata import read_errata
 from seal.runs.identity import SHARD, differences, identity_of, warnings_of
 from seal.runs.journal import Journal, Pair
 from seal.runs.judges import Judges, RecordedVerdicts
 from seal.runs.play import with_rankings
 from seal.runs.role_models import OF_JUDGES, Cast, check_judge_prompts, judges_under
-from seal.runs.run import BASELINES, CORRECTED, RunFolder, check_whole, sound_summary, to_resume
+from seal.runs.run import BASELINES, RunFolder, check_whole, sound_summary, to_resume
 from seal.runs.scoring import LONGEST_JUDGING_S, LONGEST_S, Scorer, rules_of
 from seal.runs.settings import RunSettings, ScoreSettings, shard_of
 
@@ -65,7 +64,7 @@ def rescore(
 
     Raises:
         DataError: The folder holds no run or no trajectories; its files lack tasks or chats that
-            were scored; or verdicts or errata are of another run.
+            were scored; or verdicts are of another run.
         UsageError: There is no such judge, rule or metric; another process writes the run; or a
             model judged it and no judge is named now.
         OutageError: A judge's server takes no request; names the folder, the run's or a baseline's,
@@ -104,7 +103,7 @@ def rescore(
             longest=LONGEST_JUDGING_S if judges.by_model else LONGEST_S,
         )
         besides = [*folder.baselines().values()] if recorded is None else []
-        for run_folder in (*besides, *_corrected(folder, how.errata), folder):
+        for run_folder in (*besides, folder):
             shown = progress if run_folder is folder else None
             former = _former(run_folder) if lost else {}
             for one in lost if run_folder is folder else ():
@@ -120,28 +119,6 @@ def rescore(
             _note(run_folder, judges, [name_of(metric) for metric in names], how)
     _warn_of_unfinished(folder, summary)
     return summary
-
-
-def _corrected(folder: RunFolder, errata: str | Path | None) -> list[RunFolder]:
-    """Return a folder in the run with its chats and its tasks as corrected; none without errata."""
-    place = folder.path / CORRECTED
-    if errata is None:
-        shutil.rmtree(place, ignore_errors=True)
-        return []
-    found, tools = read_errata(errata), folder.tools()
-    found.check_benchmark(folder.pool_name)
-    found.check_tasks(folder.task_ids(), folder.path, partial=True)
-    tasks = [found.corrected(task, tools) for task in folder.tasks()]
-    place.mkdir(exist_ok=True)
-    for path in (folder.path / "tools.jsonl", folder.trajectories_path):
-        shutil.copyfile(path, place / path.name)
-    carry_beginnings(folder.path, place)
-    write_records(place / "tasks.jsonl", tasks)
-    shutil.copyfile(found.path, place / "errata.json")
-    goals = sum((task.id, n) in found.corrections for task in tasks for n in range(len(task.goals)))
-    made = RunFolder(place)
-    made.write_json("run.json", {**folder.manifest(), "errata": {**found.facts, "goals": goals}})
-    return [made]
 
 
 def _until_outage(
@@ -202,13 +179,13 @@ def _declared(folder: RunFolder) -> list[LeftOutMetric]:
 
 
 def _former(folder: RunFolder) -> dict[Pair, list[Score]]:
-    """Return the scores that a run has of metrics unknown here, by chat; corrected gold: none."""
+    """Return the scores that a run has of metrics unknown here, by chat."""
     from seal.evaluation.own_metrics import is_foreign
 
     found: dict[Pair, list[Score]] = {}
     try:
         names = {name for name in folder.summary()["metrics"] if is_foreign(name, METRICS)}
-        for score in folder.scores() if folder.path.name != CORRECTED else ():
+        for score in folder.scores():
             if score.metric in names:
                 found.setdefault((score.task_id, score.trial), []).append(score)
     except DataError:  # not scored yet, or damaged: scoring writes both files anew
@@ -257,7 +234,7 @@ def _note(folder: RunFolder, judges: Judges, metrics: list[Any], how: ScoreSetti
                 manifest["measure"][name] = asked
         manifest["warnings"] = warnings_of(manifest["measure"], manifest["system"])
         folder.write_json("run.json", manifest)
-    for warning in manifest["warnings"] if folder.path.name not in (*BASELINES, CORRECTED) else ():
+    for warning in manifest["warnings"] if folder.path.name not in BASELINES else ():
         _LOG.warning(warning)
 
 

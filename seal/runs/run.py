@@ -16,7 +16,6 @@ timings.jsonl        seconds and dates: everything that differs from run to run
 timings.index        of a large run what it has spent
 report.html          the report
 floor/, ceiling/     the same tasks played by the baselines: run folders too
-corrected/           the same chats scored by corrected gold: a run folder too
 """
 
 from __future__ import annotations
@@ -107,7 +106,6 @@ def installed_scales(benchmark: Benchmark | None) -> dict[str, Scale]:
 # The docstring of this module lists them.
 
 BASELINES = ("floor", "ceiling")
-CORRECTED = "corrected"
 MANIFEST, _SUMMARY = "run.json", "summary.json"
 REFUSED = "refused"
 """Part of run.json: model to what was changed in its requests, as its server had refused them."""
@@ -352,11 +350,6 @@ class RunFolder:
         """Return the floor's and the ceiling's runs, where they were played."""
         runs = {name: self.inner(name) for name in BASELINES}
         return {name: run for name, run in runs.items() if run.is_scored}
-
-    def corrected(self) -> RunFolder | None:
-        """Return the same chats as corrected gold scores them; None: nobody asked for that."""
-        folder = self.inner(CORRECTED)
-        return folder if folder.is_scored else None
 
     def inner(self, name: str) -> RunFolder:
         """Return a run folder in this one, always the same object, whether it is there or not."""

@@ -557,12 +557,6 @@ class ScoreGroup:
     match: str | None = None
     """Rules of scoring: clean, toolsandbox, mmtb, lenient, exact, or those of the run's benchmark,
     such as bfcl.  [default: each task's own]"""
-    errata: str | Path | None = None
-    """Score by corrected gold too: a file of `seal errata`, or the name of a benchmark that ships
-    one.
-
-    The scores by corrected gold are in the folder `corrected`; the published scores stay.
-    """
     metrics: Sequence[Any] = ()
     """Metric beside the usual ones: a family (calls), a score (recall@20) or module:attribute;
     repeatable.

@@ -28,7 +28,7 @@ from seal.report.live import live_parts
 from seal.report.pages import FILES, Bar, BarGroup, asset, forest, linked, paragraphs, render
 from seal.report.retrieval import experiment_page
 from seal.report.run_pages import RunPages, data_block, data_blocks
-from seal.runs.run import BASELINES, CORRECTED, MANIFEST, RunFolder
+from seal.runs.run import BASELINES, MANIFEST, RunFolder
 from seal.runs.running import SO_FAR, RunningRun, as_it_is
 
 # -- What lies below the folders that are shown: runs and experiments in retrieval, by name.
@@ -338,8 +338,8 @@ DEPTH = 4
 """Folders below the one that is looked through, at most, in which a run may lie."""
 
 
-PARTS = (*BASELINES, CORRECTED)
-"""Names of run folders that are part of another run."""
+PARTS = (*BASELINES, "corrected")
+"""Names of run folders that are part of another run; the last is of earlier versions."""
 
 
 def runs_below(folder: Path) -> Iterator[RunFolder]:

@@ -108,7 +108,6 @@ def test_a_word_that_cannot_be_is_one_line_with_the_repair(called, words) -> Non
     "words",
     [
         ("annotate", "export", "runs/none", "--out"),
-        ("errata", "draft", "sample", "sample/001", "--out"),
         ("cache", "export"),
     ],
 )

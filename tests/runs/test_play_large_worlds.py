@@ -13,7 +13,6 @@ from seal.core import InfrastructureError, Step, ToolCall, Trajectory
 from seal.core.records import SCHEMAS, to_plain
 from seal.environments.chat_world import World
 from seal.environments.world import Worlds, toolbox
-from seal.pools.errata import gold_digest
 from seal.report.world_views import world_changes
 from seal.runs.finished import merge, rescore, score_merged
 from seal.runs.journal import LiveFile, LiveTail
@@ -154,7 +153,7 @@ def test_a_run_goes_on(run: RunFolder) -> None:
     assert run.trajectories_path.read_bytes() == b"".join(lines)
 
 
-def test_parts_are_merged_and_corrected_gold_is_scored(run: RunFolder, tmp_path: Path) -> None:
+def test_parts_are_merged_and_scored(run: RunFolder, tmp_path: Path) -> None:
     given = {"agent": mover, "baselines": False, "workers": 1}
     names = ("1/2", "2/2")
     parts = [tmp_path / name.replace("/", "-") for name in names]
@@ -163,24 +162,6 @@ def test_parts_are_merged_and_corrected_gold_is_scored(run: RunFolder, tmp_path:
     merged = merge(parts, tmp_path / "merged")
     score_merged(merged)
     assert scores_of(merged) == scores_of(run)
-
-    task = next(run.tasks())
-    correction = {
-        "task": task.id,
-        "goal": 0,
-        "was": gold_digest(task.goals[0]),
-        "gold": {"answers": ["Bergen"]},
-        "reason": "It should say where.",
-        "source": "a test",
-    }
-    errata = tmp_path / "errata.json"
-    errata.write_bytes(orjson.dumps({"benchmark": "shop", "corrections": [correction]}))
-    rescore(run.path, ScoreSettings(errata=errata, bench=shop()))
-    made = run.corrected()
-    assert made is not None
-    assert [to_plain(one) for one in made.trajectories()] == [
-        to_plain(one) for one in run.trajectories()
-    ]
 
 
 def test_steps_of_a_running_chat_have_whole_tables(tmp_path: Path) -> None:

@@ -1,7 +1,5 @@
 """The Berkeley Function-Calling Leaderboard, version 4."""
 
-from pathlib import Path
-
 from seal.evaluation.calls import CALL_HEADLINE, VERDICT
 from seal.pools.benchmark import Benchmark
 
@@ -9,7 +7,6 @@ BFCL = Benchmark(
     "bfcl",
     importer="seal.benchmarks.bfcl.importer:import_bfcl",
     needs_world="seal.benchmarks.bfcl.world:needed",
-    errata=Path(__file__).parent / "errata.json",
     headline=CALL_HEADLINE,
     exports={"bfcl": "seal.benchmarks.bfcl.files:write_bfcl"},
     matches={"bfcl": "seal.benchmarks.bfcl.leaderboard:Leaderboard"},

@@ -3,8 +3,6 @@
 Figures of the SEAL paper that are of ToolBench stand here too.
 """
 
-from pathlib import Path
-
 from seal.pools.benchmark import Benchmark
 from seal.pools.declarations import shipped_rows
 from seal.report.seal_paper import sweep_table
@@ -15,7 +13,6 @@ TOOLBENCH = Benchmark(
     "toolbench",
     published=f"{_HERE}:TABLES",
     importer=f"{_HERE}.importer:import_toolbench",
-    errata=Path(__file__).parent / "errata.json",
     verdicts=f"{_HERE}.trajectories:read_verdicts",
     answers={
         "stabletoolbench": f"{_HERE}.cached_answers:import_stabletoolbench",
