@@ -82,8 +82,6 @@ class RunOutput:
 class HookedOutput(RunOutput):
     """Output: where all is written, and what is printed."""
 
-    hooks: tuple[str, ...] = setting(RunSettings, "hooks")
-
 
 @dataclass(frozen=True, kw_only=True)
 class WholeRunOutput(HookedOutput):

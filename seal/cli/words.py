@@ -207,7 +207,6 @@ FORMS: Mapping[str, Mapping[str, Any]] = {
     "distractors": {"words": Literal["uniform", "same-tool", "nearest"], "read": _underscored},
     "environment": {"metavar": "NAME"},
     "held_out": {"metavar": "DIR"},
-    "hooks": {"metavar": "NAME"},
     "judge_model": {"metavar": "MODEL", "read": judges},
     "k": {"names": ("--cutoffs", "-k"), "read": numbers},
     "metrics": {"names": ("--metric",), "metavar": "NAME"},
@@ -254,6 +253,8 @@ FORMER: Mapping[str, str] = {
     "errata": "is gone: score a run of a copy of the pool whose gold is mended",
     "force-simulator": "is gone: gold calls are answered by what was recorded",
     "history-policy": "is gone: a goal ends when its prompt does not fit",
+    "hooks": "is gone: `seal view` and `seal serve` show a running run, and in Python `seal.run` "
+    "returns what a tracker keeps",
     "nested": _SWEPT,
     "no-nested": _SWEPT,
     "on": "is now --processes ray",

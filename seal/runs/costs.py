@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable, Mapping
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import date
-from functools import partial
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -31,7 +30,6 @@ from seal.core.files import content_of
 from seal.core.text import shipped_json
 from seal.core.values import json_value
 from seal.models.spec import bare_name, is_free
-from seal.runs.hooks import Teller, answered, asked
 from seal.runs.settings import RunSettings
 
 # -- What models were asked: requests and tokens by role and model, spent or kept in the store.
@@ -146,8 +144,6 @@ class Meter:
 
     def __init__(self) -> None:
         self.admit: Callable[[Ledger], None] | None = None
-        self.told = Teller()
-        """Tells hooks of each request."""
         self._lock = threading.Lock()
         self._ledgers: dict[int, dict[Account, Spent]] = {}
 
@@ -202,17 +198,8 @@ class Metered:
             ModelError: The model failed; what it may have cost is not known. Where it is none of
                 the agent's, and refused, the text names the repair.
         """
-        said = self._role, self.identity, request
-        with self._meter.told.of("request", lambda: asked(*said)) as came:
-            answer = self._answer(request)
-            if isinstance(answer, Completion):  # what is none is told by the chat, as whose fault
-                self._meter.note(self._role, self.identity, answer)
-                self._meter.told.add(came, partial(answered, answer))
-        return answer
-
-    def _answer(self, request: Request) -> Completion:
         try:
-            return self.inner.complete(request)
+            answer = self.inner.complete(request)
         except RequestError as error:
             if error.refusal is None or self._role not in _BESIDE_THE_AGENT:
                 raise
@@ -221,6 +208,9 @@ class Metered:
             repair = f"Another model may take it: --role-model {self._role}=MODEL."
             told = sentences(str(error), repair)
             raise RequestError(told, error.refusal, error.status, error.said) from None
+        if isinstance(answer, Completion):  # what is none is told by the chat, as whose fault
+            self._meter.note(self._role, self.identity, answer)
+        return answer
 
 
 class Admitted:

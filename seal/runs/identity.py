@@ -305,7 +305,7 @@ def prepare(
         ASKED: kept(settings),
         **{part: before.get(part) for part in (REFUSED, NAMED)},
         PROMPTS: dict(engine.prompts),
-        ORIGINS: {name: by for name, by in settings.origins.items() if name != "hooks"},
+        ORIGINS: dict(settings.origins),
     }
     every = {"measure": measure, "system": system, "warnings": warnings}
     if PSEUDO_ACTIONS in pool.report:

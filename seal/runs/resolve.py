@@ -247,7 +247,6 @@ def baselines_of(
             baselines=False,
             model_options={},
             **dict.fromkeys(LIMITS),
-            hooks=(),
         )
         for name in BASELINES
     }
