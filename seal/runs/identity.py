@@ -28,7 +28,6 @@ from seal.evaluation.goals import IN_ORDER
 from seal.pools.benchmark import FUNCTION, benchmark_options, part_of
 from seal.pools.importer import PSEUDO_ACTIONS, TOOLS
 from seal.pools.importer import REGISTRY as BENCHMARKS
-from seal.pools.own_benchmark import default_arguments
 from seal.pools.pool import StoredPool, told_of
 from seal.retrievers.build import files_digest
 from seal.runs.again import AGAIN, ASKED, ORIGINS, kept
@@ -422,6 +421,7 @@ def with_gold_of_now(measure: dict[str, Any], pool: StoredPool) -> None:
 
 def _as_asked(plans: Plans, tools: Mapping[str, Tool]) -> Plans:
     """Return plans without the defaults that gold calls accept beside what they ask."""
+    from seal.pools.own_benchmark import default_arguments
 
     def node(milestone: Milestone) -> Milestone:
         gold = milestone.condition

@@ -42,7 +42,6 @@ from seal.core.secrets import public_url
 from seal.core.store import Store
 from seal.core.text import THEIRS, filled, variables_in
 from seal.core.values import derive_seed
-from seal.evaluation.llm_judge import prompt as of_judge
 from seal.evaluation.rule_judge import RuleJudge
 from seal.models.presentation import Example, Presentation, presentation_identity, presented
 from seal.models.spec import (
@@ -64,7 +63,6 @@ from seal.retrievers.build import layers
 from seal.runs.costs import Admitted, Meter, Metered
 from seal.runs.run import RunFolder
 from seal.runs.settings import LIMITS, RunSettings
-from seal.simulator_cache.llm import shipped_simulator_prompt
 
 if TYPE_CHECKING:
     from seal.core.servers import Standing
@@ -621,8 +619,13 @@ def own_prompts(
         task.persona for task in pool.outlines(settings.select)
     ):
         texts.pop(USER, None)  # it only speaks the goals
-    texts |= {name: of_judge(name) for name in of_judges}
+    if of_judges:
+        from seal.evaluation.llm_judge import prompt as of_judge
+
+        texts |= {name: of_judge(name) for name in of_judges}
     if isinstance(settings.simulator, str) and "llm" in settings.simulator.split("+"):
+        from seal.simulator_cache.llm import shipped_simulator_prompt
+
         texts[_SIMULATOR] = shipped_simulator_prompt()
     found = {}
     for name, text in settings.prompt_texts.items():
