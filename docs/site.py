@@ -45,7 +45,6 @@ NOUNS = {
 }
 """What the public names are about, in the order of the page of Python."""
 BESIDE = {
-    "Runs": ("seal.runs.hooks.Event",),
     "Models and agents": ("seal.models.profiles.Profile",),
     "Tasks, chats and scores": ("seal.core.slots.Slot",),
 }

@@ -18,8 +18,7 @@ import dialogtool_sample
 import mmtb_sample
 import toolscan_sample
 
-from seal.pools.imports import ImportReport
-from seal.pools.pool_writer import write_pool
+from seal.pools.imports import ImportReport, write_pool
 
 COMPILERS: Mapping[str, Any] = {
     "toolscan-sample": toolscan_sample.import_sample,

@@ -15,7 +15,7 @@ from mcp import MCPError
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-from seal.agents.bridge_line import FINISHED, Line, OverError
+from seal.agents.bridge import FINISHED, Line, OverError
 from seal.agents.own import told_of
 from seal.core import Chat, Tool, ToolCall, ToolResult, shortened
 

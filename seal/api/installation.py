@@ -18,7 +18,6 @@ REGISTRIES = {
     "agent": "seal.agents:REGISTRY",
     "benchmark": "seal.pools.importer:REGISTRY",
     "embedder": "seal.retrievers.embedders:EMBEDDERS",
-    "hooks": "seal.runs.hooks:REGISTRY",
     "match": "seal.evaluation.goals:MATCHES",
     "metric": "seal.evaluation:REGISTRY",
     "model": "seal.models.spec:REGISTRY",
@@ -39,7 +38,7 @@ def register(kind: str, name: str, plugin: Any) -> None:
     """Make a plug-in known by name in this process.
 
     Args:
-        kind: agent, benchmark, embedder, hooks, match (rules of scoring), metric, model,
+        kind: agent, benchmark, embedder, match (rules of scoring), metric, model,
             retriever, scorer (of arguments), section (of the report), simulator, team, template (of
             a tool's document), trajectories or world.
         name: The name that settings and flags use.

@@ -26,7 +26,7 @@ from seal.experiments.settings import (
 from seal.pools.benchmark import Benchmark, OwnTool
 from seal.pools.lookup import Bench, bench_of, known_benchmark, open_pool
 from seal.retrievers import build
-from seal.runs.hooks import HooksChoice
+from seal.runs.resolve import AgentUnderTest, trying
 from seal.runs.role_models import check_flags_used
 from seal.runs.run import RunFolder
 from seal.runs.settings import (
@@ -43,7 +43,6 @@ from seal.runs.settings import (
     SimulatorChoice,
     TeamChoice,
 )
-from seal.runs.tried import AgentUnderTest, trying
 
 if TYPE_CHECKING:
     from seal.agents.group import Group
@@ -408,7 +407,6 @@ class PlayOptions(TypedDict, total=False):
     without_spoilt: bool
     baselines: bool
     allow_code: Sequence[str]
-    hooks: Sequence[HooksChoice]
 
 
 class RunOptions(PlayOptions, total=False):

@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         3 budget stop, 130 interrupted, 143 ended by SIGTERM, 129 ended by SIGHUP.
     """
     if "_SEAL_COMPLETE" in os.environ:  # a shell asks what may follow some words
-        from seal.cli.shell import VARIABLE, complete
+        from seal.cli.groups import VARIABLE, complete
 
         return complete(os.environ[VARIABLE])
     for name in ("stdout", "stderr"):

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from seal.cli.config import long_name, repeats_of
-from seal.cli.groups import argument, verb
+from seal.cli.groups import argument, complete, verb
 from seal.cli.options import JSON
 from seal.cli.output import output
-from seal.cli.shell import complete
 from seal.cli.verbs import VERBS, load
 from seal.cli.words import FORMER
 from seal.core import DataError, UsageError, nearest

@@ -82,8 +82,6 @@ class RunOutput:
 class HookedOutput(RunOutput):
     """Output: where all is written, and what is printed."""
 
-    hooks: tuple[str, ...] = setting(RunSettings, "hooks")
-
 
 @dataclass(frozen=True, kw_only=True)
 class WholeRunOutput(HookedOutput):
@@ -124,7 +122,7 @@ class Play:
         if "model" not in given:
             del found["model"]  # else an agent's own could not go before it
         if self.model.agent is not None:
-            from seal.runs.tried import trying
+            from seal.runs.resolve import trying
 
             told = trying(self.model.agent, found)
             tried = {name for name, value in told.items() if value is not found.get(name)}

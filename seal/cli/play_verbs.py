@@ -56,7 +56,6 @@ def run_command(
         retriever=retriever.retriever,
         top_k=retriever.top_k,
         shard=into.shard,
-        hooks=into.hooks,
     )
     check_flags_used(settings)
     tasks = _Tasks()

@@ -81,9 +81,7 @@ def sweep_command(
     _check_resumed(into, "sweep")
 
     ks = retriever.top_k
-    settings = play.settings(
-        context, pool, retriever=retriever.retriever, top_k=ks[0], hooks=into.hooks
-    )
+    settings = play.settings(context, pool, retriever=retriever.retriever, top_k=ks[0])
     check_flags_used(settings)
     varied = SweepSettings(top_k=ks, **settings_of(pools))
     from seal.experiments.sweep import SWEEP, sweep

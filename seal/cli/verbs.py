@@ -124,7 +124,7 @@ _FORMER = {
     "cache fill": "`seal run POOL --model gold_calls --no-baselines` has the gold calls answered",
     "cache fidelity": "`python perf/fidelity.py RUN...` holds a simulator against recorded "
     "answers, in a checkout of SEAL",
-    "errata": "correct the gold in tasks.jsonl of a copy of the pool, and play or score that",
+    "errata": "mend tasks.jsonl in a copy of the pool; `seal lint` finds doubtful gold",
     "mcp": "`seal run --agent bridge:COMMAND` starts an MCP client for each chat, and serves it at "
     "$OPENAI_BASE_URL/mcp; see docs/evaluate-my-agent.md",
     "train-retriever": "seal.split and `seal export POOL --to triplets` give sentence-transformers "

@@ -19,14 +19,13 @@ from seal.core.secrets import without_keys
 from seal.core.text import counted
 from seal.core.values import INDENTED, json_bytes, json_value
 from seal.pools.importer import Notes, WorldFile
+from seal.pools.imports import write_pool
 from seal.pools.lookup import world_files_of
 from seal.pools.pool import StoredPool
-from seal.pools.pool_writer import write_pool
 from seal.runs.costs import budget_of, within
 from seal.runs.engine import Engine
-from seal.runs.identity import measure_of, system_of
+from seal.runs.identity import check_resumable, measure_of, system_of
 from seal.runs.play import Progress, run
-from seal.runs.resume import check_resumable
 from seal.runs.run import BASELINES, RunFolder, spent_on
 from seal.runs.settings import RunSettings
 

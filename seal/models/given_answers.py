@@ -39,8 +39,8 @@ from seal.core.text import counted
 from seal.core.text_formats import parse_object
 from seal.core.values import json_bytes, json_text, json_value
 from seal.models.fill import fill
+from seal.models.lexical import Scene, find_scene, offered_names
 from seal.models.oracle import Oracle
-from seal.models.prompt_reading import Scene, find_scene, offered_names
 from seal.models.spec import ModelSettings
 
 # -- Models whose answers are known in advance.

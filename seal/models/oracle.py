@@ -25,7 +25,7 @@ from seal.core.earlier_results import Made, goal_in_chat, result_value, waits
 from seal.core.slots import Slot
 from seal.core.text import clauses, words
 from seal.core.values import equal
-from seal.models.prompt_reading import DONE, Scene, find_scene, in_words, offered_names
+from seal.models.lexical import DONE, Scene, find_scene, in_words, offered_names
 from seal.models.spec import ModelSettings
 
 # -- `oracle`: plays the gold. The ceiling, and a check of the benchmark itself.
@@ -35,7 +35,7 @@ from seal.models.spec import ModelSettings
 # `Replied` milestones and `answers` want. Where gold has calls of the user's tools, the two take
 # turns: the manager asks the user to do its part, and the user says when it is done. As
 # orchestrator it passes questions on and gives the reference reply. It reads which goal is current,
-# and how far it is, from the messages alone (`seal.models.prompt_reading`).
+# and how far it is, from the messages alone (`seal.models.lexical`).
 
 USER = "user_simulator"
 _LONGEST_REPLY = 4000

@@ -26,10 +26,9 @@ from seal.core.conditions import Called, Condition
 from seal.core.state_conditions import AllOf, EndsAs, Unconfirmed
 from seal.pools.benchmark import loaded
 from seal.pools.importer import REPORT, Notes, Recorded, WorldFile
-from seal.pools.imports import ImportReport
+from seal.pools.imports import ImportReport, write_pool
 from seal.pools.lookup import declared, world_files_of
 from seal.pools.pool import FUNCTION, ORIGINAL, StoredPool, is_scrambled, load_pool, named_tools
-from seal.pools.pool_writer import write_pool
 from seal.pools.reading.files import function_name
 
 # -- Tool augmentations: the same tasks with more tools to tell apart, or tools that say less.

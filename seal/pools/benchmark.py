@@ -243,7 +243,7 @@ class Benchmark(_Parts):
         Raises:
             UsageError: It exists and is no pool.
         """
-        from seal.pools.pool_writer import write_pool
+        from seal.pools.imports import write_pool
 
         # A pool folder can say names alone.
         play = {part: what for part, what in self.play.items() if isinstance(what, str)}

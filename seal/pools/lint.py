@@ -52,9 +52,8 @@ from seal.evaluation.goals import TaskChat, asks_of_world, match_of
 from seal.evaluation.pass_rates import PassRate
 from seal.evaluation.plans import ancestors, check_plan
 from seal.evaluation.words import slots_for
-from seal.pools.doubtful_gold import asked_by, doubt
 from seal.pools.importer import RECORDED, RIGHT, TRAJECTORIES, WRONG
-from seal.pools.lint_findings import KINDS, Finding, ReadPool, read_leniently
+from seal.pools.lint_findings import KINDS, Finding, ReadPool, conditions_of, doubt, read_leniently
 from seal.pools.observations import contradictions
 from seal.pools.own_benchmark import GoldCheck, reference_faults
 from seal.pools.pool import named_tools
@@ -639,7 +638,7 @@ class PlanCheck:
         """Yield a finding where gold says how a world ends, and that cannot be compared."""
         if not task.world:
             for position, goal in enumerate(task.goals):
-                asked = (p for p in asked_by(goal) if isinstance(p, EndsAs | FinalState))
+                asked = (p for p in conditions_of(goal) if isinstance(p, EndsAs | FinalState))
                 # Where the plan's own calls are gold, they are measured in a run without a world.
                 if not all(isinstance(part, EndsAs) and part.of_plan for part in asked):
                     yield _unmeasurable(task, position, NO_WORLD)
@@ -648,7 +647,7 @@ class PlanCheck:
         if world is None:  # nothing is known of it here
             return
         for position, goal in enumerate(task.goals):
-            rows = [p for p in asked_by(goal) if isinstance(p, FinalState)]
+            rows = [p for p in conditions_of(goal) if isinstance(p, FinalState)]
             for fault in (f for one in rows for f in _unfit(one, world.columns.get(one.table))):
                 yield _unmeasurable(task, position, fault)
         if not any(goal.asks_for_end for goal in task.goals):
@@ -658,7 +657,7 @@ class PlanCheck:
             for fault in dict.fromkeys(end.fault for ends in of.values() for end in ends):
                 if fault:
                     yield _unmeasurable(task, int(number), fault)
-            typed = [p for p in asked_by(task.goals[int(number)]) if isinstance(p, EndsAs)]
+            typed = [p for p in conditions_of(task.goals[int(number)]) if isinstance(p, EndsAs)]
             for fault in dict.fromkeys(f for one in typed for f in _untyped(one, of[one.key])):
                 yield _unmeasurable(task, int(number), fault)
 

@@ -9,13 +9,38 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from seal.agents.teams import REGISTRY as TEAMS
-from seal.core import JSON, CodeRefusedError, DataError, SealError, Task, Tool
+from seal.core import (
+    JSON,
+    CodeRefusedError,
+    DataError,
+    Goal,
+    Milestone,
+    Plan,
+    SealError,
+    Step,
+    Tables,
+    Task,
+    Tool,
+    Trajectory,
+)
+from seal.core.conditions import AGENT, MESSAGE, USER, Called, Condition, parts
 from seal.core.files import opened
 from seal.core.records import decode
 from seal.core.registry import Registry
+from seal.core.state_conditions import (
+    AllOf,
+    EndsAs,
+    FinalState,
+    KnownEnds,
+    StateHas,
+    StateUnchanged,
+)
 from seal.core.text import counted
 from seal.environments import REGISTRY as WORLDS
 from seal.evaluation import REGISTRY as METRICS
+from seal.evaluation.calls import effects_of
+from seal.evaluation.goals import WHOLLY, TaskChat, match_of
+from seal.evaluation.plans import asked_of, in_chat, measure_goal, measure_plan, verdict_on, view
 from seal.models.spec import FILE as SETTINGS
 from seal.pools.benchmark import FUNCTION
 from seal.pools.importer import REGISTRY, TASKS, TOOLS
@@ -248,3 +273,90 @@ def _metrics(folder: Path) -> list[Any]:
     measure = content.get("measure") if isinstance(content, Mapping) else None
     found = measure.get("metrics") if isinstance(measure, Mapping) else None
     return found if isinstance(found, list) else []
+
+
+# -- Gold that contradicts itself, or that is met where nothing is done.
+
+
+def doubt(
+    task: Task, chat: Trajectory, tools: Mapping[str, Tool], position: int
+) -> tuple[str, str]:
+    """Return the kind of finding that a goal's gold is, and why; empty: it is none.
+
+    Args:
+        task: With its gold.
+        chat: In which nothing but gold calls was done (`gold_chat`).
+        tools: By id.
+        position: Of the goal.
+
+    Raises:
+        DataError: Its plans cannot be measured.
+    """
+    goals = list(task.goals)
+    plan, match = (goals[position].plans or ())[0], match_of(task)
+    goals[position] = replace(goals[position], plans=(plan,))
+    done = TaskChat(replace(task, goals=tuple(goals)), chat, tools).goals[position]
+    acted, said = effects_of(done)
+    if acted:
+        return "contradictory_gold", f"its own calls have {said}"
+    steps = view(chat, position, task.initial_state, match)
+    kept = measure_plan(_calls_and_guards(plan), steps, match)
+    if kept.minefield_similarity or kept.milestone_similarity < WHOLLY:
+        return "contradictory_gold", "its own calls do what it forbids, or come in another order"
+    if _ends_apart(in_chat(plan, chat, position), steps[0].state or {}):
+        return "contradictory_gold", "the world cannot end in all the ways that it asks for"
+    words = [s for s in chat.steps if s.goal == position and s.call is None and s.result is None]
+    before = [step for step in chat.steps if step.goal < position]
+    idle = TaskChat(task, replace(chat, steps=(*before, *words)), tools).goals[position]
+    verdict = verdict_on(idle, measure_goal(idle, match))
+    solved = verdict is not None and verdict.label == "solved" and not idle.goal.answers
+    if solved and any(map(_asks_for_change, conditions_of(idle.goal))):
+        return "idle_gold", (
+            "whoever does nothing solves it; mend its gold, or say by seal.ends_as() that nothing "
+            "is to happen"
+        )
+    return "", ""
+
+
+def _calls_and_guards(plan: Plan) -> Plan:
+    """Return what a plan asks of calls, and forbids of calls and tables."""
+
+    def asks(node: Milestone) -> Milestone:
+        kept = [part for part in parts(node.condition) if isinstance(part, Called | StateUnchanged)]
+        return replace(node, condition=AllOf(tuple(kept)))
+
+    def is_plain(part: Condition) -> bool:
+        rows = isinstance(part, StateHas) and part.table != MESSAGE
+        return rows or isinstance(part, Called | StateUnchanged)
+
+    plain = [all(map(is_plain, parts(node.condition))) for node in plan.minefields]
+    return Plan(tuple(map(asks, asked_of(plan))), plan.minefields if all(plain) else ())
+
+
+def _ends_apart(plan: Plan, begun: Tables) -> bool:
+    """Tell whether a world cannot end as all of a plan's conditions on its end say."""
+    asked = [part for node in plan.milestones for part in parts(node.condition)]
+    ends = [part for part in asked if isinstance(part, FinalState | KnownEnds)]
+    rows = [(part.table, list(part.rows)) for part in ends if isinstance(part, FinalState)]
+    worlds: list[Tables] = [{**begun, **dict(some)} for some in (rows, rows[::-1])]
+    for part in ends:
+        worlds += part.worlds() if isinstance(part, KnownEnds) else ()
+
+    def holds(world: Tables) -> bool:
+        steps = (Step(0, USER, AGENT, state=begun), Step(1, AGENT, USER, state=world))
+        return not any(part.among(steps).differences for part in ends)
+
+    return len(ends) > 1 and not any(map(holds, worlds))
+
+
+def _asks_for_change(part: Condition) -> bool:
+    if isinstance(part, EndsAs):
+        return part.of_plan or any(part.sequences)
+    return isinstance(part, FinalState) or (isinstance(part, StateHas) and part.table != MESSAGE)
+
+
+def conditions_of(goal: Goal) -> Iterator[Condition]:
+    """Yield what the milestones of a goal ask."""
+    for plan in goal.plans or ():
+        for node in plan.milestones:
+            yield from node.condition.parts()

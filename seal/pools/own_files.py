@@ -31,6 +31,7 @@ from seal.core.registry import is_module, load_dotted
 from seal.core.values import exact_json, json_text, number_fault, parse_module
 from seal.pools.benchmark import Benchmark, OwnTool, OwnTools
 from seal.pools.importer import TASKS, TOOLS, Notes
+from seal.pools.imports import write_pool
 from seal.pools.own_benchmark import (
     ask,
     called,
@@ -40,7 +41,6 @@ from seal.pools.own_benchmark import (
     own_tools,
     together,
 )
-from seal.pools.pool_writer import write_pool
 from seal.pools.reading.files import (
     Reader,
     exact_json_of_text,

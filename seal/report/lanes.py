@@ -32,7 +32,7 @@ from seal.runs.running import RunningRun
 from seal.runs.scores import Tail
 
 if TYPE_CHECKING:
-    from seal.runs.prices import Prices
+    from seal.runs.costs import Prices
 
 # -- The runs that a report sets side by side, and the short table of their metrics.
 
@@ -794,6 +794,6 @@ def _dollars(usage: Mapping[str, Any]) -> float | None:
 
 @cache
 def _prices() -> Prices:
-    from seal.runs.prices import Prices  # of runs that asked a server alone
+    from seal.runs.costs import Prices  # of runs that asked a server alone
 
     return Prices.load()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, get_args
@@ -41,7 +40,6 @@ from seal.pools.benchmark import benchmark_options, part_of
 from seal.pools.lookup import environments_beside
 from seal.pools.pool import StoredPool
 from seal.runs.environments import options_of_worlds
-from seal.runs.hooks import Teller, called
 from seal.runs.role_models import Cast
 from seal.runs.settings import Feedback, RunSettings
 from seal.simulator_cache.answer_cache import keys_of_call
@@ -326,37 +324,6 @@ class GoldResults(Around):
                 filled = gold_call(self._tools[str(call.tool)], goal)
                 return replace(call, arguments=filled.arguments, raw="")
         return call
-
-
-class ToldCalls(Around):
-    """An environment whose calls hooks are told of.
-
-    Args:
-        inner: Where calls run.
-        told: Tells the hooks.
-    """
-
-    def __init__(self, inner: Environment, told: Teller) -> None:
-        super().__init__(inner)
-        self._told = told
-
-    def call(self, calls: Sequence[ToolCall]) -> list[ToolResult]:
-        """Return the results; calls of one reply begin in their order and end in the reverse."""
-        alone = len(calls) == 1
-        with ExitStack() as begun:
-            ends = [
-                (
-                    call.id,
-                    begun.enter_context(self._told.of("call", partial(called, call), alone=alone)),
-                )
-                for call in calls
-            ]
-            results = self.inner.call(calls)
-            answers = {result.call_id: result for result in results}
-            for call_id, came in ends:
-                if (answer := answers.get(call_id)) is not None:
-                    came |= {"result": answer.content, "failed": answer.error}
-        return results
 
 
 # -- Functions of the user that run instead of a simulator.

@@ -26,10 +26,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from seal.core import InfrastructureError, SealError, UsageError, needing
 from seal.core.files import cache_folder
 from seal.core.store import URL_VARIABLE, url_elsewhere
-from seal.runs.identity import identity_of_run
+from seal.runs.identity import differences, identity_of_run
 from seal.runs.journal import JobOutcome
 from seal.runs.processes import CAUSES, portable
-from seal.runs.resume import differences
 from seal.runs.run import RunFolder
 from seal.runs.workers import Job, lost, play_job
 

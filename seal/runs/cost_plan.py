@@ -33,12 +33,11 @@ from seal.pools.benchmark import Benchmark
 from seal.pools.lookup import answer_formats
 from seal.pools.pool import StoredPool
 from seal.retrievers.build import check_known
-from seal.runs.costs import Ledger, budget_of, merged
+from seal.runs.costs import Ledger, Prices, budget_of, check_priced, merged
 from seal.runs.engine import Engine
 from seal.runs.environments import worlds_of
 from seal.runs.identity import told_left_out
 from seal.runs.judges import JudgeChoice
-from seal.runs.prices import Prices, check_priced
 from seal.runs.resolve import FILLED, all_given, baselines_of, played
 from seal.runs.role_models import asks_no_server, judges_named, with_roles
 from seal.runs.run import RunFolder

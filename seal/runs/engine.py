@@ -62,7 +62,6 @@ from seal.retrievers.build import build_retriever, rank, reads_gold
 from seal.runs.chats import history_of, limits_of, merge_goals
 from seal.runs.costs import Ledger
 from seal.runs.environments import EnvironmentSource, SimulatorSource
-from seal.runs.hooks import Teller, build_hooks
 from seal.runs.identity import SCRIPTED, measure_of
 from seal.runs.journal import LiveFile
 from seal.runs.judges import Judges
@@ -74,7 +73,7 @@ from seal.runs.settings import RunSettings
 from seal.runs.workers import check_open_files
 
 if TYPE_CHECKING:
-    from seal.runs.one_shot import Examples
+    from seal.runs.chats import Examples
 
 
 # -- Everything that plays tasks, built once a process: retriever, models, environments, team.
@@ -133,15 +132,13 @@ class Engine:
         self.cast = Cast(settings, self.store, pool)
         self.meter = self.cast.meter
         """Counts what models are asked, in chats and beside them."""
-        self.told = self.meter.told = Teller(build_hooks(settings.hooks))
-        """Tells hooks of what is played."""
         checked = CHECKER in self.team.roles
         self.judges = Judges(self.cast, settings.judge, settings.votes, checked=checked)
         """Of every chat."""
         self.prompts: Mapping[str, str] = {}
         """Of roles, judges and the simulator, those that the run has instead of ours."""
         if settings.prompts:
-            from seal.runs.prompts import own_prompts
+            from seal.runs.role_models import own_prompts
 
             self.prompts = own_prompts(settings, self.team, self.judges.prompts, pool)
         self.environments = EnvironmentSource(
@@ -156,7 +153,7 @@ class Engine:
         """Lead of a team to role to its agent, or to the class that each chat has its own of."""
         self._examples: Examples | None = None
         if settings.one_shot:
-            from seal.runs.one_shot import Examples
+            from seal.runs.chats import Examples
 
             self._examples = Examples(pool.tasks(), self.tools, settings.seed)
         self._stopping = False
@@ -281,16 +278,12 @@ class Engine:
             NotRecordedError: There is no recording to play.
             InfrastructureError: What failed before the chat began.
         """
-        told = {"task": task.id, "trial": trial, "goals": [goal.text for goal in task.goals]}
-        with self.told.of("chat", lambda: told) as came:
-            parts = []
-            for goals in self._goals_of_chats(task):
-                with self.chat(task, trial, goals, rankings) as conversation:
-                    self._groups.play(conversation)
-                parts.append(conversation.trajectory())
-            merged = merge_goals(task, trial, parts)
-            stops = [stop.reason for stop in merged.stops]
-            came |= {"answers": merged.answers, "stops": stops}
+        parts = []
+        for goals in self._goals_of_chats(task):
+            with self.chat(task, trial, goals, rankings) as conversation:
+                self._groups.play(conversation)
+            parts.append(conversation.trajectory())
+        merged = merge_goals(task, trial, parts)
         facts = {**self._facts(task), **self._gold_ends(task, merged)}
         return replace(merged, provenance={**facts, **merged.provenance})
 
@@ -345,7 +338,6 @@ class Engine:
             threads=s.workers if judges.by_model else 1,
             asked=asked,
             longest=LONGEST_JUDGING_S if judges.by_model else longest,
-            told=self.told,
         )
 
     @contextmanager
@@ -376,10 +368,6 @@ class Engine:
         models = self.cast.open(task, trial, example)
         offers = Offers()
         environment = self.environments.open(task, trial, offers.names)
-        if self.settings.hooks:
-            from seal.runs.call_handling import ToldCalls
-
-            environment = ToldCalls(environment, self.told)
 
         def record(step: Step) -> None:
             if self._stopping:

@@ -29,13 +29,11 @@ from seal.evaluation.llm_judge import QueryVerdicts, VerdictFile
 from seal.evaluation.panel import MISSING, recorded_panel
 from seal.evaluation.scoring import build_metrics
 from seal.pools.catalogue import reader_of_verdicts
-from seal.runs.identity import SHARD, identity_of, warnings_of
+from seal.runs.identity import SHARD, differences, identity_of, warnings_of
 from seal.runs.journal import Journal, Pair
 from seal.runs.judges import Judges, RecordedVerdicts
 from seal.runs.play import with_rankings
-from seal.runs.prompts import check_judge_prompts
-from seal.runs.resume import differences
-from seal.runs.role_models import OF_JUDGES, Cast, judges_under
+from seal.runs.role_models import OF_JUDGES, Cast, check_judge_prompts, judges_under
 from seal.runs.run import BASELINES, RunFolder, check_whole, sound_summary, to_resume
 from seal.runs.scoring import LONGEST_JUDGING_S, LONGEST_S, Scorer, rules_of
 from seal.runs.settings import RunSettings, ScoreSettings, shard_of

@@ -1,10 +1,12 @@
-"""What makes two runs the same, and the folder of a run before its first chat."""
+"""What makes two runs the same, whether one may go on, and its folder before the first chat."""
 
 from __future__ import annotations
 
+import hashlib
 import shutil
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from copy import deepcopy
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,22 +16,24 @@ from seal.agents import identity_of as identity_of_agent
 from seal.agents.autogen import distribution
 from seal.agents.roles import OF_USER, PROMPTS, prompts_digest
 from seal.agents.teams import MANAGER, USER, Team
-from seal.core import JSON, UsageError
+from seal.core import JSON, Milestone, Plan, Tool, UsageError
 from seal.core.call_formats import in_text
-from seal.core.files import whole_name
-from seal.core.records import write_records
+from seal.core.conditions import Called
+from seal.core.files import content_of, whole_name
+from seal.core.records import encode, write_records
 from seal.core.registry import name_of
 from seal.core.text import THEIRS, counted, printable
 from seal.core.values import digest
+from seal.evaluation.goals import IN_ORDER
 from seal.pools.benchmark import FUNCTION, benchmark_options, part_of
-from seal.pools.importer import PSEUDO_ACTIONS
+from seal.pools.importer import PSEUDO_ACTIONS, TOOLS
 from seal.pools.importer import REGISTRY as BENCHMARKS
 from seal.pools.pool import StoredPool, told_of
 from seal.retrievers.build import files_digest
 from seal.runs.again import AGAIN, ASKED, ORIGINS, kept
 from seal.runs.role_models import OF_JUDGES
 from seal.runs.run import CALLS, GOLD, NAMED, REFUSED, RunFolder, spent_on, write_tasks
-from seal.runs.settings import RunSettings
+from seal.runs.settings import GROWING, RunSettings
 from seal.sandbox import build_sandbox
 
 if TYPE_CHECKING:
@@ -269,8 +273,6 @@ def prepare(
     measure, system = measure_of(engine), system_of(engine)
     before: dict[str, Any] = {}
     if folder.is_begun:
-        from seal.runs.resume import check_resumable, with_gold_of_now, without_order
-
         before = deepcopy({**folder.manifest()})
         without_order(before.get("measure", {}))
         if "metrics" in before.get("measure", {}) and not folder.scores_path.exists():
@@ -302,7 +304,7 @@ def prepare(
         ASKED: kept(settings),
         **{part: before.get(part) for part in (REFUSED, NAMED)},
         PROMPTS: dict(engine.prompts),
-        ORIGINS: {name: by for name, by in settings.origins.items() if name != "hooks"},
+        ORIGINS: dict(settings.origins),
     }
     every = {"measure": measure, "system": system, "warnings": warnings}
     if PSEUDO_ACTIONS in pool.report:
@@ -329,7 +331,7 @@ def _without_result(settings: RunSettings, pool: StoredPool) -> Iterator[str]:
     own = pool.benchmark is None or pool.benchmark.name not in BENCHMARKS
     if settings.simulator != "template" or settings.environment or not own:
         return
-    from seal.simulator_cache.plausible_values import implied_fields
+    from seal.simulator_cache.plausible import implied_fields
 
     run = {} if pool.benchmark is None else pool.benchmark.functions
     simulated = (tool for tool in pool.tools() if tool.returns is None and tool.id not in run)
@@ -349,3 +351,95 @@ def clear_rests(folder: RunFolder) -> None:
     shutil.rmtree(folder.path / "live", ignore_errors=True)
     for part in folder.path.glob(".*.json*.part"):
         part.unlink(missing_ok=True)
+
+
+# -- Whether a run may go on under the settings given now.
+
+
+Plans = tuple[Plan, ...] | None
+_FORMER = {"style"}
+"""Parts of old records that another part says: an execution manager that is `react`."""
+
+
+def differences(
+    before: Mapping[str, Any],
+    now: Mapping[str, Any],
+    same: Callable[[str, Any, Any], bool] = lambda key, old, new: bool(old == new),
+) -> list[str]:
+    """Return in which settings two manifests differ, both values with each."""
+    return [
+        f"{part}.{key}: was {old.get(key)!r}, is {new.get(key)!r}"
+        for part in ("measure", "system")
+        for old, new in [(before.get(part, {}), now[part])]
+        for key in sorted({*old, *new} - _FORMER)
+        if not same(key, old.get(key), new.get(key))
+    ]
+
+
+def check_resumable(before: Mapping[str, Any], now: Mapping[str, Any], folder: Any) -> None:
+    """Make sure that a run may go on under the settings given now.
+
+    Raises:
+        UsageError: Names each setting that differs, both values, and the repair.
+    """
+    if differing := differences(before, now, _same):
+        judged = any(each.startswith("measure.judge:") for each in differing)
+        scored = f"Let the judge of now score it (seal score {folder}), resume"
+        raise UsageError(
+            f"{folder} holds a run of other settings; " + "; ".join(differing) + ". "
+            f"{scored if judged else 'Resume'} with the settings of then, or give another --out"
+        )
+
+
+def without_order(measure: dict[str, Any]) -> None:
+    """Tell of an old run, whose limit took the head of the file, in the words of now."""
+    if measure.get("limit") is not None and "order" not in measure:
+        measure |= {"limit": None, "first": measure["limit"]}
+
+
+def with_gold_of_now(measure: dict[str, Any], pool: StoredPool) -> None:
+    """Tell of an old run, whose gold said nothing of defaults and order, in the words of now."""
+    if measure.get("pool_digest") in (None, pool.digest):
+        return
+    tools = {tool.id: tool for tool in pool.tools()}
+    written = hashlib.sha256()
+    for task in pool.every_task():
+        goals = (
+            replace(
+                goal,
+                plans=_as_asked(goal.plans, tools),
+                labels={name: said for name, said in goal.labels.items() if name != IN_ORDER},
+            )
+            for goal in task.goals
+        )
+        written.update(encode(replace(task, goals=tuple(goals))))
+    tools_file = hashlib.sha256(content_of(pool.folder / TOOLS))
+    then = hashlib.sha256(tools_file.digest() + written.digest()).hexdigest()
+    if measure["pool_digest"] == then:
+        measure["pool_digest"] = pool.digest
+
+
+def _as_asked(plans: Plans, tools: Mapping[str, Tool]) -> Plans:
+    """Return plans without the defaults that gold calls accept beside what they ask."""
+    from seal.pools.own_benchmark import default_arguments
+
+    def node(milestone: Milestone) -> Milestone:
+        gold = milestone.condition
+        if not isinstance(gold, Called) or gold.arguments is None or gold.tool not in tools:
+            return milestone
+        defaults = default_arguments(tools[gold.tool])
+        asked = {n: a for n, a in gold.arguments.items() if a != defaults.get(n)}
+        return replace(milestone, condition=Called(gold.tool, asked))
+
+    return plans and tuple(
+        Plan(tuple(map(node, plan.milestones)), tuple(map(node, plan.minefields))) for plan in plans
+    )
+
+
+def _same(key: str, old: Any, new: Any) -> bool:
+    """Tell whether a run may go on with a part: the same, grown, or told of by fewer versions."""
+    if key == "versions" and isinstance(old, Mapping):
+        return all(old[name] == new[name] for name in old.keys() & new.keys())
+    if old == new or key not in GROWING:
+        return bool(old == new)
+    return new is None or (isinstance(old, int) and new >= old)

@@ -24,7 +24,6 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from seal.agents.teams import MANAGER
 from seal.core import Metric, ModelError, OutageError, Task, Trajectory, UsageError
 from seal.core.concurrency import within
 from seal.core.files import AtomicFile, Lock, opened
@@ -174,11 +173,7 @@ def _run(
     every = (*usual_metrics(settings.cutoffs), *metrics)
     told = _check_declared(pool.benchmark, every) if earlier else []
     settings = replace(settings, max_total_seconds=budget.seconds_left)
-    with (
-        without_cycle_search() as prepared,
-        Engine(settings, folder, pool) as engine,
-        engine.told.of("run", lambda: _about(engine)) as came,
-    ):
+    with without_cycle_search() as prepared, Engine(settings, folder, pool) as engine:
         engine.progress = lambda done, total: report(Progress("embed tools", done, total))
         is_new, was_there = not folder.is_begun, folder.path.exists()
         _check(engine, budget, is_new)
@@ -201,7 +196,6 @@ def _run(
                     _clear(folder.path, keep=was_there)
                 raise
             summary = chats.score()
-            came |= {"metrics": summary["metrics"], "errors": summary["errors"]}
             if earlier and not summary["errors"]:
                 _warn_of_missing(folder, summary["metrics"], told, metrics)
     return chats.stopped or bool(budget.refused), summary
@@ -215,15 +209,9 @@ def _check(engine: Engine, budget: Budget, is_new: bool) -> None:
         except ModelError as error:
             raise OutageError(f"no chat was played: {error}") from error
     if budget.max_dollars is not None:
-        from seal.runs.prices import check_priced
+        from seal.runs.costs import check_priced
 
         check_priced(budget.prices, engine.cast.accounts)
-
-
-def _about(engine: Engine) -> dict[str, Any]:
-    """Return what hooks are told of a run."""
-    model = engine.cast.of(MANAGER).account
-    return {"benchmark": engine.pool.name, "folder": str(engine.folder.path), "model": model}
 
 
 def _clear(path: Path, keep: bool) -> None:
@@ -371,7 +359,7 @@ class _Chats:
             stack.callback(os.chdir, Path.cwd())
             stack.callback(self._bring_back, journal.file, timings.file)
             stack.callback(Path.cwd().mkdir, parents=True, exist_ok=True)
-            if not (unproven or self.settings.hooks):  # nothing is paid, and nobody is told
+            if not unproven:  # nothing is paid
                 score = self.scorer.at_once(folder, self.engine.tools)
                 self.beside = ScoredBeside(folder, score)
                 stack.callback(self.beside.stop)
@@ -568,7 +556,7 @@ class _Chats:
     @property
     def _given(self) -> RunSettings:
         """The settings of other processes, that may last as long as this one has left."""
-        return replace(self.settings, max_total_seconds=self.budget.seconds_left, hooks=())
+        return replace(self.settings, max_total_seconds=self.budget.seconds_left)
 
     def _processes(self) -> ProcessWorkers:
         from seal.runs.processes import ProcessWorkers

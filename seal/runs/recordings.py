@@ -18,9 +18,8 @@ from seal.core.values import json_bytes
 from seal.evaluation.rule_judge import RuleJudge
 from seal.evaluation.scoring import RecordedScores
 from seal.pools.importer import RECORDED, RECORDINGS
-from seal.pools.imports import ImportReport, check_options
+from seal.pools.imports import ImportReport, check_options, write_pool
 from seal.pools.pool import StoredPool
-from seal.pools.pool_writer import write_pool
 from seal.runs.finished import rescore
 from seal.runs.run import CALLS, GOLD, TIMINGS, RunFolder, write_tasks
 from seal.runs.settings import ScoreSettings

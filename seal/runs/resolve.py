@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, replace
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
+from seal.agents import PlayedAnew, agent_name, is_guest, makes_guest
 from seal.agents.teams import REGISTRY as TEAMS
-from seal.agents.teams import USER, build_team, team_options
-from seal.core import DataError, Task, UsageError
+from seal.agents.teams import USER, ArrangedTeam, Team, build_team, team_options
+from seal.core import DataError, Task, UnknownNameError, UsageError, shortened
+from seal.core.registry import is_module, load_dotted
 from seal.core.text import THEIRS, counted
-from seal.models.spec import bare_name
+from seal.models.spec import REGISTRY, bare_name, split_name
 from seal.pools.benchmark import PLAY, part_of
 from seal.pools.declarations import NeededWorld
 from seal.pools.lookup import open_pool, with_functions
@@ -22,10 +26,13 @@ from seal.runs.run import BASELINES, RunFolder
 from seal.runs.settings import (
     LIMITS,
     SIMULATOR,
+    AgentChoice,
     GivenElse,
+    ModelChoice,
     Origin,
     Play,
     RunSettings,
+    TeamChoice,
     changed,
 )
 
@@ -158,7 +165,7 @@ def completed(
     retriever = _by_default(whole, folder) if whole.gives_tools else whole.retriever
     team = build_team(whole.team, whole.roles, team_part(whole)[0])
     if own.get("prompt") == THEIRS:
-        from seal.runs.prompts import hears_system, prompts_of
+        from seal.runs.role_models import hears_system, prompts_of
 
         hearing = hears_system(team) & prompts_of(team).keys()
         whole = replace(whole, prompts={**dict.fromkeys(sorted(hearing), THEIRS), **whole.prompts})
@@ -238,7 +245,6 @@ def baselines_of(
             baselines=False,
             model_options={},
             **dict.fromkeys(LIMITS),
-            hooks=(),
         )
         for name in BASELINES
     }
@@ -273,3 +279,92 @@ def _measuring(settings: RunSettings, alike: bool) -> dict[str, Any]:
     if simulator == "llm":
         models.setdefault("simulator", main)
     return {"role_models": models}
+
+
+# -- What is tried by a run: the settings that an agent of any kind stands for.
+
+
+_CALLER = "execution_manager"
+_KINDS = (
+    "a model (PROVIDER/MODEL or an object with complete), a seal.Team, a role with reply(chat), "
+    "a function of (request, tools) or (request, chat), an agent or a GroupChat of AutoGen, "
+    "package.module:attribute of any of these, or bridge:COMMAND or bridge:URL of one elsewhere"
+)
+AgentUnderTest: TypeAlias = Annotated[
+    ModelChoice | TeamChoice | AgentChoice | Callable[..., Any], _KINDS
+]
+"""Whatever a run may try."""
+
+
+def trying(agent: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings of a run that tries an agent; what they say themselves goes before.
+
+    Args:
+        agent: As of `settings_of`.
+        settings: By name of a field of `RunSettings`.
+
+    Raises:
+        UsageError: It is no agent.
+        UnknownNameError: No model of that name.
+    """
+    tried = settings_of(agent)
+    given = {name: value for name, value in settings.items() if value is not None}
+    if "roles" in tried:
+        given["roles"] = {**tried["roles"], **given.get("roles", {})}
+    return {**settings, **tried, **given}
+
+
+def settings_of(agent: Any) -> dict[str, Any]:
+    """Return the settings of a run that tries an agent.
+
+    Args:
+        agent: A model's name or object; a team; an object or class with `reply(chat)`, which then
+            calls the tools; a function of (request, tools) or (request, chat), plain, async or a
+            generator; an agent or a `GroupChat` of AutoGen, a class of one, or a function without
+            arguments that makes one; or a dotted path to any of these; or `bridge:COMMAND` or
+            `bridge:URL`, for an agent that runs elsewhere.
+
+    Raises:
+        UsageError: It is no agent.
+        UnknownNameError: No model of that name.
+    """
+    if isinstance(agent, str):
+        return _settings_of_name(agent)
+    if inspect.iscoroutine(agent):
+        agent.close()
+        raise UsageError(
+            "a coroutine is no agent; give the function itself, not what calling it returns"
+        )
+    if isinstance(agent, (Team, ArrangedTeam)):
+        return {"team": agent}
+    if not isinstance(agent, type) and (hasattr(agent, "complete") or hasattr(agent, "open")):
+        return {"model": agent}
+    from seal.agents.own import CodeAgent, OwnModel
+
+    is_role = callable(getattr(agent, "reply", None)) or isinstance(agent, PlayedAnew)
+    if not (is_role or is_guest(agent) or makes_guest(agent)):
+        if isinstance(agent, type) or not callable(agent):
+            raise UsageError(f"{shortened(agent)} is no agent; expected {_KINDS}")
+        CodeAgent(agent)  # raises where it takes other arguments
+    return {"model": OwnModel(agent_name(agent)), "team": "direct", "roles": {_CALLER: agent}}
+
+
+def _settings_of_name(agent: str) -> dict[str, Any]:
+    module, colon, name = agent.partition(":")
+    if module == "bridge":
+        from seal.agents.bridge import Bridge
+
+        is_url = name.startswith(("http://", "https://"))
+        return settings_of(Bridge(url=name) if is_url else Bridge(name or None))
+    file = Path(module)
+    if file.suffix == ".py":
+        path = f"{file.stem}:{name or 'NAME'}"
+        place = "" if file.parent == Path() else f", with {file.parent} on PYTHONPATH"
+        raise UsageError(f"agent {agent!r}: a file is no agent; name what it holds: {path}{place}")
+    if split_name(agent)[0] in REGISTRY or "/" in agent:
+        return {"model": agent}
+    if not colon and is_module(agent):
+        raise UsageError(f"agent {agent!r}: a module is no agent; name what it holds: {agent}:NAME")
+    if not colon:
+        raise UnknownNameError("agent or model", agent, REGISTRY.names())
+    return settings_of(load_dotted(agent))

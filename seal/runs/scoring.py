@@ -63,7 +63,6 @@ from seal.evaluation.statistics import DIGITS, Summariser, groups_of
 from seal.pools.benchmark import Benchmark, loaded, part_of
 from seal.runs.chats import turns_of
 from seal.runs.costs import Ledger
-from seal.runs.hooks import Teller
 from seal.runs.journal import Pair
 from seal.runs.run import (
     FAILED_GOLD,
@@ -328,8 +327,6 @@ class Scorer:
     """Called when all is scored: what judges were asked."""
     longest: float = LONGEST_S
     """Seconds that the scoring of a chat may take; what takes longer has no value."""
-    told: Teller = field(default_factory=Teller)
-    """Tells hooks of each chat that is scored."""
 
     def score(
         self,
@@ -477,8 +474,7 @@ class Scorer:
             if (before := known((task.id, trajectory.trial))) is not None:
                 return trajectory, *before
             metrics = (*usual(task, trajectory.trial), *hidden)
-            told = {"task": task.id, "trial": trajectory.trial}
-            with within(self.longest), self.told.of("score", lambda: told) as came:
+            with within(self.longest):
                 try:
                     scores = in_time(partial(score_trajectory, task, trajectory, tools, metrics))
                 except OverdueError as error:
@@ -501,7 +497,6 @@ class Scorer:
                 every += kept
                 if self.without_spoilt and is_spoilt(every):
                     every = left_out(every)
-                came["scores"] = every
             brought = frozenset(score.metric for score in (*asked.values(), *own, *kept))
             return trajectory, every, brought, encode_scores(every)
 

@@ -31,7 +31,6 @@ from seal.core.settings import Count, Within, check_fields, with_field_docs
 from seal.models.spec import REGISTRY, Flagged, Model, is_offline, split_name
 from seal.pools.benchmark import Benchmark
 from seal.retrievers.base import RetrieverSpec
-from seal.runs.hooks import HooksChoice
 from seal.sandbox import NAMES as SANDBOXES
 
 # -- Everything that a run can be told: the one description of each setting.
@@ -345,12 +344,6 @@ class RunSettings(
 
     Part `I/N` is every N-th task from the I-th.
     """
-    hooks: Sequence[HooksChoice] = ()
-    """Tracker or tracer that is told of the run, its chats, requests, calls and scores, as
-    module:name; repeatable.
-
-    Hooks are not told of floor and ceiling. They leave no trace in the run's folder.
-    """
     origins: Mapping[str, Origin] = field(default_factory=dict, compare=False)
     """Setting to who gave its value; one that is not here has its default."""
 
@@ -364,16 +357,10 @@ class RunSettings(
         check_fields(self)
         object.__setattr__(self, "cutoffs", tuple(dict.fromkeys(self.cutoffs)))
         object.__setattr__(self, "metrics", tuple(self.metrics))
-        object.__setattr__(self, "hooks", tuple(self.hooks))
         if isinstance(self.processes, str) and not _ON_RAY.fullmatch(self.processes):
             raise UsageError(
                 f"--processes {self.processes}: expected a whole number of at least 1, or ray or "
                 "ray:N for those of a Ray cluster"
-            )
-        if self.hooks and self.processes != 1:
-            raise UsageError(
-                "hooks are told of chats in threads of one process: leave --processes out, and "
-                "give --workers N"
             )
         refuse_secret("", self.model_options, "model_options")
         object.__setattr__(self, "model", _told(self.model))
@@ -518,7 +505,7 @@ def check_seed(seed: int) -> None:
 
 def has_own_code(settings: RunSettings) -> bool:
     """Tell whether a run may load code that is not ours: a role, team, metric or model."""
-    named = (settings.team, *settings.roles.values(), *settings.metrics, *settings.hooks)
+    named = (settings.team, *settings.roles.values(), *settings.metrics)
     models = (settings.model, *settings.role_models.values())
     ours = (part is None or (isinstance(part, str) and ":" not in part) for part in named)
     known = (isinstance(model, str) and split_name(model)[0] in REGISTRY for model in models)

@@ -26,8 +26,8 @@ from seal.evaluation.pattern_scores import IAC_UPSTREAM, PATTERNS, SERVICE_ANSWE
 from seal.evaluation.ranking_metrics import MEASURES
 from seal.models.oracle import Oracle
 from seal.pools.importer import Notes
+from seal.pools.imports import write_pool
 from seal.pools.lookup import Bench, bench_of, environments_beside
-from seal.pools.pool_writer import write_pool
 from seal.pools.reading.files import json_file
 from seal.report.paper import tables_of
 from seal.runs.finished import rescore

@@ -36,6 +36,9 @@ def test_a_verb_that_is_gone_names_what_replaces_it(seal) -> None:
     assert "seal train-retriever is gone: seal.split and `seal export POOL --to" in failed.stderr
     assert "docs/train-a-retriever.md" in failed.stderr
     assert failed.stderr.count("\n") == 1
+    failed = seal("errata", "draft", "sample", "weather-01", "--out", "mine")
+    assert failed.returncode == 2 and failed.stderr.count("\n") == 1
+    assert "seal errata is gone: mend tasks.jsonl in a copy of the pool" in failed.stderr
 
 
 def test_help_lists_every_verb_with_its_line(seal) -> None:

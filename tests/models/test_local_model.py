@@ -32,7 +32,7 @@ from seal.core.model_files import PACKED, Packed, PackedFile, fetch
 from seal.models import llama_server, local_model
 from seal.models.local_model import Weights, physical_cores
 from seal.models.spec import ModelSettings, build_model, model_identity
-from seal.runs.prices import FREE, Prices
+from seal.runs.costs import FREE, Prices
 from seal.simulator_cache.llm import LLM
 
 CONTENT = b"GGUF and more"

@@ -5,8 +5,8 @@ from looped import every_case
 from seal.core import Goal, Message, Milestone, Plan, Request, Step, Task, Tool, ToolCall
 from seal.core.conditions import Argument, Asked, Called, Condition, Replied
 from seal.core.slots import slots_of
+from seal.models.lexical import find_scene
 from seal.models.oracle import reply_of
-from seal.models.prompt_reading import find_scene
 from seal.models.spec import build_model, open_model
 
 GEO = Tool("demo/geo/locate", "locate_place")

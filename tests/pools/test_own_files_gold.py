@@ -8,9 +8,9 @@ import pytest
 
 import seal
 from seal.core import DataError, Task, Tool, UsageError
+from seal.pools.imports import write_pool
 from seal.pools.lookup import open_pool
 from seal.pools.own_files import benchmark_of, said_by
-from seal.pools.pool_writer import write_pool
 
 ZONE = {"type": "object", "properties": {"zone": {"type": "string"}, "top": {"default": 5}}}
 CLOCK = {"name": "clock", "description": "Tell the time.", "parameters": ZONE}

@@ -7,7 +7,7 @@ from small_pools import TOOLS, WEATHER, weather_goal, weather_task
 
 from seal.core import Goal, Milestone, Plan, Task, ToolCall
 from seal.core.conditions import Argument, Called
-from seal.runs.one_shot import Examples, environment_of, example_of
+from seal.runs.chats import Examples, environment_of, example_of
 
 BY_ID = {tool.id: tool for tool in TOOLS}
 ROME, OSLO, BERN = (weather_task(city) for city in ("Rome", "Oslo", "Bern"))

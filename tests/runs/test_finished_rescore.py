@@ -14,8 +14,8 @@ from seal.core.files import Lock
 from seal.experiments.export import export
 from seal.pools.pool import StoredPool
 from seal.runs.finished import rescore
+from seal.runs.identity import check_resumable
 from seal.runs.play import run
-from seal.runs.resume import check_resumable
 from seal.runs.run import RunFolder
 from seal.runs.settings import RunSettings, ScoreSettings
 

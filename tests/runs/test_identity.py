@@ -11,8 +11,7 @@ from seal.agents.roles import Checker, prompts_digest
 from seal.core import Task, UsageError, write_records
 from seal.core.registry import name_of
 from seal.core.values import digest
-from seal.runs.identity import warnings_of
-from seal.runs.resume import check_resumable
+from seal.runs.identity import check_resumable, warnings_of
 
 
 class Planner:

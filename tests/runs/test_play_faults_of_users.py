@@ -342,7 +342,6 @@ class Answers:
         ({"retriever": OfNothing()}, r"no method retrieve\(queries, k\)"),
         ({"simulator": OfNothing()}, r"a method respond\(tool, arguments\)"),
         ({"metrics": [OfNothing]}, r"score\(task, trajectory, tools\)"),
-        ({"hooks": [OfNothing()]}, r"methods start\(event\) and end\(event\)"),
         ({"progress": lambda done, total: None}, "progress: .* function that takes 1 argument"),
         ({"agent": lambda: "Sunny."}, r"or else a function of \(request, tools\)"),
     ],

@@ -153,7 +153,7 @@ def test_a_run_goes_on(run: RunFolder) -> None:
     assert run.trajectories_path.read_bytes() == b"".join(lines)
 
 
-def test_parts_are_merged_and_corrected_gold_is_scored(run: RunFolder, tmp_path: Path) -> None:
+def test_parts_are_merged_and_scored(run: RunFolder, tmp_path: Path) -> None:
     given = {"agent": mover, "baselines": False, "workers": 1}
     names = ("1/2", "2/2")
     parts = [tmp_path / name.replace("/", "-") for name in names]

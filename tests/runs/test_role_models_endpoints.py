@@ -16,9 +16,9 @@ from seal.cli.dispatch import main
 from seal.core import SealError
 from seal.models.openai_chat import OUTPUT_CAP
 from seal.runs.cost_plan import plan
+from seal.runs.costs import Prices
 from seal.runs.finished import rescore
 from seal.runs.journal import spending_of
-from seal.runs.prices import Prices
 from seal.runs.run import RunFolder
 from seal.runs.settings import RunSettings, ScoreSettings
 

@@ -29,8 +29,7 @@ from seal.core.quantities import Time, days, read
 from seal.core.text import shipped_json, words
 from seal.core.values import derive_seed, json_text, json_value
 from seal.models.fill import fill
-from seal.models.lexical import ToolChooser
-from seal.models.prompt_reading import DONE, without_author
+from seal.models.lexical import DONE, ToolChooser, without_author
 
 # -- What an assistant does next, and which API it asks, by the words of user and assistant.
 #

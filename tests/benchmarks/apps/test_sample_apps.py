@@ -12,8 +12,8 @@ from seal.benchmarks.toolsandbox.scenarios.importer import import_scenarios
 from seal.core.conditions import BREACHES
 from seal.environments.world import WorldSetup, build_worlds
 from seal.pools.importer import RIGHT, WRONG
+from seal.pools.imports import write_pool
 from seal.pools.pool import load_pool
-from seal.pools.pool_writer import write_pool
 
 AUTHORED = read_authored(APPS.folder / "authored")
 TASKS = {task.id: task for task in load_pool(APPS.folder).tasks()}

@@ -17,8 +17,8 @@ from seal.core.conditions import Called, parts
 from seal.evaluation.goals import TaskChat
 from seal.evaluation.pass_rates import PassRate
 from seal.pools.importer import RIGHT, WRONG
+from seal.pools.imports import write_pool
 from seal.pools.pool import load_pool
-from seal.pools.pool_writer import write_pool
 
 POOL = load_pool(SAMPLE.folder)
 TASKS: dict[str, Task] = {task.id: task for task in POOL.tasks()}

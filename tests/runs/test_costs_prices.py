@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from seal.core import DataError
-from seal.runs.prices import Prices
+from seal.runs.costs import Prices
 
 
 @pytest.mark.parametrize(

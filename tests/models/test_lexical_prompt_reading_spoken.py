@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from looped import every_case
 
 from seal.core.earlier_results import value_of
-from seal.models.prompt_reading import in_words
+from seal.models.lexical import in_words
 
 NUMBERS = st.integers(-(2**63), 2**63) | st.floats(allow_nan=False, allow_infinity=False)
 PLAIN = st.recursive(
