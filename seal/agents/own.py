@@ -235,7 +235,7 @@ class FunctionRole(OwnRole):
         """Return what the function says to what it was told last."""
         if self._paused is None:  # what an earlier call kept is of no use any more
             self._now = _Now()
-        self._now.chat, self._now.work = chat, Inbox(chat.role, self.code.pace)
+        self._now.chat = chat
         request = asked_of(chat)
         if self._paused is not None:
             ended, said = self._resumed(request)
@@ -252,7 +252,9 @@ class FunctionRole(OwnRole):
         return self.code.call(function, self._now.chat.seconds_left)
 
     def _awaited(self, value: Awaitable[Any]) -> Any:
-        return self.code.wait(value, self._now.chat.seconds_left, self._now.work)
+        now = self._now
+        now.work = Inbox(now.chat.role, self.code.pace)  # a generator may end before another begins
+        return self.code.wait(value, now.chat.seconds_left, now.work)
 
     def _resumed(self, heard: str | None) -> tuple[bool, Any]:
         """Return whether the generator has ended, and what it says."""

@@ -614,6 +614,15 @@ def test_a_generator_asks_the_user_and_is_sent_the_answers(agent, limit, tmp_pat
     assert said[:4] == ["When does it ship?", "Which order?", "7", "It ships on Monday."]
 
 
+def test_a_generator_that_begins_anew_calls_tools_at_once(tmp_path):
+    async def looking(request, tools):
+        yield f"It ships on {await tools[0](order_id='7')}."
+
+    (chat,) = played(looking, tmp_path, TALK).folder.trajectories()
+    assert chat.stops[0].reason == "user_ended"
+    assert sum(step.author == "execution_manager" for step, _ in chat.calls()) == 3
+
+
 def test_a_client_that_an_async_agent_holds_serves_all_runs_and_a_task_that_it_left_ends(tmp_path):
     loops, left = set(), []
 
