@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 
-from seal.core import JSON, Completion, Message, Request, ToolCall, UsageError, fault
+from seal.core import JSON, Completion, Message, Request, ToolCall, UsageError, fault, text_of
 from seal.core.registry import Registry, name_of
 from seal.core.settings import takes
 from seal.core.values import json_bytes, json_value
@@ -131,7 +131,7 @@ class Teller:
         try:
             yield came
         except BaseException as raised:
-            error = f"{type(raised).__name__}: {raised}"
+            error = f"{type(raised).__name__}: {text_of(raised)}"
             raise
         finally:
             _CURRENT.reset(token)

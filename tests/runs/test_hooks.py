@@ -132,6 +132,18 @@ def test_what_ends_a_chat_with_an_error_is_told(tmp_path: Path, pool: Path) -> N
     assert notes.of("run")[0].error
 
 
+def test_an_error_without_a_text_ends_a_part_as_it_is() -> None:
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise ValueError
+
+    notes = Notes()
+    with pytest.raises(Mute), Teller([notes]).of("run", dict):
+        raise Mute
+    (begun,) = notes.of("run")
+    assert begun.error.startswith("Mute: its text cannot be had")
+
+
 @pytest.mark.parametrize("calls", [None, ({"name": "weather"},)])
 @pytest.mark.parametrize("hooked", [False, True])
 def test_calls_that_are_none_reach_whoever_says_whose_fault_it_is(hooked: bool, calls: Any) -> None:
