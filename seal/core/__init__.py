@@ -29,6 +29,7 @@ from seal.core.errors import located as located
 from seal.core.errors import nearest as nearest
 from seal.core.errors import needing as needing
 from seal.core.errors import shortened as shortened
+from seal.core.errors import text_of as text_of
 from seal.core.errors import told_names as told_names
 from seal.core.protocols import ENDED as ENDED
 from seal.core.protocols import Agent as Agent

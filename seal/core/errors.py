@@ -336,16 +336,21 @@ def fault(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     libraries = tuple(sysconfig.get_paths()[name] for name in ("stdlib", "purelib", "platlib"))
     own = [frame for frame in frames if not frame.filename.startswith((*libraries, "<"))]
-    try:
-        said = str(error)
-    except Exception as failed:  # its own code
-        said = f"its text cannot be had, for that raises {type(failed).__name__}"
+    said = text_of(error)
     if len(said) > _LONGEST:
         said = f"{said[:_LONGEST]}... (and {len(said) - _LONGEST} characters more)"
     text = f"{type(error).__name__}: {said}"
     for place in (own or frames)[-1:]:
         text += f" ({Path(place.filename).name}, line {place.lineno}, in {place.name})"
     return text
+
+
+def text_of(error: BaseException) -> str:
+    """Return what an exception says, or that its own code fails at that."""
+    try:
+        return str(error)
+    except Exception as failed:
+        return f"its text cannot be had, for that raises {type(failed).__name__}"
 
 
 _LONGEST = 10_000

@@ -34,7 +34,7 @@ from seal.core.records import to_plain
 from seal.core.settings import fits as fits_type
 from seal.core.settings import takes
 from seal.core.store import Store
-from seal.core.values import canonical_json, digest
+from seal.core.values import canonical_json, digest, loss_of
 from seal.environments.chat_world import Circumstances as Circumstances
 from seal.environments.chat_world import Race, clock_of
 from seal.environments.chat_world import World as World
@@ -136,6 +136,11 @@ class Worlds(Storeless):
         """Check the tables and the policy."""
         if isinstance(self.tables, Begun):  # under other settings
             return
+        for part in ("tables", "columns"):
+            if not isinstance(given := getattr(self, part), Mapping):
+                raise UsageError(
+                    f"world {self.name!r}: {part}: expected a map of tables, got {shortened(given)}"
+                )
         for table, rows in self.tables.items():
             place = f"world {self.name!r}: table {table!r}"
             if not fits_type(rows, Sequence[Mapping[str, Any]]):
@@ -144,10 +149,15 @@ class Worlds(Storeless):
                     f"got {shortened(rows)}"
                 )
             try:
+                if lost := loss_of(rows):
+                    raise ValueError(f"JSON cannot hold {lost}")
                 canonical_json(rows)
             except (TypeError, ValueError) as error:
                 raise UsageError(f"{place}: {error}; give values that JSON has") from error
-        object.__setattr__(self, "tables", Begun(self.tables))
+        try:
+            object.__setattr__(self, "tables", Begun(self.tables))
+        except TypeError as error:  # a key that is no text
+            raise UsageError(f"world {self.name!r}: {error}; give values that JSON has") from error
         if self.policy:
             from seal.environments.policy import check_policy
 

@@ -32,6 +32,7 @@ from seal.core import (
     Trajectory,
     UnknownNameError,
     UsageError,
+    text_of,
 )
 from seal.core.concurrency import in_time
 from seal.core.conditions import BREACHES, CLEAN, Asked, Called, Match, Replied, parts
@@ -659,7 +660,7 @@ class LeftOutMetric(ChatMetric):
 
 def told(error: BaseException) -> str:
     """Return the kind of an error and what it says, without keys."""
-    said = without_keys(str(error).encode("utf-8", "replace")).decode()
+    said = without_keys(text_of(error).encode("utf-8", "replace")).decode()
     return f"{type(error).__name__}: {said}"
 
 

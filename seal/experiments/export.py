@@ -49,7 +49,7 @@ from seal.runs.run import RunFolder
 # | trec | queries.tsv, qrels.trec; of a run run.trec |
 # | hf | tools.jsonl, tasks.jsonl; of a run chats.jsonl |
 # | triplets | triplets.jsonl: queries, tools and hard negatives, to train a retriever |
-# | inspect | of a run inspect.json, a log of inspect_ai |
+# | inspect | of a run TIME_POOL.json, a log of inspect_ai |
 #
 # A benchmark may declare further forms (`seal.Benchmark.exports`). The chats of a pool are its
 # gold; those of a run are what was said and done in it.
@@ -378,7 +378,7 @@ def _hf(to: Writer) -> None:
 
 
 def _inspect(to: Writer) -> None:
-    from seal.experiments.inspect_logs import log_lines
+    from seal.experiments.inspect_logs import log_lines, log_name
 
     if to.run is None:
         raise UsageError(
@@ -386,7 +386,7 @@ def _inspect(to: Writer) -> None:
         )
     to.read_back = "inspect_ai shows it: `inspect view --log-dir FOLDER`."
     heard = ((chat, _played(chat)) for chat in to.run.trajectories())
-    to.text("inspect.json", "chats", log_lines(to.run, heard))
+    to.text(log_name(to.run), "chats", log_lines(to.run, heard))
     to.made.counts["chats"] -= 2
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -75,13 +76,27 @@ def log_lines(
     yield "]}\n"
 
 
+def log_name(run: RunFolder) -> str:
+    """Return the name that a run's log must have: `inspect view` lists no `.json` of another form.
+
+    Source: `log_file_pattern` in inspect_ai 0.3, _file.py: a time, then anything.
+    """
+    name = re.sub(r"[^A-Za-z0-9.-]", "-", run.pool_name)[:80]
+    return f"{_written(run):%Y-%m-%dT%H-%M-%S}_{name}.json"
+
+
+def _written(run: RunFolder) -> datetime:
+    """Return the second in which a run began."""
+    told = (run.path / "run.json").stat().st_mtime
+    return datetime.fromtimestamp(int(told), UTC)
+
+
 class _Log:
     """Makes the parts of a log."""
 
     def __init__(self, run: RunFolder) -> None:
         manifest = run.manifest()
-        written = (run.path / "run.json").stat().st_mtime
-        self._time = datetime.fromtimestamp(written, UTC).isoformat(timespec="seconds")
+        self._time = _written(run).isoformat()
         self._measure: Mapping[str, Any] = manifest.get("measure") or {}
         self._system: Mapping[str, Any] = manifest.get("system") or {}
         metrics: Mapping[str, Any] = run.summary()["metrics"] if run.is_scored else {}
@@ -313,8 +328,10 @@ def _read(source: Path) -> Any:
         ) from error
     if source.is_dir():
         logs = sorted(path.name for path in source.iterdir() if path.suffix in (".eval", ".json"))
-        told = f": {', '.join(logs[:5])}" if logs else ""
-        raise DataError(f"{source} is a folder; name one of its logs (.eval, .json){told}")
+        if len(logs) != 1:
+            told = f": {', '.join(logs[:5])}" if logs else ""
+            raise DataError(f"{source} is a folder; name one of its logs (.eval, .json){told}")
+        source /= logs[0]
     try:
         return read_eval_log(str(source), resolve_attachments="full")
     except Exception as error:  # whatever their reader raises of a file that is no log

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from markupsafe import Markup
 
-from seal.core import Scale, SealError, Step, Trajectory, UsageError, fault, shortened
+from seal.core import Scale, SealError, Step, Trajectory, UsageError, fault, shortened, text_of
 from seal.core.registry import Registry, load_dotted
 from seal.core.settings import check_plain
 from seal.core.text import counted, one_line, printable
@@ -280,7 +280,8 @@ def _built(sections: Iterable[Any], origin: str) -> list[Section]:
         try:
             section = found() if isinstance(found, type) else found
         except Exception as error:  # other people's code
-            told = f"{found.__name__} of the report cannot be made: {type(error).__name__}: {error}"
+            said = f"{type(error).__name__}: {text_of(error)}"
+            told = f"{found.__name__} of the report cannot be made: {said}"
             raise UsageError(f"{origin}: {told}") from error
         title = getattr(section, "title", None)
         if not callable(getattr(section, "render", None)) or not isinstance(title, str):

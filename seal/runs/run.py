@@ -382,10 +382,9 @@ class RunFolder:
         except orjson.JSONDecodeError as error:
             raise DataError(f"{file} is no JSON: {error}; {self._repair(name)}") from error
         for place, part, kinds in _typed(name, value):
-            if type(part) not in kinds:
+            if got := _misfit(part, kinds):
                 raise DataError(
-                    f"{file}: expected {_SAID[kinds]}{place}, got {type(part).__name__}; "
-                    + self._repair(name)
+                    f"{file}: expected {_SAID[kinds]}{place}, got {got}; " + self._repair(name)
                 )
         for part in _NEEDED[name]:
             if part not in value:
@@ -431,6 +430,14 @@ def _typed(name: str, value: Any) -> Iterator[tuple[str, Any, tuple[type, ...]]]
         yield from _typed_entries("metrics", value.get("metrics", {}))
 
 
+def _misfit(part: Any, kinds: tuple[type, ...]) -> str:
+    """Return what a part is instead of one of these types; empty where it is one."""
+    if type(part) not in kinds:
+        return type(part).__name__
+    too_large = 2**63 if kinds == _COUNT else 2**1023  # near the greatest of floats
+    return "one that is too large" if type(part) is int and abs(part) >= too_large else ""
+
+
 def _standing(value: Any, path: Sequence[str]) -> Iterator[Any]:
     """Yield what stands at a path; nothing where it is not there."""
     if not path:
@@ -450,7 +457,7 @@ def _typed_entries(
         here = f"{place}.{name}"
         yield f" `{here}`", entry, _OBJECT
         for part in _FIGURES & entry.keys():
-            if type(entry[part]) not in _NUMBER:  # to name each of thousands takes time
+            if _misfit(entry[part], _NUMBER):  # to name each of thousands takes time
                 yield f" `{here}.{part}`", entry[part], _NUMBER
         if (reasons := entry.get("reasons")) is not None:
             yield f" `{here}.reasons`", reasons, _OBJECT

@@ -13,7 +13,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 
-from seal.core import SealError, UsageError, needing
+from seal.core import SealError, UsageError, needing, shortened
 from seal.report.pages import FILES, asset, linked, notice, parts_page
 from seal.report.retrieval import experiment_page
 from seal.viewer.labelling import LabelPages, LabelSheet
@@ -223,7 +223,7 @@ class _Pages:
     def file(self, request: Request) -> Response:
         """Answer with the style sheet or a script."""
         name = request.path_params["name"]
-        return file_of(name) or _failed(f"there is no page {name!r} here", 404)
+        return file_of(name) or _failed(f"there is no page {shortened(name)} here", 404)
 
     def _made(self, make: Callable[[], str], kind: str = "html") -> Response:
         try:

@@ -225,7 +225,8 @@ class Shelf:
         """Raise DataError where something in a folder lies outside those that are shown."""
         paths = (Path(place, name) for place, *names in os.walk(inner) for name in chain(*names))
         for path in filter(Path.is_symlink, paths):
-            if not any(map(path.resolve().is_relative_to, self._folders.values())):
+            target = Path(os.path.realpath(path))  # never fails, whatever a link leads to
+            if not any(map(target.is_relative_to, self._folders.values())):
                 raise DataError(
                     f"{path} is a link that leads out of the folders that are shown; put in its "
                     "place what it leads to, or show the folder of that too"

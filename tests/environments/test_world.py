@@ -477,18 +477,44 @@ def test_rows_of_a_table_are_one_object_throughout_a_call_and_no_longer():
     assert world.states() == [{"t": ROWS, "u": ROWS}]
 
 
+def looped() -> list:
+    found: list = []
+    found.append(found)
+    return found
+
+
+def nested(levels: int) -> list:
+    found: list = []
+    for _ in range(levels):
+        found = [found]
+    return found
+
+
 @pytest.mark.parametrize(
     ("rows", "said"),
     [
         ([1], r"world 'w': table 't': expected a list of rows, each a map .*, got \[1\]"),
         ({"on": 1}, "table 't': expected a list of rows"),
-        ([{"on": float("nan")}], "table 't': nan is no JSON number; give values that JSON has"),
+        ([{"on": float("nan")}], "table 't': JSON cannot hold the number nan; give values that"),
+        ([{"on": looped()}], "table 't': JSON cannot hold a list or map that holds itself; give"),
+        ([{"on": nested(5_000)}], "table 't': JSON cannot hold lists or maps nested deeper than"),
+        (
+            [{"on": {(1, 2): 3}}],
+            "world 'w': .*'on' .* keys must be str.*; give values",
+        ),
         ([{"on": {1}}], "table 't': JSON cannot hold set"),
     ],
 )
 def test_tables_that_no_world_can_begin_with_are_refused_when_the_kind_is_made(rows, said):
     with pytest.raises(UsageError, match=said):
         Worlds(name="w", tools={}, tables={"t": rows})
+
+
+@pytest.mark.parametrize("part", ["tables", "columns"])
+@pytest.mark.parametrize("given", [None, [{"id": "1"}], "t", 5])
+def test_what_is_no_map_of_tables_is_refused_when_the_kind_is_made(part, given):
+    with pytest.raises(UsageError, match=f"world 'w': {part}: expected a map of tables, got "):
+        Worlds(name="w", tools={}, **{part: given})
 
 
 def test_two_tools_of_one_name_are_refused():

@@ -1,6 +1,7 @@
 """Pools and runs in the forms of others, and read back."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -295,8 +296,9 @@ def test_an_export_stands_under_its_name_when_it_is_whole(tmp_path: Path) -> Non
 def test_a_run_is_a_log_of_inspect_ai(run: Path, tmp_path: Path) -> None:
     made = export(run, "inspect", tmp_path / "log")
 
-    log = json.loads((tmp_path / "log/inspect.json").read_text())
+    log = json.loads((tmp_path / "log" / made.files[0]).read_text())
     assert made.counts == {"chats": 4}
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d_[A-Za-z0-9.-]+\.json", made.files[0])
     assert (log["version"], log["status"], log["eval"]["model"]) == (2, "success", "oracle")
     means = {one["name"]: one["metrics"]["mean"]["value"] for one in log["results"]["scores"]}
     assert means["call_f1"] == 1.0
@@ -326,7 +328,8 @@ def test_a_run_is_a_log_of_inspect_ai(run: Path, tmp_path: Path) -> None:
 def test_a_log_is_read_by_inspect_ai(run: Path, tmp_path: Path) -> None:
     read = pytest.importorskip("inspect_ai.log", reason="inspect_ai is not installed")
     export(run, "inspect", tmp_path / "log")
-    log = read.read_eval_log(str(tmp_path / "log/inspect.json"))
+    (listed,) = read.list_eval_logs(str(tmp_path / "log"))  # as `inspect view` lists them
+    log = read.read_eval_log(listed.name)
     assert [sample.id for sample in log.samples] == ["one", "two", "three", "four"]
     assert log.samples[0].scores["call_f1"].value == 1.0
     kinds = [event.event for event in log.samples[1].events]

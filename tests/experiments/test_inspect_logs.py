@@ -130,7 +130,7 @@ def test_verbs_compare_explain_and_report_a_log_of_theirs(log: Path, tmp_path: P
 def test_what_we_export_comes_back_with_the_scores_it_had(tmp_path: Path) -> None:
     before = seal.run("sample", first=6, out=tmp_path / "run", baselines=False)
     export(tmp_path / "run", "inspect", tmp_path / "log")
-    import_run("inspect", tmp_path / "log" / "inspect.json", tmp_path / "back")
+    import_run("inspect", tmp_path / "log", tmp_path / "back")
     seal.score(tmp_path / "back")
     had = {(s.task_id, s.metric): s.value for s in before.folder.scores() if s.value is not None}
     came = {
@@ -153,7 +153,8 @@ def test_what_is_no_log_is_refused(text: str, told: str, tmp_path: Path) -> None
 
 def test_a_folder_of_logs_is_refused_with_their_names(tmp_path: Path) -> None:
     (tmp_path / "logs").mkdir()
-    (tmp_path / "logs" / "a.eval").write_bytes(b"")
+    for name in ("a.eval", "b.eval"):
+        (tmp_path / "logs" / name).write_bytes(b"")
     with pytest.raises((DataError, UsageError), match=r"name one of its logs .*: a\.eval"):
         import_run("inspect", tmp_path / "logs", tmp_path / "run")
 
@@ -161,7 +162,7 @@ def test_a_folder_of_logs_is_refused_with_their_names(tmp_path: Path) -> None:
 def test_a_score_that_was_not_given_is_no_zero(tmp_path: Path) -> None:
     seal.run("sample", model="oracle", first=2, out=tmp_path / "run", baselines=False)
     export(tmp_path / "run", "inspect", tmp_path / "log")
-    file = tmp_path / "log" / "inspect.json"
+    (file,) = (tmp_path / "log").glob("*.json")
     log = json.loads(file.read_text())
     for sample, value in zip(log["samples"], ("C", "refused"), strict=True):
         sample["scores"] = {"graded": {"value": value}}

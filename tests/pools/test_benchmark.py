@@ -703,6 +703,26 @@ def test_a_section_that_cannot_be_made_is_told(tmp_path):
         run.report()
 
 
+def test_code_whose_error_has_no_text_is_told(tmp_path):
+    class Mute(Exception):
+        def __str__(self):
+            raise ValueError
+
+    def brief(task, trajectory):
+        raise Mute
+
+    class Broken:
+        def __init__(self):
+            raise Mute
+
+    told = "Mute: its text cannot be had, for that raises ValueError"
+    with pytest.raises(UsageError, match=f"brief.*{told}.*; mend it"):
+        played(shop(metrics=[brief]), tmp_path)
+    run = played(shop(sections=[Broken]), tmp_path / "other")
+    with pytest.raises(UsageError, match=f"Broken of the report cannot be made: {told}"):
+        run.report()
+
+
 @pytest.mark.parametrize("scale", [Scale(bounded=False), Scale(higher_is_better=None)])
 def test_a_metric_without_a_best_value_cannot_say_that_a_task_is_solved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scale: Scale

@@ -77,6 +77,15 @@ def test_an_object_that_tells_of_no_run_is_refused_with_its_repair(
         ({"stop_reasons": "done"}, "expected an object `stop_reasons`, got str"),
         ({"metrics": {"calls": {"mean": float("inf")}}}, "is no JSON"),
         ({"usage": {"tokens_in": "x"}}, "expected a number `usage.tokens_in`, got str"),
+        (
+            {"metrics": {"calls": {"mean": 10**400}}},
+            "expected a number `metrics.calls.mean`, got one that is too large; write it anew",
+        ),
+        ({"metrics": {"calls": {"by": {"a": {"n": -(10**400)}}}}}, "got one that is too large"),
+        (
+            {"lines": {"scores.jsonl": 2**63}},
+            r"number `lines\.\*`, got one that is too large",
+        ),
         ({"usage": {"roles": {}}}, "expected a list `usage.roles`, got dict"),
     ],
 )

@@ -176,6 +176,28 @@ def test_a_run_with_a_link_that_leads_out_is_damaged(tmp_path: Path, linked: str
             path()
 
 
+@pytest.mark.parametrize("name", ["timings.jsonl", "summary.json", "floor"])
+def test_a_link_to_itself_in_a_run_hides_no_other_run(tmp_path: Path, name: str) -> None:
+    for run in ("run", "other"):
+        scores = [verdict("a", "solved")]
+        Writer(tmp_path)(run, [task("a")], [chat("a")], scores, {"pass_rate": metric(1.0)})
+    link = tmp_path / "run" / name
+    link.unlink(missing_ok=True)
+    link.symlink_to(link)
+    shelf = Shelf([tmp_path])
+
+    assert {each.name for each in shelf.facts() if each.state == "scored"} >= {"other"}
+    shelf.run("run")
+    write_site(shelf, tmp_path / "site", "Leaderboard")
+
+
+def test_a_long_address_is_told_in_short(served: str) -> None:
+    status, _, page = asked(served, "/" + "a" * 20_000)
+
+    assert (status, "aaa" in page) == (404, True)
+    assert len(page) < 2_000
+
+
 def test_links_between_what_is_shown_are_followed(tmp_path: Path) -> None:
     metrics = {"pass_rate": metric(1.0)}
     for name in ("a", "b"):
