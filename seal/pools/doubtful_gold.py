@@ -1,4 +1,4 @@
-"""Gold that contradicts itself, or that is met where nothing is done."""
+"""Gold that contradicts itself or a policy, or that is met where nothing is done."""
 
 from __future__ import annotations
 
@@ -15,9 +15,12 @@ from seal.core.state_conditions import (
     StateHas,
     StateUnchanged,
 )
+from seal.environments.policy import breaches
+from seal.environments.world import Worlds
 from seal.evaluation.calls import effects_of
 from seal.evaluation.goals import WHOLLY, TaskChat, match_of
 from seal.evaluation.plans import asked_of, in_chat, measure_goal, measure_plan, verdict_on, view
+from seal.pools.gold_scripts import play, scripts_of
 
 
 def doubt(
@@ -95,6 +98,27 @@ def _asks_for_change(part: Condition) -> bool:
     if isinstance(part, EndsAs):
         return part.of_plan or any(part.sequences)
     return isinstance(part, FinalState) or (isinstance(part, StateHas) and part.table != MESSAGE)
+
+
+def forbidden(task: Task, world: Worlds) -> Iterator[tuple[int, str]]:
+    """Yield each rule of a policy that gold breaks, as the goal and what broke it.
+
+    Gold is played with the words of its reference, in which the user allows what is done. Where a
+    goal has no such reference, nothing is known.
+
+    Args:
+        task: With its gold.
+        world: Whose policy it is.
+
+    Raises:
+        InfrastructureError: A rule failed, or what a tool asks outside of the world.
+    """
+    told = all(any(step.call for step in goal.reference) for goal in task.goals)
+    if not told or not any(map(callable, world.policy)):
+        return
+    scripts = [next(iter(scripts_of(goal)), ()) for goal in task.goals]
+    for one in breaches(world.policy, task, play(task, scripts, world).chat):
+        yield int(str(one["goal"])), f"{one['tool']} breaks the rule {one['rule']}: {one['why']}"
 
 
 def asked_by(goal: Goal) -> Iterator[Condition]:
