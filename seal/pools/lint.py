@@ -47,11 +47,13 @@ from seal.core.values import equal
 from seal.environments import REGISTRY as WORLDS
 from seal.environments.function_tools import fits
 from seal.environments.gold_play import NO_WORLD, End, faults, gold_calls, gold_chat, gold_ends
+from seal.environments.rule_search import MOST_CALLS, unbroken
 from seal.environments.world import Worlds, WorldSetup, build_worlds
 from seal.evaluation.goals import TaskChat, asks_of_world, match_of
 from seal.evaluation.pass_rates import PassRate
 from seal.evaluation.plans import ancestors, check_plan
 from seal.evaluation.words import slots_for
+from seal.pools.gold_scripts import forbidden
 from seal.pools.importer import RECORDED, RIGHT, TRAJECTORIES, WRONG
 from seal.pools.lint_findings import KINDS, Finding, ReadPool, conditions_of, doubt, read_leniently
 from seal.pools.observations import contradictions
@@ -321,6 +323,7 @@ def _findings(pool: ReadPool, threshold: float, plans: PlanCheck) -> Iterator[Fi
         if not broken:
             yield from plans.of_task(task)
         yield from ungrounded_values(task, pool.tools)
+    yield from plans.unbroken_rules(pool.tasks.values())
     yield from misjudged(pool, plans)
     yield from same_queries(pool.tasks.values())
     yield from only_texts(pool.tasks.values())
@@ -536,6 +539,7 @@ class PlanCheck:
             yield from self.findings(task)
             yield from self.failing_calls(task)
             yield from self.doubtful_gold(task)
+            yield from self.forbidden_gold(task)
         except InfrastructureError as error:
             yield Finding("failing_call", f"task {task.id!r}: {error}", (task.id,))
 
@@ -612,6 +616,41 @@ class PlanCheck:
             if fault:
                 message = f"task {task.id!r}, goal {position}: {fault}"
                 yield Finding(kind, message, (task.id,), evidence={"goal": position})
+
+    def forbidden_gold(self, task: Task) -> Iterator[Finding]:
+        """Yield a finding for each rule of its world's policy that a task's gold breaks."""
+        world = self.world_of(task.world) if task.world else None
+        for goal, why in forbidden(task, world) if world is not None else ():
+            message = f"task {task.id!r}, goal {goal}: {why}; mend the gold, or the rule"
+            yield Finding("forbidden_gold", message, (task.id,), evidence={"goal": goal})
+
+    def unbroken_rules(self, tasks: Iterable[Task]) -> Iterator[Finding]:
+        """Yield a finding for each rule of a policy that no call breaks in any world of a pool."""
+        played: dict[str, list[Task]] = {}
+        for task in tasks:
+            played.setdefault(task.world or "", []).append(task)
+        broken: list[Any] = []
+        left: dict[Any, str] = {}
+        for name in sorted(played, key=len):  # a joint world comes after its parts
+            world = self.world_of(name) if name else None
+            if world is None:
+                continue
+            try:
+                found = unbroken(world, played[name], broken)
+            except DataError:  # told already, as a world that cannot begin
+                continue
+            except InfrastructureError as error:
+                yield Finding("broken_world", f"world {name!r}: {error}", evidence={"world": name})
+                continue
+            left.update(dict.fromkeys(found, name))
+            broken += [r for r in world.policy if callable(r) and r not in found]
+        for rule, name in left.items():
+            if rule not in broken:
+                message = (
+                    f"world {name!r}: none of {MOST_CALLS:,} tried calls breaks the rule "
+                    f"{rule.__name__}; mend it, or leave it out"
+                )
+                yield Finding("unbroken_rule", message, evidence={"world": name})
 
     def ends(self, task: Task) -> JSON:
         """Return how the task's world ends after its gold calls, as a run keeps it; None: unknown.

@@ -66,6 +66,8 @@ KINDS: dict[str, tuple[Severity, str]] = {
     "unmeasurable_plan": ("error", "a plan by which nothing can be measured"),
     "contradictory_gold": ("warning", "gold of which one part forbids what another asks for"),
     "idle_gold": ("warning", "gold that asks for something, and is met where nothing is done"),
+    "forbidden_gold": ("error", "gold that breaks a rule of its world's policy"),
+    "unbroken_rule": ("error", "a rule of a policy that no call breaks, so that it checks nothing"),
     "misjudged": ("error", "a recording `right` that is not solved, or `wrong` that is"),
     "surviving_mutant": ("error", "a wrong variant of gold that solves its task"),
     "refused_variant": ("error", "a right variant of gold that does not solve its task"),

@@ -502,4 +502,8 @@ def holds(sentence: str, slot: Slot) -> bool:
         numbers = (float(one.replace(",", "")) for one in _NUMBER.findall(sentence))
         return any(abs(one - abs(known[0])) <= 0.01 * abs(known[0]) for one in numbers)
     day = _day(slot.value) if slot.type == "date" else None
-    return day is not None and f"{_MONTHS[day.month - 1]}{day.day}".casefold() in folded
+    if day is not None:
+        month = _MONTHS[day.month - 1].casefold()
+        return re.search(rf"(?<!\d){day.day}{month}|{month}{day.day}(?!\d)", folded) is not None
+    hour = str(slot.value).removeprefix("0")
+    return slot.type == "time" and re.search(rf"(?<!\d){re.escape(hour)}", folded) is not None

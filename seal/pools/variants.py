@@ -428,9 +428,9 @@ def _names(case: Case, lent: Lent) -> Iterator[Variant]:
 
 
 def _told(case: Case, of: Callable[[Slot], Sequence[str]]) -> Iterator[Variant]:
-    """Yield the script with other sentences in the place of the one that tells a slot.
+    """Yield the script with other sentences in the place of the last one that tells a slot.
 
-    Whatever else that sentence tells is told after it.
+    Whatever else that sentence tells is told after it. An earlier one may be corrected by it.
     """
     texts = case.texts
     spoken = [(number, one) for number, text in enumerate(texts) for one in sentences(text)]
@@ -440,7 +440,7 @@ def _told(case: Case, of: Callable[[Slot], Sequence[str]]) -> Iterator[Variant]:
             if slot.type == "lack":
                 number, new = len(texts) - 1, instead
             elif found:
-                number, sentence = found[0]
+                number, sentence = found[-1]
                 others = [one for one in case.gold.tells if one != slot and holds(sentence, one)]
                 ended = instead if instead[-1] in ".!?" else f"{instead}."
                 more = [f"{one.texts[0]}." for one in others if not holds(instead, one)]

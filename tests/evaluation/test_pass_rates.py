@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import seal
+from seal.core import Step
 from seal.environments.chat_world import World
 from seal.environments.world import Worlds, toolbox
 
@@ -135,3 +137,36 @@ def test_who_denies_what_was_done_or_speaks_of_other_things_has_not_solved_it(
     run = seal.run(bench, agent=agent, baselines=False, out=tmp_path / "run")
     found = {s.task_id: s.value for s in run.folder.scores() if s.metric == "pass_rate"}
     assert [*found.values()] == [1.0, 0.0, 1.0, 0.0, None, None, None]
+
+
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [
+        ("I cannot note eggs. Milk is noted.", 1.0),
+        ("I cannot note eggs. Milk is noted. In the end I did not do it.", 0.0),
+        ("I cannot note eggs. Milk is noted. However, nothing was changed.", 0.0),
+        ("Milk is noted. I cannot note eggs. I did not do it.", 1.0),
+        ("I cannot note milk. I did not do it.", 1.0),
+    ],
+)
+def test_who_rightly_refuses_a_part_may_not_deny_the_rest(
+    said: str, value: float, tmp_path: Path
+) -> None:
+    def note(board: World, text: str) -> str:
+        """Note a text."""
+        board.add("notes", {"text": text})
+        return "noted"
+
+    world = Worlds(name="board", tools=toolbox("board", [note]), tables={"notes": []})
+    task = seal.ask("Note milk and eggs.", seal.ends_as(seal.called("note", text="milk")))
+    reply = Step(0, "agent", "user_simulator", "I cannot note eggs. Milk is noted.")
+    goal = replace(task.goals[0], reference=(reply,))
+
+    def agent(request: str, tools: Sequence[Callable[..., Any]]) -> str:
+        tools[0](text="milk")
+        return said
+
+    tasks = [replace(task, goals=(goal,))]
+    bench = seal.Benchmark("board", environment=world, tasks=tasks)
+    run = seal.run(bench, agent=agent, baselines=False, out=tmp_path / "run")
+    assert [s.value for s in run.folder.scores() if s.metric == "pass_rate"] == [value]

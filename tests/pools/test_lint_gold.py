@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import seal
-from seal.core import Goal, Milestone, Plan, Task, write_records
+from seal.core import Goal, Milestone, Plan, Step, Task, ToolCall, write_records
 from seal.core.conditions import FIRST, Called, Condition
 from seal.core.state_conditions import StateHas, StateUnchanged
 from seal.environments.chat_world import World
@@ -161,3 +161,70 @@ def test_a_tool_that_does_not_reach_its_server_is_told_and_the_others_are_looked
     assert 'the gold call net(key="a") cannot be played' in found[0].message
     assert "no network" in found[0].message
     assert "quota exceeded" in found[2].message
+
+
+# -- Gold that breaks a policy, and rules that nothing breaks.
+
+
+def ask_first(call, world, chat):
+    """Name the amount, and get a yes, before you pay."""
+    return None if call.name != "pay" or chat.allowed else "nobody was asked"
+
+
+def five_at_most(call, world, chat):
+    """Pay 5 at most."""
+    return "too much" if call.name == "pay" and call.arguments["amount"] > 5 else None
+
+
+def no_flights(call, world, chat):
+    """Book no flights."""
+    return "a flight" if call.name == "book_flight" else None
+
+
+def all_paid(call, world, chat):
+    """Pay at most 5 in all; a rule that fails where nothing was paid."""
+    return "too much" if world.rows("payments")[0]["amount"] > 5 else None
+
+
+def of_policy(*rules, said: str | None = "Shall I pay 5 now?", amount: float = 5):
+    """Return the findings of a policy, and of gold that asks and pays."""
+    gold = seal.called("pay", amount=amount)
+    task = seal.ask("Pay my bill.", seal.ends_as(gold, ignore=IGNORED), id="bill")
+    call = ToolCall("c", "pay", {"amount": amount}, tool="bank/pay")
+    words = [("agent", "user_simulator", said), ("user_simulator", "agent", "Yes, go ahead.")]
+    steps = [Step(0, "user_simulator", "agent", "Pay my bill.")]
+    steps += [Step(0, author, other, text) for author, other, text in words if said and text]
+    steps += [Step(0, "agent", "executor", call=call), Step(0, "agent", "user_simulator", "Paid.")]
+    steps = [replace(step, index=number) for number, step in enumerate(steps)]
+    task = replace(task, goals=(replace(task.goals[0], reference=tuple(steps)),))
+    world = replace(BANK, policy=rules)
+    return seal.lint(seal.Benchmark("bank", environment=world, tasks=[task])).findings
+
+
+def told(findings, kind: str) -> list[str]:
+    return [one.message for one in findings if one.kind == kind]
+
+
+def test_gold_that_keeps_its_policy_is_no_finding() -> None:
+    found = of_policy(ask_first, five_at_most)
+
+    assert told(found, "forbidden_gold") == told(found, "unbroken_rule") == []
+
+
+def test_gold_that_breaks_its_policy_is_found() -> None:
+    (unasked,) = told(of_policy(ask_first, five_at_most, said=None), "forbidden_gold")
+    assert "goal 0: pay breaks the rule ask_first: nobody was asked; mend the gold" in unasked
+    (much,) = told(of_policy(five_at_most, amount=6), "forbidden_gold")
+    assert "breaks the rule five_at_most: too much" in much
+
+
+def test_a_rule_that_no_call_breaks_is_found() -> None:
+    (one,) = told(of_policy(ask_first, no_flights, five_at_most), "unbroken_rule")
+
+    assert "tried calls breaks the rule no_flights; mend it, or leave it out" in one
+
+
+def test_a_rule_that_fails_is_found() -> None:
+    (one,) = told(of_policy(all_paid), "broken_world")
+
+    assert "all_paid" in one and "failed" in one

@@ -90,6 +90,11 @@ def test_words_and_questions_have_no_wordings(kind: str) -> None:
         ("One share costs 36.5 EUR.", PRICE, True),
         ("Labor Day is on Monday, September 1.", Slot("2025-09-01"), True),
         ("It came from +351936118240.", Slot("+351 936 118 240", type="phone"), True),
+        ("It is on 7 March at 8:00.", Slot("2026-03-07", "date"), True),
+        ("It is on 27 March.", Slot("2026-03-07", "date"), False),
+        ("It is on March 17.", Slot("2026-03-01", "date"), False),
+        ("It is at 8:00.", Slot("08:00", "time"), True),
+        ("It is at 18:00.", Slot("08:00", "time"), False),
     ],
 )
 def test_the_sentence_that_tells_a_slot_is_found(sentence, slot, is_held) -> None:

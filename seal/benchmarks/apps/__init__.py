@@ -1,4 +1,4 @@
-"""Apps: customers of a shop and of a bank, served under written policies, in worlds of our own."""
+"""Apps: customers of service desks, served under written policies, in worlds of our own."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ APPS = Benchmark(
     needs_world="seal.benchmarks.apps:needed",
     play={"team": "direct"},
 )
-"""Conversations at the service desk of a shop and of a bank.
+"""Conversations at the service desks of a shop, a bank, a calendar and a mailbox.
 
 Each world is one file (`shop`, `bank`), made of a seed; `shop+bank` is both, which share people and
 accounts. `sample/authored/` holds the scenarios as they were written; beside it lies the pool that

@@ -276,6 +276,8 @@ OWNERS = {
     "payee_id": "payees",
     "payment_id": "payments",
     "standing_id": "standing_orders",
+    "event_id": "events",
+    "mail_id": "mails",
 }
 """Argument to the table of which it names a row; that has the customer as `person_id`."""
 

@@ -17,6 +17,7 @@ from seal.pools.pool import load_pool
 
 AUTHORED = read_authored(APPS.folder / "authored")
 TASKS = {task.id: task for task in load_pool(APPS.folder).tasks()}
+WORLDS = {"shop", "bank", "calendar", "mail"}
 SHIPPED = ("tools.jsonl", "tasks.jsonl", "import.json")
 
 
@@ -32,7 +33,7 @@ def test_the_pool_is_what_its_files_compile_to(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_wrong_sequences_break_at_least_eight_rules_of_each_world(tmp_path: Path) -> None:
+def test_wrong_sequences_break_most_rules_of_the_worlds(tmp_path: Path) -> None:
     authored = APPS.folder / "authored"
     write_pool("apps", import_scenarios, authored, tmp_path, benchmark="apps")
     pool = load_pool(tmp_path)
@@ -40,7 +41,7 @@ def test_wrong_sequences_break_at_least_eight_rules_of_each_world(tmp_path: Path
     rules = Counter()
     for chat in pool.recorded(WRONG):
         rules.update({told["rule"] for told in chat.provenance[BREACHES]})
-    assert len(rules) >= 12, rules
+    assert len(rules) >= 20, rules
     assert not any(chat.provenance[BREACHES] for chat in pool.recorded(RIGHT))
     assert seal.lint(tmp_path).findings == ()
 
@@ -55,21 +56,24 @@ def test_gold_is_five_to_fifteen_calls_and_briefs_hide_who_writes() -> None:
 
 
 def test_tasks_tell_the_policy_and_begin_as_their_world() -> None:
-    told = {name: build_worlds(name, WorldSetup()).told for name in ("shop", "bank", "shop+bank")}
+    count = Counter(str(task.world) for task in TASKS.values())
+    told = {name: build_worlds(name, WorldSetup()).told for name in count}
 
     for task in TASKS.values():
         assert task.system == told[task.world]
         assert set(task.initial_state or ()) <= {"orders", "products"}
-    assert Counter(task.world for task in TASKS.values()) == {"shop": 10, "bank": 7, "shop+bank": 3}
+    assert len(TASKS) == 40
+    assert sum(number for name, number in count.items() if "+" in name) == 15
+    assert {part for name in count for part in name.split("+")} == WORLDS
 
 
 def test_no_two_scenarios_ask_the_same_and_the_pool_is_small() -> None:
-    assert len({task.goals[0].text for task in TASKS.values()}) == len(TASKS) == 20
+    assert len({task.goals[0].text for task in TASKS.values()}) == len(TASKS)
     size = sum(path.stat().st_size for path in APPS.folder.rglob("*.json*"))
-    assert size < 400_000
+    assert size < 900_000
 
 
-@pytest.mark.parametrize(("model", "low", "high"), [("oracle", 20, 20), ("lexical", 0, 4)])
+@pytest.mark.parametrize(("model", "low", "high"), [("oracle", 40, 40), ("lexical", 0, 4)])
 def test_gold_solves_all_and_the_floor_few(tmp_path, model: str, low: int, high: int) -> None:
     run = seal.run("apps", model=model, baselines=False, out=tmp_path / "run")
 
