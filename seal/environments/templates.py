@@ -43,6 +43,9 @@ class Twist:
     draw: Draw | None = None
     goal: str = ""
     """Of the brief; empty: as the template has it."""
+    asks: str = ""
+    """What the first message asks besides, such as what is to be done if the rest cannot be. It
+    also stands in some scenarios without the twist, so that it gives nothing away."""
     then: Sequence[str] = ()
     """What the user asks for after that."""
     facts: Mapping[str, JSON] = field(default_factory=dict)
@@ -61,6 +64,8 @@ class Template:
     draw: Draw
     request: Sequence[str]
     """Wordings of the first message, of which one is drawn."""
+    asks: str = ""
+    """What the first message asks at its end, such as what is to be told."""
     goal: str
     """The brief: all that the user wants."""
     facts: Mapping[str, JSON] = field(default_factory=dict)
@@ -135,9 +140,9 @@ def goals_of(named: Sequence[Any], world: str) -> list[Goals]:
     found = [load_dotted(one) if isinstance(one, str) else one for one in named]
     for one in found:
         if not isinstance(one, Goals):
-            raise UsageError(f"world {world!r}: goals: expected seal.Goals, got {one!r}")
+            raise UsageError(f"world {world!r}: goals: expected Goals, got {one!r}")
     if not found:
         raise UsageError(
-            f"the world {world!r} has no goal templates; give it Worlds(goals=[seal.Goals(...)])"
+            f"the world {world!r} has no goal templates; give it Worlds(goals=[Goals(...)]) (seal.environments.templates)"
         )
     return found

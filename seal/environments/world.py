@@ -131,7 +131,7 @@ class Worlds(Storeless):
     rule and that return how a call broke it (`seal.environments.policy`). Tasks of a benchmark of
     this world tell it as their system text."""
     goals: Sequence[Any] = ()
-    """What `seal generate scenarios` makes scenarios of: `seal.Goals`, or where one stands, as
+    """What `seal generate scenarios` makes scenarios of: `Goals`, or where one stands, as
     `module:name` (`seal.environments.templates`)."""
     setup: WorldSetup = field(default_factory=WorldSetup)
 

@@ -182,6 +182,7 @@ def a_card(rows: Rows, slots: Slots, drawn: Random) -> Slots | None:
         "limit": limit,
         "new_card": f"K{71 + len(rows['cards'])}",
         "reason": "lost",
+        "other": "stolen",
         "how": drawn.choice(("I lost it", "I must have lost it on the train")),
         "wish": drawn.randrange(6, most // 100) * 100,
         "lower": limit - 100,
@@ -191,7 +192,11 @@ def a_card(rows: Rows, slots: Slots, drawn: Random) -> Slots | None:
 
 def stolen(rows: Rows, slots: Slots, drawn: Random) -> Slots:
     """Let the card have been stolen."""
-    return {"how": drawn.choice(("it was stolen", "somebody stole it")), "reason": "stolen"}
+    return {
+        "how": drawn.choice(("it was stolen", "somebody stole it")),
+        "reason": "stolen",
+        "other": "lost",
+    }
 
 
 def above_the_limit(rows: Rows, slots: Slots, drawn: Random) -> Slots:
@@ -251,10 +256,20 @@ CARD = Template(
         "I can't find my card, the one with the limit of {limit} euros. I need a new one.",
         "My card with the daily limit of {limit} euros is gone. Please send me another.",
     ),
+    asks="Tell me the id of the new one.",
     goal="Have the card with the limit of {limit} euros blocked, and a new one sent.",
     facts={
         **KNOWN,
-        "how": {"value": "{how}", "ask": ["what happened", "damaged", "or stolen", "stolen or", "how"]},
+        "how": {
+            "value": "{how}",
+            "ask": [
+                "what happened",
+                "damaged",
+                "or stolen",
+                "stolen or",
+                "as {other}",
+            ],
+        },
     },
     gold={
         "who": WHO,
@@ -309,17 +324,15 @@ LIMIT = Template(
         "tell": [{"say": "The limit of card {card_id} is {wish} EUR now."}],
         "more": [],
     },
-    tells={"limit": "{wish} EUR"},
     twists=(
         Twist(
             kind="a forbidden request",
             draw=above_the_limit,
             goal="Have the limit of the card that has {limit} euros set to {wish}; as much as can "
             "be if that is too much.",
-            facts={"most": {"value": "then {most}", "ask": ["at most", "would you like"]}},
+            asks="If that is too much, set what I may have, and tell me what it is.",
             gold={
                 "act": [
-                    {"say": "I can set it to {most} EUR at most. Would you like that?"},
                     {"do": {"set_card_limit": {"card_id": "{card_id}", "daily_limit": "{most}"}}},
                 ],
                 "tell": [{"say": "The limit of card {card_id} is {most} EUR now."}],
@@ -336,7 +349,6 @@ LIMIT = Template(
                     {"say": "The limit of card {card_id} is {lower} EUR now."},
                 ]
             },
-            tells={"limit": "{lower} EUR"},
         ),
     ),
 )
@@ -348,6 +360,7 @@ PAYMENT = Template(
         "Please pay {payee} {wish} euros from my current account.",
         "I owe {payee} {wish} euros. Send it from my current account, please.",
     ),
+    asks="How much is left there then?",
     goal="Have {payee} paid {wish} euros from the current account, and know what is left.",
     facts=KNOWN,
     gold={
@@ -365,13 +378,10 @@ PAYMENT = Template(
             draw=short_of_money,
             goal="Have {payee} paid {wish} euros from the current account; where it lacks money, "
             "move 100 euros from savings before. Know what is left.",
-            facts={
-                "from savings": {"value": "100 euros from my savings", "ask": ["move", "how much"]}
-            },
+            asks="If the account lacks money, move 100 euros there from my savings first.",
             gold={
                 "ask": [],
                 "fill": [
-                    {"say": "Account {account} has {has} EUR only. How much shall I move there?"},
                     *FILL,
                 ],
             },
@@ -381,10 +391,10 @@ PAYMENT = Template(
             draw=above_a_day,
             goal="Have {payee} paid {wish} euros from the current account; as much as can be if "
             "that is too much. Know what is left.",
-            facts={"less": {"value": "then 1500", "ask": ["at most", "would you like"]}},
+            asks="If that is too much, pay as much as you may.",
             gold={
                 "fill": [],
-                "ask": [{"say": "I can pay 1500 EUR at most in a day. Would you like that?"}],
+                "ask": [],
             },
         ),
     ),
@@ -396,6 +406,7 @@ NEW = Template(
         "Please pay {payee} {wish} euros from my current account.",
         "{payee} gets {wish} euros from me. Send it from my current account.",
     ),
+    asks="How much is left there then?",
     goal="Have {payee} paid {wish} euros from the current account, IBAN {iban}, and know what is "
     "left.",
     facts={**KNOWN, **IBAN},
@@ -414,8 +425,8 @@ NEW = Template(
             draw=new_and_much,
             goal="Have {payee} paid {wish} euros from the current account, IBAN {iban}; as much "
             "as can be today if that is too much. Know what is left.",
-            facts={"less": {"value": "then 250 today", "ask": ["at most", "would you like"]}},
-            gold={"ask": [{"say": "I can pay a new payee 250 EUR at most. Would you like that?"}]},
+            asks="If that is too much for today, pay as much as you may.",
+            gold={"ask": []},
         ),
     ),
 )
@@ -426,6 +437,7 @@ CLOSE = Template(
         "I don't need my savings account any more.",
         "Please close my savings account; the money goes to my current one.",
     ),
+    asks="How much is on the current account then?",
     goal="Have the savings account closed, its money moved to the current account before.",
     facts={
         **KNOWN,
@@ -459,7 +471,6 @@ CLOSE = Template(
             gold={
                 "more": [*PAYEES, *PAY, {"say": "{payee} has {amount} EUR now."}],
             },
-            tells={"balance": "{all} EUR", "paid": "{amount} EUR"},
         ),
     ),
 )
@@ -471,6 +482,7 @@ TOP_UP = Template(
         "{amount} of it.",
         "Fill my current account up to {full} euros from savings. Then pay {payee} {amount} euros.",
     ),
+    asks="How much is left there at the end?",
     goal="Have the current account filled up to {full} euros from savings, then {payee} paid "
     "{amount}.",
     facts=KNOWN,
@@ -489,12 +501,8 @@ TOP_UP = Template(
             draw=little_saved,
             goal="Have the current account filled up to {full} euros from savings, or as far as "
             "can be, then {payee} paid {amount}.",
-            facts={
-                "less": {"value": "then as much as can be", "ask": ["must stay", "as much", "less"]}
-            },
-            gold={
-                "limit": [{"say": "100 EUR must stay there. Shall it be less, {move} EUR, then?"}]
-            },
+            asks="If my savings cannot give that much, take as much as you may.",
+            gold={"limit": []},
         ),
     ),
 )
@@ -507,6 +515,7 @@ LEAVE = Template(
         "{partner} charged my card, and I never agreed. I want that back, and the monthly "
         "payments stopped.",
     ),
+    asks="Tell me both amounts.",
     goal="Have the payment by card to {partner} disputed, and the standing order to them stopped.",
     facts=KNOWN,
     gold={
@@ -531,6 +540,8 @@ LEAVE = Template(
             draw=draw,
             goal="Have the payment to {partner} disputed, and the standing order to them stopped. "
             "If it cannot be disputed, have a colleague look into it.",
+            asks="If it cannot be claimed back, have a colleague look into it, and tell me the "
+            "number of the ticket.",
             gold={
                 "act": HANDED,
                 "tell": [

@@ -8,7 +8,14 @@ from typing import Any
 from seal.benchmarks.apps import bank_goals as banking
 from seal.benchmarks.apps import desk_goals as desk
 from seal.benchmarks.apps import shop_goals as shopping
-from seal.benchmarks.apps.desk_goals import ELSE_A_COLLEAGUE, HANDED, KNOWN, TICKET, WHO, euros
+from seal.benchmarks.apps.desk_goals import (
+    ASK_A_COLLEAGUE,
+    HANDED,
+    KNOWN,
+    TICKET,
+    WHO,
+    euros,
+)
 from seal.environments.templates import Goals, Rows, Slots, Template, Twist
 
 # -- What is drawn.
@@ -100,6 +107,7 @@ def a_thief(rows: Rows, slots: Slots, drawn: Random) -> Slots | None:
         **own,
         "card_id": cards[0]["card_id"],
         "new_card": f"K{71 + len(rows['cards'])}",
+        "lower": cards[0]["daily_limit"] - 100,
     }
 
 
@@ -116,6 +124,7 @@ REPAY = Template(
         "Cancel the order with the {item} and give what comes back to {payee}, who lent it to me.",
         "{payee} paid for the {item}. Cancel that order, and pay them what I get back.",
     ),
+    asks="How much is it?",
     goal="Have the order with the {item} cancelled, and the same amount paid to {payee}.",
     facts=KNOWN,
     gold={
@@ -141,6 +150,8 @@ REPAY = Template(
             draw=shopping.packed,
             goal="Have the order with the {item} cancelled, and the same amount paid to {payee}. "
             "If it cannot be cancelled, have a colleague look into it, and pay nothing.",
+            asks="If it cannot be cancelled, pay nothing, have a colleague look into it, and tell "
+            "me the number of the ticket.",
             gold={**shopping.PACKED, "payees": [], "new": [], "pay": []},
             tells={"ticket": TICKET},
         ),
@@ -153,6 +164,7 @@ SAVE = Template(
         "I'm sending the {item} back. Put what I get for that into my savings.",
         "Please take the {item} back, and move the refund to my savings account.",
     ),
+    asks="How much do I have there then?",
     goal="Send the {item} back, and have the refund moved to the savings account.",
     facts={**KNOWN, **shopping.OPENED},
     gold={
@@ -184,6 +196,7 @@ SAVE = Template(
             draw=shopping.too_old,
             goal="Send the {item} back, and have the refund moved to the savings account. If it "
             "cannot be sent back, have a colleague look into it.",
+            asks=ASK_A_COLLEAGUE,
             gold={**shopping.RETURN.twists[2].gold, "move": []},
             tells={"ticket": TICKET},
         ),
@@ -196,18 +209,17 @@ AFFORD = Template(
         "I'd like the {item} that I had before once more, paid from my current account.",
         "Order me the {item} again, please. My current account pays.",
     ),
+    asks="It may lack money; then move {move} euros there from my savings first. How much is left?",
     goal="Buy one more of the {item} from the current account; where it lacks money, move {move} "
     "euros from savings before. Know what is left.",
     facts={
         **KNOWN,
-        "from savings": {"value": "{move} euros from my savings", "ask": ["move", "how much"]},
         "how many": {"value": "one", "ask": ["how many"]},
     },
     gold={
         "who": WHO,
         "look": [*banking.ACCOUNTS, {"do": {"search_products": {"text": "{item}"}}}],
         "fill": [
-            {"say": "Account {account} has {has} EUR only. How much shall I move there?"},
             *banking.FILL,
         ],
         "act": shopping.BUY,
@@ -220,9 +232,10 @@ MOVE = Template(
     name="move_house",
     draw=a_move,
     request=(
-        "I'm moving. My order with the {item} must go to the new place, and {partner} gets "
-        "nothing more each month.",
-        "I have a new address. Please see to it, also for the {item}, and stop {partner}.",
+        "I'm moving. Please note my new address, send the order with the {item} there, and stop "
+        "what {partner} gets each month.",
+        "I have a new address. Put it into my data, let the order with the {item} go there, and "
+        "stop my standing order to {partner}.",
     ),
     goal="Have {address} put down as your address, the order with the {item} sent there, and the "
     "standing order to {partner} stopped.",
@@ -248,7 +261,6 @@ MOVE = Template(
         ],
         "more": [],
     },
-    tells={"stopped": "{monthly} EUR"},
     twists=(
         Twist(
             kind="stale data",
@@ -256,6 +268,8 @@ MOVE = Template(
             goal="Have {address} put down as your address, the order with the {item} sent there, "
             "and the standing order to {partner} stopped. If the order cannot go there, have a "
             "colleague look into it.",
+            asks="If the order cannot go there, have a colleague look into it, and tell me the "
+            "number of the ticket.",
             gold={
                 "act": HANDED,
                 "tell": [
@@ -266,7 +280,7 @@ MOVE = Template(
                 ],
                 "more": [],
             },
-            tells={"stopped": "{monthly} EUR", "ticket": TICKET},
+            tells={"ticket": TICKET},
         ),
         Twist(
             kind="a change of mind",
@@ -299,6 +313,7 @@ THIEF = Template(
         "Somebody stole my card and ordered the {item} in my name!",
         "My card was stolen, and now there is an order with the {item} that I never placed.",
     ),
+    asks="Tell me what I get back, and the id of the new card.",
     goal="Have the order with the {item} cancelled, the stolen card blocked, and a new one sent.",
     facts=KNOWN,
     gold={
@@ -324,20 +339,9 @@ THIEF = Template(
     tells={"paid back": "{paid} EUR", "new card": "{new_card}"},
     twists=(
         Twist(
-            kind="stale data",
-            draw=shopping.packed,
-            goal="Have the order with the {item} cancelled, the stolen card blocked, and a new one "
-            "sent." + ELSE_A_COLLEAGUE,
-            gold={
-                "act": [],
-                "tell": [
-                    {
-                        "say": "Order {order_id} is packed already, so a colleague sees to it with "
-                        f"ticket {TICKET}. The new card {{new_card}} is on its way."
-                    }
-                ],
-            },
-            tells={"ticket": TICKET, "new card": "{new_card}"},
+            kind="a further wish",
+            then=["Set the limit of the new card to {lower} euros, please."],
+            gold=banking.CARD.twists[1].gold,
         ),
     ),
 )

@@ -47,6 +47,9 @@ HANDED: list[dict[str, Any]] = [
 TICKET = "T301"
 """The first one of a chat."""
 ELSE_A_COLLEAGUE = " If that cannot be, have a colleague look into it."
+ASK_A_COLLEAGUE = (
+    "If that cannot be, have a colleague look into it, and tell me the number of the ticket."
+)
 
 
 def customer(rows: Rows, drawn: Random) -> tuple[Row, dict[str, Any]]:

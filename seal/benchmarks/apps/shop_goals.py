@@ -6,7 +6,16 @@ from random import Random
 from typing import Any
 
 from seal.benchmarks.apps import desk_goals as desk
-from seal.benchmarks.apps.desk_goals import ELSE_A_COLLEAGUE, HANDED, KNOWN, TICKET, WHO, ago, euros
+from seal.benchmarks.apps.desk_goals import (
+    ASK_A_COLLEAGUE,
+    ELSE_A_COLLEAGUE,
+    HANDED,
+    KNOWN,
+    TICKET,
+    WHO,
+    ago,
+    euros,
+)
 from seal.benchmarks.apps.shop import goods
 from seal.environments.tables import Row
 from seal.environments.templates import Goals, Rows, Slots, Template, Twist
@@ -299,6 +308,7 @@ CANCEL = Template(
         "Please cancel the order that has the {item} in it.",
         "I have changed my mind about the {item} I ordered. Can you cancel that?",
     ),
+    asks="Tell me how much I get back.",
     goal="Have the order with the {item} cancelled, and know how much you get back.",
     facts=KNOWN,
     gold={
@@ -319,12 +329,13 @@ CANCEL = Template(
             kind="stale data",
             draw=packed,
             goal="Have the order with the {item} cancelled." + ELSE_A_COLLEAGUE,
+            asks=ASK_A_COLLEAGUE,
             gold=PACKED,
             tells={"ticket": TICKET},
         ),
         Twist(
             kind="a change of mind",
-            then=["Now I miss the {item}. Order just that again, paid from the same account."],
+            then=["Now I miss the {item}. Order one of it again, paid from the same account."],
             gold={
                 "more": [
                     {"do": {"search_products": {"text": "{item}"}}},
@@ -355,12 +366,12 @@ REDIRECT = Template(
         "tell": [{"say": "Order {order_id} goes to {address} now."}],
         "more": [],
     },
-    tells={"order": "{order_id}"},
     twists=(
         Twist(
             kind="stale data",
             draw=packed,
             goal="Have the order with the {item} sent to {address}." + ELSE_A_COLLEAGUE,
+            asks=ASK_A_COLLEAGUE,
             gold={**PACKED, "ask": []},
             tells={"ticket": TICKET},
         ),
@@ -393,7 +404,20 @@ REDIRECT = Template(
         ),
     ),
 )
-INSTEAD = {"instead": {"value": "then the {new}", "ask": ["instead", "would you like", "which"]}}
+INSTEAD = {
+    "instead": {
+        "value": "then the {new}",
+        "ask": ["instead", "would you like", "which", "what else", "another", "other"],
+    }
+}
+NOT_ANY_MORE = Twist(
+    kind="stale data",
+    draw=packed,
+    goal="Have the {item} of your open order swapped for another product." + ELSE_A_COLLEAGUE,
+    asks=ASK_A_COLLEAGUE,
+    gold={**PACKED, "find": [], "ask": []},
+    tells={"ticket": TICKET},
+)
 EXCHANGE = Template(
     name="another_product_instead",
     draw=other_product,
@@ -401,6 +425,7 @@ EXCHANGE = Template(
         "In my open order I'd rather have the {new} than the {item}.",
         "Please send me the {new} in place of the {item}.",
     ),
+    asks="What is the difference?",
     goal="Have the {item} of your open order swapped for the {new}, and know the difference.",
     facts=KNOWN,
     gold={
@@ -413,15 +438,7 @@ EXCHANGE = Template(
         "more": [],
     },
     tells={"difference": "{difference} EUR"},
-    twists=(
-        Twist(
-            kind="stale data",
-            draw=packed,
-            goal="Have the {item} of your open order swapped for the {new}." + ELSE_A_COLLEAGUE,
-            gold={**PACKED, "find": [], "ask": []},
-            tells={"ticket": TICKET},
-        ),
-    ),
+    twists=(NOT_ANY_MORE,),
 )
 WISHED = (
     "Please send me the {wish} in place of the {item} in my open order.",
@@ -433,6 +450,7 @@ NOT_THAT = Template(
         (own := other_product(rows, slots, drawn)) and {**own, **sold_out(rows, own, drawn)}
     ),
     request=WISHED,
+    asks="What is the difference?",
     goal="Have the {item} of your open order swapped for the {wish}; if that cannot be, for the "
     "{new}. Know the difference.",
     facts={**KNOWN, **INSTEAD},
@@ -441,6 +459,7 @@ NOT_THAT = Template(
         "ask": [{"say": "The {wish} is sold out. Which product would you like instead?"}],
     },
     tells={"difference": "{difference} EUR"},
+    twists=(NOT_ANY_MORE,),
 )
 WRONG_KIND = Template(
     name="of_another_category",
@@ -449,6 +468,7 @@ WRONG_KIND = Template(
         and {**own, **of_other_category(rows, own, drawn)}
     ),
     request=WISHED,
+    asks="What is the difference?",
     goal=NOT_THAT.goal,
     facts={**KNOWN, **INSTEAD},
     gold={
@@ -461,6 +481,7 @@ WRONG_KIND = Template(
         ],
     },
     tells={"difference": "{difference} EUR"},
+    twists=(NOT_ANY_MORE,),
 )
 RETURN = Template(
     name="money_back",
@@ -470,6 +491,7 @@ RETURN = Template(
         "The {item} is not what I wanted. Please take it back.",
         "I want to send the {item} back.",
     ),
+    asks="How much do I get?",
     goal="Send the {item} back, and get the money back on your account.",
     facts={**KNOWN, **OPENED},
     gold={
@@ -491,6 +513,7 @@ RETURN = Template(
         Twist(
             kind="a limit of the policy",
             draw=late_gold,
+            asks="Credit will do, too, if my account cannot be.",
             goal="Send the {item} back, and get the money back on your account. Take credit if "
             "there is no other way.",
             gold={
@@ -514,6 +537,7 @@ RETURN = Template(
             kind="a forbidden request",
             draw=too_old,
             goal="Send the {item} back, and get the money back." + ELSE_A_COLLEAGUE,
+            asks=ASK_A_COLLEAGUE,
             gold={
                 "ask": [],
                 "start": [],
@@ -532,6 +556,7 @@ RETURN = Template(
             kind="a forbidden request",
             draw=on_clearance,
             goal="Send the {item} back, and get the money back." + ELSE_A_COLLEAGUE,
+            asks=ASK_A_COLLEAGUE,
             gold={
                 "ask": [],
                 "start": [],
@@ -548,7 +573,7 @@ RETURN = Template(
         ),
         Twist(
             kind="a further wish",
-            then=["And order me a new one of it, paid from the same account."],
+            then=["And order me one new {item}, paid from the same account."],
             gold={
                 "more": [
                     {"do": {"search_products": {"text": "{item}"}}},
@@ -556,7 +581,6 @@ RETURN = Template(
                     {"say": "The new {item} is ordered, for {total} EUR."},
                 ]
             },
-            facts={},
         ),
     ),
 )
@@ -567,6 +591,7 @@ TWO = Template(
         "I'd like to send the {item} and the {item2} back.",
         "Please refund me the {item} and the {item2}.",
     ),
+    asks="How much do I get for each?",
     goal="Send the {item} and the {item2} back, and get the money for both on your account.",
     facts={**KNOWN, **OPENED},
     gold={
@@ -587,6 +612,7 @@ TWO = Template(
         Twist(
             kind="a forbidden request",
             draw=second_on_clearance,
+            asks="If one of them cannot be, take the other.",
             goal="Send the {item} and the {item2} back, or what can be sent back of them.",
             gold={
                 "second": [],
@@ -626,6 +652,7 @@ APOLOGY = Template(
             draw=had_credit,
             goal="Get what the shop gives for the delay of your order of the {item}."
             + ELSE_A_COLLEAGUE,
+            asks=ASK_A_COLLEAGUE,
             gold={
                 "act": HANDED,
                 "tell": [
@@ -658,17 +685,17 @@ AGAIN = Template(
     name="the_same_again",
     draw=pieces,
     request=(
-        "I'd like the {item} that I had before once more, paid as before.",
-        "Please order me more of the {item}, from the account that paid last time.",
+        "I'd like {word} more of the {item} that I had before, paid as before.",
+        "Please order me {word} more of the {item}, from the account that paid last time.",
     ),
+    asks="What does it cost me in all?",
     goal="Buy {word} more of the {item}, paid from the account that paid before, and know the "
     "price.",
-    facts={**KNOWN, "how many": {"value": "{word}, please", "ask": ["how many", "pieces would"]}},
+    facts=KNOWN,
     gold={
         "who": WHO,
         "look": LOOK,
         "find": [{"do": {"search_products": {"text": "{item}"}}}],
-        "ask": [{"say": "How many would you like?"}],
         "limit": [],
         "act": BUY,
         "tell": [{"say": "{count} of the {item} are ordered, for {total} EUR."}],
@@ -681,20 +708,16 @@ AGAIN = Template(
             draw=too_many,
             goal="Buy {word} more of the {item}, paid from the account that paid before; three if "
             "no more can be had.",
-            facts={"fewer": {"value": "then three", "ask": ["at most", "fewer", "three"]}},
-            gold={
-                "limit": [
-                    {"say": "I can sell you at most three in one order. Would you like three?"}
-                ]
-            },
+            asks="If that is too many, take as many as I may have.",
+            gold={"limit": []},
         ),
         Twist(
             kind="too little of it",
             draw=last_one,
             goal="Buy {word} more of the {item}, paid from the account that paid before; one if "
             "no more can be had.",
-            facts={"one": {"value": "then just one", "ask": ["only one", "just one"]}},
-            gold={"limit": [{"say": "Only one is in stock. Would you like just one?"}]},
+            asks="If there are fewer, take what there is.",
+            gold={"limit": []},
         ),
     ),
 )

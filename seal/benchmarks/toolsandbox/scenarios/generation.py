@@ -46,6 +46,8 @@ _TWISTS = (0, 1, 1, 1, 2)
 """How many twists a scenario has, as often as they stand here."""
 _TRIES = 12
 """States that are drawn for a template, each time that it is its turn."""
+_IN_VAIN = 0.5
+"""Share of scenarios that ask what is to be done if something cannot be, though it can."""
 _FLOOR = "lexical"
 
 
@@ -117,7 +119,12 @@ def _solved_by_floor(
         pool = Path(place) / "pool"
         write_pool(BENCHMARK, lambda _, notes: iter([*world.documents(), *tasks]), None, pool)
         settings = RunSettings(
-            bench=str(pool), model=_FLOOR, baselines=False, cache="off", allow_code=allow_code
+            pool=pool,
+            model=_FLOOR,
+            team="direct",
+            baselines=False,
+            cache="off",
+            allow_code=allow_code,
         )
         played = run(settings, Path(place) / "run").folder
         return frozenset(
@@ -211,6 +218,7 @@ def _fits(twist: Twist, others: Iterable[Twist]) -> bool:
         twist.gold.keys().isdisjoint(other.gold)
         and twist.facts.keys().isdisjoint(other.facts)
         and not (twist.goal and other.goal)
+        and not (twist.asks and other.asks)
         and (twist.tells is None or other.tells is None)
         for other in others
     )
@@ -287,7 +295,7 @@ class _Making:
             bases = [(kind, _twisted(base, twist, further)) for kind, base in bases]
             bases.append((twist.kind, own))
             own = _twisted(own, twist, further)
-        meaning = canonical_json([template.name, [t.kind for t in own.twists], own.goal])
+        meaning = canonical_json([template.name, _kinds(own), own.goal, own.then])
         if meaning in meanings:
             return None, "another one means the same"
         for add in dict.fromkeys(add for goal in self._goals for add in goal.records):
@@ -332,7 +340,7 @@ class _Making:
             max_messages=80,
             ignore=[n for n in ignore if n.partition(".")[0] in tables & {*self._world.tables}],
         )
-        request = str(filled(drawn.choice(own.template.request), own.slots))
+        request = _request(own, drawn)
         persona: dict[str, JSON] = {"goal": own.goal, "boundary": own_goals.boundary}
         persona |= {"facts": own.facts, **({"then": own.then} if own.then else {})}
         gold = _heard(own.moves, persona, request)
@@ -403,6 +411,16 @@ _DIFFICULTIES = ((9, "easy"), (13, "medium"), (10_000, "hard"))
 
 def _twisted(own: _Drawn, twist: Twist, further: Slots) -> _Drawn:
     return _Drawn(own.template, (*own.twists, twist), {**own.slots, **further})
+
+
+def _request(own: _Drawn, drawn: Random) -> str:
+    """Return the first message; where nothing goes wrong, it may ask what is to be done then."""
+    asks = [twist.asks for twist in own.twists if twist.asks]
+    others = [twist.asks for twist in own.template.twists if twist.asks]
+    if not asks and others and drawn.random() < _IN_VAIN:
+        asks = [drawn.choice(others)]
+    parts = [drawn.choice(own.template.request), own.template.asks, *asks]
+    return str(filled(" ".join(filter(None, parts)), own.slots))
 
 
 def _kinds(own: _Drawn) -> str:
