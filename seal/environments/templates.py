@@ -143,6 +143,7 @@ def goals_of(named: Sequence[Any], world: str) -> list[Goals]:
             raise UsageError(f"world {world!r}: goals: expected Goals, got {one!r}")
     if not found:
         raise UsageError(
-            f"the world {world!r} has no goal templates; give it Worlds(goals=[Goals(...)]) (seal.environments.templates)"
+            f"the world {world!r} has no goal templates; give it Worlds(goals=[Goals(...)]), as "
+            "seal.environments.templates tells"
         )
     return found

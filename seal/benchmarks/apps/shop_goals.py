@@ -410,14 +410,6 @@ INSTEAD = {
         "ask": ["instead", "would you like", "which", "what else", "another", "other"],
     }
 }
-NOT_ANY_MORE = Twist(
-    kind="stale data",
-    draw=packed,
-    goal="Have the {item} of your open order swapped for another product." + ELSE_A_COLLEAGUE,
-    asks=ASK_A_COLLEAGUE,
-    gold={**PACKED, "find": [], "ask": []},
-    tells={"ticket": TICKET},
-)
 EXCHANGE = Template(
     name="another_product_instead",
     draw=other_product,
@@ -438,7 +430,16 @@ EXCHANGE = Template(
         "more": [],
     },
     tells={"difference": "{difference} EUR"},
-    twists=(NOT_ANY_MORE,),
+    twists=(
+        Twist(
+            kind="stale data",
+            draw=packed,
+            goal="Have the {item} of your open order swapped for the {new}." + ELSE_A_COLLEAGUE,
+            asks=ASK_A_COLLEAGUE,
+            gold={**PACKED, "find": [], "ask": []},
+            tells={"ticket": TICKET},
+        ),
+    ),
 )
 WISHED = (
     "Please send me the {wish} in place of the {item} in my open order.",
@@ -459,7 +460,6 @@ NOT_THAT = Template(
         "ask": [{"say": "The {wish} is sold out. Which product would you like instead?"}],
     },
     tells={"difference": "{difference} EUR"},
-    twists=(NOT_ANY_MORE,),
 )
 WRONG_KIND = Template(
     name="of_another_category",
@@ -481,7 +481,6 @@ WRONG_KIND = Template(
         ],
     },
     tells={"difference": "{difference} EUR"},
-    twists=(NOT_ANY_MORE,),
 )
 RETURN = Template(
     name="money_back",

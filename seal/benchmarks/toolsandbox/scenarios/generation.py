@@ -355,7 +355,7 @@ class _Making:
             "persona": persona,
             "request": request,
             "gold": gold,
-            "wrong": [*_wrong(gold), *(_without(kind, base_) for kind, base_ in bases)],
+            "wrong": [_wrong(gold), *(_without(kind, base_) for kind, base_ in bases)],
             "tools": offered,
             "tells": own.tells,
             "tags": {"template": own.template.name, "twist": _kinds(own), "distractors": more},
@@ -419,7 +419,7 @@ def _request(own: _Drawn, drawn: Random) -> str:
     others = [twist.asks for twist in own.template.twists if twist.asks]
     if not asks and others and drawn.random() < _IN_VAIN:
         asks = [drawn.choice(others)]
-    parts = [drawn.choice(own.template.request), own.template.asks, *asks]
+    parts = [drawn.choice(own.template.request), *asks, own.template.asks]
     return str(filled(" ".join(filter(None, parts)), own.slots))
 
 
@@ -445,11 +445,12 @@ def _heard(
     return gold
 
 
-def _wrong(gold: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return gold that ends before its last call, with all its words."""
-    last = max(place for place, move in enumerate(gold) if "do" in move)
-    steps = [move for place, move in enumerate(gold) if place != last]
-    return [{"why": "leaves the last call out", "steps": steps}]
+def _wrong(gold: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return all words of gold, without a call."""
+    return {
+        "why": "says all and does nothing",
+        "steps": [move for move in gold if "do" not in move],
+    }
 
 
 def _without(kind: str, base: _Drawn) -> dict[str, Any]:
