@@ -321,7 +321,7 @@ LIMIT = Template(
         "who": WHO,
         "look": [*CARDS, {"do": {"get_person": {"person_id": "{person_id}"}}}],
         "act": [{"do": {"set_card_limit": {"card_id": "{card_id}", "daily_limit": "{wish}"}}}],
-        "tell": [{"say": "The limit of card {card_id} is {wish} EUR now."}],
+        "tell": [{"say": "The limit of card {card_id} is changed."}],
         "more": [],
     },
     twists=(
@@ -346,13 +346,13 @@ LIMIT = Template(
             gold={
                 "more": [
                     {"do": {"set_card_limit": {"card_id": "{card_id}", "daily_limit": "{lower}"}}},
-                    {"say": "The limit of card {card_id} is {lower} EUR now."},
+                    {"say": "The limit of card {card_id} is changed again."},
                 ]
             },
         ),
     ),
 )
-TOLD_LEFT = [{"say": "{payee} has {amount} EUR, and {left} EUR are left on account {account}."}]
+TOLD_LEFT = [{"say": "{payee} is paid, and {left} EUR are left on account {account}."}]
 PAYMENT = Template(
     name="pay_somebody",
     draw=paid_as_wished,
@@ -469,7 +469,7 @@ CLOSE = Template(
             kind="a further wish",
             then=["And pay {payee} {amount} euros from what is there now."],
             gold={
-                "more": [*PAYEES, *PAY, {"say": "{payee} has {amount} EUR now."}],
+                "more": [*PAYEES, *PAY, {"say": "{payee} is paid now."}],
             },
         ),
     ),

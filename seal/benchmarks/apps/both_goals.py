@@ -182,7 +182,7 @@ SAVE = Template(
                 }
             },
         ],
-        "tell": [{"say": "{due} EUR are refunded, and your savings have {saved} EUR now."}],
+        "tell": [{"say": "It is refunded, and your savings have {saved} EUR now."}],
     },
     tells={"savings": "{saved} EUR"},
     twists=(
@@ -223,7 +223,7 @@ AFFORD = Template(
             *banking.FILL,
         ],
         "act": shopping.BUY,
-        "tell": [{"say": "It is ordered for {total} EUR, and {left} EUR are left there."}],
+        "tell": [{"say": "It is ordered, and {left} EUR are left on account {account}."}],
     },
     tells={"left": "{left} EUR"},
     twists=(Twist(kind="stale data", draw=dearer, gold={"limit": []}),),
@@ -254,10 +254,7 @@ MOVE = Template(
             {"do": {"stop_standing_order": {"standing_id": "{standing_id}"}}},
         ],
         "tell": [
-            {
-                "say": "Order {order_id} goes to {address}, and the standing order of {monthly} "
-                "EUR is stopped."
-            }
+            {"say": "Order {order_id} goes there, and the standing order to {partner} is stopped."}
         ],
         "more": [],
     },
@@ -274,7 +271,7 @@ MOVE = Template(
                 "act": HANDED,
                 "tell": [
                     {
-                        "say": "The standing order of {monthly} EUR is stopped. Order {order_id} "
+                        "say": "The standing order to {partner} is stopped. Order {order_id} "
                         f"is packed already, so a colleague sees to it with ticket {TICKET}."
                     }
                 ],
@@ -300,7 +297,7 @@ MOVE = Template(
                             }
                         }
                     },
-                    {"say": "It is {address2} now, for you and for order {order_id}."},
+                    {"say": "It is changed, for you and for order {order_id}."},
                 ]
             },
         ),
@@ -342,6 +339,11 @@ THIEF = Template(
             kind="a further wish",
             then=["Set the limit of the new card to {lower} euros, please."],
             gold=banking.CARD.twists[1].gold,
+            tells={
+                "paid back": "{paid} EUR",
+                "new card": "{new_card}",
+                "limit": "{lower} EUR",
+            },
         ),
     ),
 )

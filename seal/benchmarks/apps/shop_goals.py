@@ -363,7 +363,7 @@ REDIRECT = Template(
         "act": [
             {"do": {"change_delivery_address": {"order_id": "{order_id}", "address": "{address}"}}}
         ],
-        "tell": [{"say": "Order {order_id} goes to {address} now."}],
+        "tell": [{"say": "Order {order_id} goes there now."}],
         "more": [],
     },
     twists=(
@@ -388,7 +388,7 @@ REDIRECT = Template(
                             }
                         }
                     },
-                    {"say": "Order {order_id} goes to {address2} now."},
+                    {"say": "Order {order_id} goes to the other number now."},
                 ]
             },
         ),
@@ -398,7 +398,7 @@ REDIRECT = Template(
             gold={
                 "more": [
                     {"do": {"update_person": {"person_id": "{person_id}", "address": "{address}"}}},
-                    {"say": "Your address is {address} now, and order {order_id} goes there."},
+                    {"say": "Your address is changed, and order {order_id} goes there."},
                 ]
             },
         ),
@@ -528,7 +528,7 @@ RETURN = Template(
                         }
                     },
                 ],
-                "tell": [{"say": "You have {due} EUR of credit, for it came {days_ago} days ago."}],
+                "tell": [{"say": "You have {due} EUR of credit, for it came too long ago."}],
             },
             tells={"refund": "{due} EUR", "place": {"value": "credit", "type": "term"}},
         ),
@@ -543,7 +543,7 @@ RETURN = Template(
                 "act": HANDED,
                 "tell": [
                     {
-                        "say": "It was delivered {days_ago} days ago, so I have handed you over to "
+                        "say": "It was delivered too long ago, so I have handed you over to "
                         f"a colleague with ticket {TICKET}."
                     }
                 ],
@@ -697,7 +697,7 @@ AGAIN = Template(
         "find": [{"do": {"search_products": {"text": "{item}"}}}],
         "limit": [],
         "act": BUY,
-        "tell": [{"say": "{count} of the {item} are ordered, for {total} EUR."}],
+        "tell": [{"say": "The {item} is ordered again, for {total} EUR in all."}],
     },
     tells={"price": "{total} EUR"},
     twists=(
