@@ -9,8 +9,8 @@ returns the slots:
         row = drawn.choice([row for row in rows["parcels"] if row["state"] == "open"])
         return {"parcel": row["parcel_id"], "weight": row["weight"]}
 
-Gold is parts by name, each a list of {"do": {TOOL: {argument: value}}} and {"say": text}. What the
-user answers to what is said follows from the brief. A `Twist` makes the task another one: it draws
+Gold is parts by name, each a list of calls (`do`) and of texts to the user (`say`). What the user
+answers to what is said follows from the brief. A `Twist` makes the task another one: it draws
 in turn, and puts other parts in the place of those of its names.
 """
 
@@ -83,6 +83,10 @@ class Goals:
     templates: Sequence[Template]
     rows: Callable[[int], Tables] | None = None
     """Seed to tables; None: the world's own."""
+    facts: Mapping[str, JSON] = field(default_factory=dict)
+    """What the user of every template knows, such as who it is."""
+    gold: Mapping[str, Moves] = field(default_factory=dict)
+    """Parts with which the gold of every template begins."""
     records: Sequence[Draw] = ()
     """Add rows that almost fit, after all others have drawn."""
     ignore: Sequence[str] = ()
@@ -91,6 +95,16 @@ class Goals:
     """As `metadata.clock` of a task."""
     boundary: str = "You say what you know only when you are asked."
     """What the user is told of how to speak."""
+
+
+def do(tool: str, **arguments: Any) -> dict[str, Any]:
+    """Return a call as a move of gold."""
+    return {"do": {tool: arguments}}
+
+
+def say(text: str) -> dict[str, Any]:
+    """Return what the agent says as a move of gold."""
+    return {"say": text}
 
 
 _SLOT = re.compile(r"\{(\w+)\}")

@@ -7,30 +7,26 @@ from typing import Any
 
 from seal.benchmarks.apps import desk_goals as desk
 from seal.benchmarks.apps.bank import LIMITS, PARTNERS, holdings
-from seal.benchmarks.apps.desk_goals import HANDED, KNOWN, TICKET, WHO, ago, euros
+from seal.benchmarks.apps.desk_goals import HANDED, TICKET, ago, euros
 from seal.environments.tables import Row
-from seal.environments.templates import Goals, Rows, Slots, Template, Twist
+from seal.environments.templates import Goals, Rows, Slots, Template, Twist, do, say
 
 NEW_PEOPLE = ("Ulla Stern", "Karim Noack", "Ines Falk", "Bruno Adler", "Vera Lund", "Otto Reiss")
-ACCOUNTS: list[dict[str, Any]] = [{"do": {"list_accounts": {"person_id": "{person_id}"}}}]
-PAYEES: list[dict[str, Any]] = [{"do": {"list_payees": {"person_id": "{person_id}"}}}]
-CARDS: list[dict[str, Any]] = [{"do": {"list_cards": {"person_id": "{person_id}"}}}]
-STANDING: list[dict[str, Any]] = [{"do": {"list_standing_orders": {"person_id": "{person_id}"}}}]
+ACCOUNTS: list[dict[str, Any]] = [do("list_accounts", person_id="{person_id}")]
+PAYEES: list[dict[str, Any]] = [do("list_payees", person_id="{person_id}")]
+CARDS: list[dict[str, Any]] = [do("list_cards", person_id="{person_id}")]
+STANDING: list[dict[str, Any]] = [do("list_standing_orders", person_id="{person_id}")]
 PAY: list[dict[str, Any]] = [
-    {"say": "Shall I pay {amount} EUR from account {account} to payee {payee_id}, {payee}?"},
-    {"do": {"pay": {"from_account": "{account}", "payee_id": "{payee_id}", "amount": "{amount}"}}},
+    say("Shall I pay {amount} EUR from account {account} to payee {payee_id}, {payee}?"),
+    do("pay", from_account="{account}", payee_id="{payee_id}", amount="{amount}"),
 ]
 FILL: list[dict[str, Any]] = [
-    {"say": "Shall I transfer {move} EUR from account {savings} to account {account}?"},
-    {
-        "do": {
-            "transfer": {"from_account": "{savings}", "to_account": "{account}", "amount": "{move}"}
-        }
-    },
+    say("Shall I transfer {move} EUR from account {savings} to account {account}?"),
+    do("transfer", from_account="{savings}", to_account="{account}", amount="{move}"),
 ]
 ADDED: list[dict[str, Any]] = [
-    {"say": "{payee} is no payee yet. Which IBAN do they have?"},
-    {"do": {"add_payee": {"person_id": "{person_id}", "name": "{payee}", "iban": "{iban}"}}},
+    say("{payee} is no payee yet. Which IBAN do they have?"),
+    do("add_payee", person_id="{person_id}", name="{payee}", iban="{iban}"),
 ]
 IBAN = {"IBAN": {"value": "{iban}", "ask": ["iban"]}}
 
@@ -248,83 +244,68 @@ def not_by_card(rows: Rows, slots: Slots, drawn: Random) -> Slots:
 
 # -- Templates.
 
-REPLACE = [{"do": {"replace_card": {"card_id": "{card_id}"}}}]
+REPLACE = [do("replace_card", card_id="{card_id}")]
 CARD = Template(
     name="a_card_is_gone",
     draw=a_card,
-    request=(
+    request=[
         "I can't find my card, the one with the limit of {limit} euros. I need a new one.",
         "My card with the daily limit of {limit} euros is gone. Please send me another.",
-    ),
+    ],
     asks="Tell me the id of the new one.",
     goal="Have the card with the limit of {limit} euros blocked, and a new one sent.",
     facts={
-        **KNOWN,
         "how": {
             "value": "{how}",
-            "ask": [
-                "what happened",
-                "damaged",
-                "or stolen",
-                "stolen or",
-                "as {other}",
-            ],
+            "ask": ["what happened", "damaged", "or stolen", "stolen or", "as {other}"],
         },
     },
     gold={
-        "who": WHO,
         "look": CARDS,
-        "how": [{"say": "Was it lost, stolen or damaged?"}],
+        "how": [say("Was it lost, stolen or damaged?")],
         "act": [
-            {"say": "Shall I block card {card_id} as {reason}?"},
-            {"do": {"block_card": {"card_id": "{card_id}", "reason": "{reason}"}}},
+            say("Shall I block card {card_id} as {reason}?"),
+            do("block_card", card_id="{card_id}", reason="{reason}"),
         ],
         "new": REPLACE,
-        "tell": [{"say": "Card {card_id} is blocked, and the new card {new_card} is on its way."}],
+        "tell": [say("Card {card_id} is blocked, and the new card {new_card} is on its way.")],
         "more": [],
     },
     tells={"new card": "{new_card}"},
-    twists=(
+    twists=[
         Twist(
             kind="a hidden value",
             draw=stolen,
-            gold={
-                "new": [
-                    {"do": {"hand_over": {"person_id": "{person_id}", "about": "fraud"}}},
-                    *REPLACE,
-                ]
-            },
+            gold={"new": [do("hand_over", person_id="{person_id}", about="fraud"), *REPLACE]},
         ),
         Twist(
             kind="a further wish",
             then=["Set the limit of the new one to {lower} euros, please."],
             gold={
                 "more": [
-                    {"do": {"set_card_limit": {"card_id": "{new_card}", "daily_limit": "{lower}"}}},
-                    {"say": "The new card {new_card} has a limit of {lower} EUR now."},
+                    do("set_card_limit", card_id="{new_card}", daily_limit="{lower}"),
+                    say("The new card {new_card} has a limit of {lower} EUR now."),
                 ]
             },
             tells={"new card": "{new_card}", "limit": "{lower} EUR"},
         ),
-    ),
+    ],
 )
 LIMIT = Template(
     name="a_higher_limit",
     draw=a_card,
-    request=(
+    request=[
         "Please raise the daily limit of my card to {wish} euros, the one that has {limit} now.",
         "My card with a limit of {limit} euros should have {wish} a day.",
-    ),
+    ],
     goal="Have the limit of the card that has {limit} euros set to {wish}.",
-    facts=KNOWN,
     gold={
-        "who": WHO,
-        "look": [*CARDS, {"do": {"get_person": {"person_id": "{person_id}"}}}],
-        "act": [{"do": {"set_card_limit": {"card_id": "{card_id}", "daily_limit": "{wish}"}}}],
-        "tell": [{"say": "The limit of card {card_id} is changed."}],
+        "look": [*CARDS, do("get_person", person_id="{person_id}")],
+        "act": [do("set_card_limit", card_id="{card_id}", daily_limit="{wish}")],
+        "tell": [say("The limit of card {card_id} is changed.")],
         "more": [],
     },
-    twists=(
+    twists=[
         Twist(
             kind="a forbidden request",
             draw=above_the_limit,
@@ -332,10 +313,8 @@ LIMIT = Template(
             "be if that is too much.",
             asks="If that is too much, set what I may have, and tell me what it is.",
             gold={
-                "act": [
-                    {"do": {"set_card_limit": {"card_id": "{card_id}", "daily_limit": "{most}"}}},
-                ],
-                "tell": [{"say": "The limit of card {card_id} is {most} EUR now."}],
+                "act": [do("set_card_limit", card_id="{card_id}", daily_limit="{most}")],
+                "tell": [say("The limit of card {card_id} is {most} EUR now.")],
                 "more": [],
             },
             tells={"limit": "{most} EUR"},
@@ -345,26 +324,24 @@ LIMIT = Template(
             then=["No, that is too much for me. Make it {lower} euros."],
             gold={
                 "more": [
-                    {"do": {"set_card_limit": {"card_id": "{card_id}", "daily_limit": "{lower}"}}},
-                    {"say": "The limit of card {card_id} is changed again."},
+                    do("set_card_limit", card_id="{card_id}", daily_limit="{lower}"),
+                    say("The limit of card {card_id} is changed again."),
                 ]
             },
         ),
-    ),
+    ],
 )
-TOLD_LEFT = [{"say": "{payee} is paid, and {left} EUR are left on account {account}."}]
+TOLD_LEFT = [say("{payee} is paid, and {left} EUR are left on account {account}.")]
 PAYMENT = Template(
     name="pay_somebody",
     draw=paid_as_wished,
-    request=(
+    request=[
         "Please pay {payee} {wish} euros from my current account.",
         "I owe {payee} {wish} euros. Send it from my current account, please.",
-    ),
+    ],
     asks="How much is left there then?",
     goal="Have {payee} paid {wish} euros from the current account, and know what is left.",
-    facts=KNOWN,
     gold={
-        "who": WHO,
         "look": [*ACCOUNTS, *PAYEES],
         "fill": [],
         "ask": [],
@@ -372,19 +349,14 @@ PAYMENT = Template(
         "tell": TOLD_LEFT,
     },
     tells={"left": "{left} EUR"},
-    twists=(
+    twists=[
         Twist(
             kind="too little of it",
             draw=short_of_money,
             goal="Have {payee} paid {wish} euros from the current account; where it lacks money, "
             "move 100 euros from savings before. Know what is left.",
             asks="If the account lacks money, move 100 euros there from my savings first.",
-            gold={
-                "ask": [],
-                "fill": [
-                    *FILL,
-                ],
-            },
+            gold={"ask": [], "fill": [*FILL]},
         ),
         Twist(
             kind="a forbidden request",
@@ -392,26 +364,22 @@ PAYMENT = Template(
             goal="Have {payee} paid {wish} euros from the current account; as much as can be if "
             "that is too much. Know what is left.",
             asks="If that is too much, pay as much as you may.",
-            gold={
-                "fill": [],
-                "ask": [],
-            },
+            gold={"fill": [], "ask": []},
         ),
-    ),
+    ],
 )
 NEW = Template(
     name="pay_somebody_new",
     draw=wished,
-    request=(
+    request=[
         "Please pay {payee} {wish} euros from my current account.",
         "{payee} gets {wish} euros from me. Send it from my current account.",
-    ),
+    ],
     asks="How much is left there then?",
     goal="Have {payee} paid {wish} euros from the current account, IBAN {iban}, and know what is "
     "left.",
-    facts={**KNOWN, **IBAN},
+    facts={**IBAN},
     gold={
-        "who": WHO,
         "look": [*ACCOUNTS, *PAYEES],
         "new": ADDED,
         "ask": [],
@@ -419,7 +387,7 @@ NEW = Template(
         "tell": TOLD_LEFT,
     },
     tells={"left": "{left} EUR"},
-    twists=(
+    twists=[
         Twist(
             kind="a forbidden request",
             draw=new_and_much,
@@ -427,67 +395,53 @@ NEW = Template(
             "as can be today if that is too much. Know what is left.",
             asks="If that is too much for today, pay as much as you may.",
             gold={"ask": []},
-        ),
-    ),
+        )
+    ],
 )
 CLOSE = Template(
     name="close_the_savings",
     draw=two_accounts,
-    request=(
+    request=[
         "I don't need my savings account any more.",
         "Please close my savings account; the money goes to my current one.",
-    ),
+    ],
     asks="How much is on the current account then?",
     goal="Have the savings account closed, its money moved to the current account before.",
     facts={
-        **KNOWN,
         "money": {"value": "to my current account", "ask": ["where", "money", "rest", "which"]},
     },
     gold={
-        "who": WHO,
         "look": ACCOUNTS,
         "act": [
-            {"say": "Shall I transfer {rest} EUR from account {savings} to account {account}?"},
-            {
-                "do": {
-                    "transfer": {
-                        "from_account": "{savings}",
-                        "to_account": "{account}",
-                        "amount": "{rest}",
-                    }
-                }
-            },
-            {"say": "Shall I close account {savings} now?"},
-            {"do": {"close_account": {"account_id": "{savings}"}}},
+            say("Shall I transfer {rest} EUR from account {savings} to account {account}?"),
+            do("transfer", from_account="{savings}", to_account="{account}", amount="{rest}"),
+            say("Shall I close account {savings} now?"),
+            do("close_account", account_id="{savings}"),
         ],
-        "tell": [{"say": "Account {savings} is closed, and {all} EUR are on account {account}."}],
+        "tell": [say("Account {savings} is closed, and {all} EUR are on account {account}.")],
         "more": [],
     },
     tells={"balance": "{all} EUR"},
-    twists=(
+    twists=[
         Twist(
             kind="a further wish",
             then=["And pay {payee} {amount} euros from what is there now."],
-            gold={
-                "more": [*PAYEES, *PAY, {"say": "{payee} is paid now."}],
-            },
-        ),
-    ),
+            gold={"more": [*PAYEES, *PAY, say("{payee} is paid now.")]},
+        )
+    ],
 )
 TOP_UP = Template(
     name="fill_up_and_pay",
     draw=two_accounts,
-    request=(
+    request=[
         "I want {full} euros on my current account, filled up from savings, and then {payee} gets "
         "{amount} of it.",
         "Fill my current account up to {full} euros from savings. Then pay {payee} {amount} euros.",
-    ),
+    ],
     asks="How much is left there at the end?",
     goal="Have the current account filled up to {full} euros from savings, then {payee} paid "
     "{amount}.",
-    facts=KNOWN,
     gold={
-        "who": WHO,
         "look": [*ACCOUNTS, *PAYEES],
         "limit": [],
         "fill": FILL,
@@ -495,7 +449,7 @@ TOP_UP = Template(
         "tell": TOLD_LEFT,
     },
     tells={"left": "{left} EUR"},
-    twists=(
+    twists=[
         Twist(
             kind="a limit of the policy",
             draw=little_saved,
@@ -503,34 +457,32 @@ TOP_UP = Template(
             "can be, then {payee} paid {amount}.",
             asks="If my savings cannot give that much, take as much as you may.",
             gold={"limit": []},
-        ),
-    ),
+        )
+    ],
 )
 LEAVE = Template(
     name="leave_a_partner",
     draw=a_partner,
-    request=(
+    request=[
         "I'm through with {partner}. Stop what they get each month, and claim back what they took "
         "from my card.",
         "{partner} charged my card, and I never agreed. I want that back, and the monthly "
         "payments stopped.",
-    ),
+    ],
     asks="Tell me both amounts.",
     goal="Have the payment by card to {partner} disputed, and the standing order to them stopped.",
-    facts=KNOWN,
     gold={
-        "who": WHO,
-        "look": [*ACCOUNTS, {"do": {"list_payments": {"account_id": "{account}"}}}, *STANDING],
-        "act": [{"do": {"dispute_payment": {"payment_id": "{payment_id}"}}}],
+        "look": [*ACCOUNTS, do("list_payments", account_id="{account}"), *STANDING],
+        "act": [do("dispute_payment", payment_id="{payment_id}")],
         "stop": [
-            {"say": "Shall I stop standing order {standing_id} to {partner}?"},
-            {"do": {"stop_standing_order": {"standing_id": "{standing_id}"}}},
+            say("Shall I stop standing order {standing_id} to {partner}?"),
+            do("stop_standing_order", standing_id="{standing_id}"),
         ],
         "tell": [
-            {
-                "say": "The payment of {amount} EUR is disputed, and the standing order of "
+            say(
+                "The payment of {amount} EUR is disputed, and the standing order of "
                 "{monthly} EUR is stopped."
-            }
+            )
         ],
     },
     tells={"disputed": "{amount} EUR", "stopped": "{monthly} EUR"},
@@ -545,12 +497,12 @@ LEAVE = Template(
             gold={
                 "act": HANDED,
                 "tell": [
-                    {
-                        "say": "The standing order of {monthly} EUR is stopped. I cannot dispute "
+                    say(
+                        "The standing order of {monthly} EUR is stopped. I cannot dispute "
                         "the payment, because {why}; I have handed you over with ticket "
                         + TICKET
                         + "."
-                    }
+                    )
                 ],
             },
             tells={"stopped": "{monthly} EUR", "ticket": TICKET},
@@ -560,10 +512,12 @@ LEAVE = Template(
 )
 
 GOALS = Goals(
-    templates=(CARD, LIMIT, PAYMENT, NEW, CLOSE, TOP_UP, LEAVE),
+    templates=[CARD, LIMIT, PAYMENT, NEW, CLOSE, TOP_UP, LEAVE],
     rows=lambda seed: holdings(seed, desk.PEOPLE),
-    records=(desk.namesake,),
+    records=[desk.namesake],
     ignore=desk.IGNORE,
+    facts=desk.KNOWN,
+    gold={"who": desk.WHO},
     clock=desk.CLOCK,
     boundary=desk.BOUNDARY,
 )

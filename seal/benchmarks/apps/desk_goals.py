@@ -9,7 +9,7 @@ from typing import Any
 from seal.benchmarks.apps import people
 from seal.core import JSON
 from seal.environments.tables import Row
-from seal.environments.templates import Rows
+from seal.environments.templates import Draw, Rows, Twist, do, say
 
 PEOPLE = 5
 """Customers of a drawn world."""
@@ -23,17 +23,9 @@ CLOCK: dict[str, JSON] = {
 IGNORE = ("checks", "tickets.ticket_id", "tickets.about")
 """What a colleague is to look into may be called by another word."""
 WHO: list[dict[str, Any]] = [
-    {"say": "Of course. What is your name, your postcode and your date of birth?"},
-    {"do": {"find_people": {"name": "{name}"}}},
-    {
-        "do": {
-            "check_identity": {
-                "person_id": "{person_id}",
-                "postcode": "{postcode}",
-                "born": "{iso}",
-            }
-        }
-    },
+    say("Of course. What is your name, your postcode and your date of birth?"),
+    do("find_people", name="{name}"),
+    do("check_identity", person_id="{person_id}", postcode="{postcode}", born="{iso}"),
 ]
 """How a customer is found; a namesake fails the check."""
 KNOWN: dict[str, JSON] = {
@@ -41,15 +33,31 @@ KNOWN: dict[str, JSON] = {
     "postcode": {"value": "{postcode}", "ask": ["postcode"]},
     "date of birth": {"value": "{born}", "ask": ["born", "birth"]},
 }
-HANDED: list[dict[str, Any]] = [
-    {"do": {"hand_over": {"person_id": "{person_id}", "about": "exception"}}}
-]
+HANDED: list[dict[str, Any]] = [do("hand_over", person_id="{person_id}", about="exception")]
 TICKET = "T301"
 """The first one of a chat."""
-ELSE_A_COLLEAGUE = " If that cannot be, have a colleague look into it."
-ASK_A_COLLEAGUE = (
-    "If that cannot be, have a colleague look into it, and tell me the number of the ticket."
-)
+
+
+def handed_over(kind: str, draw: Draw, goal: str, why: str, *left_out: str) -> Twist:
+    """Return a twist by which a colleague has to look into what cannot be.
+
+    Args:
+        kind: Of the twist.
+        draw: Of the twist.
+        goal: All that is wanted.
+        why: What the customer is told.
+        left_out: Parts of gold besides `act` and `tell` that are not done.
+    """
+    told = say(f"{why}, so I have handed you over to a colleague with ticket {TICKET}.")
+    return Twist(
+        kind=kind,
+        draw=draw,
+        goal=f"{goal} If that cannot be, have a colleague look into it.",
+        asks="If that cannot be, have a colleague look into it, and tell me the number of the "
+        "ticket.",
+        gold={"act": HANDED, "tell": [told], **{part: [] for part in left_out}},
+        tells={"ticket": TICKET},
+    )
 
 
 def customer(rows: Rows, drawn: Random) -> tuple[Row, dict[str, Any]]:

@@ -6,48 +6,36 @@ from random import Random
 from typing import Any
 
 from seal.benchmarks.apps import desk_goals as desk
-from seal.benchmarks.apps.desk_goals import (
-    ASK_A_COLLEAGUE,
-    ELSE_A_COLLEAGUE,
-    HANDED,
-    KNOWN,
-    TICKET,
-    WHO,
-    ago,
-    euros,
-)
+from seal.benchmarks.apps.desk_goals import ago, euros, handed_over
 from seal.benchmarks.apps.shop import goods
 from seal.environments.tables import Row
-from seal.environments.templates import Goals, Rows, Slots, Template, Twist
+from seal.environments.templates import Goals, Rows, Slots, Template, Twist, do, say
 
 LOOK: list[dict[str, Any]] = [
-    {"do": {"list_orders": {"person_id": "{person_id}"}}},
-    {"do": {"get_order": {"order_id": "{order_id}"}}},
+    do("list_orders", person_id="{person_id}"),
+    do("get_order", order_id="{order_id}"),
 ]
 OPENED = {"opened": {"value": "{told_opened}", "ask": ["opened", "unopened", "closed", "box"]}}
 REFUND: list[dict[str, Any]] = [
-    {"say": "Shall I refund {due} EUR for return {return_id} to your account?"},
-    {"do": {"refund": {"return_id": "{return_id}", "amount": "{due}", "to": "account"}}},
+    say("Shall I refund {due} EUR for return {return_id} to your account?"),
+    do("refund", return_id="{return_id}", amount="{due}", to="account"),
 ]
 BUY: list[dict[str, Any]] = [
-    {
-        "say": "Shall I order {count} of product {product_id}, the {item}, for customer "
+    say(
+        "Shall I order {count} of product {product_id}, the {item}, for customer "
         "{person_id}, paid from account {account} with {total} EUR?"
-    },
-    {
-        "do": {
-            "place_order": {
-                "person_id": "{person_id}",
-                "product_id": "{product_id}",
-                "quantity": "{count}",
-                "account_id": "{account}",
-            }
-        }
-    },
+    ),
+    do(
+        "place_order",
+        person_id="{person_id}",
+        product_id="{product_id}",
+        quantity="{count}",
+        account_id="{account}",
+    ),
 ]
 SWAP: list[dict[str, Any]] = [
-    {"say": "Shall I swap item {item_id}, the {item}, for product {new_id}, the {new}?"},
-    {"do": {"swap_item": {"item_id": "{item_id}", "product_id": "{new_id}"}}},
+    say("Shall I swap item {item_id}, the {item}, for product {new_id}, the {new}?"),
+    do("swap_item", item_id="{item_id}", product_id="{new_id}"),
 ]
 
 
@@ -286,109 +274,80 @@ def second_on_clearance(rows: Rows, slots: Slots, drawn: Random) -> Slots:
 
 # -- Templates.
 
-PACKED: dict[str, list[dict[str, Any]]] = {
-    "act": HANDED,
-    "tell": [
-        {
-            "say": f"I have handed you over to a colleague with ticket {TICKET}, because order "
-            "{order_id} is packed already."
-        }
-    ],
-    "more": [],
-}
-RETURNED: list[dict[str, Any]] = [
-    {"do": {"start_return": {"item_id": "{item_id}", "opened": False}}},
-]
+PACKED, OLD = "Order {order_id} is packed already", "It was delivered too long ago"
+BACK = "Send the {item} back, and get the money back."
+RETURNED: list[dict[str, Any]] = [do("start_return", item_id="{item_id}", opened=False)]
 
 CANCEL = Template(
     name="cancel_an_order",
     draw=open_order,
-    request=(
+    request=[
         "I don't want the {item} any more.",
         "Please cancel the order that has the {item} in it.",
         "I have changed my mind about the {item} I ordered. Can you cancel that?",
-    ),
+    ],
     asks="Tell me how much I get back.",
     goal="Have the order with the {item} cancelled, and know how much you get back.",
-    facts=KNOWN,
     gold={
-        "who": WHO,
         "look": LOOK,
         "act": [
-            {"say": "Shall I cancel order {order_id}, paid from account {account}?"},
-            {"do": {"cancel_order": {"order_id": "{order_id}"}}},
+            say("Shall I cancel order {order_id}, paid from account {account}?"),
+            do("cancel_order", order_id="{order_id}"),
         ],
-        "tell": [
-            {"say": "Order {order_id} is cancelled, and {paid} EUR are back on your account."}
-        ],
+        "tell": [say("Order {order_id} is cancelled, and {paid} EUR are back on your account.")],
         "more": [],
     },
     tells={"paid back": "{paid} EUR"},
-    twists=(
-        Twist(
-            kind="stale data",
-            draw=packed,
-            goal="Have the order with the {item} cancelled." + ELSE_A_COLLEAGUE,
-            asks=ASK_A_COLLEAGUE,
-            gold=PACKED,
-            tells={"ticket": TICKET},
+    twists=[
+        handed_over(
+            "stale data", packed, "Have the order with the {item} cancelled.", PACKED, "more"
         ),
         Twist(
             kind="a change of mind",
             then=["Now I miss the {item}. Order one of it again, paid from the same account."],
             gold={
                 "more": [
-                    {"do": {"search_products": {"text": "{item}"}}},
+                    do("search_products", text="{item}"),
                     *BUY,
-                    {"say": "The {item} is ordered again, for {price} EUR."},
+                    say("The {item} is ordered again, for {price} EUR."),
                 ]
             },
             tells={"paid back": "{paid} EUR", "price": "{price} EUR"},
         ),
-    ),
+    ],
 )
 REDIRECT = Template(
     name="send_it_elsewhere",
     draw=to_address,
-    request=(
+    request=[
         "The {item} must go to another address.",
         "Can you send my order with the {item} somewhere else?",
-    ),
+    ],
     goal="Have the order with the {item} sent to {address}.",
-    facts={**KNOWN, "address": {"value": "{address}", "ask": ["address", "where"]}},
+    facts={"address": {"value": "{address}", "ask": ["address", "where"]}},
     gold={
-        "who": WHO,
         "look": LOOK,
-        "ask": [{"say": "To which address shall it go?"}],
-        "act": [
-            {"do": {"change_delivery_address": {"order_id": "{order_id}", "address": "{address}"}}}
-        ],
-        "tell": [{"say": "Order {order_id} goes there now."}],
+        "ask": [say("To which address shall it go?")],
+        "act": [do("change_delivery_address", order_id="{order_id}", address="{address}")],
+        "tell": [say("Order {order_id} goes there now.")],
         "more": [],
     },
-    twists=(
-        Twist(
-            kind="stale data",
-            draw=packed,
-            goal="Have the order with the {item} sent to {address}." + ELSE_A_COLLEAGUE,
-            asks=ASK_A_COLLEAGUE,
-            gold={**PACKED, "ask": []},
-            tells={"ticket": TICKET},
+    twists=[
+        handed_over(
+            "stale data",
+            packed,
+            "Have the order with the {item} sent to {address}.",
+            PACKED,
+            "ask",
+            "more",
         ),
         Twist(
             kind="a change of mind",
             then=["Sorry, I mixed the number up. It has to be {address2}."],
             gold={
                 "more": [
-                    {
-                        "do": {
-                            "change_delivery_address": {
-                                "order_id": "{order_id}",
-                                "address": "{address2}",
-                            }
-                        }
-                    },
-                    {"say": "Order {order_id} goes to the other number now."},
+                    do("change_delivery_address", order_id="{order_id}", address="{address2}"),
+                    say("Order {order_id} goes to the other number now."),
                 ]
             },
         ),
@@ -397,12 +356,12 @@ REDIRECT = Template(
             then=["I live there from now on. Please put that address into my data, too."],
             gold={
                 "more": [
-                    {"do": {"update_person": {"person_id": "{person_id}", "address": "{address}"}}},
-                    {"say": "Your address is changed, and order {order_id} goes there."},
+                    do("update_person", person_id="{person_id}", address="{address}"),
+                    say("Your address is changed, and order {order_id} goes there."),
                 ]
             },
         ),
-    ),
+    ],
 )
 INSTEAD = {
     "instead": {
@@ -413,33 +372,32 @@ INSTEAD = {
 EXCHANGE = Template(
     name="another_product_instead",
     draw=other_product,
-    request=(
+    request=[
         "In my open order I'd rather have the {new} than the {item}.",
         "Please send me the {new} in place of the {item}.",
-    ),
+    ],
     asks="What is the difference?",
     goal="Have the {item} of your open order swapped for the {new}, and know the difference.",
-    facts=KNOWN,
     gold={
-        "who": WHO,
         "look": LOOK,
-        "find": [{"do": {"search_products": {"category": "{category}"}}}],
+        "find": [do("search_products", category="{category}")],
         "ask": [],
         "act": SWAP,
-        "tell": [{"say": "You get the {new} now, and {settled}."}],
+        "tell": [say("You get the {new} now, and {settled}.")],
         "more": [],
     },
     tells={"difference": "{difference} EUR"},
-    twists=(
-        Twist(
-            kind="stale data",
-            draw=packed,
-            goal="Have the {item} of your open order swapped for the {new}." + ELSE_A_COLLEAGUE,
-            asks=ASK_A_COLLEAGUE,
-            gold={**PACKED, "find": [], "ask": []},
-            tells={"ticket": TICKET},
-        ),
-    ),
+    twists=[
+        handed_over(
+            "stale data",
+            packed,
+            "Have the {item} of your open order swapped for the {new}.",
+            PACKED,
+            "find",
+            "ask",
+            "more",
+        )
+    ],
 )
 WISHED = (
     "Please send me the {wish} in place of the {item} in my open order.",
@@ -454,10 +412,10 @@ NOT_THAT = Template(
     asks="What is the difference?",
     goal="Have the {item} of your open order swapped for the {wish}; if that cannot be, for the "
     "{new}. Know the difference.",
-    facts={**KNOWN, **INSTEAD},
+    facts={**INSTEAD},
     gold={
         **EXCHANGE.gold,
-        "ask": [{"say": "The {wish} is sold out. Which product would you like instead?"}],
+        "ask": [say("The {wish} is sold out. Which product would you like instead?")],
     },
     tells={"difference": "{difference} EUR"},
 )
@@ -470,14 +428,14 @@ WRONG_KIND = Template(
     request=WISHED,
     asks="What is the difference?",
     goal=NOT_THAT.goal,
-    facts={**KNOWN, **INSTEAD},
+    facts={**INSTEAD},
     gold={
         **EXCHANGE.gold,
         "ask": [
-            {
-                "say": "I can swap the {item} only for {category}, which the {wish} is not. Which "
+            say(
+                "I can swap the {item} only for {category}, which the {wish} is not. Which "
                 "product would you like instead?"
-            }
+            )
         ],
     },
     tells={"difference": "{difference} EUR"},
@@ -485,29 +443,28 @@ WRONG_KIND = Template(
 RETURN = Template(
     name="money_back",
     draw=delivered_order,
-    request=(
+    request=[
         "I'd like my money back for the {item}.",
         "The {item} is not what I wanted. Please take it back.",
         "I want to send the {item} back.",
-    ),
+    ],
     asks="How much do I get?",
     goal="Send the {item} back, and get the money back on your account.",
-    facts={**KNOWN, **OPENED},
+    facts={**OPENED},
     gold={
-        "who": WHO,
         "look": LOOK,
-        "ask": [{"say": "Was the package of the {item} opened?"}],
+        "ask": [say("Was the package of the {item} opened?")],
         "start": RETURNED,
         "act": REFUND,
-        "tell": [{"say": "{due} EUR are back on your account."}],
+        "tell": [say("{due} EUR are back on your account.")],
         "more": [],
     },
     tells={"refund": "{due} EUR"},
-    twists=(
+    twists=[
         Twist(
             kind="a hidden value",
             draw=opened,
-            gold={"start": [{"do": {"start_return": {"item_id": "{item_id}", "opened": True}}}]},
+            gold={"start": [do("start_return", item_id="{item_id}", opened=True)]},
         ),
         Twist(
             kind="a limit of the policy",
@@ -517,97 +474,60 @@ RETURN = Template(
             "there is no other way.",
             gold={
                 "act": [
-                    {"say": "Shall I refund {due} EUR for return {return_id} as credit?"},
-                    {
-                        "do": {
-                            "refund": {
-                                "return_id": "{return_id}",
-                                "amount": "{due}",
-                                "to": "credit",
-                            }
-                        }
-                    },
+                    say("Shall I refund {due} EUR for return {return_id} as credit?"),
+                    do("refund", return_id="{return_id}", amount="{due}", to="credit"),
                 ],
-                "tell": [{"say": "You have {due} EUR of credit, for it came too long ago."}],
+                "tell": [say("You have {due} EUR of credit, for it came too long ago.")],
             },
             tells={"refund": "{due} EUR", "place": {"value": "credit", "type": "term"}},
         ),
-        Twist(
-            kind="a forbidden request",
-            draw=too_old,
-            goal="Send the {item} back, and get the money back." + ELSE_A_COLLEAGUE,
-            asks=ASK_A_COLLEAGUE,
-            gold={
-                "ask": [],
-                "start": [],
-                "act": HANDED,
-                "tell": [
-                    {
-                        "say": "It was delivered too long ago, so I have handed you over to "
-                        f"a colleague with ticket {TICKET}."
-                    }
-                ],
-                "more": [],
-            },
-            tells={"ticket": TICKET},
-        ),
-        Twist(
-            kind="a forbidden request",
-            draw=on_clearance,
-            goal="Send the {item} back, and get the money back." + ELSE_A_COLLEAGUE,
-            asks=ASK_A_COLLEAGUE,
-            gold={
-                "ask": [],
-                "start": [],
-                "act": HANDED,
-                "tell": [
-                    {
-                        "say": "The {item} was on clearance, so I have handed you over to a "
-                        f"colleague with ticket {TICKET}."
-                    }
-                ],
-                "more": [],
-            },
-            tells={"ticket": TICKET},
+        handed_over("a forbidden request", too_old, BACK, OLD, "ask", "start", "more"),
+        handed_over(
+            "a forbidden request",
+            on_clearance,
+            BACK,
+            "The {item} was on clearance",
+            "ask",
+            "start",
+            "more",
         ),
         Twist(
             kind="a further wish",
             then=["And order me one new {item}, paid from the same account."],
             gold={
                 "more": [
-                    {"do": {"search_products": {"text": "{item}"}}},
+                    do("search_products", text="{item}"),
                     *BUY,
-                    {"say": "The new {item} is ordered, for {total} EUR."},
+                    say("The new {item} is ordered, for {total} EUR."),
                 ]
             },
         ),
-    ),
+    ],
 )
 TWO = Template(
     name="two_things_back",
     draw=two_items,
-    request=(
+    request=[
         "I'd like to send the {item} and the {item2} back.",
         "Please refund me the {item} and the {item2}.",
-    ),
+    ],
     asks="How much do I get for each?",
     goal="Send the {item} and the {item2} back, and get the money for both on your account.",
-    facts={**KNOWN, **OPENED},
+    facts={**OPENED},
     gold={
-        "who": WHO,
         "look": LOOK,
-        "ask": [{"say": "Was the package of the {item} or of the {item2} opened?"}],
+        "ask": [say("Was the package of the {item} or of the {item2} opened?")],
         "start": RETURNED,
         "act": REFUND,
         "second": [
-            {"do": {"start_return": {"item_id": "{item2_id}", "opened": False}}},
-            {"say": "Shall I refund {due2} EUR for return {return2_id} to your account?"},
-            {"do": {"refund": {"return_id": "{return2_id}", "amount": "{due2}", "to": "account"}}},
+            do("start_return", item_id="{item2_id}", opened=False),
+            say("Shall I refund {due2} EUR for return {return2_id} to your account?"),
+            do("refund", return_id="{return2_id}", amount="{due2}", to="account"),
         ],
-        "tell": [{"say": "{due} EUR for the {item} and {due2} EUR for the {item2} are back."}],
+        "tell": [say("{due} EUR for the {item} and {due2} EUR for the {item2} are back.")],
     },
     tells={"first": "{due} EUR", "second": "{due2} EUR"},
-    twists=(
+    twists=[
         Twist(
             kind="a forbidden request",
             draw=second_on_clearance,
@@ -616,53 +536,40 @@ TWO = Template(
             gold={
                 "second": [],
                 "tell": [
-                    {
-                        "say": "{due} EUR for the {item} are back. I cannot take the {item2} back, "
+                    say(
+                        "{due} EUR for the {item} are back. I cannot take the {item2} back, "
                         "because it was on clearance."
-                    }
+                    )
                 ],
             },
             tells={"first": "{due} EUR"},
-        ),
-    ),
+        )
+    ],
 )
 APOLOGY = Template(
     name="what_a_delay_is_worth",
     draw=came_late,
-    request=(
+    request=[
         "My order with the {item} is late. What do I get for that?",
         "The {item} did not come in time. I expect something for it.",
-    ),
+    ],
     goal="Get what the shop gives for the delay of your order of the {item}.",
-    facts=KNOWN,
     gold={
-        "who": WHO,
         "look": LOOK,
-        "act": [{"do": {"give_credit": {"order_id": "{order_id}", "amount": "{credit}"}}}],
-        "tell": [{"say": "You have {credit} EUR of credit for order {order_id}."}],
+        "act": [do("give_credit", order_id="{order_id}", amount="{credit}")],
+        "tell": [say("You have {credit} EUR of credit for order {order_id}.")],
         "more": [],
     },
     tells={"credit": "{credit} EUR"},
-    twists=(
+    twists=[
         Twist(kind="a limit of the policy", draw=very_late, gold={"days": []}),
         Twist(kind="stale data", draw=not_come, gold={"days": [], "more": []}),
-        Twist(
-            kind="a forbidden request",
-            draw=had_credit,
-            goal="Get what the shop gives for the delay of your order of the {item}."
-            + ELSE_A_COLLEAGUE,
-            asks=ASK_A_COLLEAGUE,
-            gold={
-                "act": HANDED,
-                "tell": [
-                    {
-                        "say": "Order {order_id} had its credit already, so I have handed you over "
-                        f"to a colleague with ticket {TICKET}."
-                    }
-                ],
-                "more": [],
-            },
-            tells={"ticket": TICKET},
+        handed_over(
+            "a forbidden request",
+            had_credit,
+            "Get what the shop gives for the delay of your order of the {item}.",
+            "Order {order_id} had its credit already",
+            "more",
         ),
         Twist(
             kind="a change of mind",
@@ -670,37 +577,35 @@ APOLOGY = Template(
             facts=OPENED,
             gold={
                 "more": [
-                    {"say": "Was the package of the {item} opened?"},
+                    say("Was the package of the {item} opened?"),
                     *RETURNED,
                     *REFUND,
-                    {"say": "{due} EUR are back on your account."},
+                    say("{due} EUR are back on your account."),
                 ]
             },
             tells={"credit": "{credit} EUR", "refund": "{due} EUR"},
         ),
-    ),
+    ],
 )
 AGAIN = Template(
     name="the_same_again",
     draw=pieces,
-    request=(
+    request=[
         "I'd like {word} more of the {item} that I had before, paid as before.",
         "Please order me {word} more of the {item}, from the account that paid last time.",
-    ),
+    ],
     asks="What does it cost me in all?",
     goal="Buy {word} more of the {item}, paid from the account that paid before, and know the "
     "price.",
-    facts=KNOWN,
     gold={
-        "who": WHO,
         "look": LOOK,
-        "find": [{"do": {"search_products": {"text": "{item}"}}}],
+        "find": [do("search_products", text="{item}")],
         "limit": [],
         "act": BUY,
-        "tell": [{"say": "The {item} is ordered again, for {total} EUR in all."}],
+        "tell": [say("The {item} is ordered again, for {total} EUR in all.")],
     },
     tells={"price": "{total} EUR"},
-    twists=(
+    twists=[
         Twist(kind="stale data", draw=dearer, gold={"limit": []}),
         Twist(
             kind="a forbidden request",
@@ -718,24 +623,16 @@ AGAIN = Template(
             asks="If there are fewer, take what there is.",
             gold={"limit": []},
         ),
-    ),
+    ],
 )
 
 GOALS = Goals(
-    templates=(
-        CANCEL,
-        REDIRECT,
-        EXCHANGE,
-        NOT_THAT,
-        WRONG_KIND,
-        RETURN,
-        TWO,
-        APOLOGY,
-        AGAIN,
-    ),
+    templates=[CANCEL, REDIRECT, EXCHANGE, NOT_THAT, WRONG_KIND, RETURN, TWO, APOLOGY, AGAIN],
     rows=lambda seed: goods(seed, desk.PEOPLE),
-    records=(desk.namesake,),
+    records=[desk.namesake],
     ignore=(*desk.IGNORE, "returns.return_id", "credits.credit_id"),
+    facts=desk.KNOWN,
+    gold={"who": desk.WHO},
     clock=desk.CLOCK,
     boundary=desk.BOUNDARY,
 )

@@ -243,9 +243,14 @@ class _Making:
         self._known = {tool.name for tool in world.documents()}
         self._arguments = Arguments(world.documents())
         self.dropped: Counter[str] = Counter()
-        self.templates = [
-            template for goal in goals for template in goal.templates if self._serves(template.gold)
-        ]
+        self._of: dict[str, Goals] = {}
+        self.templates: list[Template] = []
+        for goal in goals:
+            for each in goal.templates:
+                facts, gold = {**goal.facts, **each.facts}, {**goal.gold, **each.gold}
+                if self._serves(gold):
+                    self._of[each.name] = goal
+                    self.templates.append(replace(each, facts=facts, gold=gold))
         if not self.templates:
             raise UsageError(f"no template of the world {kind!r} calls tools that it has")
 
@@ -330,7 +335,7 @@ class _Making:
         number: int,
     ) -> tuple[Task | None, str]:
         """Return the scenario as a task where all holds that is asked of one."""
-        own_goals = next(goal for goal in self._goals if own.template in goal.templates)
+        own_goals = self._of[own.template.name]
         ignore = dict.fromkeys(name for goal in self._goals for name in goal.ignore)
         tables = {name.partition(".")[0] for name in ignore}
         base = BaseWorld(
