@@ -233,7 +233,7 @@ def long_ago(rows: Rows, slots: Slots, drawn: Random) -> Slots:
     """Let the payment be too old to be disputed."""
     days = drawn.randrange(63, 95)
     _payment(rows, slots, day=ago(days))
-    return {"why": f"it is {days} days old"}
+    return {"why": "it is too old"}
 
 
 def not_by_card(rows: Rows, slots: Slots, drawn: Random) -> Slots:
@@ -498,10 +498,8 @@ LEAVE = Template(
                 "act": HANDED,
                 "tell": [
                     say(
-                        "The standing order of {monthly} EUR is stopped. I cannot dispute "
-                        "the payment, because {why}; I have handed you over with ticket "
-                        + TICKET
-                        + "."
+                        "The standing order of {monthly} EUR is stopped. A colleague looks into "
+                        f"the payment with ticket {TICKET}, because {{why}}."
                     )
                 ],
             },

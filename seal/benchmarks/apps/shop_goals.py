@@ -537,8 +537,8 @@ TWO = Template(
                 "second": [],
                 "tell": [
                     say(
-                        "{due} EUR for the {item} are back. I cannot take the {item2} back, "
-                        "because it was on clearance."
+                        "{due} EUR for the {item} are back. The {item2} was on clearance, so it "
+                        "stays with you."
                     )
                 ],
             },
