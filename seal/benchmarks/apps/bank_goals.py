@@ -125,9 +125,10 @@ def short_of_money(rows: Rows, slots: Slots, drawn: Random) -> Slots | None:
 def two_accounts(rows: Rows, slots: Slots, drawn: Random) -> Slots | None:
     """Draw a customer with savings, and how far the current account is to be filled."""
     own = a_payment(rows, slots, drawn)
-    person = own and desk.row_of(rows, "people", own["person_id"])
-    store = desk.savings(rows, person) if person else None
-    if own is None or store is None:
+    if own is None:
+        return None
+    store = desk.savings(rows, desk.row_of(rows, "people", own["person_id"]))
+    if store is None:
         return None
     account = desk.row_of(rows, "accounts", own["account"])
     account["balance"] = euros(150 + account["balance"] % 400)

@@ -33,9 +33,10 @@ def owed_to_new(rows: Rows, slots: Slots, drawn: Random) -> Slots | None:
 def into_savings(rows: Rows, slots: Slots, drawn: Random) -> Slots | None:
     """Draw a delivered order of a customer with savings."""
     own = shopping.delivered_order(rows, slots, drawn)
-    person = own and desk.row_of(rows, "people", own["person_id"])
-    store = desk.savings(rows, person) if person else None
-    if own is None or store is None:
+    if own is None:
+        return None
+    store = desk.savings(rows, desk.row_of(rows, "people", own["person_id"]))
+    if store is None:
         return None
     saved = euros(store["balance"] + own["due"])
     return {**own, "savings": store["account_id"], "saved": saved, "had": store["balance"]}
