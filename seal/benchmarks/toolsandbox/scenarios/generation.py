@@ -95,7 +95,7 @@ def generate_scenarios(
         raise UsageError(f"--world {bench}: it has no tables; expected a `Worlds`")
     made = _Making(world, bench, goals_of(world.goals, bench), settings.seed)
 
-    def found(_: None, notes: Notes) -> Iterator[Tool | Task]:
+    def found(source: Any, notes: Notes, **options: Any) -> Iterator[Tool | Task]:
         kept = made.scenarios(settings.n, progress or (lambda done, total: None))
         solved = _solved_by_floor(kept, world, settings.allow_code)
         kept = [task for task in kept if task.id not in solved]
@@ -117,7 +117,12 @@ def _solved_by_floor(
     """Return the ids of the tasks that the floor solves."""
     with tempfile.TemporaryDirectory() as place:
         pool = Path(place) / "pool"
-        write_pool(BENCHMARK, lambda _, notes: iter([*world.documents(), *tasks]), None, pool)
+
+        def found(source: Any, notes: Notes, **options: Any) -> Iterator[Tool | Task]:
+            yield from world.documents()
+            yield from tasks
+
+        write_pool(BENCHMARK, found, None, pool)
         settings = RunSettings(
             pool=pool,
             model=_FLOOR,
@@ -128,7 +133,7 @@ def _solved_by_floor(
         )
         played = run(settings, Path(place) / "run").folder
         return frozenset(
-            score.task
+            score.task_id
             for score in played.scores()
             if score.metric == "pass_rate" and score.value == 1.0
         )
