@@ -277,25 +277,26 @@ def generate(
     tools: Sequence[OwnTool] = (),
     **options: Any,
 ) -> Generated:
-    """Make something of your own by a language model: dialogues of missions, or harder queries.
+    """Make scenarios of a world by its templates, or missions or queries by a language model.
 
     `missions` makes dialogues of related missions over the tools of a benchmark. `queries` makes
     harder queries of its tasks: constraints, paraphrases, and requests that no tool serves. Code
-    checks what the model writes. An installed benchmark may offer further kinds
+    checks what the model writes. `scenarios` fills the goal templates of a world, without a model
+    (`n`, `seed`, `allow_code`). An installed benchmark may offer further kinds
     (`seal.Benchmark.generators`).
 
     Args:
-        what: missions or queries.
-        bench: A benchmark, the name of one, or a pool folder. A list of tasks does too, with
-            `tools`.
+        what: missions, queries or scenarios.
+        bench: For scenarios the name of a world, or names that `+` joins. Else a benchmark, the
+            name of one, or a pool folder. A list of tasks does too, with `tools`.
         out: Folder to make. A folder that was begun under the same settings is continued.
         tools: Functions, schemas or `seal.Tool` records, for tasks that are given as a list.
-        **options: Those of the kind. All of ours take `model`, which must be named, its `base_url`
-            and `model_options`, `seed` and `progress`.
+        **options: Those of the kind. Missions and queries take `model`, which must be named, its
+            `base_url` and `model_options`, `seed` and `progress`.
 
     Returns:
-        What was made: its `.content`, whose entries it gives by name, and its `.place`. For
-        missions and queries the content is that of import.json, and `.report` says the same. Of
+        What was made: its `.content`, whose entries it gives by name, and its `.place`. Of ours
+        the content is that of import.json; of missions and queries `.report` says the same. Of
         missions `.errors` are the dialogues at which the infrastructure failed.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Write missions and harder queries by a language model."""
+"""Make scenarios of templates, or missions and harder queries by a model."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ GROUPS: Mapping[str, Mapping[str, Verb]] = {
         ),
     },
     "Make and mend": {
-        "generate": Verb("generate_verb", "Write missions and harder queries by a language model."),
+        "generate": Verb("generate_verb", "Make scenarios of templates, or tasks by a model."),
         "augment": Verb(
             "benchmark_verbs",
             "Write a copy of a benchmark with distraction tools, or with scrambled ones.",

@@ -130,6 +130,9 @@ class Worlds(Storeless):
     """What an agent must keep: texts, and functions of (call, world, chat) whose docstring is the
     rule and that return how a call broke it (`seal.environments.policy`). Tasks of a benchmark of
     this world tell it as their system text."""
+    goals: Sequence[Any] = ()
+    """What `seal generate scenarios` makes scenarios of: `Goals`, or where one stands, as
+    `module:name` (`seal.environments.templates`)."""
     setup: WorldSetup = field(default_factory=WorldSetup)
 
     def __post_init__(self) -> None:
@@ -365,8 +368,11 @@ def joined(parts: Sequence[Any]) -> Worlds:
                     "other columns there; give both the same one, or rename one"
                 )
     policy = tuple(dict.fromkeys(rule for part in parts for rule in part.policy))
+    goals = [goal for part in parts for goal in part.goals]
+    goals = [goal for place, goal in enumerate(goals) if goal not in goals[:place]]
     base: Worlds = (own or list(parts))[0]
-    return replace(base, name=together, tools=tools, tables=tables, columns=columns, policy=policy)
+    both = replace(base, name=together, tools=tools, tables=tables, columns=columns)
+    return replace(both, policy=policy, goals=goals)
 
 
 def build_worlds(name: str, setup: WorldSetup, place: str = "a task") -> EnvironmentFactory:

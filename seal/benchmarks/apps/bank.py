@@ -48,13 +48,13 @@ COLUMNS: dict[str, dict[str, Any]] = {
 }
 
 
-def holdings(seed: int = people.SEED) -> dict[str, list[Row]]:
+def holdings(seed: int = people.SEED, count: int = 12) -> dict[str, list[Row]]:
     """Return the tables of a bank; equal seeds give equal rows.
 
     Every customer has one or two payees and cards, some card payments, and a standing order.
     """
     drawn = random.Random(f"bank {seed}")
-    tables = people.people(seed)
+    tables = people.people(seed, count)
     payees: list[Row] = []
     cards: list[Row] = []
     payments: list[Row] = []
@@ -456,5 +456,6 @@ bank = Worlds(
     tables=holdings(),
     columns=COLUMNS,
     policy=POLICY,
+    goals=("seal.benchmarks.apps.bank_goals:GOALS", "seal.benchmarks.apps.both_goals:GOALS"),
 )
 """The world `bank`: its service desk, with the people and accounts that ship."""

@@ -62,13 +62,13 @@ COLUMNS: dict[str, dict[str, Any]] = {
 }
 
 
-def goods(seed: int = people.SEED) -> dict[str, list[Row]]:
+def goods(seed: int = people.SEED, count: int = 12) -> dict[str, list[Row]]:
     """Return the tables of a shop; equal seeds give equal rows.
 
     Every customer has two orders: an old one that was delivered, and a newer one in any state.
     """
     drawn = random.Random(f"shop {seed}")
-    tables = people.people(seed)
+    tables = people.people(seed, count)
     products: list[Row] = []
     for category, named in GOODS.items():
         for name, price in named:
@@ -506,5 +506,6 @@ shop = Worlds(
     tables=goods(),
     columns=COLUMNS,
     policy=POLICY,
+    goals=("seal.benchmarks.apps.shop_goals:GOALS", "seal.benchmarks.apps.both_goals:GOALS"),
 )
 """The world `shop`: its service desk, with the people and goods that ship."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from seal.core import Task
 from seal.pools.augmentation import SCRAMBLINGS, Augmentation
 from seal.pools.benchmark import Benchmark
-from seal.pools.declarations import NeededWorld
+from seal.pools.declarations import Generator, NeededWorld, SourceFlag
 
 # -- ToolSandbox: its scenarios as tasks of the phone, its trajectories as runs.
 
@@ -25,15 +25,34 @@ SCENARIOS = Benchmark(
     world_files=("web.json",),
     metrics=("honesty",),
     published=f"{_HERE}.tables:TABLES",
+    generators={
+        "scenarios": Generator(
+            make=f"{_HERE}.scenarios.generation:generate_scenarios",
+            about="Make scenarios of the goal templates of a world; each is proved in it.",
+            settings=f"{_HERE}.scenarios.generation:ScenarioSettings",
+            source=SourceFlag(
+                help="World whose goal templates are filled, or several that + joins.",
+                metavar="WORLD",
+                flag="--world",
+            ),
+            stage="scenarios",
+            told=f"{_HERE}.scenarios.generation:scenarios_told",
+        )
+    },
 )
 TOOLSANDBOX = replace(
     SCENARIOS,
     name="toolsandbox",
+    generators={},
     importer=f"{_HERE}.importer:import_toolsandbox",
     augmentations={"toolsandbox": f"{_HERE}:VARIANTS"},
 )
 SAMPLE = replace(
-    SCENARIOS, name="toolsandbox-sample", importer=None, folder=Path(__file__).parent / "sample"
+    SCENARIOS,
+    name="toolsandbox-sample",
+    importer=None,
+    generators={},
+    folder=Path(__file__).parent / "sample",
 )
 """The small benchmark of a stateful world that ships: scenarios on a phone, of our own making.
 

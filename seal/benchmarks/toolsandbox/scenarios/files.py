@@ -437,15 +437,28 @@ def _scenarios(content: Mapping[str, Any], path: Path) -> Iterator[Scenario]:
     for number, record in enumerate(records):
         named = isinstance(record, dict) and isinstance(record.get("id"), str)
         place = f"{path}, scenario {record['id']!r}" if named else f"{path}, scenarios.{number}"
-        if isinstance(record, dict):
-            for former in sorted(_former(record)):
-                raise DataError(f"{place}: {former}")
-            record = {"changes" if name == "with" else name: v for name, v in record.items()}
-        scenario = _placed(record, Scenario, place)
-        fault = next(_faults(scenario), None)
-        if fault is not None:
-            raise DataError(f"{scenario.place}: {fault}")
-        yield scenario
+        yield scenario_of(record, place)
+
+
+def scenario_of(record: Any, place: str) -> Scenario:
+    """Return a scenario as it is written.
+
+    Args:
+        record: JSON.
+        place: For messages.
+
+    Raises:
+        DataError: It is not of the form; names field and repair.
+    """
+    if isinstance(record, dict):
+        for former in sorted(_former(record)):
+            raise DataError(f"{place}: {former}")
+        record = {"changes" if name == "with" else name: v for name, v in record.items()}
+    scenario = _placed(record, Scenario, place)
+    fault = next(_faults(scenario), None)
+    if fault is not None:
+        raise DataError(f"{scenario.place}: {fault}")
+    return scenario
 
 
 _FORMER = {"told": "write its texts into `right` and `wrong` of the scenario"}

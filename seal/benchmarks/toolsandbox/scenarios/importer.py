@@ -103,13 +103,15 @@ def import_scenarios(
     """
     authored = read_authored(source)
     worlds = _kinds(web, allow_code)
-    compiled = [_compile(scenario, authored, worlds, benchmark) for scenario in authored.scenarios]
+    compiled = [
+        compiled_scenario(scenario, authored, worlds, benchmark) for scenario in authored.scenarios
+    ]
     kinds = sorted({task.world for task, _ in compiled})
     documents = {tool.id: tool for kind in kinds for tool in worlds(kind)[0].documents()}
     yield from (tool for tool in documents.values() if tool.name != _OF_THE_USER)
     counts: Counter[str] = Counter()
     for scenario, (task, tried) in zip(authored.scenarios, compiled, strict=True):
-        notes.remarks += (f"{scenario.place}: {text}" for text in _unheard(scenario, task))
+        notes.remarks += (f"{scenario.place}: {text}" for text in unheard(scenario, task))
         yield task
         for name, trajectories in tried.items():
             if recordings:
@@ -142,9 +144,21 @@ def _kinds(web: str | None, allow_code: Collection[str]) -> Callable[[str], _Kin
     return of
 
 
-def _compile(
+def compiled_scenario(
     scenario: Scenario, authored: Authored, worlds: Callable[[str], _Kind], benchmark: str
 ) -> tuple[Task, dict[str, list[Trajectory]]]:
+    """Return a scenario as a task, and its right and wrong sequences as trajectories.
+
+    Args:
+        scenario: As it was written.
+        authored: Has its world.
+        worlds: Gives a kind of world, built, and what its tools take.
+        benchmark: Name of the benchmark of the task.
+
+    Raises:
+        DataError: The scenario contradicts itself, its gold does not score 1, or a wrong sequence
+            does; says the place and the repair.
+    """
     with located(scenario.place):
         base = named(authored.worlds, scenario.world, "world", "world")
         try:
@@ -509,7 +523,7 @@ def _persona(scenario: Scenario, base: BaseWorld) -> dict[str, Any]:
     return {**examples, **scenario.persona}
 
 
-def _unheard(scenario: Scenario, task: Task) -> Iterator[str]:
+def unheard(scenario: Scenario, task: Task) -> Iterator[str]:
     """Yield where the gold sequence hears of the user what the scripted one does not say."""
     moves = (number for number, move in enumerate(scenario.gold) if move.hear is not None)
     texts: list[str] = []
