@@ -92,10 +92,10 @@ def test_the_index_tells_the_outcome_of_every_chat(scored_run, tmp_path):
     index = blocks(text, "index")["0"]
     assert [kind for kind, *_ in index["lanes"]] == ["floor", "run", "ceiling"]
     assert index["columns"] == ["pass_rate", "recall@10"]
-    assert [row[3][1] for row in rows_of(text)] == [
-        [[0, "solved", "done", [1.0, None]]],
+    assert [[chat[:5] for chat in row[3][1]] for row in rows_of(text)] == [
+        [[0, "solved", "done", [1.0, None], ""]],
         [[0, "unsolved", "done", [0.0, None], "answer (judged)"]],
-        [[0, "error", "error", [None, None]]],
+        [[0, "error", "error", [None, None], ""]],
     ]
 
 
