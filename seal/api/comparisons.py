@@ -29,6 +29,7 @@ from seal.report.frames import framed
 from seal.report.grids import DIFFERENCE, Grid, figure, grid_of
 from seal.report.lanes import all_metrics
 from seal.report.leaderboard import frame_rows, leaderboard_table
+from seal.report.pages import Bar, BarGroup
 from seal.report.table_forms import Glance
 from seal.runs.run import varied_text
 
@@ -320,6 +321,13 @@ class Leaderboard(Document):
 
     def _glance(self) -> Glance:
         return Glance(leaderboard_table(self.content), self.content["notes"])
+
+    def _figures(self) -> Iterable[Figure]:
+        groups = [
+            BarGroup(row["run"], (Bar("", "run-0", row["mean"], row["low"], row["high"]),))
+            for row in self.rows
+        ]
+        yield interval_figure(self.content["title"], self.content["protocol"]["metric"], groups)
 
 
 @dataclass(frozen=True, repr=False)

@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from seal.core import DataError, UnknownKeyError, UsageError, shortened
 from seal.core.settings import checked_names
-from seal.report.grids import Estimate
-from seal.report.table_forms import Glance, glance_html, glance_text, terminal_text
+from seal.report.grids import Estimate, Grid
+from seal.report.table_forms import (
+    Glance,
+    csv_text,
+    glance_html,
+    glance_text,
+    latex_text,
+    terminal_text,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,6 +53,19 @@ class Shown(ABC):
     def table(self) -> str:
         """Return the tables as the command line prints them."""
         return terminal_text(self._tables())
+
+    def latex(self) -> str:
+        """Return the tables as LaTeX that fits a paper of two columns."""
+        title = ". ".join(self._glance().grid.title.splitlines())
+        parts = [
+            part._replace(title=title) if isinstance(part, Grid) and not part.title else part
+            for part in self._tables()
+        ]
+        return latex_text((part, "") for part in parts if isinstance(part, Grid | str))
+
+    def csv(self) -> str:
+        """Return the tables as CSV, with an empty line between each two."""
+        return csv_text(part for part in self._tables() if isinstance(part, Grid))
 
     def plot(self) -> Figure:
         """Return the result as a figure of matplotlib, which a notebook shows.

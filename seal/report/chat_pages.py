@@ -78,11 +78,26 @@ def gold_lines(goal: Goal) -> list[str]:
     for number, plan in enumerate(plans, 1):
         if len(plans) > 1:
             lines.append(f"plan {number} of {len(plans)}")
-        lines.extend(plan_lines(plan) or ["no tool needed"])
+        lines.extend(plan_lines(plan) or [_NO_TOOL])
+    return [*lines, *_told_lines(goal)]
+
+
+_NO_TOOL = "no tool needed"
+
+
+def _told_lines(goal: Goal) -> Iterator[str]:
+    """Yield what the answer to a goal has to state."""
     if goal.answers:
-        lines.append("states " + (" or " if goal.any_answer else ", ").join(goal.answers))
-    lines += [f"tells {slot.told}" for slot in goal.tells]
-    return lines
+        yield "states " + (" or " if goal.any_answer else ", ").join(goal.answers)
+    yield from (f"tells {slot.told}" for slot in goal.tells)
+
+
+def target_line(task: Task) -> str:
+    """Return what a task asks for: what its answers state, else what its first plans do."""
+    stated = [line for goal in task.goals for line in _told_lines(goal)]
+    plans = [goal.plans[0] for goal in task.goals if goal.plans]
+    done = (describe(node.condition) for plan in plans for node in plan.milestones)
+    return "; ".join(stated or done) or (_NO_TOOL if plans else "")
 
 
 def describe(condition: Condition) -> str:
@@ -423,7 +438,12 @@ NO_FACTS = ChatFacts()
 
 def cause_text(cause: Cause) -> str:
     """Return the stage of a failure with its cause: `wrong argument (missing)`."""
-    return f"{cause.stage.replace('_', ' ')} ({cause.cause.replace('_', ' ')})"
+    return f"{stage_text(cause.stage)} ({cause.cause.replace('_', ' ')})"
+
+
+def stage_text(stage: str) -> str:
+    """Return a stage in words."""
+    return stage.replace("_", " ")
 
 
 def task_pieces(task: Task) -> Iterator[str]:

@@ -784,7 +784,7 @@ def _dollars(usage: Mapping[str, Any]) -> float | None:
     try:
         told = [_NONE_KEPT | row for row in usage.get("roles") or ()]
         ledger = read_ledger(told)
-        return dollars_of(ledger, _prices()) if ledger else 0.0
+        return dollars_of(ledger, shipped_prices()) if ledger else 0.0
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise DataError(
             f"the counts of its models, `usage.roles` of summary.json, are damaged: {error!r:.100};"
@@ -793,7 +793,8 @@ def _dollars(usage: Mapping[str, Any]) -> float | None:
 
 
 @cache
-def _prices() -> Prices:
+def shipped_prices() -> Prices:
+    """Return the prices that SEAL ships."""
     from seal.runs.costs import Prices  # of runs that asked a server alone
 
     return Prices.load()

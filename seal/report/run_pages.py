@@ -23,7 +23,9 @@ from seal.core.records import Record, decode
 from seal.core.text import escaped_json, one_line, printable
 from seal.core.values import json_text as compact_json
 from seal.core.values import json_value
+from seal.evaluation.attribution import ORDER as STAGES
 from seal.evaluation.attribution import Decided
+from seal.evaluation.goals import USER
 from seal.experiments.explanation import Explainer
 from seal.report.chat_pages import (
     ChatFacts,
@@ -31,6 +33,8 @@ from seal.report.chat_pages import (
     cause_text,
     chat_pieces,
     json_text,
+    stage_text,
+    target_line,
     task_pieces,
 )
 from seal.report.grids import grouped
@@ -44,10 +48,12 @@ from seal.report.lanes import (
     model_name,
     outcome_label,
     scores_so_far,
+    shipped_prices,
 )
 from seal.report.pages import inline, stream
 from seal.report.run_results import missing_notes, outcome_notes
 from seal.report.sections import Section, default_sections
+from seal.runs.costs import dollars_of
 from seal.runs.journal import LineTail, timings_of
 from seal.runs.run import (
     NAMED,
@@ -70,16 +76,16 @@ from seal.runs.scores import RecordLookup, chat_told
 
 FIRST, PORTION = 100, 1_000
 """Rows of the table of tasks in the first block, and in each other one."""
-EXPLAINED = 2_000
-"""Tasks of runs of whose failures the table tells stage and cause before their chats are opened."""
-COLUMNS = 4
+EXPLAINED = 20_000
+"""Most tasks of runs of which the table tells what needs the whole chat: cause, answer, calls."""
+COLUMNS = 2
 """Metrics in the table of tasks, over all runs together; each run has at least one."""
 EARLY = ("Summary", "Charts")
 """Sections that stand before the table of tasks; they need summary.json alone."""
 ORDER = ("run", "ceiling", "floor")
 """Kinds of lanes, by how much their chats matter to a reader."""
-_TEXT, _TAG, _VALUE = 240, 40, 60
-"""Characters of a goal, a tag and its value in the table of tasks."""
+_TEXT, _TAG, _VALUE, _ANSWER = 240, 40, 60, 120
+"""Characters of a goal, a tag, its value, and of an answer or a target in the table of tasks."""
 _TAGS = 300
 """Tags by which the table can be filtered, at most."""
 
@@ -99,16 +105,17 @@ class _Row:
     tags: dict[str, str] = field(default_factory=dict)
     chats: dict[tuple[int, int], list[Any]] = field(default_factory=dict)
     """(lane, trial) to label, stop reason and the values of the metrics that are shown."""
-    why: dict[tuple[int, int], str] = field(default_factory=dict)
-    """(lane, trial) to stage and cause of the first goal that failed, of runs, as far as known."""
+    target: str = ""
+    """What is asked for, as far as it is known; likewise the details."""
+    details: dict[tuple[int, int], list[Any]] = field(default_factory=dict)
+    """(lane, trial) of runs to stage and cause of the first failure, answer, calls and cost."""
 
     def told(self, lanes: int) -> list[Any]:
         """Return the row as the page's script reads it."""
         chats: list[list[list[Any]]] = [[] for _ in range(lanes)]
         for (lane, trial), known in sorted(self.chats.items()):
-            why = self.why.get((lane, trial))
-            chats[lane].append([trial, *known, *([why] if why else [])])
-        return [printable(self.task_id), self.text, self.tags, chats]
+            chats[lane].append([trial, *known, *self.details.get((lane, trial), ())])
+        return [printable(self.task_id), self.text, self.tags, chats, self.target]
 
 
 class RunPages:
@@ -135,10 +142,10 @@ class RunPages:
         self._decisive = decisive_of([lane.run for lane in self.lanes])
         self._columns = [
             name
-            for name in ShortTable([lane for lane in self.lanes if lane.kind == "run"]).valued
+            for name in ShortTable([lane for lane in self.lanes if lane.kind == "run"]).first
             if any(name in lane.metrics for lane in self.lanes)
         ][: max(1, COLUMNS // len(self.runs))]
-
+        self._details = _details_of(self.runs)
         self._made: dict[int, Markup] = {}
         self._tasks_of: dict[int, _Places[Task]] = {}
         self._scores_by_chat: dict[int, RecordLookup[Score]] = {}
@@ -167,7 +174,10 @@ class RunPages:
             title=self.title,
             lanes=self.lanes,
             columns=self._columns,
+            details=self._details,
+            stages=list(map(stage_text, STAGES)),
             facts=[(lane, facts_of(lane.run).told()) for lane in self.lanes if lane.kind == "run"],
+            placed=sorted(enumerate(self.lanes), key=lambda each: each[1].kind != "run"),
             early=[each for each in shown if each[1] in EARLY],
             sections=[each for each in shown if each[1] not in EARLY],
             differences=measure_differences(self.runs),
@@ -242,6 +252,7 @@ class RunPages:
         return {
             "lanes": [[lane.kind, printable(lane.label), lane.colour] for lane in self.lanes],
             "columns": list(map(printable, self._columns)),
+            "details": self._details,
         }
 
     def portion(self, number: int) -> list[list[Any]]:
@@ -250,14 +261,15 @@ class RunPages:
         rows = self.rows[end - PORTION : end] if number else self.rows[:FIRST]
         if len(self.rows) <= EXPLAINED:
             for row in rows:
-                self._explain(row)
+                self._detail(row)
         return [row.told(len(self.lanes)) for row in rows]
 
-    def _explain(self, row: _Row) -> None:
-        """Note why the chats of runs failed, where it is not known yet."""
-        for (lane, trial), (label, *_) in row.chats.items():
-            is_run = self.lanes[lane].kind == "run"
-            if is_run and label in ("unsolved", "undecided") and (lane, trial) not in row.why:
+    def _detail(self, row: _Row) -> None:
+        """Note what a task asks for, and what needs the whole chat, where it is not known yet."""
+        if not row.target and (task := self._task(row.task_id)) is not None:
+            row.target = one_line(target_line(task), _ANSWER)
+        for lane, trial in row.chats:
+            if self.lanes[lane].kind == "run" and (lane, trial) not in row.details:
                 with suppress(DataError):  # whoever opens the chat is told of the damage
                     self._known(lane, row, trial)
 
@@ -332,14 +344,14 @@ class RunPages:
         """
         task, chat, scores, why = self._known(position, self.rows[place], trial)
         notes = annotate(task, chat, scores)
-        seconds = self._seconds[position].get((chat.task_id, trial))
+        seconds, _ = self._timed[position].get((chat.task_id, trial), _UNKNOWN)
         told = ChatFacts(self._sights[position], seconds, why)
         return chat_pieces(chat, notes, scores, self._decisive, told)
 
     def _known(
         self, position: int, row: _Row, trial: int
     ) -> tuple[Task | None, Trajectory, list[Score], Sequence[Decided]]:
-        """Return a chat with its task, its scores and why its goals failed, which the row notes.
+        """Return a chat with its task, its scores and why its goals failed; the row notes it.
 
         Raises:
             KeyError: It was not played.
@@ -357,7 +369,11 @@ class RunPages:
         why = self._explainers[position].of(task, chat, scores) if task and scores else ()
         cause = next((cause for _, cause in why if cause is not None), None)
         if self.lanes[position].kind == "run":
-            row.why[position, trial] = "" if cause is None else cause_text(cause)
+            _, cost = self._timed[position].get(key, _UNKNOWN)
+            calls = sum(step.call is not None and step.author != USER for step in chat.steps)
+            answer = one_line(" / ".join(filter(None, chat.answers)), _ANSWER)
+            told = "" if cause is None else cause_text(cause)
+            row.details[position, trial] = [told, answer, calls, cost]
         return task, chat, scores, why
 
     def block(self, key: str) -> str | None:
@@ -411,8 +427,8 @@ class RunPages:
         return [_Places(path, Trajectory, _chat_told) for path in paths]
 
     @cached_property
-    def _seconds(self) -> list[dict[Key, float]]:
-        return [_seconds_of(lane.run) for lane in self.lanes]
+    def _timed(self) -> list[dict[Key, tuple[float | None, float | None]]]:
+        return [_timed(lane.run, self._details.get("cost") == "tokens") for lane in self.lanes]
 
     @cached_property
     def _explainers(self) -> list[Explainer]:
@@ -470,10 +486,35 @@ def _chat_told(line: bytes) -> tuple[Key, tuple[str, bool]]:
     return chat, (reasons[-1] if reasons else "", "error" in reasons)
 
 
-def _seconds_of(run: RunFolder) -> dict[Key, float]:
-    """Return how long each chat took; of chats that were played again the last counts."""
-    told = timings_of(run.path / TIMINGS)
-    return {(it["task_id"], it["trial"]): it["seconds"] for it in told if "task_id" in it}
+def _details_of(runs: Sequence[RunFolder]) -> dict[str, str]:
+    """Return name and heading of what the table tells of a chat beside outcome and scores.
+
+    Of several runs there is no room for it.
+    """
+    if len(runs) > 1:
+        return {}
+    facts = facts_of(runs[0])
+    cost = "dollars" if facts.dollars else "tokens" if facts.tokens else ""
+    told = {"why": "stage and cause", "answer": "answer", "calls": "calls"}
+    return told | ({"cost": cost} if cost else {})
+
+
+_UNKNOWN = (None, None)
+
+
+def _timed(run: RunFolder, in_tokens: bool) -> dict[Key, tuple[float | None, float | None]]:
+    """Return how long each chat took, in seconds, and its cost in tokens, else in dollars.
+
+    Of chats that were played again the last counts.
+    """
+    return {
+        (it["task_id"], it["trial"]): (
+            it["seconds"],
+            it["tokens"] if in_tokens else dollars_of(it["asked"], shipped_prices()),
+        )
+        for it in timings_of(run.path / TIMINGS)
+        if "task_id" in it
+    }
 
 
 def _sight_of(run: RunFolder) -> Mapping[str, str]:

@@ -296,6 +296,7 @@ def _built(sections: Iterable[Any], origin: str) -> list[Section]:
 
 def summary_section(lanes: Sequence[Lane]) -> Markup:
     """Return the answer of each run, the first metrics, what they lack, and all in a fold."""
+    lanes = sorted(lanes, key=lambda lane: lane.kind != "run")  # a phone shows the first columns
     short = ShortTable(lanes)
     names = all_metrics({name for lane in lanes for name in lane.metrics}, short.scales)
     every = ShortTable(lanes, names).rows

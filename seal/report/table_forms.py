@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from csv import writer
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -66,12 +67,29 @@ def write_markdown(path: Path, title: str, parts: Iterable[Grid | str]) -> None:
 
 
 def write_latex(path: Path, parts: Iterable[tuple[Grid | str, str]]) -> None:
-    r"""Write tables, each with its label, and lines for \input; the tables need booktabs."""
+    r"""Write tables, each with its label, and lines for \input (`latex_text`)."""
+    write_paragraphs(path, latex_text(parts))
+
+
+def latex_text(parts: Iterable[tuple[Grid | str, str]]) -> str:
+    """Return tables, each with its label, and lines as LaTeX; the first line names the packages."""
     told = (
         latex_comment(part) if isinstance(part, str) else latex(part, label)
         for part, label in parts
     )
-    write_paragraphs(path, r"% \usepackage{booktabs}", *told)
+    return "\n\n".join((_PACKAGES, *told))
+
+
+_PACKAGES = r"% \usepackage{booktabs,graphicx}"
+
+
+def csv_text(grids: Iterable[Grid]) -> str:
+    """Return tables as CSV, with an empty line between each two."""
+    out = StringIO()
+    for place, grid in enumerate(grids):
+        out.write("\n" * bool(place))
+        writer(out, lineterminator="\n").writerows((grid.columns, *grid.rows))
+    return out.getvalue()
 
 
 def is_text(grid: Grid, place: int) -> bool:
@@ -85,7 +103,9 @@ def latex(
     rules: tuple[str, str, str] = (r"\toprule", r"\midrule", r"\bottomrule"),
     texts: bool = False,
 ) -> str:
-    """Return the table as LaTeX; with the usual rules it needs the package booktabs.
+    """Return the table as LaTeX, no wider than the column or, as `table*`, than the page.
+
+    It needs the package graphicx; with the usual rules booktabs, too.
 
     Args:
         grid: The table; its title becomes the caption.
@@ -97,22 +117,32 @@ def latex(
     figures = range(grid.names, len(grid.columns))
     kinds = ["p{6cm}" if texts and is_text(grid, place) else "r" for place in figures]
     above, below, last = rules
+    widest = (max(map(len, cells)) for cells in zip(grid.columns, *grid.rows, strict=True))
+    place = "table" if sum(widest) + 2 * len(grid.columns) <= _COLUMN else "table*"
     return "\n".join(
         (
-            r"\begin{table}",
+            rf"\begin{{{place}}}",
             r"\centering",
+            r"\footnotesize",
             rf"\caption{{{escape_latex(grid.title)}}}",
             *([rf"\label{{{label}}}"] if label else ()),
+            _FITTED,
             rf"\begin{{tabular}}{{{'l' * grid.names}{''.join(kinds)}}}",
             above,
             rf"{head} \\",
             below,
             *(rf"{row} \\" for row in body),
             last,
-            r"\end{tabular}",
-            r"\end{table}",
+            r"\end{tabular}}",
+            rf"\end{{{place}}}",
         )
     )
+
+
+_COLUMN = 70
+"""Characters that a column of two still shows in a size that can be read."""
+_FITTED = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
+"""Makes smaller what is wider than its place, and nothing larger."""
 
 
 def latex_comment(text: str) -> str:

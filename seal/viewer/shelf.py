@@ -19,16 +19,18 @@ from markupsafe import Markup
 
 from seal.core import DataError, UsageError
 from seal.core.files import AtomicFile, remove
+from seal.core.text import one_line
 from seal.core.values import digest, json_text
 from seal.experiments.comparison import shortest_names
 from seal.experiments.retrieval import RETRIEVAL
 from seal.report.comparison import cost_chart, labels_of
+from seal.report.grids import grouped
 from seal.report.lanes import RunFacts, facts_of
 from seal.report.live import live_parts
 from seal.report.pages import FILES, Bar, BarGroup, asset, forest, linked, paragraphs, render
 from seal.report.retrieval import experiment_page
 from seal.report.run_pages import RunPages, data_block, data_blocks
-from seal.runs.run import BASELINES, MANIFEST, RunFolder
+from seal.runs.run import BASELINES, MANIFEST, RunFolder, varied_settings
 from seal.runs.running import SO_FAR, RunningRun, as_it_is
 
 # -- What lies below the folders that are shown: runs and experiments in retrieval, by name.
@@ -274,6 +276,7 @@ def list_page(
         runs=[(run, address(run)) for run in runs],
         chosen={name: sorted({getattr(run, name) for run in runs}) for name in _FILTERS},
         columns=_COLUMNS,
+        settings=_settings(runs),
         charts=charts,
         experiments=experiments,
         **how,
@@ -295,8 +298,20 @@ _COLUMNS = (
 """Heading, and whether the largest stands first when a reader sorts by it."""
 _MOST = 20
 """Runs of one chart."""
+_SETTINGS = 160
+"""Characters of the settings of a run."""
 _ONE_FILE = 16_000_000
 """Bytes of chats and scores of a run whose page of a site is one file."""
+
+
+def _settings(runs: Sequence[RunFacts]) -> dict[str, str]:
+    """Return run to the settings, beside the model, in which runs of its benchmark differ."""
+    told: dict[str, list[str]] = {}
+    for _, those in grouped((run.benchmark, run) for run in runs if run.is_shown).items():
+        for setting, values in varied_settings({run.name: run.run for run in those}).items():
+            for name, value in values.items() if setting != "model" else ():
+                told.setdefault(name, []).append(f"{setting} {value}")
+    return {name: one_line(", ".join(parts), _SETTINGS) for name, parts in told.items()}
 
 
 def _charts(benchmark: str, runs: Sequence[RunFacts]) -> list[Any]:

@@ -130,6 +130,17 @@ def test_python_gives_rows_groups_and_a_frame(tmp_path: Path) -> None:
     assert "pass_rate" in repr(board)
 
 
+def test_python_gives_the_table_and_the_picture_for_a_paper(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    one, two = (written(tmp_path, name, n) for name, n in (("a", 10), ("b", 30)))
+    board = seal.leaderboard(one, two, metric="pass_rate", resamples=200)
+    assert board.latex().startswith(r"% \usepackage{booktabs,graphicx}")
+    assert r"pass\_rate}" in board.latex()
+    assert [row[1] for row in csv.reader(board.csv().splitlines())] == ["run", "b", "a"]
+    names = [label.get_text() for label in board.plot().axes[0].get_yticklabels()]
+    assert names == ["b", "a"]
+
+
 def test_what_is_no_scored_run_is_named(tmp_path: Path) -> None:
     one = written(tmp_path, "a", 10)
     with pytest.raises(DataError, match="no run folder"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import re
 from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote, urlencode, urlsplit
@@ -15,8 +16,9 @@ from viewer_runs import HOSTILE, serving
 
 from seal.core import DataError, UsageError, write_records
 from seal.report.comparison import labels_of
+from seal.report.pages import linked
 from seal.viewer.server import serve
-from seal.viewer.shelf import NotThereError, Shelf, write_site
+from seal.viewer.shelf import NotThereError, Shelf, list_page, write_site
 
 
 def asked(served: str, path: str, host: str | None = None) -> tuple[int, dict[str, str], str]:
@@ -262,6 +264,21 @@ def test_runs_of_one_model_are_told_apart_in_charts(tmp_path: Path) -> None:
         )
 
     assert labels_of(Shelf([tmp_path]).facts()) == ["m (second)", "m (first)"]
+
+
+def test_the_list_names_the_settings_in_which_runs_differ(tmp_path: Path) -> None:
+    for place, top_k in enumerate((5, 10)):
+        scores, metrics = [verdict("a", "solved")], {"pass_rate": metric(0.5)}
+        run = Writer(tmp_path)(str(place), [task("a")], [chat("a")], scores, metrics, model="m")
+        told = run.manifest()
+        told["system"] |= {"top_k": top_k, "temperature": 0}
+        run.write_json("run.json", told)
+    pool = {"pool": "other"}
+    Writer(tmp_path)("alone", [task("a")], [chat("a")], scores, metrics, measure=pool)
+
+    page = list_page("Runs", Shelf([tmp_path]).facts(), str, {}, choose=False, **linked("/"))
+
+    assert re.findall(r'class="settings">(.*?)<', page) == ["top_k 10", "top_k 5"]
 
 
 def test_an_address_names_each_run_once_and_not_too_many(served: str) -> None:

@@ -139,7 +139,9 @@ def test_a_chat_whose_provenance_has_stops_too_is_shown(tmp_path: Path) -> None:
     scores = [verdict("a", "solved")]
     run = Writer(tmp_path)("run", [task("a")], [odd], scores, {"pass_rate": metric(1.0)})
 
-    assert RunPages([run]).portion(0)[0][3] == [[[0, "solved", "done", [1.0]]]]
+    assert RunPages([run]).portion(0)[0][3] == [
+        [[0, "solved", "done", [1.0], "", "The sky is clear.", 1, None]]
+    ]
 
 
 def test_a_chat_whose_task_is_no_name_is_refused(tmp_path: Path) -> None:

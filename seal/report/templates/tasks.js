@@ -10,18 +10,32 @@ function tagList(row) {
   return make("ul", { class: "tags" }, ...told.map(([name, value]) => make("li", { dir: "auto" }, value === "true" ? name : `${name}: ${value}`)));
 }
 
-function rowOf([id, text, tags, chats], place) {
-  const why = chats.flat().map((chat) => chat[4] || "");
-  const words = [id, text, ...why, ...Object.entries(tags).map((tag) => tag.join("="))].join("\n").toLowerCase();
-  return { id, text, tags, chats, words, place };
+// Where a chat tells what is known of it beside outcome and scores.
+const DETAILS = { why: 4, answer: 5, calls: 6, cost: 7 };
+const isFigure = (name) => name === "calls" || name === "cost";
+
+function rowOf([id, text, tags, chats, target], place) {
+  const said = chats.flat().flatMap((chat) => [chat[DETAILS.why], chat[DETAILS.answer]]);
+  const words = [id, text, target, ...said, ...Object.entries(tags).map((tag) => tag.join("="))].filter(Boolean).join("\n").toLowerCase();
+  return { id, text, tags, chats, target, words, place };
+}
+
+// What is known of the chats of a row: the mean of figures, else the text of the last that has one.
+function detail(chats, name) {
+  const told = chats.map((chat) => chat[DETAILS[name]]).filter((value) => value !== undefined && !lacks(value));
+  if (!told.length) return null;
+  return isFigure(name) ? told.reduce((sum, value) => sum + value, 0) / told.length : told.at(-1);
 }
 
 function taskTable(table, start) {
   const lanes = start.lanes.map(([kind, label, colour]) => ({ kind, label, colour }));
   const runLanes = [...lanes.keys()].filter((place) => lanes[place].kind === "run");
+  const placed = [...runLanes, ...[...lanes.keys()].filter((place) => lanes[place].kind !== "run")];
+  const atOnce = matchMedia("(max-width: 1000px)").matches ? 25 : 100;
   const columnsOf = (lane) => (lanes[lane].kind === "run" ? start.columns : []);
+  const detailsOf = (lane) => (lanes[lane].kind === "run" ? Object.entries(start.details) : []);
   const list = search(table, redraw);
-  const { filter, tag, outcome, lane: ofLane } = list.fields;
+  const { filter, tag, outcome, stage, lane: ofLane } = list.fields;
   const tasks = { lanes, runLanes, list, load, find, beside, redraw, drawMore, refresh, fill, portions: 0 };
   const rows = [];
   let index = start;
@@ -30,11 +44,12 @@ function taskTable(table, start) {
   // A server makes the index while the first rows, which the page brings, are read.
   const ready = (async () => { if (start.rows) index = await values("index/0"); })();
 
-  // Loads one portion after the other, whoever asks meanwhile.
+  // Loads one portion after the other until these are enough, whoever asks meanwhile.
   let loading = ready;
-  function load(whole) {
+  function load(isEnough) {
     loading = loading.then(async () => {
-      while (tasks.portions < (whole ? index.portions : 1)) {
+      while (tasks.portions < index.portions && !isEnough()) {
+        byId("count").textContent = `Loading … ${rows.length} of ${index.count} tasks`;
         for (const told of await values(`rows/${tasks.portions}`)) rows.push(rowOf(told, rows.length));
         tasks.portions += 1;
       }
@@ -44,7 +59,7 @@ function taskTable(table, start) {
 
   async function find(id) {
     const found = () => rows.find((row) => row.id === id);
-    if (!found()) await load(true);
+    await load(found);
     return found();
   }
 
@@ -68,15 +83,25 @@ function taskTable(table, start) {
       const [name, value] = JSON.parse(tag.value);
       if (row.tags[name] !== value) return false;
     }
-    if (outcome.value === "differs") return new Set(runLanes.map((lane) => summaryOf(row, lane))).size > 1;
     const among = ofLane.value === "" ? runLanes : [Number(ofLane.value)];
+    const failedAt = (lane) => row.chats[lane].some((chat) => chat[DETAILS.why]?.startsWith(stage.value));
+    if (stage.value && !among.some(failedAt)) return false;
+    if (outcome.value === "differs") return new Set(runLanes.map((lane) => summaryOf(row, lane))).size > 1;
     return !outcome.value || among.some((lane) => labelsOf(row, lane).includes(outcome.value));
   }
 
   function sortValue(row, name) {
     const [what, lane, column] = name.split(".");
+    if (what === "target") return row.target;
     if (!lanes[lane]) return row.id;
+    if (DETAILS[what]) return detail(row.chats[lane], what);
     return what === "score" ? valueOf(row, lane, column) : OUTCOMES.indexOf(summaryOf(row, lane));
+  }
+
+  function detailText(chats, name, heading) {
+    const value = detail(chats, name);
+    if (typeof value !== "number") return value;
+    return heading === "dollars" ? `$${value.toFixed(value < 0.01 ? 4 : 2)}` : value.toLocaleString("en", { maximumFractionDigits: 1 });
   }
 
   function cells(row, lane) {
@@ -84,12 +109,16 @@ function taskTable(table, start) {
     const label = summaryOf(row, lane);
     const solved = chats.filter((chat) => chat[1] === "solved").length;
     const told = chats.length > 1 ? `${solved} of ${chats.length} solved` : label;
+    const details = detailsOf(lane);
+    const stop = chats.at(-1)?.[2];
+    const below = (!details.length && detail(chats, "why")) || (stop !== "done" && stop);
     const shown = chats.length
-      ? [make("span", { class: `badge ${label}` }, told), make("small", {}, chats.findLast((chat) => chat[4])?.[4] || chats.at(-1)[2])]
+      ? [make("span", { class: `badge ${label}` }, told), below && make("small", {}, below)]
       : [make("span", { class: "none" }, "not played")];
     const figure = (value) => (value === null ? make("span", { class: "none" }, "n/a") : value.toFixed(3));
     return [
       make("td", { class: "outcome", "data-label": lanes[lane].label }, ...shown),
+      ...details.map(([name, heading]) => make("td", { class: isFigure(name) ? "figure" : "detail", "data-label": heading, dir: "auto" }, detailText(chats, name, heading))),
       ...columnsOf(lane).map((name, column) => make("td", { class: "figure score", "data-label": name }, figure(valueOf(row, lane, column)))),
     ];
   }
@@ -99,7 +128,8 @@ function taskTable(table, start) {
       "tr", { id: `task-${row.id}` },
       make("td", { class: "id" }, make("a", { href: addressOf(row), dir: "auto" }, row.id)),
       make("td", { class: "text" }, make("span", { dir: "auto" }, row.text), tagList(row)),
-      ...[...lanes.keys()].flatMap((lane) => cells(row, lane)),
+      make("td", { class: "detail", "data-label": "target", dir: "auto" }, row.target),
+      ...placed.flatMap((lane) => cells(row, lane)),
     );
   }
 
@@ -115,7 +145,7 @@ function taskTable(table, start) {
   // Only the first rows are loaded until others are asked for.
   async function redraw(keeps = false) {
     const whole = keeps === true || list.sort || Object.values(list.fields).some((field) => field.value);
-    await load(whole);
+    await load(() => tasks.portions > 0 && !whole);
     shown = list.sorted(rows.filter(matches), sortValue);
     byId("count").textContent = `${whole || tasks.portions >= index.portions ? shown.length : index.count} of ${index.count} tasks`;
     if (keeps === true) return;
@@ -123,7 +153,7 @@ function taskTable(table, start) {
     const focused = table.contains(document.activeElement) && document.activeElement.closest("tbody tr");
     table.tBodies[0].replaceChildren();
     list.mark();
-    await drawMore(Math.min(100, shown.length));
+    await drawMore(Math.min(atOnce, shown.length));
     if (focused) byId(focused.id)?.querySelector("a").focus();
   }
 
@@ -149,6 +179,6 @@ function taskTable(table, start) {
     byId("left-out").textContent = `${index.left_out} conversations are left out to keep this page usable; \`seal view RUN TASK\` and \`seal serve\` show them.`;
   }
 
-  if (start.rows) table.tBodies[0].append(...start.rows.map(rowOf).map(tableRow));
+  if (start.rows) table.tBodies[0].append(...start.rows.slice(0, atOnce).map(rowOf).map(tableRow));
   return tasks;
 }

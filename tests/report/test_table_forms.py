@@ -1,0 +1,49 @@
+"""Tables as LaTeX that fits a paper of two columns, and as CSV."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from seal.report.grids import Grid
+from seal.report.table_forms import csv_text, latex, latex_text
+
+HOSTILE = r'\input{x} & 50% $_^~#{}<>|"[2mm]'
+NARROW = Grid("narrow", ("metric", "mean"), [("pass_rate", "0.190"), (HOSTILE, "[0.1, 0.2]")])
+WIDE = Grid("wide", ("metric", *"abcdefgh"), [("pass_rate", *["[-0.089, 0.026]"] * 8)])
+PAPER = r"""\documentclass[twocolumn]{article}
+\usepackage{booktabs,graphicx}
+\begin{document}
+%s
+\end{document}
+"""
+
+
+def test_a_wide_table_takes_both_columns_and_a_narrow_one_keeps_its_size() -> None:
+    assert latex(NARROW).splitlines()[0] == r"\begin{table}"
+    assert latex(WIDE).splitlines()[0] == r"\begin{table*}"
+    assert latex(WIDE).splitlines()[-1] == r"\end{table*}"
+
+
+@pytest.mark.skipif(not shutil.which("pdflatex"), reason="no pdflatex: texlive-latex-recommended")
+def test_tables_are_no_wider_than_their_place_in_a_paper_of_two_columns(tmp_path: Path) -> None:
+    tables = latex_text((table, f"tab:{table.title}") for table in (NARROW, WIDE))
+    (tmp_path / "paper.tex").write_text(PAPER % tables)
+
+    words = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
+    made = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    assert made.returncode == 0, made.stdout
+    assert "Overfull" not in made.stdout
+    assert (tmp_path / "paper.pdf").is_file()
+
+
+def test_tables_as_csv_are_read_back_as_they_are() -> None:
+    text = csv_text([NARROW, WIDE])
+
+    rows = [tuple(row) for row in csv.reader(text.splitlines())]
+    assert rows == [NARROW.columns, *NARROW.rows, (), WIDE.columns, *WIDE.rows]
