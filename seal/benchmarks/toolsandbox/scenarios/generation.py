@@ -32,9 +32,8 @@ from seal.environments.world import Worlds, WorldSetup, build_worlds
 from seal.pools.declarations import Told, written
 from seal.pools.gold_scripts import Deed, Link, play, scripts_of
 from seal.pools.importer import Notes
-from seal.pools.imports import ImportReport
+from seal.pools.imports import ImportReport, write_pool
 from seal.pools.mutants import judge
-from seal.pools.pool_writer import write_pool
 from seal.runs.play import run
 from seal.runs.settings import RunSettings
 
