@@ -33,15 +33,13 @@ from seal.core.state_conditions import StateHas
 from seal.pools.imports import import_benchmark
 from seal.pools.lint import (
     NEAREST,
-    EarlierTexts,
     LintReport,
     description_fault,
     lint,
     near_duplicates,
     pairs,
-    ungrounded_values,
 )
-from seal.pools.lint_findings import KINDS, Finding
+from seal.pools.lint_findings import KINDS, EarlierTexts, Finding, ungrounded_values
 from seal.pools.pool import load_pool
 
 SCHEMA = {

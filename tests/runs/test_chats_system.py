@@ -15,7 +15,7 @@ from seal.cli.dispatch import main
 from seal.core import Completion, Goal, Milestone, Plan, Request, Step, Task, UsageError
 from seal.core.conditions import AGENT, SYSTEM, Argument, Called
 from seal.core.records import decode, encode
-from seal.pools.lint import ungrounded_values
+from seal.pools.lint_findings import ungrounded_values
 from seal.runs.chats import history_of
 
 ALONE = {"execution_manager": "theirs"}
