@@ -201,7 +201,7 @@ def test_missions_are_made_of_its_tools_by_a_model_alone():
             "mission",
             {},
             UnknownNameError,
-            "known: missions, queries. Did you mean",
+            "known: missions, queries, scenarios. Did you mean",
         ),
         ("queries", {"kindz": 1}, UnknownNameError, "no setting 'kindz'.* Did you mean 'kinds'"),
         ("queries", {}, UsageError, "name the model that writes the queries"),
