@@ -3,7 +3,8 @@
     python perf/small_models.py --play [--weights FOLDER] [--only NAME] [--runs FOLDER]
     python perf/small_models.py [--runs FOLDER] [--out results/small_models.md]
 
-SmolLM2 135M and Qwen2.5-Coder 0.5B and 1.5B play `PLAN`, beside an agent that does nothing.
+SmolLM2 135M and Qwen2.5-Coder 0.5B and 1.5B play `PLAN`, beside an agent that does nothing. One of
+them also plays in a team, with an orchestrator, and with a planner before it.
 `--play` asks them for what is not stored yet. It may be stopped at any time: each answer is stored
 in `results/small_models` when it comes, and a run that `--runs` holds goes on where it was.
 `--only` takes the runs whose names begin so. `seal models fetch smollm2` brings the one model;
@@ -55,11 +56,13 @@ class Play:
     tasks: int = 20
     top_k: int = 5
     team: str = "direct"
+    planner: str = ""
 
     @property
     def name(self) -> str:
         """Of the run's folder, and of its scores."""
         more = [f"top{self.top_k}"] * (self.top_k != 5) + [self.team] * (self.team != "direct")
+        more += [self.planner] * bool(self.planner)
         return "-".join((self.model, self.bench, self.format, *more))
 
 
@@ -76,7 +79,10 @@ PLAN = (
     *(Play("smollm2", bench, form) for bench in BENCHES for form in FORMATS),
     *(Play("qwen-0.5b", "sample", form) for form in FORMATS),
     Play("qwen-0.5b", "sample", "json", top_k=1),
-    *(Play("qwen-0.5b", "bfcl", form) for form in FORMATS),
+    *(Play("qwen-0.5b", "bfcl", form, tasks=40) for form in FORMATS),
+    Play("qwen-0.5b", "bfcl", "native", tasks=30, team="full"),
+    Play("qwen-0.5b", "bfcl", "native", tasks=30, team="full", planner="decompose"),
+    *(Play("qwen-0.5b", "metatool", form) for form in FORMATS),
     *(Play("qwen-1.5b", "bfcl", form) for form in FORMATS),
 )
 _NOTHING = "nothing"
@@ -93,7 +99,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--runs", type=Path, help="folder of the runs; a new one otherwise")
     parser.add_argument("--out", type=Path, help="file of the page; it is printed otherwise")
     asked = parser.parse_args(argv)
-    idle = [Play(_NOTHING, bench, "native") for bench in BENCHES]
+    idle = [Play(_NOTHING, bench, "native", tasks=40) for bench in BENCHES]
     with TemporaryDirectory() as made:
         folder, lacking = asked.runs or Path(made), list[str]()
         for play in (*idle, *PLAN):
@@ -128,6 +134,7 @@ def played(play: Play, out: Path, asked: argparse.Namespace) -> seal.Run:
     who: dict[str, Any] = {"agent": does_nothing}
     if play.model != _NOTHING:
         who = {"model": model_of(play, asked.weights), "team": play.team, "format": play.format}
+        who["roles"] = {"planner": play.planner} if play.planner else {}
     retrieval: dict[str, Any] = {"retriever": "tfidf", "top_k": play.top_k}
     if play.bench == "bfcl":  # at most four tools, which the question brings
         retrieval = {"select": {"group": "multiple"}}
@@ -186,9 +193,11 @@ def page(folder: Path) -> str:
         )
         tests.append((f"{play.name} less doing nothing", _apart(run.folder.path, idle, metric)))
     for play in PLAN:
-        usual = replace(play, top_k=5, team="direct")
-        for other in (usual, replace(play, format="native")):
-            if other == play or other not in PLAN:
+        usual = replace(play, top_k=5, team="direct", planner="")
+        names = {one.name: one for one in PLAN}
+        others = (usual, replace(play, format="native"), replace(play, planner=""))
+        for other in {one.name: one for one in others if one.name != play.name}.values():
+            if other.name not in names:
                 continue
             runs = (folder / play.name, folder / other.name)
             tests.append((f"{play.name} less {other.name}", _apart(*runs, METRICS[play.bench])))
