@@ -148,7 +148,7 @@ def test_hostile_ids_and_names_are_texts_everywhere(runs, tmp_path: Path) -> Non
     rows = [line for line in text.splitlines() if line.startswith("| pass_")]
     assert [line.count(" | ") for line in rows] == [9, 5]
     tex = (tmp_path / "out" / "comparison.tex").read_text()
-    for line in tex.splitlines():
+    for line in tex.replace(r"\ifdim\width>\linewidth", "").splitlines():  # ours, not a text
         bare = re.sub(r"\\text\w+\{\}|\\[{}$&#%_]", "", line.removeprefix("%"))
         assert not re.search(r"[$#^~<>]", bare)
     assert "\x1b" not in text + tex
