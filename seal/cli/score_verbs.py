@@ -13,7 +13,7 @@ from seal.cli.failure import resumable, tell, telling
 from seal.cli.groups import argument, flag, option, repeated, setting, settings_of, verb
 from seal.cli.options import PLAYED, HookedOutput, RunOutput, SeriesPlay
 from seal.cli.output import Advance, Output, is_shown, output, progress
-from seal.cli.words import new_file, several_whole
+from seal.cli.words import new_file, retriever_specs, several_whole
 from seal.core import UsageError
 from seal.core.files import naming
 from seal.core.store import Store, open_store
@@ -148,9 +148,10 @@ class AblatedRetrievers:
     """Retrieval: who offers the chat its tools, how many and when."""
 
     retriever: tuple[str, ...] = repeated(
-        "Retriever of every run; the ablation `retriever` compares several, so repeat it "
-        "there.  [default there: hybrid, tfidf, bm25, oracle]",
-        metavar="NAME[,KEY=VALUE...]",
+        "Retriever of every run; the ablation `retriever` compares several: repeat it there, or "
+        "put commas between.  [default there: hybrid, tfidf, bm25, oracle]",
+        metavar="NAME[,KEY=VALUE...][,NAME...]",
+        read=retriever_specs,
     )
     top_k: int = setting(RunSettings, "top_k")
 
@@ -181,8 +182,8 @@ def ablate_command(
     several = retrievers.retriever
     if what != "retriever" and len(several) > 1:
         raise UsageError(
-            f"--retriever is given {len(several)} times, and the ablation {what} plays one; "
-            "compare several by: seal ablate retriever --retriever A --retriever B"
+            f"--retriever names {len(several)} retrievers, and the ablation {what} plays one; "
+            "compare several by: seal ablate retriever --retriever A,B"
         )
     one = several[0] if several and what != "retriever" else None
     settings = play.settings(context, pool, retriever=one, top_k=retrievers.top_k)
@@ -365,8 +366,10 @@ class Retrievers(RetrieverGroup):
     """Retrieval: which retrievers rank, and to which ranks they are measured."""
 
     retriever: tuple[str, ...] = repeated(
-        "Retriever, as a name or module:attribute; repeatable.  [default: hybrid]",
-        metavar="NAME[,KEY=VALUE...]",
+        "Retriever, as a name or module:attribute; repeatable, or several between commas.  "
+        "[default: hybrid]",
+        metavar="NAME[,KEY=VALUE...][,NAME...]",
+        read=retriever_specs,
     )
 
 

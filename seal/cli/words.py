@@ -105,6 +105,13 @@ def several(flag: str, words: Iterable[str] | None) -> tuple[str, ...]:
     return tuple(words or ())
 
 
+def retriever_specs(flag: str, words: Iterable[str] | None) -> tuple[str, ...]:
+    """Return the retrievers of a repeated flag, of which each word names one or several."""
+    from seal.retrievers.base import NOTATION
+
+    return tuple(spec for word in words or () for spec in NOTATION.several(word))
+
+
 def judges(flag: str, words: Iterable[str] | None) -> tuple[str, ...] | None:
     """Return the judges of a repeated flag; None where nobody is named."""
     return tuple(words or ()) or None

@@ -150,7 +150,7 @@ class MissingExtraError(UsageError):
         self.extra = extra
         super().__init__(
             f"{package} is not installed; it comes with the extra {extra!r}: "
-            f'pip install "seal-api-llms[{extra}]"'
+            f'pip install "seal-api-llms[{extra}]", or ".[{extra}]" in a checkout'
         )
 
     def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str]]:

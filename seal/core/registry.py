@@ -386,6 +386,21 @@ class Notation:
             options[key] = self.value(value)
         return name, options
 
+    def several(self, text: str) -> Iterator[str]:
+        """Yield the specs of a comma-separated list: a word that is no KEY=VALUE begins the next.
+
+        Example:
+            >>> list(Notation("retriever", "bm25").several("bm25,k1=1.2,tfidf"))
+            ['bm25,k1=1.2', 'tfidf']
+        """
+        spec: list[str] = []
+        for word in _words(text):
+            if spec and word and "=" not in word:
+                yield ",".join(spec)
+                spec = []
+            spec.append(word)
+        yield ",".join(spec)
+
     def value(self, text: str) -> Any:
         """Return what the text of a value says."""
         try:

@@ -235,7 +235,7 @@ def _retrievers(wanted: Sequence[Any]) -> Sequence[Any]:
     if len(wanted) < 2:
         raise UsageError(
             f"an ablation of retrievers needs at least two, got {_label(wanted[0])}: "
-            "give --retriever A --retriever B, or none for hybrid, tfidf, bm25 and oracle"
+            "give --retriever A,B, or none for hybrid, tfidf, bm25 and oracle"
         )
     labels = [_folder_name(what) for what in wanted]
     for label, what in zip(labels, wanted, strict=True):

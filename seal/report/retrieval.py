@@ -1,8 +1,10 @@
-"""An experiment in retrieval: tables, curves, page with the queries that failed."""
+"""An experiment in retrieval: tables, curves, page with what was lost."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -441,10 +443,10 @@ def _short(text: str, length: int) -> str:
     return text if len(text) <= length else f"{text[:half]}...{text[-half:]}"
 
 
-# -- The page of an experiment in retrieval: tables, curves, and the queries that failed.
+# -- The page of an experiment in retrieval: tables, curves, and what was lost.
 
 FAILED = 50
-"""Failed queries of one retriever and pool that a page lists."""
+"""Failed queries of one retriever and pool that a page lists, and lost tools of a pool."""
 FOUND = 3
 """First tools of a ranking that stand beside a query that failed."""
 _BEHIND = "Lines behind the points: 95 % interval over tasks."
@@ -454,6 +456,7 @@ _FAILED = Markup(
     "<small>found first</small> {}"
 )
 """A query that failed, its task, the tools that it needs, and those that were found first."""
+_FINDERS = Markup('<br><small>found by</small> <span dir="auto">{}</span>')
 
 
 def experiment_page(name: str, folder: Path, home: str, **how: Any) -> str:
@@ -477,10 +480,10 @@ def experiment_page(name: str, folder: Path, home: str, **how: Any) -> str:
             parts += [_heading("Curves", "charts"), drawn, _BEHIND]
         parts += [_heading("Tables", "tables"), *retrieval_tables(found)]
         deepest = found["protocol"]["k"][-1]
-        parts += [_heading("Queries that failed", "failed")]
-        parts += [f"No relevant tool is among the first {deepest}."]
-        parts += list(_failures(found, folder)) or [_NOWHERE]
-        links = [("All runs", home), ("Tables", "#tables"), ("Queries that failed", "#failed")]
+        parts += [_heading("Tools lost, and queries that failed", "failed")]
+        parts += [f"A query failed where no relevant tool is among the first {deepest}."]
+        parts += list(_lost_parts(found, folder)) or [_NOWHERE]
+        links = [("All runs", home), ("Tables", "#tables"), ("Tools lost", "#failed")]
         return parts_page("retrieval", name, parts, links, **how)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise DataError(
@@ -509,31 +512,97 @@ def _charts(found: Mapping[str, Any]) -> Iterator[Markup]:
             )
 
 
-def _failures(found: Mapping[str, Any], folder: Path) -> Iterator[Fold]:
-    """Yield the failed queries of each retriever in each whole pool whose rankings are there."""
+@dataclass(frozen=True)
+class _Losses:
+    """What a retriever ranks among the first K of a whole pool, and what it does not."""
+
+    found: set[str]
+    """Queries with a relevant tool among the first."""
+    failed: dict[str, tuple[str, str, list[str]]]
+    """Query without one to its text, its task and the tools that were found first."""
+    lost: Counter[str]
+    """Relevant tool to the queries for which it is not among the first."""
+    relevant: Mapping[str, set[str]]
+    """Query to the tools that it needs."""
+
+
+def _losses(place: Path, deepest: int) -> _Losses | None:
+    """Return what the rankings in a folder lose; None where they are not all there."""
+    relevant = _relevant(place / "qrels.trec")
+    if not relevant or not (place / "rankings.jsonl").is_file():
+        return None
+    losses = _Losses(set(), {}, Counter(), relevant)
+    for ranking in Tail(place / "rankings.jsonl", Ranking).read():
+        query = query_id((ranking.task_id, ranking.goal))
+        wanted = relevant.get(query, set())
+        lost = wanted - {trec_word(tool) for tool, _ in islice(ranking.hits, deepest)}
+        losses.lost.update(lost)
+        if lost != wanted:
+            losses.found.add(query)
+        elif wanted:
+            first = [tool for tool, _ in ranking.hits[: min(FOUND, deepest)]]
+            losses.failed[query] = ranking.query, ranking.task_id, first
+    return losses
+
+
+def _lost_parts(found: Mapping[str, Any], folder: Path) -> Iterator[Part]:
+    """Yield what is lost in each whole pool whose rankings are there."""
     deepest = found["protocol"]["k"][-1]
+    pools: dict[str, dict[str, _Losses]] = {}
     for (pool, retriever), name in ranking_folders(found).items():
-        place = folder / name
-        relevant = _relevant(place / "qrels.trec")
-        if not relevant or not (place / "rankings.jsonl").is_file():
-            continue
-        shown: list[Markup] = []
-        failed = queries = 0
-        for ranking in Tail(place / "rankings.jsonl", Ranking).read():
-            wanted = relevant.get(query_id((ranking.task_id, ranking.goal)))
-            if not wanted:
-                continue
-            queries += 1
-            if not wanted & {trec_word(tool) for tool, _ in islice(ranking.hits, deepest)}:
-                failed += 1
-                if len(shown) < FAILED:
-                    first = [tool for tool, _ in ranking.hits[: min(FOUND, deepest)]]
-                    tools = map(_codes, (sorted(wanted), first))
-                    shown.append(
-                        _FAILED.format(*map(printable, (ranking.query, ranking.task_id)), *tools)
-                    )
-        title = f"{pool}, {retriever}: {failed} of {queries}"
-        yield Fold(title, shown, failed, "rankings.jsonl")
+        if losses := _losses(folder / name, deepest):
+            pools.setdefault(pool, {})[retriever] = losses
+    for pool, by_retriever in pools.items():
+        yield from _lost_tools(pool, by_retriever, deepest)
+        if len(by_retriever) > 1:
+            yield _parted(pool, by_retriever)
+        for retriever, losses in by_retriever.items():
+            yield _failed(f"{pool}, {retriever}", losses, by_retriever)
+
+
+def _lost_tools(pool: str, found: Mapping[str, _Losses], deepest: int) -> Iterator[Grid | str]:
+    """Yield for each tool that a retriever loses how many queries need it and do not find it."""
+    needing = {query: tools for it in found.values() for query, tools in it.relevant.items()}
+    needed = Counter(tool for tools in needing.values() for tool in tools)
+    worst = {tool: max(it.lost[tool] for it in found.values()) for tool in needed}
+    order = sorted((tool for tool in worst if worst[tool]), key=lambda it: (-worst[it], it))
+    rows = [
+        (printable(tool), str(needed[tool]), *(str(it.lost[tool]) for it in found.values()))
+        for tool in order[:FAILED]
+    ]
+    title = f"{pool}: queries that need a tool, and those that lose it from the first {deepest}"
+    if rows:
+        yield Grid(title, ("tool", "needed", *found), rows)
+    if len(order) > FAILED:
+        yield f"and {counted(len(order) - FAILED, 'tool')} more, in rankings.jsonl and qrels.trec"
+
+
+def _parted(pool: str, found: Mapping[str, _Losses]) -> Grid:
+    """Return how many queries one retriever finds and another loses."""
+    rows = [
+        (name, *(str(len(mine.found & theirs.failed.keys())) for theirs in found.values()))
+        for name, mine in found.items()
+    ]
+    title = f"{pool}: queries that the retriever of the row finds and that of the column loses"
+    return Grid(title, ("finds", *(f"{name} loses" for name in found)), rows)
+
+
+def _failed(name: str, losses: _Losses, others: Mapping[str, _Losses]) -> Fold:
+    """Return the queries that a retriever loses; first come those that another one finds."""
+    finders = {
+        query: [other for other, theirs in others.items() if query in theirs.found]
+        for query in losses.failed
+    }
+    shown = []
+    for query in sorted(losses.failed, key=lambda query: not finders[query])[:FAILED]:
+        text, task, first = losses.failed[query]
+        tools = map(_codes, (sorted(losses.relevant[query]), first))
+        shown.append(_FAILED.format(*map(printable, (text, task)), *tools))
+        if finders[query]:
+            shown[-1] += _FINDERS.format(printable(", ".join(finders[query])))
+    failed = len(losses.failed)
+    title = f"{name}: {failed} of {failed + len(losses.found)}"
+    return Fold(title, shown, failed, "rankings.jsonl")
 
 
 def _codes(tools: Iterable[str]) -> Markup:

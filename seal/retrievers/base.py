@@ -195,7 +195,8 @@ def in_order(tools: Sequence[Tool]) -> Sequence[Tool]:
     return ordered
 
 
-_NOTATION = Notation("retriever", "dense,model=all-MiniLM-L6-v2,index=hnsw")
+NOTATION = Notation("retriever", "dense,model=all-MiniLM-L6-v2,index=hnsw")
+"""How retrievers are written."""
 
 
 @checked_names
@@ -224,7 +225,7 @@ class RetrieverSpec:
     def identity(self) -> str:
         """The text of the spec, options in the order of their names."""
         name = self.what if isinstance(self.what, str) else label_of(self.what)
-        return _NOTATION.text(name, self.options)
+        return NOTATION.text(name, self.options)
 
 
 def parse_spec(text: str) -> RetrieverSpec:
@@ -234,7 +235,7 @@ def parse_spec(text: str) -> RetrieverSpec:
         UsageError: The name or a key is empty, a key stands twice or has no `=`, or an option is a
             service's key.
     """
-    return RetrieverSpec(*_NOTATION.parse(text))
+    return RetrieverSpec(*NOTATION.parse(text))
 
 
 def spec_of(what: Any) -> RetrieverSpec:

@@ -19,7 +19,7 @@ from secrets import token_urlsafe
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-from seal.core import DataError, UsageError, needing, shortened
+from seal.core import DataError, UsageError, shortened
 from seal.core.text import counted, one_line
 from seal.evaluation.agreement import Kappa, fleiss_kappa
 from seal.experiments.annotation import COLUMNS, SHOWN, question_of, read_sheet
@@ -171,14 +171,9 @@ class LabelPages:
         self._token = token_urlsafe(32)
 
     def app(self) -> Starlette:
-        """Return the application, without what guards it (`server.guarded`).
-
-        Raises:
-            MissingExtraError: The extra `serve` is not installed.
-        """
-        with needing("starlette", "serve"):
-            from starlette.applications import Starlette
-            from starlette.routing import Route
+        """Return the application, without what guards it (`server.guarded`)."""
+        from starlette.applications import Starlette
+        from starlette.routing import Route
 
         return Starlette(
             routes=[

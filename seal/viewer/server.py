@@ -13,7 +13,7 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
 
-from seal.core import SealError, UsageError, needing, shortened
+from seal.core import SealError, UsageError, shortened
 from seal.report.pages import FILES, asset, linked, notice, parts_page
 from seal.report.retrieval import experiment_page
 from seal.viewer.labelling import LabelPages, LabelSheet
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-EXTRA = "serve"
 LOOPBACK = "127.0.0.1"
 _AT_ONCE = 24
 """Runs of a page; each is read whole."""
@@ -56,10 +55,9 @@ def serve(shelf: Shelf | LabelSheet, host: str, port: int, tell: Callable[[str],
     Raises:
         UsageError: The port is taken or none, or the address is none of this machine's; or others
             could reach a sheet there.
-        MissingExtraError: The extra `serve` is not installed.
     """
-    with needing("uvicorn", EXTRA):
-        import uvicorn
+    import uvicorn
+
     if not 0 <= port < 1 << 16:
         raise UsageError(f"--port {port}: expected a whole number from 0 to 65535")
     if isinstance(shelf, LabelSheet):
@@ -93,13 +91,9 @@ def app_of(shelf: Shelf, names: Sequence[str] = ()) -> Starlette:
     Args:
         shelf: What it shows.
         names: By which clients may call it, beside those of this machine's loopback.
-
-    Raises:
-        MissingExtraError: The extra `serve` is not installed.
     """
-    with needing("starlette", EXTRA):
-        from starlette.applications import Starlette
-        from starlette.routing import Route
+    from starlette.applications import Starlette
+    from starlette.routing import Route
 
     pages = _Pages(shelf)
     routes = [

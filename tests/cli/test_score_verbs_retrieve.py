@@ -44,6 +44,14 @@ def test_drawn_pools_and_long_names_fit_80_columns(called) -> None:
     assert " ± NA" in done.stdout  # the whole pool is measured once
 
 
+def test_one_word_names_several_retrievers_and_their_options(called) -> None:
+    words = ("--retriever", "bm25,k1=1.5,tfidf", "--retriever", "oracle")
+    done = called("retrieve", "sample", *words, "--first", "3", "--json")
+    assert done.returncode == 0, done.stderr
+    named = [entry["retriever"] for entry in json.loads(done.stdout)["results"]]
+    assert named == ["bm25,k1=1.5", "tfidf", "oracle"]
+
+
 def test_a_pipe_is_told_of_each_retriever_that_is_done(called) -> None:
     words = ("retrieve", "sample", "--retriever", "tfidf", "--retriever", "oracle")
     done = called(*words, "--pool-sizes", "20,all", "--samples", "2", "--json")

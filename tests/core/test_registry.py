@@ -7,7 +7,7 @@ import traceback
 import pytest
 
 from seal.core import CodeRefusedError, DataError, OptionError, UnknownNameError, UsageError
-from seal.core.registry import Registry, check_modules, load_dotted
+from seal.core.registry import Notation, Registry, check_modules, load_dotted
 
 GROUP = "seal.gadgets_of_this_test"
 
@@ -267,3 +267,18 @@ def test_a_module_that_cannot_be_found_cannot_be_allowed(site, allowed, hint):
     check_modules(("gadgets_lab", "gadgets_lab.lamps", "json.decoder", "os.path"))
     with pytest.raises(OptionError, match=f"--allow-code {allowed}: no such module .*{hint}"):
         check_modules((allowed,))
+
+
+@pytest.mark.parametrize(
+    ("text", "specs"),
+    [
+        ("bm25", ["bm25"]),
+        ("bm25, tfidf", ["bm25", "tfidf"]),
+        ("dense,model=m,size=3,bm25,k1=1", ["dense,model=m,size=3", "bm25,k1=1"]),
+        ('dense,model="a,b",bm25', ['dense,model="a,b"', "bm25"]),
+        ("tfidf,=1", ["tfidf,=1"]),
+        ("tfidf,", ["tfidf,"]),
+    ],
+)
+def test_a_word_without_a_value_begins_the_next_of_several_specs(text, specs):
+    assert list(Notation("gadget", "json").several(text)) == specs
