@@ -44,6 +44,9 @@ def test_ten_thousand_tasks_open_like_a_few(tmp_path: Path) -> None:
 
     (start,) = re.findall(r'data-start="0">(.*?)</script>', page)
     assert seconds < 1
-    assert json.loads(start)["rows"] == json.loads(shelf.block(["big"], "rows/0.json"))
+    whole = json.loads(shelf.block(["big"], "rows/0.json"))
+    # What needs a task or a chat as a whole comes with the first portion.
+    bare = [[*row[:3], [[chat[:4] for chat in lane] for lane in row[3]], ""] for row in whole]
+    assert json.loads(start)["rows"] == bare != whole
     assert sum(len(text.encode()) for text in loaded) < MOST
     assert (shelf.block(["big"], "chat/0/9999/0.html") or "").count('<li class="step') == 4
