@@ -454,8 +454,8 @@ class Task(_Sparse):
 
     @property
     def user_tools(self) -> Sequence[str]:
-        """Ids of the tools that the user has: its own, which no agent is offered."""
-        return tuple((self.persona or {}).get("tools", ()))
+        """Ids of the tools that the user has, each once: its own, which no agent is offered."""
+        return tuple(dict.fromkeys((self.persona or {}).get("tools", ())))
 
     def said_first(self, goal: int) -> str | None:
         """Return what the user says first about a goal; None: its model writes that.

@@ -179,7 +179,8 @@ BOTH = (seal.called("pay", line="L1"), seal.called("restart"))
 
 
 def test_a_user_may_have_tools_and_gold_is_what_both_do(tmp_path: Path) -> None:
-    bench = household(seal.ends_as(*BOTH))
+    bench = household(seal.ends_as(*BOTH), held=("restart", "restart"))  # one tool all the same
+    assert bench.tasks[0].user_tools == ("restart",)
     run = seal.run(bench, model="oracle", baselines=False, out=tmp_path / "run")
     assert run["pass_rate"].mean == 1.0
     (chat,) = run.folder.trajectories()
