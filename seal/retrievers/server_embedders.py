@@ -267,6 +267,8 @@ class OpenAIEmbedder(ServerEmbedder):
         super().__init__(options)
         self._form: dict[str, Any] = {"encoding_format": "float"}
         """Says what servers do anyway; a server that refuses it is not sent it again."""
+        self._tells_purpose = False
+        """Whether a text is sent as a query or a passage: NVIDIA's NIM refuses it otherwise."""
         self._model = ""
         """As answers name it; empty: none did."""
 
@@ -280,6 +282,9 @@ class OpenAIEmbedder(ServerEmbedder):
             if "encoding_format" in error.said and self._form:
                 self._form = {}
                 return self._request(texts, purpose)
+            if _UNTOLD.search(error.said) and not self._tells_purpose:
+                self._tells_purpose = True
+                return self._request(texts, purpose)
             if "dimensions" in error.said and self._options.dimensions:
                 told = sentences(self._server.told(error.said), _NO_DIMENSIONS)
                 raise RequestError(told, None, error.status, error.said) from None
@@ -289,6 +294,8 @@ class OpenAIEmbedder(ServerEmbedder):
         body: dict[str, Any] = {"model": self._options.model, "input": texts}
         if self._options.dimensions:
             body["dimensions"] = self._options.dimensions
+        if self._tells_purpose:
+            body["input_type"] = "query" if purpose == "query" else "passage"
         answer = _posted(self._server, "/embeddings", self._form | body)
         self._model = _one_model(self._server, answer, self._model)
         told = answer if isinstance(answer, dict) else {}
@@ -299,6 +306,8 @@ class OpenAIEmbedder(ServerEmbedder):
         return OpenAIServer(self._options.name, self._options, _REFUSED)
 
 
+_UNTOLD = re.compile(r"\binput_type\b(?!=)")
+"""How NIM refuses a text without its purpose; pydantic writes `input_type=str` of other faults."""
 _REFUSED = "The server does not take this request as it is."
 _NO_DIMENSIONS = "Leave -R dimensions out: this model cannot shorten its vectors."
 _SHORTER = (

@@ -326,6 +326,22 @@ def test_a_refused_form_of_vectors_is_left_out_from_then_on():
     assert len(server.received) == 3
 
 
+def test_a_server_that_asks_for_the_purpose_of_a_text_is_told_it():
+    def asymmetric(request):
+        if "input_type" not in request.body:
+            return failure(400, "'input_type' parameter is required for asymmetric models")
+        return openai_embeddings(request)
+
+    with server_of(asymmetric) as server:
+        asked = embedder(server)
+        assert len(asked.embed(["a", "b"])) == len(asked.embed_queries(["c", "d"])) == 2
+    purposes = [request.body.get("input_type") for request in server.received]
+    assert purposes == [None, "passage", "query"]
+    with server_of(failure(422, "[type=string_type, input_value=3, input_type=int]")) as server:
+        assert "input_type=int" in told(server)
+    assert [request.body.get("input_type") for request in server.received] == [None]
+
+
 def test_a_refusal_of_dimensions_or_of_a_length_names_its_repair():
     with server_of(failure(400, "this model does not support dimensions")) as server:
         assert "Leave -R dimensions out" in told(server, dimensions=3)
