@@ -376,11 +376,16 @@ def _of_steps(evidence: Evidence) -> Cause | None:
         found = first_world_step(evidence)
         if found is not None or evidence.decision.metric != VERDICT or no_gold(goal):
             return found
-    if goal.plans and no_gold(goal):
+    asks = any(
+        isinstance(one.condition, Asked) for plan in goal.plans or () for one in plan.milestones
+    )
+    if goal.plans and no_gold(goal) and not asks:
         return _needless(evidence)
     # Of calls alone: a run whose failures are others does not load it.
     from seal.evaluation.attribution_steps import first_gold_step, first_of_relevant
 
+    if asks and no_gold(goal):
+        return first_gold_step(evidence) or _needless(evidence)
     if not no_gold(goal):
         return first_gold_step(evidence)
     return first_of_relevant(evidence)

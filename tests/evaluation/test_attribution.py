@@ -256,6 +256,8 @@ def test_a_call_where_no_tool_was_needed() -> None:
 def test_a_call_without_the_question_that_was_due() -> None:
     asked = goal(Milestone(Asked()), called(FIND, city="Porto"))
     assert stage(asked, chat(call("find", city="Porto"))) == ("wrong_argument", "not_asked")
+    alone = goal(Milestone(Asked()))
+    assert stage(alone, chat(call("find", city="Porto"))) == ("wrong_argument", "not_asked")
 
 
 RELEVANT = Goal("Book a room in Porto.", relevant=(FIND, BOOK))
