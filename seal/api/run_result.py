@@ -271,11 +271,12 @@ class Run(Estimates, Framed, Shown):
     def _runs(self) -> dict[str, RunFolder]:
         return {self.folder.path.resolve().name: self.folder}
 
-    def chat(self, task: str, trial: int = 0) -> PlayedChat:
+    def chat(self, task: str | int, trial: int = 0) -> PlayedChat:
         """Return one chat, which a notebook shows as an outline and `print` shows whole.
 
         Args:
-            task: Its id, or the start or last part of one, where that names one task.
+            task: Its id, or the start or last part of one, where that names one task; or its place
+                in the run, from 1.
             trial: Which of the task's trials, from 0.
 
         Raises:

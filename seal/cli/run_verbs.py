@@ -81,7 +81,7 @@ _TOLD = (
 def view_command(
     run: Path = argument("Run folder; the run may still go on.", metavar="RUN"),
     task: str | None = argument(
-        "Id of a task, or its beginning or last part.", None, metavar="[TASK]"
+        "Id of a task, its beginning or last part, or its place from 1.", None, metavar="[TASK]"
     ),
     trial: int = option(0, "Trial of the task to show."),
     follow: bool = flag("Print chats as they grow."),

@@ -13,7 +13,18 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from seal.core import Scale, Score, Step, Task, Tool, ToolCall, ToolResult, Trajectory, UsageError
+from seal.core import (
+    Scale,
+    Score,
+    Step,
+    Task,
+    Tool,
+    ToolCall,
+    ToolResult,
+    Trajectory,
+    UnknownNameError,
+    UsageError,
+)
 from seal.core.call_formats import repairs_of
 from seal.core.files import is_held
 from seal.core.records import to_plain
@@ -340,7 +351,7 @@ def view(
 
     Args:
         run: The run; it may be running.
-        task_id: A task's id, its start or its last part, where that names one task; None: all.
+        task_id: As `find_task` reads it; None: all tasks.
         trial: Which of the task's trials.
         follow: Print chats as they grow, until the chat (or the run) has ended.
         out: Where to print; None: the terminal.
@@ -367,15 +378,23 @@ def view(
         out.print(transcript_of(run, task, trial, fold), soft_wrap=True)
 
 
-def find_task(run: RunFolder, wanted: str) -> Task:
+def find_task(run: RunFolder, wanted: str | int) -> Task:
     """Return the task that a user's text names: its id, else the one id that starts or ends so.
+
+    A number that is neither is the place of a task in the run, from 1.
 
     Raises:
         UnknownNameError: None does; names the closest.
         UsageError: Several do.
     """
-    tasks = {task.id: task for task in run.tasks()}
-    return tasks[named_one("task", wanted, tasks)]
+    tasks, name = {task.id: task for task in run.tasks()}, str(wanted)
+    try:
+        return tasks[named_one("task", name, tasks)]
+    except UnknownNameError:
+        places = {str(place): task for place, task in enumerate(tasks.values(), start=1)}
+        if name not in places:
+            raise
+        return places[name]
 
 
 def outcome_table(run: RunFolder) -> Grid:

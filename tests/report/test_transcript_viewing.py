@@ -103,6 +103,16 @@ def test_a_start_or_a_last_part_that_fits_one_task_names_it(make_run):
     assert find_task(run, "G2").id == "G2/7"
     assert find_task(run, "G1/12").id == "G1/12"
     assert find_task(run, "123").id == "G1/123"
+    assert find_task(run, "7").id == "G2/7"
+
+
+def test_a_number_that_is_no_id_is_the_place_of_a_task(make_run):
+    run = make_run("places", [task("own/a"), task("own/b")])
+
+    assert (find_task(run, "2").id, find_task(run, 1).id) == ("own/b", "own/a")
+    for beyond in ("0", "3", "-1", "٢"):
+        with pytest.raises(UnknownNameError):
+            find_task(run, beyond)
 
 
 def test_a_text_that_fits_several_tasks_is_refused(make_run):
