@@ -102,7 +102,7 @@ def ranked_runs(
 
 
 def _settings(manifests: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield which part of the benchmark the ranked runs are of, and what sets their systems apart.
+    """Yield the part of the benchmark, the rules if not SEAL's own, and what sets systems apart.
 
     What only some runs tell, as a recording does not, counts as no difference.
     """
@@ -110,6 +110,8 @@ def _settings(manifests: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     part = [f"{name} {_shown(measure[name])}" for name in _PART if measure.get(name)]
     if part:
         yield f"all runs are of a part of the benchmark: {', '.join(part)}"
+    if rules := measure.get("match"):
+        yield f"calls are compared by the rules {rules!r}, not by SEAL's own"
     systems = [one.get("system") or {} for one in manifests]
     shared = set.intersection(*map(set, systems)) - _NAMING
     differ = [name for name in sorted(shared) if len({digest(one[name]) for one in systems}) > 1]

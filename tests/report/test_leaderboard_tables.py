@@ -85,7 +85,7 @@ def test_seconds_are_those_of_the_last_time_that_a_chat_was_played(tmp_path: Pat
 
 
 def test_a_part_of_the_benchmark_and_other_settings_are_told(tmp_path: Path) -> None:
-    measure = {"seed": 0, "limit": 40, "select": {"group": "easy"}}
+    measure = {"seed": 0, "limit": 40, "select": {"group": "easy"}, "match": "bfcl"}
     one, two = (
         written(tmp_path, name, n, measure=measure, model={"model": name})
         for name, n in (("a", 10), ("b", 30))
@@ -97,8 +97,10 @@ def test_a_part_of_the_benchmark_and_other_settings_are_told(tmp_path: Path) -> 
     notes = ranked_runs([one, two], resamples=200)["notes"]
     assert "all runs are of a part of the benchmark: limit 40, select group=easy" in notes
     assert "the runs differ in more than the model: top_k" in notes
+    assert "calls are compared by the rules 'bfcl', not by SEAL's own" in notes
     plain = [written(tmp_path, name, n) for name, n in (("c", 10), ("d", 30))]
     told = "\n".join(ranked_runs(plain, resamples=200)["notes"])
+    assert "SEAL's own" not in told
     assert "part of the benchmark" not in told and "more than the model" not in told
 
 
