@@ -87,8 +87,8 @@ def leaderboard(
     if len(ranked) < 2:
         told = "; ".join(f"{name}: {mark}" for name, mark in marks.items() if mark)
         raise UsageError(
-            "a leaderboard needs two runs of the same tasks that measure alike; name another one, or "
-            "bring the tasks that one lacks" + (f" ({told})" if told else "")
+            "a leaderboard needs two runs of the same tasks that measure alike; name another one, "
+            "or bring the tasks that one lacks" + (f" ({told})" if told else "")
         )
     field = _field([sides[name] for name in ranked], metric, scale)
     content = _standings(field, ranked, seed, resamples)
