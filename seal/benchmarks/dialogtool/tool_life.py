@@ -371,9 +371,10 @@ def _facts(roles: Sequence[Role], seated: list[JSON], task: Task, seed: int) -> 
     """
     if ACTOR not in seated:
         return {"seated": seated}
+    base = str(task.metadata.get("base", task.id))  # a variant of a dialogue keeps its role
     return {
         "seated": seated,
-        "role": dict(Random(derive_seed(seed, task.id, "role")).choice(roles)),
+        "role": dict(Random(derive_seed(seed, base, "role")).choice(roles)),
     }
 
 

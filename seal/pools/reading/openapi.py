@@ -69,11 +69,15 @@ def _tool(
 ) -> dict[str, Any]:
     """Return the schema of an operation; its name is empty where the document gives none."""
     operation = expect(item[method], dict, place)
-    given: dict[tuple[Any, Any], dict[str, Any]] = {}
+    given: dict[tuple[str, str], dict[str, Any]] = {}
     for part in (item, operation):
         for one in expect(part.get("parameters") or [], list, place):
             parameter = _component(whole, one, f"{place}: parameters")
-            given[parameter.get("name"), parameter.get("in")] = parameter
+            name, where = (
+                expect(parameter.get(part, ""), str, f"{place}: {part} of a parameter")
+                for part in ("name", "in")
+            )
+            given[name, where] = parameter
     properties: dict[str, Any] = {}
     required: list[str] = []
     for (name, where), parameter in given.items():
@@ -81,7 +85,7 @@ def _tool(
         needed = [name] * bool(parameter.get("required"))
         if where == "body":
             _add_body(schema, bool(needed), place, properties, required)
-        elif isinstance(name, str) and where in ("query", "path", "formData"):
+        elif name and where in ("query", "path", "formData"):
             told = {"description": parameter["description"]} if parameter.get("description") else {}
             _add(place, properties, {name: {**(schema or {}), **told}})
             required += needed
