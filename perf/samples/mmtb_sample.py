@@ -209,6 +209,9 @@ def _check(written: WrittenDialogue, task: Task, tools: Mapping[str, Tool]) -> N
                 raise DataError("memory: expected a need of what an earlier mission alone says")
             if mission.relation in ("implicit", "ellipsis") and not leans(goal, near):
                 raise DataError(f"{mission.relation}: nothing of the mission before is needed")
+            near_only = mission.kind == "chat" and mission.relation in ("implicit", "ellipsis")
+            if near_only and (far := _far(said)):
+                raise DataError(f"{mission.relation}: {far[0]:g} stands before the last mission")
             _check_values(goal, said, tools)
             texts = [goal.text, *said.answers, *mission.asked]
             results = [m.result for plan in goal.plans or () for m in plan.milestones[:-1]]
@@ -282,6 +285,13 @@ def _check_sums(reply: str, known: str) -> None:
         if not any(abs(number - made) < _CENT for made in _sums(held)):
             raise DataError(f"the reply says {number:g}, which nothing before it gives")
         held.add(number)
+
+
+def _far(said: SaidOf) -> list[float]:
+    """Return the numbers of a reply that only missions before the last one have."""
+    near = {n for text in (*said.own, *said.earlier[-1]) for n in _numbers(text)}
+    before = {n for text in said.texts for n in _numbers(text)}
+    return [n for n in _numbers(said.reply) if n in before - near]
 
 
 def _numbers(text: str) -> list[float]:
