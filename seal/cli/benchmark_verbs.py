@@ -448,7 +448,7 @@ def _refused(kinds: tuple[str, ...]) -> set[str]:
     return set(kinds)
 
 
-# -- Write a pool or a run for OpenAI, mteb, TREC, Hugging Face, inspect_ai and others.
+# -- Write a pool or a run for OpenAI, TREC, Hugging Face, inspect_ai and others.
 
 
 @verb("export")

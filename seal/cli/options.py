@@ -79,15 +79,9 @@ class RunOutput:
 
 
 @dataclass(frozen=True, kw_only=True)
-class HookedOutput(RunOutput):
+class WholeRunOutput(RunOutput):
     """Output: where all is written, and what is printed."""
 
-
-@dataclass(frozen=True, kw_only=True)
-class WholeRunOutput(HookedOutput):
-    """Output: where all is written, and what is printed."""
-
-    shard: str | None = setting(RunSettings, "shard")
     again: Literal["unsolved", "undecided", "failed"] | None = option(
         None,
         "Play the tasks of --from alone that are unsolved, undecided or failed (ended by an "

@@ -1,26 +1,22 @@
-"""Finished runs: scored again, or merged from shards."""
+"""Finished runs, scored again."""
 
 from __future__ import annotations
 
 import hashlib
 import logging
-import shutil
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
-from contextlib import ExitStack, closing, suppress
+from collections.abc import Callable, Collection, Iterable, Mapping, Set
+from contextlib import closing, suppress
 from copy import deepcopy
 from dataclasses import replace
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from seal.agents.roles import PROMPTS
 from seal.core import DataError, Metric, OutageError, Score, UsageError, shortened
-from seal.core.files import AtomicFile, Lock, content_of, in_work, naming, opened, part_of, remove
+from seal.core.files import Lock, content_of, opened
 from seal.core.records import from_plain
 from seal.core.registry import name_of
 from seal.core.store import open_store
-from seal.core.table_versions import carry_beginnings
 from seal.core.text import counted
 from seal.core.values import json_value
 from seal.evaluation import REGISTRY as METRICS
@@ -29,14 +25,13 @@ from seal.evaluation.llm_judge import QueryVerdicts, VerdictFile
 from seal.evaluation.panel import MISSING, recorded_panel
 from seal.evaluation.scoring import build_metrics
 from seal.pools.catalogue import reader_of_verdicts
-from seal.runs.identity import SHARD, differences, identity_of, warnings_of
+from seal.runs.identity import identity_of, warnings_of
 from seal.runs.journal import Journal, Pair
 from seal.runs.judges import Judges, RecordedVerdicts
-from seal.runs.play import with_rankings
 from seal.runs.role_models import OF_JUDGES, Cast, check_judge_prompts, judges_under
-from seal.runs.run import BASELINES, RunFolder, check_whole, sound_summary, to_resume
+from seal.runs.run import BASELINES, RunFolder, sound_summary, to_resume
 from seal.runs.scoring import LONGEST_JUDGING_S, LONGEST_S, Scorer, rules_of
-from seal.runs.settings import RunSettings, ScoreSettings, shard_of
+from seal.runs.settings import RunSettings, ScoreSettings
 
 # -- Old trajectories scored again: by today's metrics, by another judge, or by recorded verdicts.
 #
@@ -402,112 +397,3 @@ def _scored_chats(path: Path) -> set[Pair]:
             except (ValueError, KeyError, TypeError):
                 continue  # scoring writes the file anew
     return found
-
-
-# -- The parts of a run, played anywhere (`RunSettings.shard`), put together as one run.
-
-
-def merge(runs: Sequence[Path], out: Path) -> RunFolder:
-    """Write the run of which some runs are the parts, its baselines too; it is not scored.
-
-    Args:
-        runs: All N parts, in any order, each played to its end.
-        out: New folder.
-
-    Raises:
-        UsageError: A run is no part, a part is missing or stands twice, or parts are of other
-            settings; names them. Or `out` holds something.
-        DataError: A run is damaged, or not scored.
-    """
-    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
-        raise UsageError(
-            f"{out} holds something: give a new folder; a run that was merged there and has no "
-            f"scores gets them by `seal score {out}`"
-        )
-    parts = _in_order([RunFolder.open(run) for run in runs])
-    order = [id for row in zip_longest(*(part.task_ids() for part in parts)) for id in row if id]
-    written = part_of(out)
-    written.mkdir(parents=True)
-    try:
-        with naming(out), in_work(written):
-            for place in ("", *BASELINES):
-                inner = [RunFolder(part.path / place) for part in parts]
-                if all(part.is_begun for part in inner):
-                    _join(inner, order, RunFolder(written / place))
-            written.replace(out)
-    finally:
-        remove(written)
-    return RunFolder(out)
-
-
-def score_merged(folder: RunFolder, cache_dir: Path | None = None) -> dict[str, Any]:
-    """Score a merged run and its baselines as they were; return the run's summary.
-
-    Raises:
-        UsageError: A model judged, whom the caller is to name.
-    """
-    every = [folder, *(RunFolder(folder.path / name) for name in BASELINES)]
-    summaries = []
-    for run in every:
-        if run.is_begun:
-            told = run.manifest()["measure"]
-            alike = {name: told[name] for name in ("match", "without_spoilt") if name in told}
-            how = ScoreSettings(cache_dir=cache_dir, **alike)
-            summaries.append(rescore(run.path, how))
-    return summaries[0]
-
-
-def _in_order(found: Sequence[RunFolder]) -> list[RunFolder]:
-    """Return the parts of a run in their order, all of them and of the same settings."""
-    by_part: dict[int, RunFolder] = {}
-    first = found[0].manifest()
-    wanted = 0
-    for run in found:
-        check_whole(run)
-        manifest = run.manifest()
-        if SHARD not in manifest:
-            raise UsageError(f"{run.path} is no part of a run: play it with --shard I/N")
-        if other := differences(first, manifest):
-            raise UsageError(f"{run.path} and {found[0].path} differ: {'; '.join(other)}")
-        part, parts = shard_of(manifest[SHARD])
-        wanted = wanted or parts
-        if part in by_part or parts != wanted:
-            raise UsageError(
-                f"{run.path} is part {part}/{parts}, beside "
-                f"{by_part.get(part, found[0]).path}; give each of {counted(wanted, 'part')} once"
-            )
-        by_part[part] = run
-    if missing := [f"{n}/{wanted}" for n in range(1, wanted + 1) if n not in by_part]:
-        raise UsageError(f"missing parts: {', '.join(missing)}; play them, and give all {wanted}")
-    return [by_part[part] for part in sorted(by_part)]
-
-
-def _join(parts: Sequence[RunFolder], order: Sequence[str], out: RunFolder) -> None:
-    out.path.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(parts[0].path / "tools.jsonl", out.path / "tools.jsonl")
-    for name in ("trajectories.jsonl", "timings.jsonl"):
-        with AtomicFile(out.path / name) as file:
-            for part in parts:
-                with opened(part.path / name) as own:
-                    shutil.copyfileobj(own, file)
-    for part in parts:
-        carry_beginnings(part.path, out.path)
-    ids = [set(part.task_ids()) for part in parts]
-    with ExitStack() as stack, AtomicFile(out.path / "tasks.jsonl") as tasks:
-        lines = [stack.enter_context(opened(p.path / "tasks.jsonl")) for p in parts]
-        for id in order:
-            mine = (line for line, held in zip(lines, ids, strict=True) if id in held)
-            tasks.writelines(map(next, mine))
-    with closing(Journal(out.trajectories_path)) as journal:
-        journal.put_in_order({id: place for place, id in enumerate(order)})
-    with AtomicFile(out.path / "rankings.jsonl") as rankings:
-        for _ in with_rankings(out.trajectories(), rankings):
-            pass
-    out.write_json("run.json", _merged_manifest([part.manifest() for part in parts]))
-
-
-def _merged_manifest(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return what one run would tell of itself; which kept answers it was given, the parts say."""
-    skipped = sum((Counter(part.get("skipped", {})) for part in parts), Counter[str]())
-    told = {key: value for key, value in parts[0].items() if key not in (SHARD, "cache")}
-    return {**told, "skipped": dict(sorted(skipped.items()))}
