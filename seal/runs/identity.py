@@ -29,7 +29,7 @@ from seal.pools.benchmark import FUNCTION, benchmark_options, part_of
 from seal.pools.importer import PSEUDO_ACTIONS, TOOLS
 from seal.pools.importer import REGISTRY as BENCHMARKS
 from seal.pools.pool import StoredPool, told_of
-from seal.retrievers.build import files_digest
+from seal.retrievers.build import DEFAULT, files_digest
 from seal.runs.again import AGAIN, ASKED, ORIGINS, kept
 from seal.runs.role_models import OF_JUDGES
 from seal.runs.run import CALLS, GOLD, NAMED, REFUSED, RunFolder, spent_on, write_tasks
@@ -145,7 +145,9 @@ def system_of(engine: Engine) -> dict[str, JSON]:
     """Return what is measured: models, retriever, roles and their prompts, versions."""
     s, team, cast = engine.settings, engine.team, engine.cast
     models = {role: cast.of(role).identity for role in sorted(s.role_models)}
-    read = files_digest(s.finder, s.retriever_options)
+    # The usual retriever reads no files; tasks that give their tools never load it.
+    usual = s.finder == DEFAULT and not s.retriever_options
+    read = None if usual else files_digest(s.finder, s.retriever_options)
     return {
         "model": cast.of("execution_manager").identity,
         "role_models": {r: m for r, m in models.items() if r not in ("judge", "simulator")},
