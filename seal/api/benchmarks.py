@@ -104,7 +104,7 @@ def import_benchmark(
         >>> run = seal.run("shop", model="oracle", baselines=False)
     """
     from seal.pools.catalogue import import_named
-    from seal.runs.recordings import import_run
+    from seal.runs.finished import import_run
 
     place = None if source is None else Path(source)
     if trajectories and place is not None:

@@ -22,7 +22,6 @@ from seal.runs.settings import (
 )
 
 BASE_URL = setting(RunSettings, "base_url")
-PROCESSES = setting(RunSettings, "processes")
 CACHE_DIR = setting(RunSettings, "cache_dir")
 MODEL_OPTIONS = setting(RunSettings, "model_options")
 ALLOW_CODE = setting(RunSettings, "allow_code")

@@ -289,7 +289,7 @@ def _score_recordings(
 ) -> int:
     """Make and score a run of each recording; return the worst exit code."""
     from seal.report.leaderboard import recordings_grid
-    from seal.runs.recordings import score_recordings
+    from seal.runs.finished import score_recordings
 
     told = settings_of(judging, model)
     if told.pop("audit") is not None:
