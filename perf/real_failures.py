@@ -28,7 +28,7 @@ from seal.evaluation.attribution import MEANINGS, ORDER
 from seal.evaluation.error_patterns import SERVICES
 from seal.evaluation.statistics import mean_over
 from seal.report.grids import Grid, number
-from seal.runs.recordings import import_run
+from seal.runs.finished import import_run
 
 OF_BFCL = ("gpt-4o-2024-08-06-FC", "claude-3-5-sonnet-20240620", "gpt-3.5-turbo-0125-FC")
 """Models of the leaderboard whose failures are told."""

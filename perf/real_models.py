@@ -42,7 +42,7 @@ from seal.evaluation.significance import ALPHA, holm
 from seal.report.grids import Grid, number
 from seal.report.leaderboard import leaderboard_table, ranked_runs
 from seal.report.table_forms import markdown
-from seal.runs.recordings import import_run
+from seal.runs.finished import import_run
 from seal.runs.score_table import read_scores
 
 _SHORT = ("gpt-4o-mini-2024-07-18", "gpt-4o-mini-2024-07-18-FC", "Nexusflow-Raven-v2")

@@ -71,7 +71,7 @@ def test_a_run_says_of_no_plug_in_any() -> None:
 
 
 def test_a_sweep_takes_what_a_run_takes_but_its_own() -> None:
-    apart = {"top_k": int, "shard": str | None}  # a sweep is played in one piece
+    apart = {"top_k": int}  # a sweep takes several
     run, drawing = get_type_hints(RunOptions), get_type_hints(DrawingOptions)
     assert get_type_hints(SweepOptions) | apart == run | drawing
 

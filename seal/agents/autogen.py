@@ -29,8 +29,14 @@ if TYPE_CHECKING:
 
 _UNUSED = frozenset({"google.genai", "matplotlib", "networkx"})
 """What AutoGen imports where it is installed and no chat needs: half the time of its import."""
-_CLIENTS = frozenset({"PIL", "httpx._main", "openai"})
-"""What its own model clients import, which no role of ours uses: half of the rest."""
+_CLIENTS = frozenset(
+    {
+        *("PIL", "anthropic", "boto3", "botocore", "cerebras", "cohere", "groq", "httpx._main"),
+        *("mistralai", "ollama", "openai", "together", "vertexai"),
+    }
+)
+"""What its own model clients import where it is installed, which no role of ours uses: half of the
+rest, and with `anthropic` most of it."""
 _IMPORTING = threading.RLock()
 """Held while what imports find is changed."""
 

@@ -104,7 +104,7 @@ def import_benchmark(
         >>> run = seal.run("shop", model="oracle", baselines=False)
     """
     from seal.pools.catalogue import import_named
-    from seal.runs.recordings import import_run
+    from seal.runs.finished import import_run
 
     place = None if source is None else Path(source)
     if trajectories and place is not None:
@@ -381,7 +381,7 @@ def export(
     Args:
         what: A benchmark, the name of one, a pool folder, or a list of tasks with `tools`. Or what
             `seal.run` returned, or its folder.
-        to: openai (messages and tools), mteb, trec, hf (a data set of rows), triplets (queries,
+        to: openai (messages and tools), trec, hf (a data set of rows), triplets (queries,
             tools and hard negatives, to train a retriever), inspect (of a run, a log that
             `inspect view` opens), or another that a benchmark declares (`seal.Benchmark.exports`).
         out: Folder to make.
@@ -414,22 +414,3 @@ def _source(what: Bench | Run | Sequence[Task], tools: Sequence[OwnTool]) -> Ben
     from seal.api.run_result import Run
 
     return bench_of(what.folder.path if isinstance(what, Run) else what, tools)
-
-
-@checked
-def mteb_task(what: Bench, template: Any = None) -> Any:
-    """Return a pool as a retrieval task of mteb, for `mteb.evaluate`.
-
-    Args:
-        what: A benchmark, the name of one, or a pool folder.
-        template: What a model reads of a tool, as the retriever `dense` takes it. None: its
-            default.
-
-    Raises:
-        UsageError: mteb is not installed.
-        UnknownNameError: Nothing of that name.
-    """
-    from seal.experiments.export import mteb_task as made
-    from seal.retrievers.base import DEFAULT
-
-    return made(open_pool(what), template or DEFAULT)

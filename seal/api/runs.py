@@ -413,7 +413,6 @@ class RunOptions(PlayOptions, total=False):
     """Fields of `RunSettings`, but for the pool."""
 
     top_k: int
-    shard: str | None
 
 
 def settings_of(

@@ -24,7 +24,7 @@ from seal.pools.lookup import installed_benchmarks, open_pool
 from seal.pools.pool import load_pool
 from seal.report import seal_paper as tables
 from seal.report.grids import Grid, counts_of
-from seal.runs.recordings import import_run
+from seal.runs.finished import import_run
 
 # -- List the benchmarks that ship and those that can be imported.
 
@@ -448,7 +448,7 @@ def _refused(kinds: tuple[str, ...]) -> set[str]:
     return set(kinds)
 
 
-# -- Write a pool or a run for OpenAI, mteb, TREC, Hugging Face, inspect_ai and others.
+# -- Write a pool or a run for OpenAI, TREC, Hugging Face, inspect_ai and others.
 
 
 @verb("export")

@@ -22,7 +22,6 @@ from seal.runs.settings import (
 )
 
 BASE_URL = setting(RunSettings, "base_url")
-PROCESSES = setting(RunSettings, "processes")
 CACHE_DIR = setting(RunSettings, "cache_dir")
 MODEL_OPTIONS = setting(RunSettings, "model_options")
 ALLOW_CODE = setting(RunSettings, "allow_code")
@@ -79,15 +78,9 @@ class RunOutput:
 
 
 @dataclass(frozen=True, kw_only=True)
-class HookedOutput(RunOutput):
+class WholeRunOutput(RunOutput):
     """Output: where all is written, and what is printed."""
 
-
-@dataclass(frozen=True, kw_only=True)
-class WholeRunOutput(HookedOutput):
-    """Output: where all is written, and what is printed."""
-
-    shard: str | None = setting(RunSettings, "shard")
     again: Literal["unsolved", "undecided", "failed"] | None = option(
         None,
         "Play the tasks of --from alone that are unsolved, undecided or failed (ended by an "

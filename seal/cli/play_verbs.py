@@ -55,7 +55,6 @@ def run_command(
         pool,
         retriever=retriever.retriever,
         top_k=retriever.top_k,
-        shard=into.shard,
     )
     check_flags_used(settings)
     tasks = _Tasks()
@@ -65,8 +64,6 @@ def run_command(
     if into.dry_run:
         if into.again:
             raise UsageError("--again plays a part of a run; leave out --dry-run")
-        if into.shard:
-            raise UsageError("--shard plays a part of a run; leave out --dry-run")
         return _plan(settings, into.json)
     with output(into.json) as result:
         from seal.runs.play import free_folder
@@ -106,7 +103,7 @@ class _Tasks(NamedTuple):
 
 
 _TYPED = "COMMANDLINE"
-_CHOICES = ("limit", "first", "select", "shard")
+_CHOICES = ("limit", "first", "select")
 
 
 def _again(

@@ -1,4 +1,4 @@
-"""The verbs sweep, ablate, merge, score and retrieve, and those of the simulators' cache."""
+"""The verbs sweep, ablate, score and retrieve, and those of the simulators' cache."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ import typer
 from seal.cli import options as shared
 from seal.cli.failure import resumable, tell, telling
 from seal.cli.groups import argument, flag, option, repeated, setting, settings_of, verb
-from seal.cli.options import PLAYED, HookedOutput, RunOutput, SeriesPlay
+from seal.cli.options import PLAYED, RunOutput, SeriesPlay
 from seal.cli.output import Advance, Output, is_shown, output, progress
 from seal.cli.words import new_file, retriever_specs, several_whole
 from seal.core import UsageError
@@ -70,7 +70,7 @@ def sweep_command(
     play: SeriesPlay,
     retriever: SweptRetriever,
     pools: SweptPools,
-    into: HookedOutput,
+    into: RunOutput,
     pool: str = PLAYED,
 ) -> int:
     """Play a benchmark over pools of several sizes, and with several numbers of offered tools.
@@ -211,40 +211,6 @@ def _refuse_varied(context: typer.Context, what: str) -> None:
         )
 
 
-# -- Put together the parts of a run that were played separately.
-
-
-@verb("merge")
-def merge_command(
-    runs: list[Path] = argument(
-        "All parts of a run that `seal run --shard I/N` played.", metavar="RUN..."
-    ),
-    out: Path = option(..., "Run folder to write."),
-    cache_dir: Path | None = shared.CACHE_DIR,
-    json: bool = shared.JSON,
-) -> int:
-    """Put together the parts of a run; it has the bytes of a run that was played in one piece.
-
-    A run that a model judged gets no scores here: `seal score` gives them.
-    """
-    from seal.report.run_pages import write_report
-    from seal.report.run_results import result_tables
-    from seal.runs.finished import merge, score_merged
-
-    with output(json) as result:
-        folder = merge(runs, out)
-        result.result({"run": str(out)})
-        try:
-            summary = score_merged(folder, cache_dir)
-        except UsageError as error:
-            tell(f"{out} is made and has no scores yet; seal score {out} gives them: {error}")
-            return 0
-        result.result({"run": str(out), **summary})
-        result.show(*result_tables(folder), f"run: {out}")
-        result.show(f"report: {write_report([folder], folder.report_path)}")
-    return exit_code_of(summary)
-
-
 # -- Score a run's trajectories again, without a chat.
 
 
@@ -323,7 +289,7 @@ def _score_recordings(
 ) -> int:
     """Make and score a run of each recording; return the worst exit code."""
     from seal.report.leaderboard import recordings_grid
-    from seal.runs.recordings import score_recordings
+    from seal.runs.finished import score_recordings
 
     told = settings_of(judging, model)
     if told.pop("audit") is not None:

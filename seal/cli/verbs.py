@@ -30,9 +30,6 @@ GROUPS: Mapping[str, Mapping[str, Verb]] = {
             "Play a benchmark over pools of several sizes, and with several numbers of offered "
             "tools.",
         ),
-        "merge": Verb(
-            "score_verbs", "Put together the parts of a run that were played separately."
-        ),
         "score": Verb("score_verbs", "Score a run's trajectories again, without a chat."),
         "retrieve": Verb(
             "score_verbs", "Rank tools for every task, and compare retrievers, without a chat."
@@ -89,7 +86,7 @@ GROUPS: Mapping[str, Mapping[str, Verb]] = {
         "lint": Verb("benchmark_verbs", "Find what is wrong or doubtful in a pool."),
         "export": Verb(
             "benchmark_verbs",
-            "Write a pool or a run for OpenAI, mteb, TREC, Hugging Face, inspect_ai and others.",
+            "Write a pool or a run for OpenAI, TREC, Hugging Face, inspect_ai and others.",
         ),
         "trust": Verb(
             "benchmark_verbs",
@@ -127,6 +124,7 @@ _FORMER = {
     "errata": "mend tasks.jsonl in a copy of the pool; `seal lint` finds doubtful gold",
     "mcp": "`seal run --agent bridge:COMMAND` starts an MCP client for each chat, and serves it at "
     "$OPENAI_BASE_URL/mcp; see docs/evaluate-my-agent.md",
+    "merge": "`seal run --processes ray` plays one run on many machines; see docs/many-machines.md",
     "train-retriever": "seal.split and `seal export POOL --to triplets` give sentence-transformers "
     "what it trains on; see docs/train-a-retriever.md",
     "verify": "`python perf/verify/verify.py` holds figures against peers, in a checkout of SEAL",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import marshal
-import shutil
 from array import array
 from collections import ChainMap, Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
@@ -349,12 +348,6 @@ class TableReader:
             _read.cache_clear()
             found = _read(_place(self._beside, name))
         return found
-
-
-def carry_beginnings(source: Path, out: Path) -> None:
-    """Copy the large tables that stand beside records to where these are copied."""
-    if (source / BEGINNINGS).is_dir():
-        shutil.copytree(source / BEGINNINGS, out / BEGINNINGS, dirs_exist_ok=True)
 
 
 def _place(folder: Path, name: str) -> Path:

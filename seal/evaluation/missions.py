@@ -759,7 +759,7 @@ def _way(
             break
         calls = [mask_of(() if call.name in PSEUDO else nodes(call)) for call in turn.calls]
         masks.append(calls or [0 if turn.empty else said])
-    from seal.evaluation.hindsight import place_all
+    from seal.evaluation.argument_pairs import place_all
 
     return place_all(graph, masks)
 

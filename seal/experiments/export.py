@@ -36,8 +36,7 @@ from seal.pools.benchmark import loaded
 from seal.pools.catalogue import catalogue
 from seal.pools.lookup import declared
 from seal.pools.pool import StoredPool
-from seal.retrievers.base import DEFAULT, documents
-from seal.retrievers.library_embedders import task_metadata
+from seal.retrievers.base import documents
 from seal.runs.run import RunFolder
 
 # -- Writes a pool or a run in the forms of others, with a card that names its source and licence.
@@ -45,7 +44,6 @@ from seal.runs.run import RunFolder
 # | form | files |
 # |---|---|
 # | openai | tools.json, and chats.jsonl: a line of messages and tools, as for fine-tuning |
-# | mteb | corpus.jsonl, queries.jsonl and qrels/test.jsonl: a retrieval data set of Hugging Face |
 # | trec | queries.tsv, qrels.trec; of a run run.trec |
 # | hf | tools.jsonl, tasks.jsonl; of a run chats.jsonl |
 # | triplets | triplets.jsonl: queries, tools and hard negatives, to train a retriever |
@@ -278,11 +276,6 @@ class Writer:
             terms["configs"] = [
                 {"config_name": Path(file).stem, "data_files": file} for file in made.files
             ]
-        if made.to == "mteb":
-            terms["configs"] = [
-                {"config_name": name, "data_files": [{"split": "test", "path": file}]}
-                for name, file in zip(("corpus", "queries", "default"), made.files, strict=True)
-            ]
         lines = [
             "---",
             *(f"{key}: {json_text(value)}" for key, value in terms.items()),
@@ -311,18 +304,7 @@ def _openai(to: Writer) -> None:
     to.lines("chats.jsonl", "chats", to.chats())
 
 
-def _mteb(to: Writer) -> None:
-    # A model of mteb reads title and text. Without a title it reads what SEAL's retrievers read.
-    judged = corpus(to, titled=False)
-    to.read_back = "SEAL reads it: `seal import beir FOLDER --out POOL`."
-    rows = (
-        {"query-id": query, "corpus-id": tool, "score": max(1, round(grade))}
-        for query, tool, grade in judged
-    )
-    to.lines("qrels/test.jsonl", "judgements", rows)
-
-
-def corpus(to: Writer, titled: bool) -> Iterator[tuple[str, str, float]]:
+def corpus(to: Writer) -> Iterator[tuple[str, str, float]]:
     """Write documents and queries; return query, document and grade of each relevant tool."""
     qrels, texts = _wanted(to)
     tools = tuple(to.tools.values())
@@ -330,10 +312,7 @@ def corpus(to: Writer, titled: bool) -> Iterator[tuple[str, str, float]]:
     to.lines(
         "corpus.jsonl",
         "documents",
-        (
-            {"_id": trec_word(tool.id), **({"title": tool.name} if titled else {}), "text": text}
-            for tool, text in corpus
-        ),
+        ({"_id": trec_word(tool.id), "title": tool.name, "text": text} for tool, text in corpus),
     )
     to.lines("queries.jsonl", "queries", ({"_id": i, "text": text} for i, text in texts.items()))
     return (
@@ -456,7 +435,6 @@ _BESIDE = ("tools", "documents", "judgements", "rankings")
 """Kinds of records that say nothing without others."""
 _FORMS: Mapping[str, Callable[[Writer], None] | str] = {
     "openai": _openai,
-    "mteb": _mteb,
     "trec": _trec,
     "hf": _hf,
     TRIPLETS: "seal.experiments.splits:write_triplets",
@@ -467,69 +445,3 @@ _FORMS: Mapping[str, Callable[[Writer], None] | str] = {
 def forms() -> dict[str, Any]:
     """Return each form to its function: those of the engine, and those that benchmarks declare."""
     return {**declared("exports"), **_FORMS}
-
-
-# -- A pool as a task of mteb, so that its own code measures any of its models on our tools.
-#
-# Source: mteb 2, `mteb.abstasks.AbsTaskRetrieval`.
-
-
-def mteb_task(pool: StoredPool, template: Any = DEFAULT) -> Any:
-    """Return a pool's goals that have relevant tools as a retrieval task of mteb.
-
-    Its figures are those of mteb, without the rounding to 5 decimals. Grades are whole numbers
-    there, and of tools of which any one is enough all are wanted.
-
-    Args:
-        pool: The tools and tasks.
-        template: What a model reads of a tool, as the retriever `dense` takes it.
-
-    Raises:
-        UsageError: mteb is not installed.
-    """
-    metadata = task_metadata(pool.name)
-    from datasets import Dataset
-    from mteb.abstasks import AbsTaskRetrieval
-
-    tasks = list(pool.every_task())
-    texts = {(task.id, n): goal.text for task in tasks for n, goal in enumerate(task.goals)}
-    qrels = {key: relevant for key, relevant in qrels_of(tasks).items() if relevant}
-    tools = pool.tools()
-    corpus = [
-        {"id": tool.id, "text": text}
-        for tool, text in zip(tools, documents(tools, template), strict=True)
-    ]
-    task = type("PoolTask", (AbsTaskRetrieval,), {"metadata": metadata, **_MEASURED})()
-    task.dataset = {
-        "default": {
-            "test": {
-                "corpus": Dataset.from_list(corpus),
-                "queries": Dataset.from_list(
-                    [{"id": query_id(key), "text": texts[key]} for key in qrels]
-                ),
-                "relevant_docs": {
-                    query_id(key): {tool: max(1, round(grade_of(found, tool))) for tool in found}
-                    for key, found in qrels.items()
-                },
-                "top_ranked": None,
-            }
-        }
-    }
-    task.data_loaded = True
-    return task
-
-
-def _whole_means(
-    task: Any, scores: Mapping[str, Mapping[str, float]], *_: Any, **__: Any
-) -> dict[str, float]:
-    """Return the means of the queries' scores, which take the place of the rounded ones."""
-    names = {"recall": "recall", "ndcg_cut": "ndcg", "map_cut": "map", "P": "precision"}
-    found = {
-        f"{own}_at_{k}": [of_query[f"{name}_{k}"] for of_query in scores.values()]
-        for name, own in names.items()
-        for k in task.k_values
-    }
-    return {name: sum(values) / len(values) for name, values in found.items()}
-
-
-_MEASURED = {"task_specific_scores": _whole_means}

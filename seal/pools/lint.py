@@ -42,7 +42,7 @@ from seal.core.text import counted, words
 from seal.environments import REGISTRY as WORLDS
 from seal.environments.function_tools import fits
 from seal.environments.gold_play import NO_WORLD, End, faults, gold_calls, gold_chat, gold_ends
-from seal.environments.rule_search import MOST_CALLS, unbroken
+from seal.environments.policy import MOST_CALLS, unbroken
 from seal.environments.world import Worlds, WorldSetup, build_worlds
 from seal.evaluation.goals import TaskChat, asks_of_world, match_of
 from seal.evaluation.pass_rates import PassRate

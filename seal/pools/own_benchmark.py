@@ -45,7 +45,7 @@ from seal.environments.gold_play import MOST_ENDS
 from seal.evaluation.goals import IN_ORDER, TALK
 from seal.pools.benchmark import FEW_TOOLS, FUNCTION, OwnTool, OwnTools
 from seal.pools.reading.files import refuse_deep
-from seal.pools.reading.schema_dialects import standard_schema
+from seal.pools.reading.tool_schemas import standard_schema
 
 # -- Tools and tasks as people have them.
 #

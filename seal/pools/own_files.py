@@ -51,6 +51,7 @@ from seal.pools.reading.files import (
     listed,
     parse_exactly,
     usable,
+    yaml_document,
 )
 from seal.pools.reading.openapi import openapi_tools
 from seal.pools.reading.tables import rows
@@ -61,7 +62,6 @@ from seal.pools.reading.tool_schemas import (
     parsed_call,
     python_type,
 )
-from seal.pools.reading.yaml_files import yaml_document
 
 # -- A benchmark of files as people have them: tools of one, tasks of another.
 #

@@ -44,7 +44,6 @@ EMBEDDERS = Registry(
     {
         "all-MiniLM-L6-v2": "seal.retrievers.minilm:MiniLM",
         "gemini": "seal.retrievers.server_embedders:GeminiEmbedder",
-        "mteb": "seal.retrievers.library_embedders:MtebEmbedder",
         "openai": "seal.retrievers.server_embedders:OpenAIEmbedder",
         "sentence-transformers": "seal.retrievers.library_embedders:SentenceEmbedder",
     },
@@ -95,7 +94,7 @@ def build_embedder(
     Args:
         what: `provider/model`, a registered name, a sentence-transformers model or its folder, a
             dotted path, or the thing itself: an object with `embed`, a class that takes the
-            options, a function of texts, or an encoder of mteb.
+            options, or a function of texts.
         options: The retriever's options; a class gets them with `model` set to the model's name.
         answers: Where vectors are kept (`pool.answers`); None: nowhere.
         cache: How they are used (`pool.cache`); an embedder without identity is asked always.
@@ -137,10 +136,12 @@ def build_embedder(
 def _resolved(what: Any) -> tuple[Any, Any]:
     """Return the plug-in and the name of the model that it is asked for."""
     if not isinstance(what, str):
-        return (EMBEDDERS.resolve("mteb") if hasattr(what, "mteb_model_meta") else what), what
+        return what, what
     if what == f"sentence-transformers/{DEFAULT_MODEL}":
         what = DEFAULT_MODEL
     provider, _, model = what.partition("/")
+    if provider == "mteb":
+        raise UsageError(f"{what}: mteb/ is gone; give the name of a sentence-transformers model")
     if provider in EMBEDDERS.names():
         return EMBEDDERS.resolve(provider), model
     if ":" in what and not Path(what).exists():

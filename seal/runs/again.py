@@ -20,7 +20,7 @@ ORIGINS = "origins"
 """Part of run.json: setting to who gave it."""
 _SOMEBODY = ("flag", "call", "environment", "file", "experiment")
 _OF_HERE = {
-    *("cache_dir", "prices", "workers", "processes", "shard", ORIGINS),
+    *("cache_dir", "prices", "workers", "processes", ORIGINS),
     *("max_total_tokens", "max_total_seconds", "max_dollars"),
 }
 """Settings of a machine, or of one run alone: a run that plays again has its own."""

@@ -1,42 +1,61 @@
-"""Finished runs: scored again, or merged from shards."""
+"""Finished runs, scored again, and runs of chats that others recorded: no chat is held."""
 
 from __future__ import annotations
 
 import hashlib
 import logging
 import shutil
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
-from contextlib import ExitStack, closing, suppress
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import closing, suppress
 from copy import deepcopy
 from dataclasses import replace
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from seal.agents.roles import PROMPTS
-from seal.core import DataError, Metric, OutageError, Score, UsageError, shortened
-from seal.core.files import AtomicFile, Lock, content_of, in_work, naming, opened, part_of, remove
-from seal.core.records import from_plain
+from seal.core import (
+    JSON,
+    DataError,
+    Metric,
+    OutageError,
+    Score,
+    Trajectory,
+    UsageError,
+    check_name,
+    shortened,
+)
+from seal.core.files import AtomicFile, Lock, content_of, opened
+from seal.core.records import from_plain, write_records
 from seal.core.registry import name_of
 from seal.core.store import open_store
-from seal.core.table_versions import carry_beginnings
 from seal.core.text import counted
-from seal.core.values import json_value
+from seal.core.values import json_bytes, json_value
 from seal.evaluation import REGISTRY as METRICS
 from seal.evaluation.goals import LeftOutMetric, answer_of
 from seal.evaluation.llm_judge import QueryVerdicts, VerdictFile
 from seal.evaluation.panel import MISSING, recorded_panel
-from seal.evaluation.scoring import build_metrics
+from seal.evaluation.rule_judge import RuleJudge
+from seal.evaluation.scoring import RecordedScores, build_metrics
 from seal.pools.catalogue import reader_of_verdicts
-from seal.runs.identity import SHARD, differences, identity_of, warnings_of
+from seal.pools.importer import RECORDED, RECORDINGS
+from seal.pools.imports import ImportReport, check_options, write_pool
+from seal.pools.pool import StoredPool
+from seal.runs.identity import identity_of, warnings_of
 from seal.runs.journal import Journal, Pair
 from seal.runs.judges import Judges, RecordedVerdicts
-from seal.runs.play import with_rankings
 from seal.runs.role_models import OF_JUDGES, Cast, check_judge_prompts, judges_under
-from seal.runs.run import BASELINES, RunFolder, check_whole, sound_summary, to_resume
+from seal.runs.run import (
+    BASELINES,
+    CALLS,
+    GOLD,
+    TIMINGS,
+    RunFolder,
+    sound_summary,
+    to_resume,
+    write_tasks,
+)
 from seal.runs.scoring import LONGEST_JUDGING_S, LONGEST_S, Scorer, rules_of
-from seal.runs.settings import RunSettings, ScoreSettings, shard_of
+from seal.runs.settings import RunSettings, ScoreSettings
 
 # -- Old trajectories scored again: by today's metrics, by another judge, or by recorded verdicts.
 #
@@ -404,110 +423,181 @@ def _scored_chats(path: Path) -> set[Pair]:
     return found
 
 
-# -- The parts of a run, played anywhere (`RunSettings.shard`), put together as one run.
+# -- Chats that others recorded, as runs that can be scored: no chat is held.
+#
+# A file of trajectories becomes a run folder (`import_run`), and so does each recording of a pool
+# (`runs_of_recordings`).
+
+CUTOFFS = (1, 5, 10)
+_HEADLINE = 10
+"""Scores of others that a short table shows."""
 
 
-def merge(runs: Sequence[Path], out: Path) -> RunFolder:
-    """Write the run of which some runs are the parts, its baselines too; it is not scored.
+def import_run(
+    name: str, source: Path, out: Path, options: Mapping[str, JSON] | None = None
+) -> ImportReport:
+    """Turn recorded trajectories into a run folder, of which `seal score` makes scores.
+
+    The folder holds run.json, tasks.jsonl, tools.jsonl, trajectories.jsonl, and in import.json what
+    was left out.
 
     Args:
-        runs: All N parts, in any order, each played to its end.
+        name: Of the benchmark.
+        source: Its file of trajectories.
         out: New folder.
+        options: Of the importer; ToolSandbox's has none: its chats are read as they are.
 
     Raises:
-        UsageError: A run is no part, a part is missing or stands twice, or parts are of other
-            settings; names them. Or `out` holds something.
-        DataError: A run is damaged, or not scored.
+        UnknownNameError: No recorded trajectories of that benchmark can be read, or an option.
+        UsageError: No such source, or the folder holds something.
+        DataError: No record can be used; nothing is left behind.
     """
-    if out.exists() and not (out.is_dir() and not any(out.iterdir())):
+    importer = RECORDINGS.resolve(name)
+    given = dict(options or {})
+    check_options(importer, given, "option of recorded trajectories")
+    if (out / "run.json").exists():
+        raise UsageError(f"{out} holds a run already; give --out another folder")
+    benchmark = name.rpartition(":")[2]
+    report = write_pool(benchmark, importer, source, out, **given)
+    folder = RunFolder(out)
+    files = sorted((out / RECORDED).glob(f"*/{folder.trajectories_path.name}"))
+    if len(files) != 1:
+        shutil.rmtree(out)
+        found = ", ".join(report.recordings) or "none"
         raise UsageError(
-            f"{out} holds something: give a new folder; a run that was merged there and has no "
-            f"scores gets them by `seal score {out}`"
+            f"{source} holds the recordings {found}; expected one, for a run is of one: leave the "
+            "others out, or import without --trajectories and play them by --model recorded:NAME"
         )
-    parts = _in_order([RunFolder.open(run) for run in runs])
-    order = [id for row in zip_longest(*(part.task_ids() for part in parts)) for id in row if id]
-    written = part_of(out)
-    written.mkdir(parents=True)
-    try:
-        with naming(out), in_work(written):
-            for place in ("", *BASELINES):
-                inner = [RunFolder(part.path / place) for part in parts]
-                if all(part.is_begun for part in inner):
-                    _join(inner, order, RunFolder(written / place))
-            written.replace(out)
-    finally:
-        remove(written)
-    return RunFolder(out)
+    (recording,) = report.recordings
+    files[0].replace(folder.trajectories_path)
+    shutil.rmtree(out / RECORDED)
+    played = source.name.partition(".")[0] if recording == benchmark else recording
+    facts = report.facts
+    manifest = _manifest(
+        str(facts.get("pool") or report.benchmark),
+        report.digest,
+        facts,
+        str(facts.get("model") or f"recorded:{played}"),
+        facts.get("trials") or 1,
+    )
+    folder.write_json("run.json", manifest)
+    _write_timings(folder)
+    return report
 
 
-def score_merged(folder: RunFolder, cache_dir: Path | None = None) -> dict[str, Any]:
-    """Score a merged run and its baselines as they were; return the run's summary.
+ALL = "all"
+"""Stands for every recording of a pool."""
+
+
+def score_recordings(
+    pool: StoredPool,
+    names: Sequence[str],
+    out: Path,
+    how: ScoreSettings | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Iterator[tuple[RunFolder, dict[str, Any]]]:
+    """Make a run of each recording of a pool, and score it.
+
+    A run has the tasks of which there is a recording, and measures what the pool is, so that runs
+    of the same tasks can be compared.
+
+    Args:
+        pool: With the recordings.
+        names: Of recordings; `ALL`: every one.
+        out: New folder, which gets a run folder for each recording, of its name.
+        how: As of `rescore`.
+        progress: Called with (recordings scored, their number).
+
+    Yields:
+        Each run, and its summary.
 
     Raises:
-        UsageError: A model judged, whom the caller is to name.
+        UnknownNameError: The pool has no such recording.
+        UsageError: It has none at all, the folder holds something, or as of `rescore`.
+        DataError: A recording is of tasks that the pool lacks, or a file is damaged.
     """
-    every = [folder, *(RunFolder(folder.path / name) for name in BASELINES)]
-    summaries = []
-    for run in every:
-        if run.is_begun:
-            told = run.manifest()["measure"]
-            alike = {name: told[name] for name in ("match", "without_spoilt") if name in told}
-            how = ScoreSettings(cache_dir=cache_dir, **alike)
-            summaries.append(rescore(run.path, how))
-    return summaries[0]
+    known = pool.recordings()
+    if not known:
+        raise UsageError(
+            f"{pool.folder} has no recordings; import them with its benchmark, such as BFCL's by "
+            "-T answers=FOLDER, or play the pool: seal run"
+        )
+    chosen = [*known] if ALL in names else [*dict.fromkeys(names)]
+    for name in chosen:
+        check_name(f"recording in {pool.name}", name, known)
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise UsageError(f"{out} holds something already; give --out a new folder")
+    for number, name in enumerate(chosen, 1):
+        folder = _made(pool, name, out / name)
+        yield folder, rescore(folder.path, how)
+        if progress is not None:
+            progress(number, len(chosen))
 
 
-def _in_order(found: Sequence[RunFolder]) -> list[RunFolder]:
-    """Return the parts of a run in their order, all of them and of the same settings."""
-    by_part: dict[int, RunFolder] = {}
-    first = found[0].manifest()
-    wanted = 0
-    for run in found:
-        check_whole(run)
-        manifest = run.manifest()
-        if SHARD not in manifest:
-            raise UsageError(f"{run.path} is no part of a run: play it with --shard I/N")
-        if other := differences(first, manifest):
-            raise UsageError(f"{run.path} and {found[0].path} differ: {'; '.join(other)}")
-        part, parts = shard_of(manifest[SHARD])
-        wanted = wanted or parts
-        if part in by_part or parts != wanted:
-            raise UsageError(
-                f"{run.path} is part {part}/{parts}, beside "
-                f"{by_part.get(part, found[0]).path}; give each of {counted(wanted, 'part')} once"
-            )
-        by_part[part] = run
-    if missing := [f"{n}/{wanted}" for n in range(1, wanted + 1) if n not in by_part]:
-        raise UsageError(f"missing parts: {', '.join(missing)}; play them, and give all {wanted}")
-    return [by_part[part] for part in sorted(by_part)]
+def _made(pool: StoredPool, name: str, place: Path) -> RunFolder:
+    """Write the run of a recording, without scores."""
+    chats: list[Trajectory] = sorted(pool.recorded(name), key=lambda chat: chat.trial)
+    recorded = {chat.task_id for chat in chats}
+    order = {task.id: at for at, task in enumerate(pool.tasks()) if task.id in recorded}
+    if lost := sorted(recorded - order.keys()):
+        raise DataError(
+            f"{pool.recordings()[name]}: a chat is of task {lost[0]!r}, which is not in the pool; "
+            "import the pool again"
+        )
+    place.mkdir(parents=True)
+    folder = RunFolder(place)
+    write_records(place / "tools.jsonl", pool.tools())
+    tasks = (task for task in pool.tasks() if task.id in order)
+    calls_alone = write_tasks(place / "tasks.jsonl", tasks, [pool.digest, sorted(order)])
+    chats.sort(key=lambda chat: order[chat.task_id])
+    write_records(folder.trajectories_path, chats)
+    facts = pool.report.get("facts")
+    manifest = _manifest(
+        pool.name,
+        pool.digest,
+        facts if isinstance(facts, Mapping) else {},
+        f"recorded:{name}",
+        1 + max((chat.trial for chat in chats), default=0),
+    )
+    manifest |= {GOLD: CALLS} if calls_alone else {}
+    if pool.benchmark is not None and "benchmark" not in manifest:
+        manifest["benchmark"] = pool.benchmark.declared(pool.name)
+    folder.write_json("run.json", manifest)
+    _write_timings(folder)
+    return folder
 
 
-def _join(parts: Sequence[RunFolder], order: Sequence[str], out: RunFolder) -> None:
-    out.path.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(parts[0].path / "tools.jsonl", out.path / "tools.jsonl")
-    for name in ("trajectories.jsonl", "timings.jsonl"):
-        with AtomicFile(out.path / name) as file:
-            for part in parts:
-                with opened(part.path / name) as own:
-                    shutil.copyfileobj(own, file)
-    for part in parts:
-        carry_beginnings(part.path, out.path)
-    ids = [set(part.task_ids()) for part in parts]
-    with ExitStack() as stack, AtomicFile(out.path / "tasks.jsonl") as tasks:
-        lines = [stack.enter_context(opened(p.path / "tasks.jsonl")) for p in parts]
-        for id in order:
-            mine = (line for line, held in zip(lines, ids, strict=True) if id in held)
-            tasks.writelines(map(next, mine))
-    with closing(Journal(out.trajectories_path)) as journal:
-        journal.put_in_order({id: place for place, id in enumerate(order)})
-    with AtomicFile(out.path / "rankings.jsonl") as rankings:
-        for _ in with_rankings(out.trajectories(), rankings):
-            pass
-    out.write_json("run.json", _merged_manifest([part.manifest() for part in parts]))
+def _write_timings(folder: RunFolder) -> None:
+    """Write how long each chat took, as far as its recording says so; else no file."""
+    lines = [
+        {"task_id": chat.task_id, "trial": chat.trial, "seconds": took, "tokens": 0}
+        for chat in folder.trajectories()
+        if isinstance(took := chat.provenance.get("latency_s"), (int, float))
+    ]
+    if lines:
+        with AtomicFile(folder.path / TIMINGS) as out:
+            out.writelines(json_bytes(line) + b"\n" for line in lines)
 
 
-def _merged_manifest(parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return what one run would tell of itself; which kept answers it was given, the parts say."""
-    skipped = sum((Counter(part.get("skipped", {})) for part in parts), Counter[str]())
-    told = {key: value for key, value in parts[0].items() if key not in (SHARD, "cache")}
-    return {**told, "skipped": dict(sorted(skipped.items()))}
+def _manifest(
+    pool: str, digest: str, facts: Mapping[str, JSON], played: str, trials: JSON
+) -> dict[str, JSON]:
+    """Return the run.json of chats, as far as their importer knows what was played and scored."""
+    scores = facts.get("scores")
+    measure: dict[str, JSON] = {
+        "cutoffs": list(CUTOFFS),
+        "judge": {"judge": RuleJudge().identity},
+        "metrics": [RecordedScores.name] if scores else [],
+        "pool": pool,
+        "pool_digest": digest,
+        "seed": 0,
+        "trials": trials,
+    }
+    manifest: dict[str, JSON] = {
+        "measure": measure,
+        "system": {"model": {"model": played}},
+        "warnings": [],
+    }
+    if isinstance(scores, list) and scores:
+        manifest["benchmark"] = {"name": pool, "headline": scores[:_HEADLINE], "success": scores[0]}
+    return manifest

@@ -29,7 +29,7 @@ from seal.pools.benchmark import FUNCTION, benchmark_options, part_of
 from seal.pools.importer import PSEUDO_ACTIONS, TOOLS
 from seal.pools.importer import REGISTRY as BENCHMARKS
 from seal.pools.pool import StoredPool, told_of
-from seal.retrievers.build import files_digest
+from seal.retrievers.build import DEFAULT, files_digest
 from seal.runs.again import AGAIN, ASKED, ORIGINS, kept
 from seal.runs.role_models import OF_JUDGES
 from seal.runs.run import CALLS, GOLD, NAMED, REFUSED, RunFolder, spent_on, write_tasks
@@ -47,7 +47,7 @@ SCRIPTED = "scripted"
 """Name of the agent that plays the user without a model."""
 _LIMITS = ("max_turns", "max_calls", "max_messages", "max_tokens", "max_seconds")
 SHARD = "shard"
-"""Part of run.json: which part of its tasks a run plays, `I/N`."""
+"""Part of run.json of an earlier version: which part of its tasks a run has, `I/N`."""
 LEFT_OUT = "left_out"
 """Part of `measure`: world to how many of the selected tasks need it and are not played."""
 _FEW = 3
@@ -145,7 +145,9 @@ def system_of(engine: Engine) -> dict[str, JSON]:
     """Return what is measured: models, retriever, roles and their prompts, versions."""
     s, team, cast = engine.settings, engine.team, engine.cast
     models = {role: cast.of(role).identity for role in sorted(s.role_models)}
-    read = files_digest(s.finder, s.retriever_options)
+    # The usual retriever reads no files; tasks that give their tools never load it.
+    usual = s.finder == DEFAULT and not s.retriever_options
+    read = None if usual else files_digest(s.finder, s.retriever_options)
     return {
         "model": cast.of("execution_manager").identity,
         "role_models": {r: m for r, m in models.items() if r not in ("judge", "simulator")},
@@ -283,23 +285,24 @@ def prepare(
         if not was_judged and "model" in before.get("measure", {}).get("judge", {}):
             before["measure"]["judge"] = measure["judge"]  # a wrong address can be mended
         check_resumable(before, {"measure": measure, "system": system}, folder.path)
-        if (shard := before.get(SHARD)) != settings.shard:
-            told = "without --shard" if shard is None else f"with --shard {shard}"
-            raise UsageError(f"{folder.path} was begun {told}; resume it so")
+        if SHARD in before:
+            raise UsageError(
+                f"{folder.path} is part {before[SHARD]} of a run, and parts are played no more; "
+                "give another --out, and play the whole"
+            )
         if (former := before.get(AGAIN, "")) != again:
             told = f"for {former}: with --again and --from" if former else "without --again"
             raise UsageError(f"{folder.path} was begun {told}; resume it so")
     write_records(folder.path / "tools.jsonl", pool.tools())
     tasks = pool.chosen(settings)
     wanted = (task for task in tasks if only is None or task.id in only)
-    chosen_by = [measure, system, settings.shard, None if only is None else sorted(only)]
+    chosen_by = [measure, system, None if only is None else sorted(only)]
     calls_alone = write_tasks(folder.path / "tasks.jsonl", wanted, chosen_by)
     warnings = [*warnings_of(measure, system), *_simulated(pool), *_without_result(settings, pool)]
     some: dict[str, Any] = {
         "benchmark": {} if pool.benchmark is None else pool.benchmark.declared(pool.name),
         GOLD: CALLS if calls_alone else "",
         "agent": agent_name(engine.team.roles[MANAGER]) if engine.tries_own_agent else "",
-        SHARD: settings.shard,
         AGAIN: again,
         ASKED: kept(settings),
         **{part: before.get(part) for part in (REFUSED, NAMED)},

@@ -48,7 +48,7 @@ from seal.runs.resolve import all_given, baselines_of, played
 from seal.runs.run import NAMED, REFUSED, RunFolder, exit_code_of, spent_on
 from seal.runs.running import ScoredBeside
 from seal.runs.scoring import Scorer
-from seal.runs.settings import RunSettings, shard_of
+from seal.runs.settings import RunSettings
 from seal.runs.workers import Job, ThreadWorkers, Workers
 
 if TYPE_CHECKING:
@@ -164,9 +164,6 @@ def _run(
         Whether a budget or an outage stopped the run, and its summary.
     """
     settings, pool = played(settings, folder)
-    if settings.shard is not None and only is None:
-        part, parts = shard_of(settings.shard)
-        only = {t.id for t in itertools.islice(pool.chosen(settings), part - 1, None, parts)}
     declared = () if pool.benchmark is None else pool.benchmark.metrics
     further = (metric for metric in declared if metric not in settings.metrics)
     metrics = build_metrics((*settings.metrics, *further), METRICS)
@@ -343,7 +340,7 @@ class _Chats:
             if len(order) * trials > _MOST_CHATS:
                 raise UsageError(
                     f"--trials {trials}: {len(order)} tasks make {len(order) * trials} chats; a "
-                    f"run has at most {_MOST_CHATS}: give fewer --trials, or play parts by --shard"
+                    f"run has at most {_MOST_CHATS}: give fewer --trials, or --limit"
                 )
             done = {pair for pair in journal.finished if pair[0] in order and pair[1] < trials}
             wanted = {(id, n) for id in order for n in range(trials)} - done
@@ -382,7 +379,7 @@ class _Chats:
         journal.put_in_order(order)
         manifest = {**folder.manifest()}
         with AtomicFile(folder.path / "rankings.jsonl") as rankings:
-            played = with_rankings(folder.trajectories(), rankings)
+            played = _with_rankings(folder.trajectories(), rankings)
             manifest["cache"] = self.engine.environments.used_entries(played)
         manifest["skipped"] = dict(sorted(self.skipped.items()))
         if refused := {**manifest.get(REFUSED, {}), **self.refused, **self.engine.cast.refused}:
@@ -566,7 +563,7 @@ class _Chats:
         return ProcessWorkers(*parts, own_agent=engine.tries_own_agent)
 
 
-def with_rankings(trajectories: Iterator[Trajectory], out: IO[bytes]) -> Iterator[Trajectory]:
+def _with_rankings(trajectories: Iterator[Trajectory], out: IO[bytes]) -> Iterator[Trajectory]:
     """Yield trajectories; write the rankings of the first trial as they go by."""
     for trajectory in trajectories:
         if trajectory.trial == 0:

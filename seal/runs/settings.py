@@ -339,11 +339,6 @@ class RunSettings(
     hybrid]"""
     top_k: Count = 10
     """Number of tools that a chat is offered."""
-    shard: str | None = None
-    """Play part I of N; `seal merge` puts the parts together.
-
-    Part `I/N` is every N-th task from the I-th.
-    """
     origins: Mapping[str, Origin] = field(default_factory=dict, compare=False)
     """Setting to who gave its value; one that is not here has its default."""
 
@@ -374,8 +369,6 @@ class RunSettings(
         if self.sandbox not in SANDBOXES:
             raise UnknownNameError("sandbox", self.sandbox, SANDBOXES)
         check_seed(self.seed)
-        if self.shard is not None:
-            shard_of(self.shard)
 
     @property
     def main(self) -> Flagged:
@@ -421,18 +414,6 @@ class RunSettings(
             self.history or general.history,
             self.format or general.format,
         )
-
-
-def shard_of(text: str) -> tuple[int, int]:
-    """Return which of how many parts of a run a text `I/N` names.
-
-    Raises:
-        UsageError: None.
-    """
-    found = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", text)
-    if found is None or int(found[1]) > int(found[2]):
-        raise UsageError(f"--shard {text}: expected I/N with I from 1 to N, such as 2/8")
-    return int(found[1]), int(found[2])
 
 
 _LONGEST_PROMPT = 1_000_000

@@ -39,6 +39,7 @@ def test_a_verb_that_is_gone_names_what_replaces_it(seal) -> None:
     failed = seal("errata", "draft", "sample", "weather-01", "--out", "mine")
     assert failed.returncode == 2 and failed.stderr.count("\n") == 1
     assert "seal errata is gone: mend tasks.jsonl in a copy of the pool" in failed.stderr
+    assert "seal merge is gone: `seal run --processes ray`" in seal("merge", "a", "b").stderr
 
 
 def test_help_lists_every_verb_with_its_line(seal) -> None:
@@ -109,7 +110,7 @@ def test_an_unknown_option_before_a_verb_names_the_closest(called) -> None:
         (["pools", "show", "sample"], "See `seal pools show --help`."),
         (
             ["export", "sample"],
-            "Choose from: beir, bfcl, hf, inspect, mteb, openai, trec, triplets.",
+            "Choose from: beir, bfcl, hf, inspect, openai, trec, triplets.",
         ),
     ],
 )

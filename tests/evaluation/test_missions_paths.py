@@ -35,8 +35,7 @@ from seal.benchmarks.mmtb.published_rules import groups
 from seal.core import DataError, UnknownNameError
 from seal.evaluation import mission_gold as gold
 from seal.evaluation import missions as missions_of
-from seal.evaluation.argument_pairs import EXACT
-from seal.evaluation.hindsight import Placed, place_all
+from seal.evaluation.argument_pairs import EXACT, Placed, place_all
 
 TOY = [
     node("a", x=0),

@@ -12,7 +12,7 @@ from forked import run as run_command
 import seal
 from seal.api.benchmarks import export
 from seal.core import DataError, UsageError
-from seal.runs.recordings import import_run
+from seal.runs.finished import import_run
 from seal.runs.run import RunFolder
 
 inspect_ai = pytest.importorskip("inspect_ai", reason="inspect_ai is not installed")

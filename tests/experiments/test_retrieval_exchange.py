@@ -1,7 +1,6 @@
 """Rankings and gold in the forms of others: other scorers read our files and find our figures."""
 
 import json
-import sys
 from pathlib import Path
 from random import Random
 
@@ -10,7 +9,7 @@ import pytest
 from ir_measures import RR, R, nDCG
 
 import seal
-from seal.api.benchmarks import export, mteb_task
+from seal.api.benchmarks import export
 from seal.api.experiment_results import Retrieval
 from seal.core import UsageError
 
@@ -125,13 +124,3 @@ def test_judgements_of_trec_are_read_beside_the_corpus_and_queries_of_beir(tmp_p
     seal.import_benchmark("beir", exported, tmp_path / "other")
     tasks = [(tmp_path / name / "tasks.jsonl").read_text() for name in ("one", "other")]
     assert tasks[0] == tasks[1]
-
-
-def test_without_mteb_its_task_and_its_models_name_the_repair(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setitem(sys.modules, "mteb", None)
-    with pytest.raises(UsageError, match="pip install mteb"):
-        mteb_task("sample")
-    (found,) = seal.retrieve("sample", "dense,model=mteb/any", 5, limit=3).content["results"]
-    assert "pip install mteb" in found["unavailable"]

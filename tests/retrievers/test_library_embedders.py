@@ -212,6 +212,11 @@ def test_a_linear_map_of_train_retriever_is_refused_by_what_replaces_it(tmp_path
     assert "\n" not in str(told.value)
 
 
+def test_a_name_of_mteb_is_refused_by_what_replaces_it():
+    with pytest.raises(UsageError, match="mteb/all-x: mteb/ is gone; give the name of a sentence"):
+        build_embedder("mteb/all-x", {})
+
+
 @needs_library
 @pytest.mark.slow
 @pytest.mark.parametrize("default_route", [None, "document", "query"])

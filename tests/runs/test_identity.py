@@ -1,10 +1,13 @@
 """What makes two runs the same, and what a resume refuses."""
 
+import re
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from small_pools import Weatherman, contents, many, play, write_pool
+from small_pools import WEATHER, Weatherman, contents, many, play, weather_goal, write_pool
 
 import seal
 from seal.agents.roles import Checker, prompts_digest
@@ -177,3 +180,17 @@ def test_resume_makes_every_file_again_that_can_be_made(pool: Path, tmp_path: Pa
     damage(out / name)
     play(pool, out, True)
     assert (out / name).read_bytes() == before
+
+
+def test_a_pool_whose_tasks_give_their_tools_loads_no_retriever_that_searches(tmp_path: Path):
+    given = Task("t", "small", (weather_goal("Oslo", offered=(WEATHER.id,)),))
+    pool = write_pool(tmp_path / "pool", [given])
+    code = (
+        "import sys, seal\n"
+        f"seal.run({str(pool)!r}, model='lexical', out={str(tmp_path / 'run')!r})\n"
+        "print([m for m in sys.modules if m.startswith('seal.retrievers.')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    loaded = {name.rpartition(".")[2] for name in re.findall(r"'([\w.]+)'", done.stdout)}
+    assert "build" in loaded and loaded.isdisjoint({"hybrid", "dense", "lexical", "embedders"})

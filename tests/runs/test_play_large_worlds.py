@@ -14,7 +14,7 @@ from seal.core.records import SCHEMAS, to_plain
 from seal.environments.chat_world import World
 from seal.environments.world import Worlds, toolbox
 from seal.report.world_views import world_changes
-from seal.runs.finished import merge, rescore, score_merged
+from seal.runs.finished import rescore
 from seal.runs.journal import LiveFile, LiveTail
 from seal.runs.run import RunFolder
 from seal.runs.settings import ScoreSettings
@@ -151,17 +151,6 @@ def test_a_run_goes_on(run: RunFolder) -> None:
     seal.run(shop(), agent=mover, baselines=False, workers=1, out=run.path, resume=True)
     assert scores_of(run) == before
     assert run.trajectories_path.read_bytes() == b"".join(lines)
-
-
-def test_parts_are_merged_and_scored(run: RunFolder, tmp_path: Path) -> None:
-    given = {"agent": mover, "baselines": False, "workers": 1}
-    names = ("1/2", "2/2")
-    parts = [tmp_path / name.replace("/", "-") for name in names]
-    for name, part in zip(names, parts, strict=True):
-        seal.run(shop(), shard=name, out=part, **given)
-    merged = merge(parts, tmp_path / "merged")
-    score_merged(merged)
-    assert scores_of(merged) == scores_of(run)
 
 
 def test_steps_of_a_running_chat_have_whole_tables(tmp_path: Path) -> None:

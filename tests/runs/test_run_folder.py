@@ -7,8 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from small_pools import play, write_pool
 
 from seal.core import DataError, UsageError
+from seal.runs.finished import rescore
 from seal.runs.identity import check_folder
 from seal.runs.journal import LineTail
 from seal.runs.run import RunFolder
@@ -155,3 +157,13 @@ def test_what_others_write_is_read_anew(tmp_path: Path) -> None:
     assert run.manifest() is run.manifest()
     other.write_json("run.json", {"measure": {"pool": "b"}, "system": {}})
     assert (run.pool_name, other.pool_name) == ("b", "b")
+
+
+def test_a_part_of_a_run_of_an_earlier_version_is_read_and_not_resumed(tmp_path: Path) -> None:
+    pool = write_pool(tmp_path / "pool")
+    run = play(pool, tmp_path / "run", model="lexical").folder
+    whole = rescore(run.path)
+    run.write_json("run.json", {**run.manifest(), "shard": "1/3"})
+    assert rescore(run.path) == whole
+    with pytest.raises(UsageError, match=r"run is part 1/3 of a run, .* give another --out"):
+        play(pool, run.path, model="lexical", resume=True)

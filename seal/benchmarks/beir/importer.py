@@ -420,7 +420,7 @@ def _listed(described: dict[str, Any]) -> dict[str, Any] | None:
 def write_beir(to: Writer) -> None:
     """Write the tools, queries and judgements of a pool."""
     to.read_back = "SEAL reads it: `seal import beir FOLDER --out POOL`."
-    judged = corpus(to, titled=True)
+    judged = corpus(to)
     header = "query-id\tcorpus-id\tscore\n"
     lines = (f"{query}\t{tool}\t{grade:g}\n" for query, tool, grade in judged)
     to.text("qrels/test.tsv", "judgements", chain([header], lines))

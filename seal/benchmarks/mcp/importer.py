@@ -19,7 +19,7 @@ from seal.environments.mcp_servers import (
 )
 from seal.pools.importer import Notes
 from seal.pools.own_benchmark import says_it_writes
-from seal.pools.reading.schema_dialects import standard_schema
+from seal.pools.reading.tool_schemas import standard_schema
 
 
 def import_mcp(

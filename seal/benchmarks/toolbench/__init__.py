@@ -15,8 +15,8 @@ TOOLBENCH = Benchmark(
     importer=f"{_HERE}.importer:import_toolbench",
     verdicts=f"{_HERE}.trajectories:read_verdicts",
     answers={
-        "stabletoolbench": f"{_HERE}.cached_answers:import_stabletoolbench",
-        "toolbench": f"{_HERE}.cached_answers:import_response_examples",
+        "stabletoolbench": f"{_HERE}.answers:import_stabletoolbench",
+        "toolbench": f"{_HERE}.answers:import_response_examples",
     },
 )
 ANYTOOL = Benchmark("anytool", importer=f"{_HERE}.importer:import_anytool")

@@ -23,9 +23,12 @@ from typing import Any, NamedTuple
 
 from seal.benchmarks.toolsandbox.checkout import (
     OFFERS,
+    OURS,
     SCENARIOS,
+    UPSTREAM,
     checkout_scenarios,
     checkout_tools,
+    parse_texts,
 )
 from seal.benchmarks.toolsandbox.gold_search import Found, found_gold
 from seal.benchmarks.toolsandbox.phone import TOOL_IDS, tools
@@ -43,7 +46,6 @@ from seal.benchmarks.toolsandbox.records import (
     scenario_lines,
     tool_id,
 )
-from seal.benchmarks.toolsandbox.texts import OURS, UPSTREAM, parse_texts
 from seal.core import (
     JSON,
     DataError,

@@ -12,7 +12,7 @@ import seal
 from seal.core import SealError, UsageError
 from seal.pools.imports import import_benchmark
 from seal.pools.pool import load_pool
-from seal.runs.recordings import import_run
+from seal.runs.finished import import_run
 
 TIDE = {
     "name": "port.tide",

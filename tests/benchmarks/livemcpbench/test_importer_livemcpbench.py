@@ -15,8 +15,7 @@ from seal.pools.imports import import_benchmark
 from seal.pools.pool import load_pool
 from seal.report.judge_sections import judge_section
 from seal.report.lanes import lanes_of
-from seal.runs.finished import rescore
-from seal.runs.recordings import import_run
+from seal.runs.finished import import_run, rescore
 from seal.runs.run import RunFolder
 from seal.runs.settings import ScoreSettings
 

@@ -14,7 +14,7 @@ from seal.benchmarks.taubench.world import TAUBENCH
 from seal.core import SealError, Trajectory
 from seal.pools.imports import import_benchmark
 from seal.pools.pool import load_pool
-from seal.runs.recordings import import_run
+from seal.runs.finished import import_run
 
 CANCEL = ("cancel_booking", {"key": "B1"})
 DONE = '{"user_id": "ann", "status": "cancelled"}'

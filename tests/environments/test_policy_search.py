@@ -5,7 +5,7 @@ import pytest
 import seal
 from seal.core import Task
 from seal.environments.chat_world import World
-from seal.environments.rule_search import gold_of, unbroken
+from seal.environments.policy import gold_of, unbroken
 from seal.environments.world import Worlds, toolbox
 
 

@@ -26,8 +26,8 @@ from seal.core.conditions import Called
 from seal.core.records import write_records
 from seal.pools.lookup import open_pool
 from seal.pools.reading.records import Made, chat_steps
+from seal.runs.finished import ALL, score_recordings
 from seal.runs.journal import timings_of
-from seal.runs.recordings import ALL, score_recordings
 
 TOOL = Tool(
     "shop/find",

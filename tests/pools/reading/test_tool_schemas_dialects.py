@@ -13,7 +13,7 @@ from seal.core.schema_faults import schema_faults
 from seal.core.schemas import schema_validator, validator_of
 from seal.core.validation import CallValidator
 from seal.pools.own_files import benchmark_of
-from seal.pools.reading.schema_dialects import standard_schema
+from seal.pools.reading.tool_schemas import standard_schema
 
 
 def of(**properties: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from seal.core import DataError
-from seal.pools.reading.yaml_files import yaml_document
+from seal.pools.reading.files import yaml_document
 
 
 def _of(tmp_path: Path, text: str) -> Any:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seal.benchmarks.toolbench.cached_answers import _arguments
+from seal.benchmarks.toolbench.answers import _arguments
 from seal.core import DataError, Tool
 from seal.core.store import Store
 from seal.pools.imports import import_answers

@@ -16,7 +16,7 @@ from servers import ModelServer, Received, calls, text
 from toolsandbox_checkout import write_checkout
 
 import seal
-from seal.benchmarks.toolsandbox.texts import documented
+from seal.benchmarks.toolsandbox.checkout import documented
 from seal.core import DataError, Task, Tool, UsageError
 from seal.pools.imports import import_benchmark
 from seal.pools.pool import StoredPool, load_pool
