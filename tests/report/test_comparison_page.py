@@ -381,3 +381,11 @@ def test_a_comparison_begins_with_its_answer_and_its_page_folds_the_rest_once(
         top += depth == 0
         depth += line.count("<details") - line.count("</details")
     assert top == 3  # won, lost, the rest
+
+
+def test_the_report_of_several_runs_begins_with_their_comparison(runs, tmp_path: Path) -> None:
+    base, new = runs(("a", "b"))
+    page = write_report([base, new], tmp_path / "both.html").read_text()
+    heads = re.findall(r'<h2 id="title-[^"]*">([^<]*)</h2>', page)
+    assert heads[:2] == ["Comparison", "Summary"]
+    assert "<strong>lexical (base) solved" in page and "<strong>lexical (new) solved" in page
