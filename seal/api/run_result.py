@@ -181,7 +181,7 @@ class PlayedChat(Shown):
     """Of each goal whether it is solved, and what explains a failure."""
 
     def _glance(self) -> Glance:
-        from seal.report.chat_pages import cause_text
+        from seal.report.chat_pages import calls_beside_gold, cause_text, target_line
         from seal.report.lanes import decisive_of, outcome_label
         from seal.report.transcript import outline
 
@@ -189,16 +189,18 @@ class PlayedChat(Shown):
         label = outcome_label(chat.failed, self.scores, decisive_of([self.folder]))
         head = [f"task {one.id}, trial {chat.trial}: {label}"]
         head += [f"goal {place}: {goal.text}" for place, goal in enumerate(one.goals)]
-        causes = (
+        head.append(f"target: {target_line(one)}")
+        head += [
             f"goal {place} failed: {cause_text(cause)}: {cause.said}"
             for place, (_, cause) in enumerate(self.why)
             if cause is not None
-        )
+        ]
         answers = (
             f"goal {place} answer: {'none' if answer is None else answer}"
             for place, answer in enumerate(chat.answers)
         )
-        return Glance(outline(chat)._replace(title="\n".join(head)), (*answers, *causes))
+        shown = outline(chat, calls_beside_gold(one, chat))
+        return Glance(shown._replace(title="\n".join(head)), tuple(answers))
 
     def __str__(self) -> str:
         """Return the whole chat, as `seal view` prints it."""

@@ -365,7 +365,7 @@ def retrieve_command(
     The exit code is 1 if a retriever could not be asked; the figures of the others stand.
     """
     from seal.api.runs import retrieve
-    from seal.report.retrieval import line_of, retrieval_tables
+    from seal.report.retrieval import line_of, lost_tables, retrieval_tables
 
     told = settings_of(retrievers, tasks, drawn, into)
     several, json = told.pop("retriever") or None, told.pop("json")
@@ -374,7 +374,7 @@ def retrieve_command(
         on_result = None if is_shown() else lambda entry: tell(line_of(entry))
         found = retrieve(pools, several, progress=advance, on_result=on_result, **told).content
         shown.result(found)
-    shown.show(*retrieval_tables(found))
+    shown.show(*retrieval_tables(found), *lost_tables(found, told["out"]))
     for note in found["notes"]:
         tell(note)
     return int(any("unavailable" in entry for entry in found["results"]))

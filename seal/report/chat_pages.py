@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 from hashlib import blake2b
 from html import escape
 from itertools import chain
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from markupsafe import Markup
@@ -61,24 +62,29 @@ _LEFT_OUT = "left out"
 """Stands for an argument that is not given."""
 
 
-def plan_lines(plan: Plan) -> list[str]:
-    """Return one line for each milestone and minefield, numbered, with what it comes after."""
+def plan_lines(plan: Plan, names: Mapping[str, str] = MappingProxyType({})) -> list[str]:
+    """Return one line for each milestone and minefield, numbered, with what it comes after.
+
+    Args:
+        plan: The gold.
+        names: Tool to its name, which the made calls have, too; others are told by their ids.
+    """
     lines = []
     for prefix, nodes in (("", plan.milestones), ("never ", plan.minefields)):
         for position, node in enumerate(nodes):
             after = f"  (after {', '.join(map(str, node.after))})" if node.after else ""
-            lines.append(f"{prefix}{position}: {describe(node.condition)}{after}")
+            lines.append(f"{prefix}{position}: {describe(node.condition, names)}{after}")
     return lines
 
 
-def gold_lines(goal: Goal) -> list[str]:
-    """Return the plans and answers of a goal; empty where it is not annotated."""
+def gold_lines(goal: Goal, names: Mapping[str, str] = MappingProxyType({})) -> list[str]:
+    """Return the plans and answers of a goal; empty where it is not annotated; as `plan_lines`."""
     lines = []
     plans = goal.plans or ()
     for number, plan in enumerate(plans, 1):
         if len(plans) > 1:
             lines.append(f"plan {number} of {len(plans)}")
-        lines.extend(plan_lines(plan) or [_NO_TOOL])
+        lines.extend(plan_lines(plan, names) or [_NO_TOOL])
     return [*lines, *_told_lines(goal)]
 
 
@@ -100,16 +106,17 @@ def target_line(task: Task) -> str:
     return "; ".join(stated or done) or (_NO_TOOL if plans else "")
 
 
-def describe(condition: Condition) -> str:
+def describe(condition: Condition, names: Mapping[str, str] = MappingProxyType({})) -> str:
     """Return a condition on one line: a call as `tool(city="Paris" | "Lyon", n=1 | left out)`."""
     if isinstance(condition, Called):
         refused = ", to be refused" if condition.refused else ""
+        tool = names.get(condition.tool, condition.tool)
         if condition.arguments is None:
-            return f"{condition.tool}(…){refused}"
+            return f"{tool}(…){refused}"
         given = ", ".join(
             f"{name}={_gold_values(gold)}" for name, gold in condition.arguments.items()
         )
-        return f"{condition.tool}({given}){refused}"
+        return f"{tool}({given}){refused}"
     if isinstance(condition, OfTheStepAlone):
         return fields_line(condition)
     from seal.report.world_views import described
@@ -173,16 +180,19 @@ class CallRow:
     """What is wrong with its arguments, or how it ended where it did not end as asked."""
 
 
-def calls_beside_gold(task: Task, trajectory: Trajectory) -> list[list[CallRow]]:
+def calls_beside_gold(
+    task: Task, trajectory: Trajectory, names: Mapping[str, str] = MappingProxyType({})
+) -> list[list[CallRow]]:
     """Return for each goal its gold calls in their order, then what was called besides.
 
     Of several plans it is the one that the calls meet best (`held_against`). A goal whose gold
     names no calls, or is of a world, has no rows.
     """
-    return [_rows_of(goal, goal_steps(trajectory, n)) for n, goal in enumerate(task.goals)]
+    goals = enumerate(task.goals)
+    return [_rows_of(goal, goal_steps(trajectory, n), names) for n, goal in goals]
 
 
-def _rows_of(goal: Goal, steps: Sequence[Step]) -> list[CallRow]:
+def _rows_of(goal: Goal, steps: Sequence[Step], names: Mapping[str, str]) -> list[CallRow]:
     if not goal.plans or any(map(asks_of_world, goal.plans)):
         return []
     places = {step.call.id: step.index for step in steps if step.call is not None}
@@ -191,7 +201,7 @@ def _rows_of(goal: Goal, steps: Sequence[Step]) -> list[CallRow]:
     pairs = {pair.gold: pair for pair in best.pairs}
     rows = []
     for position, gold in best.gold.items():
-        asked = describe(gold)
+        asked = describe(gold, names)
         if position not in pairs:
             rows.append(CallRow("missing", asked))
             continue
@@ -272,7 +282,10 @@ class Annotations:
 
 
 def annotate(
-    task: Task | None, trajectory: Trajectory, scores: Sequence[Score] = ()
+    task: Task | None,
+    trajectory: Trajectory,
+    scores: Sequence[Score] = (),
+    names: Mapping[str, str] = MappingProxyType({}),
 ) -> Annotations:
     """Return what is known of a chat.
 
@@ -280,6 +293,7 @@ def annotate(
         task: What was played; None: only what the trajectory itself tells is known.
         trajectory: What was said and done.
         scores: Scores of this task and trial.
+        names: Tool to its name.
     """
     known = _of_world(task, trajectory, scores) if _has_world(task, trajectory) else Annotations()
     marks = chain(
@@ -290,7 +304,7 @@ def annotate(
         _flags(scores),
         _faults(scores),
     )
-    calls = () if task is None else calls_beside_gold(task, trajectory)
+    calls = () if task is None else calls_beside_gold(task, trajectory, names)
     return replace(known, marks=grouped(marks), calls=calls)
 
 
@@ -446,11 +460,11 @@ def stage_text(stage: str) -> str:
     return stage.replace("_", " ")
 
 
-def task_pieces(task: Task) -> Iterator[str]:
+def task_pieces(task: Task, names: Mapping[str, str] = MappingProxyType({})) -> Iterator[str]:
     """Yield what a page shows of a task: its goals, what the agent was told, the user's brief."""
     for place, goal in enumerate(task.goals):
         of_world = any(map(asks_of_world, goal.plans or ()))
-        yield _made().goal(goal, place, len(task.goals), gold_lines(goal), of_world)
+        yield _made().goal(goal, place, len(task.goals), gold_lines(goal, names), of_world)
     if task.system:
         yield _made().system(task.system)
     if task.persona:
@@ -483,6 +497,7 @@ def chat_pieces(
     failed = [(goal, cause) for goal, (_, cause) in enumerate(facts.why) if cause is not None]
     if failed:
         yield made.causes([(goal, cause_text(cause), cause) for goal, cause in failed])
+    yield made.answers(trajectory)
     yield made.beside_gold(notes.calls)
     yield made.jumps(first_error(trajectory), _off_gold(notes.calls))
     yield made.offered(trajectory.offered)

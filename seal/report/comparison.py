@@ -165,6 +165,7 @@ def comparison_tables(content: Mapping[str, Any]) -> Iterator[Grid | str]:
     """
     yield from filter(None, [varied_text(content.get("varied") or {})])
     for pair in content["pairs"]:
+        yield difference_text(content, pair)
         yield from _parts(content, pair, told_entries(content, pair))
     yield from notes_of(content)
 
@@ -174,7 +175,19 @@ def all_parts(content: Mapping[str, Any]) -> Iterator[Grid | str]:
     yield from filter(None, [varied_text(content.get("varied") or {})])
     yield from notes_of(content)
     for pair in content["pairs"]:
+        yield difference_text(content, pair)
         yield from _parts(content, pair, entries_of(content, pair))
+
+
+def difference_text(content: Mapping[str, Any], pair: Mapping[str, Any]) -> str:
+    """Return in one sentence what two runs differ in: their first metric, and the tasks turned."""
+    named, told = f"{pair['run']} less {pair['other']}", told_entries(content, pair)
+    if not told:
+        return named
+    entry, flips = told[0], pair["flips"]
+    figures = f"{signed(entry['difference'])} {interval(entry)}".strip()
+    by = f"{named} by {entry['metric']}: {figures}, p {chance(entry['p'])}"
+    return by + (f"; {len(flips['won'])} won, {len(flips['lost'])} lost" if flips else "")
 
 
 def title_of(content: Mapping[str, Any]) -> str:
@@ -563,17 +576,18 @@ class _Pair:
         def counted(entry: Mapping[str, Any], way: str) -> str:
             return ways[entry["metric"], way].counted
 
-        def tables(entries: Sequence[Mapping[str, Any]]) -> Iterator[Part]:
-            yield from difference_grids(content, pair, entries, counted)
-            yield from scale_notes_of(content, entries)
+        def tables(entries: Sequence[Mapping[str, Any]]) -> tuple[Grid, Grid, Markup]:
+            differences, power = difference_grids(content, pair, entries, counted)
+            return differences, power, paragraphs(scale_notes_of(content, entries))
 
+        differences, power, scaled = tables(told)
         heading = Markup('<h3 dir="auto">{} less {}</h3>')
         yield heading.format(printable(pair["run"]), printable(pair["other"]))
+        answer = Markup('<p class="answer" dir="auto"><strong>{}</strong></p>')
+        yield answer.format(printable(difference_text(content, pair)))
         yield matched_text(pair)
         yield from self._alone()
-        yield _DIFFERENCES
         yield _forest(pair, told, scales_in(content))
-        yield from tables(told)
         if pair["flips"] is not None:
             yield from flip_notes(pair)
             yield "a task links to the first step in which the chats part"
@@ -582,11 +596,15 @@ class _Pair:
         if pair["win_rate"] is not None:
             yield from preference_lines(pair)
             yield from self._goals()
+        yield from (_DIFFERENCES, differences, scaled)
+        rest: list[Part] = [power]
         if others:
             title = f"{len(others)} further metrics, over which p is not corrected"
-            yield Fold(title, above=paragraphs(tables(others), wrapping=True))
-        yield from (way for way in ways.values() if way.total)
-        yield from excluded_lines(content, pair)
+            rest.append(Fold(title, above=paragraphs(tables(others), wrapping=True)))
+        rest += [way for way in ways.values() if way.total]
+        rest += excluded_lines(content, pair)
+        title = "Power, further metrics, and the tasks in which each is higher or lower"
+        yield Fold(title, above=paragraphs(rest, wrapping=True))
 
     def _differing(self, anchor: str, entry: Mapping[str, Any], way: str) -> Fold:
         title = f"{entry['metric']} {way} in {counted(len(entry[way]), 'task')}"

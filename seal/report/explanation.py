@@ -246,11 +246,14 @@ def role_section(lanes: Sequence[Lane]) -> Markup | None:
     """
     rows, lists = [], []
     for place, lane in enumerate(lanes):
-        for role, work in sorted(_work(lane).items()):
+        found = _work(lane)
+        asked = any(work.tokens_in or work.tokens_out for work in found.values())
+        for role, work in sorted(found.items()):
             steps = [_steps(lane, place, role, work, outcome) for outcome in OUTCOMES]
-            figures = (work.replies, len(work.goals), work.tokens_in, work.tokens_out)
+            tokens = (f"{n:,}" if asked else "n/a" for n in (work.tokens_in, work.tokens_out))
             counts = (each.counted for each in steps)
-            rows.append((lane.label, role, *(f"{figure:,}" for figure in figures), *counts))
+            done = (f"{work.replies:,}", f"{len(work.goals):,}", *tokens)
+            rows.append((lane.label, role, *done, *counts))
             lists += [each for each in steps if each.total]
     if not lists:
         return None

@@ -77,6 +77,11 @@ class Lane:
         return found
 
     @property
+    def means(self) -> dict[str, float | None]:
+        """Metric name to its mean."""
+        return {name: found.get("mean") for name, found in self.metrics.items()}
+
+    @property
     def scales(self) -> Mapping[str, Scale]:
         """What its scores mean, by name (`RunFolder.scales`); the summary is not read again."""
         kept = kept_scales(self.summary)
@@ -95,7 +100,8 @@ class Lane:
 def lanes_of(runs: Sequence[RunFolder]) -> list[Lane]:
     """Return floor, the runs in their order, and ceiling.
 
-    The baselines are those of the first run that has them: runs worth comparing share them.
+    The baselines are those of the first run that has them. One stands beside several runs only if
+    all that have it have the same means; else it would be a wrong floor of some.
 
     Raises:
         UsageError: No run at all.
@@ -107,11 +113,13 @@ def lanes_of(runs: Sequence[RunFolder]) -> list[Lane]:
         Lane("run", label, f"run-{position % RUN_COLOURS}", run, run.summary())
         for position, (label, run) in enumerate(zip(_labels(runs), runs, strict=True))
     ]
-    baselines = next((found for run in runs if (found := run.baselines())), {})
+    played = [found for run in runs if (found := run.baselines())]
     ends: dict[str, Lane] = {}
     for kind in ("floor", "ceiling"):
-        if run := baselines.get(kind):
-            ends[kind] = Lane(kind, kind, kind, run, run.summary())
+        own = [baselines[kind] for baselines in played if kind in baselines]
+        same = [Lane(kind, kind, kind, run, run.summary()) for run in own]
+        if same and all(lane.means == same[0].means for lane in same):
+            ends[kind] = same[0]
     return [lane for lane in (ends.get("floor"), *lanes, ends.get("ceiling")) if lane]
 
 
@@ -441,15 +449,19 @@ def summary_table(run: RunFolder, every: bool = False) -> Grid:
     return Grid("", columns, rows)
 
 
-def answer_of(run: RunFolder) -> list[str]:
+def answer_of(run: RunFolder, who: str = "") -> list[str]:
     """Return in one or two lines how many tasks a scored run solved, between floor and ceiling.
 
     Where no metric says what is solved, it is the mean of the metric that the run is known by.
 
+    Args:
+        run: Its folder.
+        who: What it is called; empty: by its model.
+
     Raises:
         DataError: The run has not been scored, or a file is damaged.
     """
-    lanes, who, summary = lanes_of([run]), model_name(run), run.summary()
+    lanes, who, summary = lanes_of([run]), who or model_name(run), run.summary()
     own = next(lane for lane in lanes if lane.kind == "run")
     measure = run.manifest().get("measure") or {}
     bench = None if run.declared().get("success") else run.benchmark()
@@ -630,6 +642,8 @@ class RunFacts:
     model: str = ""
     judge: str = ""
     simulator: str = ""
+    retriever: str = ""
+    """With the number of tools that it offers: `tfidf, top-k 3`."""
     version: str = ""
     """Of SEAL."""
     subset: str = ""
@@ -675,8 +689,10 @@ class RunFacts:
     def told(self) -> list[tuple[str, str]]:
         """Return name and value of each fact that is known, for a page's head."""
         found = [
+            ("run", self.run.path.resolve().name),
             ("benchmark", self.benchmark),
             ("model", self.model),
+            ("retriever", self.retriever),
             ("judge", self.judge),
             ("simulator", self.simulator),
             ("played", self.played and f"{self.played} UTC"),
@@ -710,10 +726,17 @@ def _begun(run: RunFolder) -> dict[str, Any]:
         "model": model_name(run),
         "judge": _identity(measure, "judge"),
         "simulator": _identity(measure, "simulator"),
+        "retriever": _retriever(system),
         "version": str((system.get("versions") or {}).get("seal-api-llms") or ""),
         "subset": subset_of(run),
         "played": _played(run),
     }
+
+
+def _retriever(system: Mapping[str, Any]) -> str:
+    """Return what offers the tools, and how many of them; empty: it is not known."""
+    named, top_k = system.get("retriever"), system.get("top_k")
+    return f"{named}, top-k {top_k}" if named and top_k else str(named or "")
 
 
 def subset_of(run: RunFolder) -> str:

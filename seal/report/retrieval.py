@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -447,6 +448,8 @@ def _short(text: str, length: int) -> str:
 
 FAILED = 50
 """Failed queries of one retriever and pool that a page lists, and lost tools of a pool."""
+_LOST = 5
+"""Lost tools of a pool that a terminal shows."""
 FOUND = 3
 """First tools of a ranking that stand beside a query that failed."""
 _BEHIND = "Lines behind the points: 95 % interval over tasks."
@@ -547,20 +550,46 @@ def _losses(place: Path, deepest: int) -> _Losses | None:
 
 def _lost_parts(found: Mapping[str, Any], folder: Path) -> Iterator[Part]:
     """Yield what is lost in each whole pool whose rankings are there."""
-    deepest = found["protocol"]["k"][-1]
-    pools: dict[str, dict[str, _Losses]] = {}
-    for (pool, retriever), name in ranking_folders(found).items():
-        if losses := _losses(folder / name, deepest):
-            pools.setdefault(pool, {})[retriever] = losses
-    for pool, by_retriever in pools.items():
-        yield from _lost_tools(pool, by_retriever, deepest)
-        if len(by_retriever) > 1:
-            yield _parted(pool, by_retriever)
+    for pool, by_retriever in _losses_by_pool(found, folder).items():
+        yield from _lost_tables(pool, by_retriever, found["protocol"]["k"][-1], FAILED)
         for retriever, losses in by_retriever.items():
             yield _failed(f"{pool}, {retriever}", losses, by_retriever)
 
 
-def _lost_tools(pool: str, found: Mapping[str, _Losses], deepest: int) -> Iterator[Grid | str]:
+def lost_tables(found: Mapping[str, Any], folder: Path | None) -> Iterator[Grid | str]:
+    """Yield for a terminal which tools are lost most, and where a reader finds the others.
+
+    Args:
+        found: Of results.json.
+        folder: Where it lies, with the rankings; None: they were not written.
+    """
+    if folder is None:
+        yield "--out DIR keeps the rankings, and tells which tools each retriever loses"
+        return
+    for pool, by_retriever in _losses_by_pool(found, folder).items():
+        yield from _lost_tables(pool, by_retriever, found["protocol"]["k"][-1], _LOST)
+    yield f"all tools lost, and the queries that failed: seal serve {shlex.quote(str(folder))}"
+
+
+def _losses_by_pool(found: Mapping[str, Any], folder: Path) -> dict[str, dict[str, _Losses]]:
+    pools: dict[str, dict[str, _Losses]] = {}
+    for (pool, retriever), name in ranking_folders(found).items():
+        if losses := _losses(folder / name, found["protocol"]["k"][-1]):
+            pools.setdefault(pool, {})[retriever] = losses
+    return pools
+
+
+def _lost_tables(
+    pool: str, found: Mapping[str, _Losses], deepest: int, most: int
+) -> Iterator[Grid | str]:
+    yield from _lost_tools(pool, found, deepest, most)
+    if len(found) > 1:
+        yield _parted(pool, found)
+
+
+def _lost_tools(
+    pool: str, found: Mapping[str, _Losses], deepest: int, most: int
+) -> Iterator[Grid | str]:
     """Yield for each tool that a retriever loses how many queries need it and do not find it."""
     needing = {query: tools for it in found.values() for query, tools in it.relevant.items()}
     needed = Counter(tool for tools in needing.values() for tool in tools)
@@ -568,13 +597,13 @@ def _lost_tools(pool: str, found: Mapping[str, _Losses], deepest: int) -> Iterat
     order = sorted((tool for tool in worst if worst[tool]), key=lambda it: (-worst[it], it))
     rows = [
         (printable(tool), str(needed[tool]), *(str(it.lost[tool]) for it in found.values()))
-        for tool in order[:FAILED]
+        for tool in order[:most]
     ]
     title = f"{pool}: queries that need a tool, and those that lose it from the first {deepest}"
     if rows:
         yield Grid(title, ("tool", "needed", *found), rows)
-    if len(order) > FAILED:
-        yield f"and {counted(len(order) - FAILED, 'tool')} more, in rankings.jsonl and qrels.trec"
+    if len(order) > most:
+        yield f"and {counted(len(order) - most, 'tool')} more, in rankings.jsonl and qrels.trec"
 
 
 def _parted(pool: str, found: Mapping[str, _Losses]) -> Grid:

@@ -52,7 +52,7 @@ from seal.report.lanes import (
 )
 from seal.report.pages import inline, stream
 from seal.report.run_results import missing_notes, outcome_notes
-from seal.report.sections import Section, default_sections
+from seal.report.sections import OURS, Section, default_sections
 from seal.runs.costs import dollars_of
 from seal.runs.journal import LineTail, timings_of
 from seal.runs.run import (
@@ -82,6 +82,8 @@ COLUMNS = 2
 """Metrics in the table of tasks, over all runs together; each run has at least one."""
 EARLY = ("Summary", "Charts")
 """Sections that stand before the table of tasks; they need summary.json alone."""
+_COMPARISON = OURS["comparison"].title
+"""Stands first where there are several runs."""
 ORDER = ("run", "ceiling", "floor")
 """Kinds of lanes, by how much their chats matter to a reader."""
 _TEXT, _TAG, _VALUE, _ANSWER = 240, 40, 60, 120
@@ -138,7 +140,9 @@ class RunPages:
         self.lanes = lanes_of(runs)
         self.varied = varied
         found = default_sections(runs) if sections is None else sections
-        self.sections = sorted(found, key=lambda section: section.title not in EARLY)
+        self._leading = EARLY if len(self.runs) == 1 else (_COMPARISON, *EARLY)
+        places = {title: place for place, title in enumerate(self._leading)}
+        self.sections = sorted(found, key=lambda it: places.get(it.title, len(places)))
         self._decisive = decisive_of([lane.run for lane in self.lanes])
         self._columns = [
             name
@@ -178,8 +182,8 @@ class RunPages:
             stages=list(map(stage_text, STAGES)),
             facts=[(lane, facts_of(lane.run).told()) for lane in self.lanes if lane.kind == "run"],
             placed=sorted(enumerate(self.lanes), key=lambda each: each[1].kind != "run"),
-            early=[each for each in shown if each[1] in EARLY],
-            sections=[each for each in shown if each[1] not in EARLY],
+            early=[each for each in shown if each[1] in self._leading],
+            sections=[each for each in shown if each[1] not in self._leading],
             differences=measure_differences(self.runs),
             settings=varied_text(varied_settings(dict(zip(labels, self.runs, strict=True)))),
             varied=self.varied,
@@ -334,7 +338,7 @@ class RunPages:
     def task(self, place: int) -> Iterator[str]:
         """Yield the pieces that show a task; none if no run has the task any more."""
         task = self._task(self.rows[place].task_id)
-        return iter(()) if task is None else task_pieces(task)
+        return iter(()) if task is None else task_pieces(task, self._names)
 
     def chat(self, position: int, place: int, trial: int) -> Iterator[str]:
         """Yield the pieces of a chat: lane, task and trial.
@@ -343,7 +347,7 @@ class RunPages:
             KeyError: It was not played.
         """
         task, chat, scores, why = self._known(position, self.rows[place], trial)
-        notes = annotate(task, chat, scores)
+        notes = annotate(task, chat, scores, self._names)
         seconds, _ = self._timed[position].get((chat.task_id, trial), _UNKNOWN)
         told = ChatFacts(self._sights[position], seconds, why)
         return chat_pieces(chat, notes, scores, self._decisive, told)
@@ -433,6 +437,11 @@ class RunPages:
     @cached_property
     def _explainers(self) -> list[Explainer]:
         return [Explainer(lane.run) for lane in self.lanes]
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        """Tool to its name."""
+        return {id: tool.name for id, tool in self._explainers[0].tools.items()}
 
     @cached_property
     def _sights(self) -> list[Mapping[str, str]]:

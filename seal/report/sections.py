@@ -302,7 +302,7 @@ def summary_section(lanes: Sequence[Lane]) -> Markup:
     every = ShortTable(lanes, names).rows
     caption = "Mean, 95 % interval, n scores with a value, number undefined"
     main = _metric_grid(caption, lanes, {name: short.rows[name] for name in short.first})
-    told = (answer_of(lane.run) for lane in lanes if lane.kind == "run")
+    told = (answer_of(lane.run, lane.label) for lane in lanes if lane.kind == "run")
     answers = [list(map(printable, lines)) for lines in told]
     head = render("summary.html", lanes=lanes, answers=answers)
     parts: list[Part] = [head, main, *short.gaps(short.first)]
@@ -315,13 +315,16 @@ def summary_section(lanes: Sequence[Lane]) -> Markup:
 
 def _metric_grid(caption: str, lanes: Sequence[Lane], rows: Rows) -> Grid:
     heads = map(lane_head, lanes)
-    cells = [(name, *map(_metric_cell, row.values())) for name, row in rows.items()]
+    kinds = [lane.kind for lane in lanes]
+    cells = [(name, *map(_metric_cell, row.values(), kinds)) for name, row in rows.items()]
     return Grid(caption, ("metric", *heads), cells)
 
 
-def _metric_cell(found: Estimate) -> Markup:
+def _metric_cell(found: Estimate, kind: str) -> Markup:
     micro = "" if found.micro is None else f", micro {number(found.micro)}"
-    return estimate_cell(found, micro, found.lacking_text)
+    shown = estimate_cell(found, micro, found.lacking_text)
+    # A phone shows of a baseline its mean alone.
+    return shown if kind == "run" else Markup('<div class="baseline">{}</div>').format(shown)
 
 
 def chart_section(lanes: Sequence[Lane]) -> Markup | None:
@@ -407,7 +410,7 @@ class Shortfall:
 
 
 def ceiling_section(lanes: Sequence[Lane]) -> Markup | None:
-    """Return where even the oracle does not reach 1.000, and why; None: no ceiling was played.
+    """Return where even the oracle does not reach 1.000, and why; None: nowhere that is known.
 
     What it lacks is what the gold itself does not allow.
     """
@@ -415,13 +418,14 @@ def ceiling_section(lanes: Sequence[Lane]) -> Markup | None:
     if ceiling is None:
         return None
     found, summary = shortfalls(ceiling), ceiling.summary
+    lost = (summary.get("errors") or 0) + (summary.get("skipped") or 0)
+    if not found and not lost:
+        return None
     tasks = len({task_id for short in found for task_id, *_ in short.tasks})
     parts: list[Part] = [
         f"Playing the gold itself does not reach 1.000 in {counted(tasks, 'task')}. What a model "
         "scores there is bounded by the benchmark, not by the model."
-        if found
-        else "Nowhere: the ceiling reaches 1.000 in every metric that applies to a task."
-    ]
+    ] * bool(found)
     item = Markup("{} <small>{}</small>")
     for place, short in enumerate(found):
         reason = short.reason or "the score gives no reason"
@@ -429,7 +433,7 @@ def ceiling_section(lanes: Sequence[Lane]) -> Markup | None:
         items = [item.format(link(name, to), number(value)) for name, to, value in short.tasks]
         unfolded = place < _UNFOLDED and len(items) <= _FEW
         parts.append(Fold(title, items, len(items), unfolded=unfolded))
-    if lost := (summary.get("errors") or 0) + (summary.get("skipped") or 0):
+    if lost:
         parts.append(
             f"{lost} of the ceiling's chats ended in an error or were skipped; they have no score."
         )

@@ -47,6 +47,7 @@ from seal.report.chat_pages import (
 from seal.report.grids import Grid, number
 from seal.report.lanes import (
     DECISIVE,
+    answer_of,
     by_chat,
     deciding_metric,
     decisive_of,
@@ -125,9 +126,10 @@ def render_transcript(
         decisive: Metrics that say whether a goal is solved.
         why: Of each goal what explains its failure (`seal.experiments.explanation.Explainer`).
     """
-    notes = annotate(task, trajectory, scores)
+    names = {id: tool.name for id, tool in tools.items()}
+    notes = annotate(task, trajectory, scores, names)
     lines = [
-        *heading_lines(trajectory.task_id, trajectory.trial, task),
+        *heading_lines(trajectory.task_id, trajectory.trial, task, names),
         *_cause_lines(why),
         *_call_marks(notes.calls),
         *_offered_lines(trajectory, tools),
@@ -144,7 +146,12 @@ def join_lines(lines: Iterable[Line]) -> Text:
     return Text("\n").join(Text(printable(text), style=style) for text, style in lines)
 
 
-def heading_lines(task_id: str, trial: int, task: Task | None) -> Iterator[Line]:
+def heading_lines(
+    task_id: str,
+    trial: int,
+    task: Task | None,
+    names: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[Line]:
     """Yield the task's name, its goals and what they ask for."""
     yield f"task {task_id}, trial {trial}", "bold underline"
     if task is None:
@@ -155,7 +162,7 @@ def heading_lines(task_id: str, trial: int, task: Task | None) -> Iterator[Line]
         yield f"tags: {tags}", "dim"
     for position, goal in enumerate(task.goals):
         yield f"goal {position}: {goal.text}", "bold"
-        for line in gold_lines(goal):
+        for line in gold_lines(goal, names):
             yield f"  gold {line}", "dim"
 
 
@@ -371,8 +378,11 @@ def view(
     elif task is None:
         from seal.report.live import live_parts  # its colours are ours
 
-        for part in live_parts(run) if isinstance(run, RunningRun) else ():
-            out.print(part, soft_wrap=isinstance(part, str))
+        if isinstance(run, RunningRun):
+            for part in live_parts(run):
+                out.print(part, soft_wrap=isinstance(part, str))
+        elif run.is_scored:
+            out.print(*map(printable, answer_of(run)), sep="\n", markup=False, soft_wrap=True)
         out.print(outcome_table(run))
     else:
         out.print(transcript_of(run, task, trial, fold), soft_wrap=True)
@@ -575,8 +585,14 @@ def chat_of(
     return found, scores, Explainer(run).of(task, found, scores) if run.is_scored else ()
 
 
-def outline(trajectory: Trajectory) -> Grid:
-    """Return a chat as a table: a row for each message and each call, with how the call ended."""
+def outline(trajectory: Trajectory, goals: Sequence[Sequence[CallRow]] = ()) -> Grid:
+    """Return a chat as a table: a row for each message and each call, with how the call ended.
+
+    Args:
+        trajectory: The chat.
+        goals: Of each goal its calls beside gold; a call that gold does not ask so is marked.
+    """
+    marks = {row.step: row.mark for rows in goals for row in rows if row.mark != "right"}
     results = {step.result.call_id: step.result for step in trajectory.steps if step.result}
     rows = []
     for step in trajectory.steps:
@@ -585,6 +601,8 @@ def outline(trajectory: Trajectory) -> Grid:
         call = step.call
         said = one_line(step.content, _LINE) if call is None else call_line(call)
         ended = "" if call is None else ended_words(results.get(call.id))
+        if call is not None and step.index in marks:
+            ended += f", {marks[step.index]}"
         rows.append((str(step.index), step.author, said, ended))
     return Grid("", ("step", "who", "says or calls", "ended"), rows, names=3)
 

@@ -328,6 +328,7 @@ def test_a_chat_is_shown_as_an_outline_and_whole(played: seal.Run) -> None:
     chat = played.chat(task)
     lines = repr(chat).splitlines()
     assert lines[0].startswith(f"task {task}, trial 0: ") and len(lines) <= 15
+    assert lines[2].startswith("target: ")
     assert chat.task.id == task == chat.trajectory.task_id and chat.scores and len(chat.why) == 1
     assert "<table>" in chat._repr_html_()
     assert f"task {task}, trial 0" in str(chat) and "next speaker: executor" in str(chat)

@@ -127,3 +127,12 @@ def test_what_cannot_be_ranked_is_one_clear_line(
     assert failed.returncode == 2
     assert says in failed.stderr
     assert failed.stderr.count("\n") == 1
+
+
+def test_the_terminal_says_which_tools_are_lost_and_where_the_others_stand(called) -> None:
+    words = ("retrieve", "sample", "--retriever", "bm25,tfidf", "--first", "20")
+    assert "--out DIR keeps the rankings" in called(*words).stdout
+    done = called(*words, "--out", "lost")
+    assert done.returncode == 0, done.stderr
+    assert "needed" in done.stdout and "bm25 loses" in done.stdout
+    assert "seal serve lost" in done.stdout

@@ -360,3 +360,32 @@ def test_what_was_varied_heads_a_comparison_in_every_form(runs, tmp_path: Path) 
     report = write_report([RunFolder.open(path) for path in paths], tmp_path / "both.html")
     assert "varied: top_k 3 (" in report.read_text()
     assert next(iter(comparison_tables({**content, "varied": {}}))) != told
+
+
+def test_a_comparison_begins_with_its_answer_and_its_page_folds_the_rest_once(
+    runs, tmp_path: Path
+) -> None:
+    content = compared(runs(("a", "b")), tmp_path / "out")
+    told = [part for part in comparison_tables(content) if not isinstance(part, Grid)]
+    assert told[0].startswith("new less base by pass_rate: +1.000 [")
+    assert told[0].endswith("; 2 won, 0 lost")
+    page = (tmp_path / "out" / "comparison.html").read_text()
+    places = [
+        page.index(text)
+        for text in (told[0], "<svg", "2 won by new", "tasks in which it is higher, lower")
+    ]
+    assert places == sorted(places)
+    opened = (line for line in page.splitlines() if re.search(r"</?details", line))
+    depth = top = 0
+    for line in opened:
+        top += depth == 0
+        depth += line.count("<details") - line.count("</details")
+    assert top == 3  # won, lost, the rest
+
+
+def test_the_report_of_several_runs_begins_with_their_comparison(runs, tmp_path: Path) -> None:
+    base, new = runs(("a", "b"))
+    page = write_report([base, new], tmp_path / "both.html").read_text()
+    heads = re.findall(r'<h2 id="title-[^"]*">([^<]*)</h2>', page)
+    assert heads[:2] == ["Comparison", "Summary"]
+    assert "<strong>lexical (base) solved" in page and "<strong>lexical (new) solved" in page

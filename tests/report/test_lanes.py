@@ -1,9 +1,10 @@
 import io
 import json
+import shutil
 from dataclasses import replace
 
 import pytest
-from report_runs import chat, failed_chat, task, verdict
+from report_runs import chat, failed_chat, metric, task, verdict
 from rich.console import Console
 
 from seal.core import DataError, Score, UsageError
@@ -266,3 +267,23 @@ def test_tasks_that_ended_so_are_found_by_their_chats(make_run):
     (run.path / "summary.json").unlink()
     with pytest.raises(UsageError, match="has not been scored; score it first: seal score"):
         tasks_that(run, "unsolved")
+
+
+def test_a_baseline_stands_beside_several_runs_only_if_all_that_have_it_agree(
+    scored_run, make_run, tmp_path
+):
+    shutil.copytree(scored_run.path, tmp_path / "other")
+    other = RunFolder(tmp_path / "other")
+    kinds = [lane.kind for lane in lanes_of([scored_run, other])]
+    assert kinds == ["floor", "run", "run", "ceiling"]
+    low = {"pass_rate": metric(0.25, 3), "recall@10": metric(0.25)}
+    make_run("other/floor", [task("own/a")], [chat("own/a")], [], low)
+    assert [lane.kind for lane in lanes_of([scored_run, other])] == ["run", "run", "ceiling"]
+
+
+def test_the_head_of_a_run_names_its_folder_retriever_and_top_k(scored_run):
+    manifest = json.loads((scored_run.path / "run.json").read_bytes())
+    manifest["system"] |= {"retriever": "tfidf", "top_k": 3}
+    scored_run.write_json("run.json", manifest)
+    told = dict(facts_of(scored_run).told())
+    assert (told["run"], told["retriever"]) == ("run", "tfidf, top-k 3")

@@ -108,11 +108,12 @@ def test_the_ceiling_section_names_tasks_and_reasons(scored_run, tmp_path):
     assert "the gold tool is not in the pool" in page([scored_run], tmp_path)
 
 
-def test_a_perfect_ceiling_is_said_to_be_one(make_run, tmp_path):
+def test_a_perfect_ceiling_has_no_section_of_what_it_lacks(make_run, tmp_path):
     run = make_run("run", [task("own/a")], metrics={"pass_rate": metric(1.0)})
     make_run("run/ceiling", [task("own/a")], [], [verdict("own/a", "solved")], {"calls": metric(3)})
 
-    assert "the ceiling reaches 1.000 in every metric" in page([run], tmp_path)
+    assert ceiling_section(lanes_of([run])) is None
+    assert "Where the ceiling is below" not in page([run], tmp_path)
 
 
 def test_without_a_ceiling_there_is_no_such_section(make_run):

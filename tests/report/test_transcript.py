@@ -49,7 +49,7 @@ def test_calls_of_one_reply_stand_under_one_heading():
 def test_gold_and_offered_tools_stand_above_the_steps():
     lines = plain(chat("own/a"))
 
-    assert '  gold 0: own/weather/now(city="Paris" | "Lutetia")' in lines
+    assert '  gold 0: weather_now(city="Paris" | "Lutetia")' in lines
     assert "goal 0 offered tools (1): weather_now" in lines
 
 

@@ -2,15 +2,25 @@ import io
 import json
 import threading
 from contextlib import ExitStack
+from dataclasses import replace
 
 import pytest
-from report_runs import chat, failed_chat, live_line, task, verdict
+from report_runs import WEATHER, chat, failed_chat, live_line, task, verdict
 from rich.console import Console
 
 from seal.core import DataError, UnknownNameError, UsageError, write_records
 from seal.core.files import Lock
 from seal.core.records import encode, to_plain
-from seal.report.transcript import Follower, find_task, outcome_table, view, view_record
+from seal.report.chat_pages import calls_beside_gold
+from seal.report.lanes import answer_of
+from seal.report.transcript import (
+    Follower,
+    find_task,
+    outcome_table,
+    outline,
+    view,
+    view_record,
+)
 
 
 def seen(run, *arguments, **options):
@@ -289,3 +299,23 @@ def test_the_list_and_a_chat_are_told_as_json(scored_run):
     assert set(told) == {"task", "trajectory", "scores", "failed"}
     ((goal, stage),) = [(each["goal"], each["stage"]) for each in told["failed"]]
     assert (goal, told["task"]["id"]) == (0, "own/b") and stage.replace("_", " ") in tasks[1]["why"]
+
+
+def test_the_list_of_tasks_begins_with_the_answer(scored_run):
+    assert seen(scored_run).splitlines()[0] == answer_of(scored_run)[0]
+
+
+def test_gold_and_made_calls_have_one_name_for_a_tool(make_run):
+    run = make_run("named", [task("a")], [chat("a")])
+    text = seen(run, "a")
+    assert f"gold 0: {WEATHER.name}(" in text
+    assert f"{WEATHER.id}(" not in text
+
+
+def test_an_outline_marks_the_call_that_gold_does_not_ask_so():
+    call = replace(chat("a").steps[1].call, arguments={"city": "Oslo"})
+    steps = chat("a").steps
+    wrong = replace(chat("a"), steps=(steps[0], replace(steps[1], call=call), *steps[2:]))
+    for played, ended in ((chat("a"), "ok"), (wrong, "ok, wrong argument")):
+        shown = outline(played, calls_beside_gold(task("a"), played))
+        assert [row[3] for row in shown.rows if row[3]] == [ended]
