@@ -17,7 +17,7 @@ from seal.core.files import LOCK, AtomicFile, Lock, content_of, is_held, opened,
 from seal.core.records import to_plain
 from seal.core.secrets import without_keys
 from seal.core.text import counted
-from seal.core.values import INDENTED, json_bytes, json_value
+from seal.core.values import INDENTED, json_bytes, json_value, well_formed
 from seal.pools.importer import Notes, WorldFile
 from seal.pools.imports import write_pool
 from seal.pools.lookup import world_files_of
@@ -212,7 +212,7 @@ class LongForm:
         writer.writeheader()
         writer.writerows(self.rows(content))
         with AtomicFile(out / f"{self.name}.csv") as file:
-            file.write(text.getvalue().encode())
+            file.write(well_formed(text.getvalue()).encode())
 
 
 def figures_of(metric: str, found: Mapping[str, Any]) -> dict[str, Any]:

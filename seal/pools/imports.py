@@ -10,8 +10,6 @@ from inspect import Parameter, signature
 from pathlib import Path
 from typing import IO, Any
 
-import orjson
-
 from seal.core import JSON, DataError, Task, Tool, UsageError, check_name, shortened
 from seal.core.files import in_work, naming, part_of, remove, within
 from seal.core.records import encode, without_cycle_search
@@ -19,6 +17,7 @@ from seal.core.registry import load_dotted
 from seal.core.schema_faults import default_faults
 from seal.core.settings import takes
 from seal.core.store import Store
+from seal.core.values import INDENTED, json_bytes
 from seal.pools.benchmark import Benchmark, loaded
 from seal.pools.importer import (
     RECORDED,
@@ -257,8 +256,7 @@ def _write(
         tuple(notes.malformed),
         tuple(notes.remarks),
     )
-    text = orjson.dumps(report.to_json(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-    (folder / REPORT).write_bytes(text)
+    (folder / REPORT).write_bytes(json_bytes(report.to_json(), INDENTED))
     return report
 
 

@@ -343,8 +343,9 @@ def _write(content: Mapping[str, Any], out: Path) -> None:
 
 
 def frame_rows(content: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the rows with one figure a column, for a frame or CSV."""
-    values = (content["protocol"]["by"] or {}).get("values", ())
+    """Return the rows with one figure a column, for a frame or CSV; of a tag `TAG=VALUE`."""
+    by = content["protocol"]["by"] or {}
+    values = {value: f"{by['tag']}={value}" for value in by.get("values", ())}
     passes = dict.fromkeys(k for row in content["rows"] for k in row["passes"])
     plain = ("rank", "rank_low", "rank_high", "run", "model", "mean", "low", "high", "n")
     return [
@@ -355,7 +356,7 @@ def frame_rows(content: Mapping[str, Any]) -> list[dict[str, Any]]:
             "beaten": row["beaten"],
             "lowest": row["bounds"] and row["bounds"][0],
             "highest": row["bounds"] and row["bounds"][1],
-            **{value: row["by"].get(value) for value in values},
+            **{column: row["by"].get(value) for value, column in values.items()},
             **{f"pass^{k}": row["passes"].get(k) for k in passes},
             **{name: row[name] for name in (*_TOKENS, _SECONDS, "dollars", "mark", "path")},
         }

@@ -38,6 +38,7 @@ from seal.core import (
     Longer,
     Metric,
     ModelError,
+    OverdueError,
     Pool,
     Query,
     Ranking,
@@ -52,6 +53,7 @@ from seal.core import (
     UsageError,
     fault,
 )
+from seal.core.concurrency import in_time, within
 from seal.core.environment import Held
 from seal.core.registry import name_of
 from seal.core.secrets import InOpen
@@ -292,7 +294,15 @@ class Engine:
         in_world = any(step.state for step in chat.steps)
         if not in_world and not any(goal.asks_for_end for goal in task.goals):
             return {}
-        return self.environments.gold_ends(task, chat, self.settings.play.history == "own")
+        carried = self.settings.play.history == "own"
+        with within(self._longest):
+            try:
+                return in_time(partial(self.environments.gold_ends, task, chat, carried))
+            except OverdueError as error:
+                raise InfrastructureError(
+                    f"the gold calls in the world, and the rules of its policy: {error}; "
+                    "mend what hangs there, or give a longer --max-seconds"
+                ) from error
 
     def _goals_of_chats(self, task: Task) -> list[Sequence[int]]:
         every = range(len(task.goals))
@@ -326,7 +336,6 @@ class Engine:
     def scorer(self, extra: Sequence[Metric] = (), asked: Callable[[], Ledger] = dict) -> Scorer:
         """Return what scores the chats: with further metrics, and what tells what judges took."""
         s, judges = self.settings, self.judges
-        longest = LONGEST_S if s.max_seconds is None else max(s.max_seconds, SHORTEST_S)
         return Scorer(
             judges.of,
             judges.metrics_of,
@@ -337,8 +346,14 @@ class Engine:
             benchmark=self.pool.benchmark,
             threads=s.workers if judges.by_model else 1,
             asked=asked,
-            longest=LONGEST_JUDGING_S if judges.by_model else longest,
+            longest=LONGEST_JUDGING_S if judges.by_model else self._longest,
         )
+
+    @property
+    def _longest(self) -> float:
+        """Seconds that a chat's gold may take in its world, and its scoring without a model."""
+        most = self.settings.max_seconds
+        return LONGEST_S if most is None else max(most, SHORTEST_S)
 
     @contextmanager
     def chat(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import os
 import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import closing, suppress
+from contextlib import ExitStack, chdir, closing, suppress
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
@@ -134,7 +135,9 @@ def rescore(
                 former_scales=run_folder.scales() if former else {},
                 extra=had if former else extra,
             )
-            summary = _score(run_folder, scorer, _until_outage(cast, run_folder, shown))
+            until = _until_outage(cast, run_folder, shown)
+            with chdir(os.curdir):  # a metric may change the working folder
+                summary = _score(RunFolder(run_folder.path.resolve()), scorer, until)
             _note(run_folder, judges, [name_of(metric) for metric in names], how)
     _warn_of_unfinished(folder, summary)
     return summary

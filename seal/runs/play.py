@@ -19,7 +19,7 @@ from collections.abc import (
     Sequence,
     Set,
 )
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, chdir, closing, contextmanager, suppress
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -135,9 +135,12 @@ def run(
         from seal.runs.processes import start_server
 
         start_server()
-    stopped, summary = _run(settings, folder, resume, report, budget, only, tell=tell, again=again)
-    if settings.baselines and not stopped:
-        stopped = _play_baselines(settings, folder, report, budget)
+    with chdir(os.curdir):  # a metric or a tool of a world may change it, too
+        stopped, summary = _run(
+            settings, folder, resume, report, budget, only, tell=tell, again=again
+        )
+        if settings.baselines and not stopped:
+            stopped = _play_baselines(settings, folder, report, budget)
     limit = budget.reached
     if stopped and limit and not budget.outage:
         tell(_stopped_by(limit, settings, given.path, summary["unfinished"]))

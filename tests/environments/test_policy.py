@@ -1,5 +1,6 @@
 """Policies: what is told of them, which calls break them, and what that decides."""
 
+import threading
 from dataclasses import replace
 
 import pytest
@@ -13,6 +14,7 @@ from seal.environments.policy import breaches, policy_text, with_breaches
 from seal.environments.world import Worlds, WorldSetup, build_worlds, joined, toolbox
 from seal.evaluation.goals import TaskChat
 from seal.evaluation.pass_rates import PassRate
+from seal.runs import engine
 
 AGENT, USER, EXECUTOR = "execution_manager", "user_simulator", "executor"
 
@@ -359,3 +361,22 @@ def test_a_name_with_a_plus_builds_the_worlds_that_it_joins() -> None:
     assert [tool.name for tool in both.documents()] == ["lend", "looked", "shelve"]
     with pytest.raises(seal.SealError, match="nowhere"):
         build_worlds("policy_library+nowhere", WorldSetup())
+
+
+def test_a_rule_that_hangs_ends_its_chat_within_the_limit(monkeypatch):
+    over = threading.Event()
+
+    def hanging(call, world, chat):
+        """Wait."""
+        over.wait(120)
+
+    monkeypatch.setattr(engine, "SHORTEST_S", 0.2)
+    tasks = [seal.ask("Lend me Emma.", seal.ends_as(seal.called("lend", book="Emma")))]
+    bench = seal.Benchmark("library", environment=library(hanging), tasks=tasks)
+    try:
+        run = seal.run(bench, model="oracle", baselines=False, max_seconds=0.2)
+    finally:
+        over.set()
+    (chat,) = run.folder.trajectories()
+    assert chat.failed
+    assert "the rules of its policy: it takes longer than it may" in chat.stops[0].error

@@ -1,5 +1,6 @@
 """Further metrics in a run: by object and name, scored again, and failing alone."""
 
+import os
 from pathlib import Path
 from typing import ClassVar
 
@@ -137,3 +138,18 @@ def test_a_metric_that_never_ends_on_the_first_chat_is_told_at_once(tmp_path: Pa
 
     with pytest.raises(UsageError, match=r"metric endless failed on the first chat.*longer than"):
         seal.run("sample", out=tmp_path / "run", limit=1, metrics=[endless], max_seconds=1)
+
+
+def test_a_metric_may_change_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def wandering(task, trajectory, tools):
+        os.chdir("/")
+        return 1.0
+
+    monkeypatch.chdir(tmp_path)
+    seal.run("sample", out="run", limit=2, metrics=[wandering], baselines=False)
+    assert Path.cwd() == tmp_path
+    scored = seal.score("run", metrics=[wandering])
+    assert Path.cwd() == tmp_path
+    assert scored.summary["metrics"]["wandering"]["mean"] == 1.0

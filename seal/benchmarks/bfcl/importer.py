@@ -35,11 +35,13 @@ from seal.core import (
     check_name,
 )
 from seal.core.text import counted
+from seal.core.values import well_formed
 from seal.pools.importer import Notes, Recorded
 from seal.pools.reading.files import (
     CountedFault,
     LeftOut,
     field_of,
+    fields,
     json_records,
     numbered,
     usable,
@@ -246,7 +248,7 @@ def _files(root: Path, pattern: re.Pattern[str]) -> dict[str, dict[str, Path]]:
     for path in sorted(root.rglob("*.json")):
         named = pattern.fullmatch(path.name)
         if named is not None:
-            model = next(part.name for part in path.parents if part.name not in _SUITES)
+            model = well_formed(next(p.name for p in path.parents if p.name not in _SUITES))
             category = named["category"]
             found[model][FIRST.get(category, category)] = path
     return found
@@ -299,14 +301,21 @@ class _Model:
     def _wrong(self, category: str) -> frozenset[str | int] | None:
         """Return the answers that the leaderboard counts wrong; None: it does not tell.
 
-        Each goes by its id, or by its position in the file of answers, from 1.
+        Each goes by its id, or by its position in the file of answers, from 1. A file that was cut
+        tells nothing: whom it does not name is right.
         """
         path = self._scores.get(category)
         if path is None:
             return None
         wrong = set[str | int]()
+        found, expected = 0, None
         for _, record in json_records(path):
-            if not isinstance(record, dict) or "accuracy" in record:
+            if isinstance(record, dict) and "accuracy" in record:
+                total, right = fields(record, total_count=int, correct_count=int)
+                expected = total - right
+                continue
+            found += 1
+            if not isinstance(record, dict):
                 continue
             prompt = record.get("prompt")
             prompt = prompt if isinstance(prompt, dict) else {}
@@ -315,6 +324,13 @@ class _Model:
             asked, text = self._asked.get(str(named)), prompt.get("question")
             if isinstance(text, str) and asked is not None:
                 self._counts["other_questions"] += text != asked.task.goals[0].text
+        if found != expected:
+            counts = "no line of counts" if expected is None else f"{expected:,} by its counts"
+            self._notes.leave_out(
+                "verdicts_in_part",
+                f"{path.name}: {counted(found, 'wrong answer')}, but {counts}; fetch it again",
+            )
+            return None
         return frozenset(wrong)
 
     def _answer(self, placed: tuple[int, Any], wrong: frozenset[str | int] | None) -> Recorded:

@@ -17,7 +17,18 @@ from pathlib import Path
 from typing import Any
 
 from seal.benchmarks.taubench.world import TAUBENCH, TRANSFER, Shops
-from seal.core import JSON, DataError, Step, Stop, Tables, Task, ToolCall, ToolResult, Trajectory
+from seal.core import (
+    JSON,
+    DataError,
+    Step,
+    Stop,
+    Tables,
+    Task,
+    ToolCall,
+    ToolResult,
+    Trajectory,
+    shortened,
+)
 from seal.core.environment import Environment, Held
 from seal.core.state_conditions import GOLD_ENDS
 from seal.environments.gold_play import gold_ends
@@ -36,6 +47,8 @@ from seal.pools.reading.records import EXECUTOR, MANAGER, USER
 
 OVER = "###STOP###"
 """How the user of upstream ends a chat."""
+_TRIALS = 1_000_000
+"""Of one task, at most."""
 
 
 def recorded(
@@ -96,7 +109,9 @@ class _Recording:
         if task is None:
             raise LeftOut("conversations_without_task")
         trial = field_of(record, "trial", int)
-        if trial < 0 or (task.id, trial) in self._seen:
+        if not 0 <= trial < _TRIALS:
+            raise DataError(f"trial: expected 0 to {_TRIALS - 1:,}, got {shortened(trial)}")
+        if (task.id, trial) in self._seen:
             raise CountedFault("given_twice", f"trial {trial} of {task.id} stood before")
         world = self._shops.open(task, trial)
         try:
@@ -216,9 +231,12 @@ def _stop(messages: list[Any]) -> Any:
 def _same_gold(asked: Mapping[str, Any], task: Task) -> bool:
     """Tell whether a record has the gold of the task."""
     (milestone,) = (task.goals[0].plans or ())[0].milestones
-    actions = [one for one in asked.get("actions") or () if one.get("name") != TRANSFER]
+    told, outputs = asked.get("actions") or [], asked.get("outputs") or []
+    if not isinstance(told, list) or not isinstance(outputs, list):
+        return False
+    actions = [one for one in told if not isinstance(one, dict) or one.get("name") != TRANSFER]
     gold = [
         {"name": call.tool.rpartition("/")[2], "kwargs": call.canonical_arguments()}
         for call in milestone.condition.gold_calls()
     ]
-    return actions == gold and tuple(asked.get("outputs") or ()) == task.goals[0].answers
+    return actions == gold and tuple(outputs) == task.goals[0].answers

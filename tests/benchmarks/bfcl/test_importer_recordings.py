@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -123,7 +124,8 @@ def test_verdicts_of_the_leaderboard_are_held_against_ours(
     false = {**NATIVE, "result": [{"port_tide": '{"port": "Leith"}'}]}
     answers(tmp_path, "gpt-4o-2024-05-13-FC", false)
     score = tmp_path / "score" / "gpt-4o-2024-05-13-FC" / "simple_score.json"
-    write(score, {"accuracy": 0.5, "correct_count": 1, "total_count": 2}, *wrong)
+    right = 2 - len(wrong)
+    write(score, {"accuracy": right / 2, "correct_count": right, "total_count": 2}, *wrong)
     for of in (tmp_path, tmp_path / "result", tmp_path / "result" / "gpt-4o-2024-05-13-FC"):
         report = import_benchmark(
             "bfcl", tmp_path / "questions", tmp_path / f"pool-{of.name}", answers=str(of)
@@ -159,6 +161,33 @@ def test_a_folder_without_answers_is_named_with_the_repair(tmp_path: Path) -> No
     with pytest.raises(UsageError, match=r"holds no answers: expected result/MODEL/BFCL_v4_"):
         imported(tmp_path)
     assert not (tmp_path / "pool" / "tasks.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ([], "0 wrong answers, but no line of counts"),
+        ([{"accuracy": 0.5, "correct_count": 1, "total_count": 2}], "0 wrong answers, but 1 by"),
+    ],
+)
+def test_verdicts_of_a_file_that_was_cut_are_left_out(
+    lines: list[Any], told: str, tmp_path: Path
+) -> None:
+    questions(tmp_path)
+    answers(tmp_path, "gpt-4o-2024-05-13-FC", NATIVE)
+    write(tmp_path / "score" / "gpt-4o-2024-05-13-FC" / "simple_score.json", *lines)
+    report, _ = imported(tmp_path)
+    assert "verdicts" not in report["answers"]["gpt-4o-2024-05-13-FC"]
+    assert report["dropped"]["verdicts_in_part"] == 1
+    assert told in report["malformed"][0]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have no such names")
+def test_a_model_whose_folder_is_no_text_is_imported(tmp_path: Path) -> None:
+    questions(tmp_path)
+    answers(tmp_path, os.fsdecode(b"m\xff"), NATIVE)
+    report, _ = imported(tmp_path)
+    assert report["answers"]["m\ufffd"]["answers"] == 1
 
 
 def test_answers_of_one_model_become_a_run_to_score(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +130,25 @@ def test_bad_records_are_left_out_and_counted(checkout: Path) -> None:
         "malformed_record": 2,
     }
     assert any("a message of a tool without a call before it" in one for one in report["malformed"])
+
+
+@pytest.mark.parametrize("trial", [-1, 2**70])
+def test_a_trial_beyond_all_runs_is_left_out(checkout: Path, trial: int) -> None:
+    whole, odd = (conversation(0, number, 1.0, *SOLVED) for number in (0, trial))
+    report, chats = imported(checkout, whole, odd)
+    assert [chat.trial for chat in chats] == [0]
+    assert report["dropped"] == {"malformed_record": 1}
+    assert "expected 0 to 999,999" in report["malformed"][0]
+
+
+@pytest.mark.parametrize("part", ["actions", "outputs"])
+@pytest.mark.parametrize("value", ["x", True, {"": None}, [None], 2**70])
+def test_gold_of_another_kind_is_other_gold(checkout: Path, part: str, value: Any) -> None:
+    record = deepcopy(conversation(0, 0, 1.0, *SOLVED))
+    record["info"]["task"][part] = value
+    report, (chat,) = imported(checkout, record)
+    assert report["conversations"]["clerk"]["other_gold"] == 1
+    assert chat.trial == 0
 
 
 @pytest.mark.parametrize(
