@@ -273,7 +273,7 @@ class _Making:
             for template in self.templates[: n - len(found)]:
                 had = {str(t.tags["twist"]) for t in found if t.tags["template"] == template.name}
                 for tried, number in enumerate(islice(numbers, _TRIES)):
-                    other_than = had if tried < _NEW else ()
+                    other_than: Collection[str] = had if tried < _NEW else ()
                     task, why = self._made(template, number, meanings, other_than)
                     if task is not None:
                         found.append(task)
