@@ -1,9 +1,10 @@
-"""The samples of similar tools, of whole dialogues and of missions, compiled from what was written.
+"""The samples of desks, similar tools, dialogues and missions, compiled from what was written.
 
     python perf/samples/compile_samples.py SAMPLE AUTHORED OUT
 
-SAMPLE is toolscan-sample, dialogtool-sample or mmtb-sample. AUTHORED is the folder `authored` of
-the sample. OUT becomes a pool; what ships lies beside AUTHORED, and is equal to it byte for byte.
+SAMPLE is apps, toolscan-sample, dialogtool-sample or mmtb-sample. AUTHORED is the folder `authored`
+of the sample. OUT becomes a pool; what ships lies beside AUTHORED, and is equal to it byte for
+byte.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import apps_sample
 import dialogtool_sample
 import mmtb_sample
 import toolscan_sample
@@ -21,6 +23,7 @@ import toolscan_sample
 from seal.pools.imports import ImportReport, write_pool
 
 COMPILERS: Mapping[str, Any] = {
+    "apps": apps_sample.import_sample,
     "toolscan-sample": toolscan_sample.import_sample,
     "dialogtool-sample": dialogtool_sample.import_sample,
     "mmtb-sample": mmtb_sample.import_sample,

@@ -87,6 +87,8 @@ class Goals:
     """What the user of every template knows, such as who it is."""
     gold: Mapping[str, Moves] = field(default_factory=dict)
     """Parts with which the gold of every template begins."""
+    twists: Sequence[Twist] = ()
+    """Of every template, besides its own."""
     records: Sequence[Draw] = ()
     """Add rows that almost fit, after all others have drawn."""
     ignore: Sequence[str] = ()

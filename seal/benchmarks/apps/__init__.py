@@ -21,8 +21,6 @@ APPS = Benchmark(
 """Conversations at the service desks of a shop, a bank, a calendar and a mailbox.
 
 Each world is one file (`shop`, `bank`), made of a seed; `shop+bank` is both, which share people and
-accounts. `sample/authored/` holds the scenarios as they were written; beside it lies the pool that
-they compile to:
-
-    seal import scenarios sample/authored --out POOL -T benchmark=apps -T recordings=false
+accounts. `sample/authored/` holds the scenarios that were written by hand. Beside it lies the pool
+of these and of those that goal templates make, as `perf/samples/compile_samples.py apps` gives it.
 """

@@ -28,6 +28,11 @@ ADDED: list[dict[str, Any]] = [
     say("{payee} is no payee yet. Which IBAN do they have?"),
     do("add_payee", person_id="{person_id}", name="{payee}", iban="{iban}"),
 ]
+STOP: list[dict[str, Any]] = [
+    *STANDING,
+    say("Shall I stop standing order {standing_id} to {partner}?"),
+    do("stop_standing_order", standing_id="{standing_id}"),
+]
 IBAN = {"IBAN": {"value": "{iban}", "ask": ["iban"]}}
 
 
@@ -224,6 +229,12 @@ def a_partner(rows: Rows, slots: Slots, drawn: Random) -> Slots | None:
     }
 
 
+def a_standing_order(rows: Rows, slots: Slots, drawn: Random) -> Slots:
+    """Tell the standing order of the customer."""
+    row = next(r for r in rows["standing_orders"] if r["person_id"] == slots["person_id"])
+    return {"standing_id": row["standing_id"], "partner": row["partner"]}
+
+
 def _payment(rows: Rows, slots: Slots, **cells: Any) -> Row:
     payment = desk.row_of(rows, "payments", slots["payment_id"])
     payment |= cells
@@ -250,7 +261,7 @@ CARD = Template(
     name="a_card_is_gone",
     draw=a_card,
     request=[
-        "I can't find my card, the one with the limit of {limit} euros. I need a new one.",
+        "I no longer have my card, the one with the limit of {limit} euros. I need a new one.",
         "My card with the daily limit of {limit} euros is gone. Please send me another.",
     ],
     asks="Tell me the id of the new one.",
@@ -364,7 +375,7 @@ PAYMENT = Template(
             draw=above_a_day,
             goal="Have {payee} paid {wish} euros from the current account; as much as can be if "
             "that is too much. Know what is left.",
-            asks="If that is too much, pay as much as you may.",
+            asks="If I can't pay that much, pay as much as I may.",
             gold={"fill": [], "ask": []},
         ),
     ],
@@ -394,7 +405,7 @@ NEW = Template(
             draw=new_and_much,
             goal="Have {payee} paid {wish} euros from the current account, IBAN {iban}; as much "
             "as can be today if that is too much. Know what is left.",
-            asks="If that is too much for today, pay as much as you may.",
+            asks="If I can't pay that much today, pay as much as I may.",
             gold={"ask": []},
         )
     ],
@@ -403,11 +414,11 @@ CLOSE = Template(
     name="close_the_savings",
     draw=two_accounts,
     request=[
-        "I don't need my savings account any more.",
-        "Please close my savings account; the money goes to my current one.",
+        "I don't need my savings account {savings} any more. Please close it.",
+        "Please close my savings account {savings}; the money goes to my current one.",
     ],
     asks="How much is on the current account then?",
-    goal="Have the savings account closed, its money moved to the current account before.",
+    goal="Have the savings account {savings} closed, its money moved to the current one before.",
     facts={
         "money": {"value": "to my current account", "ask": ["where", "money", "rest", "which"]},
     },
@@ -456,7 +467,7 @@ TOP_UP = Template(
             draw=little_saved,
             goal="Have the current account filled up to {full} euros from savings, or as far as "
             "can be, then {payee} paid {amount}.",
-            asks="If my savings cannot give that much, take as much as you may.",
+            asks="If my savings can't give that much, take as much as you may.",
             gold={"limit": []},
         )
     ],
@@ -473,12 +484,9 @@ LEAVE = Template(
     asks="Tell me both amounts.",
     goal="Have the payment by card to {partner} disputed, and the standing order to them stopped.",
     gold={
-        "look": [*ACCOUNTS, do("list_payments", account_id="{account}"), *STANDING],
+        "look": [*ACCOUNTS, do("list_payments", account_id="{account}")],
         "act": [do("dispute_payment", payment_id="{payment_id}")],
-        "stop": [
-            say("Shall I stop standing order {standing_id} to {partner}?"),
-            do("stop_standing_order", standing_id="{standing_id}"),
-        ],
+        "stop": STOP,
         "tell": [
             say(
                 "The payment of {amount} EUR is disputed, and the standing order of "
@@ -494,7 +502,7 @@ LEAVE = Template(
             goal="Have the payment to {partner} disputed, and the standing order to them stopped. "
             "If it cannot be disputed, have a colleague look into it.",
             asks="If it cannot be claimed back, have a colleague look into it, and tell me the "
-            "number of the ticket.",
+            "ticket number.",
             gold={
                 "act": HANDED,
                 "tell": [
@@ -509,6 +517,13 @@ LEAVE = Template(
         for draw in (long_ago, not_by_card)
     ),
 )
+STOP_ANOTHER = Twist(
+    kind="a wish at the other desk",
+    draw=a_standing_order,
+    then=["One more thing: please stop my standing order to {partner}."],
+    gold={"more": [*STOP, say("The standing order to {partner} is stopped, too.")]},
+)
+"""What a customer of another desk wants besides."""
 
 GOALS = Goals(
     templates=[CARD, LIMIT, PAYMENT, NEW, CLOSE, TOP_UP, LEAVE],

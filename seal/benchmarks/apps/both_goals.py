@@ -218,11 +218,7 @@ MOVE = Template(
         "self": [do("update_person", person_id="{person_id}", address="{address}")],
         "look": shopping.LOOK,
         "act": [do("change_delivery_address", order_id="{order_id}", address="{address}")],
-        "stop": [
-            *banking.STANDING,
-            say("Shall I stop standing order {standing_id} to {partner}?"),
-            do("stop_standing_order", standing_id="{standing_id}"),
-        ],
+        "stop": banking.STOP,
         "tell": [
             say("Order {order_id} goes there, and the standing order to {partner} is stopped.")
         ],
@@ -236,7 +232,7 @@ MOVE = Template(
             "and the standing order to {partner} stopped. If the order cannot go there, have a "
             "colleague look into it.",
             asks="If the order cannot go there, have a colleague look into it, and tell me the "
-            "number of the ticket.",
+            "ticket number.",
             gold={
                 "act": HANDED,
                 "tell": [

@@ -53,8 +53,7 @@ def handed_over(kind: str, draw: Draw, goal: str, why: str, *left_out: str) -> T
         kind=kind,
         draw=draw,
         goal=f"{goal} If that cannot be, have a colleague look into it.",
-        asks="If that cannot be, have a colleague look into it, and tell me the number of the "
-        "ticket.",
+        asks="If it can't be done, have a colleague look into it, and tell me the ticket number.",
         gold={"act": HANDED, "tell": [told], **{part: [] for part in left_out}},
         tells={"ticket": TICKET},
     )

@@ -419,7 +419,7 @@ def refund_amount(call: Any, world: Any, chat: Any) -> str | None:
 
 
 def refund_place(call: Any, world: Any, chat: Any) -> str | None:
-    """Refund to the account that paid; as credit only if the delivery is over 30 days ago."""
+    """Refund to the account that paid; if the delivery is over 30 days ago, only as credit."""
     if call.name != "refund":
         return None
     back = world.row("returns", return_id=call.arguments["return_id"])

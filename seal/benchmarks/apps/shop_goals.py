@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 from seal.benchmarks.apps import desk_goals as desk
+from seal.benchmarks.apps.bank_goals import STOP_ANOTHER
 from seal.benchmarks.apps.desk_goals import ago, euros, handed_over
 from seal.benchmarks.apps.shop import goods
 from seal.environments.tables import Row
@@ -282,9 +283,9 @@ CANCEL = Template(
     name="cancel_an_order",
     draw=open_order,
     request=[
-        "I don't want the {item} any more.",
+        "I don't want the {item} any more. Please cancel the whole order.",
         "Please cancel the order that has the {item} in it.",
-        "I have changed my mind about the {item} I ordered. Can you cancel that?",
+        "I have changed my mind about my order with the {item}. Can you cancel it?",
     ],
     asks="Tell me how much I get back.",
     goal="Have the order with the {item} cancelled, and know how much you get back.",
@@ -304,12 +305,12 @@ CANCEL = Template(
         ),
         Twist(
             kind="a change of mind",
-            then=["Now I miss the {item}. Order one of it again, paid from the same account."],
+            then=["I do want the {item} after all. Order one more, paid from the same account."],
             gold={
                 "more": [
                     do("search_products", text="{item}"),
                     *BUY,
-                    say("The {item} is ordered again, for {price} EUR."),
+                    say("I have ordered the {item} again, for {price} EUR."),
                 ]
             },
             tells={"paid back": "{paid} EUR", "price": "{price} EUR"},
@@ -320,7 +321,7 @@ REDIRECT = Template(
     name="send_it_elsewhere",
     draw=to_address,
     request=[
-        "The {item} must go to another address.",
+        "My order with the {item} must go to another address.",
         "Can you send my order with the {item} somewhere else?",
     ],
     goal="Have the order with the {item} sent to {address}.",
@@ -415,7 +416,7 @@ NOT_THAT = Template(
     facts={**INSTEAD},
     gold={
         **EXCHANGE.gold,
-        "ask": [say("The {wish} is sold out. Which product would you like instead?")],
+        "ask": [say("We have no {wish} left. Which product would you like instead?")],
     },
     tells={"difference": "{difference} EUR"},
 )
@@ -433,8 +434,8 @@ WRONG_KIND = Template(
         **EXCHANGE.gold,
         "ask": [
             say(
-                "I can swap the {item} only for {category}, which the {wish} is not. Which "
-                "product would you like instead?"
+                "I can swap the {item} only within {category}. Which product would you like "
+                "instead of the {wish}?"
             )
         ],
     },
@@ -445,7 +446,7 @@ RETURN = Template(
     draw=delivered_order,
     request=[
         "I'd like my money back for the {item}.",
-        "The {item} is not what I wanted. Please take it back.",
+        "I don't like the {item} that you sent me. Please take that back.",
         "I want to send the {item} back.",
     ],
     asks="How much do I get?",
@@ -469,7 +470,7 @@ RETURN = Template(
         Twist(
             kind="a limit of the policy",
             draw=late_gold,
-            asks="Credit will do, too, if my account cannot be.",
+            asks="Credit will do, too, if it can't go to my account.",
             goal="Send the {item} back, and get the money back on your account. Take credit if "
             "there is no other way.",
             gold={
@@ -486,19 +487,19 @@ RETURN = Template(
             "a forbidden request",
             on_clearance,
             BACK,
-            "The {item} was on clearance",
+            "You bought the {item} on clearance",
             "ask",
             "start",
             "more",
         ),
         Twist(
             kind="a further wish",
-            then=["And order me one new {item}, paid from the same account."],
+            then=["And order the {item} for me once more, paid from the same account."],
             gold={
                 "more": [
                     do("search_products", text="{item}"),
                     *BUY,
-                    say("The new {item} is ordered, for {total} EUR."),
+                    say("I have ordered the {item} once more, for {total} EUR."),
                 ]
             },
         ),
@@ -531,14 +532,14 @@ TWO = Template(
         Twist(
             kind="a forbidden request",
             draw=second_on_clearance,
-            asks="If one of them cannot be, take the other.",
+            asks="If you can't take both, take the one that you can.",
             goal="Send the {item} and the {item2} back, or what can be sent back of them.",
             gold={
                 "second": [],
                 "tell": [
                     say(
-                        "{due} EUR for the {item} are back. The {item2} was on clearance, so it "
-                        "stays with you."
+                        "{due} EUR for the {item} are back. You bought the {item2} on clearance, "
+                        "so that stays with you."
                     )
                 ],
             },
@@ -551,7 +552,7 @@ APOLOGY = Template(
     draw=came_late,
     request=[
         "My order with the {item} is late. What do I get for that?",
-        "The {item} did not come in time. I expect something for it.",
+        "My order with the {item} did not come in time. I expect something for that.",
     ],
     goal="Get what the shop gives for the delay of your order of the {item}.",
     gold={
@@ -573,7 +574,7 @@ APOLOGY = Template(
         ),
         Twist(
             kind="a change of mind",
-            then=["Then again, I don't need the {item} any more. Take it back, please."],
+            then=["And I don't need the {item} any more. Please take that back, too."],
             facts=OPENED,
             gold={
                 "more": [
@@ -602,7 +603,7 @@ AGAIN = Template(
         "find": [do("search_products", text="{item}")],
         "limit": [],
         "act": BUY,
-        "tell": [say("The {item} is ordered again, for {total} EUR in all.")],
+        "tell": [say("I have ordered the {item} again, for {total} EUR in all.")],
     },
     tells={"price": "{total} EUR"},
     twists=[
@@ -612,7 +613,7 @@ AGAIN = Template(
             draw=too_many,
             goal="Buy {word} more of the {item}, paid from the account that paid before; three if "
             "no more can be had.",
-            asks="If that is too many, take as many as I may have.",
+            asks="If I can't have that many, order as many as I may.",
             gold={"limit": []},
         ),
         Twist(
@@ -620,7 +621,7 @@ AGAIN = Template(
             draw=last_one,
             goal="Buy {word} more of the {item}, paid from the account that paid before; one if "
             "no more can be had.",
-            asks="If there are fewer, take what there is.",
+            asks="If you have fewer, I take what there is.",
             gold={"limit": []},
         ),
     ],
@@ -633,6 +634,7 @@ GOALS = Goals(
     ignore=(*desk.IGNORE, "returns.return_id", "credits.credit_id"),
     facts=desk.KNOWN,
     gold={"who": desk.WHO},
+    twists=[STOP_ANOTHER],
     clock=desk.CLOCK,
     boundary=desk.BOUNDARY,
 )

@@ -25,7 +25,7 @@ def made(world: str, template: Template, twists: int, monkeypatch: Any) -> Task:
     assert isinstance(kind, Worlds)
     monkeypatch.setattr(generation, "_TWISTS", (twists,))
     monkeypatch.setattr(generation, "_TRIES", 60)
-    own = [replace(one, templates=()) for one in goals_of(kind.goals, world)]
+    own = [replace(one, templates=(), twists=()) for one in goals_of(kind.goals, world)]
     own[0] = replace(own[0], templates=(template,))
     making = generation._Making(kind, world, own, seed=4)
     wanted = template.twists[0].kind if twists else "none"

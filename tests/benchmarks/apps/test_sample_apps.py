@@ -4,11 +4,13 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from compile_samples import compiled
 
 import seal
 from seal.benchmarks.apps import APPS
 from seal.benchmarks.toolsandbox.scenarios.files import read_authored
 from seal.benchmarks.toolsandbox.scenarios.importer import import_scenarios
+from seal.core import Task
 from seal.core.conditions import BREACHES
 from seal.environments.world import WorldSetup, build_worlds
 from seal.pools.importer import RIGHT, WRONG
@@ -17,19 +19,25 @@ from seal.pools.pool import load_pool
 
 AUTHORED = read_authored(APPS.folder / "authored")
 TASKS = {task.id: task for task in load_pool(APPS.folder).tasks()}
+MADE = [task for task in TASKS.values() if "template" in task.tags]
 WORLDS = {"shop", "bank", "calendar", "mail"}
 SHIPPED = ("tools.jsonl", "tasks.jsonl", "import.json")
 
 
+def called(task: Task) -> list[str]:
+    """Return the ids of the tools that gold calls."""
+    return [step.call.tool for step in task.goals[0].reference if step.call is not None]
+
+
 @pytest.mark.slow
 def test_the_pool_is_what_its_files_compile_to(tmp_path: Path) -> None:
-    authored = APPS.folder / "authored"
-    write_pool("apps", import_scenarios, authored, tmp_path, benchmark="apps", recordings=False)
+    compiled("apps", APPS.folder / "authored", tmp_path / "pool")
 
     for file in SHIPPED:
         shipped = (APPS.folder / file).read_bytes()
-        assert (tmp_path / file).read_bytes() == shipped, f"compile again: {file}"
-    assert not (tmp_path / "recorded").exists()
+        made = (tmp_path / "pool" / file).read_bytes()
+        assert made == shipped, f"run perf/samples/compile_samples.py apps again: {file}"
+    assert not (tmp_path / "pool" / "recorded").exists()
 
 
 @pytest.mark.slow
@@ -47,10 +55,10 @@ def test_wrong_sequences_break_most_rules_of_the_worlds(tmp_path: Path) -> None:
 
 
 def test_gold_is_five_to_fifteen_calls_and_briefs_hide_who_writes() -> None:
+    for task in TASKS.values():
+        assert 5 <= len(called(task)) <= 15, task.id
+        assert task.persona["facts"]["date of birth"]["value"] not in task.goals[0].text
     for scenario in AUTHORED.scenarios:
-        calls = [step.call for step in TASKS[scenario.id].goals[0].reference if step.call]
-        assert 5 <= len(calls) <= 15, scenario.id
-        assert scenario.persona["facts"]["date of birth"]["value"] not in scenario.request
         assert scenario.right and len(scenario.wrong) >= 3, scenario.id
         assert any(not isinstance(one, str) for one in scenario.wrong), scenario.id
 
@@ -61,19 +69,28 @@ def test_tasks_tell_the_policy_and_begin_as_their_world() -> None:
 
     for task in TASKS.values():
         assert task.system == told[task.world]
-        assert set(task.initial_state or ()) <= {"orders", "products"}
-    assert len(TASKS) == 40
-    assert sum(number for name, number in count.items() if "+" in name) == 15
+        assert task in MADE or set(task.initial_state or ()) <= {"orders", "products"}
     assert {part for name in count for part in name.split("+")} == WORLDS
+
+
+def test_no_template_stands_behind_much_and_a_third_of_gold_is_of_two_worlds() -> None:
+    templates = Counter(str(task.tags["template"]) for task in MADE)
+    worlds = [{tool.partition("/")[0] for tool in called(task)} & WORLDS for task in TASKS.values()]
+
+    assert len(MADE) == len(TASKS) - len(AUTHORED.scenarios) == 80
+    assert max(templates.values()) <= 0.04 * len(TASKS)
+    assert sum(len(of) > 1 for of in worlds) >= len(TASKS) / 3
+    difficulties = Counter(task.tags["difficulty"] for task in TASKS.values())
+    assert min(difficulties[name] for name in ("easy", "medium", "hard")) >= 10
 
 
 def test_no_two_scenarios_ask_the_same_and_the_pool_is_small() -> None:
     assert len({task.goals[0].text for task in TASKS.values()}) == len(TASKS)
     size = sum(path.stat().st_size for path in APPS.folder.rglob("*.json*"))
-    assert size < 900_000
+    assert size < 3_000_000
 
 
-@pytest.mark.parametrize(("model", "low", "high"), [("oracle", 40, 40), ("lexical", 0, 4)])
+@pytest.mark.parametrize(("model", "low", "high"), [("oracle", 120, 120), ("lexical", 0, 4)])
 def test_gold_solves_all_and_the_floor_few(tmp_path, model: str, low: int, high: int) -> None:
     run = seal.run("apps", model=model, baselines=False, out=tmp_path / "run")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from itertools import count, islice
@@ -43,8 +43,9 @@ LEAST, MOST = 5, 15
 """Calls of a plan."""
 _TWISTS = (0, 1, 1, 1, 2)
 """How many twists a scenario has, as often as they stand here."""
-_TRIES = 12
-"""States that are drawn for a template, each time that it is its turn."""
+_TRIES, _NEW = 18, 6
+"""States that are drawn for a template, each time that it is its turn; the first of them serve only
+with twists that no scenario of it has yet."""
 _IN_VAIN = 0.5
 """Share of scenarios that ask what is to be done if something cannot be, though it can."""
 _FLOOR = "lexical"
@@ -252,9 +253,10 @@ class _Making:
         for goal in goals:
             for each in goal.templates:
                 facts, gold = {**goal.facts, **each.facts}, {**goal.gold, **each.gold}
+                twists = (*each.twists, *goal.twists)
                 if self._serves(gold):
                     self._of[each.name] = goal
-                    self.templates.append(replace(each, facts=facts, gold=gold))
+                    self.templates.append(replace(each, facts=facts, gold=gold, twists=twists))
         if not self.templates:
             raise UsageError(f"no template of the world {kind!r} calls tools that it has")
 
@@ -269,8 +271,10 @@ class _Making:
         while len(found) < n:
             before = len(found)
             for template in self.templates[: n - len(found)]:
-                for number in islice(numbers, _TRIES):
-                    task, why = self._made(template, number, meanings)
+                had = {str(t.tags["twist"]) for t in found if t.tags["template"] == template.name}
+                for tried, number in enumerate(islice(numbers, _TRIES)):
+                    other_than: Collection[str] = had if tried < _NEW else ()
+                    task, why = self._made(template, number, meanings, other_than)
                     if task is not None:
                         found.append(task)
                         progress(len(found), n)
@@ -284,9 +288,9 @@ class _Making:
         return found
 
     def _made(
-        self, template: Template, number: int, meanings: set[bytes]
+        self, template: Template, number: int, meanings: set[bytes], had: Collection[str]
     ) -> tuple[Task | None, str]:
-        """Return a scenario of a template, or why there is none."""
+        """Return a scenario of a template, with other twists than it had, or why there is none."""
         drawn = Random(f"{self._seed} {self._kind} {template.name} {number}")
         rows = self._rows(drawn.randrange(2**31))
         slots = template.draw(rows, {}, drawn)
@@ -304,15 +308,21 @@ class _Making:
             bases = [(kind, _twisted(base, twist, further)) for kind, base in bases]
             bases.append((twist.kind, own))
             own = _twisted(own, twist, further)
+        if _kinds(own) in had:
+            return None, "its template has one with these twists"
         meaning = canonical_json([template.name, _kinds(own), own.goal, own.then])
         if meaning in meanings:
             return None, "another one means the same"
         for add in dict.fromkeys(add for goal in self._goals for add in goal.records):
             add(rows, own.slots, drawn)
         task, why = self._proved(own, bases, rows, drawn, number)
-        if task is not None:
-            meanings.add(meaning)
-        return task, why
+        if task is None:
+            return None, why
+        text = task.goals[0].text.encode()
+        if text in meanings:
+            return None, "another one asks the same"
+        meanings |= {meaning, text}
+        return task, ""
 
     def _twists(self, template: Template, drawn: Random) -> list[Twist]:
         """Return twists that are drawn and can stand together."""
@@ -354,7 +364,7 @@ class _Making:
         persona |= {"facts": own.facts, **({"then": own.then} if own.then else {})}
         gold = _heard(own.moves, persona, request)
         if gold is None:
-            return None, "the scripted user ends the chat too early"
+            return None, "the scripted user does not say all that it wants"
         needed = sorted(_tools_in(own.moves))
         offered, more = self._offered(needed, drawn)
         record: dict[str, Any] = {
@@ -403,19 +413,31 @@ class _Making:
                 alone = play(task, [[type(move)((deed,)), last]], self._world)
                 if judge(task, alone.chat, self._world, 0)[0] == 1.0:
                     return None, "one call alone solves it"
-        heard = sum(bool(move.hear) for move in script)
-        hard = len(deeds) + heard + 2 * len(own.twists)
-        tags = {
-            "calls": len(deeds),
-            "depth": _depth(deeds),
-            "hidden": heard,
-            "difficulty": next(name for most, name in _DIFFICULTIES if hard <= most),
-        }
-        return replace(task, tags={**task.tags, **tags}), ""
+        return rated(task, len(own.twists)), ""
 
 
 _DIFFICULTIES = ((9, "easy"), (13, "medium"), (10_000, "hard"))
 """Most calls, answers and twists (each twice), to the name."""
+
+
+def rated(task: Task, twists: int = 0) -> Task:
+    """Return a task with its difficulty as tags: calls, depth and answers of its first gold.
+
+    Args:
+        task: Of a world, with gold.
+        twists: How many it has.
+    """
+    (script, *_) = scripts_of(task.goals[0])
+    deeds = [deed for move in script for deed in move.deeds]
+    heard = sum(bool(move.hear) for move in script)
+    hard = len(deeds) + heard + 2 * twists
+    tags = {
+        "calls": len(deeds),
+        "depth": _depth(deeds),
+        "hidden": heard,
+        "difficulty": next(name for most, name in _DIFFICULTIES if hard <= most),
+    }
+    return replace(task, tags={**task.tags, **tags})
 
 
 def _twisted(own: _Drawn, twist: Twist, further: Slots) -> _Drawn:
@@ -428,7 +450,7 @@ def _request(own: _Drawn, drawn: Random) -> str:
     others = [twist.asks for twist in own.template.twists if twist.asks]
     if not asks and others and drawn.random() < _IN_VAIN:
         asks = [drawn.choice(others)]
-    parts = [drawn.choice(own.template.request), *asks, own.template.asks]
+    parts = [drawn.choice(own.template.request), own.template.asks, *asks]
     return str(filled(" ".join(filter(None, parts)), own.slots))
 
 
@@ -439,7 +461,7 @@ def _kinds(own: _Drawn) -> str:
 def _heard(
     moves: Sequence[Mapping[str, Any]], persona: Mapping[str, JSON], request: str
 ) -> list[dict[str, Any]] | None:
-    """Return gold with what the scripted user says; None: it ends the chat before the last word."""
+    """Return gold with what the scripted user says; None: it does not say all that it wants."""
     texts: list[str] = []
     gold: list[dict[str, Any]] = []
     last = max((place for place, move in enumerate(moves) if "say" in move), default=-1)
@@ -451,7 +473,8 @@ def _heard(
             if answer is None:
                 return None
             gold.append({"hear": answer})
-    return gold
+    heard = {move.get("hear") for move in gold}
+    return gold if heard.issuperset(persona.get("then") or ()) else None
 
 
 def _wrong(gold: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

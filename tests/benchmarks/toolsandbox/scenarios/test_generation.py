@@ -1,6 +1,6 @@
 """Scenarios made of templates: proved, needed twists, hard enough, and equal by seed."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -133,9 +133,9 @@ SENT = Template(
 TOOLS = toolbox("parcels", [find_parcel, weigh, label, post])
 
 
-def kind(name: str, *templates: Template) -> str:
+def kind(name: str, *templates: Template, twists: Sequence[Twist] = ()) -> str:
     """Register a world with some templates; return its name."""
-    goals = [Goals(templates=templates, rows=begun)]
+    goals = [Goals(templates=templates, rows=begun, twists=twists)]
     seal.register("world", name, Worlds(name=name, tools=TOOLS, tables=begun(0), goals=goals))
     return name
 
@@ -175,8 +175,21 @@ def test_tasks_tell_how_hard_they_are_and_no_two_mean_the_same(tmp_path: Path) -
             task.tags["twist"] == "a change of mind and stale data"
         )
     wanted = [(task.persona["goal"], task.tags["twist"]) for task in tasks]
-    assert len({*wanted}) == len(tasks)
-    assert len({task.tags["twist"] for task in tasks}) > 1
+    assert len({*wanted}) == len({task.goals[0].text for task in tasks}) == len(tasks)
+    assert len({task.tags["twist"] for task in tasks[:4]}) >= 3
+
+
+def test_a_twist_of_all_templates_has_its_wish_said(tmp_path: Path) -> None:
+    oslo = SENT.twists[1]
+    plain = replace(SENT, twists=())
+    found = made(kind("parcels_all", plain, twists=[oslo]), tmp_path / "all", n=2)
+    assert set(found["counts"]["twist"]) == {"none", "a change of mind"}
+
+    unable = {"say": "The parcel of {weight} kg goes to {town}. I cannot weigh the other one."}
+    deaf = replace(oslo, gold={"tell": [unable, *oslo.gold["tell"][1:]]})
+    found = made(kind("parcels_deaf", plain, twists=[deaf]), tmp_path / "deaf", n=2)
+    assert set(found["counts"]["twist"]) == {"none"}
+    assert found["dropped"]["the scripted user does not say all that it wants"] > 0
 
 
 def test_a_twist_that_is_not_needed_is_refused(tmp_path: Path) -> None:
