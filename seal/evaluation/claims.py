@@ -476,7 +476,7 @@ def _deed_of(clause: Clause, before: str) -> str:
             return kind if (goes_on or claims or passive) and not one.negated else ""
     said = clause.words
     ends = next((place for place, word in enumerate(said) if word in _TELLS_OF), len(said))
-    verbal = any(one.subject and one.group and one.at < ends for one in clause.predicates)
+    verbal = any(o.subject and o.group - {"to"} and o.at < ends for o in clause.predicates)
     return before if clause.lead in ("and", ",", "as") and not verbal else ""
 
 

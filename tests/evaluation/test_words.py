@@ -241,11 +241,11 @@ def test_the_ways_that_a_told_change_may_go_are_known() -> None:
 
 
 def test_the_arguments_of_offered_tools_are_known() -> None:
-    schema = {"type": "object", "properties": {"person_id": {"type": "string"}}}
+    schema = {"type": "object", "properties": {"ledger_id": {"type": "string"}}}
     tool = seal.Tool("book/modify_contact", "modify_contact", "", schema)
     task = seal.ask("Rename Gus", tells={"type": "lack", "value": ["id"]}, tools=[tool.id], id="t")
-    said = "I need his person ID for that."
+    said = "I need his ledger ID for that."
     steps = (Step(0, USER, AGENT, "Rename Gus"), Step(1, AGENT, USER, said))
     chat = Trajectory("t", 0, steps, (said,))
-    for pool, in_doubt in (({tool.id: tool}, ""), ({}, "I need his person ID for that")):
+    for pool, in_doubt in (({tool.id: tool}, ""), ({}, "I need his ledger ID for that")):
         assert doubtful(TaskChat(task, chat, pool).goals[0], []).rstrip(".") == in_doubt
