@@ -32,8 +32,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from seal.core.acts import LONGEST, Acts, acts, of_other_language
+from seal.core.cells import with_meanings
 from seal.core.clauses import BULLET, VALUE, Clause, Sentence, sentences_of
 from seal.core.conditions import EXECUTOR, USER, tells_user
+from seal.core.facts import stem
 from seal.core.quantities import WEEKDAYS, is_foreign, read
 from seal.core.statements import Sense, leaves, said, states
 from seal.core.text import deed_forms, deeds_of, role, shipped_text, singular, word_list, words
@@ -78,6 +80,7 @@ def consent(
             values = list(_values((told, answer), arguments, rows, sense))
             asked = _asked(told, [*values, tool] if is_switch else values)
             asked = asked if _may_ask_for(asked, tool) else ()
+            asked = () if is_switch and _is_of_other(told, tool, rows) else asked
             if asked := asked or _meant(told, answer, tool, request):
                 heard = re.sub(r"\d", VALUE, answer)  # a new number is one that the answer adds
                 agreed = agrees(heard, f"{told}\nShall I do that?")
@@ -167,6 +170,15 @@ def _may_ask_for(asked: Iterable[Clause], tool: str) -> bool:
     verbs = [word for before, word in pairs if before in ("i", "we", "to")]
     verbs = [word for word in verbs if word in base or word in _IDLE]
     return not (kinds and verbs) or any(base.get(word) in kinds for word in verbs)
+
+
+def _is_of_other(told: str, tool: str, rows: Iterable[Mapping[str, Any]]) -> bool:
+    """Tell whether a message names switches, and the one of a tool not: "wifi is off. Shall I?"."""
+    said = {*map(stem, words(told.lower().replace("wi-fi", "wifi")))}
+    cells = (name for row in rows for name, cell in row.items() if isinstance(cell, bool))
+    named = {stem(w) for one in cells for w in words(one) if w not in ("service", "mode", "is")}
+    own = {*map(stem, words(tool.rpartition("/")[2]))} & named
+    return bool(own and said & named) and said.isdisjoint(with_meanings(own))
 
 
 _IDLE = role("info") | {"keep", "leave", "wait", "skip"}

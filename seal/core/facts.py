@@ -158,6 +158,12 @@ class Record:
         """Return the first sums of a currency that were told."""
         return self._quantities.get(currency, [])[:_FEW]
 
+    def is_other_money(self, one: Quantity) -> bool:
+        """Tell whether a sum was told in other currencies: of 250 euros "250 dollars" is one."""
+        told = self._numbers.get(one.number, {None})
+        sums = (name for name in told if name and self._quantities[name][0].unit == name != "%")
+        return one.unit == one.dimension and one.unit not in ("%", *told) and told == {*sums}
+
     def moment(self, number: Any) -> datetime | None:
         """Return the moment that POSIX seconds are, in the zone of the clock; None: none."""
         zone = UTC if self.now is None else self.now.tzinfo
@@ -328,6 +334,10 @@ class Record:
         # "7,200 seconds are two hours, and the other 2,580"
         also_said = [abs(one.number) for one in said[:_PAIRED] if beside.explains(one, False)]
         reckoned = sorted([*reckoned, *(abs(a - b) for a in also_said for b in few if reckon)])
+        lasting = [o for o in said[:_PAIRED] if o.dimension == "time" and self._is_told(o, False)]
+        ends = self._quantities.get("time", [])[:_FEW] if lasting else []
+        rest = (abs(a.amount - b.amount) / n for a in lasting for b in ends for n in (1, 60))
+        reckoned = sorted([*reckoned, *rest])  # "9,780 s are 2 h, and 2,580 s are left"
         also = {token.start: token.others for token in whole.tokens if token.others}
         follow = implied(whole, lambda one: self._is_told(one, False)) if said[1:] else set[int]()
         degrees = {one.unit for one in said if one.dimension == "temperature"}

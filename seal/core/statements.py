@@ -82,8 +82,8 @@ _DENIED_AFTER = re.compile(
     r"\W{0,3}(?:is|was|are|were)(?: wrong| incorrect|(?:n't| not) (?:right|correct|it\b|so\b))"
 )
 _DOUBT = re.compile(
-    r"\b(?:not|no(?! (?:problem|worries|trouble|doubt)\b)|nothing|nobody|never|neither"
-    r"|nor|without|cannot|unable|fail(?:s|ed)?|instead of"
+    r"\b(?:not|no(?! (?:problem|worries|trouble|doubt|[-\u2013\u2014])(?!\w))|nothing|nobody"
+    r"|never|neither|nor|without|cannot|unable|fail(?:s|ed)?|instead of"
     r"|rather than)\b|n't\b"
 )
 _DOUBT_BEHIND = re.compile(r"\b(?:not|never|cannot|unavailable|incorrect|wrong)\b|n't\b")

@@ -405,7 +405,8 @@ def _spoken(slot: Slot, whole: Text, record: Record, request: str) -> Iterator[_
         for text in slot.texts:
             yield from (_Spoken(True, *span) for span in _names(whole, text, slot.type == "place"))
         if slot.type == "name":
-            yield from _other_names(slot, whole, request)
+            others = _other_names(slot, whole, request)
+            yield from (one for one in others if not (slot.optional and _is_aside(whole, one)))
     elif slot.type == "code":
         found = [m.span() for text in slot.texts for m in _code(text).finditer(whole.plain)]
         yield from (_Spoken(True, *span) for span in found)
@@ -437,6 +438,15 @@ def _other_names(slot: Slot, whole: Text, request: str) -> Iterator[_Spoken]:
             yield _Spoken(False, start, start + len(name))
 
 
+def _is_aside(whole: Text, one: _Spoken) -> bool:
+    """Tell whether a name says whose something is, or who wrote it: "Gus's text", "Ann wrote"."""
+    behind = _WHOSE.match(whole.plain, one.end - 2 * whole.plain.endswith("'s", 0, one.end))
+    wrote = behind is not None and (behind[1] is None or behind[1] in _WROTE)
+    return wrote or whole.plain.endswith(" that ", 0, one.start)
+
+
+_WHOSE = re.compile(r"(?: [a-z]+)?'s (?!got\b)(?=[a-z])|(?: has| had)? ([a-z]+)")
+_WROTE = frozenset(words("wrote sent said texted asked put typed worded phrased messaged says"))
 _TITLES = frozenset(words("mr mrs ms miss dr doctor prof professor sir madam"))
 _SHIFT = 9
 """Characters by which a place in the plain text is before that in the source, at most."""
@@ -769,7 +779,7 @@ def _of_acts(slot: Slot, messages: Sequence[Text], request: str) -> Finding:
             own = {"i", "we"} | role("apology")
             refuses = told.reading == "refuses" and not own.isdisjoint(words(whole.plain))
             may = may or told.declines or refuses or _lacks(whole.source, named)
-        if may is False or (may is None and told.promises and _only_promises(whole, named)):
+        if may is False or (may is None and told.promises and _only_promises(whole)):
             continue
         if may and (named or slot.type == "lack"):
             best = Finding(slot, "told", _shown(whole), message=number)
@@ -778,11 +788,13 @@ def _of_acts(slot: Slot, messages: Sequence[Text], request: str) -> Finding:
     return best
 
 
-def _only_promises(whole: Text, named: bool) -> bool:
+def _only_promises(whole: Text) -> bool:
     """Tell whether a message that promises a deed says nothing of what it waits for or lacks."""
-    said = {*words(whole.plain)}
+    from seal.core.clauses import sentences_of
+
+    said = {word for one in sentences_of(whole.source) for word in one.said}
     waits = role("negation", "failing", "apology") | _WAITS
-    return not named and said.isdisjoint(waits) and not whole.plain.rstrip().endswith("?")
+    return said.isdisjoint(waits) and not whole.plain.rstrip().endswith("?")
 
 
 _WAITS = frozenset(

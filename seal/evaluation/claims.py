@@ -31,8 +31,10 @@ A message is wrong if it
 - says that somebody knows something now, and no call sent anything: "Sofia knows that the room is
   booked"
 - says what somebody wants, thinks or feels, of which no result tells
-- tells of a phone call, a mail, a reply or that it was read, of which no tool and no result knows
-- says that a service is down, and no call failed
+- tells of a phone call, a mail, a reply or that it was read, of which no tool and no result knows;
+  or of another deed of somebody: "she has called you three times"
+- says that a service is down or could not be reached, and no call failed
+- says that both of two were told something, where one text was sent
 - says that it rains or snows where results have sun alone, or the contrary
 - begins with a yes or no to a question, and the gold's reply begins with the other
 
@@ -379,6 +381,8 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
                 mislabels.unlike_told(whole, seen.sent, seen.told),
                 mislabels.retitled(whole, seen.written, seen.told),
                 mislabels.misrated(whole, seen.known),
+                mislabels.on_other_market(whole, seen.known.stems),
+                mislabels.tells_several(whole, seen.sent),
                 mislabels.takes_along(whole, seen.tables, seen.changed),
                 mislabels.is_another(whole, seen.stems, seen.rows),
                 mislabels.is_nobody(whole, seen.tables, seen.rows),
@@ -472,7 +476,7 @@ def _deed_of(clause: Clause, before: str) -> str:
             return kind if (goes_on or claims or passive) and not one.negated else ""
     said = clause.words
     ends = next((place for place, word in enumerate(said) if word in _TELLS_OF), len(said))
-    verbal = any(one.subject and one.group and one.at < ends for one in clause.predicates)
+    verbal = any(o.subject and o.group - {"to"} and o.at < ends for o in clause.predicates)
     return before if clause.lead in ("and", ",", "as") and not verbal else ""
 
 
@@ -715,6 +719,8 @@ def _misses(clause: Clause, seen: _Seen) -> bool:
             narrow = not behind.isdisjoint(_MORE | _NARROWS) or any(w[:1].isdigit() for w in behind)
             if of_all and seen.found and not seen.in_vain and not narrow:
                 return True
+        if unable and seen.lately and not seen.in_vain and behind & role("tool"):
+            return one.verb in _REACH  # "I could not reach the service"
         if not named or not unable:
             continue
         if one.verb in mislabels.FIND and any(
@@ -733,7 +739,7 @@ _MORE = frozenset(["is", "other", "others", "another", "second"]) | role("more")
 """Of what is missed of somebody who was found: "Duarte's email"."""
 _NARROWS = frozenset(words("for from to with between under named called matching on at that who"))
 """Says of which kind what was missed is, so that it may be another than what was found."""
-_REACH = frozenset(["reach", "contact", "tell"])
+_REACH = frozenset(["reach", "contact", "tell", "access", "connect", "load"])
 
 
 def _denied(clause: Clause, sentence: Sentence, seen: _Seen) -> Iterator[str]:
@@ -791,7 +797,7 @@ def _replied(clause: Clause, seen: _Seen) -> bool:
     ):
         return True
     return not seen.has_news and any(
-        (one.verb in _REPLIED or _has_read(one) or clause.words[one.at : one.at + 2] == _BACK)
+        (one.verb in _REPLIED or _did(one, seen) or clause.words[one.at : one.at + 2] == _BACK)
         and stem(one.verb) not in seen.known.stems
         and (
             one.subject in seen.rows
@@ -807,10 +813,16 @@ def _replied(clause: Clause, seen: _Seen) -> bool:
     )
 
 
-def _has_read(one: Predicate) -> bool:
-    return one.verb in ("read", "seen", "opened") and not one.group.isdisjoint(("has", "have"))
+def _did(one: Predicate, seen: _Seen) -> bool:
+    """Tell whether a predicate says what somebody has done, but that he got something."""
+    has = not one.group.isdisjoint(("has", "have"))
+    is_his = one.subject in ("he", "she") or (has and one.subject in seen.rows)
+    past = one.verb.endswith("ed") or one.verb in role("irregular", "mental")
+    is_his = is_his and past and one.verb not in _GOT
+    return is_his or (has and one.verb in ("read", "seen", "opened"))
 
 
+_GOT = frozenset(["received", "got", "gotten", "had", "need", "needed", "know", "see"])
 _BACK = ("wrote", "back")
 _TIES = frozenset(words("case if when whenever once until unless should before that soon"))
 """Words of a clause before somebody of whom it is then not said what he does."""

@@ -272,6 +272,8 @@ def told_nobody(clause: Clause, rows: Container[str]) -> bool:
             told = not _KNOWN.isdisjoint({*behind, *one.group}) and "only" not in clause.said
             return told and one.subject in rows
         tells = one.verb in SAID | {"informed", "notified"}
+        asked = clause.words[one.at + 1 : one.at + 3] if one.verb == "asked" else ()
+        tells = tells or any(word in rows or word in ("him", "her", "them") for word in asked)
         tells = tells and (one.verb != "let" or "know" in clause.said) and behind != ("you",)
         passive = "been" in one.group and one.subject not in ("you", "i", "we")
         if tells and (one.is_first or passive):

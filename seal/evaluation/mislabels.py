@@ -4,7 +4,8 @@ A message is wrong if it
 
 - gives a number the name of another column of its row: "a high of 17.4", which is the current
   temperature
-- tells a phone number as the new one that a call has replaced
+- tells a phone number as the new one that a call has replaced, or another as the old one
+- gives a sum another currency than all that tell it, or a share another exchange
 - gives somebody another second name, or says what somebody is who is not that: "your sister", "as
   a friend"
 - says of a told amount that it is over or under another, and it is not: "2 h 43 min, so well over
@@ -29,7 +30,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from decimal import Decimal
-from itertools import pairwise, permutations, product
+from itertools import chain, islice, pairwise, permutations, product
 from typing import Any
 
 from seal.core.cells import misquotes
@@ -92,7 +93,9 @@ _CALLED = {
 def outdated(
     text: str, tables: Mapping[str, Sequence[Row]], lost: Mapping[str, Sequence[Row]]
 ) -> str:
-    """Return a text that tells a replaced phone number as the new one; any other as empty.
+    """Return a text that tells a replaced phone number as the new one, or another as the old one.
+
+    Any other is returned as empty.
 
     Args:
         text: A sentence.
@@ -109,16 +112,19 @@ def outdated(
     for found in PHONE.finditer(text) if gone and _GONE.search(text) is None else ():
         told = [one[0].lower() for one in _WHICH.finditer(text[: found.start()][-_NEAR_PHONE:])]
         is_new = told[-1:] and told[-1] in ("to", "now", "new", "still")
-        if is_new and any(same_phone(found[0], phone) for phone in gone):
+        is_gone = any(same_phone(found[0], phone) for phone in gone)
+        if is_gone if is_new else (not is_gone and not _WAS.isdisjoint(told[-2:])):
             return text
     return ""
 
 
 _NEAR_PHONE = 60
 _WHICH = re.compile(
-    r"\b(?:to|now|new|still|from|was|were|not|old|previous|instead|former|replac\w+)\b|[.;\n](?=\s)",
+    r"\b(?:used to be|to|now|new|still|from|was|were|not|old|previous|instead|former|replac\w+)\b"
+    r"|[.;\n](?=\s)",
     re.IGNORECASE,
 )
+_WAS = frozenset(["used to be", "from", "old", "previous", "former"])
 """The last of them before a phone number tells whether it is the new one."""
 _GONE = re.compile(r"\b(?:no longer|any ?more|gone|invalid|out of (?:use|date))\b")
 
@@ -201,7 +207,7 @@ def goes_other_way(text: str, ups: AbstractSet[Decimal], downs: AbstractSet[Deci
     for one in whole.quantities:
         before = whole.plain[max(one.start - _BESIDE, 0) : one.start]
         near = words(before) + words(whole.plain[one.end : one.end + _BESIDE])[:3]
-        rises, falls = (not way.isdisjoint(near) for way in (_UP, _DOWN))
+        rises, falls = (not way.isdisjoint(near) for way in (role("rising"), role("falling")))
         rises = rises or before.endswith("+")
         wrong = downs - ups if rises and not falls else ups - downs
         if rises is not falls and abs(one.number) in wrong:
@@ -209,8 +215,6 @@ def goes_other_way(text: str, ups: AbstractSet[Decimal], downs: AbstractSet[Deci
     return False
 
 
-_UP = frozenset(words("up rose risen rise gain gained gains increase increased climbed grew plus"))
-_DOWN = frozenset(words("down fell fallen fall loss lost drop dropped decrease decreased declined"))
 _BESIDE = 20
 """Characters beside a number in which its direction is told."""
 
@@ -277,6 +281,9 @@ def misrated(text: str, known: Record) -> bool:
         known: What request, results and gold tell.
     """
     whole = read(text)
+    odd = (said.value for said in known.odd(whole))
+    if any(isinstance(one, Quantity) and known.is_other_money(one) for one in odd):
+        return True  # "250 dollars", of 250 euros
     for other in whole.quantities:
         found = _ONE_IS.search(whole.plain, max(other.start - _NEAR_ONE, 0), other.start)
         one = read(f"1 {found[1]}").quantities[:1] if found and other.unit else []
@@ -290,6 +297,20 @@ def misrated(text: str, known: Record) -> bool:
     return False
 
 
+def on_other_market(text: str, known: AbstractSet[str]) -> bool:
+    """Tell whether words name a stock exchange of which nothing tells, and another is known."""
+    named = {*map(stem, words(text))} & _EXCHANGES
+    return bool(named - known) and not known.isdisjoint(_EXCHANGES)
+
+
+def tells_several(text: str, sent: Sequence[str]) -> bool:
+    """Tell whether words say that both of two were told something, where one text was sent."""
+    return len(sent) == 1 and _TELLS_BOTH.search(text) is not None
+
+
+_EXCHANGES = frozenset(map(stem, words("nasdaq nyse amex lse xetra euronext")))
+_BOTH = r"both (?:of (?:them|your|the)\b|(?:your |the )?(?!texts|messages)\w+[^\Ws]s\b)"
+_TELLS_BOTH = re.compile(rf"(?i)\b(?:(?:told|texted|let|to) {_BOTH}|{_BOTH}(?: \w+){{0,2}} know\b)")
 _NEAR_ONE = 40
 _ONE_IS = re.compile(
     r"\b(?:an?|one|1|each|every) (?:[a-z]+ )??([a-z]+) "
@@ -319,13 +340,13 @@ def other_sky(said: AbstractSet[str], read: AbstractSet[str]) -> bool:
     for one, other in permutations(_SKIES):
         if said & one:
             ours, theirs = ({stem(word) for word in sky} for sky in (one, other))
-            return bool(read & theirs) and not read & ours
+            return bool(read & theirs) and not read & (ours | {"part"})
     return False
 
 
 _SKIES = (
-    frozenset(words("sunny sunshine cloudless")),
-    frozenset(words("raining rainy pouring drizzling snowing snowy hailing stormy storming")),
+    frozenset(words("sunny sunshine")),
+    frozenset(words("raining rainy pouring drizzling snowing snowy stormy overcast cloudy")),
 )
 """Words of a sky of which one cannot be where another is."""
 
@@ -564,7 +585,7 @@ _WHERE = frozenset(
     words(
         "in on among of your the my contacts contact list address book phone phonebook directory"
         " saved listed stored there named called at all entries anywhere is are currently"
-        " near nearby around here you me"
+        " near nearby around here you me phone device set"
     )
 )
 """Words behind somebody who is nowhere."""
@@ -573,21 +594,32 @@ _LAST = 12
 """Words of a clause in which somebody may be, and not be there."""
 
 
-def lacks_row(said: Sequence[str], tables: Iterable[str], rows: Sequence[AbstractSet[str]]) -> bool:
+def lacks_row(
+    said: Sequence[str], tables: Mapping[str, Sequence[Row]], rows: Sequence[AbstractSet[str]]
+) -> bool:
     """Tell whether words say that there is no row about what a row is: "no reminder about rent".
 
     Args:
         said: The words of a clause.
-        tables: Names of the world's tables.
-        rows: The stems of the words in each row of a result.
+        tables: Of the world.
+        rows: The stems of the words in each row of a result; without one, the tables' are held.
     """
     named, small = {*map(singular, tables)}, word_list("english_small")
-    for at, (before, word) in enumerate(pairwise(said), 1):
-        denies = before == "no" or (before in ("any", "a") and role("negation") & {*said[:at]})
-        if denies and singular(word) in named and said[at + 1 : at + 2] in _OF_WHAT:
-            own = {stem(one) for one in said[at + 2 :] if one not in small}
-            return bool(own - plain_stems()) and any(own <= row for row in rows)
+    for at, word in enumerate(said):
+        near = range(at - 1, max(at - _NEAR_NO, 0) - 1, -1) if singular(word) in named else ()
+        no = next((place for place in near if said[place] in ("no", "any", "a")), at)
+        denied = no < at and (said[no] == "no" or not role("negation").isdisjoint(said[:no]))
+        behind = said[at + 1 :]
+        if denied and (behind[:1] in _OF_WHAT or _WHERE.issuperset(behind)):
+            own = {stem(one) for one in (*said[no + 1 : at], *behind) if one not in small | _WHERE}
+            held = map(str, islice(chain(*tables.values()), _MANY))
+            found = rows or ({stem(one) for one in words(row)} for row in held)
+            return bool(own - plain_stems()) and any(own <= row for row in found)
     return False
 
 
+_MANY = 500
+"""Rows of tables that are read, at most."""
+_NEAR_NO = 4
+"""Words between "no" and the name of a table, and one."""
 _OF_WHAT = tuple((word,) for word in words("about on for from called named to"))

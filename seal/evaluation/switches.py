@@ -53,8 +53,9 @@ class Switches:
         if was := _WAS_ON.search(text):
             of = named or (self.last if said & MEANT else [])
             self.was |= dict.fromkeys(of, ((was[1] or was[2]) in _ON, clause))
-        if _AS_IT_WAS.search(text) and not said & role("modal") - {"did"}:
-            of = self.last if said & {*MEANT, "they"} else []
+        every = [*names] if _ALL_OF.search(text) else []
+        if _AS_IT_WAS.search(text) and not said & role("modal") - {"did", "to"}:
+            of = every or (self.last if said & {*MEANT, "they"} else [])
             self.same |= dict.fromkeys(named or of, clause)
         ends = (
             _IS_ON.search(text)
@@ -76,18 +77,15 @@ class Switches:
             goes_on = clause.lead in ("and", ",") and "turned" not in said
             self.of |= dict.fromkeys([*of, *(self.open if goes_on else ())], (self.way, clause))
             self.open = []
-        elif (
-            ends is None
-            and deed == "switch"
-            and not _AS_IT_WAS.search(text)
-            and self.last
-            and self.way is not None
-            and clause.lead in ("and", ",")
-            and said.isdisjoint(role("negation"))
-        ):
-            self.of |= dict.fromkeys(named, (self.way, clause))  # "turned off wifi and cellular"
-            self.open = named  # "turned low battery mode off, and wifi and cellular on"
-        self.last = [*names] if _ALL_OF.search(text) else named or self.last
+        elif ends is None and deed == "switch" and said.isdisjoint(role("negation")):
+            goes_on = clause.lead in ("and", ",") and said.isdisjoint(("turned", "switched"))
+            if goes_on and self.last and self.way is not None and not _AS_IT_WAS.search(text):
+                # "turned off wifi and cellular"
+                self.of |= dict.fromkeys(named, (self.way, clause))
+                self.open = named  # "turned low battery mode off, and wifi and cellular on"
+            elif not goes_on or self.open:
+                self.open, self.way = [*(self.open if goes_on else ()), *named], None
+        self.last = every or named or self.last
 
     def false(
         self, now: Mapping[Name, bool], begun: Mapping[Name, bool], failed: AbstractSet[str]
@@ -153,7 +151,7 @@ _LEFT_ON = re.compile(
 )
 _AS_IT_WAS = re.compile(
     r"\bas (?:it|they) (?:was|were|is|are)\b|\b(?:un(?:touched|changed)|alone)\b"
-    r"|\bnot (?:touch(?:ed)?|change[d]?|alter(?:ed)?)\b"
+    r"|\bnot (?:(?:need|have) to )?(?:touch(?:ed)?|change[d]?|alter(?:ed)?)\b"
 )
 _ALL_OF = re.compile(r"\b(?:all|any)(?: of)? (?:your |the )?settings\b(?! else)")
 _WAS_ON = re.compile(

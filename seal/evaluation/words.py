@@ -200,10 +200,13 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
         for form, kind in deed_forms().base.items()
         if any(kind in deed_forms().tools.get(word, ()) for word in tools | offered)
     }
+    held = (goal.tools[tool] for tool in goal.goal.offered or () if tool in goal.tools)
+    offered |= {w for tool in held for name in tool.parameters["properties"] for w in words(name)}
     done |= {stem(word) for word in offered | role("finish")}
     usual = plain_stems() | {*map(stem, tools)} | role("mental", "finish")
     asked_for = None if slots_for(goal.goal) else _asked_or_done(goal)
     stems = with_meanings(known.stems)
+    stems |= {*map(stem, role("rising", "falling"))} if "chang" in stems else set()
     for text in spoken(goal):
         whole = read(text)
         names = _names_in(text, Record()) if asked_for else []

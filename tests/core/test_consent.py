@@ -276,6 +276,25 @@ def test_a_switch_is_allowed_by_its_name_and_which_way_it_goes(
     assert (place is not None) is expected
 
 
+@every_case(
+    ("told", "expected"),
+    [
+        ("Wifi is off. May I turn it on?", False),
+        ("Cellular service is off. May I turn it on?", True),
+        ("Mobile data and wifi are off. May I turn them on?", True),
+        ("The service is off. May I turn it on?", True),
+    ],
+)
+def test_a_switch_is_not_allowed_by_the_name_of_another(told: str, expected: bool) -> None:
+    agent, user = "execution_manager", "user_simulator"
+    before = [Step(0, agent, user, told), Step(1, user, agent, "Yes")]
+    settings = {"settings": [{"wifi": False, "cellular": False, "low_battery_mode": False}]}
+
+    place = consent(before, {"on": True}, settings, Sense(), "set_cellular_service_status")
+
+    assert (place is not None) is expected
+
+
 def deleted(question: str, answer: str, told: str = "It says 'Renew the library books'.") -> bool:
     agent, user = "execution_manager", "user_simulator"
     told = f"{told} {question}"

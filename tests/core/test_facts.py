@@ -212,3 +212,9 @@ def test_control_characters_are_no_numbers():
         Record().add_step(Step(0, "execution_manager", "executor", call=call))
 
     linear(read_marks, 200_000)
+
+
+def test_what_is_left_of_a_time_is_explained() -> None:
+    record = Record(["9780 seconds", '{"hours": 2, "minutes": 43}', "2 h 43 min"])
+    assert record.unexplained("9,780 s are 2 hours, and 2,580 s are left.") == []
+    assert record.unexplained("9,780 s are 2 hours, and 2,680 s are left.") == ["2,680"]

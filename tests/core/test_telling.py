@@ -333,6 +333,8 @@ def test_a_bound_or_difference_of_the_right_amount_tells_it_or_not(
     [
         ("Off. I haven't changed anything.", "told"),
         ("Location service? Off.", "told"),
+        ("No \u2014 location service is off, so apps can't see you.", "told"),
+        ("No - location service is on, so apps can see you.", "contradicted"),
         ("Apps can't see your location since the service is switched off.", "told"),
         ("Off right now; I only looked.", "told"),
         ("If privacy is what you're after: location service is off.", "told"),
@@ -356,6 +358,7 @@ def test_a_switch_is_told_briefly_and_behind_a_condition_of_speech(
         ("Okay, I'll text Sofia that the room is booked.", "left out"),
         ("Sure, I'll let Sofia know that the room is booked.", "left out"),
         ("I'm going to text her right away.", "left out"),
+        ("I'll find her number and text her 'do not wait'.", "left out"),
         ("I'll text her once I have her number.", "undecided"),
         ("I'll text her as soon as you say where she can be reached.", "undecided"),
         ("What is her number? I'll text her then.", "told"),
@@ -363,3 +366,17 @@ def test_a_switch_is_told_briefly_and_behind_a_condition_of_speech(
 )
 def test_who_only_promises_neither_refuses_nor_asks(text: str, expected: str) -> None:
     assert state({"type": "lack", "value": ["number", "contacts"]}, text) == expected
+
+
+@every_case(
+    ("text", "expected"),
+    [
+        ("I sent your dad Gus's message.", "left out"),
+        ("Your dad has the text, just as Gus wrote it.", "left out"),
+        ("Your dad knows that Gus can come.", "left out"),
+        ("I sent Walt what Gus Moreau's text says.", "told"),
+        ("I sent the text to Gus.", "contradicted"),
+    ],
+)
+def test_whose_a_text_is_is_not_who_got_it(text: str, expected: str) -> None:
+    assert state({"who": {"value": "Walt Ostrander", "optional": True}}, text) == expected

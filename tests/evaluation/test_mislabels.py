@@ -8,7 +8,7 @@ import pytest
 from linear import linear
 from looped import every_case
 
-from seal.core.facts import Record
+from seal.core.facts import Record, stem
 from seal.evaluation.mislabels import (
     elsewhere,
     empties,
@@ -16,9 +16,11 @@ from seal.evaluation.mislabels import (
     lacks_row,
     misrated,
     moved_otherwise,
+    on_other_market,
     quoted_otherwise,
     retitled,
     street_of,
+    tells_several,
 )
 
 SIX, HALF_PAST_SEVEN = datetime(2025, 11, 18, 18), datetime(2025, 11, 18, 19, 30)
@@ -96,10 +98,35 @@ def test_what_was_written_is_quoted_as_it_is(text: str, wrong: bool) -> None:
         ("One British pound buys you about 0.84 euros.", True),
         ("A euro is worth 1.5 pounds.", False),
         ("A euro is worth 160 yen.", False),
+        ("640 dollars are 760 euros.", True),
+        ("640 pounds are 750 dollars.", False),
     ],
 )
 def test_a_rate_of_two_currencies_has_its_direction(text: str, wrong: bool) -> None:
     assert misrated(text, Record(["640 GBP", "760 EUR"])) is wrong
+
+
+def test_a_share_is_traded_where_results_have_it() -> None:
+    known = {stem(word) for word in ("price", "nyse", "usd")}
+    assert on_other_market("It trades at 112.8 on the Nasdaq.", known)
+    assert not on_other_market("It trades at 112.8 on the NYSE.", known)
+    assert not on_other_market("It trades at 112.8 on the Nasdaq.", {"pric", "usd"})
+
+
+@every_case(
+    ("text", "wrong"),
+    [
+        ("Both Anns know that you are late.", True),
+        ("Both of them now know it.", True),
+        ("I texted both of your sisters.", True),
+        ("I told Ann that both of you are late.", False),
+        ("I sent both texts.", False),
+        ("I texted Ann, who is both a friend and a neighbour.", False),
+    ],
+)
+def test_one_text_tells_no_two(text: str, wrong: bool) -> None:
+    assert tells_several(text, ["You are late"]) is wrong
+    assert not tells_several(text, ["You are late", "You are late"])
 
 
 def test_a_table_with_rows_is_not_empty() -> None:
@@ -123,7 +150,20 @@ def test_a_table_with_rows_is_not_empty() -> None:
 )
 def test_a_row_that_was_found_is_not_missing(text: str, wrong: bool) -> None:
     rows = [{"call", "the", "landl", "about", "boil"}]
-    assert lacks_row((*text.split(),), ["reminders", "contacts"], rows) is wrong
+    assert lacks_row((*text.split(),), {"reminders": (), "contacts": ()}, rows) is wrong
+
+
+@every_case(
+    ("text", "wrong"),
+    [
+        ("there is no rent reminder on your phone", True),
+        ("you do not have a rent reminder", True),
+        ("there is no cake reminder", False),
+        ("there is no rent reminder before friday", False),
+    ],
+)
+def test_without_a_look_a_row_of_a_table_is_not_missing(text: str, wrong: bool) -> None:
+    assert lacks_row((*text.split(),), {"reminders": [{"text": "Pay the rent"}]}, []) is wrong
 
 
 @pytest.mark.no_cover
@@ -131,6 +171,7 @@ def test_a_row_that_was_found_is_not_missing(text: str, wrong: bool) -> None:
     "piece",
     [
         *("'a b' ", "all reminders ", "a euro is worth 1 pound ", "no reminder about "),
+        *("no a reminder ", "both a ", "both as ", "5 usd "),
         *("at 12 Canal Street in Oslo ", "A", "at Aa 1 ", "Da da 7, "),
     ],
 )
@@ -140,7 +181,9 @@ def test_a_text_is_held_against_rows_in_linear_time(piece: str) -> None:
         retitled(text, ["a b c"], [" a "])
         empties(text, {"reminders": [{}]})
         misrated(text, Record(["640 GBP", "760 EUR"]))
-        lacks_row((*text.split(),), ["reminders"], [{"x"}])
+        lacks_row((*text.split(),), {"reminders": [{"text": "x"}]}, [])
+        on_other_market(text, {"nyse"})
+        tells_several(text, ["a"])
         elsewhere(text, {"12 canal street"}, {"oslo"})
         street_of(text)
 

@@ -232,3 +232,20 @@ def test_the_place_of_the_clock_is_known() -> None:
         steps = (Step(0, USER, AGENT, goal.text), Step(1, AGENT, USER, answer))
         chat = TaskChat(task, Trajectory("t", 0, steps, answers=(answer,)), {})
         assert doubtful(chat.goals[0], []).rstrip(".") == in_doubt
+
+
+def test_the_ways_that_a_told_change_may_go_are_known() -> None:
+    shares = ("search_stock", {}, {"price": 92.3, "change": -1.4})
+    assert doubt(shares, "It's slipping a bit: 92.3 °F.") == ""
+    assert doubt(LOOKED, "It's slipping a bit: 92.3 °F.") == "It's slipping a bit"
+
+
+def test_the_arguments_of_offered_tools_are_known() -> None:
+    schema = {"type": "object", "properties": {"ledger_id": {"type": "string"}}}
+    tool = seal.Tool("book/modify_contact", "modify_contact", "", schema)
+    task = seal.ask("Rename Gus", tells={"type": "lack", "value": ["id"]}, tools=[tool.id], id="t")
+    said = "I need his ledger ID for that."
+    steps = (Step(0, USER, AGENT, "Rename Gus"), Step(1, AGENT, USER, said))
+    chat = Trajectory("t", 0, steps, (said,))
+    for pool, in_doubt in (({tool.id: tool}, ""), ({}, "I need his ledger ID for that")):
+        assert doubtful(TaskChat(task, chat, pool).goals[0], []).rstrip(".") == in_doubt

@@ -231,10 +231,14 @@ class _Compiler:
         return Tried([*before, Move(say=tried), *rest], tried)
 
     def _telling(self, task: Task, gold: Sequence[Step]) -> int:
-        """Return which move of gold is the one by which it has told all that it is to tell."""
+        """Return which move of gold is the one by which it has told all that it must tell.
+
+        Where it must tell nothing, that is its last message.
+        """
         spoken = [step for step in gold if tells_user(step)]
         moves = [place for place, move in enumerate(self.scenario.gold) if move.say is not None]
-        for number, step in enumerate(spoken if task.goals[0].tells else ()):
+        must = not all(slot.optional for slot in task.goals[0].tells)
+        for number, step in enumerate(spoken if must else ()):
             verdict, _ = judge_words(task.goals[0], step.content, gold[: step.index + 1])
             if verdict is not None and verdict.label == "solved":
                 return moves[number]

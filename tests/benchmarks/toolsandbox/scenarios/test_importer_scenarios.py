@@ -566,6 +566,17 @@ def test_the_calls_of_gold_that_change_something_are_the_wanted_end(tmp_path: Pa
     assert node.condition.ignore == ("messages.message_id", "messages.creation_timestamp")
 
 
+def test_a_text_stands_last_where_gold_need_tell_nothing(tmp_path: Path) -> None:
+    tells = {"who": {"value": "Bo", "optional": True}}
+    gold = [{"say": "To Bo?"}, {"hear": "Yes."}, *PLAIN["gold"]]
+    compiled(tmp_path, {**PLAIN, "tells": tells, "gold": gold, "right": ["Bo has it."]})
+
+    (right,) = load_pool(tmp_path / "pool").recorded("right")
+    said = [step.content for step in right.steps if step.call is None and step.result is None]
+    assert said[-1] == "Bo has it."
+    assert "To Bo?" in said
+
+
 def test_other_calls_may_lead_to_that_end(tmp_path: Path) -> None:
     compiled(tmp_path, {**PLAIN, "right": sent("Hello")})
 
