@@ -102,11 +102,13 @@ def ranked_runs(
 
 
 def _settings(manifests: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield which part of the benchmark the ranked runs are of, and what sets their systems apart.
+    """Yield the rules and the part of the benchmark of the ranked runs, and what sets them apart.
 
     What only some runs tell, as a recording does not, counts as no difference.
     """
     measure = manifests[0].get("measure") or {}
+    if measure.get("match"):
+        yield f"calls are judged by other rules than SEAL's: --match {measure['match']}"
     part = [f"{name} {_shown(measure[name])}" for name in _PART if measure.get(name)]
     if part:
         yield f"all runs are of a part of the benchmark: {', '.join(part)}"

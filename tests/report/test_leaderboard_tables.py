@@ -84,8 +84,8 @@ def test_seconds_are_those_of_the_last_time_that_a_chat_was_played(tmp_path: Pat
         assert "seconds" in (tmp_path / "out" / f"leaderboard.{end}").read_text()
 
 
-def test_a_part_of_the_benchmark_and_other_settings_are_told(tmp_path: Path) -> None:
-    measure = {"seed": 0, "limit": 40, "select": {"group": "easy"}}
+def test_rules_a_part_of_the_benchmark_and_other_settings_are_told(tmp_path: Path) -> None:
+    measure = {"seed": 0, "limit": 40, "select": {"group": "easy"}, "match": "bfcl"}
     one, two = (
         written(tmp_path, name, n, measure=measure, model={"model": name})
         for name, n in (("a", 10), ("b", 30))
@@ -95,11 +95,16 @@ def test_a_part_of_the_benchmark_and_other_settings_are_told(tmp_path: Path) -> 
         manifest["system"] |= system
         (path / "run.json").write_text(json.dumps(manifest))
     notes = ranked_runs([one, two], resamples=200)["notes"]
+    assert "calls are judged by other rules than SEAL's: --match bfcl" in notes
     assert "all runs are of a part of the benchmark: limit 40, select group=easy" in notes
     assert "the runs differ in more than the model: top_k" in notes
     plain = [written(tmp_path, name, n) for name, n in (("c", 10), ("d", 30))]
     told = "\n".join(ranked_runs(plain, resamples=200)["notes"])
-    assert "part of the benchmark" not in told and "more than the model" not in told
+    assert (
+        "--match" not in told
+        and "part of the benchmark" not in told
+        and "more than the model" not in told
+    )
 
 
 def test_every_form_is_written_and_hostile_names_are_escaped(tmp_path: Path) -> None:
