@@ -59,11 +59,11 @@ class Chat(NamedTuple):
     """1: of the gold tools one was not found; 0: all were; -1: nothing was searched."""
 
 
-def failures(root: Path, folder: Path) -> dict[str, dict[str, Any]]:
+def failures(sources: Mapping[str, Path], folder: Path) -> dict[str, dict[str, Any]]:
     """Return of each system its benchmark and chats.
 
     Args:
-        root: Folder of upstream's files.
+        sources: Of LiveMCPBench and ToolBench the folder of upstream's files.
         folder: Of the runs, where those of BFCL's models are; others are made if they are not.
 
     Raises:
@@ -77,7 +77,7 @@ def failures(root: Path, folder: Path) -> dict[str, dict[str, Any]]:
     for name, benchmark in _RUNS.items():
         run = folder / benchmark / name
         if not (run / "summary.json").is_file():
-            _make(benchmark, root / benchmark, run)
+            _make(benchmark, sources.get(benchmark) or checkout(), run)
         told[name] = {"benchmark": benchmark, "chats": list(_chats(run))}
     return told
 
@@ -101,15 +101,16 @@ def _make(benchmark: str, source: Path, run: Path) -> None:
     """Make a run of records, and score it."""
     if benchmark == "taubench":
         options = {
-            "answers": str(source / "gpt-4o-airline.json.gz"),
+            "answers": str(source / "historical_trajectories" / "gpt-4o-airline.json"),
             "domains": "airline",
             "allow_code": ["tau_bench"],
         }
-        import_run(benchmark, checkout(), run, options)
+        import_run(benchmark, source, run, options)
         seal.score(run, metrics=["honesty"])
     elif benchmark == "livemcpbench":
         import_run(benchmark, source, run, {})
-        seal.score(run, verdicts=next(source.glob("claude-*.json.gz")), metrics=["honesty"])
+        labels = [*source.glob("baseline/annotation/claude-*"), *source.glob("claude-*.json.gz")]
+        seal.score(run, verdicts=labels[0], metrics=["honesty"])
     else:
         pool = run.with_name(f"{run.name}-pool")
         seal.import_benchmark(benchmark, source, pool)
@@ -209,6 +210,8 @@ _NOTES = (
     "and ToolBench have no user who goes on",
     "ToolBench's 500 runs of ChatGPT are left out: their texts are cut at 100 characters, and no "
     "stage can be told",
+    "gpt-4o of tau-bench is another version than gpt-4o-2024-08-06-FC of BFCL: its records name no "
+    "version. claude-sonnet-4 is claude-sonnet-4-20250514",
     "one failure of Claude ended with a connection error of the benchmark's harness; it counts as "
     "a tool that was never called",
 )
@@ -255,7 +258,7 @@ def _of_failed(
         cells = [
             "not told"
             if stage in _NOT_TOLD[told[name]["benchmark"]]
-            else _share([one.outcome == stage for one in own], own)
+            else share_text([one.outcome == stage for one in own], [one.task for one in own])
             for name, own in failed.items()
         ]
         if any(one.outcome == stage for own in failed.values() for one in own):
@@ -265,15 +268,12 @@ def _of_failed(
     return Grid(title, ("stage", *names.values()), rows)
 
 
-def _share(is_so: Sequence[bool], chats: Sequence[Chat]) -> str:
-    """Return a share with its interval over tasks."""
-    if not is_so:
+def share_text(values: Sequence[float], tasks: Sequence[str]) -> str:
+    """Return a mean of values in [0, 1] with its interval, in which a task counts together."""
+    if not values:
         return "none"
-    import numpy as np
-
-    numbers = {task: place for place, task in enumerate(dict.fromkeys(c.task for c in chats))}
-    clusters = np.asarray([numbers[one.task] for one in chats])
-    found = mean_over(np.asarray(is_so, dtype=np.float64), clusters)
+    numbers = {task: place for place, task in enumerate(dict.fromkeys(tasks))}
+    found = mean_over(values, [numbers[task] for task in tasks])
     return f"{number(found['mean'])} [{number(found['low'])}, {number(found['high'])}]"
 
 
@@ -286,8 +286,9 @@ def _repeated(chats: Sequence[Chat]) -> Grid:
     rows = []
     for k in range(1, _TRIALS + 1):
         values = [math.comb(solved[task], k) / math.comb(_TRIALS, k) for task in tasks]
-        rows.append((str(k), number(sum(values) / len(values)), _PUBLISHED[k - 1]))
-    return Grid("GPT-4o on tau-bench's airline: pass^k", ("k", "here", "published"), rows)
+        rows.append((str(k), share_text(values, tasks), _PUBLISHED[k - 1]))
+    columns = ("k", "here, with 95 % interval", "published")
+    return Grid("GPT-4o on tau-bench's airline: pass^k", columns, rows)
 
 
 _PUBLISHED = (".420", ".273", ".220", ".200")
@@ -309,10 +310,11 @@ def _deeds(chats: Mapping[str, Sequence[Chat]], names: Mapping[str, str]) -> Gri
         for own in words.values():
             known = [one for one in own if one.marks[place] != "-"]
             is_so = [one.marks[place] == "1" for one in known]
-            cells.append(_share(is_so, known) if known else "not told")
+            told = share_text(is_so, [one.task for one in known])
+            cells.append(f"{told} of {len(known)}" if known else "not told")
         rows.append((label, *cells))
     columns = ("", *(names[name] for name in words))
-    return Grid("What else went wrong, as a share of chats", columns, rows)
+    return Grid("What else went wrong: shares, of so many chats", columns, rows)
 
 
 def _found(chats: Sequence[Chat]) -> list[Grid | str]:
@@ -322,7 +324,12 @@ def _found(chats: Sequence[Chat]) -> list[Grid | str]:
     failed = [one for one in searched if one.outcome != SOLVED]
     counts = [sum(one.lacks for one in side) for side in (solved, failed)]
     rows = [
-        (label, str(len(side)), str(count), _share([bool(one.lacks) for one in side], side))
+        (
+            label,
+            str(len(side)),
+            str(count),
+            share_text([bool(one.lacks) for one in side], [one.task for one in side]),
+        )
         for label, side, count in zip(("solved", "failed"), (solved, failed), counts, strict=True)
     ]
     p = fisher(counts[0], len(solved), counts[1], len(failed))

@@ -1,18 +1,18 @@
 """Real models on the record: a leaderboard of 71 on BFCL, and where six fail on four benchmarks.
 
-    python perf/real_models.py [--short] [--runs FOLDER] [--out results/real_models.md]
+    python perf/real_models.py [--short] [--kept] [--runs FOLDER] [--out results/real_models.md]
         [--verdicts results/real_models.json.gz]
 
-SEAL_DATA names the folder that has `bfcl_runs`: one file a model, `{id, category, result, valid}` a
-line, repacked from github.com/HuanzhiMao/BFCL-Result, folder 2024-08-11. Beside them are the
-questions of that day, from ShishirPatil/gorilla at de8307b4. The folder has `bfcl`, too: the
-questions and gold of version 4.
-Each model's answers are written in upstream's form, imported as a run, and scored: by SEAL's own
-rules, by the leaderboard's, and by the leaderboard's against the gold of version 4. That gold is
-taken where question and tools are the same there. Runs that `--runs` holds already are kept.
-`--verdicts` writes the verdicts of every model and task, of which `notebooks/real_models.ipynb` is
-made. `--short` takes three models and writes nothing. `real_failures` tells what it needs for the
-other benchmarks; with `--short` they are left out.
+SEAL_DATA names a folder with clones of the repositories that `CLONES` lists, or with a repack of
+them: of the answers one file a model, `{id, category, result, valid}` a line.
+Each model's answers are imported as a run, and scored: by SEAL's own rules, by the leaderboard's,
+and by the leaderboard's against the gold of version 4. That gold is taken where question and tools
+are the same there. Answers that mostly stand in a fence (```) are scored without it, too. Runs
+that `--runs` holds already are kept.
+The page is made of verdicts alone. `--verdicts` writes them, of which `notebooks/real_models.ipynb`
+is made, too; with `--kept` it is the file of which the page is made again. `--short` takes three
+models and writes nothing. `real_failures` tells what it needs for the other benchmarks; with
+`--short` they are left out.
 
 The exit code is 1 if the answers are not there; with `--short` that is no failure.
 """
@@ -29,65 +29,63 @@ import shutil
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from real_failures import checkout, failure_parts, failures
+from real_failures import checkout, failures
+from real_page import METRIC, OFTEN, PATTERNS, page
 
 import seal
+from seal.benchmarks.bfcl.answers import dialect_of
+from seal.benchmarks.bfcl.files import FIRST
 from seal.core import UsageError
-from seal.evaluation.significance import ALPHA, holm
-from seal.report.grids import Grid, number
-from seal.report.leaderboard import leaderboard_table, ranked_runs
-from seal.report.table_forms import markdown
 from seal.runs.finished import import_run
 from seal.runs.score_table import read_scores
 
+CLONES = {
+    "answers": ("BFCL-Result/2024-08-11", "bfcl_runs"),
+    "questions": (
+        "gorilla/berkeley-function-call-leaderboard/data",
+        "bfcl_runs/upstream_form/questions",
+    ),
+    "later gold": ("bfcl-eval/bfcl_eval/data", "bfcl"),
+    "livemcpbench": ("LiveMCPBench", "livemcpbench"),
+    "toolbench": ("Toolbench-qaq/toolbench_query_dataset", "toolbench"),
+}
+"""What is read, to its folder below SEAL_DATA: in a clone, or in a repack."""
+
 _SHORT = ("gpt-4o-mini-2024-07-18", "gpt-4o-mini-2024-07-18-FC", "Nexusflow-Raven-v2")
 _FIRST = "gorilla_openfunctions_v1_test"
-_METRIC = "calls_right"
-_PATTERNS = ("iac", "iav", "ian", "iat", "ife", "ifn", "rac")
-"""ToolScan's error patterns, as shares of what is free of each."""
-_RULES = {"ours": None, "bfcl": "bfcl", "gold_v4": "bfcl"}
+_RULES = {"ours": None, "bfcl": "bfcl", "gold_v4": "bfcl", "unfenced": "bfcl"}
 """Folder of runs to the rules by which they are scored."""
-_NATIVE = "-FC"
-"""End of the name of a model that calls natively."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Import, score and rank the models; print or write the page."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--short", action="store_true", help="three models; nothing is written")
+    parser.add_argument(
+        "--kept", action="store_true", help="the page of the verdicts in --verdicts"
+    )
     parser.add_argument("--runs", type=Path, help="folder of the runs; a new one otherwise")
     parser.add_argument("--out", type=Path, help="file of the page; it is printed otherwise")
     parser.add_argument("--verdicts", type=Path, help="file of all verdicts (JSON, gzip)")
     asked = parser.parse_args(argv)
+    if asked.kept and not asked.verdicts:
+        parser.error("--kept needs the file of the verdicts: --verdicts FILE")
     began = time.process_time()
-    root = Path(os.environ.get("SEAL_DATA") or "data")
-    data = root / "bfcl_runs"
     try:
-        found = models(data)
-        if not asked.short:
-            checkout()
+        told = read_verdicts(asked.verdicts) if asked.kept else _made(asked.short, asked.runs)
     except UsageError as error:
         print(f"not held: {error}", file=sys.stderr)
         return int(not asked.short)
-    chosen = {name: found[name] for name in (_SHORT if asked.short else found)}
-    with TemporaryDirectory() as made:
-        folder = asked.runs or Path(made)
-        later = later_gold(root / "bfcl", Path(made) / "v4")
-        for name, path in chosen.items():
-            runs_of(name, path, data / "upstream_form" / "questions", folder)
-            run_of_later_gold(folder, name, later)
-        failed = {} if asked.short else failures(root, folder)
-        scored = time.process_time()
-        text = page(folder, [*chosen], failed)
-        if asked.verdicts and not asked.short:
-            every = {**verdicts(folder, chosen), "failures": failed}
-            told = json.dumps(every, separators=(",", ":"))
-            asked.verdicts.write_bytes(gzip.compress(told.encode(), mtime=0))
+    scored = time.process_time()
+    text = page(told)
+    if asked.verdicts and not (asked.kept or asked.short):
+        packed = json.dumps(told, separators=(",", ":")).encode()
+        asked.verdicts.write_bytes(gzip.compress(packed, mtime=0))
     if asked.out is None or asked.short:
         print(text, end="")
     else:
@@ -100,28 +98,98 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def models(data: Path) -> dict[str, Path]:
-    """Return model to the file of its answers.
+def read_verdicts(path: Path) -> dict[str, Any]:
+    """Return what `verdicts` told when the file was made, and `failures`."""
+    told: dict[str, Any] = json.loads(gzip.decompress(path.read_bytes()))
+    return told
+
+
+def _made(is_short: bool, runs: Path | None) -> dict[str, Any]:
+    """Import and score the models, and return their verdicts.
+
+    Raises:
+        UsageError: The answers are not there, or no checkout of tau-bench.
+    """
+    root = Path(os.environ.get("SEAL_DATA") or "data")
+    paths = {name: _first(root, places) for name, places in CLONES.items()}
+    found = models(paths["answers"])
+    if not is_short:
+        checkout()
+    chosen = {name: found[name] for name in (_SHORT if is_short else found)}
+    with TemporaryDirectory() as made:
+        folder = runs or Path(made)
+        later = later_gold(paths["later gold"], Path(made) / "v4")
+        for name, path in chosen.items():
+            answers = [*answers_of(path)]
+            for rules in ("ours", "bfcl"):
+                run_of(name, answers, paths["questions"], folder, rules)
+            run_of_later_gold(folder, name, later)
+            reads_fences = dialect_of(name).name == "python_fenced"
+            if not reads_fences and sum(map(_is_fenced, answers)) >= OFTEN:
+                bare = [{**one, "result": _without_fence(one["result"])} for one in answers]
+                run_of(name, bare, paths["questions"], folder, "unfenced")
+        failed = {} if is_short else failures(paths, folder)
+        return {**verdicts(folder, chosen), "failures": failed}
+
+
+def _first(root: Path, places: Sequence[str]) -> Path:
+    """Return the first folder that is there; the last where none is."""
+    return next((root / place for place in places if (root / place).is_dir()), root / places[-1])
+
+
+def models(folder: Path) -> dict[str, Path]:
+    """Return model to its answers: a folder below `result`, or a file of the repack.
 
     Raises:
         UsageError: There is none.
     """
-    paths = sorted(data.glob("[!_]*.jsonl.gz"))
-    if not paths:
-        raise UsageError(f"no answers of real models: {data} has none; set SEAL_DATA")
-    return {path.name.removesuffix(".jsonl.gz"): path for path in paths}
+    found = {path.name: path for path in folder.glob("result/*/")}
+    found |= {path.name.removesuffix(".jsonl.gz"): path for path in folder.glob("[!_]*.jsonl.gz")}
+    if not found:
+        raise UsageError(f"no answers of real models: {folder} has none; set SEAL_DATA")
+    return dict(sorted(found.items()))
 
 
-def runs_of(name: str, path: Path, questions: Path, folder: Path) -> None:
-    """Make two runs of a model's answers: `ours/NAME` and `bfcl/NAME`, scored by the two rules."""
-    for rules in ("ours", "bfcl"):
-        out = folder / rules / name
-        if (out / "summary.json").is_file():
-            continue
-        with TemporaryDirectory() as made:
-            _as_published(path, name, Path(made))
-            import_run("bfcl", questions, out, {"answers": made})
-        seal.score(out, match=_RULES[rules])
+def answers_of(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield a model's answers, `{id, result, valid, tokens_in, tokens_out}` and perhaps latency_s.
+
+    In upstream's folders a file of scores lists the answers that are wrong, by the question's id or
+    by their place, from 1.
+    """
+    if path.is_file():
+        yield from map(json.loads, gzip.decompress(path.read_bytes()).splitlines())
+        return
+    for category in FIRST:
+        scores = path.parents[1] / "score" / path.name / f"{category}_score.json"
+        wrong = {
+            told
+            for record in _records(scores)
+            if "accuracy" not in record
+            for told in (record["id"], record.get("prompt", {}).get("id"))
+        }
+        answers = _records(path / f"{_FIRST}_{category}_result.json")
+        for place, record in enumerate(answers, 1):
+            yield {
+                "id": record["id"],
+                "result": record["result"],
+                "valid": wrong.isdisjoint((place, record["id"])),
+                "tokens_in": record.get("input_token_count"),
+                "tokens_out": record.get("output_token_count"),
+                "latency_s": record.get("latency"),
+            }
+
+
+def run_of(
+    name: str, answers: Iterable[Mapping[str, Any]], questions: Path, folder: Path, rules: str
+) -> None:
+    """Make the run RULES/NAME of a model's answers, and score it by these rules."""
+    out = folder / rules / name
+    if (out / "summary.json").is_file():
+        return
+    with TemporaryDirectory() as made:
+        _as_published(answers, name, Path(made))
+        import_run("bfcl", questions, out, {"answers": made})
+    seal.score(out, match=_RULES[rules])
 
 
 def later_gold(questions: Path, pool: Path) -> dict[tuple[str, ...], list[Any]]:
@@ -179,32 +247,69 @@ def _records(path: Path) -> Iterator[dict[str, Any]]:
 def verdicts(folder: Path, answers: Mapping[str, Path]) -> dict[str, Any]:
     """Return the verdicts of every model: a text of 1, 0 and - (none), one character a task.
 
-    Of each rule those of `calls_right`. Of each pattern 1 where the answer is free of it. And how
-    many answers of each model stand in a fence (```), of the tasks that need a call.
+    Of each rule those of `calls_right`; `recorded` has those that the leaderboard published. Of
+    each pattern 1 where the answer is free of it. `fenced` has 1 where an answer stands in a fence
+    (```), of the tasks that need a call. And the mean tokens of each model, in and out.
     """
-    names = [*answers]
-    tasks = [*_records(folder / "bfcl" / names[0] / "tasks.jsonl")]
-    wanted = [(rules, _METRIC) for rules in _RULES] + [("ours", one) for one in _PATTERNS]
+    tasks = [*_records(folder / "bfcl" / next(iter(answers)) / "tasks.jsonl")]
+    wanted = [(rules, METRIC) for rules in _RULES] + [("ours", one) for one in PATTERNS]
     scores: dict[str, dict[str, str]] = {}
     for rules, metric in wanted:
-        label = rules if metric == _METRIC else metric
-        scores[label] = {name: _verdicts(folder / rules / name, metric, tasks) for name in names}
-    later = zip(tasks, _records(folder / "gold_v4" / names[0] / "tasks.jsonl"), strict=True)
+        label = rules if metric == METRIC else metric
+        scores[label] = {
+            name: _verdicts(folder / rules / name, metric, tasks)
+            for name in answers
+            if (folder / rules / name).is_dir()
+        }
+    told = {name: _recorded(path, tasks) for name, path in answers.items()}
+    later = _records(folder / "gold_v4" / next(iter(answers)) / "tasks.jsonl")
     return {
         "tasks": [[record["id"], record["tags"]["group"]] for record in tasks],
-        "other_gold": sum(one["goals"] != other["goals"] for one, other in later),
-        "fenced": {name: sum(map(_is_fenced, _answers(path))) for name, path in answers.items()},
-        "scores": scores,
+        "other_gold": sum(
+            one["goals"] != other["goals"] for one, other in zip(tasks, later, strict=True)
+        ),
+        "tokens": {name: one["tokens"] for name, one in told.items()},
+        "scores": {
+            label: {name: one[label] for name, one in told.items()}
+            for label in ("recorded", "fenced")
+        }
+        | scores,
     }
 
 
+def _recorded(path: Path, tasks: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return what a model's records tell of the tasks: verdicts, fences, and mean tokens."""
+    by_id = {one["id"]: one for one in answers_of(path)}
+    answers = [by_id[task["id"]] for task in tasks]
+    needs = [task["tags"]["group"] != "irrelevance" for task in tasks]
+    tokens = []
+    for name in ("tokens_in", "tokens_out"):
+        known = [one[name] for one in answers if one.get(name) is not None]
+        tokens.append(round(sum(known) / len(known), 6) if any(known) else None)
+    return {
+        "recorded": "".join(str(int(one["valid"])) for one in answers),
+        "fenced": "".join(
+            str(int(_is_fenced(one))) if need else "-"
+            for one, need in zip(answers, needs, strict=True)
+        ),
+        "tokens": tokens,
+    }
+
+
+_FENCE = "```"
+
+
 def _is_fenced(answer: Mapping[str, Any]) -> bool:
-    asks = answer["category"] != "irrelevance"
-    return asks and str(answer["result"]).lstrip().startswith("```")
+    return isinstance(answer["result"], str) and answer["result"].lstrip().startswith(_FENCE)
 
 
-def _answers(path: Path) -> Iterator[dict[str, Any]]:
-    yield from map(json.loads, gzip.decompress(path.read_bytes()).splitlines())
+def _without_fence(answer: Any) -> Any:
+    """Return what stands in the fence with which an answer begins, without a language's name."""
+    if not _is_fenced({"result": answer}):
+        return answer
+    inside = answer.strip().removeprefix(_FENCE).partition(_FENCE)[0]
+    first, _, rest = inside.partition("\n")
+    return (rest if first.strip().isalpha() else inside).strip()
 
 
 def _verdicts(run: Path, metric: str, tasks: Sequence[Mapping[str, Any]]) -> str:
@@ -215,10 +320,10 @@ def _verdicts(run: Path, metric: str, tasks: Sequence[Mapping[str, Any]]) -> str
     return "".join("-" if math.isnan(one) else str(int(one == 1)) for one in found)
 
 
-def _as_published(path: Path, name: str, to: Path) -> None:
+def _as_published(answers: Iterable[Mapping[str, Any]], name: str, to: Path) -> None:
     """Write a model's answers as upstream's folder of results has them."""
     lines: defaultdict[str, list[str]] = defaultdict(list)
-    for record in _answers(path):
+    for record in answers:
         answer = {
             "id": record["id"],
             "result": record["result"],
@@ -231,113 +336,6 @@ def _as_published(path: Path, name: str, to: Path) -> None:
         file = to / "result" / name / f"{_FIRST}_{category}_result.json"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("\n".join(told) + "\n", "utf-8")
-
-
-# -- The page.
-
-
-def page(
-    folder: Path, names: Sequence[str], failed: Mapping[str, Mapping[str, Any]] | None = None
-) -> str:
-    """Return the page of the models' runs, and of what `failures` told."""
-    boards = {
-        rules: ranked_runs([folder / rules / name for name in names], _METRIC)
-        for rules in ("bfcl", "ours")
-    }
-    rows = {rules: {row["run"]: row for row in board["rows"]} for rules, board in boards.items()}
-    first = boards["bfcl"]
-    parts: list[Grid | str] = [
-        *first["notes"],
-        leaderboard_table(first)._replace(title=f"{len(names)} models by the leaderboard's rules"),
-    ]
-    if pairs := list(_native_pairs(folder, names)):
-        parts += _native_parts(pairs)
-    parts += _rules_parts(rows, boards)
-    parts.append(_patterns(folder, [row["run"] for row in first["rows"]]))
-    parts += failure_parts(failed) if failed else []
-    intro = (
-        "# Real models on the record",
-        "Written by `perf/real_models.py --out FILE`. The answers to BFCL are those that its "
-        "leaderboard published in August 2024 (github.com/HuanzhiMao/BFCL-Result), to 1,389 of its "
-        "1,390 questions of that day; one has gold that cannot be read. [A leaderboard of runs]"
-        "(../docs/compare-and-ablate.md#rank-many-runs) says what the columns mean.",
-    )
-    return "\n\n".join((*intro, *map(markdown, parts))) + "\n"
-
-
-def _native_pairs(folder: Path, names: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Yield native calling less prompting of each model that has answers in both forms."""
-    for name in names:
-        native = f"{name}{_NATIVE}"
-        if native in names:
-            runs = [folder / "bfcl" / one for one in (name, native)]
-            found = seal.compare(*runs, metrics=[_METRIC])[_METRIC]
-            yield {
-                "model": name,
-                "prompted": found.other_mean,
-                "native": found.mean,
-                "difference": found.difference,
-                "low": found.low,
-                "high": found.high,
-                "p": found.p,
-            }
-
-
-def _native_parts(pairs: list[dict[str, Any]]) -> list[Grid | str]:
-    corrected = holm([pair["p"] for pair in pairs])
-    rows = [
-        (
-            pair["model"],
-            number(pair["prompted"]),
-            number(pair["native"]),
-            f"{pair['difference']:+.3f}",
-            f"[{pair['low']:+.3f}, {pair['high']:+.3f}]",
-            "<0.001" if p < 0.0005 else number(p),
-        )
-        for pair, p in zip(pairs, corrected, strict=True)
-    ]
-    apart = [pair["difference"] for pair, p in zip(pairs, corrected, strict=True) if p <= ALPHA]
-    better, worse = (sum(one * sign > 0 for one in apart) for sign in (1, -1))
-    columns = ("model", "prompted", "native", "difference", "95 % interval", "p (Holm)")
-    return [
-        Grid("Native calling against prompting of the same model", columns, rows),
-        f"of {len(pairs)} models native calling is better in {better}, worse in {worse}, and no "
-        f"test tells the two apart in {len(pairs) - better - worse}",
-    ]
-
-
-def _rules_parts(
-    rows: Mapping[str, Mapping[str, Mapping[str, Any]]], boards: Mapping[str, Mapping[str, Any]]
-) -> list[Grid | str]:
-    """Return what SEAL's own rules say of the same answers."""
-    moved = {name: row["rank"] - rows["ours"][name]["rank"] for name, row in rows["bfcl"].items()}
-    told = [
-        (
-            name,
-            number(row["mean"]),
-            number(rows["ours"][name]["mean"]),
-            str(row["rank"]),
-            str(rows["ours"][name]["rank"]),
-        )
-        for name, row in sorted(rows["bfcl"].items(), key=lambda item: -abs(moved[item[0]]))[:10]
-    ]
-    columns = ("model", "mean (leaderboard)", "mean (SEAL)", "rank (leaderboard)", "rank (SEAL)")
-    differ = {rules: board["pairs"]["differ"] for rules, board in boards.items()}
-    return [
-        Grid("The ten models that SEAL's own rules move most", columns, told),
-        f"pairs of models that differ: {differ['bfcl']:,} by the leaderboard's rules, "
-        f"{differ['ours']:,} by SEAL's, of {boards['bfcl']['pairs']['total']:,}",
-    ]
-
-
-def _patterns(folder: Path, names: Sequence[str]) -> Grid:
-    """Return the shares that are free of each of ToolScan's error patterns."""
-    rows = []
-    for name in names:
-        metrics = seal.Run.load(folder / "ours" / name).summary["metrics"]
-        found = (metrics.get(pattern, {}).get("mean") for pattern in _PATTERNS)
-        rows.append((name, *("" if value is None else number(value) for value in found)))
-    return Grid("Free of ToolScan's error patterns, by SEAL's rules", ("model", *_PATTERNS), rows)
 
 
 if __name__ == "__main__":

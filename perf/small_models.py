@@ -4,7 +4,7 @@
     python perf/small_models.py [--runs FOLDER] [--out results/small_models.md]
 
 SmolLM2 135M and Qwen2.5-Coder 0.5B and 1.5B play `PLAN`, beside an agent that does nothing. One of
-them also plays in a team, with an orchestrator, and with a planner before it.
+them also plays in a team, with an orchestrator, with a planner before it, and with a checker.
 `--play` asks them for what is not stored yet. It may be stopped at any time: each answer is stored
 in `results/small_models` when it comes, and a run that `--runs` holds goes on where it was.
 `--only` takes the runs whose names begin so. `seal models fetch smollm2` brings the one model;
@@ -27,6 +27,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import seal
+from seal.agents.roles import Checker
 from seal.core.call_formats import Format
 from seal.evaluation.significance import ALPHA, holm
 from seal.report.grids import Grid, number
@@ -57,12 +58,14 @@ class Play:
     top_k: int = 5
     team: str = "direct"
     planner: str = ""
+    checker: bool = False
+    """Whether the model also checks its answers, each of which may come back once."""
 
     @property
     def name(self) -> str:
         """Of the run's folder, and of its scores."""
         more = [f"top{self.top_k}"] * (self.top_k != 5) + [self.team] * (self.team != "direct")
-        more += [self.planner] * bool(self.planner)
+        more += [self.planner] * bool(self.planner) + ["checker"] * self.checker
         return "-".join((self.model, self.bench, self.format, *more))
 
 
@@ -77,13 +80,12 @@ METRICS = {
 """What the tables show of each benchmark."""
 PLAN = (
     *(Play("smollm2", bench, form) for bench in BENCHES for form in FORMATS),
-    *(Play("qwen-0.5b", "sample", form) for form in FORMATS),
+    *(Play("qwen-0.5b", bench, form, tasks=40) for bench in BENCHES for form in FORMATS),
     Play("qwen-0.5b", "sample", "json", top_k=1),
-    *(Play("qwen-0.5b", "bfcl", form, tasks=40) for form in FORMATS),
     Play("qwen-0.5b", "bfcl", "native", tasks=30, team="full"),
     Play("qwen-0.5b", "bfcl", "native", tasks=30, team="full", planner="decompose"),
-    *(Play("qwen-0.5b", "metatool", form) for form in FORMATS),
-    *(Play("qwen-1.5b", "bfcl", form) for form in FORMATS),
+    Play("qwen-0.5b", "bfcl", "native", tasks=30, team="full", checker=True),
+    *(Play("qwen-1.5b", bench, form) for bench in ("bfcl", "metatool") for form in FORMATS),
 )
 _NOTHING = "nothing"
 """The agent that every run is held against."""
@@ -132,15 +134,20 @@ def model_of(play: Play, weights: Path) -> seal.Model:
 def played(play: Play, out: Path, asked: argparse.Namespace) -> seal.Run:
     """Play a run, or go on with it."""
     who: dict[str, Any] = {"agent": does_nothing}
+    role_models: dict[str, Any] = {"user_simulator": "lexical"}
     if play.model != _NOTHING:
-        who = {"model": model_of(play, asked.weights), "team": play.team, "format": play.format}
+        model = model_of(play, asked.weights)
+        who = {"model": model, "team": play.team, "format": play.format}
         who["roles"] = {"planner": play.planner} if play.planner else {}
+        if play.checker:
+            who["roles"]["checker"] = Checker(returns=1)
+            role_models["checker"] = model
     retrieval: dict[str, Any] = {"retriever": "tfidf", "top_k": play.top_k}
     if play.bench == "bfcl":  # at most four tools, which the question brings
         retrieval = {"select": {"group": "multiple"}}
     return seal.run(
         play.bench,
-        role_models={"user_simulator": "lexical"},
+        role_models=role_models,
         limit=play.tasks,
         max_turns=4,
         metrics=[chosen_right] if play.bench == "metatool" else [],
@@ -193,9 +200,9 @@ def page(folder: Path) -> str:
         )
         tests.append((f"{play.name} less doing nothing", _apart(run.folder.path, idle, metric)))
     for play in PLAN:
-        usual = replace(play, top_k=5, team="direct", planner="")
+        usual = replace(play, top_k=5, team="direct", planner="", checker=False)
         names = {one.name: one for one in PLAN}
-        others = (usual, replace(play, format="native"), replace(play, planner=""))
+        others = (usual, replace(play, format="native"), replace(play, planner="", checker=False))
         for other in {one.name: one for one in others if one.name != play.name}.values():
             if other.name not in names:
                 continue

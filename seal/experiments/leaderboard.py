@@ -87,8 +87,8 @@ def leaderboard(
     if len(ranked) < 2:
         told = "; ".join(f"{name}: {mark}" for name, mark in marks.items() if mark)
         raise UsageError(
-            "a leaderboard needs two runs of the same tasks that measure alike; name another one, "
-            "or bring the tasks that one lacks" + (f" ({told})" if told else "")
+            "a leaderboard needs two runs of the same tasks that measure alike; give a run what it "
+            "lacks, or name another one" + (f" ({told})" if told else "")
         )
     field = _field([sides[name] for name in ranked], metric, scale)
     content = _standings(field, ranked, seed, resamples)
@@ -204,8 +204,8 @@ def _marks(runs: Mapping[str, RunFolder], sides: Mapping[str, Side]) -> dict[str
         name: {**(run.manifest().get("measure") or {}), "trials": None}
         for name, run in runs.items()
     }
-    # Of two sets that as many runs have, the smaller one lacks tasks: an answer was lost there.
-    usual_tasks = max(Counter(tasks.values()).items(), key=lambda item: (item[1], len(item[0])))[0]
+    counts = Counter(tasks.values())
+    usual_tasks = max(counts, key=lambda names: (counts[names], len(names)))
     keys = Counter(digest(measure) for measure in measures.values())
     usual = next(one for one in measures.values() if digest(one) == keys.most_common(1)[0][0])
     found = {}
@@ -215,7 +215,9 @@ def _marks(runs: Mapping[str, RunFolder], sides: Mapping[str, Side]) -> dict[str
         told = [f"other {', '.join(others)}"] if others else []
         if tasks[name] != usual_tasks:
             shared, own = len(tasks[name] & usual_tasks), len(tasks[name] - usual_tasks)
-            more = f", {own:,} others" if own else ""
+            lacks = usual_tasks - tasks[name]
+            more = f", without {min(lacks)}" if lacks else ""
+            more += f", {own:,} others" if own else ""
             told.append(f"{shared:,} of the {len(usual_tasks):,} tasks{more}")
         found[name] = "; ".join(told)
     return found

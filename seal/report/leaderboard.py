@@ -102,16 +102,16 @@ def ranked_runs(
 
 
 def _settings(manifests: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the part of the benchmark, the rules if not SEAL's own, and what sets systems apart.
+    """Yield the rules and the part of the benchmark of the ranked runs, and what sets them apart.
 
     What only some runs tell, as a recording does not, counts as no difference.
     """
     measure = manifests[0].get("measure") or {}
+    if measure.get("match"):
+        yield f"calls are judged by other rules than SEAL's: --match {measure['match']}"
     part = [f"{name} {_shown(measure[name])}" for name in _PART if measure.get(name)]
     if part:
         yield f"all runs are of a part of the benchmark: {', '.join(part)}"
-    if rules := measure.get("match"):
-        yield f"calls are compared by the rules {rules!r}, not by SEAL's own"
     systems = [one.get("system") or {} for one in manifests]
     shared = set.intersection(*map(set, systems)) - _NAMING
     differ = [name for name in sorted(shared) if len({digest(one[name]) for one in systems}) > 1]

@@ -7,7 +7,7 @@ import logging
 import os
 import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import ExitStack, chdir, closing, suppress
+from contextlib import chdir, closing, suppress
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path

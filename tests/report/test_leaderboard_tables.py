@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +84,7 @@ def test_seconds_are_those_of_the_last_time_that_a_chat_was_played(tmp_path: Pat
         assert "seconds" in (tmp_path / "out" / f"leaderboard.{end}").read_text()
 
 
-def test_a_part_of_the_benchmark_and_other_settings_are_told(tmp_path: Path) -> None:
+def test_rules_a_part_of_the_benchmark_and_other_settings_are_told(tmp_path: Path) -> None:
     measure = {"seed": 0, "limit": 40, "select": {"group": "easy"}, "match": "bfcl"}
     one, two = (
         written(tmp_path, name, n, measure=measure, model={"model": name})
@@ -96,13 +95,16 @@ def test_a_part_of_the_benchmark_and_other_settings_are_told(tmp_path: Path) -> 
         manifest["system"] |= system
         (path / "run.json").write_text(json.dumps(manifest))
     notes = ranked_runs([one, two], resamples=200)["notes"]
+    assert "calls are judged by other rules than SEAL's: --match bfcl" in notes
     assert "all runs are of a part of the benchmark: limit 40, select group=easy" in notes
     assert "the runs differ in more than the model: top_k" in notes
-    assert "calls are compared by the rules 'bfcl', not by SEAL's own" in notes
     plain = [written(tmp_path, name, n) for name, n in (("c", 10), ("d", 30))]
     told = "\n".join(ranked_runs(plain, resamples=200)["notes"])
-    assert "SEAL's own" not in told
-    assert "part of the benchmark" not in told and "more than the model" not in told
+    assert (
+        "--match" not in told
+        and "part of the benchmark" not in told
+        and "more than the model" not in told
+    )
 
 
 def test_every_form_is_written_and_hostile_names_are_escaped(tmp_path: Path) -> None:
@@ -122,41 +124,6 @@ def test_every_form_is_written_and_hostile_names_are_escaped(tmp_path: Path) -> 
     (tmp_path / "other" / "run.json").write_text("{}")
     with pytest.raises(UsageError, match="other"):
         ranked_runs([one, two], resamples=200, out=tmp_path / "other")
-
-
-def test_values_of_a_tag_replace_no_column_of_the_file(tmp_path: Path) -> None:
-    names = ("low", "high", "rank", "run")
-    tasks = [
-        seal.ask(f"Do {n}.", seal.called("tool"), tags={"group": names[n % 4]}) for n in range(8)
-    ]
-
-    def tool() -> str:
-        """Do."""
-        return "done"
-
-    def idle(request, tools):
-        return "Done."
-
-    bench = seal.Benchmark("b", tools=[tool], tasks=tasks)
-    for name, player in (("one", {"model": "oracle"}), ("two", {"agent": idle})):
-        seal.run(bench, baselines=False, out=tmp_path / "runs" / name, **player)
-    ranked_runs([tmp_path / "runs"], resamples=100, out=tmp_path / "out")
-    text = (tmp_path / "out" / "leaderboard.csv").read_text("utf-8")
-    first, second = csv.DictReader(text.splitlines())
-    assert (first["run"], first["rank"], second["rank"]) == ("oracle", "1", "2")
-    assert float(first["low"]) < 1.0
-    assert [first[f"group={name}"] for name in names] == ["1.0"] * 4
-    assert [second[f"group={name}"] for name in names] == ["0.0"] * 4
-
-
-@pytest.mark.skipif(os.name != "posix", reason="other systems have no such names")
-def test_a_folder_whose_name_is_no_text_can_be_written(tmp_path: Path) -> None:
-    one, two = (written(tmp_path, name, n) for name, n in (("a", 10), ("b", 30)))
-    named = os.fsdecode(os.fsencode(one.parent) + b"/\xff\xfe")
-    one.rename(named)
-    content = ranked_runs([Path(named), two], resamples=200, out=tmp_path / "out")
-    assert len(content["rows"]) == 2
-    assert "\ufffd" in (tmp_path / "out" / "leaderboard.csv").read_text("utf-8")
 
 
 def test_python_gives_rows_groups_and_a_frame(tmp_path: Path) -> None:
