@@ -439,6 +439,10 @@ CLOSE = Template(
             kind="a further wish",
             then=["And pay {payee} {amount} euros from what is there now."],
             gold={"more": [*PAYEES, *PAY, say("{payee} is paid now.")]},
+            tells={
+                "balance": "{all} EUR",
+                "payee": {"value": "{payee}", "type": "name", "optional": True},
+            },
         )
     ],
 )
