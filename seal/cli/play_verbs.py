@@ -57,13 +57,13 @@ def run_command(
         top_k=retriever.top_k,
     )
     check_flags_used(settings)
+    if into.again and into.dry_run:
+        raise UsageError("--again plays a part of a run; leave out --dry-run")
     tasks = _Tasks()
     if into.again or into.former:
         source = context.get_parameter_source("pool")
         settings, tasks = _again(settings, into, source is not None and source.name == _TYPED)
     if into.dry_run:
-        if into.again:
-            raise UsageError("--again plays a part of a run; leave out --dry-run")
         return _plan(settings, into.json)
     with output(into.json) as result:
         from seal.runs.play import free_folder
