@@ -241,8 +241,16 @@ def _native_parts(pairs: pd.DataFrame) -> list[Grid | str]:
     ]
     apart = pairs[pairs.holm <= ALPHA].difference
     better, worse = int((apart > 0).sum()), int((apart < 0).sum())
-    means, alone = ("prompted", "native"), ("native alone is right", "prompted alone is right")
-    columns = ("model", *means, *alone, "difference", "95 % interval", "p (Holm)")
+    columns = (
+        "model",
+        "prompted",
+        "native",
+        "native alone is right",
+        "prompted alone is right",
+        "difference",
+        "95 % interval",
+        "p (Holm)",
+    )
     return [
         Grid("Native calling against prompting of the same model", columns, rows),
         f"of {len(pairs)} models native calling is better in {better}, worse in {worse}, and no "
