@@ -440,8 +440,10 @@ class RunPages:
 
     @cached_property
     def _names(self) -> dict[str, str]:
-        """Tool to its name."""
-        return {id: tool.name for id, tool in self._explainers[0].tools.items()}
+        """Tool to its name, of the first run that has its tools; a page needs none."""
+        kept = (run for run in self.runs if (run.path / "tools.jsonl").is_file())
+        run = next(kept, None)
+        return {} if run is None else {id: tool.name for id, tool in run.tools().items()}
 
     @cached_property
     def _sights(self) -> list[Mapping[str, str]]:
