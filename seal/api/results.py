@@ -148,7 +148,7 @@ def explain(
         >>> run = seal.run("sample", model="lexical", first=5, baselines=False)
         >>> why = seal.explain(run)
         >>> [(stage.stage, stage.goals) for stage in why.stages if stage.goals]
-        [('not_retrieved', 1), ('wrong_tool', 1), ('wrong_argument', 1), ('gave_up', 1)]
+        [('not_retrieved', 1), ('wrong_argument', 2), ('gave_up', 1)]
     """
     from seal.api.experiment_results import Explanation
     from seal.report.experiments import explain as of_run

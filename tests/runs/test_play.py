@@ -321,7 +321,7 @@ def test_tokens_of_the_summary_are_those_that_the_server_counted(model_server, p
 
 def test_more_chats_than_memory_holds_are_refused_and_nothing_is_left(tmp_path: Path):
     pool = write_pool(tmp_path / "pool", [weather_task("Oslo", 1), weather_task("Rome", 2)])
-    with pytest.raises(UsageError, match=r"make 19999999998 chats.*fewer --trials, or play parts"):
+    with pytest.raises(UsageError, match=r"make 19999999998 chats.*fewer --trials, or --limit"):
         play(pool, tmp_path / "run", trials=9_999_999_999)
     assert not (tmp_path / "run").exists()
 
