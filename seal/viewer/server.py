@@ -78,9 +78,9 @@ def serve(shelf: Shelf | LabelSheet, host: str, port: int, tell: Callable[[str],
             listening.bind((host, port))
             listening.listen()
         except (OSError, TypeError) as error:  # TypeError: what can be no name of a host
-            is_host = not isinstance(error, OSError) or isinstance(error, socket.gaierror)
+            is_host = isinstance(error, (TypeError, socket.gaierror))
             repair = "--port, or 0 for one that is free"
-            if is_host or error.errno == errno.EADDRNOTAVAIL:
+            if is_host or getattr(error, "errno", None) == errno.EADDRNOTAVAIL:
                 repair = "--host, such as 127.0.0.1"
             raise UsageError(
                 f"cannot listen at {shortened(host)}, port {port}: "
