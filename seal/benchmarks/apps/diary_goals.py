@@ -337,7 +337,7 @@ RESCHEDULE = Template(
         "look": [*EVENTS, *FREE],
         "ask": [say("At which time shall the {title} be then?")],
         "act": MOVED,
-        "tell": [say("The {title} is moved to {when}, from {start} to {end}.")],
+        "tell": [say("The {title} is on {when} now, and begins at {start}.")],
         "more": [],
     },
     tells={"start": "{start}"},
@@ -442,7 +442,7 @@ REPLACED = Template(
                 place="{place}",
             )
         ],
-        "tell": [say("It is in your calendar on {when}, from {start} to {end}.")],
+        "tell": [say("Your calendar is changed.")],
     },
     twists=[Twist(kind="a hidden value", draw=organised_by_another, gold={"act": DECLINED})],
 )
@@ -459,6 +459,8 @@ LETTER: list[dict[str, Any]] = [
         text="{text}",
     ),
 ]
+TO = {"to": {"value": "{contact}", "type": "name", "optional": True}}
+"""Who gets a letter need not be told, but not told wrong either."""
 NEW_CONTACT = Twist(kind="a missing value", draw=a_stranger, facts=EMAIL, gold={"contact": ADDED})
 MOVE_AND_TELL = Template(
     name="move_and_write",
@@ -478,7 +480,7 @@ MOVE_AND_TELL = Template(
         "write": LETTER,
         "tell": [say("The {title} begins at {start} on {when}, and {contact} has your letter.")],
     },
-    tells={"start": "{start}"},
+    tells={"start": "{start}", **TO},
     twists=[
         NEW_CONTACT,
         Twist(
@@ -514,7 +516,7 @@ INVITE = Template(
             goal="Have {contact} and {contact2} invited to the {title}; {contact} alone if there "
             "is room for one only.",
             asks="If there is room for one only, invite {contact}.",
-            gold={"second": [], "tell": [say("There was room for one, so {contact} is invited.")]},
+            gold={"second": [], "tell": [say("There was room for one, who is invited.")]},
         ),
         Twist(
             kind="a further wish",
@@ -573,9 +575,10 @@ FORWARD = Template(
             do("forward_mail", mail_id="{mail_id}", recipient="{email}"),
             do("move_mail", mail_id="{mail_id}", folder="archive"),
         ],
-        "tell": [say("{invoice} went to {contact}, and is archived.")],
+        "tell": [say("It went to {contact}, and is archived.")],
         "more": [],
     },
+    tells=TO,
     twists=[
         NEW_CONTACT,
         Twist(
