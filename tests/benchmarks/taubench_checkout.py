@@ -136,7 +136,8 @@ def write_checkout(folder: Path) -> Path:
         )
         (home / "wiki.py").write_text(f"WIKI = {POLICY!r}\n", "utf-8")
         made = [
-            f"Task(user_id={one['user_id']!r}, instruction={one['instruction']!r}, "
+            # Upstream has a field that the class of its tasks does not know.
+            f"Task(annotator='0', user_id={one['user_id']!r}, instruction={one['instruction']!r}, "
             f"outputs={one['outputs']!r}, actions=["
             + ", ".join(f"Action(**{each!r})" for each in one["actions"])
             + "])"

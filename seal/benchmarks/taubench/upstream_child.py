@@ -129,7 +129,12 @@ class Domain:
             "tables": {name: len(rows) for name, rows in self.begun.items()},
             "splits": splits,
             "tasks": [
-                {**vars(task), "actions": [vars(action) for action in task.actions]}
+                {
+                    "user_id": task.user_id,
+                    "instruction": task.instruction,
+                    "actions": [{"name": one.name, "kwargs": one.kwargs} for one in task.actions],
+                    "outputs": task.outputs,
+                }
                 for task in listed
             ],
         }
