@@ -364,7 +364,7 @@ _HELP_ALL = flag("Show all options, in groups.", eager=True, callback=_show_all)
 
 # -- What a shell completes: verbs, options, and the names of pools, models, retrievers and runs.
 #
-# The shell calls `seal` with the variable `_SEAL_COMPLETE` (`seal completion bash` prints how).
+# The shell calls `seal` with the variable `_SEAL_COMPLETE`: `source_bash` prints how.
 
 
 VARIABLE = "_SEAL_COMPLETE"

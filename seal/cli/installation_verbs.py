@@ -1,4 +1,4 @@
-"""The verbs of this installation: doctor and completion; its settings checked."""
+"""The verb of this installation, doctor; its settings checked."""
 
 import os
 import platform
@@ -7,10 +7,10 @@ import shutil
 from collections.abc import Iterator, Mapping
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from seal.cli.config import long_name, repeats_of
-from seal.cli.groups import argument, complete, verb
+from seal.cli.groups import verb
 from seal.cli.options import JSON
 from seal.cli.output import output
 from seal.cli.verbs import VERBS, load
@@ -91,20 +91,6 @@ def _room(folder: Path | None) -> str:
     there = next((path for path in (folder, *folder.parents) if path.is_dir()), Path())
     absent = "" if folder.is_dir() else "not there yet, "
     return f"{folder} ({absent}{shutil.disk_usage(there).free / 1e9:,.1f} GB free)"
-
-
-# -- Print the script by which bash, zsh or fish completes the words after `seal`.
-
-
-@verb("completion")
-def completion_command(
-    shell: Literal["bash", "zsh", "fish"] = argument("Your shell.", metavar="SHELL"),
-) -> int:
-    """Print a script: eval "$(seal completion bash)" in ~/.bashrc, or in ~/.zshrc with zsh.
-
-    For fish: seal completion fish > ~/.config/fish/completions/seal.fish
-    """
-    return complete(f"source_{shell}")
 
 
 # -- Settings of the environment and of `seal.toml`, which must be flags of a verb.

@@ -296,7 +296,8 @@ def _score_recordings(
         raise UsageError("--audit is of one run: score the recordings, then audit a run of them")
     out = recordings.out or numbered_folder(f"{Path(pool).name}-recorded")
     with output(json) as result:
-        with progress() as advance, telling(f"the runs that are scored stay in {out}"):
+        left = f"the runs that are scored stay in {out}; to go on: the same command, --out {out}"
+        with progress() as advance, telling(left):
             scored = score_recordings(
                 open_pool(pool),
                 recordings.recorded,

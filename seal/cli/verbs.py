@@ -108,10 +108,6 @@ GROUPS: Mapping[str, Mapping[str, Verb]] = {
         "models": Verb(
             "models_verb", "List the models that can play a role, or probe what one can do."
         ),
-        "completion": Verb(
-            "installation_verbs",
-            "Print the script by which bash, zsh or fish completes the words after `seal`.",
-        ),
     },
 }
 """Title in `seal --help` to verbs; each verb stands once."""
@@ -121,6 +117,8 @@ _FORMER = {
     "cache fill": "`seal run POOL --model gold_calls --no-baselines` has the gold calls answered",
     "cache fidelity": "`python perf/fidelity.py RUN...` holds a simulator against recorded "
     "answers, in a checkout of SEAL",
+    "completion": '`eval "$(_SEAL_COMPLETE=source_bash seal)"` in ~/.bashrc completes; so '
+    "`source_zsh` and `source_fish`",
     "errata": "mend tasks.jsonl in a copy of the pool; `seal lint` finds doubtful gold",
     "mcp": "`seal run --agent bridge:COMMAND` starts an MCP client for each chat, and serves it at "
     "$OPENAI_BASE_URL/mcp; see docs/evaluate-my-agent.md",

@@ -171,8 +171,9 @@ class Lock:
             self._file.seek(0)
             owner = self._file.read().strip() or "unknown"
             self._file.close()
+            who = "this" if owner == str(os.getpid()) else "another"
             raise UsageError(
-                f"another process (pid {owner}) is writing into {self._path.parent}; "
+                f"{who} process (pid {owner}) is writing into {self._path.parent}; "
                 f"wait for it, or give another --out"
             ) from error
         self._file.truncate(0)

@@ -265,12 +265,13 @@ _RETRIED = frozenset({408, 409, 424, 425, 429, 499})
 """Statuses below 500 after which the same request may still succeed: TEI and TGI tell by 424 of
 what failed behind them, nginx by 499 of a request that it gave up."""
 _PASSING = re.compile(
-    r"\bthrottl|\brate.?limit|too many requests|\boverloaded\b|\bmodel (?:has )?crashed"
+    r"\bthrottl|\brate.?limit|too many requests|\boverloaded\b"
+    r"|\bmodel (?:(?:has )?crashed|unloaded\b)"
     r"|\b(?:try again|retry) (?:later|in a (?:moment|few))|\binternal (?:server )?error\b",
     re.IGNORECASE,
 )
 """Words of what passes, whatever the status: Bedrock tells of throttling by 400, Groq of a limit of
-rate by 413, LM Studio of a crash by 400, FastChat of any failure by 400."""
+rate by 413, LM Studio of a lost model by 400, FastChat of any failure by 400."""
 _OF_A_MINUTE = re.compile(
     r"\brequest too large\b.{0,200}\bper min.{0,40}\bLimit:? (\d{1,12}), Requested:? (\d{1,12})",
     re.IGNORECASE | re.DOTALL,

@@ -202,7 +202,7 @@ class PostgresAnswers:
                 f"{self.location}: {self._shown(error)}; let the user make a table there, or give"
                 " another SEAL_CACHE_URL"
             ) from None
-        except psycopg.Error as error:
+        except (psycopg.Error, UnicodeError) as error:  # UnicodeError: no name of a host
             raise InfrastructureError(
                 f"{self.location} cannot be opened: {self._shown(error)}; start the server, give"
                 " its password by PGPASSWORD, or give another SEAL_CACHE_URL"

@@ -107,6 +107,7 @@ def foreign(location: str, reason: str) -> DataError:
 FILE_NAME = "answers.sqlite"
 """Name of the store in a cache folder."""
 URL_VARIABLE = "SEAL_CACHE_URL"
+_EXPECTED = "expected postgresql://USER@HOST:PORT/DATABASE, or sqlite:///FILE"
 """Variable that names the database of the store."""
 
 _POSTGRES = ("postgresql://", "postgres://")
@@ -355,6 +356,8 @@ def open_store(
     place = cache_folder(folder).absolute()
     note_addresses(URL_VARIABLE)
     at = os.environ.get(URL_VARIABLE) or place / FILE_NAME
+    if isinstance(at, str) and not is_url(at) and "password=" in at.replace(" ", ""):
+        raise UsageError(f"{URL_VARIABLE}: {_EXPECTED}; the password: PGPASSWORD")
     store = Store(at, folder=place, in_open=in_open, if_asked=if_asked)
     if writes and store.reads_only:
         store.close()
@@ -386,10 +389,7 @@ def _file_at(place: Path | str) -> Path | None:
         return None
     if place.startswith(_SQLITE) and len(place) > len(_SQLITE):
         return Path(place.removeprefix(_SQLITE))
-    raise UsageError(
-        f"SEAL_CACHE_URL begins with {place.partition('://')[0]}://: expected"
-        " postgresql://USER@HOST:PORT/DATABASE, or sqlite:///FILE"
-    )
+    raise UsageError(f"{URL_VARIABLE} begins with {place.partition('://')[0]}://: {_EXPECTED}")
 
 
 def _table_at(place: Path | str, timeout: float) -> AnswerTable:

@@ -83,6 +83,9 @@ def json_value(text: bytes | str) -> Any:
     return value
 
 
+_KEY_PARTS = 500
+
+
 def toml_value(content: bytes) -> dict[str, Any]:
     """Return what a TOML file holds; a byte-order mark is left out.
 
@@ -90,7 +93,12 @@ def toml_value(content: bytes) -> dict[str, Any]:
         ValueError: It holds none, or nests too deep.
     """
     try:
-        return tomllib.loads(content.decode("utf-8-sig"))
+        text = content.decode("utf-8-sig")
+        for line in text.splitlines():  # tomllib takes time quadratic in the parts of a key
+            keys = line if line.lstrip().startswith("[") else line.rpartition("=")[0]
+            if keys.count(".") > _KEY_PARTS:
+                raise RecursionError
+        return tomllib.loads(text)
     except RecursionError as error:
         raise ValueError("it is nested too deep") from error
     except UnicodeDecodeError:

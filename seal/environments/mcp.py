@@ -312,7 +312,8 @@ class McpChat(Stateless):
             server = self._world.origin(call.tool).server
             if not answer.is_the_tools:
                 self._unsure.add(server)
-            if server in self._unsure:
+            # A tool's own words may be those of a fault: of a session of its own, say.
+            if server in self._unsure or _is_a_fault({"error": answer.error}):
                 return answer
             entry = store.put(key, {**named, **asdict(answer)}, KIND)
         return Answer(entry["content"], entry["value"], entry["error"])

@@ -96,7 +96,9 @@ def _kept(message: Any, heard: Heard) -> Any:
             heard.refuse(why)
         return None
     body = message.message
-    if isinstance(body, JSONRPCError):
+    if isinstance(body, JSONRPCError) and body.id is None:
+        heard.refuse(_words_of_nobody({"message": body.error.message}))
+    elif isinstance(body, JSONRPCError):
         heard.errors.add(body.error.code)
     elif isinstance(body, JSONRPCResponse) and heard.scope is not None and heard.part:
         odd = without_odd(body.result, heard.part)
@@ -213,12 +215,20 @@ def _contradiction(message: Any, id: Any) -> str:
         return "it is a list of messages, which the protocol does not have"
     if not _is_an_answer(message) or "method" in message:
         return ""
-    if message["id"] is not None and str(message["id"]) != str(id):
-        return f"it answers a request of id {message['id']!r:.40}, and was asked by id {id!r:.40}"
     failed = message.get("error") is not None
+    if failed and message["id"] is None:
+        return _words_of_nobody(message["error"])
+    if str(message["id"]) != str(id):
+        return f"it answers a request of id {message['id']!r:.40}, and was asked by id {id!r:.40}"
     if failed and message.get("result") is not None:
         return "it has a result and an error"
     return "" if failed or message.get("result") is not None else "its result is null"
+
+
+def _words_of_nobody(error: Any) -> str:
+    """Return what an error says that names no request, as of one that a server could not read."""
+    said = error.get("message") if isinstance(error, Mapping) else error
+    return f"it answers no request by id, and says: {said!s:.300}"
 
 
 def _is_of_a_call(body: Any) -> bool:

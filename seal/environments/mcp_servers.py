@@ -286,8 +286,8 @@ _ASK_AGAIN = frozenset({429, 503})
 _INNER = frozenset({-32603, *range(-32099, -31999)})
 """Codes of JSON-RPC for errors of the server itself, and those that servers give meanings of their
 own."""
-_OF_HTTP = frozenset({429, 502, 503, 504})
-"""Statuses that gateways write in the place of a code."""
+_NEVER_THE_TOOLS = frozenset({-32042, 429, 502, 503, 504})
+"""Codes of what no call can mend: a person must sign in first, or a status of a gateway."""
 _UPSTREAM = re.compile(
     r"\bupstream\b|\bECONN[A-Z]+\b|\bETIMEDOUT\b|\bEAI_AGAIN\b|socket hang up"
     r"|connect(?:ion)? (?:error|refused|reset|aborted|closed|timed? ?out)"
@@ -472,7 +472,7 @@ def _is_no_answer(said: str, status: int) -> bool:
 
 def _is_upstream(code: int, said: str) -> bool:
     """Tell whether an error of the protocol is of what is behind a server, and not of a call."""
-    return code in _OF_HTTP or (code in _INNER and _UPSTREAM.search(said) is not None)
+    return code in _NEVER_THE_TOOLS or (code in _INNER and _UPSTREAM.search(said) is not None)
 
 
 def is_passed_on(said: str) -> bool:

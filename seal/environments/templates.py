@@ -93,6 +93,8 @@ class Goals:
     """Add rows that almost fit, after all others have drawn."""
     ignore: Sequence[str] = ()
     """Tables, and columns as `table.column`, that may end in any way."""
+    cells: Mapping[str, str] = field(default_factory=dict)
+    """`table.column` to the type by which cells are compared."""
     clock: Mapping[str, JSON] = field(default_factory=dict)
     """As `metadata.clock` of a task."""
     boundary: str = "You say what you know only when you are asked."

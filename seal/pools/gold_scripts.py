@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
@@ -24,7 +24,6 @@ from seal.core.state_conditions import FinalState, StateHas, ignored
 from seal.core.statements import leaves
 from seal.core.values import equal
 from seal.environments.gold_play import PlayedChat, changes
-from seal.environments.policy import breaches
 from seal.environments.world import Worlds
 from seal.models.oracle import moves, reply_of
 
@@ -344,24 +343,3 @@ def is_near(one: Any, other: Any) -> bool:
     """Tell whether two cells may be one in two chats: times within a minute, texts such as ids."""
     numbers = [n for n in (one, other) if isinstance(n, (int, float)) and not isinstance(n, bool)]
     return abs(one - other) <= _MINUTE if len(numbers) == 2 else type(one) is type(other)
-
-
-def forbidden(task: Task, world: Worlds) -> Iterator[tuple[int, str]]:
-    """Yield each rule of a policy that gold breaks, as the goal and what broke it.
-
-    Gold is played with the words of its reference, in which the user allows what is done. Where a
-    goal has no such reference, nothing is known.
-
-    Args:
-        task: With its gold.
-        world: Whose policy it is.
-
-    Raises:
-        InfrastructureError: A rule failed, or what a tool asks outside of the world.
-    """
-    told = all(any(step.call for step in goal.reference) for goal in task.goals)
-    if not told or not any(map(callable, world.policy)):
-        return
-    scripts = [next(iter(scripts_of(goal)), ()) for goal in task.goals]
-    for one in breaches(world.policy, task, play(task, scripts, world).chat):
-        yield int(str(one["goal"])), f"{one['tool']} breaks the rule {one['rule']}: {one['why']}"

@@ -42,14 +42,13 @@ from seal.core.text import counted, words
 from seal.environments import REGISTRY as WORLDS
 from seal.environments.function_tools import fits
 from seal.environments.gold_play import NO_WORLD, End, faults, gold_calls, gold_chat, gold_ends
-from seal.environments.policy import MOST_CALLS, unbroken
 from seal.environments.world import Worlds, WorldSetup, build_worlds
 from seal.evaluation.goals import TaskChat, asks_of_world, match_of
 from seal.evaluation.pass_rates import PassRate
 from seal.evaluation.plans import check_plan
 from seal.evaluation.words import slots_for
-from seal.pools.gold_scripts import forbidden
 from seal.pools.importer import RECORDED, RIGHT, TRAJECTORIES, WRONG
+from seal.pools.lint_calls import MOST_CALLS, forbidden, unbroken, unmarked_writes
 from seal.pools.lint_findings import (
     KINDS,
     Finding,
@@ -335,6 +334,7 @@ def _findings(pool: ReadPool, threshold: float, plans: PlanCheck) -> Iterator[Fi
     yield from duplicates(tools)
     yield from near_duplicates(tools, threshold)
     yield from descriptions(tools)
+    yield from plans.unmarked_writes(pool)
 
 
 # -- What words decide: recordings of which it is known whether they solve, and goals of texts.
@@ -654,6 +654,17 @@ class PlanCheck:
                     f"{rule.__name__}; mend it, or leave it out"
                 )
                 yield Finding("unbroken_rule", message, evidence={"world": name})
+
+    def unmarked_writes(self, pool: ReadPool) -> Iterator[Finding]:
+        """Yield a finding for tools of no world that seem to change something, and do not say so.
+
+        Where a world is not known here, nothing is known of any tool.
+        """
+        worlds = [self.world_of(name) for name in {t.world for t in pool.tasks.values()} if name]
+        shown = [world for world in worlds if world is not None and world.tables]
+        if len(shown) == len(worlds):
+            of_worlds = {tool.id for world in shown for tool in world.documents()}
+            yield from unmarked_writes(pool.tools.values(), of_worlds)
 
     def ends(self, task: Task) -> JSON:
         """Return how the task's world ends after its gold calls, as a run keeps it; None: unknown.

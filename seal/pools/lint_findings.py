@@ -92,6 +92,7 @@ KINDS: dict[str, tuple[Severity, str]] = {
     "conflicting_labels": ("warning", "one query text with different relevant tools"),
     "repeated_query": ("info", "a query text that stands several times"),
     "only_texts": ("info", "goals with only texts to tell, whose words rules do not always decide"),
+    "unmarked_write": ("info", "tools that seem to change something, and do not say so"),
     "duplicate_tool": ("warning", "tools with one name and one description"),
     "near_duplicate_tool": ("warning", "two tools whose documents are nearly the same"),
     "empty_description": ("warning", "a tool without a description"),

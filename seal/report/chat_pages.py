@@ -31,7 +31,7 @@ from seal.core import (
     ends_conversation,
 )
 from seal.core.call_formats import repairs_of
-from seal.core.conditions import Argument, Called, Condition, OfTheStepAlone
+from seal.core.conditions import Argument, Asked, Called, Condition, OfTheStepAlone
 from seal.core.records import to_plain
 from seal.core.text import counted, folded, one_line, tables_text
 from seal.core.values import json_bytes, json_value
@@ -117,6 +117,9 @@ def describe(condition: Condition, names: Mapping[str, str] = MappingProxyType({
             f"{name}={_gold_values(gold)}" for name, gold in condition.arguments.items()
         )
         return f"{tool}({given}){refused}"
+    if isinstance(condition, Asked):
+        about = " or ".join(condition.about)
+        return f"asked about {about}" if about else "asked"
     if isinstance(condition, OfTheStepAlone):
         return fields_line(condition)
     from seal.report.world_views import described

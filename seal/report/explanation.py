@@ -207,7 +207,7 @@ def bounds(low: float | None, high: float | None) -> str:
 
 def causes_text(causes: Mapping[str, int]) -> str:
     """Return the most frequent causes with their counts."""
-    named = [f"{cause} {count}" for cause, count in list(causes.items())[:CAUSES]]
+    named = [f"{cause.replace('_', ' ')} {count}" for cause, count in list(causes.items())[:CAUSES]]
     more = [f"{len(causes) - CAUSES} more"] if len(causes) > CAUSES else []
     return ", ".join((*named, *more))
 

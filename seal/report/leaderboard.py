@@ -167,9 +167,13 @@ def ranked_scores(
 
 
 def _folders(paths: Iterable[Path]) -> Iterator[Path]:
-    """Yield run folders; in the place of a folder without a run those that lie in it."""
+    """Yield run folders; in the place of a folder without a run those that lie in it.
+
+    A link such as `latest` is no second run.
+    """
     for path in paths:
-        inner = sorted(found.parent for found in path.glob(f"*/{MANIFEST}"))
+        found = sorted((place.parent for place in path.glob(f"*/{MANIFEST}")), key=Path.is_symlink)
+        inner = sorted({each.resolve(): each for each in reversed(found)}.values())
         if (path / MANIFEST).is_file() or not inner:
             yield path
         else:

@@ -19,7 +19,7 @@ from markupsafe import Markup
 
 from seal.core.files import AtomicFile
 from seal.core.text import one_line, printable
-from seal.report.grids import Estimate, Grid, number
+from seal.report.grids import Estimate, Grid, number, signed
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -349,10 +349,11 @@ def _draw(bar: Bar, y: int, minimum: float, maximum: float) -> dict[str, Any]:
         share = (value - minimum) / (maximum - minimum) if maximum > minimum else 0.0
         return round(TRACK * min(max(share, 0.0), 1.0), 1)
 
+    told = signed if minimum < 0 else number  # a difference has a sign
     return {
         "label": bar.label,
         "colour": bar.colour,
-        "text": f"{bar.value:,}" if isinstance(bar.value, int) else number(bar.value),
+        "text": f"{bar.value:,}" if isinstance(bar.value, int) else told(bar.value),
         "x": x(bar.begin),
         "y": y,
         "end": None if bar.value is None else x(bar.begin + bar.value),

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from seal.agents.teams import CHECKER
 from seal.core.secrets import IN_PLACE
 from seal.core.text import counted, one_line, printable
 from seal.evaluation.goals import INFRASTRUCTURE
@@ -23,7 +24,7 @@ from seal.report.lanes import (
     trajectories_so_far,
 )
 from seal.runs.costs import Budget
-from seal.runs.run import FAILED_GOLD, LINES, RunFolder, all_crashed, spent_on
+from seal.runs.run import FAILED_GOLD, LINES, SILENT, RunFolder, all_crashed, spent_on
 
 if TYPE_CHECKING:
     from seal.runs.play import Progress
@@ -80,6 +81,7 @@ def summary_notes(run: RunFolder, every: bool = False, others: str = OTHERS) -> 
         _counts(summary),
         *(short.gaps() if every else short.first_gaps(others)),
         *_users(run, summary),
+        *_silent(run, summary),
         *outcome_notes(summary),
         *(note for lane in run.baselines().values() for note in gold_notes(lane.summary())),
         *_judged(summary),
@@ -250,6 +252,18 @@ def _users(run: RunFolder, summary: Mapping[str, Any]) -> Iterator[str]:
         from seal.report.judge_sections import user_notes
 
         yield from user_notes(run)
+
+
+def _silent(run: RunFolder, summary: Mapping[str, Any]) -> Iterator[str]:
+    """Yield which seated roles spoke in no chat."""
+    user = (run.manifest().get("measure") or {}).get("user", _GOAL)
+    for role in summary.get(SILENT) or ():
+        why = ", as a user answers" if role == CHECKER and user != _GOAL else ""
+        yield f"{role} spoke in no chat{why}; --role {role}=none leaves it out"
+
+
+_GOAL = "goal"
+"""Who plays the user where nobody answers (`measure.user`)."""
 
 
 def _judged(summary: Mapping[str, Any]) -> Iterator[str]:

@@ -300,7 +300,7 @@ def summary_section(lanes: Sequence[Lane]) -> Markup:
     short = ShortTable(lanes)
     names = all_metrics({name for lane in lanes for name in lane.metrics}, short.scales)
     every = ShortTable(lanes, names).rows
-    caption = "Mean, 95 % interval, n scores with a value, number undefined"
+    caption = "Mean, 95 % interval, and n, the number of scores with a value"
     main = _metric_grid(caption, lanes, {name: short.rows[name] for name in short.first})
     told = (answer_of(lane.run, lane.label) for lane in lanes if lane.kind == "run")
     answers = [list(map(printable, lines)) for lines in told]

@@ -45,6 +45,10 @@ _LATEX = {
 OT1, the encoding of a document that names none."""
 
 
+_CONTROL = re.compile("[\u2400-\u2426]")
+"""Pictures of control characters, which the usual fonts of LaTeX lack."""
+
+
 def markdown(part: Grid | str) -> str:
     """Return a table with its title as Markdown, or a line as an item of a list."""
     if isinstance(part, str):
@@ -158,7 +162,7 @@ def escape_markdown(text: str) -> str:
 
 def escape_latex(text: str) -> str:
     """Return a text on one line in which no character commands LaTeX."""
-    line = " ".join(printable(text).split())
+    line = _CONTROL.sub("?", " ".join(printable(text).split()))
     return "".join(_LATEX.get(character, character) for character in line)
 
 

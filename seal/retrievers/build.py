@@ -40,7 +40,6 @@ REGISTRY = Registry(
         "bm25": "seal.retrievers.lexical:Bm25",
         "dense": "seal.retrievers.dense:Dense",
         "given": "seal.retrievers.references:Given",
-        "hierarchy": "seal.retrievers.rerankers:Hierarchy",
         "hybrid": "seal.retrievers.hybrid:hybrid",
         "oracle": "seal.retrievers.references:Oracle",
         "random": "seal.retrievers.references:Random",
@@ -48,10 +47,13 @@ REGISTRY = Registry(
         "tfidf": "seal.retrievers.lexical:Tfidf",
         "trec": "seal.retrievers.trec_run:TrecRun",
     },
-    dict.fromkeys(
-        ("expand", "listwise", "rewrite"),
-        "a class of your own asks what model it likes; see docs/retrievers.md",
-    ),
+    {
+        **dict.fromkeys(
+            ("expand", "listwise", "rewrite"),
+            "a class of your own asks what model it likes; see docs/retrievers.md",
+        ),
+        "hierarchy": "a class of your own can search groups of tools first; see docs/retrievers.md",
+    },
 )
 
 DEFAULT = "hybrid"

@@ -299,7 +299,8 @@ class OpenAIEmbedder(ServerEmbedder):
         answer = _posted(self._server, "/embeddings", self._form | body)
         self._model = _one_model(self._server, answer, self._model)
         told = answer if isinstance(answer, dict) else {}
-        return told["data"] if isinstance(told.get("data"), list) else told
+        rows = told.get("data")
+        return rows if isinstance(rows, list) and (rows or not error_in(told)) else told
 
     @cached_property
     def _server(self) -> OpenAIServer:
@@ -608,8 +609,9 @@ class ServerReranker:
             if _is_place(place)
         }
         numbers = [scores.get(place) for place in range(len(texts))]
+        numbers = [None if isinstance(n, bool) else n for n in numbers]
         found = [float(n) for n in numbers if isinstance(n, (int, float)) and math.isfinite(n)]
-        if len(found) == len(texts):
+        if len(found) == len(texts) == len(items):
             return found
         said = f"gave no score for each of {counted(len(texts), 'text')}"
         if found and len(found) == len(items):

@@ -502,12 +502,13 @@ def score_recordings(
     """Make a run of each recording of a pool, and score it.
 
     A run has the tasks of which there is a recording, and measures what the pool is, so that runs
-    of the same tasks can be compared.
+    of the same tasks can be compared. A run that `out` holds, scored as asked, is kept; one that
+    was cut is made again.
 
     Args:
         pool: With the recordings.
         names: Of recordings; `ALL`: every one.
-        out: New folder, which gets a run folder for each recording, of its name.
+        out: Folder, which gets a run folder for each recording, of its name; it holds no others.
         how: As of `rescore`.
         progress: Called with (recordings scored, their number).
 
@@ -516,7 +517,7 @@ def score_recordings(
 
     Raises:
         UnknownNameError: The pool has no such recording.
-        UsageError: It has none at all, the folder holds something, or as of `rescore`.
+        UsageError: It has none at all, the folder holds something else, or as of `rescore`.
         DataError: A recording is of tasks that the pool lacks, or a file is damaged.
     """
     known = pool.recordings()
@@ -528,13 +529,48 @@ def score_recordings(
     chosen = [*known] if ALL in names else [*dict.fromkeys(names)]
     for name in chosen:
         check_name(f"recording in {pool.name}", name, known)
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise UsageError(f"{out} holds something already; give --out a new folder")
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out} is a file; give --out a new folder")
+    for place in out.iterdir() if out.exists() else ():
+        if place.name not in known or not _may_hold(pool, RunFolder(place)):
+            raise UsageError(
+                f"{place} is no run of a recording of {pool.folder}; give --out a new folder"
+            )
+    how = how or ScoreSettings()
     for number, name in enumerate(chosen, 1):
-        folder = _made(pool, name, out / name)
-        yield folder, rescore(folder.path, how)
+        folder = RunFolder(out / name)
+        if _scored_as_asked(folder, how):
+            yield folder, {**folder.summary()}
+        else:
+            folder = _made(pool, name, out / name)
+            yield folder, rescore(folder.path, how)
         if progress is not None:
             progress(number, len(chosen))
+
+
+def _may_hold(pool: StoredPool, folder: RunFolder) -> bool:
+    """Return whether a folder holds a run of a recording of the pool, perhaps one that was cut."""
+    if not (folder.path / "run.json").exists():
+        begun = {"tools.jsonl", "tasks.jsonl", folder.trajectories_path.name}
+        return {path.name for path in folder.path.glob("*")} <= begun
+    made = folder.manifest()
+    same = made["measure"]["pool_digest"] == pool.digest
+    return same and folder.model == f"recorded:{folder.path.name}"
+
+
+def _scored_as_asked(folder: RunFolder, how: ScoreSettings) -> bool:
+    """Return whether a run has the scores that would be made; False where a model judges."""
+    if not (folder.path / "summary.json").is_file():
+        return False
+    plain = ScoreSettings(
+        match=how.match,
+        without_spoilt=how.without_spoilt,
+        workers=how.workers,
+        cache_dir=how.cache_dir,
+    )
+    measure = folder.manifest()["measure"]
+    noted = [measure.get(name) or None for name in ("match", "without_spoilt")]
+    return how == plain and noted == [how.match or None, how.without_spoilt or None]
 
 
 def _made(pool: StoredPool, name: str, place: Path) -> RunFolder:
@@ -547,7 +583,7 @@ def _made(pool: StoredPool, name: str, place: Path) -> RunFolder:
             f"{pool.recordings()[name]}: a chat is of task {lost[0]!r}, which is not in the pool; "
             "import the pool again"
         )
-    place.mkdir(parents=True)
+    place.mkdir(parents=True, exist_ok=True)
     folder = RunFolder(place)
     write_records(place / "tools.jsonl", pool.tools())
     tasks = (task for task in pool.tasks() if task.id in order)

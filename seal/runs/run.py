@@ -118,6 +118,8 @@ MEASURED = "measured"
 """Part of summary.json: how many `tasks` its figures are of, and the `digest` of their ids."""
 LINES = "lines"
 """Part of summary.json: file to how many lines it had when the run was scored."""
+SILENT = "silent_roles"
+"""Part of summary.json: the seated roles that spoke in no chat."""
 FAILED_GOLD = "failed_gold"
 """Part of summary.json: gold call with its task and error to how often it failed when played."""
 _TASK = b'{"schema":"%b","id":"' % SCHEMAS[Task].encode()
@@ -157,7 +159,7 @@ _PARTS: Mapping[str, Mapping[tuple[type, ...], tuple[str, ...]]] = {
             ),
             *(FAILED_GOLD, SCALES),
         ),
-        _LIST: ("usage.roles",),
+        _LIST: ("usage.roles", SILENT),
         _COUNT: (
             *("tasks", "errors", "skipped", "spoilt", "starred", "unfinished", "unanswered"),
             *(f"{LINES}.*", "groups_left_out"),

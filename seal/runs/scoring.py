@@ -27,7 +27,7 @@ from seal.core import (
 )
 from seal.core.call_formats import LEFT, form_of, repairs_of
 from seal.core.concurrency import in_time, within
-from seal.core.conditions import Called
+from seal.core.conditions import EXECUTOR, Called
 from seal.core.files import AtomicFile, opened
 from seal.core.records import encode_scores
 from seal.core.secrets import IN_PLACE
@@ -69,6 +69,7 @@ from seal.runs.run import (
     LINES,
     MEASURED,
     SCALES,
+    SILENT,
     RunFolder,
     human_summary,
     note_judging,
@@ -156,6 +157,10 @@ class _Totals:
     """Trajectories in which a service's key stood."""
     calls: int = 0
     turns: int = 0
+    silent: set[str] | None = None
+    """Seated roles that spoke in no chat so far; None: no chat was played without an error."""
+    seated: frozenset[str] = frozenset()
+    """Roles that are to speak; whether the executor does is the others' doing."""
     unrecorded: Counter[str] = field(default_factory=Counter)
     """What answered a question that a recording does not hold to the number of such calls."""
     questions: Counter[str] = field(default_factory=Counter)
@@ -177,7 +182,11 @@ class _Totals:
             for score in scores
             if score.value is None and score.reason.startswith(INFRASTRUCTURE)
         }
-        self.errors += trajectory.failed or bool(failures)
+        is_error = trajectory.failed or bool(failures)
+        self.errors += is_error
+        if self.silent is not None or not is_error:
+            silent = self.seated if self.silent is None else self.silent
+            self.silent = {*silent}.difference(step.author for step in trajectory.steps)
         self.spoilt += is_spoilt(scores)
         self.starred += any(
             IN_PLACE in step.content or (step.call and IN_PLACE in str(step.call.arguments))
@@ -353,7 +362,8 @@ class Scorer:
         totals, judging = _Totals(), JudgingSummary()
         totals.form = form_of(str(play.get("format", "")))
         totals.names = {tool.name for tool in folder.tools().values()}
-        if (folder.manifest().get("system") or {}).get("model") == {"model": "oracle"}:
+        totals.seated = frozenset(play.get("roles") or {}) - {USER, EXECUTOR}
+        if play.get("model") == {"model": "oracle"}:
             totals.failed = Counter()
             totals.to_fail = {
                 (task.id, at): refused
@@ -566,6 +576,7 @@ def _summary(
         "error_reasons": dict(sorted(totals.reasons.items())),
         **({"crashes": dict(sorted(totals.crashes.items()))} if totals.crashes else {}),
         **({"own_models": totals.own_models} if totals.own_models else {}),
+        **({SILENT: sorted(totals.silent)} if totals.silent else {}),
         **({"spoilt": totals.spoilt} if totals.spoilt else {}),
         **({"starred": totals.starred} if totals.starred else {}),
         **({"groups_left_out": left_out} if (left_out := summariser.groups_left_out) else {}),

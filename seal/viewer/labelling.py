@@ -220,10 +220,16 @@ class LabelPages:
             return _text(str(error), 409)
         item = wanted if wanted in sheet.items else sheet.next_of(rater)
         shown = sheet.items[item] if item and rater else {}
+        last = next(reversed(sheet.items), None)
+        beside = (
+            {"previous": sheet.beside(item, -1), "next": sheet.beside(item, 1)}
+            if item
+            else {"previous": last}
+        )
         links = {
             name: f"?{urlencode({'rater': rater, 'item': other})}"
-            for name, by in (("previous", -1), ("next", 1))
-            if item and (other := sheet.beside(item, by))
+            for name, other in beside.items()
+            if other
         }
         page = render(
             "label.html",

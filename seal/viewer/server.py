@@ -7,8 +7,11 @@ given folders: an address names a run, never a path. Scripts and styles are its 
 
 from __future__ import annotations
 
+import errno
+import logging
 import socket
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode, urlsplit
@@ -74,15 +77,40 @@ def serve(shelf: Shelf | LabelSheet, host: str, port: int, tell: Callable[[str],
         try:
             listening.bind((host, port))
             listening.listen()
-        except OSError as error:
+        except (OSError, TypeError) as error:  # TypeError: what can be no name of a host
+            is_host = isinstance(error, (TypeError, socket.gaierror))
+            repair = "--port, or 0 for one that is free"
+            if is_host or getattr(error, "errno", None) == errno.EADDRNOTAVAIL:
+                repair = "--host, such as 127.0.0.1"
             raise UsageError(
-                f"cannot listen at {host}, port {port}: {error.strerror}; give another --port, or "
-                "0 for one that is free"
+                f"cannot listen at {shortened(host)}, port {port}: "
+                f"{getattr(error, 'strerror', error)}; give another {repair}"
             ) from error
         name = f"[{host}]" if ":" in host else host
         tell(f"http://{name}:{listening.getsockname()[1]}/")
         settings = uvicorn.Config(app, log_level="warning", lifespan="off", server_header=False)
-        uvicorn.Server(settings).run(sockets=[listening])
+        with _crowding_told_once():
+            uvicorn.Server(settings).run(sockets=[listening])
+
+
+@contextmanager
+def _crowding_told_once() -> Iterator[None]:
+    """Let one line tell of connections that wait, and not asyncio's traceback of each try."""
+    told: list[str] = []
+
+    def shown(record: logging.LogRecord) -> bool:
+        if "out of system resource" not in record.getMessage():
+            return True
+        told.append("seal: too many connections are open: close some, or raise `ulimit -n`")
+        record.msg, record.args, record.exc_info = told[0], (), None
+        return len(told) == 1
+
+    log = logging.getLogger("asyncio")
+    log.addFilter(shown)
+    try:
+        yield
+    finally:
+        log.removeFilter(shown)
 
 
 def app_of(shelf: Shelf, names: Sequence[str] = ()) -> Starlette:

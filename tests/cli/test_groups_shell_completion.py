@@ -72,7 +72,7 @@ def test_bash_completes_with_the_script(seal, environment, script):
     folder = script.rpartition("/")[0]
     line = f"""
         PATH={folder}:$PATH
-        eval "$({script} completion bash)"
+        eval "$(_SEAL_COMPLETE=source_bash {script})"
         COMP_WORDS=(seal explai)
         COMP_CWORD=1
         _seal_completion seal
@@ -83,16 +83,18 @@ def test_bash_completes_with_the_script(seal, environment, script):
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_scripts_ask_seal(shell, seal, tmp_path):
-    script = seal("completion", shell).stdout
-    assert f"_SEAL_COMPLETE=complete_{shell}" in script
+def test_the_scripts_ask_seal(shell, environment, script, tmp_path):
+    asking = {**environment, "_SEAL_COMPLETE": f"source_{shell}"}
+    done = subprocess.run([script], env=asking, capture_output=True, text=True, check=True)
+    written = done.stdout
+    assert f"_SEAL_COMPLETE=complete_{shell}" in written
     if shutil.which(shell):
         file = tmp_path / "script"
-        file.write_text(script)
+        file.write_text(written)
         assert subprocess.run([shell, "-n", file]).returncode == 0
 
 
-def test_another_shell_is_refused_with_those_that_are_known(seal):
-    done = seal("completion", "tcsh")
+def test_the_former_verb_tells_the_line_of_the_shell(seal):
+    done = seal("completion", "bash")
     assert done.returncode == 2
-    assert "'bash', 'zsh', 'fish'" in done.stderr
+    assert 'seal completion is gone: `eval "$(_SEAL_COMPLETE=source_bash seal)"`' in done.stderr

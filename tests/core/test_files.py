@@ -170,3 +170,8 @@ def test_a_pipe_in_the_place_of_a_lock_is_told_and_not_waited_for(tmp_path: Path
         Lock(tmp_path),
     ):
         pass
+
+
+def test_a_folder_that_this_process_writes_into_is_not_said_to_be_anothers(tmp_path: Path) -> None:
+    with Lock(tmp_path), pytest.raises(UsageError, match=r"^this process"), Lock(tmp_path):
+        pass

@@ -147,3 +147,9 @@ def test_a_store_waits_for_a_server_that_comes_back_and_tells_of_one_that_does_n
             assert patient.get("k") == {"n": 1}
             assert until_it_answers(impatient, "k") == {"n": 1}
             assert impatient.outage == ""
+
+
+@pytest.mark.parametrize("host", ["a" * 70, "a..b", "\u202ea.de"])
+def test_a_host_that_no_network_can_have_is_named(host):
+    with pytest.raises(InfrastructureError, match=r"cannot be opened: .* another SEAL_CACHE_URL"):
+        Store(f"postgresql://me@{host}/answers")

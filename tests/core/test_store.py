@@ -18,7 +18,7 @@ from postgres_server import PostgresServer
 
 from seal.core import DataError, InfrastructureError, Response, Tool, UsageError
 from seal.core.sqlite_store import SqliteAnswers
-from seal.core.store import Store, digest_of_entries
+from seal.core.store import Store, digest_of_entries, open_store
 from seal.core.values import digest
 from seal.simulator_cache.answer_cache import KIND, answer_entry, document_digest, entry_key
 from seal.simulator_cache.exchange import export_entries, import_entries, merge, verify
@@ -442,3 +442,12 @@ def test_a_connection_that_is_lent_while_the_store_closes_is_closed_when_it_retu
     lent = table._asked(closing)
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         lent.execute("SELECT 1")
+
+
+def test_words_of_another_form_make_no_file_named_by_a_password(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SEAL_CACHE_URL", "host=127.0.0.1 password = hidden-word")
+    with pytest.raises(UsageError, match="expected postgresql://") as caught:
+        open_store(tmp_path)
+    assert "hidden-word" not in str(caught.value)
+    assert not [*tmp_path.iterdir()]

@@ -21,6 +21,7 @@ from seal.core.values import (
     json_value,
     loses_number,
     nested_deeper,
+    toml_value,
     well_formed,
 )
 
@@ -182,3 +183,10 @@ def test_what_is_no_json_is_a_type_error() -> None:
 def test_a_byte_order_mark_before_json_is_left_out():
     for text in ('\ufeff{"a": 1}', "\ufeff[99999999999999999999]"):
         assert json_value(text) == json_value(text.encode()) == json.loads(text[1:])
+
+
+@pytest.mark.parametrize("line", ["a{parts} = 1\n", "[a{parts}]\n", "a = {{a{parts} = 1}}\n"])
+def test_a_key_of_20_000_parts_is_refused_before_it_is_read(line):
+    with pytest.raises(ValueError, match="it is nested too deep"):
+        toml_value(line.format(parts=".a" * 20_000).encode())
+    assert toml_value(b"a.b = '" + b"." * 20_000 + b"'") == {"a": {"b": "." * 20_000}}

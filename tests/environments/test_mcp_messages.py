@@ -95,6 +95,7 @@ def test_an_error_of_what_is_behind_a_server_is_asked_again_and_never_the_tools(
         (-32001, "Request timed out"),
         (-32029, "Rate limit exceeded. Retry after 1s"),
         (429, "Slow down"),
+        (-32042, "This request requires more information."),
     ):
         down = error(code, said)
         with scripted(shop := Scripted(down, "rain", down, down, down)) as sessions:
@@ -122,6 +123,9 @@ def raw(is_stream: bool, **message: Any) -> Answer:
         ({"id": 99, "error": {"code": -32603, "message": "no"}}, "answers a request of id 99"),
         ({"result": {"content": [SUNNY]}, "error": {"code": 1, "message": "no"}}, "and an error"),
         ({"result": None}, "its result is null"),
+        ({"id": None, "error": {"code": -32603, "message": "no pod"}}, "by id, and says: no pod"),
+        ({"id": None, "error": "no pod"}, "by id, and says: no pod"),
+        ({"id": None, "result": {"content": [SUNNY]}}, "answers a request of id None"),
     ],
 )
 def test_what_is_no_answer_to_the_call_is_the_servers_fault(is_stream, message, says):
@@ -227,6 +231,7 @@ def started(version: str = "2025-06-18") -> dict[str, McpServer]:
         .replace('"content": ', "1, "),
         '{"jsonrpc": "2.0", "id": ID, "result": "sunny"}',
         '{"jsonrpc": "2.0", "id": ID, "error": {"code": "E1", "message": "x"}}',
+        '{"jsonrpc": "2.0", "id": null, "error": {"code": -32603, "message": "no pod"}}',
     ],
 )
 def test_a_line_that_was_to_be_an_answer_is_no_silence(line):

@@ -234,6 +234,7 @@ def test_parts_of_google_that_nobody_can_read_are_the_servers_fault(asked, part,
         (413, "Request too large on tokens per minute (TPM): Limit 6000, Requested 5013"),
         (400, "Internal Server Error"),
         (400, "The model has crashed without additional information. (Exit code: 1)"),
+        (400, "Model unloaded."),
     ],
 )
 def test_what_passes_is_tried_again_whatever_its_status(asked, status, said):

@@ -52,7 +52,13 @@ SCHEMA = {
     "required": ["city"],
 }
 WEATHER = Tool("b/sky/now", "now", "The weather in a city as it is at this hour.", SCHEMA)
-MAIL = Tool("b/post/send", "send", "Sends a letter to a person of the address book.", SCHEMA)
+MAIL = Tool(
+    "b/post/send",
+    "send",
+    "Sends a letter to a person of the address book.",
+    SCHEMA,
+    writes=True,
+)
 
 
 def called(tool: str = WEATHER.id, **values: object) -> Milestone:

@@ -295,6 +295,8 @@ def test_conditions_of_the_world_are_told_on_one_line():
     assert describe(depends) == (
         '{author = "agent", content = "{days}"}, filled in by result_days of 0'
     )
+    both = Asked(("which account", "receive"))
+    assert describe(both) == "asked about which account or receive"
     assert describe(Told(("40000",))) == 'told all_of=["40000"]'
     assert gold_lines(TASK.goals[0])[:2] == [
         '0: contacts gains {name = "Bob", phone = "+2"} since the start; '

@@ -153,3 +153,11 @@ def test_what_is_no_scored_run_is_named(tmp_path: Path) -> None:
     bare = Writer(tmp_path)("bare", TASKS, (), None).path
     with pytest.raises(DataError, match="bare"):
         ranked_runs([one, bare])
+
+
+def test_a_link_to_a_run_beside_it_is_no_second_run(tmp_path: Path) -> None:
+    for name, solved in (("b", 10), ("z", 30)):
+        written(tmp_path / "runs", name, solved)
+    (tmp_path / "runs" / "latest").symlink_to("z")
+    content = ranked_runs([tmp_path / "runs"], resamples=200)
+    assert [row["run"] for row in content["rows"]] == ["z", "b"]

@@ -42,6 +42,19 @@ def test_tables_are_no_wider_than_their_place_in_a_paper_of_two_columns(tmp_path
     assert (tmp_path / "paper.pdf").is_file()
 
 
+@pytest.mark.skipif(not shutil.which("pdflatex"), reason="no pdflatex: texlive-latex-recommended")
+def test_names_of_any_characters_compile(tmp_path: Path) -> None:
+    hostile = (
+        *(r"C:\runs\a_b%c", "/tmp/w_1/50%/#x", r"\input{/etc/passwd}", "$x^2$ & {y} ~z"),
+        *('a|b<c>"q" [d]', "\x1b[31m", "end\\\\", "x\ny%"),
+    )
+    grid = Grid(" ".join(hostile), ("name", *hostile), [(name,) * 9 for name in hostile])
+    (tmp_path / "paper.tex").write_text(PAPER % latex(grid))
+    words = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
+    made = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stdout
+
+
 def test_tables_as_csv_are_read_back_as_they_are() -> None:
     text = csv_text([NARROW, WIDE])
 

@@ -181,7 +181,7 @@ def test_conditions_of_every_kind_are_told_on_one_line():
     assert (
         describe(Called("own/x", {"a": Argument((1,), optional=True)})) == "own/x(a=1 | left out)"
     )
-    assert describe(Asked(("city",))) == 'asked about=["city"]'
+    assert describe(Asked(("city",))) == "asked about city"
     assert describe(Replied()) == "replied"
 
 

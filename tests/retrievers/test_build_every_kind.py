@@ -36,7 +36,6 @@ SPECS = (
     ("random", {}),
     ("rerank,of=bm25,depth=3", {}),
     ("rerank,of=bm25", {"model": lambda pairs: [len(tool) for _, tool in pairs]}),
-    ("hierarchy,of=tfidf,groups=1", {}),
     ('rerank,of="rerank,of=tfidf"', {}),
 )
 

@@ -127,7 +127,7 @@ def test_an_option_that_cannot_be_is_refused(options, error, message):
         found("rerank", WEATHER, "weather", **{"of": "bm25", **options})
 
 
-@pytest.mark.parametrize("name", ["listwise", "rewrite", "expand"])
+@pytest.mark.parametrize("name", ["listwise", "rewrite", "expand", "hierarchy"])
 def test_a_retriever_of_before_tells_what_replaces_it(name):
     with pytest.raises(UsageError, match=rf"'{name}' is gone: a class of your own"):
         found(name, WEATHER, "weather")

@@ -288,6 +288,12 @@ def test_an_answer_that_is_no_list_of_rows_is_told(given):
     assert "no list of embeddings" in message or "no JSON" in message
 
 
+def test_words_of_an_error_beside_no_vectors_are_told():
+    given = answer({"data": [], "error": {"message": "out of memory", "code": 500}})
+    with server_of(given, given) as server:
+        assert "out of memory" in told(server, max_tries=2)
+
+
 def test_vectors_come_in_the_forms_that_servers_give():
     for rows in (
         [{"embedding": [1.0]}, {"embedding": [2.0]}],  # in order, without an index

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp_servers import behind_address, command, line
+from mcp_servers import Scripted, behind_address, command, line
 from once import Once
+from servers import ModelServer
 
 pytest.importorskip("mcp")
 
@@ -293,6 +294,21 @@ def test_a_failure_that_an_earlier_version_kept_is_asked_for_again(
         run = seal.run(shop([count]), agent=calling("count"), servers=LIVE, out=out, **options)
         assert results(run) == [{"total": 1}]
     assert sum("kept failures of MCP servers" in line for line in caplog.messages) == 2  # 2 runs
+
+
+def test_a_tools_words_that_may_be_a_fault_are_not_kept_and_no_earlier_versions(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    ended = {"content": [{"type": "text", "text": "Session terminated"}], "isError": True}
+    with ModelServer(Scripted(ended)) as server:
+        servers = {"shop": f"{server.root}/mcp"}
+        seal.import_benchmark("mcp", None, tmp_path / "pool", servers=servers)
+        look = list(read_records(tmp_path / "pool" / "tools.jsonl", Tool))
+        options = {"cache_dir": tmp_path, "servers": servers, **PLAYED}
+        for said in ("Session terminated", "sunny"):
+            run = seal.run(shop(look), agent=calling("look"), out=tmp_path / said, **options)
+            assert said in str(answers(run))
+    assert "earlier version" not in caplog.text
 
 
 @pytest.mark.parametrize("options", [{"timeout": 0}, {"timeout": "long"}, {"time": 1}])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,8 @@ from seal.pools.lookup import open_pool
 from seal.pools.reading.records import Made, chat_steps
 from seal.runs.finished import ALL, score_recordings
 from seal.runs.journal import timings_of
+from seal.runs.run import RunFolder
+from seal.runs.settings import ScoreSettings
 
 TOOL = Tool(
     "shop/find",
@@ -110,6 +113,32 @@ def test_trials_stand_side_by_side(pool: Path, tmp_path: Path) -> None:
     assert run.manifest()["measure"]["trials"] == 2 and summary["unfinished"] == 1
 
 
+def test_what_was_interrupted_goes_on(pool: Path, tmp_path: Path) -> None:
+    out = tmp_path / "runs"
+
+    def score(match: str | None = None) -> dict[str, int]:
+        made = score_recordings(open_pool(str(pool)), [ALL], out, ScoreSettings(match=match))
+        return {run.path.name: run.scores_path.stat().st_mtime_ns for run, _ in made}
+
+    begun = next(iter(score_recordings(open_pool(str(pool)), [ALL], out)))[0]
+    first = begun.scores_path.stat().st_mtime_ns
+    both = score()
+    assert both[begun.path.name] == first and len(both) == 2
+    cut = out / "whole"
+    (cut / "summary.json").unlink()
+    (cut / "scores.jsonl").write_text("")
+    again = score()
+    assert again["part"] == both["part"] and again["whole"] != both["whole"]
+    assert right(RunFolder(cut)) == {"a": 1.0, "b": 0.0, "c": 1.0}
+    (cut / "run.json").unlink()
+    with pytest.raises(UsageError, match="whole is no run of a recording"):
+        score()  # its scores would be written over
+    shutil.rmtree(cut)
+    judged = score("lenient")
+    assert judged["part"] != both["part"]
+    assert RunFolder(out / "part").manifest()["measure"]["match"] == "lenient"
+
+
 def test_bad_input_is_told_with_the_repair(pool: Path, tmp_path: Path) -> None:
     def made(*names: str, out: str = "runs") -> None:
         list(score_recordings(open_pool(str(pool)), names, tmp_path / out))
@@ -117,7 +146,8 @@ def test_bad_input_is_told_with_the_repair(pool: Path, tmp_path: Path) -> None:
     with pytest.raises(UnknownNameError, match="no recording in shop 'hole'; known: part, whole"):
         made("hole")
     made("part")
-    with pytest.raises(UsageError, match="holds something already; give --out a new folder"):
+    (tmp_path / "runs" / "notes").mkdir()
+    with pytest.raises(UsageError, match=r"notes is no run of a recording of .*; give --out a new"):
         made("part")
     stray = [chat("gone", "a")]
     write_records(pool / "recorded" / "part" / "trajectories.jsonl", stray)

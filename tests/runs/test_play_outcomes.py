@@ -404,6 +404,18 @@ def test_empty_answers_are_scored_and_told(model_server, one, tmp_path):
     assert told in summary_notes(run.folder) and told in repr(run)
 
 
+@pytest.mark.parametrize(
+    ("users", "silent"), [({}, None), ({"user_simulator": "oracle"}, ["checker"])]
+)
+def test_a_seated_role_that_speaks_in_no_chat_is_told(one, tmp_path, users, silent):
+    """The checker keeps out where a user answers."""
+    play(one, tmp_path / "run", model="oracle", team="full", role_models=users)
+    run = seal.Run.load(tmp_path / "run")
+    told = "checker spoke in no chat, as a user answers; --role checker=none leaves it out"
+    assert run.summary.get("silent_roles") == silent
+    assert (told in summary_notes(run.folder)) is (silent is not None)
+
+
 def test_ends_that_nobody_knows_are_counted_and_told(model_server, one, tmp_path):
     direct(one, tmp_path / "run", model_server(lambda request: text("So.", finish_reason="Noon")))
     run = seal.Run.load(tmp_path / "run")

@@ -6,7 +6,10 @@ import http.client
 import json
 import os
 import re
-from contextlib import closing
+import socket
+import subprocess
+import sys
+from contextlib import ExitStack, closing
 from pathlib import Path
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -288,3 +291,32 @@ def test_an_address_names_each_run_once_and_not_too_many(served: str) -> None:
     for path in ("/run", "/block/index/0.json"):
         status, _, page = asked(served, f"{path}?" + "&".join(["run=one"] * 500))
         assert status == 409 and "500 runs are asked for; choose at most 24" in page
+
+
+@pytest.mark.parametrize("host", ["\u202ea.de", "\u00fc" * 80, "a..b", "192.0.2.1"])
+def test_a_host_where_nothing_can_listen_is_told_with_its_flag(tmp_path: Path, host: str) -> None:
+    with pytest.raises(UsageError, match=r"cannot listen at .*; give another --host"):
+        serve(Shelf([tmp_path]), host, 0, print)
+
+
+def test_more_connections_than_files_may_be_open_are_told_in_one_line(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "seal", "serve", "--port", "0", str(tmp_path)]
+    few = ["sh", "-c", 'ulimit -n 40; exec "$@"', "sh", *words]
+    said = tmp_path / "said"
+    with (
+        said.open("w") as told,
+        subprocess.Popen(few, stderr=told) as process,
+        ExitStack() as ended,
+    ):
+        ended.callback(process.terminate)
+        while "http" not in said.read_text():
+            assert process.poll() is None
+        place = urlsplit(said.read_text().split()[-1])
+        with ExitStack() as opened:
+            for _ in range(60):
+                opened.enter_context(socket.create_connection((place.hostname, place.port), 10))
+            while "open" not in said.read_text().partition("\n")[2]:
+                assert process.poll() is None
+        assert asked(place.geturl(), "/")[0] == 200
+    assert said.read_text().count("too many connections are open") == 1
+    assert "Traceback" not in said.read_text()

@@ -166,11 +166,17 @@ def test_a_sheet_is_labelled_by_keyboard_alone(
             shown = f"document.querySelector('#title-item')?.textContent === '{place} of 2'"
             page.wait(f"document.readyState === 'complete' && {shown}")
             page.press(key)
-        page.wait("document.querySelector('#title-done')")
+        done = "document.readyState === 'complete' && document.querySelector('#title-done')"
+        page.wait(done)
+        page.press("k")  # the last label is changed
+        page.wait("document.querySelector('[aria-pressed]')?.dataset.key === '3'")
+        page.wait("document.readyState === 'complete'")
+        page.press("2")
+        page.wait(done)
         assert page.value("document.querySelectorAll('img').length") == 0
     assert [{**of} for of in LabelSheet(sheet).votes.values()] == [
         {"Ann": "solved"},
-        {"Ann": "unsure"},
+        {"Ann": "unsolved"},
     ]
 
 
@@ -215,6 +221,16 @@ def test_no_page_is_wider_than_its_window(
     with browser.page(served + where, width) as page:
         page.wait("!document.querySelector('#task-table') || document.querySelector('tbody tr')")
         assert page.value("document.documentElement.scrollWidth") <= width
+
+
+def test_a_phone_shows_floor_and_ceiling_beside_the_model(browser: Browser, tmp_path: Path) -> None:
+    wide = {"pass_rate": metric(0.154), "mission_accuracy": metric(0.275), "calls_right": metric(1)}
+    for name in ("one", "one/floor", "one/ceiling"):
+        Writer(tmp_path)(name, [task("a")], [chat("a")], [verdict("a", "solved")], wide)
+    with serving(tmp_path) as address, browser.page(f"{address}run?run=one", 390) as page:
+        table = "document.querySelector('table.summary')"
+        assert page.value(f"{table}.querySelectorAll('thead th').length") == 4
+        assert page.value(f"{table}.scrollWidth <= {table}.parentElement.clientWidth")
 
 
 @pytest.mark.skipif(AXE is None, reason="AXE_CORE names no axe.min.js: npm pack axe-core")

@@ -44,14 +44,14 @@ COLUMNS: dict[str, dict[str, Any]] = {
 }
 
 
-def diaries(seed: int = people.SEED) -> dict[str, list[Row]]:
+def diaries(seed: int = people.SEED, count: int = 12) -> dict[str, list[Row]]:
     """Return the tables of a calendar; equal seeds give equal rows.
 
     Every customer has five events in two weeks from today on, one of them organised by another
     customer. No two are at one time.
     """
     drawn = random.Random(f"calendar {seed}")
-    tables = people.people(seed)
+    tables = people.people(seed, count)
     events: list[Row] = []
     guests: list[Row] = []
     for person in tables["people"]:
@@ -381,5 +381,6 @@ calendar = Worlds(
     tables=diaries(),
     columns=COLUMNS,
     policy=POLICY,
+    goals=("seal.benchmarks.apps.diary_goals:GOALS",),
 )
 """The world `calendar`: its service desk, with the people and events that ship."""

@@ -43,14 +43,14 @@ COLUMNS: dict[str, dict[str, Any]] = {
 }
 
 
-def mailboxes(seed: int = people.SEED) -> dict[str, list[Row]]:
+def mailboxes(seed: int = people.SEED, count: int = 12) -> dict[str, list[Row]]:
     """Return the tables of mail; equal seeds give equal rows.
 
     Every customer has two contacts and five letters: two invoices, one from a contact, one that is
     confidential, and an advert in spam.
     """
     drawn = random.Random(f"mail {seed}")
-    tables = people.people(seed)
+    tables = people.people(seed, count)
     mails: list[Row] = []
     contacts: list[Row] = []
     for person in tables["people"]:
@@ -353,5 +353,6 @@ mail = Worlds(
     tables=mailboxes(),
     columns=COLUMNS,
     policy=POLICY,
+    goals=("seal.benchmarks.apps.diary_goals:GOALS",),
 )
 """The world `mail`: its service desk, with the people and letters that ship."""

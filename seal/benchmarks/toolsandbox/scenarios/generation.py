@@ -357,6 +357,7 @@ class _Making:
             rows,
             dict(own_goals.clock),
             max_messages=80,
+            cells=dict(own_goals.cells),
             ignore=[n for n in ignore if n.partition(".")[0] in tables & {*self._world.tables}],
         )
         request = _request(own, drawn)
