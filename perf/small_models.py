@@ -81,15 +81,15 @@ METRICS = {
 """What the tables show of each benchmark."""
 PLAN = (
     *(Play("smollm2", bench, form) for bench in BENCHES for form in FORMATS),
-    *(Play("qwen-0.5b", "sample", form) for form in FORMATS),
-    Play("qwen-0.5b", "sample", "json", top_k=1),
+    *(Play("qwen-0.5b", "sample", form, tasks=40) for form in FORMATS),
+    Play("qwen-0.5b", "sample", "json", tasks=40, top_k=1),
     *(Play("qwen-0.5b", "bfcl", form, tasks=40) for form in FORMATS),
     Play("qwen-0.5b", "bfcl", "native", tasks=30, team="full"),
     Play("qwen-0.5b", "bfcl", "native", tasks=30, team="full", planner="decompose"),
     Play("qwen-0.5b", "bfcl", "native", tasks=30, team="full", checker=True),
     *(Play("qwen-0.5b", "metatool", form, tasks=40) for form in FORMATS),
-    Play("qwen-0.5b", "toolsandbox-sample", "native", tasks=40),
-    *(Play("qwen-1.5b", "bfcl", form) for form in FORMATS),
+    *(Play("qwen-0.5b", "toolsandbox-sample", form, tasks=40) for form in FORMATS),
+    *(Play("qwen-1.5b", bench, form) for bench in ("bfcl", "metatool") for form in FORMATS),
 )
 _NOTHING = "nothing"
 """The agent that every run is held against."""
