@@ -119,7 +119,7 @@ MEASURED = "measured"
 LINES = "lines"
 """Part of summary.json: file to how many lines it had when the run was scored."""
 SILENT = "silent_roles"
-"""Part of summary.json: the seated roles that spoke in no chat."""
+"""Part of summary.json: the roles of a chosen seat or model that spoke in no chat."""
 FAILED_GOLD = "failed_gold"
 """Part of summary.json: gold call with its task and error to how often it failed when played."""
 _TASK = b'{"schema":"%b","id":"' % SCHEMAS[Task].encode()

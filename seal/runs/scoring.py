@@ -158,9 +158,9 @@ class _Totals:
     calls: int = 0
     turns: int = 0
     silent: set[str] | None = None
-    """Seated roles that spoke in no chat so far; None: no chat was played without an error."""
+    """Of `seated`, who spoke in no chat so far; None: no chat was played without an error."""
     seated: frozenset[str] = frozenset()
-    """Roles that are to speak; whether the executor does is the others' doing."""
+    """Roles whose seat or model was chosen; whether the executor speaks is the others' doing."""
     unrecorded: Counter[str] = field(default_factory=Counter)
     """What answered a question that a recording does not hold to the number of such calls."""
     questions: Counter[str] = field(default_factory=Counter)
@@ -362,7 +362,10 @@ class Scorer:
         totals, judging = _Totals(), JudgingSummary()
         totals.form = form_of(str(play.get("format", "")))
         totals.names = {tool.name for tool in folder.tools().values()}
-        totals.seated = frozenset(play.get("roles") or {}) - {USER, EXECUTOR}
+        roles, own = play.get("roles") or {}, play.get("role_models") or {}
+        # Who names a model of the user's may not know that the checker keeps out then.
+        chosen = {role for role, seat in roles.items() if seat != role or {role, USER} & {*own}}
+        totals.seated = frozenset(chosen - {USER, EXECUTOR})
         if play.get("model") == {"model": "oracle"}:
             totals.failed = Counter()
             totals.to_fail = {

@@ -416,6 +416,14 @@ def test_a_seated_role_that_speaks_in_no_chat_is_told(one, tmp_path, users, sile
     assert (told in summary_notes(run.folder)) is (silent is not None)
 
 
+def test_seats_that_a_benchmark_takes_by_itself_are_not_told(tmp_path):
+    run = seal.run(
+        "toolsandbox-sample", model="oracle", limit=1, baselines=False, out=tmp_path / "run"
+    )
+    assert run.folder.manifest()["system"]["roles"]["checker"] == "checker"
+    assert "silent_roles" not in run.summary
+
+
 def test_ends_that_nobody_knows_are_counted_and_told(model_server, one, tmp_path):
     direct(one, tmp_path / "run", model_server(lambda request: text("So.", finish_reason="Noon")))
     run = seal.Run.load(tmp_path / "run")
