@@ -59,8 +59,8 @@ def leaderboard(
     the order in which no two runs differ, and that no such stretch holds (Demsar, Statistical
     Comparisons of Classifiers over Multiple Data Sets, JMLR 7, 2006).
 
-    A run of other tasks than most, or that measures otherwise, has no rank: it stands below the
-    others with what sets it apart.
+    A run of other tasks than most, that lacks the metric, or that measures otherwise, has no
+    rank: it stands below the others with what sets it apart.
 
     Args:
         runs: Name to run; two or more.
@@ -83,6 +83,9 @@ def leaderboard(
     scale = scales_of(runs.values()).get(metric, RATE)
     _check(metric, scale, sides)
     marks = _marks(runs, sides)
+    for name, run in runs.items():
+        if metric not in run.summary()["metrics"]:
+            marks[name] = "; ".join(filter(None, [f"no {metric}", marks[name]]))
     ranked = [name for name in runs if not marks[name]]
     if len(ranked) < 2:
         told = "; ".join(f"{name}: {mark}" for name, mark in marks.items() if mark)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -57,7 +58,7 @@ def ranked_runs(
 
     Args:
         paths: Run folders, or folders that hold them.
-        metric: By which they are ranked; None: the first of their short table.
+        metric: By which they are ranked; None: the first of the short table of most.
         by: Tag whose values become columns; None: `group`, where it has a few values; empty: none.
         seed: Of draws and tests.
         resamples: Of each.
@@ -81,7 +82,9 @@ def ranked_runs(
         check_results_folder(out, (*_FILES, f"{NAME}.csv"), "a leaderboard")
     runs = _named(named_runs([*_folders(paths)]))
     played = list(runs.values())
-    named = metric or next(iter(family_of(played)), None)
+    pools = Counter(run.pool_name for run in played)
+    usual = [run for run in played if run.pool_name == pools.most_common(1)[0][0]]
+    named = metric or next(iter(family_of(usual)), None)
     if named is None:
         raise UsageError("the runs share no metric that ranks; name one: --metric NAME")
     content = leaderboard(runs, named, seed, resamples)

@@ -139,11 +139,13 @@ def test_runs_of_other_tasks_or_measures_have_no_rank(tmp_path: Path) -> None:
     runs = made(tmp_path, {"a": 0.9, "b": 0.5, "c": 0.4})
     runs |= made(tmp_path, {"few": 0.7}, tasks=30)
     runs |= made(tmp_path, {"other": 0.7}, measure={"seed": 1})
+    runs |= made(tmp_path, {"lacking": 0.7}, name="n")
     rows = {row["run"]: row for row in leaderboard(runs, "m", resamples=200)["rows"]}
-    assert [*rows] == ["a", "b", "c", "few", "other"]
+    assert [*rows] == ["a", "b", "c", "few", "other", "lacking"]
     assert rows["few"]["rank"] is None
     assert rows["few"]["mark"] == "30 of the 200 tasks, without t100"
     assert rows["other"]["mark"] == "other seed"
+    assert (rows["lacking"]["rank"], rows["lacking"]["mark"]) == (None, "no m")
 
 
 def test_trials_of_a_task_are_one_and_more_of_them_are_no_other_measure(tmp_path: Path) -> None:
