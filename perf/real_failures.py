@@ -5,7 +5,7 @@
 | three models of the leaderboard | BFCL, as `real_models` imports them |
 | GPT-4o | 200 conversations with tau-bench's airline, played again in its tools |
 | Claude Sonnet 4 | 95 runs of LiveMCPBench, with people's labels |
-| ToolLLaMA-2 | 928 runs of ToolBench, answered by what was recorded |
+| ToolLLaMA-2 | 944 runs of ToolBench, answered by what was recorded |
 
 `TAUBENCH_CHECKOUT` names a checkout of sierra-research/tau-bench at 59a200c, whose code is run.
 What is kept of a chat is its verdict, stage, cause and marks, and no text.

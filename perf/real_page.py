@@ -50,8 +50,7 @@ _INTRO = (
     "of a processor:",
     _SOURCES,
     "`bfcl-eval` has the gold of version 4. `Toolbench-qaq` has ToolBench's queries and 944 runs "
-    "of ToolLLaMA-2; 928 are played here, for records that hold keys of services were left out. So "
-    "ToolBench's figures of a clone may differ a little. "
+    "of ToolLLaMA-2. "
     "`--kept` makes the page again of the verdicts in `results/real_models.json.gz`, in a minute.",
 )
 _HOW = (
