@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from goal_scenarios import of_each_twist
 
-from seal.benchmarks.apps import diary_goals as diary
+from seal.benchmarks.apps import diary_draws as diary
 from seal.benchmarks.apps.diary_goals import GOALS
 
 
