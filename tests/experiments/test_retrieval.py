@@ -623,7 +623,7 @@ def test_a_second_experiment_in_one_folder_is_refused(pool: Path, tmp_path: Path
     out = tmp_path / "out"
 
     def meanwhile(stage: str, done: int, total: int) -> None:
-        with pytest.raises(UsageError, match=f"another process .pid {os.getpid()}. is writing"):
+        with pytest.raises(UsageError, match=f"this process .pid {os.getpid()}. is writing"):
             seal.retrieve(pool, "random", k=1, out=out)
 
     seal.retrieve(pool, "tfidf", k=1, out=out, progress=meanwhile)

@@ -205,7 +205,7 @@ def test_what_cannot_be_scored_says_why(tmp_path: Path, played: Path):
         rescore(tmp_path / "nothing")
     with pytest.raises(UsageError, match="--judge nobody: it must be rule, llm or auto"):
         rescore(played, ScoreSettings(judge="nobody"))
-    with Lock(played), pytest.raises(UsageError, match="another process"):
+    with Lock(played), pytest.raises(UsageError, match="this process"):
         rescore(played)
     (played / "run.json").write_text('{"measure": {}, "system": {}}')
     with pytest.raises(DataError, match=r"has no usable measure\.seed"):

@@ -103,7 +103,7 @@ def test_a_damaged_line_names_its_place_and_the_repair(path: Path, line: bytes, 
 def test_second_lock_names_the_process_that_holds_the_first(tmp_path: Path):
     with (
         Lock(tmp_path),
-        pytest.raises(UsageError, match=rf"another process \(pid {os.getpid()}\) is writing"),
+        pytest.raises(UsageError, match=rf"this process \(pid {os.getpid()}\) is writing"),
         Lock(tmp_path),
     ):
         pass

@@ -167,7 +167,7 @@ def test_another_command_does_not_go_on_with_a_folder(whole, tmp_path):
 def test_only_one_process_writes_into_a_folder(whole):
     from seal.core.files import Lock
 
-    with Lock(whole / "generation"), pytest.raises(UsageError, match="another process"):
+    with Lock(whole / "generation"), pytest.raises(UsageError, match="this process"):
         generate(whole)
 
 
