@@ -210,8 +210,8 @@ _NOTES = (
     "and ToolBench have no user who goes on",
     "ToolBench's 500 runs of ChatGPT are left out: their texts are cut at 100 characters, and no "
     "stage can be told",
-    "gpt-4o of tau-bench is another version than gpt-4o-2024-08-06-FC of BFCL: its records name no "
-    "version. claude-sonnet-4 is claude-sonnet-4-20250514",
+    "the records of tau-bench name no version of gpt-4o: it may or may not be that of BFCL, "
+    "gpt-4o-2024-08-06. claude-sonnet-4 is claude-sonnet-4-20250514",
     "one failure of Claude ended with a connection error of the benchmark's harness; it counts as "
     "a tool that was never called",
 )

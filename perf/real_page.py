@@ -25,8 +25,8 @@ PATTERNS = ("iac", "iav", "ian", "iat", "ife", "ifn", "rac")
 """ToolScan's error patterns. The first is of questions that need a call, the others of calls."""
 OFTEN = 500
 """Answers in a fence, from which on a model's answers are scored without it, too."""
-_NATIVE = "-FC"
-"""End of the name of a model that calls natively."""
+_NATIVE = ("-FC", "-FC-Auto")
+"""Ends of the name of a model that calls natively, and may also not call."""
 
 _SOURCES = """\
 ```sh
@@ -56,8 +56,9 @@ _INTRO = (
 _HOW = (
     "p: randomisation test over the same tasks, mid-p; of right and wrong this is McNemar's mid-p "
     "test. It is corrected by Holm over the rows of its table, or over all pairs of models",
-    "intervals of shares and differences: Wilson's score interval, in which the trials of a task "
-    "count together. Intervals of ranks: 10,000 draws of the tasks with replacement",
+    "intervals: of shares Wilson's score interval, with the limits of Brown, Cai and DasGupta "
+    "where at most four are 1, or are 0; of differences Newcombe's. The trials of a task count "
+    "together. Intervals of ranks: 10,000 draws of the tasks with replacement",
     "a table or line that names no p has no test: it counts",
 )
 
@@ -177,22 +178,24 @@ def _recorded_parts(told: Mapping[str, Any], pairs: Mapping[str, int]) -> Iterat
         "offers a function with the types that it declares, and so takes a value of this type for "
         "the code that writes it. In three answers gold has a text where a list of accepted values "
         "belongs, of which the leaderboard takes each letter for a value. bfcl_leaderboard.md "
-        "lists them"
+        "counts them"
     )
 
 
 def native_pairs(told: Mapping[str, Any]) -> pd.DataFrame:
     """Return native calling less prompting of each model that has answers in both forms.
 
-    The columns: `prompted` and `native` (means), `won` and `lost` (tasks that one form alone has
-    right), `difference`, `low`, `high`, `p`, and `holm` over the rows.
+    The columns: `form` (end of the name of the native one), `prompted` and `native` (means),
+    `won` and `lost` (tasks that one form alone has right), `difference`, `low`, `high`, `p`, and
+    `holm` over the rows.
     """
     frame = frame_of(told, "bfcl")
     rows = {}
     for name in frame:
-        if (other := f"{name}{_NATIVE}") in frame:
-            rows[name] = paired(frame[name], frame[other])
-    found = pd.DataFrame(rows).T
+        for form in _NATIVE:
+            if f"{name}{form}" in frame:
+                rows[name] = {"form": form, **paired(frame[name], frame[f"{name}{form}"])}
+    found = pd.DataFrame([*rows.values()], index=[*rows])
     if len(found):
         found["holm"] = holm([*found.p])
     return found.rename(columns={"one": "prompted", "other": "native"})
@@ -253,7 +256,8 @@ def _native_parts(pairs: pd.DataFrame) -> list[Grid | str]:
     return [
         Grid("Native calling against prompting of the same model", columns, rows),
         f"of {len(pairs)} models native calling is better in {better}, worse in {worse}, and no "
-        f"test tells the two apart in {len(pairs) - better - worse}",
+        f"test tells the two apart in {len(pairs) - better - worse}. Of Mistral's models the "
+        "native form is FC-Auto, in which the model may also not call",
     ]
 
 
