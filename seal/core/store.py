@@ -107,8 +107,8 @@ def foreign(location: str, reason: str) -> DataError:
 FILE_NAME = "answers.sqlite"
 """Name of the store in a cache folder."""
 URL_VARIABLE = "SEAL_CACHE_URL"
-_EXPECTED = "expected postgresql://USER@HOST:PORT/DATABASE, or sqlite:///FILE"
 """Variable that names the database of the store."""
+_EXPECTED = "expected postgresql://USER@HOST:PORT/DATABASE, or sqlite:///FILE"
 
 _POSTGRES = ("postgresql://", "postgres://")
 _SQLITE = "sqlite:///"

@@ -83,7 +83,8 @@ def json_value(text: bytes | str) -> Any:
     return value
 
 
-_KEY_PARTS = 500
+_DEEP_KEY = re.compile(r"""(?<![\w."'-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){501}""")
+"""A key of more parts than a person writes: tomllib takes time quadratic in their number."""
 
 
 def toml_value(content: bytes) -> dict[str, Any]:
@@ -94,10 +95,8 @@ def toml_value(content: bytes) -> dict[str, Any]:
     """
     try:
         text = content.decode("utf-8-sig")
-        for line in text.splitlines():  # tomllib takes time quadratic in the parts of a key
-            keys = line if line.lstrip().startswith("[") else line.rpartition("=")[0]
-            if keys.count(".") > _KEY_PARTS:
-                raise RecursionError
+        if _DEEP_KEY.search(text):
+            raise ValueError("a key has more than 500 parts")
         return tomllib.loads(text)
     except RecursionError as error:
         raise ValueError("it is nested too deep") from error

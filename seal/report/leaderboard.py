@@ -175,8 +175,9 @@ def _folders(paths: Iterable[Path]) -> Iterator[Path]:
     A link such as `latest` is no second run.
     """
     for path in paths:
-        found = sorted((place.parent for place in path.glob(f"*/{MANIFEST}")), key=Path.is_symlink)
-        inner = sorted({each.resolve(): each for each in reversed(found)}.values())
+        found = sorted(place.parent for place in path.glob(f"*/{MANIFEST}"))
+        own = {run.resolve() for run in found if not run.is_symlink()}
+        inner = [run for run in found if not run.is_symlink() or run.resolve() not in own]
         if (path / MANIFEST).is_file() or not inner:
             yield path
         else:

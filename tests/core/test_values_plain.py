@@ -187,6 +187,7 @@ def test_a_byte_order_mark_before_json_is_left_out():
 
 @pytest.mark.parametrize("line", ["a{parts} = 1\n", "[a{parts}]\n", "a = {{a{parts} = 1}}\n"])
 def test_a_key_of_20_000_parts_is_refused_before_it_is_read(line):
-    with pytest.raises(ValueError, match="it is nested too deep"):
+    with pytest.raises(ValueError, match="a key has more than 500 parts"):
         toml_value(line.format(parts=".a" * 20_000).encode())
-    assert toml_value(b"a.b = '" + b"." * 20_000 + b"'") == {"a": {"b": "." * 20_000}}
+    for text in ("." * 20_000, "One = 1. It is so. " * 2_000, "v1.2 " * 2_000):
+        assert toml_value(f"a.b = '{text}'".encode()) == {"a": {"b": text}}
