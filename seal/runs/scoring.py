@@ -158,7 +158,7 @@ class _Totals:
     calls: int = 0
     turns: int = 0
     silent: set[str] | None = None
-    """Of `seated`, who spoke in no chat so far; None: no chat was played without an error."""
+    """Of `seated`, who spoke in no chat so far; None: every chat had an error or crashed."""
     seated: frozenset[str] = frozenset()
     """Roles whose seat or model was chosen; whether the executor speaks is the others' doing."""
     unrecorded: Counter[str] = field(default_factory=Counter)
@@ -184,7 +184,8 @@ class _Totals:
         }
         is_error = trajectory.failed or bool(failures)
         self.errors += is_error
-        if self.silent is not None or not is_error:
+        is_whole = not is_error and all(stop.reason != "crashed" for stop in trajectory.stops)
+        if self.silent is not None or is_whole:
             silent = self.seated if self.silent is None else self.silent
             self.silent = {*silent}.difference(step.author for step in trajectory.steps)
         self.spoilt += is_spoilt(scores)

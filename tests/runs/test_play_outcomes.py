@@ -424,6 +424,15 @@ def test_seats_that_a_benchmark_takes_by_itself_are_not_told(tmp_path):
     assert "silent_roles" not in run.summary
 
 
+def test_an_agent_that_crashes_in_every_chat_is_not_told_to_be_silent(one, tmp_path):
+    def broken(request, tools):
+        raise RuntimeError("no")
+
+    run = seal.run(one, agent=broken, baselines=False, out=tmp_path / "run")
+    assert run.summary["stop_reasons"] == {"crashed": 1}
+    assert "silent_roles" not in run.summary
+
+
 def test_ends_that_nobody_knows_are_counted_and_told(model_server, one, tmp_path):
     direct(one, tmp_path / "run", model_server(lambda request: text("So.", finish_reason="Noon")))
     run = seal.Run.load(tmp_path / "run")

@@ -47,6 +47,21 @@ ADDED: list[dict[str, Any]] = [
     say("{contact} is no contact yet. Which email address do they have?"),
     do("add_contact", person_id="{person_id}", name="{contact}", email="{email}"),
 ]
+
+
+def add_event(title: str, place: str) -> dict[str, Any]:
+    """Return the call that puts an event at the drawn time into the customer's calendar."""
+    return do(
+        "add_event",
+        person_id="{person_id}",
+        title=title,
+        day="{day}",
+        start="{start}",
+        end="{end}",
+        place=place,
+    )
+
+
 EMAIL = {"email": {"value": "{email}", "ask": ["email"]}}
 INSTEAD = "If I have something else then, take {spare_words} that day."
 

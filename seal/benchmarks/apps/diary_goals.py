@@ -17,6 +17,7 @@ from seal.benchmarks.apps.diary_draws import (
     INSTEAD,
     MOVED,
     a_stranger,
+    add_event,
     an_absence,
     an_invitation,
     an_invoice,
@@ -116,15 +117,7 @@ BOTH = Template(
             gold={
                 "more": [
                     *FREE,
-                    do(
-                        "add_event",
-                        person_id="{person_id}",
-                        title="walk",
-                        day="{day}",
-                        start="{start}",
-                        end="{end}",
-                        place="Harbour Road",
-                    ),
+                    add_event("walk", "Harbour Road"),
                     say("The walk is in your calendar."),
                 ]
             },
@@ -144,17 +137,7 @@ REPLACED = Template(
     gold={
         "look": EVENTS,
         "act": CANCELLED,
-        "add": [
-            do(
-                "add_event",
-                person_id="{person_id}",
-                title="{new}",
-                day="{day}",
-                start="{start}",
-                end="{end}",
-                place="{place}",
-            )
-        ],
+        "add": [add_event("{new}", "{place}")],
         "tell": [say("Your calendar is changed.")],
     },
     twists=[Twist(kind="a hidden value", draw=organised_by_another, gold={"act": DECLINED})],
@@ -353,17 +336,7 @@ INVITED = Template(
         "out": [],
         "free": FREE,
         "way": [],
-        "act": [
-            do(
-                "add_event",
-                person_id="{person_id}",
-                title="{new}",
-                day="{day}",
-                start="{start}",
-                end="{end}",
-                place="{place}",
-            )
-        ],
+        "act": [add_event("{new}", "{place}")],
         "tell": [say("The {new} is in your calendar, and begins at {start} on {when}.")],
     },
     asks="Tell me when it begins.",
@@ -401,17 +374,7 @@ REMIND = Template(
     "to be paid, {wish}, and know the amount.",
     gold={
         "look": [*INBOX, do("read_mail", mail_id="{mail_id}"), *FREE],
-        "act": [
-            do(
-                "add_event",
-                person_id="{person_id}",
-                title="payment",
-                day="{day}",
-                start="{start}",
-                end="{end}",
-                place="Home",
-            )
-        ],
+        "act": [add_event("payment", "Home")],
         "tell": [say("{amount} EUR are due, and payment is in your calendar on {when}.")],
         "more": [],
     },
