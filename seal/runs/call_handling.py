@@ -464,7 +464,10 @@ def opened_worlds(
             for world, task in sorted(first.items())
         }
     except UnknownNameError as error:
-        cure = "A pool folder holds no code: run the benchmark, such as: seal run my_module:bench"
+        cure = (
+            "A pool folder holds no code: run the benchmark, such as: seal run my_module:bench; or "
+            'play the folder in Python after seal.register("world", NAME, WORLDS)'
+        )
         raise UnknownNameError(error.kind, error.name, error.known, cure=cure) from error
     for task in pool.tasks():
         world = worlds.get(world_of.get(task.id, ""))
