@@ -502,7 +502,7 @@ def trust_command(
     """
     from seal.pools.lint_findings import asked_by
 
-    if ":" in pool and not Path(pool).is_dir():
+    if (":" in pool or pool.endswith(".py")) and not Path(pool).is_dir():
         raise UsageError(
             f"{pool} names code, which would be imported; name the folder of a pool or run"
         )

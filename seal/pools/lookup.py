@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -26,7 +27,8 @@ def open_pool(what: str | Path | Benchmark) -> StoredPool:
     A name that does not ship is looked for under SEAL_DATA, in the folder that the catalogue gives
     it or in one of its own name; upstream files there are imported into the cache folder once, and
     again when they, or our importers, change. A run's folder of a benchmark's name is no pool: the
-    name stands for the benchmark.
+    name stands for the benchmark. A module of the current folder, such as shop.py, stands for the
+    one benchmark that it makes by name.
 
     Raises:
         UnknownNameError: Nothing of that name; lists what there is.
@@ -48,16 +50,19 @@ def open_pool(what: str | Path | Benchmark) -> StoredPool:
 
     if folder.is_dir() and name not in pool_names():
         return _stored(folder)  # which says what it lacks
+    made = _made_in(folder) if folder.suffix == ".py" and folder.is_file() else []
+    if len(made) == 1:
+        name = made[0]
     if ":" in name:
         found = REGISTRY.resolve(name)
         if not isinstance(found, Benchmark):
             raise UsageError(f"{name!r} is {shortened(found)}; expected a seal.Benchmark")
         return found.pool()
     if folder.is_file():
-        made = f", or name a benchmark that it makes: {folder.stem}:NAME"
+        named = f", or name a benchmark that it makes: {' or '.join(made) or folder.stem + ':NAME'}"
         raise DataError(
             f"{folder} is a file, and a pool is a folder; make one of your own files: "
-            "seal new NAME --tools FILE --tasks FILE --out POOL" + made * (folder.suffix == ".py")
+            "seal new NAME --tools FILE --tasks FILE --out POOL" + named * (folder.suffix == ".py")
         )
     if Path(f"{name}.py").is_file():
         cure = f"{name}.py is a module: name a benchmark that it makes, as {name}:NAME."
@@ -66,6 +71,22 @@ def open_pool(what: str | Path | Benchmark) -> StoredPool:
     from seal.pools.catalogue import imported_pool
 
     return _stored(imported_pool(name).folder)  # a second name has the parts of the first
+
+
+def _made_in(module: Path) -> list[str]:
+    """Return the dotted paths of the benchmarks that a module of this folder makes by name."""
+    try:
+        lines = ast.parse(content_of(module)).body if module.parent == Path() else []
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    return [
+        f"{module.stem}:{target.id}"
+        for line in lines
+        if isinstance(line, ast.Assign) and isinstance(line.value, ast.Call)
+        if ast.unparse(line.value.func).rpartition(".")[2] == Benchmark.__name__
+        for target in line.targets
+        if isinstance(target, ast.Name)
+    ]
 
 
 def _stored(folder: Path) -> StoredPool:

@@ -196,3 +196,23 @@ def test_what_is_made_of_a_pool_without_a_report_is_of_its_benchmark_too(tmp_pat
 
     seal.augment(copy, "names", tmp_path / "harder")
     assert open_pool(tmp_path / "harder").benchmark is known_benchmark("dialogtool")
+
+
+def test_a_module_of_this_folder_stands_for_the_one_benchmark_that_it_makes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    one = (
+        "import seal\n\ndef price(flight: str) -> int:\n    return 90\n\n"
+        "AIR = seal.Benchmark('air', tools=[price], tasks=[seal.ask('What is LH2?', "
+        "seal.called('price', flight='LH2'), answer='90')])\n"
+    )
+    Path("lone_air.py").write_text(one)
+    run = seal.run("lone_air.py", model="oracle", baselines=False)
+    assert run.summary["metrics"]["pass_rate"]["mean"] == 1.0
+    assert open_pool("lone_air.py").digest == open_pool("lone_air:AIR").digest
+    Path("two_airs.py").write_text(f"{one}SEA = seal.Benchmark('sea', tools=[price], tasks=[])\n")
+    with pytest.raises(DataError, match="that it makes: two_airs:AIR or two_airs:SEA"):
+        open_pool("two_airs.py")
+    Path("torn_air.py").write_text("AIR = (")
+    with pytest.raises(DataError, match="that it makes: torn_air:NAME"):
+        open_pool("torn_air.py")
