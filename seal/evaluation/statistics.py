@@ -24,6 +24,8 @@ Z = NormalDist().inv_cdf(0.975)
 """Errors from which a mean differs as one in twenty does by chance."""
 RARE = 0.1
 """Weight of what rare clusters may do that have not been seen (`_share_reaches`)."""
+_ROUNDING = 1e-12
+"""A value as near to a whole number is meant to be it."""
 
 
 class Interval(NamedTuple):
@@ -80,6 +82,9 @@ def mean_intervals(
         NaN where a column has values in fewer than two clusters, or values too large to be squared.
         Else low <= mean <= high and low < high, within [0, 1] of columns in [0, 1].
     """
+    # Sums of floats miss a whole number by a rounding, and the limits of 0 and 1 are others'.
+    whole = np.rint(values)
+    values = np.where(np.abs(values - whole) < _ROUNDING, whole, values)
     present = ~np.isnan(values)
     times = 1.0 if weights is None else np.asarray(weights, dtype=np.float64)[:, None]
     sums, _ = cluster_sums(values * times, clusters)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from linear import linear
 from scipy import stats
@@ -144,6 +144,7 @@ def test_more_of_the_same_values_make_the_interval_narrower(values, times) -> No
 
 
 @given(SHARES)
+@example([0.0, 0.0, 0.0, 2.220446049250313e-16])
 def test_failures_are_as_uncertain_as_successes(values) -> None:
     low, high = ends(values)
     turned = ends([1 - value for value in values])
