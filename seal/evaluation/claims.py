@@ -25,8 +25,8 @@ A message is wrong if it
   somebody whom no row names
 - names a person of the world of whom nobody told the agent
 - says by a verb of its own what nothing in the chat has: "and the number is blocked"
-- claims that something was booked or bought, where no called tool does so: "I've also booked your
-  seat"
+- claims a deed on a thing that nothing in the chat knows, and no call touched: "I've also booked
+  your seat"
 - says that something rose by what a result says it fell by, or fell
 - says that somebody knows something now, and no call sent anything: "Sofia knows that the room is
   booked"
@@ -293,6 +293,10 @@ class _Seen:
             ]
         return self._shifts
 
+    def columns(self) -> set[str]:
+        """Return the names of the tables that changed, and of their columns."""
+        return {*self.changed}.union(*(rows[0] for n in self.changed if (rows := self.tables[n])))
+
     def is_touched(self, word: str) -> bool:
         """Tell whether a call did something to one of whom a word is the name."""
         return word in self.touched or any(
@@ -367,6 +371,8 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
     """Return the clause of a message that the record shows to be false; empty: there is none."""
     switches, told = seen.switches(), Switches()
     able = [tool for tool in tools if not {*words(tool)} <= seen.failed]
+    named = {stem(word) for name in (*tools, *seen.columns()) for word in words(name)}
+    touched = {*map(stem, seen.touched | seen.tools)}
     header, denied, claimed = "", list[tuple[str, Clause]](), set[str]()
     for sentence in sentences_of(text):
         deed = ""
@@ -431,7 +437,7 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
                     _misses(clause, seen),
                     inabilities.claims_a_call(clause, before, seen.tools),
                     not seen.is_opaque
-                    and inabilities.claims_a_purchase(clause, seen.tools, seen.known.stems),
+                    and inabilities.claims_unmade(clause, deed, seen.stems | named, touched),
                     clause.said.isdisjoint(role("negation", "modal"))
                     and mislabels.other_sky(clause.said, seen.read),
                     _replied(clause, seen),
@@ -475,6 +481,8 @@ def _deed_of(clause: Clause, before: str) -> str:
             passive = "been" in one.group
             return kind if (goes_on or claims or passive) and not one.negated else ""
     said = clause.words
+    if said[:2] == ("i", "went"):
+        return "went"  # and did what the next clause says
     ends = next((place for place, word in enumerate(said) if word in _TELLS_OF), len(said))
     verbal = any(o.subject and o.group - {"to"} and o.at < ends for o in clause.predicates)
     return before if clause.lead in ("and", ",", "as") and not verbal else ""

@@ -226,35 +226,59 @@ _TEXTS = frozenset(["sms", "text", "phone"])
 """Words of tools that send no mail, however they are named else."""
 
 
-def claims_a_purchase(clause: Clause, tools: AbstractSet[str], known: AbstractSet[str]) -> bool:
-    """Tell whether a clause claims that something was booked or bought, and no tool does so.
+def claims_unmade(
+    clause: Clause, deed: str, known: AbstractSet[str], touched: AbstractSet[str]
+) -> bool:
+    """Tell whether a clause claims a deed on a thing that nobody knows, and no call touched.
+
+    Of what "was" done all things are unknown, for results tell of the past, too.
 
     Args:
         clause: Of a statement.
-        tools: Words of the names of called tools, of which each tells what it does.
-        known: Stems of the words that request, calls and results tell.
+        deed: Kind of the deed that it claims; empty: none whose verb is listed.
+        known: Stems of the words that gold, request, calls, results and tools tell.
+        touched: Those of calls with an effect, and of the rows that they changed.
     """
-    of_tools = {*map(singular, tools)}
     for one in clause.predicates:
-        if one.verb not in _BUYS or not of_tools.isdisjoint(_SHOPS) or stem(one.verb) in known:
+        behind = clause.words[one.at + 1 :]
+        if one.negated or "no" in behind or not one.group.isdisjoint(role("modal")):
             continue
-        first, *behind = [*clause.words[one.at + 1 : one.at + _NEAR], ""]
-        own = one.is_first and first in ("a", "an", "another", "your", "some")
-        passive = one.group >= {"been"} or "was" in one.group
-        thing = {*map(singular, behind if own else clause.words[: one.begin])}
-        if (own or passive) and not one.negated and one.group.isdisjoint(role("modal")):
-            return thing.isdisjoint(of_tools | _SLOTS)
+        kind = deed_forms().past.get(one.verb, ("", ""))[0]
+        own = one.is_first and one.group.isdisjoint(role("being"))
+        own = own and (bool(kind) or _is_own_deed(one.verb))
+        own = own and _WHAT.isdisjoint(clause.words[: one.begin])  # no "converter I've got"
+        own = own or (bool(kind) and kind == deed and not one.begin)
+        was = bool(kind) and not one.group.isdisjoint(("was", "were", "now"))
+        if not (own or was or (kind and "been" in one.group)):
+            continue
+        # "I booked your seat on the train" was done to the seat; of "it" the rest tells more.
+        end = next((n for n, word in enumerate(behind) if word in _JOINTS), len(behind))
+        meant = behind[:end] if own else clause.words[: one.begin]
+        if not touched.isdisjoint(map(stem, set(meant) - word_list("english_small"))):
+            continue
+        all_of = _things(meant if own else (*meant, *behind)), _things((*meant, *behind))
+        unmade = (things for things in all_of if things - known and things.isdisjoint(touched))
+        if any(not was or things.isdisjoint(known) for things in unmade):
+            return True
     return False
 
 
-_BUYS = frozenset(words("booked reserved ordered bought purchased"))
-_SHOPS = frozenset(
-    words("book booking reserve reservation order buy purchase checkout cart shop rent hire pay")
-    + words("payment ticket appointment schedule trade stock exchange")
-)
-"""Words of tools that book or buy something, or may."""
-_SLOTS = frozenset(words("it that this slot time date day event meeting"))
-"""What may be booked by setting a reminder."""
+def _is_own_deed(verb: str) -> bool:
+    """Tell whether a verb is a past form of more than to look, think or say."""
+    return (verb.endswith("ed") or verb in role("irregular")) and verb not in (
+        role("mental") | role("finish")
+    )
+
+
+def _things(said: Iterable[str]) -> set[str]:
+    """Return the stems of the words that name something."""
+    past = deed_forms().past
+    return {stem(w) for w in said if len(w) > 2 and w.isalpha() and w not in past} - plain_stems()
+
+
+_JOINTS = frozenset(words("to on for in into with about at by from of under as so"))
+"""Words behind what a deed is done to."""
+_WHAT = frozenset(words("the a an what which that all your"))
 
 
 def told_nobody(clause: Clause, rows: Container[str]) -> bool:

@@ -46,7 +46,8 @@ from seal.core.cells import reworded, with_meanings
 from seal.core.clauses import sentences_of
 from seal.core.conditions import USER, Replied, parts, party, tells_user
 from seal.core.facts import Phrase, Record, is_label, phrases, plain_stems, stem
-from seal.core.quantities import WEEKDAYS, Day, is_foreign, read
+from seal.core.phones import phone_of, phones_at
+from seal.core.quantities import WEEKDAYS, Day, Time, is_foreign, read
 from seal.core.slots import Slot, says_something
 from seal.core.statements import leaves, listed_values
 from seal.core.telling import Finding, find, outcome
@@ -238,7 +239,9 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
 
 
 def told_otherwise(goal: GoalChat) -> str:
-    """Return a day, or day of the week, that results tell otherwise of the same thing; empty: none.
+    """Return a day, weekday or time that results tell otherwise of the same thing; empty: none.
+
+    A time is one at which something was written.
 
     The thing is the same where a call with its result, or a row of one, has a word of the sentence
     that names something, or two of its numbers. Days that are reckoned from another are left out,
@@ -256,14 +259,25 @@ def _otherwise(text: str, goal: GoalChat) -> str:
         for one in known.odd(whole, names=True)
         if isinstance(one.value, Day) or (name := whole.plain[one.start : one.end]) in WEEKDAYS
     ]
+    wrote = [one.end() for one in _WROTE_AT.finditer(whole.plain)]
+    odd += [(one.start, one.end, one.value) for one in known.odd(whole) if one.start in wrote]
     ends = [one.end() for one in _SENTENCE.finditer(whole.plain)] if odd else []
     facts = [*_facts(goal)] if odd else []
     for start, end, value in odd[:_MOST]:
         last = bisect_right(ends, start)
-        said = whole.plain[ends[last - 1] if last else 0 : ends[last] if last < len(ends) else None]
-        if said.endswith("?") or not _RECKONS.isdisjoint(words(said)):
+        begins, end_ = [0, *ends], ends[last] if last < len(ends) else None
+        said = whole.plain[begins[last] : end_]
+        if not _PRONOUNS.isdisjoint(words(said)[:1]):
+            said = whole.plain[begins[max(last - 1, 0)] : end_]  # "She sent it at 8"
+        if said.endswith("?"):
             continue
-        about = (fact for fact in facts if _is_about(fact, said))
+        about = [fact for fact in facts if _is_about(fact, said)]
+        if isinstance(value, Time):
+            records = [one for one in (Record([fact], known.now) for fact in about) if one.days]
+            if records and not any(one.tells(value) for one in records):
+                return whole.said(start, end)
+        if isinstance(value, Time) or not _RECKONS.isdisjoint(words(said)):
+            continue
         told = [_days_of(fact, known, isinstance(value, Day)) for fact in about]
         # Of two days in a sentence the one that a result tells is of its thing; the other is not.
         here = _days_of(said, known, isinstance(value, Day)) | {value}
@@ -284,6 +298,10 @@ _WROTE = re.compile(
     r" (this (?:morning|afternoon|evening)|today|yesterday|last night)\b"
 )
 """When something known is said to have been written."""
+_WROTE_AT = re.compile(
+    r"\b(?:wrote|sent|texted|said|asked|messaged|came|arrived|received)\b(?: [\w+'()-]+){0,6}? at "
+)
+_PRONOUNS = frozenset(["she", "he", "they", "it"])
 _MOST = 20
 """Days that no result tells of which it is looked whether one tells them otherwise, at most."""
 
@@ -303,7 +321,13 @@ def _facts(goal: GoalChat) -> Iterator[str]:
 
 
 def _is_about(fact: str, sentence: str) -> bool:
-    """Tell whether a fact and a sentence have a word that names something, or two numbers."""
+    """Tell whether both have a word that names something, two numbers, or a phone number."""
+    phones, others = (
+        {digits for one, *_ in phones_at(text) for digits in phone_of(one).whole}
+        for text in (fact, sentence)
+    )
+    if phones & others:
+        return True
     usual = word_list("plain") | word_list("english_small") | word_list("no_names")
     shared = {*words(fact)} & {*words(sentence)}
     named = {one for one in shared if len(one) > _SMALL and one not in usual and one.isalpha()}

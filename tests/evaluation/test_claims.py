@@ -529,6 +529,28 @@ def test_nothing_is_booked_by_a_tool_that_books_nothing(answer: str, wrong: str)
 @every_case(
     ("answer", "wrong"),
     [
+        ("Wifi is off, and I've put the phone in a drawer.", "I've put the phone in a drawer"),
+        ("Wifi is off, and I've put it on your calendar.", "I've put it on your calendar"),
+        ("The invoice was forwarded to your accountant.", "The invoice was forwarded"),
+        ("Wifi is off. I went ahead and paid your electricity bill.", "paid your electricity bill"),
+        ("Your dinner is now moved to Saturday.", "Your dinner is now moved"),
+        ("I've turned wifi off for you.", ""),
+        ("I've switched wifi off to protect your sleep.", ""),
+        ("I checked your inbox.", ""),
+        ("The converter I've got handles no money.", ""),
+        ("I have not put it on your calendar.", ""),
+        ("I paid no invoice.", ""),
+        ("I could have put it on your calendar.", ""),
+    ],
+)
+def test_no_deed_is_done_to_what_nobody_knows(answer: str, wrong: str) -> None:
+    check(answer, wrong, WIFI_OFF, asked="Switch wifi off")
+    check(answer, "", WIFI_OFF, NAMELESS, asked="Switch wifi off")
+
+
+@every_case(
+    ("answer", "wrong"),
+    [
         ("'Water the plants' was overdue, so I've deleted it.", ""),
         ("'Renew the passport' was overdue, so I've deleted it.", "so I've deleted it"),
         ("Your passport reminder was overdue. I removed it.", "I removed it"),

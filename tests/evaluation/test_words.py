@@ -16,8 +16,9 @@ from seal.core.conditions import EXECUTOR, USER
 from seal.core.text import deed_forms, role
 from seal.core.untruths import untruths
 from seal.evaluation.goals import TaskChat
+from seal.evaluation.pass_rates import PassRate
 from seal.evaluation.rule_judge import RuleJudge
-from seal.evaluation.words import doubtful, may_claim
+from seal.evaluation.words import doubtful, may_claim, told_otherwise
 
 AGENT = "execution_manager"
 
@@ -118,6 +119,55 @@ def test_a_deed_of_another_goal_needs_a_call_of_its_kind() -> None:
     removed = ("remove_contact", {"name": "Ann"}, "ok")
     assert doubt(removed, "I've deleted Ann.", asked="Take Ann away") == ""
     assert doubt(removed, "I've paid Ann.", asked="Take Ann away") == "I've paid Ann"
+
+
+WRITTEN = {"from": "Sofia", "phone": "+351707200300", "text": "slides", "at": 1763395800}
+"""On 17 November 2025, at 16:10 UTC."""
+
+
+@every_case(
+    ("answer", "wrong"),
+    [
+        ("Sofia wrote at 16:10.", ""),
+        ("Sofia wrote at 4:10 pm.", ""),
+        ("Sofia wrote at 9:15.", "9:15"),
+        ("It came from +351 707 200 300 at 9:15.", "9:15"),
+        ("Sofia sent slides. She wrote it this morning.", "this morning"),
+        ("Sofia sent slides. She wrote it yesterday.", ""),
+        ("Sofia sent slides. You wrote to somebody this morning.", ""),
+        ("Sofia wrote, so be there at 9:15.", ""),
+        ("Ann wrote at 9:15.", ""),
+        ("Did Sofia write at 9:15?", ""),
+    ],
+)
+def test_when_something_was_written_is_as_results_have_it(answer: str, wrong: str) -> None:
+    steps = [
+        Step(0, USER, AGENT, "What did she write?"),
+        Step(1, AGENT, EXECUTOR, call=ToolCall("c", "read", {})),
+        Step(2, EXECUTOR, AGENT, "", result=ToolResult("c", "", None, [WRITTEN])),
+        Step(3, AGENT, USER, answer),
+    ]
+    task = seal.ask("What did she write?", tells="slides", id="t")
+    clock: Any = {"start": 1763461800, "zone": "UTC"}
+    task = seal.Task(task.id, task.benchmark, task.goals, metadata={"clock": clock})
+    goal = TaskChat(task, Trajectory("t", 0, tuple(steps), answers=(answer,)), {}).goals[0]
+    assert told_otherwise(goal) == wrong
+
+
+@every_case(
+    ("answer", "value"),
+    [
+        ("92.3 °F. Ask at (303) 555-0142.", 0.0),
+        ("92.3 °F. Ask at 555-0142.", None),  # it may be part of one
+        ("92.3 °F. Ask at (303) 555-0104.", 1.0),
+    ],
+)
+def test_nobody_reckons_a_phone_number(answer: str, value: float | None) -> None:
+    asked = "How hot is it? You can reach me at 303 555 0104."
+    task = seal.ask(asked, tells={"temperature": 92.3, "unit": "F"}, id="t")
+    steps = (Step(0, USER, AGENT, asked), Step(1, AGENT, USER, answer))
+    (score,) = PassRate().of(TaskChat(task, Trajectory("t", 0, steps, answers=(answer,)), {}))
+    assert score.value == value
 
 
 @every_case(
