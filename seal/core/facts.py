@@ -649,8 +649,9 @@ class Phrase(NamedTuple):
         """
         if self.deed:
             return False
-        if self.words[:1] in _REGRETS and self.words[1:2] in (("for",), ("about",)):
-            return True  # "Sorry for the delay"
+        bare = tuple(word for word in self.words[:3] if word not in ("i", "m", "am", "so", "very"))
+        if bare[:1] in _REGRETS and not {"for", "about"}.isdisjoint(self.words[1:5]):
+            return True  # "I'm sorry for the delay"
         said = self.words[1:] if self.words[:1] == ("just",) else self.words
         if len(said) == 2 and said[0] == "as" and said[1].endswith("ed"):
             return True  # "as agreed"

@@ -223,11 +223,16 @@ def deeds_of(tool: str) -> set[str]:
     """
     found: set[str] = set()
     is_named = False
-    for word in words(tool):
-        kinds = frozenset() if is_named else deed_forms().tools.get(word, frozenset())
+    for word, behind in pairwise([*words(tool), ""]):
+        is_known = not is_named and (word, behind) not in _STAYS
+        kinds = deed_forms().tools.get(word, frozenset()) if is_known else frozenset()
         is_named = (is_named or bool(kinds)) and word not in ("and", "or")
         found |= {"read"} if "read" in kinds else kinds
     return found
+
+
+_STAYS = (("check", "in"), ("check", "out"))
+"""Words of tools that look at nothing."""
 
 
 def sentences(text: str) -> list[str]:

@@ -147,7 +147,7 @@ class _Seen:
         self.streets: set[str] = set()
         """Of the addresses that results have, as `mislabels.street_of` gives them."""
         self.is_opaque = False
-        """Whether a call worked whose tool's name does not tell what it does."""
+        """Whether a call did something, and its tool's name does not tell what."""
         self.sent: list[str] = []
         """Texts that calls sent."""
         self.written: list[str] = []
@@ -181,7 +181,7 @@ class _Seen:
             return
         self.lately |= {*words(call.name), *kinds}
         self.kinds |= kinds
-        self.is_opaque |= not kinds
+        self.is_opaque |= not kinds and (bool(step.state) or not self.tables)
         self.tools |= {*words(call.name)}
         held = [leaf for _, leaf in leaves(call.arguments or {})]
         if kinds != {"read"}:
@@ -233,7 +233,7 @@ class _Seen:
             self._index(map(_named, (*fresh, *gone)))
             for one in (*fresh, *gone):
                 self.touched |= _keys_of(one)
-                self.touched |= {word for _, leaf in leaves(one) for word in words(str(leaf))}
+                self.touched |= {w for name, leaf in leaves(one) for w in words(f"{name} {leaf}")}
         self.begun = self.switches() if first else self.begun
 
     def _index(self, rows: Iterable[_Named], is_found: bool = False) -> None:
@@ -292,10 +292,6 @@ class _Seen:
                 if (before := moment(cell)) and (after := moment(row.get(name)))
             ]
         return self._shifts
-
-    def columns(self) -> set[str]:
-        """Return the names of the tables that changed, and of their columns."""
-        return {*self.changed}.union(*(rows[0] for n in self.changed if (rows := self.tables[n])))
 
     def is_touched(self, word: str) -> bool:
         """Tell whether a call did something to one of whom a word is the name."""
@@ -371,7 +367,7 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
     """Return the clause of a message that the record shows to be false; empty: there is none."""
     switches, told = seen.switches(), Switches()
     able = [tool for tool in tools if not {*words(tool)} <= seen.failed]
-    named = {stem(word) for name in (*tools, *seen.columns()) for word in words(name)}
+    named = {stem(word) for name in (*tools, *seen.changed) for word in words(name)}
     touched = {*map(stem, seen.touched | seen.tools)}
     header, denied, claimed = "", list[tuple[str, Clause]](), set[str]()
     for sentence in sentences_of(text):
@@ -543,7 +539,10 @@ def _of_tables(clause: Clause, deed: str, seen: _Seen) -> bool:
     return any(
         (ways - _ANOTHER.get(said[place - 1], set())).isdisjoint(seen.changed.get(name, ()))
         and (deed, singular(word)) not in seen.done  # of "remove_item_from_cart"
-        and _ASIDE.isdisjoint(said[max(place - 2, start) : place])
+        and (
+            _ASIDE.isdisjoint(near := {*said[max(place - 2, start) : place]})
+            or (deed == "add" and name not in seen.changed and not near.isdisjoint(_INTO))
+        )
         and said[place + 1 : place + 2] in _ENDS  # not of "the contact's number"
         for place, word in enumerate(said[start:], start)
         if (name := tables.get(singular(word)))
@@ -556,6 +555,7 @@ _ADDED = frozenset(["added", "created"])
 _SET = frozenset(["set", "saved", "scheduled"])
 _ENDS = ((), *((one,) for one in words("for to at on about that with of now too as called")))
 """What stands behind a noun that is all of what a deed is done to."""
+_INTO = ("to", "into")
 _ASIDE = frozenset(["from", "in", "to", "of", "on", "about", "for", "with"])
 
 

@@ -324,13 +324,13 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
     """
     if verdict.label == "unsolved" or not goal.answer or is_talk(goal.goal):
         return None
-    from seal.core.phones import digits_in, is_phone
     from seal.core.telling import wrong_day
     from seal.evaluation.claims import belied
     from seal.evaluation.words import (
         doubtful,
         findings_of,
         flat,
+        invented,
         known_to,
         may_claim,
         reworded_cell,
@@ -368,8 +368,8 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
     slots = [one.said for one in values if one.state == "told"]
     found = [one for text in spoken(goal) for one in record.unexplained(text, names=True)]
     odd = [said for said in found if said.lower() not in usual and said not in " ".join(slots)]
-    if phone := next((one for one in odd if digits_in(one) > _SUM and is_phone(one)), ""):
-        told = f"nobody told the phone number that the answer says: {phone!r}"
+    if code := invented(goal):
+        told = f"the answer says {code!r}, which nobody told and nothing comes to"
         return value_of(0.0, replace(verdict, label="unsolved", reason=told))
     unknown = doubtful(goal, slots)
     if said:
@@ -414,8 +414,6 @@ def _says_done(goal: GoalChat) -> str:
     return next((deed.said for deed in deeds if deed.kind == "any" and deed.done), "")
 
 
-_SUM = 9
-"""Digits of a number that may be reckoned, at most; a longer one with parts is a phone number."""
 _SHOWN = 10
 """Values that nothing explains, of which a score's details tell."""
 

@@ -46,8 +46,8 @@ from seal.core.cells import reworded, with_meanings
 from seal.core.clauses import sentences_of
 from seal.core.conditions import USER, Replied, parts, party, tells_user
 from seal.core.facts import Phrase, Record, is_label, phrases, plain_stems, stem
-from seal.core.phones import phone_of, phones_at
-from seal.core.quantities import WEEKDAYS, Day, Time, is_foreign, read
+from seal.core.phones import digits_in, is_phone, phone_of, phones_at
+from seal.core.quantities import WEEKDAYS, Day, Quantity, Time, is_foreign, read
 from seal.core.slots import Slot, says_something
 from seal.core.statements import leaves, listed_values
 from seal.core.telling import Finding, find, outcome
@@ -233,6 +233,27 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
             if best or (records and "record" not in known.stems):
                 return said
     return ""
+
+
+def invented(goal: GoalChat) -> str:
+    """Return a phone number of an answer, or the number of a thing, that nobody told; empty: none.
+
+    Neither can be reckoned: ten digits as people part them, or five without a part or unit.
+    """
+    known = goal.chat.once(known_to, goal)
+    for text in spoken(goal):
+        whole = read(text)
+        for one in known.odd(whole, names=True):
+            said = whole.said(one.start, one.end)
+            is_bare = not isinstance(one.value, Quantity) or one.value.unit is None
+            is_code = said.isdecimal() and is_bare and len(said) >= _CODE
+            if is_code or (digits_in(said) >= _PHONE and is_phone(said)):
+                return said
+    return ""
+
+
+_CODE, _PHONE = 5, 10
+"""Digits, at least."""
 
 
 # -- What is told of a known thing, and a bare yes or no.

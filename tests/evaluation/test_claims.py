@@ -39,7 +39,8 @@ MOVED = ("modify_contact", {"id": "p-17", "phone": "+13035550109"}, None)
 MOVED = (*MOVED, {"contacts": [{**ANN, "phone": "+13035550109"}, CARLA]})
 LOOKED = ("search_weather", {"days": 0}, {"condition": {"text": "Sunny"}, "now": 17.4}, {})
 PARKED = ("search_address", {}, "12 Canal Street, 9000 Ghent, Belgium", {})
-NAMELESS = ("x17", {}, "ok", {})
+NAMELESS = ("x17", {}, "ok", {"seats": [{"id": "s-1", "row": 4}]})
+IDLE = ("x17", {}, "ok", {})
 REMINDED = ("add_reminder", {"text": "Pay", "at": 1763490600}, None)
 REMINDED = (*REMINDED, {"reminders": [DUE, {**DUE, "id": "r-10", "text": "Pay"}]})
 
@@ -161,7 +162,7 @@ def test_a_deed_is_done_to_whom_a_call_names(answer: str, wrong: str) -> None:
         ("I did not send it twice.", ""),
         ("I couldn't send it before, but I have sent it now.", ""),
         ("I did not send a photo.", ""),
-        ("I saved Ann with the number +13035550101 to your contacts.", ""),
+        ("I saved Ann with the number +13035550101 to your contacts.", "I saved Ann"),
         ("I wasn't able to send the text to Ann.", "I wasn't able to send the text"),
         ("I couldn't send the text to (303) 555-0101.", "I couldn't send the text"),
         ("The text to 303-555-0101 failed.", "The text to 303-555-0101 failed"),
@@ -545,6 +546,7 @@ def test_nothing_is_booked_by_a_tool_that_books_nothing(answer: str, wrong: str)
 )
 def test_no_deed_is_done_to_what_nobody_knows(answer: str, wrong: str) -> None:
     check(answer, wrong, WIFI_OFF, asked="Switch wifi off")
+    check(answer, wrong, WIFI_OFF, IDLE, asked="Switch wifi off")
     check(answer, "", WIFI_OFF, NAMELESS, asked="Switch wifi off")
 
 

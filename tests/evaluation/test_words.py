@@ -160,10 +160,13 @@ def test_when_something_was_written_is_as_results_have_it(answer: str, wrong: st
         ("92.3 °F. Ask at (303) 555-0142.", 0.0),
         ("92.3 °F. Ask at 555-0142.", None),  # it may be part of one
         ("92.3 °F. Ask at (303) 555-0104.", 1.0),
+        ("92.3 °F, at station 88312.", 0.0),
+        ("92.3 °F, at station 88213.", 1.0),
+        ("92.3 °F, 88312 metres up.", None),
     ],
 )
-def test_nobody_reckons_a_phone_number(answer: str, value: float | None) -> None:
-    asked = "How hot is it? You can reach me at 303 555 0104."
+def test_nobody_reckons_a_phone_number_or_code(answer: str, value: float | None) -> None:
+    asked = "How hot is it at station 88213? You can reach me at 303 555 0104."
     task = seal.ask(asked, tells={"temperature": 92.3, "unit": "F"}, id="t")
     steps = (Step(0, USER, AGENT, asked), Step(1, AGENT, USER, answer))
     (score,) = PassRate().of(TaskChat(task, Trajectory("t", 0, steps, answers=(answer,)), {}))
