@@ -15,7 +15,8 @@ A message is wrong if it
 - claims a deed on somebody whose row no call has touched: "I texted Sofia", where the call went
   to Duarte
 - claims a deed with a day, an amount, a code or a phone number that the call did not have
-- says that rows were added to a table or deleted from it, and it has as many as before; or that
+- says that rows were added to a table or deleted from it, and it has as many as before, "saved to
+  your contacts"; or that
   more are new, gone or changed than are: "two reminders" where one went
 - says that something is still there that was removed, that something was removed that is there,
   or that more went along with it, "with all messages", and those are there

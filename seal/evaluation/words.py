@@ -19,9 +19,12 @@ A goal is undecided if an answer tells something that nothing in the chat explai
   colleague are known, "with thunderstorms" and "your dentist, Sofia" are undecided. So is "the
   shortest" where the longest was asked for, or "a record high".
 - a yes or no to a question of which gold does not tell it
-- a deed that no call of its kind did and the request does not ask for, or one on a thing that is
-  unknown. Of a tool whose name tells nothing the request must say what it is for: else "I also
-  emailed her" is undecided.
+- a deed that no call of its kind did and the request does not ask for, or one on a thing of which
+  something is unknown. Of a tool whose name tells nothing the request must say what it is for:
+  else "I also emailed her" is undecided.
+
+A whole phone number that nobody told, or the number of a thing such as a parcel, cannot be reckoned
+and fails the goal.
 
 Questions, offers, conditions, what may be, and what the agent says that it cannot do are left
 alone. If gold names no value, an answer with a value or name that gold's reply lacks is undecided.

@@ -7,7 +7,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from looped import every_case
 
-from seal.core.text import clauses, counted, plan_steps, sentences, split_identifiers, terms, words
+from seal.core.text import (
+    clauses,
+    counted,
+    deeds_of,
+    plan_steps,
+    sentences,
+    split_identifiers,
+    terms,
+    words,
+)
 
 WORDS = """
 find me a hotel in Oslo Paris and also then additionally plus ; , , and . ! ? 。 ， 然后 ； book
@@ -203,3 +212,21 @@ def test_what_is_counted_is_one_thing_or_several() -> None:
     assert [counted(n, "query") for n in (0, 1, 2)] == ["0 queries", "1 query", "2 queries"]
     assert counted(1000, "gold call") == "1,000 gold calls"
     assert counted(2, "day") == "2 days"
+
+
+@pytest.mark.parametrize(
+    ("tool", "kinds"),
+    [
+        ("check_identity", {"read"}),
+        ("verify_person", {"read"}),
+        ("check_in", set()),
+        ("checkout_cart", {"buy"}),
+    ],
+)
+def test_a_tool_that_checks_only_looks(tool: str, kinds: set[str]) -> None:
+    assert deeds_of(tool) == kinds
+
+
+def test_only_a_tool_that_pays_back_refunds() -> None:
+    assert "repay" in deeds_of("cancel_booking") & deeds_of("process_return")
+    assert "repay" not in deeds_of("place_order") | deeds_of("book_flight")
