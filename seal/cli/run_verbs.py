@@ -85,7 +85,7 @@ def view_command(
     ),
     trial: int = option(0, "Trial of the task to show."),
     follow: bool = flag("Print chats as they grow."),
-    full: bool = flag("Do not shorten long texts."),
+    full: bool = flag("Do not shorten long texts, nor the list of a run of over 1,000 chats."),
     json: bool = JSON,
 ) -> int:
     """List a run's tasks, or show who said what to whom in one chat.

@@ -16,10 +16,11 @@ from seal.core.text import counted, one_line
 from seal.core.values import json_text
 from seal.evaluation.goals import ranking
 from seal.experiments.ablation import ABSTENTION, VARIANTS
-from seal.experiments.explanation import EXAMPLES, OUTCOMES, explain_run
+from seal.experiments.explanation import EXAMPLES, OUTCOMES
 from seal.experiments.series import check_results_folder, write_json
 from seal.experiments.settings import RECALL_AT
 from seal.pools.benchmark import Benchmark
+from seal.report.chat_list import explained
 from seal.report.comparison import scales_in
 from seal.report.explanation import (
     LONGEST,
@@ -658,7 +659,7 @@ def explain(
         check_results_folder(out, {JSON, FOLDER}, "an explanation")
     folder = RunFolder.open(run)
     check_whole(folder)
-    content = explain_run(folder, metric, examples, bench=bench)
+    content = explained(folder, metric, examples, bench)
     if out is None:
         return content
     out.mkdir(parents=True, exist_ok=True)
