@@ -23,6 +23,7 @@ from seal.core import (
     shortened,
 )
 from seal.core.conditions import Argument, Called
+from seal.core.values import json_text
 from seal.evaluation.attribution import (
     MEANINGS,
     ORDER,
@@ -44,6 +45,7 @@ from seal.evaluation.goals import (
 from seal.evaluation.rule_judge import RuleJudge
 from seal.evaluation.scoring import USER_ERRORS as AUDITED
 from seal.evaluation.statistics import mean_over, share
+from seal.experiments.series import LongForm
 from seal.pools.benchmark import Benchmark, part_of
 from seal.runs.run import RunFolder
 from seal.runs.scores import RecordLookup, Tail
@@ -246,6 +248,8 @@ def roles_record(work: Mapping[str, Work]) -> list[dict[str, int | str]]:
 # - missing: `tasks` without any chat, and `trials` {task, trial} that only other tasks have.
 
 EXAMPLES = 3
+_OF_CAUSE = (*("stage", "cause", "partly", "passed", "of", "step", "name", "expected", "received"),)
+"""What a row says of a `Cause`, beside the evidence."""
 
 _SOLVED, _UNDECIDED = -1, -2
 
@@ -288,6 +292,19 @@ class _Tally:
             self.stages.append(ORDER.index(cause.stage))
             self.causes[cause.stage][cause.cause] += 1
             self.partly[cause.stage] += cause.partly
+
+
+LONG = LongForm(
+    "goals",
+    ("task", "trial", "goal", *_OF_CAUSE, "evidence"),
+    lambda content: (each | _as_text(each) for each in content["attributions"]),
+)
+"""Each goal that is not solved, with the first stage that explains it."""
+
+
+def _as_text(found: Mapping[str, Any]) -> dict[str, str | None]:
+    values = {name: found[name] for name in ("expected", "received")}
+    return {name: None if it is None else json_text(it) for name, it in values.items()}
 
 
 def explain_run(
@@ -421,8 +438,6 @@ CALLS = 8
 """Most calls, of gold and of the agent, that an example lists."""
 TEXT = 400
 """Most characters of a text of an example."""
-_OF_CAUSE = (*("stage", "cause", "partly", "passed", "of", "step", "name", "expected", "received"),)
-"""What a row says of a `Cause`, beside the evidence."""
 
 
 def _show(run: RunFolder, examples: Sequence[dict[str, Any]]) -> None:

@@ -23,8 +23,7 @@ from seal.core.records import Record, decode
 from seal.core.text import escaped_json, one_line, printable
 from seal.core.values import json_text as compact_json
 from seal.core.values import json_value
-from seal.evaluation.attribution import ORDER as STAGES
-from seal.evaluation.attribution import Decided
+from seal.evaluation.attribution import MEANINGS, Decided
 from seal.experiments.explanation import Explainer
 from seal.report.chat_list import ChatLine, chat_line, kept_lines
 from seal.report.chat_pages import (
@@ -33,7 +32,6 @@ from seal.report.chat_pages import (
     cause_text,
     chat_pieces,
     json_text,
-    stage_text,
     target_line,
     task_pieces,
 )
@@ -177,7 +175,7 @@ class RunPages:
             lanes=self.lanes,
             columns=self._columns,
             details=self._details,
-            stages=list(map(stage_text, STAGES)),
+            stages=list(MEANINGS.values()),
             facts=[(lane, facts_of(lane.run).told()) for lane in self.lanes if lane.kind == "run"],
             placed=sorted(enumerate(self.lanes), key=lambda each: each[1].kind != "run"),
             early=[each for each in shown if each[1] in self._leading],

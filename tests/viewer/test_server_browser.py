@@ -85,10 +85,12 @@ def test_tasks_are_found_by_stage_and_by_words_of_answer_and_target(
             "[...document.querySelectorAll('#task-table th')].map((h) => h.textContent)"
         )
         assert {"target", "stage and cause", "answer", "calls", "tokens"} <= {*heads}
-        assert told[heads.index("stage and cause")] == "answer (judged)"
+        assert (
+            told[heads.index("stage and cause")] == "answer contradicts or omits results (judged)"
+        )
         assert told[heads.index("answer")] == "The sky is clear."
         assert told[heads.index("calls")] == "1"
-        page.value("document.querySelector('#filter-stage').value = 'user'")
+        page.value("document.querySelector('#filter-stage').value = 'wrong tool'")
         page.value("document.querySelector('#filter-stage').dispatchEvent(new Event('input'))")
         page.wait("!document.querySelector('#task-table tbody tr')")
         page.value("document.querySelector('[data-sort=\"calls.0\"]').click()")
