@@ -94,7 +94,7 @@ def test_tasks_are_found_by_stage_and_by_words_of_answer_and_target(
         page.value("document.querySelector('#filter-stage').dispatchEvent(new Event('input'))")
         page.wait("!document.querySelector('#task-table tbody tr')")
         page.value("document.querySelector('[data-sort=\"calls.0\"]').click()")
-        assert page.value(HERE) == "#filter=clear&stage=wrong%20tool&sort=-calls.0"
+        assert page.value(HERE) == "#filter=clear&stage=wrong tool&sort=-calls.0"
 
 
 def test_two_runs_are_shown_where_they_part(served: str, browser: Browser) -> None:
