@@ -90,7 +90,8 @@ def check_version(location: str, version: int) -> None:
     if version != VERSION:
         raise DataError(
             f"{location} is an answer store of version {version}, this SEAL reads version"
-            f" {VERSION}: export it with the SEAL that wrote it, and import it into a new store"
+            f" {VERSION}: read it with the SEAL that wrote it, or choose another place for the"
+            " cache"
         )
 
 
