@@ -32,7 +32,7 @@ from seal.pools.importer import (
     WorldFile,
     pool_digest,
 )
-from seal.pools.lookup import answer_formats, world_files
+from seal.pools.lookup import answer_formats, refuse_former, world_files
 from seal.simulator_cache.exchange import StoreImport
 
 
@@ -88,6 +88,7 @@ def import_benchmark(name: str, source: Path | None, out: Path, **options: Any) 
         DataError: A file is missing or malformed, or the source holds no usable record; nothing is
             left behind.
     """
+    refuse_former(name)
     found = REGISTRY.resolve(name)
     importer = _importer_of(found)
     if importer is None:

@@ -37,7 +37,6 @@ DIALOGTOOL = Benchmark(
     sections=(f"{_HERE}.tables:DialogueSection",),
     published=f"{_HERE}.tables:TABLES",
 )
-MULTIWOZ = replace(DIALOGTOOL, name="multiwoz", importer=f"{_HERE}.importer:import_multiwoz")
 SAMPLE = replace(
     DIALOGTOOL, name="dialogtool-sample", importer=None, folder=Path(__file__).parent / "sample"
 )
