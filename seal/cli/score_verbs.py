@@ -410,9 +410,7 @@ def cache_stats(answers: Kept) -> int:
 def cache_import(
     *,
     source: Path = argument("Folder to read.", metavar="SOURCE"),
-    format: str = option(
-        "stabletoolbench", "Upstream project that wrote it: stabletoolbench, toolbench."
-    ),
+    format: str = option("stabletoolbench", "Upstream project that wrote it."),
     pool: str | None = option(None, "Pool whose tools it is about.", metavar="NAME|DIR"),
     answers: Kept,
 ) -> int:

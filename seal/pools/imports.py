@@ -129,6 +129,14 @@ def check_options(importer: Importer, options: Iterable[str], kind: str) -> None
         check_name(kind, name, known)
 
 
+_FORMER = {
+    "seal": "a store is one file, answers.sqlite, to be copied; machines share one by "
+    "SEAL_CACHE_URL",
+    "toolbench": "`seal import toolbench` gives its tools their response shapes",
+}
+"""Former format of answers to what replaces it."""
+
+
 def import_answers(
     store: Store, source: Path, format: str, tools: Mapping[str, Tool] | None = None
 ) -> StoreImport:
@@ -144,12 +152,9 @@ def import_answers(
         DataError: The source does not exist, or holds nothing of the format.
         UsageError: There is no such format, or the pool is missing.
     """
-    if format == "seal":
-        raise UsageError(
-            "cache format 'seal' is gone: a store is one file, answers.sqlite, to be copied; "
-            "machines share one by SEAL_CACHE_URL"
-        )
     formats = answer_formats()
+    if format in _FORMER and format not in formats:
+        raise UsageError(f"cache format {format!r} is gone: {_FORMER[format]}")
     if format not in formats:
         known = ", ".join(sorted(formats))
         raise UsageError(f"cache format {format!r}; known: {known}")

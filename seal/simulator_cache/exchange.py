@@ -19,11 +19,9 @@ from seal.core.store import Store
 from seal.core.values import json_value, literal_value
 from seal.simulator_cache.answer_cache import (
     KIND,
-    SHAPE,
     OfTool,
     document_digest,
     entry_key,
-    with_shape,
 )
 from seal.simulator_cache.shapes import response_schema
 
@@ -161,7 +159,7 @@ def verify(store: Store, tools: Mapping[str, Tool], repair: bool = False) -> Ver
     report = VerifyReport()
     if repair:
         report.saved = _saved(store)
-    shapes = OfTool(lambda tool: _shapes(tool, store))
+    shapes = OfTool(_shape)
     for entry in store.entries():
         report.checked += 1
         if entry.value is None:
@@ -172,7 +170,7 @@ def verify(store: Store, tools: Mapping[str, Tool], repair: bool = False) -> Ver
             report.malformed.append(entry.key)
         elif entry.value["tool"] not in tools:
             report.unknown_tools += 1
-        elif entry.value["simulator"] != SHAPE:
+        else:
             _check(report, entry.key, entry.value, shapes(tools[entry.value["tool"]]))
     if repair:
         store.discard_damaged()
@@ -191,24 +189,19 @@ def _saved(store: Store) -> int | None:
     return None
 
 
-def _shapes(tool: Tool, store: Store) -> dict[str, Validator | None]:
-    """Return digest to shape of the pool's document, and of the one with an imported shape."""
-    found = {}
-    for version in (tool, with_shape(tool, store)):
-        schema = response_schema(version.returns)
-        found[document_digest(version)] = None if schema is None else schema_validator(schema)
-    return found
+def _shape(tool: Tool) -> tuple[str, Validator | None]:
+    """Return the digest of a tool's document, and the shape that it gives."""
+    schema = response_schema(tool.returns)
+    return document_digest(tool), None if schema is None else schema_validator(schema)
 
 
 def _check(
-    report: VerifyReport, key: str, value: dict[str, Any], shapes: Mapping[str, Validator | None]
+    report: VerifyReport, key: str, value: dict[str, Any], known: tuple[str, Validator | None]
 ) -> None:
-    document = next((d for d in shapes if key == entry_key(value, d)), None)
-    if document is None:
+    document, shape = known
+    if key != entry_key(value, document):
         report.other_documents += 1
-        return
-    shape = shapes[document]
-    if shape is None or value["error"]:
+    elif shape is None or value["error"]:
         report.unchecked += 1
     elif reason := _misfit(shape, value["response"]):
         report.misshapen.append(Misshapen(key, value["tool"], reason))

@@ -25,10 +25,12 @@ def test_an_entry_that_is_stored_already_stays_as_it_is(store):
 
 def test_a_source_that_is_not_there_is_named(store, tmp_path):
     with pytest.raises(DataError, match=r"no file or folder .*nowhere"):
-        import_answers(store, tmp_path / "nowhere", "toolbench", {TOOL.id: TOOL})
-    with pytest.raises(UsageError, match="'zip'; known: stabletoolbench, toolbench"):
+        import_answers(store, tmp_path / "nowhere", "stabletoolbench", {TOOL.id: TOOL})
+    with pytest.raises(UsageError, match="'zip'; known: stabletoolbench"):
         import_answers(store, tmp_path, "zip")
     with pytest.raises(UsageError, match=r"'seal' is gone: a store is one file.*SEAL_CACHE_URL"):
         import_answers(store, tmp_path, "seal")
-    with pytest.raises(UsageError, match="--pool DIR"):
+    with pytest.raises(UsageError, match="'toolbench' is gone: `seal import toolbench` gives its"):
         import_answers(store, tmp_path, "toolbench")
+    with pytest.raises(UsageError, match="--pool DIR"):
+        import_answers(store, tmp_path, "stabletoolbench")
