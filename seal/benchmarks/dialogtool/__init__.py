@@ -23,7 +23,7 @@ DIALOGTOOL = Benchmark(
     cause_of=f"{_HERE}.metrics:cause_of",
     rated=f"{_HERE}.play:rated",
     runs_code=f"{_HERE}.tool_life:creates",
-    options={"on_policy": "measure", "tools": "system"},
+    options={"tools": "system"},
     creator=f"{_HERE}.play:creator",
     players={
         "lexical": f"{_HERE}.offline:by_words",
