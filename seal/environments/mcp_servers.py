@@ -283,9 +283,9 @@ _PATIENCE = 10
 _MOST_LISTED, _MOST_PAGES = 100_000, 2_000
 _ASK_AGAIN = frozenset({429, 503})
 """Statuses of a server that has not looked at the call."""
-_INNER = frozenset({-32603, *range(-32099, -31999)})
-"""Codes of JSON-RPC for errors of the server itself, and those that servers give meanings of their
-own."""
+_INNER = frozenset({0, -32603, -32800, *range(-32099, -31999)})
+"""Codes of JSON-RPC for errors of the server itself, those that servers give meanings of their own,
+and of requests that were cancelled."""
 _SIGN_IN = -32042
 """Code of JSON-RPC: a person must sign in first, at addresses that stand beside it."""
 _NEVER_THE_TOOLS = frozenset({_SIGN_IN, 429, 502, 503, 504})
@@ -297,7 +297,7 @@ _UPSTREAM = re.compile(
     r"|all connection attempts failed"
     r"|bad gateway|gateway time-?out|service (?:temporarily )?unavailable|too many requests"
     r"|\brate.?limit(?:ed)?\b|\bthrottled\b|\b(?:request|operation|call) timed? ?-?out\b"
-    r"|deadline exceeded|\boverloaded\b"
+    r"|\Arequest (?:was )?cancell?ed\b|deadline exceeded|\boverloaded\b"
     r"|\b(?:HTTP|status|error|code)\b\W{0,3}(?:code\W{0,3})?(?:429|50[234])\b",
     re.IGNORECASE,
 )
@@ -570,7 +570,7 @@ class Session:
             except Exception as error:  # an error of the protocol, or whatever the network raises
                 status = max(self._heard.statuses, default=0)
                 if status == 404:
-                    raise SessionEndedError(f"{label} has ended its session") from error
+                    raise SessionEndedError(f"{label} has ended its session; {_RETURN}") from error
                 if status in _ASK_AGAIN and wait is not None:
                     time.sleep(wait)
                     continue

@@ -96,6 +96,8 @@ def test_an_error_of_what_is_behind_a_server_is_asked_again_and_never_the_tools(
         (-32001, "Request timed out"),
         (-32029, "Rate limit exceeded. Retry after 1s"),
         (429, "Slow down"),
+        (0, "Request cancelled"),
+        (-32800, "Request was canceled"),
     ):
         down = error(code, said)
         with scripted(shop := Scripted(down, "rain", down, down, down)) as sessions:
