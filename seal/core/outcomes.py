@@ -120,7 +120,7 @@ _PAYLOADS = (
     *("choices", "candidates", "output", "content", "delta", "response", "data"),
     *("results", "embeddings", "predictions"),
 )
-_TELLING = frozenset({"error", "base_resp", "success", *_CODES, *_WORDS})
+_TELLING = frozenset({"error", "base_resp", "x_groq", "success", *_CODES, *_WORDS})
 """Names of parts of which one stands in a body that tells of an error."""
 _FINE = (None, "", 0, "0", 200, "200", "success", "ok", "OK")
 _ALIVE = ("ping", "heartbeat", "keepalive", "keep-alive")
@@ -143,7 +143,8 @@ def error_in(body: Any, event: str = "") -> dict[str, Any] | None:
     kinds = {body.get("object"), body.get("type")} if _hashable(body) else set()
     if event != "error" and "error" not in kinds and _TELLING.isdisjoint(body):
         return None  # as nearly every piece of a stream
-    error = body.get("error")
+    of_groq = body.get("x_groq")
+    error = body.get("error") or (isinstance(of_groq, dict) and of_groq.get("error"))
     if error:
         return error if isinstance(error, dict) else {"message": str(error)}
     status = body.get("base_resp")  # MiniMax
@@ -157,7 +158,7 @@ def error_in(body: Any, event: str = "") -> dict[str, Any] | None:
     if code is not None or event == "error" or "error" in kinds:
         return _told(body, body.get("code") if code is None else code)
     words = any(isinstance(body.get(name), str) and body[name] for name in _WORDS)
-    given = {name for name in _PAYLOADS if name in body}
+    given = {name for name in _PAYLOADS if body.get(name) is not None}
     if given == {"data"} and re.fullmatch(r"[45]\d\d", str(body.get("code"))):
         given = set()  # it says more of the error (RAGFlow)
     if words and not given and not kinds.intersection(_ALIVE):
@@ -261,9 +262,9 @@ def status_in(error: Mapping[str, Any]) -> int:
 
 # -- What a status means, and why there is no answer.
 
-_RETRIED = frozenset({408, 409, 424, 425, 429, 499})
+_RETRIED = frozenset({408, 409, 424, 425, 429, 498, 499})
 """Statuses below 500 after which the same request may still succeed: TEI and TGI tell by 424 of
-what failed behind them, nginx by 499 of a request that it gave up."""
+what failed behind them, Groq by 498 of no room, nginx by 499 of a request that it gave up."""
 _PASSING = re.compile(
     r"\bthrottl|\brate.?limit|too many requests|\boverloaded\b"
     r"|\bmodel (?:(?:has )?crashed|unloaded\b)"

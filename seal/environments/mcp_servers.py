@@ -283,18 +283,21 @@ _PATIENCE = 10
 _MOST_LISTED, _MOST_PAGES = 100_000, 2_000
 _ASK_AGAIN = frozenset({429, 503})
 """Statuses of a server that has not looked at the call."""
-_INNER = frozenset({-32603, *range(-32099, -31999)})
-"""Codes of JSON-RPC for errors of the server itself, and those that servers give meanings of their
-own."""
-_NEVER_THE_TOOLS = frozenset({-32042, 429, 502, 503, 504})
+_INNER = frozenset({0, -32603, -32800, *range(-32099, -31999)})
+"""Codes of JSON-RPC for errors of the server itself, those that servers give meanings of their own,
+and of requests that were cancelled."""
+_SIGN_IN = -32042
+"""Code of JSON-RPC: a person must sign in first, at addresses that stand beside it."""
+_NEVER_THE_TOOLS = frozenset({_SIGN_IN, 429, 502, 503, 504})
 """Codes of what no call can mend: a person must sign in first, or a status of a gateway."""
+_RETURN = "play again when it is well"
 _UPSTREAM = re.compile(
     r"\bupstream\b|\bECONN[A-Z]+\b|\bETIMEDOUT\b|\bEAI_AGAIN\b|socket hang up"
     r"|connect(?:ion)? (?:error|refused|reset|aborted|closed|timed? ?out)"
     r"|all connection attempts failed"
     r"|bad gateway|gateway time-?out|service (?:temporarily )?unavailable|too many requests"
     r"|\brate.?limit(?:ed)?\b|\bthrottled\b|\b(?:request|operation|call) timed? ?-?out\b"
-    r"|deadline exceeded|\boverloaded\b"
+    r"|\Arequest (?:was )?cancell?ed\b|deadline exceeded|\boverloaded\b"
     r"|\b(?:HTTP|status|error|code)\b\W{0,3}(?:code\W{0,3})?(?:429|50[234])\b",
     re.IGNORECASE,
 )
@@ -432,6 +435,9 @@ class Sessions:
         except Exception as error:  # whatever the SDK, the network or the server raises
             why = server.masked(_words_of_error(error))
             repair = "check its command" if server.command else _repair(heard.statuses)
+            if heard.fault:
+                repair = f"check its version, and {_RETURN}"
+            repair = server.masked(_to_sign_in(error)) or repair
             if "protocol version" in why:
                 repair = "take a version of the server, or of the package mcp, that speaks the same"
             told = _last_words(server, said)
@@ -479,6 +485,23 @@ def is_passed_on(said: str) -> bool:
     """Tell whether a tool's error is one of the way to a server behind a proxy."""
     found = _PASSED_ON.match(said)
     return found is not None and _is_upstream(int(found[1]), found[2][:_TOLD])
+
+
+def _to_sign_in(failed: BaseException | str) -> str:
+    """Return where a person must sign in, by an error or the text of a tool; empty: nowhere."""
+    from mcp import MCPError
+
+    while isinstance(failed, BaseExceptionGroup):
+        failed = failed.exceptions[0]
+    if isinstance(failed, str):
+        found = _PASSED_ON.match(failed)
+        return "sign in first, and play again" if found and int(found[1]) == _SIGN_IN else ""
+    if not isinstance(failed, MCPError) or failed.code != _SIGN_IN:
+        return ""
+    asked = failed.data.get("elicitations") if isinstance(failed.data, Mapping) else None
+    asked = asked if isinstance(asked, list) else []
+    urls = [str(one["url"])[:_TOLD] for one in asked if isinstance(one, Mapping) and "url" in one]
+    return f"sign in first{f' at {urls[0]}' if urls else ''}, and play again"
 
 
 class SessionEndedError(InfrastructureError):
@@ -547,7 +570,7 @@ class Session:
             except Exception as error:  # an error of the protocol, or whatever the network raises
                 status = max(self._heard.statuses, default=0)
                 if status == 404:
-                    raise SessionEndedError(f"{label} has ended its session") from error
+                    raise SessionEndedError(f"{label} has ended its session; {_RETURN}") from error
                 if status in _ASK_AGAIN and wait is not None:
                     time.sleep(wait)
                     continue
@@ -566,35 +589,37 @@ class Session:
                     ) from error
                 if isinstance(error, MCPError) and error.code in self._heard.errors:
                     is_upstream = _is_upstream(error.code, error.message)
-                    if is_upstream and wait is not None:
+                    if is_upstream and wait is not None and error.code != _SIGN_IN:
                         time.sleep(wait)
                         continue
                     unanswered = error.code == CONNECTION_CLOSED or ACCEPTED in error.message
                     if is_upstream or unanswered:
-                        raise InfrastructureError(self._broken(tool, error.message)) from error
+                        repair = _to_sign_in(error)
+                        raise InfrastructureError(
+                            self._broken(tool, error.message, repair)
+                        ) from error
                 if isinstance(error, MCPError) and error.code != CONNECTION_CLOSED:
                     self._check_known(tool, error.message)
                     return self._told(Answer.failed("api", error.message))
                 raise SessionEndedError(
-                    f"{label} ended amid a call of {shortened(tool)}; play again when it is well"
+                    f"{label} ended amid a call of {shortened(tool)}; {_RETURN}"
                     f"{_last_words(self._server, self._said)}"
                 ) from error
             answer = _answer(tool, result)
             self._check_known(tool, answer.content if answer.error else "")
             if not answer.error or not is_passed_on(answer.content):
                 return self._told(answer)
-            if wait is None:
-                raise InfrastructureError(self._broken(tool, answer.content))
+            repair = _to_sign_in(answer.content)
+            if wait is None or repair:
+                raise InfrastructureError(self._broken(tool, answer.content, repair))
             time.sleep(wait)
         raise AssertionError("the last try ends")
 
-    def _broken(self, tool: str, why: str) -> str:
+    def _broken(self, tool: str, why: str, repair: str = "") -> str:
         """Return that the server has failed at a call, or sent what is no answer to it."""
         label, said = self._server.label(self._name), " ".join(why.split())[:_TOLD]
-        return (
-            f"{label} failed at {shortened(tool)}: {self._server.masked(said)}; check its version, "
-            "and play again when it is well"
-        )
+        told = f"{said}; {repair or f'check its version, and {_RETURN}'}"
+        return f"{label} failed at {shortened(tool)}: {self._server.masked(told)}"
 
     def _beside(self, tool: str) -> str:
         """Return the text beside a structure that breaks the tool's own schema; empty: none."""
@@ -676,6 +701,8 @@ class Session:
                 if cursor == "":
                     break
                 why = self._server.masked(_words_of_error(error))
+                repair = self._server.masked(_to_sign_in(error))
+                why = "; ".join(filter(None, (why, repair)))
                 raise InfrastructureError(f"{label} does not list its {part}: {why}") from error
             listed = [
                 one.model_dump(mode="json", by_alias=True, exclude_none=True)
@@ -753,11 +780,13 @@ async def _opened(server: McpServer, timeout: float, said: Any, heard: Heard) ->
         said: The file.
         heard: Gets what the SDK does not tell.
     """
+    import anyio
     import httpx2
     from mcp import Client, StdioServerParameters, stdio_client
     from mcp.client.streamable_http import streamable_http_client
 
     async with AsyncExitStack() as stack:
+        heard.scope = scope = stack.enter_context(anyio.CancelScope())
         transport: Any
         if server.command:
             program, *args = server.command
@@ -789,7 +818,11 @@ async def _opened(server: McpServer, timeout: float, said: Any, heard: Heard) ->
                 server.url, http_client=http, max_sse_event_size=None
             )
         client = Client(looked_at(transport, heard), read_timeout_seconds=timeout)
-        yield await stack.enter_async_context(client)
+        begun = await stack.enter_async_context(client)
+        heard.scope = None
+        yield begun
+    if scope.cancel_called:  # by an answer that nobody can read
+        raise ValueError(heard.fault)
 
 
 def _repair(statuses: Sequence[int]) -> str:
