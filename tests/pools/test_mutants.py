@@ -138,6 +138,38 @@ def test_progress_tells_how_many_tasks_are_done() -> None:
     ]
 
 
+def haul(depot: World, parcel_id: str) -> str:
+    """Haul a parcel; it never ends for another one than P-17."""
+    while parcel_id != "P-17":
+        pass
+    depot.add("shipments", {"id": "S-1", "parcel": parcel_id, "express": False})
+    return "hauled"
+
+
+def test_variants_that_never_end_are_left_out_with_the_reason(monkeypatch) -> None:
+    monkeypatch.setattr("seal.pools.mutants.LONGEST_S", 2.0)
+    monkeypatch.setattr("seal.pools.lint.LONGEST_S", 1.0)
+    gold = seal.ends_as(seal.called("haul", parcel_id="P-17"))
+
+    found = report(seal.ask("Haul P-17.", gold, id="haul"), LABELLED, world=depot(haul))
+
+    (why,) = (why for why, ids in found.left_out.items() if "haul" in ids)
+    assert "variants are not judged" in why
+    assert "a tool hangs, or texts are long" in why
+    assert found.tasks == 2
+
+
+def test_gold_that_never_ends_is_left_out_with_the_reason(monkeypatch) -> None:
+    monkeypatch.setattr("seal.pools.mutants.LONGEST_S", 2.0)
+    monkeypatch.setattr("seal.pools.lint.LONGEST_S", 1.0)
+    gold = seal.ends_as(seal.called("haul", parcel_id="P-18"))
+
+    found = report(seal.ask("Haul P-18.", gold, id="haul"), LABELLED, world=depot(haul))
+
+    (why,) = (why for why, ids in found.left_out.items() if "haul" in ids)
+    assert why.startswith("its gold takes longer than")
+
+
 # -- Bad input.
 
 
