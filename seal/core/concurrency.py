@@ -99,6 +99,7 @@ def in_time(function: Callable[[], Result]) -> Result:
     if left <= 0 or not main or not hasattr(signal, "setitimer"):
         return given_up(function, left)
     over = False
+    told = 0
 
     def end(number: int, frame: FrameType | None) -> None:
         nonlocal told
@@ -108,7 +109,6 @@ def in_time(function: Callable[[], Result]) -> Result:
         if not over:
             raise OverdueError(_LATE)
 
-    told = 0
     before = signal.signal(signal.SIGALRM, end)
     began = time.monotonic()
     rest, interval = signal.setitimer(signal.ITIMER_REAL, left, _AGAIN_S)

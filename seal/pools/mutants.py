@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from random import Random
 from typing import NamedTuple
@@ -178,7 +179,7 @@ def mutants(
             if world is None or not world.tables:
                 raise DataError(next(iter(_REPAIRS)))
             with within(LONGEST_S):
-                found = in_time(lambda task=task, world=world: list(_cases(task, world)))
+                found = in_time(partial(list, _cases(task, world)))
             cases += [(case, world) for case in found]
         except DataError as error:
             left_out[str(error)].append(task.id)
@@ -195,7 +196,7 @@ def mutants(
     for number, (case, world) in enumerate(cases):
         try:
             with within(LONGEST_S):
-                in_time(lambda case=case, world=world: judged.judge(case, world))
+                in_time(partial(judged.judge, case, world))
         except OverdueError:
             left_out[_LATE.format("some of its variants are not judged: they take")].append(
                 case.task.id
