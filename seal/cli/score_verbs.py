@@ -28,7 +28,7 @@ from seal.experiments.settings import (
     TaskGroup,
 )
 from seal.pools.lookup import open_pool
-from seal.runs.play import free_folder, numbered_folder
+from seal.runs.play import new_folder, run_folder
 from seal.runs.role_models import check_flags_used
 from seal.runs.run import RunFolder, exit_code_of
 from seal.runs.settings import JudgeGroup, RunSettings, ScoreGroup, ScoreSettings
@@ -117,8 +117,7 @@ def _played(
         play: Plays in a folder.
         tables: Of its content.
     """
-    with output(into.json) as result:
-        out = into.out or free_folder(settings)
+    with output(into.json) as result, run_folder(into.out, settings) as out:
         if into.resume and not (out / file.name).is_file():
             tell(f"{out} holds no {file.what} to go on with: a new one begins there")
         with resumable(out):
@@ -294,8 +293,8 @@ def _score_recordings(
     told = settings_of(judging, model)
     if told.pop("audit") is not None:
         raise UsageError("--audit is of one run: score the recordings, then audit a run of them")
-    out = recordings.out or numbered_folder(f"{Path(pool).name}-recorded")
-    with output(json) as result:
+    name = f"{Path(pool).name}-recorded"
+    with output(json) as result, new_folder(recordings.out, name) as out:
         left = f"the runs that are scored stay in {out}; to go on: the same command, --out {out}"
         with progress() as advance, telling(left):
             scored = score_recordings(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from random import Random
 from typing import NamedTuple
@@ -12,11 +13,13 @@ from typing import NamedTuple
 from seal.core import (
     JSON,
     DataError,
+    OverdueError,
     Task,
     Trajectory,
     UsageError,
     shortened,
 )
+from seal.core.concurrency import in_time, within
 from seal.core.state_conditions import GOLD_ENDS, EndsAs, FinalState
 from seal.core.text import counted
 from seal.core.values import canonical_json
@@ -46,6 +49,8 @@ from seal.pools.variants import RIGHT, WRONG, Case, Lent, Variant
 
 MOST = 24
 """Variants of one kind that are drawn for one goal."""
+LONGEST_S = 300.0
+"""Seconds that gold of one task may take to be played, and the variants of one goal."""
 Told = Callable[[str, int, int], None]
 """Is told a stage, how many of its tasks are done, and how many there are."""
 Rule = Callable[[Task, Trajectory, Worlds, int], tuple[float | None, str]]
@@ -127,6 +132,7 @@ class MutantReport:
 
 
 SOLVED, FAILED, UNDECIDED = "solved", "failed", "undecided"
+_LATE = f"{{}} longer than {LONGEST_S:.0f} s to play: a tool hangs, or texts are long"
 _REPAIRS = {
     "its task is played in no world that has tables": "give the task a world (docs: own-benchmark, "
     "A world)",
@@ -177,9 +183,13 @@ def mutants(
             world = world_of(task.world) if task.world else None
             if world is None or not world.tables:
                 raise DataError(next(iter(_REPAIRS)))
-            cases += [(case, world) for case in _cases(task, world, rule)]
+            with within(LONGEST_S):
+                found = in_time(partial(list, _cases(task, world, rule)))
+            cases += [(case, world) for case in found]
         except DataError as error:
             left_out[str(error)].append(task.id)
+        except OverdueError:
+            left_out[_LATE.format("its gold takes")].append(task.id)
         told("gold played", number + 1, len(drawn))
     if not cases:
         why = "; ".join(f"{counted(len(ids), 'task')}: {said}" for said, ids in left_out.items())
@@ -189,7 +199,13 @@ def mutants(
         )
     judged = _Judged(seed, _lent([case for case, _ in cases]), rule)
     for number, (case, world) in enumerate(cases):
-        judged.judge(case, world)
+        try:
+            with within(LONGEST_S):
+                in_time(partial(judged.judge, case, world))
+        except OverdueError:
+            left_out[_LATE.format("some of its variants are not judged: they take")].append(
+                case.task.id
+            )
         told("variants judged", number + 1, len(cases))
     played = len({case.task.id for case, _ in cases})
     return MutantReport(played, judged.counted(), judged.survivors, dict(left_out))

@@ -13,6 +13,7 @@ import orjson
 
 from seal.benchmarks.toolbench.tools import FINISH
 from seal.core import JSON, DataError, Response, Tool, ToolCall, shortened
+from seal.core.files import content_of
 from seal.core.store import Store
 from seal.core.text import words
 from seal.core.validation import CallValidator
@@ -569,7 +570,7 @@ def _files(folder: Path) -> list[Path]:
 
 def _read_object(file: Path, report: StoreImport) -> dict[str, Any] | None:
     try:
-        content = json_value(file.read_bytes())
+        content = json_value(content_of(file))
     except orjson.JSONDecodeError:
         report.reject("a file that is not JSON", str(file))
         return None
