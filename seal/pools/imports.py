@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from seal.core import JSON, DataError, Task, Tool, UsageError, check_name, shortened
-from seal.core.files import in_work, naming, part_of, remove, within
+from seal.core.files import PACKED, in_work, naming, part_of, remove, within
 from seal.core.records import encode, without_cycle_search
 from seal.core.registry import load_dotted
 from seal.core.schema_faults import default_faults
@@ -171,7 +171,7 @@ def import_answers(
 # -- Writes what an importer yields into a pool folder, whole or not at all.
 
 
-_OURS = {TOOLS, TASKS, REPORT, RECORDED}
+_OURS = {TOOLS, TASKS, f"{TASKS}{PACKED}", REPORT, RECORDED}
 """What a pool folder holds, besides the files of its worlds."""
 
 
