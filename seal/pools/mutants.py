@@ -184,7 +184,7 @@ def mutants(
             if world is None or not world.tables:
                 raise DataError(next(iter(_REPAIRS)))
             with within(LONGEST_S):
-                found = in_time(partial(list, _cases(task, world, rule)))
+                found: list[Case] = in_time(partial(list, _cases(task, world, rule)))
             cases += [(case, world) for case in found]
         except DataError as error:
             left_out[str(error)].append(task.id)
