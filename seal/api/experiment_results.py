@@ -92,6 +92,7 @@ class Explanation(Document):
         """The waterfall, a row a stage, also those that explain nothing."""
         return tuple(record(ExplainedStage, row) for row in self.content["stages"])
 
+    @cached_property
     def frame(self) -> DataFrame:
         """The goals that are not solved as a pandas frame, one a row, as goals.csv has them.
 

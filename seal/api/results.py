@@ -135,7 +135,7 @@ def explain(
             is written.
 
     Returns:
-        The explanation: `.stages`, `.table()`, `.frame()`, `.plot()` and `.content`. The
+        The explanation: `.stages`, `.table()`, `.frame`, `.plot()` and `.content`. The
         content holds goals, solved, undecided, errors, failed, partly, decided_by, stages,
         unexplained, attributions and excluded (`seal.experiments.explanation`). `stages` is the
         waterfall, with shares, intervals, causes and examples.

@@ -262,17 +262,17 @@ def status_in(error: Mapping[str, Any]) -> int:
 
 # -- What a status means, and why there is no answer.
 
-_RETRIED = frozenset({408, 409, 424, 425, 429, 498, 499})
+_RETRIED = frozenset({408, 409, 424, 425, 429, 499})
 """Statuses below 500 after which the same request may still succeed: TEI and TGI tell by 424 of
-what failed behind them, Groq by 498 of no room, nginx by 499 of a request that it gave up."""
+what failed behind them, nginx by 499 of a request that it gave up."""
 _PASSING = re.compile(
     r"\bthrottl|\brate.?limit|too many requests|\boverloaded\b"
-    r"|\bmodel (?:(?:has )?crashed|unloaded\b)"
+    r"|\bmodel (?:(?:has )?crashed|unloaded\b)|\bcapacity exceeded\b"
     r"|\b(?:try again|retry) (?:later|in a (?:moment|few))|\binternal (?:server )?error\b",
     re.IGNORECASE,
 )
 """Words of what passes, whatever the status: Bedrock tells of throttling by 400, Groq of a limit of
-rate by 413, LM Studio of a lost model by 400, FastChat of any failure by 400."""
+rate by 413 and of no room by 498, LM Studio of a lost model and FastChat of any failure by 400."""
 _OF_A_MINUTE = re.compile(
     r"\brequest too large\b.{0,200}\bper min.{0,40}\bLimit:? (\d{1,12}), Requested:? (\d{1,12})",
     re.IGNORECASE | re.DOTALL,

@@ -132,7 +132,6 @@ def check_options(importer: Importer, options: Iterable[str], kind: str) -> None
 _FORMER = {
     "seal": "a store is one file, answers.sqlite, to be copied; machines share one by "
     "SEAL_CACHE_URL",
-    "toolbench": "`seal import toolbench` gives its tools their response shapes",
 }
 """Former format of answers to what replaces it."""
 

@@ -183,7 +183,7 @@ def test_a_folder_of_something_else_is_left_alone(run: RunFolder, tmp_path: Path
 def test_each_goal_that_failed_is_a_row_of_every_form(run: RunFolder, tmp_path: Path) -> None:
     why = seal.explain(run.path, out=tmp_path / "why")
     rows = why.content["attributions"]
-    frame = why.frame()
+    frame = why.frame
     assert list(frame["task"]) == [row["task"] for row in rows] and len(rows) == len(frame) > 0
     with (tmp_path / "why" / "goals.csv").open(encoding="utf-8", newline="") as file:
         written = list(csv.DictReader(file))

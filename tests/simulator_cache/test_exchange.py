@@ -30,7 +30,7 @@ def test_a_source_that_is_not_there_is_named(store, tmp_path):
         import_answers(store, tmp_path, "zip")
     with pytest.raises(UsageError, match=r"'seal' is gone: a store is one file.*SEAL_CACHE_URL"):
         import_answers(store, tmp_path, "seal")
-    with pytest.raises(UsageError, match="'toolbench' is gone: `seal import toolbench` gives its"):
+    with pytest.raises(UsageError, match="'toolbench'; known: stabletoolbench"):
         import_answers(store, tmp_path, "toolbench")
     with pytest.raises(UsageError, match="--pool DIR"):
         import_answers(store, tmp_path, "stabletoolbench")
