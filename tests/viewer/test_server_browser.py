@@ -78,7 +78,9 @@ def test_tasks_are_found_by_stage_and_by_words_of_answer_and_target(
     served: str, browser: Browser
 ) -> None:
     cells = "[...document.querySelector('#task-own\\\\/b').cells].map((cell) => cell.textContent)"
-    with browser.page(f"{served}run?run=one#stage=answer&filter=clear") as page:
+    with browser.page(
+        f"{served}run?run=one#stage=answer%20contradicts%20or%20omits%20results&filter=clear"
+    ) as page:
         page.wait("document.querySelectorAll('#task-table tbody tr').length === 1")
         told = page.value(cells)
         heads = page.value(
