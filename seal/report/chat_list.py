@@ -131,7 +131,9 @@ def explained(
     if kept is None:
         return explain_run(run, metric, examples, bench)
     chats = (DecidedChat(it.task, it.trial, it.cluster, it.decided) for it in kept.chats)
-    return explain_run(run, metric, examples, known=(chats, kept.left_out))
+    with suppress(KeyError, IndexError):  # it tells of chats or goals that are not the run's
+        return explain_run(run, metric, examples, known=(chats, kept.left_out))
+    return explain_run(run, metric, examples)
 
 
 def _kept(run: RunFolder) -> _Kept | None:

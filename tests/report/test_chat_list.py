@@ -86,6 +86,19 @@ def test_a_damaged_file_is_made_again(large: RunFolder, content: bytes | None) -
     assert kept_lines(large) == before and len(before) == 12
 
 
+@pytest.mark.parametrize("change", [{"task": "nowhere"}, {"trial": 7}, {"decided": 3}])
+def test_of_chats_and_goals_that_a_run_has_not_nothing_kept_counts(
+    large: RunFolder, change: dict[str, Any]
+) -> None:
+    kept_lines(large)
+    path = large.path / EXPLAINED
+    content = json.loads(path.read_text("utf-8"))
+    chat = next(one for one in content["chats"] if any(cause for _, cause in one["decided"]))
+    more = {"decided": chat["decided"] * change["decided"]} if "decided" in change else change
+    path.write_text(json.dumps({**content, "chats": [{**chat, **more}]}), "utf-8")
+    assert explained(large) == explain_run(large)
+
+
 def test_scoring_again_explains_again(large: RunFolder) -> None:
     kept_lines(large)
     seal.score(large.path)
