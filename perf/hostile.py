@@ -68,7 +68,6 @@ VERBS = {
     "report": "report RUN OTHER --out OUT.html",
     "export": "export RUN --to hf --out OUT",
     "paper": "paper seal RUN --out OUT.html",
-    "cache": "run sample --limit 2 --out OUT; cache export OUT.jsonl",
 }
 """What writes; the same commands go on after a kill. A semicolon stands between two."""
 BASE = "run sample --limit 2 --retriever tfidf"
@@ -251,7 +250,7 @@ def homes(lab: Lab, chance: Random, count: int) -> Iterator[Tried]:
 def clock_jumps(lab: Lab, chance: Random, count: int) -> Iterator[Tried]:
     """Let the clock jump by years, to and fro: the bytes are those of a calm run."""
     for number in range(count):
-        name = chance.choice(("run", "retrieve", "sweep", "generate queries", "cache"))
+        name = chance.choice(("run", "retrieve", "sweep", "generate queries"))
         commands = commands_of(lab, name)
         lab.undisturbed(name, commands)
         lab.clear()

@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from seal.benchmarks.apps import diary_goals
 from seal.benchmarks.toolsandbox.scenarios.files import CATEGORIES
 from seal.benchmarks.toolsandbox.scenarios.generation import generate_scenarios, rated
 from seal.benchmarks.toolsandbox.scenarios.importer import import_scenarios
@@ -20,10 +21,40 @@ from seal.pools.pool import load_pool
 
 NAME = "apps"
 MADE: list[dict[str, Any]] = [
-    {"bench": "shop+bank", "n": 63, "seed": 1},
-    {"bench": "calendar+mail", "n": 24, "seed": 1},
+    {"bench": "shop+bank", "n": 105, "seed": 1},
+    {
+        "bench": "calendar+mail",
+        "n": 60,
+        "seed": 1,
+        "templates": [template.name for template in diary_goals.GOALS.templates],
+    },
+    {
+        "bench": "calendar+mail",
+        "n": 18,
+        "seed": 1,
+        "templates": [
+            "a_new_event_with_a_guest",
+            "one_event_in_the_place_of_another",
+            "who_accepted_is_invited",
+            "answer_a_letter",
+        ],
+    },
+    {
+        "bench": "mail+shop",
+        "n": 9,
+        "seed": 1,
+        "templates": ["order_what_a_letter_asks", "cancel_and_write"],
+    },
+    {
+        "bench": "calendar+shop",
+        "n": 8,
+        "seed": 1,
+        "templates": ["at_home_for_a_delivery", "sent_elsewhere_and_an_event_off"],
+    },
+    {"bench": "calendar+bank", "n": 5, "seed": 1, "templates": ["pay_and_take_an_event_off"]},
+    {"bench": "mail+bank", "n": 5, "seed": 1, "templates": ["pay_an_invoice"]},
 ]
-"""Three of each of the 21 templates of shop and bank, and two or three of the ten others."""
+"""Four to six of each of the 41 templates."""
 
 
 def import_sample(source: Path, notes: Notes) -> Iterator[Any]:

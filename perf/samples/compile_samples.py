@@ -4,12 +4,13 @@
 
 SAMPLE is apps, toolscan-sample, dialogtool-sample or mmtb-sample. AUTHORED is the folder `authored`
 of the sample. OUT becomes a pool; what ships lies beside AUTHORED, and is equal to it byte for
-byte.
+byte. The tasks of apps are packed.
 """
 
 from __future__ import annotations
 
 import argparse
+import gzip
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,6 +21,8 @@ import dialogtool_sample
 import mmtb_sample
 import toolscan_sample
 
+from seal.core.files import PACKED
+from seal.pools.importer import TASKS
 from seal.pools.imports import ImportReport, write_pool
 
 COMPILERS: Mapping[str, Any] = {
@@ -53,7 +56,12 @@ def compiled(sample: str, authored: Path, out: Path) -> ImportReport:
     Raises:
         DataError: A file is missing or malformed, or something in it does not hold.
     """
-    return write_pool(sample, COMPILERS[sample], authored, out)
+    report = write_pool(sample, COMPILERS[sample], authored, out)
+    if sample == apps_sample.NAME:
+        plain = out / TASKS
+        plain.with_name(TASKS + PACKED).write_bytes(gzip.compress(plain.read_bytes(), mtime=0))
+        plain.unlink()
+    return report
 
 
 if __name__ == "__main__":

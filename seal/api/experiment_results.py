@@ -17,6 +17,7 @@ from seal.core.files import within
 from seal.core.settings import checked_names
 from seal.core.text import counted, one_line
 from seal.experiments import retrieval, sweep
+from seal.experiments.explanation import LONG as GOALS
 from seal.experiments.retrieval import RESULTS
 from seal.experiments.series import read_json
 from seal.experiments.sweep import SWEEP
@@ -90,6 +91,15 @@ class Explanation(Document):
     def stages(self) -> tuple[ExplainedStage, ...]:
         """The waterfall, a row a stage, also those that explain nothing."""
         return tuple(record(ExplainedStage, row) for row in self.content["stages"])
+
+    @cached_property
+    def frame(self) -> DataFrame:
+        """The goals that are not solved as a pandas frame, one a row, as goals.csv has them.
+
+        Raises:
+            MissingExtraError: The extra `experiments` is not installed.
+        """
+        return long_frame(GOALS, self.content)
 
     def _glance(self) -> Glance:
         failed, goals = self.content["failed"], self.content["goals"]

@@ -130,14 +130,15 @@ def explain(
             declares. Else mission_accuracy of missions, awareness, selection and execution of turns
             of dialogues, and goal_state or pass_rate of all others.
         examples: How many examples each stage has at most.
-        out: Folder for explanation.json. The extra `experiments` adds
-            figures/waterfall.svg and .png. None: nothing is written.
+        out: Folder for explanation.json, and for each goal with its stage as goals.csv and
+            goals.tex. The extra `experiments` adds figures/waterfall.svg and .png. None: nothing
+            is written.
 
     Returns:
-        The explanation: `.stages`, `.table()`, `.plot()` and `.content`. The content holds goals,
-        solved, undecided, errors, failed, partly, decided_by, stages, unexplained, attributions and
-        excluded (`seal.experiments.explanation`). `stages` is the waterfall, with shares,
-        intervals, causes and examples.
+        The explanation: `.stages`, `.table()`, `.frame`, `.plot()` and `.content`. The
+        content holds goals, solved, undecided, errors, failed, partly, decided_by, stages,
+        unexplained, attributions and excluded (`seal.experiments.explanation`). `stages` is the
+        waterfall, with shares, intervals, causes and examples.
 
     Raises:
         DataError: The folder is no scored run, nothing was played, or a file is damaged.

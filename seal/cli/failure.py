@@ -14,10 +14,12 @@ import traceback
 from _thread import start_new_thread
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from types import FrameType, TracebackType
 
 from seal.core import BudgetError, InfrastructureError, OutageError, SealError
+from seal.core.concurrency import STUCK, unending
 from seal.core.files import naming, whole_name
 from seal.core.secrets import without_password
 from seal.core.text import printable
@@ -195,6 +197,10 @@ def valued(words: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 _ENDING = ("SIGINT", "SIGTERM", "SIGHUP")
 _DEFAULTS = (signal.SIG_DFL, signal.default_int_handler)
+_GRACE_S = 5.0
+"""Seconds that a command has to end after a second signal."""
+_TOLD: ContextVar[str] = ContextVar("told", default="")
+"""What an interruption tells."""
 
 
 class Ended(KeyboardInterrupt):
@@ -224,8 +230,22 @@ def ending_signals() -> Iterator[list[signal.Signals]]:
         if os.getpid() != process:  # forked by a function of the user's
             os._exit(128 + number)
         came.append(signal.Signals(number))
+        if not over and len(came) > 1:
+            start_new_thread(give_up, (128 + number, unending(frame), _TOLD.get()))
         if not over:
             raise Ended
+
+    def give_up(code: int, why: str, told: str) -> None:
+        time.sleep(_GRACE_S)
+        if not over:
+            die(code, why, told)
+
+    def die(code: int, *told: str) -> None:
+        try:
+            tell("; ".join(filter(None, told)))
+            sys.stderr.flush()
+        finally:
+            os._exit(code)
 
     def unraised(what: sys.UnraisableHookArgs) -> None:
         # Raised in a callback of the interpreter, such as a weak reference's, which drops it: the
@@ -247,6 +267,7 @@ def ending_signals() -> Iterator[list[signal.Signals]]:
     before = {one: signal.getsignal(one) for one in known}
     ours = [one for one in known if before[one] in _DEFAULTS]
     told, sys.unraisablehook = sys.unraisablehook, unraised
+    late = STUCK.set(lambda why: die(1, why, _TOLD.get()))
     for one in ours:
         signal.signal(one, end)
     try:
@@ -256,6 +277,7 @@ def ending_signals() -> Iterator[list[signal.Signals]]:
         for one in ours:
             signal.signal(one, before[one])
         sys.unraisablehook = told
+        STUCK.reset(late)
 
 
 @contextmanager
@@ -272,12 +294,15 @@ def resumable(out: Path | None) -> Iterator[None]:
 @contextmanager
 def telling(what: str) -> Iterator[None]:
     """Let an interruption tell something, where it is not empty."""
+    token = _TOLD.set(what)
     try:
         yield
     except KeyboardInterrupt:
         if not what:
             raise
         raise Ended(what) from None
+    finally:
+        _TOLD.reset(token)
 
 
 def resuming(out: Path) -> str:

@@ -11,7 +11,7 @@ from seal.cli.failure import resumable, resuming, tell
 from seal.cli.groups import verb
 from seal.cli.options import PLAYED, Play, Retriever, WholeRunOutput
 from seal.cli.output import Output, output, progress
-from seal.core import InfrastructureError, MissingExtraError, UsageError
+from seal.core import DataError, InfrastructureError, MissingExtraError, UsageError
 from seal.core.text import counted
 from seal.runs.settings import Origin, RunSettings, has_own_code
 
@@ -65,15 +65,15 @@ def run_command(
         settings, tasks = _again(settings, into, source is not None and source.name == _TYPED)
     if into.dry_run:
         return _plan(settings, into.json)
-    with output(into.json) as result:
-        from seal.runs.play import free_folder
+    from seal.runs.play import run_folder
 
-        out = into.out or free_folder(settings)
+    with output(into.json) as result, run_folder(into.out, settings) as out:
+        begun = (out / "run.json").is_file()
         try:
             with resumable(out):
                 return _play_run(settings, out, into, result, tasks)
-        except (InfrastructureError, MissingExtraError) as error:
-            if not (out / "run.json").is_file():
+        except (InfrastructureError, DataError, UsageError) as error:
+            if not (out / "run.json").is_file() or (begun and not isinstance(error, _OF_MACHINE)):
                 raise
             kind = InfrastructureError if isinstance(error, InfrastructureError) else UsageError
             raise kind(f"{error}. Go on with: {resuming(out)}") from error
@@ -102,6 +102,8 @@ class _Tasks(NamedTuple):
     told: str = ""
 
 
+_OF_MACHINE = (InfrastructureError, MissingExtraError)
+"""Errors after which a run goes on in the same folder, whoever began it."""
 _TYPED = "COMMANDLINE"
 _CHOICES = ("limit", "first", "select")
 

@@ -85,7 +85,7 @@ def view_command(
     ),
     trial: int = option(0, "Trial of the task to show."),
     follow: bool = flag("Print chats as they grow."),
-    full: bool = flag("Do not shorten long texts."),
+    full: bool = flag("Do not shorten long texts, nor the list of a run of over 1,000 chats."),
     json: bool = JSON,
 ) -> int:
     """List a run's tasks, or show who said what to whom in one chat.
@@ -209,7 +209,10 @@ def explain_command(
     ),
     examples: int = option(3, "Number of examples for each stage.", least=0),
     out: Path | None = option(
-        None, "Folder for explanation.json and the figure of the waterfall.", metavar="DIR"
+        None,
+        "Folder for explanation.json, goals.csv and goals.tex, which have each goal's stage, and "
+        "the figure of the waterfall.",
+        metavar="DIR",
     ),
     json: bool = JSON,
 ) -> int:

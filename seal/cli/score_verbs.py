@@ -13,7 +13,7 @@ from seal.cli.failure import resumable, tell, telling
 from seal.cli.groups import argument, flag, option, repeated, setting, settings_of, verb
 from seal.cli.options import PLAYED, RunOutput, SeriesPlay
 from seal.cli.output import Advance, Output, is_shown, output, progress
-from seal.cli.words import new_file, retriever_specs, several_whole
+from seal.cli.words import retriever_specs, several_whole
 from seal.core import UsageError
 from seal.core.files import naming
 from seal.core.store import Store, open_store
@@ -28,7 +28,7 @@ from seal.experiments.settings import (
     TaskGroup,
 )
 from seal.pools.lookup import open_pool
-from seal.runs.play import free_folder, numbered_folder
+from seal.runs.play import new_folder, run_folder
 from seal.runs.role_models import check_flags_used
 from seal.runs.run import RunFolder, exit_code_of
 from seal.runs.settings import JudgeGroup, RunSettings, ScoreGroup, ScoreSettings
@@ -117,8 +117,7 @@ def _played(
         play: Plays in a folder.
         tables: Of its content.
     """
-    with output(into.json) as result:
-        out = into.out or free_folder(settings)
+    with output(into.json) as result, run_folder(into.out, settings) as out:
         if into.resume and not (out / file.name).is_file():
             tell(f"{out} holds no {file.what} to go on with: a new one begins there")
         with resumable(out):
@@ -294,8 +293,8 @@ def _score_recordings(
     told = settings_of(judging, model)
     if told.pop("audit") is not None:
         raise UsageError("--audit is of one run: score the recordings, then audit a run of them")
-    out = recordings.out or numbered_folder(f"{Path(pool).name}-recorded")
-    with output(json) as result:
+    name = f"{Path(pool).name}-recorded"
+    with output(json) as result, new_folder(recordings.out, name) as out:
         left = f"the runs that are scored stay in {out}; to go on: the same command, --out {out}"
         with progress() as advance, telling(left):
             scored = score_recordings(
@@ -406,35 +405,15 @@ def cache_stats(answers: Kept) -> int:
     return 0
 
 
-@verb("cache", name="export")
-def cache_export(
-    *,
-    out: Path = argument("New JSON Lines file to write.", metavar="FILE", read=new_file),
-    answers: Kept,
-) -> int:
-    """Write all simulated answers as JSON Lines, sorted by key."""
-    from seal.simulator_cache.exchange import export_entries
-
-    with answers.opened() as (result, store):
-        result.fields(asdict(export_entries(store, out)))
-    return 0
-
-
 @verb("cache", name="import")
 def cache_import(
     *,
-    source: Path = argument("File or folder to read.", metavar="SOURCE"),
-    format: str = option(
-        "seal",
-        "What wrote it: seal (`seal cache export`), or an upstream project: stabletoolbench, "
-        "toolbench.",
-    ),
-    pool: str | None = option(
-        None, "Pool whose tools an upstream format is about.", metavar="NAME|DIR"
-    ),
+    source: Path = argument("Folder to read.", metavar="SOURCE"),
+    format: str = option("stabletoolbench", "Upstream project that wrote it."),
+    pool: str | None = option(None, "Pool whose tools it is about.", metavar="NAME|DIR"),
     answers: Kept,
 ) -> int:
-    """Read answers into the store; stored answers stay as they are."""
+    """Read an upstream project's answers into the store; stored answers stay as they are."""
     from seal.pools.imports import import_answers
 
     tools = None if pool is None else {tool.id: tool for tool in open_pool(pool).tools()}
@@ -442,20 +421,6 @@ def cache_import(
         report = import_answers(store, source, format, tools)
         report.require_some(source)
         result.fields(report.to_plain())
-    return 0
-
-
-@verb("cache", name="merge")
-def cache_merge(
-    *,
-    others: list[str] = argument("Other stores: files, folders, URLs.", metavar="STORE..."),
-    answers: Kept,
-) -> int:
-    """Copy the answers of other stores; stored answers stay as they are."""
-    from seal.simulator_cache.exchange import merge as merge_stores
-
-    with answers.opened() as (result, store):
-        result.fields(merge_stores(store, others).to_plain())
     return 0
 
 

@@ -34,7 +34,7 @@ GROUPS: Mapping[str, Mapping[str, Verb]] = {
         "retrieve": Verb(
             "score_verbs", "Rank tools for every task, and compare retrievers, without a chat."
         ),
-        "cache": Verb("score_verbs", "Look at, carry and check the store of simulated answers."),
+        "cache": Verb("score_verbs", "Look at, fill and check the store of simulated answers."),
     },
     "Look at runs": {
         "runs": Verb(
@@ -114,9 +114,12 @@ GROUPS: Mapping[str, Mapping[str, Verb]] = {
 VERBS = dict(sorted(each for group in GROUPS.values() for each in group.items()))
 """By name, sorted."""
 _FORMER = {
+    "cache export": "a store is one file, answers.sqlite, to be copied; machines share one by "
+    "SEAL_CACHE_URL",
     "cache fill": "`seal run POOL --model gold_calls --no-baselines` has the gold calls answered",
     "cache fidelity": "`python perf/fidelity.py RUN...` holds a simulator against recorded "
     "answers, in a checkout of SEAL",
+    "cache merge": "machines share one store by SEAL_CACHE_URL; see docs/simulate-and-replay.md",
     "completion": '`eval "$(_SEAL_COMPLETE=source_bash seal)"` in ~/.bashrc completes; so '
     "`source_zsh` and `source_fish`",
     "errata": "mend tasks.jsonl in a copy of the pool; `seal lint` finds doubtful gold",

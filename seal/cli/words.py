@@ -264,7 +264,7 @@ FORMER: Mapping[str, str] = {
     "nested": _SWEPT,
     "no-nested": _SWEPT,
     "on": "is now --processes ray",
-    "on-policy": "is now -T on_policy=true",
+    "on-policy": "is gone: -T decisions=own plays DialogTool by the model's own decisions",
     "perturb": "is gone: `seal augment` scrambles tools; a pool of your own asks in other words",
     "planner": "is now --role planner=AGENT",
     "preferences": "is gone: --win-rate asks a judge, or compares the verdicts of both runs",

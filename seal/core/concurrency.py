@@ -71,6 +71,16 @@ def given_up(function: Callable[[], Result], seconds: float) -> Result:
 
 _AGAIN_S = 1.0
 """Seconds after which code that caught the end of its time is told again."""
+_TIMES = 5
+"""How often it is told before the process is ended, where somebody may end that."""
+STUCK: ContextVar[Callable[[str], object] | None] = ContextVar("stuck", default=None)
+"""Ends the process, with why; None: nobody does."""
+
+
+def unending(frame: FrameType | None) -> str:
+    """Return which code does not end though it is told to, and the likely repair."""
+    place = "" if frame is None else f" at {frame.f_code.co_filename}, line {frame.f_lineno}"
+    return f"what runs{place} does not end; if it catches every exception, let it catch its own"
 
 
 def in_time(function: Callable[[], Result]) -> Result:
@@ -89,8 +99,13 @@ def in_time(function: Callable[[], Result]) -> Result:
     if left <= 0 or not main or not hasattr(signal, "setitimer"):
         return given_up(function, left)
     over = False
+    told = 0
 
     def end(number: int, frame: FrameType | None) -> None:
+        nonlocal told
+        told += 1
+        if not over and told > _TIMES and (stuck := STUCK.get()) is not None:
+            stuck(unending(frame))
         if not over:
             raise OverdueError(_LATE)
 

@@ -145,6 +145,7 @@ def _invoked(body: str) -> Iterator[tuple[str, Mapping[str, Any] | None, bool]]:
 
 def _quoted(body: str) -> Iterator[tuple[str, Mapping[str, Any] | None, bool]]:
     """Read Gemma's: `NAME{key:value}`, with marks of its own around each text."""
+    body = body.replace("<escape>", '<|"|>')
     name, brace, rest = body.partition("{")
     parts = f"{brace}{rest}".split('<|"|>')
     parts[::2] = [_BARE_KEY.sub(r'\1"\2":', part) for part in parts[::2]]
@@ -174,6 +175,9 @@ _MARKS: tuple[tuple[str, str, str, _Read], ...] = (
     ("tool_calls", "<tool_calls>", "</tool_calls>", _objects),  # Jamba, Hunyuan, MiniMax M1
     ("invoke", _INVOKES, "invoke>", _invoked),  # MiniMax M2, DeepSeek V3.2, Step3
     ("apertus", "<|tools_prefix|>", "<|tools_suffix|>", _keyed),
+    ("gemma", "<start_function_call>call:", "<end_function_call>", _quoted),  # FunctionGemma
+    ("longcat", "<longcat_tool_call>", "</longcat_tool_call>", _tagged),
+    ("olmo", "<function_calls>", "</function_calls>", _code),  # from Olmo 3 on
 )
 """Dialect, what stands before and after a call, and what reads it. Each text is read once."""
 DIALECTS = (*dict.fromkeys(name for name, *_ in _MARKS), "python", "json")

@@ -10,13 +10,16 @@ import shutil
 import stat
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from io import BufferedReader
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from seal.core.errors import DataError, UsageError, shortened
+
+if TYPE_CHECKING:
+    from gzip import GzipFile
 
 # -- Folders: who writes into one, and where caches are kept.
 
@@ -274,6 +277,62 @@ def _no_plain(path: Path) -> str:
 
 def _kind(mode: int) -> str:
     return next((name for is_one, name in _KINDS.items() if is_one(mode)), "no file")
+
+
+# -- Lines of files that may be packed with gzip, unpacked as far as can be trusted.
+#
+# A few kB can unpack to GB, and a line of a few MB of JSON can become GB in memory. So what comes
+# of a file is bounded by its own size, and each line of it alone.
+
+PACKED = ".gz"
+RATIO = 100
+"""Bytes that one packed byte may become; JSON of benchmarks becomes 50, nothing but zeros 1,032."""
+SMALL = 2**26
+"""Unpacked bytes that any file may have."""
+_LARGEST = 2**30
+"""Unpacked bytes that no file may pass."""
+_LINE = 2**24
+"""Unpacked bytes that no line may pass."""
+
+
+def lines_of(path: Path) -> Iterator[bytes]:
+    """Yield the lines of a file; one that is named `*.gz` is unpacked on the way.
+
+    Raises:
+        DataError: It is no whole gzip file, or unpacks to too much.
+    """
+    if path.suffix != PACKED:
+        with opened(path) as lines:
+            yield from lines
+        return
+    import gzip
+    from zlib import error as damage
+
+    size = path.stat().st_size
+    try:
+        with opened(path) as packed, closing(gzip.GzipFile(fileobj=packed)) as file:
+            yield from _bounded(file, path, size)
+    except (EOFError, gzip.BadGzipFile, damage) as error:
+        raise DataError(f"{path}: no whole gzip file: {error}; fetch it again") from error
+
+
+def _bounded(file: GzipFile, path: Path, size: int) -> Iterator[bytes]:
+    limit = min(_LARGEST, max(SMALL, RATIO * size))
+    total = number = 0
+    while line := file.readline(_LINE + 1):
+        total += len(line)
+        number += 1
+        if len(line) > _LINE:
+            raise _too_large(f"{path}, line {number}: it unpacks to more than {_LINE} bytes")
+        if total > limit:
+            raise _too_large(f"{path}: {size} bytes unpack to more than {limit}")
+        yield line
+
+
+def _too_large(fault: str) -> DataError:
+    return DataError(
+        f"{fault}; if you trust the file, unpack it with gunzip and name what comes of it"
+    )
 
 
 # -- Files written whole or not at all, and files that get lines at their end.

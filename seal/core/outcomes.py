@@ -120,7 +120,7 @@ _PAYLOADS = (
     *("choices", "candidates", "output", "content", "delta", "response", "data"),
     *("results", "embeddings", "predictions"),
 )
-_TELLING = frozenset({"error", "base_resp", "success", *_CODES, *_WORDS})
+_TELLING = frozenset({"error", "base_resp", "x_groq", "success", *_CODES, *_WORDS})
 """Names of parts of which one stands in a body that tells of an error."""
 _FINE = (None, "", 0, "0", 200, "200", "success", "ok", "OK")
 _ALIVE = ("ping", "heartbeat", "keepalive", "keep-alive")
@@ -143,7 +143,8 @@ def error_in(body: Any, event: str = "") -> dict[str, Any] | None:
     kinds = {body.get("object"), body.get("type")} if _hashable(body) else set()
     if event != "error" and "error" not in kinds and _TELLING.isdisjoint(body):
         return None  # as nearly every piece of a stream
-    error = body.get("error")
+    of_groq = body.get("x_groq")
+    error = body.get("error") or (isinstance(of_groq, dict) and of_groq.get("error"))
     if error:
         return error if isinstance(error, dict) else {"message": str(error)}
     status = body.get("base_resp")  # MiniMax
@@ -157,7 +158,7 @@ def error_in(body: Any, event: str = "") -> dict[str, Any] | None:
     if code is not None or event == "error" or "error" in kinds:
         return _told(body, body.get("code") if code is None else code)
     words = any(isinstance(body.get(name), str) and body[name] for name in _WORDS)
-    given = {name for name in _PAYLOADS if name in body}
+    given = {name for name in _PAYLOADS if body.get(name) is not None}
     if given == {"data"} and re.fullmatch(r"[45]\d\d", str(body.get("code"))):
         given = set()  # it says more of the error (RAGFlow)
     if words and not given and not kinds.intersection(_ALIVE):
@@ -266,12 +267,12 @@ _RETRIED = frozenset({408, 409, 424, 425, 429, 499})
 what failed behind them, nginx by 499 of a request that it gave up."""
 _PASSING = re.compile(
     r"\bthrottl|\brate.?limit|too many requests|\boverloaded\b"
-    r"|\bmodel (?:(?:has )?crashed|unloaded\b)"
+    r"|\bmodel (?:(?:has )?crashed|unloaded\b)|\bcapacity exceeded\b"
     r"|\b(?:try again|retry) (?:later|in a (?:moment|few))|\binternal (?:server )?error\b",
     re.IGNORECASE,
 )
 """Words of what passes, whatever the status: Bedrock tells of throttling by 400, Groq of a limit of
-rate by 413, LM Studio of a lost model by 400, FastChat of any failure by 400."""
+rate by 413 and of no room by 498, LM Studio of a lost model and FastChat of any failure by 400."""
 _OF_A_MINUTE = re.compile(
     r"\brequest too large\b.{0,200}\bper min.{0,40}\bLimit:? (\d{1,12}), Requested:? (\d{1,12})",
     re.IGNORECASE | re.DOTALL,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 import orjson
 
 from seal.core.errors import DataError, UsageError, first_fault, shortened
-from seal.core.files import AtomicFile, no_file, opened
+from seal.core.files import AtomicFile, lines_of, no_file
 from seal.core.secrets import without_keys
 from seal.core.types import Ranking, Score, Step, Task, Tool, Trajectory
 from seal.core.values import json_bytes, json_value
@@ -242,13 +242,12 @@ def read_records(
     """
     if not path.is_file():
         raise DataError(no_file(path) if path.exists() else f"no file {path}; {repair_of(path)}")
-    with opened(path) as lines:
-        for number, line in enumerate(lines, 1):
-            if wanted(line):
-                try:
-                    yield decode(line, kind, beside=path.parent)
-                except DataError as error:
-                    raise DataError(f"{path}, line {number}: {error}; {repair_of(path)}") from error
+    for number, line in enumerate(lines_of(path), 1):
+        if wanted(line):
+            try:
+                yield decode(line, kind, beside=path.parent)
+            except DataError as error:
+                raise DataError(f"{path}, line {number}: {error}; {repair_of(path)}") from error
 
 
 def repair_of(path: Path) -> str:

@@ -339,7 +339,7 @@ def load_dotted(path: str) -> Any:
 # -- Names of parts: those that a user writes with options, and those that a record tells.
 #
 # A user writes a plug-in's name with its options in one text, such as
-# `dense,model=all-MiniLM-L6-v2,index=hnsw`.
+# `dense,model=all-MiniLM-L6-v2,index=HNSW32`.
 
 
 def _refuse(constant: str) -> NoReturn:

@@ -15,11 +15,10 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlsplit, urlunsplit
 
 from seal.core.errors import OptionError, UsageError
-from seal.core.files import opened
+from seal.core.files import lines_of
 from seal.core.text import counted, words
 
 _LOG = logging.getLogger(__name__)
-_BLOCK = 1 << 22
 """Bytes of a file that are looked through at once."""
 
 OPENAI_URL = "OPENAI_BASE_URL"
@@ -165,15 +164,8 @@ class InOpen:
 
 def _holds(file: Path, spelt: Sequence[bytes]) -> bool:
     """Tell whether a file holds one of some texts in small letters."""
-    overlap = max(map(len, spelt)) - 1
-    before = b""
-    with opened(file) as content:
-        while block := content.read(_BLOCK):
-            text = before + block.lower()
-            if any(one in text for one in spelt):
-                return True
-            before = text[-overlap:]
-    return False
+    lines = (line.lower() for line in lines_of(file))
+    return any(one in line for line in lines for one in spelt)
 
 
 def without_keys(line: bytes, in_open: Container[str] = ()) -> bytes:

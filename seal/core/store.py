@@ -90,7 +90,8 @@ def check_version(location: str, version: int) -> None:
     if version != VERSION:
         raise DataError(
             f"{location} is an answer store of version {version}, this SEAL reads version"
-            f" {VERSION}: export it with the SEAL that wrote it, and import it into a new store"
+            f" {VERSION}: read it with the SEAL that wrote it, or choose another place for the"
+            " cache"
         )
 
 
@@ -223,9 +224,7 @@ class Store:
         rows = self._table.select([key])
         return self._sound(rows[0]) if rows else None
 
-    def put(
-        self, key: str, entry: dict[str, Any], kind: str = "model", created: str | None = None
-    ) -> dict[str, Any]:
+    def put(self, key: str, entry: dict[str, Any], kind: str = "model") -> dict[str, Any]:
         """Store an entry unless there is one, and return the one that is stored.
 
         The result has been through JSON, so that the first run sees what later runs will read.
@@ -234,14 +233,13 @@ class Store:
             key: Digest of everything that shapes the answer.
             entry: JSON values; kept with the order of its keys.
             kind: `simulator`, `simulator_failure`, `model`, `embedding` or `mcp`.
-            created: When it was made, ISO 8601; None: now.
 
         Raises:
             TypeError: A value that JSON cannot hold.
             ValueError: A number is NaN or infinite.
             InfrastructureError: The stored entry is damaged, or the store cannot be written.
         """
-        row = _row(key, kind, entry, self._in_open, created)
+        row = _row(key, kind, entry, self._in_open)
         stored = None if self._table.insert([row]) else self.get(key)
         return _value_of(row[2]) if stored is None else stored
 
@@ -426,9 +424,8 @@ def _row(
     kind: str,
     entry: dict[str, Any],
     in_open: Container[str],
-    created: str | None = None,
 ) -> Row:
-    stamp = datetime.now(UTC).isoformat(timespec="seconds") if created is None else created
+    stamp = datetime.now(UTC).isoformat(timespec="seconds")
     content = (key.encode(), kind.encode(), without_keys(_encode(entry), in_open), stamp.encode())
     return (*content, _checksum(*content))
 

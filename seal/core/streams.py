@@ -130,6 +130,8 @@ def answer_in(text: bytes | bytearray, form: Streamed) -> Any:
             raise
         raise CutStreamError("the stream ended amid an event") from None
     answer, ended = form.gathered(chunks)
+    if not ended and (error := _error_after(text)):
+        return {"error": error}
     odd = next((one for one in reversed(chunks) if _USUAL.isdisjoint(one)), None)
     if not ended and odd:
         raise CutStreamError(f"the stream ended, and had said {json.dumps(odd)[:_MOST_SHOWN]}")
@@ -139,6 +141,15 @@ def answer_in(text: bytes | bytearray, form: Streamed) -> Any:
             said, again = "the stream ended and said no reason", "if this server gives none"
         raise CutStreamError(said, f"; {again}: -M stream=false")
     return answer
+
+
+def _error_after(text: bytes | bytearray) -> dict[str, Any] | None:
+    """Return the error that follows the last event of a stream and is none; None: there is none."""
+    _, _, rest = text[text.rfind(b"data:") :].partition(b"\n")
+    try:
+        return error_in(_json(rest))
+    except ValueError:
+        return None
 
 
 def _chunks(text: bytes | bytearray) -> Iterator[tuple[str, Any]]:

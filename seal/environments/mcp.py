@@ -40,6 +40,7 @@ from seal.core.environment import Environment, Stateless, Validated
 from seal.core.store import Store
 from seal.core.validation import CallValidator
 from seal.core.values import digest, json_text
+from seal.environments.mcp_messages import is_passed_on
 from seal.environments.mcp_servers import (
     ACCEPTED,
     NO_ANSWER,
@@ -49,7 +50,6 @@ from seal.environments.mcp_servers import (
     Session,
     SessionEndedError,
     Sessions,
-    is_passed_on,
     read_servers,
 )
 from seal.environments.world import WorldSetup, check_options

@@ -8,6 +8,7 @@ banner or a log, are passed over.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -325,3 +326,57 @@ def _as_json(value: Any) -> JSON:
     if isinstance(value, dict):
         return {name: _as_json(inner) for name, inner in value.items()}
     return [_as_json(inner) for inner in value] if isinstance(value, list) else value
+
+
+# -- Errors that servers send, and texts of tools that pass them on.
+
+_INNER = frozenset({0, -32603, -32800, *range(-32099, -31999)})
+"""Codes of JSON-RPC for errors of the server itself, those that servers give meanings of their own,
+and of requests that were cancelled."""
+SIGN_IN = -32042
+"""Code of JSON-RPC: a person must sign in first, at addresses that stand beside it."""
+_NEVER_THE_TOOLS = frozenset({SIGN_IN, 429, 502, 503, 504})
+"""Codes of what no call can mend: a person must sign in first, or a status of a gateway."""
+_UPSTREAM = re.compile(
+    r"\bupstream\b|\bECONN[A-Z]+\b|\bETIMEDOUT\b|\bEAI_AGAIN\b|socket hang up"
+    r"|connect(?:ion)? (?:error|refused|reset|aborted|closed|timed? ?out)"
+    r"|all connection attempts failed"
+    r"|bad gateway|gateway time-?out|service (?:temporarily )?unavailable|too many requests"
+    r"|\brate.?limit(?:ed)?\b|\bthrottled\b|\b(?:request|operation|call) timed? ?-?out\b"
+    r"|\Arequest (?:was )?cancell?ed\b|deadline exceeded|\boverloaded\b"
+    r"|\b(?:HTTP|status|error|code)\b\W{0,3}(?:code\W{0,3})?(?:429|50[234])\b",
+    re.IGNORECASE,
+)
+"""Words of such errors that tell of what is behind the server, and not of the call."""
+_PASSED_ON = re.compile(r"\A\W*MCP error (-?\d{1,6}): (.*)", re.DOTALL)
+"""How a proxy passes on an error of the protocol as one of the tool: its code and its words."""
+TOLD = 500
+"""Characters of a server's words that a message repeats."""
+
+
+def is_upstream_error(code: int, said: str) -> bool:
+    """Tell whether an error of the protocol is of what is behind a server, and not of a call."""
+    return code in _NEVER_THE_TOOLS or (code in _INNER and _UPSTREAM.search(said) is not None)
+
+
+def is_passed_on(said: str) -> bool:
+    """Tell whether a tool's error is one of the way to a server behind a proxy."""
+    found = _PASSED_ON.match(said)
+    return found is not None and is_upstream_error(int(found[1]), found[2][:TOLD])
+
+
+def to_sign_in(failed: BaseException | str) -> str:
+    """Return where a person must sign in, by an error or the text of a tool; empty: nowhere."""
+    from mcp import MCPError
+
+    while isinstance(failed, BaseExceptionGroup):
+        failed = failed.exceptions[0]
+    if isinstance(failed, str):
+        found = _PASSED_ON.match(failed)
+        return "sign in first, and play again" if found and int(found[1]) == SIGN_IN else ""
+    if not isinstance(failed, MCPError) or failed.code != SIGN_IN:
+        return ""
+    asked = failed.data.get("elicitations") if isinstance(failed.data, Mapping) else None
+    asked = asked if isinstance(asked, list) else []
+    urls = [str(one["url"])[:TOLD] for one in asked if isinstance(one, Mapping) and "url" in one]
+    return f"sign in first{f' at {urls[0]}' if urls else ''}, and play again"

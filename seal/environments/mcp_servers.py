@@ -33,7 +33,16 @@ from seal.core.concurrency import seconds_left
 from seal.core.files import content_of
 from seal.core.secrets import SHORTEST_IN_FILES, check_url, is_secret, note_keys, public_url
 from seal.core.values import digest, json_text, json_value, well_formed
-from seal.environments.mcp_messages import Heard, looked_at, watched
+from seal.environments.mcp_messages import (
+    SIGN_IN,
+    TOLD,
+    Heard,
+    is_passed_on,
+    is_upstream_error,
+    looked_at,
+    to_sign_in,
+    watched,
+)
 
 if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
@@ -283,36 +292,17 @@ _PATIENCE = 10
 _MOST_LISTED, _MOST_PAGES = 100_000, 2_000
 _ASK_AGAIN = frozenset({429, 503})
 """Statuses of a server that has not looked at the call."""
-_INNER = frozenset({-32603, *range(-32099, -31999)})
-"""Codes of JSON-RPC for errors of the server itself, and those that servers give meanings of their
-own."""
-_NEVER_THE_TOOLS = frozenset({-32042, 429, 502, 503, 504})
-"""Codes of what no call can mend: a person must sign in first, or a status of a gateway."""
-_UPSTREAM = re.compile(
-    r"\bupstream\b|\bECONN[A-Z]+\b|\bETIMEDOUT\b|\bEAI_AGAIN\b|socket hang up"
-    r"|connect(?:ion)? (?:error|refused|reset|aborted|closed|timed? ?out)"
-    r"|all connection attempts failed"
-    r"|bad gateway|gateway time-?out|service (?:temporarily )?unavailable|too many requests"
-    r"|\brate.?limit(?:ed)?\b|\bthrottled\b|\b(?:request|operation|call) timed? ?-?out\b"
-    r"|deadline exceeded|\boverloaded\b"
-    r"|\b(?:HTTP|status|error|code)\b\W{0,3}(?:code\W{0,3})?(?:429|50[234])\b",
-    re.IGNORECASE,
-)
-"""Words of such errors that tell of what is behind the server, and not of the call."""
+_RETURN = "play again when it is well"
 _WAITS_S = (0.5, 2.0)
 """Seconds before the further tries."""
 ACCEPTED = "server answered a request with 202 Accepted"
 """How the SDK says that a server took a request and answers elsewhere, or never."""
-_TOLD = 500
-"""Characters of a server's last words that a message repeats."""
 _UNKNOWN = re.compile(
     r"\A\W*(?:MCP error -?\d+: )?"
     r"(?:(?:unknown|no such) tool\b|tool\b.{0,80}\b(?:not found|disabled)\b)",
     re.IGNORECASE,
 )
 """How SDKs of servers say that they have no such tool."""
-_PASSED_ON = re.compile(r"\A\W*MCP error (-?\d{1,6}): (.*)", re.DOTALL)
-"""How a proxy passes on an error of the protocol as one of the tool: its code and its words."""
 NO_ANSWER = re.compile(
     r"Failed to parse (?:JSON response|SSE message)|Unexpected content type"
     r"|(?:(?:Bad|Invalid) Request: )?(?:Session (?:terminated|not found)|No valid session ID)"
@@ -432,6 +422,9 @@ class Sessions:
         except Exception as error:  # whatever the SDK, the network or the server raises
             why = server.masked(_words_of_error(error))
             repair = "check its command" if server.command else _repair(heard.statuses)
+            if heard.fault:
+                repair = f"check its version, and {_RETURN}"
+            repair = server.masked(to_sign_in(error)) or repair
             if "protocol version" in why:
                 repair = "take a version of the server, or of the package mcp, that speaks the same"
             told = _last_words(server, said)
@@ -444,7 +437,7 @@ class Sessions:
 def _last_words(server: McpServer, said: Any) -> str:
     """Return what a server wrote last beside its answers, as a sentence; empty: nothing."""
     said.seek(0)
-    last = server.masked(said.read()[-_TOLD:].strip())
+    last = server.masked(said.read()[-TOLD:].strip())
     return f". It said last: {last}" if last else ""
 
 
@@ -466,19 +459,8 @@ _OF_A_SESSION = re.compile(
 
 def _is_no_answer(said: str, status: int) -> bool:
     """Tell whether an error of the protocol is of the transport, and not of a tool."""
-    of_a_session = status == 400 and _OF_A_SESSION.search(said[:_TOLD])
+    of_a_session = status == 400 and _OF_A_SESSION.search(said[:TOLD])
     return bool(of_a_session or NO_ANSWER.match(said))
-
-
-def _is_upstream(code: int, said: str) -> bool:
-    """Tell whether an error of the protocol is of what is behind a server, and not of a call."""
-    return code in _NEVER_THE_TOOLS or (code in _INNER and _UPSTREAM.search(said) is not None)
-
-
-def is_passed_on(said: str) -> bool:
-    """Tell whether a tool's error is one of the way to a server behind a proxy."""
-    found = _PASSED_ON.match(said)
-    return found is not None and _is_upstream(int(found[1]), found[2][:_TOLD])
 
 
 class SessionEndedError(InfrastructureError):
@@ -547,12 +529,12 @@ class Session:
             except Exception as error:  # an error of the protocol, or whatever the network raises
                 status = max(self._heard.statuses, default=0)
                 if status == 404:
-                    raise SessionEndedError(f"{label} has ended its session") from error
+                    raise SessionEndedError(f"{label} has ended its session; {_RETURN}") from error
                 if status in _ASK_AGAIN and wait is not None:
                     time.sleep(wait)
                     continue
                 if isinstance(error, MCPError) and _is_no_answer(error.message, status):
-                    said = self._server.masked(error.message.split("\n")[0][:_TOLD])
+                    said = self._server.masked(error.message.split("\n")[0][:TOLD])
                     raise SessionEndedError(
                         f"{label} gave no answer of MCP: {said}; check its address, and what "
                         "stands before it"
@@ -560,41 +542,43 @@ class Session:
                 last = self._heard.statuses[-1:]
                 if status > 400 or any(300 <= one < 400 for one in last):
                     status = status if status > 400 else last[0]
-                    said = f"{label} answered HTTP {status}: {_words_of_error(error)[:_TOLD]}"
+                    said = f"{label} answered HTTP {status}: {_words_of_error(error)[:TOLD]}"
                     raise InfrastructureError(
                         f"{self._server.masked(said)}; {_repair([status])}"
                     ) from error
                 if isinstance(error, MCPError) and error.code in self._heard.errors:
-                    is_upstream = _is_upstream(error.code, error.message)
-                    if is_upstream and wait is not None:
+                    is_upstream = is_upstream_error(error.code, error.message)
+                    if is_upstream and wait is not None and error.code != SIGN_IN:
                         time.sleep(wait)
                         continue
                     unanswered = error.code == CONNECTION_CLOSED or ACCEPTED in error.message
                     if is_upstream or unanswered:
-                        raise InfrastructureError(self._broken(tool, error.message)) from error
+                        repair = to_sign_in(error)
+                        raise InfrastructureError(
+                            self._broken(tool, error.message, repair)
+                        ) from error
                 if isinstance(error, MCPError) and error.code != CONNECTION_CLOSED:
                     self._check_known(tool, error.message)
                     return self._told(Answer.failed("api", error.message))
                 raise SessionEndedError(
-                    f"{label} ended amid a call of {shortened(tool)}; play again when it is well"
+                    f"{label} ended amid a call of {shortened(tool)}; {_RETURN}"
                     f"{_last_words(self._server, self._said)}"
                 ) from error
             answer = _answer(tool, result)
             self._check_known(tool, answer.content if answer.error else "")
             if not answer.error or not is_passed_on(answer.content):
                 return self._told(answer)
-            if wait is None:
-                raise InfrastructureError(self._broken(tool, answer.content))
+            repair = to_sign_in(answer.content)
+            if wait is None or repair:
+                raise InfrastructureError(self._broken(tool, answer.content, repair))
             time.sleep(wait)
         raise AssertionError("the last try ends")
 
-    def _broken(self, tool: str, why: str) -> str:
+    def _broken(self, tool: str, why: str, repair: str = "") -> str:
         """Return that the server has failed at a call, or sent what is no answer to it."""
-        label, said = self._server.label(self._name), " ".join(why.split())[:_TOLD]
-        return (
-            f"{label} failed at {shortened(tool)}: {self._server.masked(said)}; check its version, "
-            "and play again when it is well"
-        )
+        label, said = self._server.label(self._name), " ".join(why.split())[:TOLD]
+        told = f"{said}; {repair or f'check its version, and {_RETURN}'}"
+        return f"{label} failed at {shortened(tool)}: {self._server.masked(told)}"
 
     def _beside(self, tool: str) -> str:
         """Return the text beside a structure that breaks the tool's own schema; empty: none."""
@@ -607,8 +591,8 @@ class Session:
 
     def _check_known(self, tool: str, said: str) -> None:
         """Raise InfrastructureError where an error says that the server lacks what it listed."""
-        if tool in said and _UNKNOWN.search(said[:_TOLD]):
-            said = self._server.masked(said[:_TOLD])
+        if tool in said and _UNKNOWN.search(said[:TOLD]):
+            said = self._server.masked(said[:TOLD])
             raise InfrastructureError(
                 f"{self._server.label(self._name)} lists {shortened(tool)} and says: {said}; check "
                 "its version and what its account may use, or import the pool again"
@@ -676,6 +660,8 @@ class Session:
                 if cursor == "":
                     break
                 why = self._server.masked(_words_of_error(error))
+                repair = self._server.masked(to_sign_in(error))
+                why = "; ".join(filter(None, (why, repair)))
                 raise InfrastructureError(f"{label} does not list its {part}: {why}") from error
             listed = [
                 one.model_dump(mode="json", by_alias=True, exclude_none=True)
@@ -753,11 +739,13 @@ async def _opened(server: McpServer, timeout: float, said: Any, heard: Heard) ->
         said: The file.
         heard: Gets what the SDK does not tell.
     """
+    import anyio
     import httpx2
     from mcp import Client, StdioServerParameters, stdio_client
     from mcp.client.streamable_http import streamable_http_client
 
     async with AsyncExitStack() as stack:
+        heard.scope = scope = stack.enter_context(anyio.CancelScope())
         transport: Any
         if server.command:
             program, *args = server.command
@@ -789,7 +777,11 @@ async def _opened(server: McpServer, timeout: float, said: Any, heard: Heard) ->
                 server.url, http_client=http, max_sse_event_size=None
             )
         client = Client(looked_at(transport, heard), read_timeout_seconds=timeout)
-        yield await stack.enter_async_context(client)
+        begun = await stack.enter_async_context(client)
+        heard.scope = None
+        yield begun
+    if scope.cancel_called:  # by an answer that nobody can read
+        raise ValueError(heard.fault)
 
 
 def _repair(statuses: Sequence[int]) -> str:

@@ -44,7 +44,7 @@ from seal.pools.lookup import open_pool
 from seal.pools.pool import StoredPool, prefix, told_of
 from seal.retrievers.base import spec_of
 from seal.runs.engine import Engine
-from seal.runs.play import free_folder
+from seal.runs.play import run_folder
 from seal.runs.resolve import baselines_of
 from seal.runs.run import SCALES, RunFolder, plain_scales, scales_of
 from seal.runs.score_table import ScoreTable
@@ -340,6 +340,9 @@ def ablate(
     """
     if out is None and resume:
         raise UsageError("--resume needs --out DIR: the folder of the ablation to go on with")
+    if out is None:
+        with run_folder(out, settings) as path:
+            return ablate(what, settings, retrievers, path, resume, progress)
     pool = open_pool(settings.pool)
     ablation = ablation_named(what, pool.benchmark)
     if retrievers and ablation.field != "retriever":
@@ -347,7 +350,6 @@ def ablate(
     further = [name for name in ablation.metrics if name not in settings.metrics]
     settings = changed(settings, metrics=(*settings.metrics, *further))
     build_metrics(settings.metrics, METRICS)  # refuses what is no metric
-    out = out or free_folder(settings)
     COMPARISON.check_folder(out, resume)
     irrelevant = Irrelevant.of(pool, settings) if what == "irrelevance" else None
     homes = homes_of(pool, pool.chosen(settings)) if what == "similarity" else None

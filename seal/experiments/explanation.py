@@ -23,6 +23,7 @@ from seal.core import (
     shortened,
 )
 from seal.core.conditions import Argument, Called
+from seal.core.values import json_text
 from seal.evaluation.attribution import (
     MEANINGS,
     ORDER,
@@ -44,6 +45,7 @@ from seal.evaluation.goals import (
 from seal.evaluation.rule_judge import RuleJudge
 from seal.evaluation.scoring import USER_ERRORS as AUDITED
 from seal.evaluation.statistics import mean_over, share
+from seal.experiments.series import LongForm
 from seal.pools.benchmark import Benchmark, part_of
 from seal.runs.run import RunFolder
 from seal.runs.scores import RecordLookup, Tail
@@ -246,6 +248,8 @@ def roles_record(work: Mapping[str, Work]) -> list[dict[str, int | str]]:
 # - missing: `tasks` without any chat, and `trials` {task, trial} that only other tasks have.
 
 EXAMPLES = 3
+_OF_CAUSE = (*("stage", "cause", "partly", "passed", "of", "step", "name", "expected", "received"),)
+"""What a row says of a `Cause`, beside the evidence."""
 
 _SOLVED, _UNDECIDED = -1, -2
 
@@ -275,11 +279,10 @@ class _Tally:
     open: list[dict[str, Any]] = field(default_factory=list)
     """The first undecided goals, with the reason."""
 
-    def add(self, task: Task, decision: Decision, cause: Cause | None) -> None:
+    def add(self, chat: DecidedChat, decision: Decision, cause: Cause | None) -> None:
         """Take a goal in; without a cause it is solved or undecided."""
-        cluster = cluster_of(task.id, task.metadata)
-        self.tasks.add(task.id)
-        self.clusters.append(self.numbers.setdefault(cluster, len(self.numbers)))
+        self.tasks.add(chat.task)
+        self.clusters.append(self.numbers.setdefault(chat.cluster, len(self.numbers)))
         undecided = decision.state == "undecided"
         if not undecided:
             self.decided[decision.metric or "infrastructure"] += 1
@@ -291,11 +294,25 @@ class _Tally:
             self.partly[cause.stage] += cause.partly
 
 
+LONG = LongForm(
+    "goals",
+    ("task", "trial", "goal", *_OF_CAUSE, "evidence"),
+    lambda content: (each | _as_text(each) for each in content["attributions"]),
+)
+"""Each goal that is not solved, with the first stage that explains it."""
+
+
+def _as_text(found: Mapping[str, Any]) -> dict[str, str | None]:
+    values = {name: found[name] for name in ("expected", "received")}
+    return {name: None if it is None else json_text(it) for name, it in values.items()}
+
+
 def explain_run(
     run: RunFolder,
     metric: str | None = None,
     examples: int = EXAMPLES,
     bench: Benchmark | None = None,
+    known: tuple[Iterable[DecidedChat], Unexplained] | None = None,
 ) -> dict[str, Any]:
     """Return why a run's failed goals failed.
 
@@ -305,6 +322,7 @@ def explain_run(
             one for each goal's kind of gold (`seal.evaluation.attribution`).
         examples: Most examples of each stage.
         bench: The benchmark, if it is not installed.
+        known: Its chats decided by this metric, and what was left out; None: they are read.
 
     Raises:
         DataError: The run is not scored, nothing was played, or a file is damaged.
@@ -312,39 +330,30 @@ def explain_run(
     """
     if examples < 0:
         raise UsageError(f"examples: expected 0 or more, got {examples}")
-    explainer, left_out = Explainer(run, metric, bench), Unexplained()
-    metric, tools = explainer.metric, explainer.tools
-    tally, chats = _Tally(), 0
-    for task, trajectory, scores in chats_of(run, left_out, explainer.reads):
-        chats += 1
-        told = explainer.of(task, trajectory, scores)
-        for goal, (decision, cause) in enumerate(told):
+    if known is None:
+        explainer, left_out = Explainer(run, metric, bench), Unexplained()
+        metric = explainer.metric
+        known = _decided(run, explainer, left_out), left_out
+    chats, left_out = known
+    tally, played = _Tally(), False
+    for chat in chats:
+        played = True
+        for goal, (decision, cause) in enumerate(chat.decided):
             if decision.state == "unscored":
                 left_out.reasons[decision.reason or "no verdict"] += 1
                 continue
-            tally.add(task, decision, cause)
+            tally.add(chat, decision, cause)
+            place = {"task": chat.task, "trial": chat.trial, "goal": goal}
             if decision.state == "undecided" and len(tally.open) < examples:
-                place = {"task": task.id, "trial": trajectory.trial, "goal": goal}
                 tally.open.append(place | {"reason": decision.reason[:TEXT]})
             if cause is not None:
-                found = row(task, trajectory, goal, cause)
-                tally.rows.append(found)
+                told = {name: getattr(cause, name) for name in _OF_CAUSE}
+                tally.rows.append({**place, **told, "evidence": cause.said})
                 kept = tally.examples[cause.stage, cause.cause]
-                if len(kept) < examples:  # for people: with query, gold, calls, and verdict
-                    asked, answer = task.goals[goal], answer_of(trajectory, goal)
-                    kept.append(
-                        {
-                            **found,
-                            "query": asked.text[:TEXT],
-                            "gold": gold_of(asked, tools),
-                            "calls": calls_of(trajectory, goal),
-                            "answer": None if answer is None else answer[:TEXT],
-                            "metric": decision.metric,
-                            "verdict": decision.state,
-                            "reason": decision.reason[:TEXT],
-                        }
-                    )
-    if not chats:
+                if len(kept) < examples:
+                    verdict = {"metric": decision.metric, "verdict": decision.state}
+                    kept.append(tally.rows[-1] | verdict | {"reason": decision.reason[:TEXT]})
+    if not played:
         raise DataError(
             f"{run.trajectories_path} holds no chat: there is nothing to explain; "
             "play the run with `seal run`"
@@ -359,6 +368,7 @@ def explain_run(
 
 def _content(run: RunFolder, tally: _Tally, left_out: Unexplained, examples: int) -> dict[str, Any]:
     stages = _stages(tally, examples)
+    _show(run, [example for stage in stages for example in stage["examples"]])
     goals = len(tally.stages)
     errors = stages[0]["goals"]
     solved, undecided = tally.stages.count(_SOLVED), tally.stages.count(_UNDECIDED)
@@ -428,15 +438,21 @@ CALLS = 8
 """Most calls, of gold and of the agent, that an example lists."""
 TEXT = 400
 """Most characters of a text of an example."""
-_OF_CAUSE = (*("stage", "cause", "partly", "passed", "of", "step", "name", "expected", "received"),)
-"""What a row says of a `Cause`, beside the evidence."""
 
 
-def row(task: Task, chat: Trajectory, goal: int, cause: Cause) -> dict[str, Any]:
-    """Return why a goal failed as plain JSON."""
-    told = {name: getattr(cause, name) for name in _OF_CAUSE}
-    place = {"task": task.id, "trial": chat.trial, "goal": goal}
-    return {**place, **told, "evidence": cause.said}
+def _show(run: RunFolder, examples: Sequence[dict[str, Any]]) -> None:
+    """Note for people what each example asked, its gold, its calls and its answer."""
+    ids, tools = {each["task"] for each in examples}, run.tools() if examples else {}
+    tasks = {task.id: task for task in run.tasks_of(ids)}
+    chats = Tail(run.trajectories_path, Trajectory, ids, whole=True).read() if ids else ()
+    played = {(chat.task_id, chat.trial): chat for chat in chats if chat.task_id in ids}
+    for each in examples:
+        task, chat = tasks[each["task"]], played[each["task"], each["trial"]]
+        asked, answer = task.goals[each["goal"]], answer_of(chat, each["goal"])
+        each["query"] = asked.text[:TEXT]
+        each["gold"] = gold_of(asked, tools)
+        each["calls"] = calls_of(chat, each["goal"])
+        each["answer"] = None if answer is None else answer[:TEXT]
 
 
 def gold_of(goal: Goal, tools: Mapping[str, Tool]) -> list[str]:
@@ -533,6 +549,22 @@ class Explainer:
         """Return the decision on each goal, with the first stage that explains a failure."""
         told = self._decided_by, self._cause_of, self._scales
         return attribute(task, trajectory, self.tools, scores, self.metric, *told)
+
+
+class DecidedChat(NamedTuple):
+    """Of one chat, which goals are solved, and why others are not."""
+
+    task: str
+    trial: int
+    cluster: str
+    """What its task counts together with (`cluster_of`)."""
+    decided: Sequence[Decided]
+
+
+def _decided(run: RunFolder, explainer: Explainer, left_out: Unexplained) -> Iterator[DecidedChat]:
+    for task, chat, scores in chats_of(run, left_out, explainer.reads):
+        cluster = cluster_of(task.id, task.metadata)
+        yield DecidedChat(task.id, chat.trial, cluster, explainer.of(task, chat, scores))
 
 
 class ScoredChat(NamedTuple):

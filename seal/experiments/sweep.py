@@ -32,7 +32,7 @@ from seal.experiments.series import (
 from seal.experiments.settings import RECALL_AT, SweepSettings, retriever_of
 from seal.pools.pool import StoredPool, told_of
 from seal.pools.samples import PoolSample
-from seal.runs.play import free_folder
+from seal.runs.play import run_folder
 from seal.runs.resolve import played
 from seal.runs.run import RunFolder
 from seal.runs.settings import RunSettings, changed
@@ -208,9 +208,11 @@ def sweep(
     """
     if out is None and resume:
         raise UsageError("--resume needs --out SWEEP: the folder of the sweep to go on with")
+    if out is None:
+        with run_folder(out, settings) as path:
+            return sweep(settings, varied, path, resume, progress)
     cutoffs = tuple(sorted({*settings.cutoffs, *varied.top_k, RECALL_AT}))
     settings = changed(settings, retriever=retriever_of(settings), cutoffs=cutoffs)
-    out = out or free_folder(settings)
     SWEEP.check_folder(out, resume)
     settings, pool = played(settings)
     drawn = draw_pools(pool, settings, varied)

@@ -6,6 +6,8 @@ decides. Here the records become a pool folder, which appears whole or not at al
 
     tools.jsonl  tasks.jsonl  recorded/NAME/trajectories.jsonl  import.json
     files of its worlds
+
+A pool that is read may have its tasks packed, as `tasks.jsonl.gz`.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from seal.core import JSON, Task, Tool, Trajectory
-from seal.core.files import opened
+from seal.core.files import PACKED, lines_of
 from seal.core.registry import Registry
 
 REGISTRY = Registry("benchmark", "seal.benchmarks", {})
@@ -106,9 +108,20 @@ class Importer(Protocol):
 
 
 def pool_digest(folder: Path) -> str:
-    """Return the SHA-256 over tools.jsonl and tasks.jsonl, as 64 hexadecimal digits."""
+    """Return the SHA-256 over tools.jsonl and tasks.jsonl, as 64 hexadecimal digits.
+
+    Packed tasks have the digest that they have unpacked.
+    """
     total = hashlib.sha256()
-    for name in (TOOLS, TASKS):
-        with opened(folder / name) as file:
-            total.update(hashlib.file_digest(file, "sha256").digest())
+    for path in (folder / TOOLS, tasks_of(folder)):
+        own = hashlib.sha256()
+        for line in lines_of(path):
+            own.update(line)
+        total.update(own.digest())
     return total.hexdigest()
+
+
+def tasks_of(folder: Path) -> Path:
+    """Return the file of a folder's tasks: tasks.jsonl, or tasks.jsonl.gz where that alone is."""
+    plain, packed = folder / TASKS, folder / f"{TASKS}{PACKED}"
+    return packed if packed.is_file() and not plain.exists() else plain

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from seal.core import JSON, DataError, Task, Tool, UsageError, check_name, shortened
-from seal.core.files import in_work, naming, part_of, remove, within
+from seal.core.files import PACKED, in_work, naming, part_of, remove, within
 from seal.core.records import encode, without_cycle_search
 from seal.core.registry import load_dotted
 from seal.core.schema_faults import default_faults
@@ -32,8 +32,8 @@ from seal.pools.importer import (
     WorldFile,
     pool_digest,
 )
-from seal.pools.lookup import answer_formats, world_files
-from seal.simulator_cache.exchange import StoreImport, import_entries
+from seal.pools.lookup import answer_formats, refuse_former, world_files
+from seal.simulator_cache.exchange import StoreImport
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +88,7 @@ def import_benchmark(name: str, source: Path | None, out: Path, **options: Any) 
         DataError: A file is missing or malformed, or the source holds no usable record; nothing is
             left behind.
     """
+    refuse_former(name)
     found = REGISTRY.resolve(name)
     importer = _importer_of(found)
     if importer is None:
@@ -128,27 +129,33 @@ def check_options(importer: Importer, options: Iterable[str], kind: str) -> None
         check_name(kind, name, known)
 
 
+_FORMER = {
+    "seal": "a store is one file, answers.sqlite, to be copied; machines share one by "
+    "SEAL_CACHE_URL",
+}
+"""Former format of answers to what replaces it."""
+
+
 def import_answers(
-    store: Store, source: Path, format: str = "seal", tools: Mapping[str, Tool] | None = None
+    store: Store, source: Path, format: str, tools: Mapping[str, Tool] | None = None
 ) -> StoreImport:
     """Read answers into a store; what is stored already stays as it is.
 
     Args:
         store: Takes the entries.
-        source: A file or folder in one of the formats.
-        format: `seal`: JSON Lines as `seal cache export` writes them; or one of those that
-            benchmarks read (`Benchmark.answers`).
-        tools: The pool by id; the formats of benchmarks need it to find the tools they speak of.
+        source: A folder in the format.
+        format: One of those that benchmarks read (`Benchmark.answers`).
+        tools: The pool by id, in which the tools are found that the answers are of.
 
     Raises:
         DataError: The source does not exist, or holds nothing of the format.
         UsageError: There is no such format, or the pool is missing.
     """
-    if format == "seal":
-        return import_entries(store, source)
     formats = answer_formats()
+    if format in _FORMER and format not in formats:
+        raise UsageError(f"cache format {format!r} is gone: {_FORMER[format]}")
     if format not in formats:
-        known = ", ".join(["seal", *sorted(formats)])
+        known = ", ".join(sorted(formats))
         raise UsageError(f"cache format {format!r}; known: {known}")
     if not source.exists():
         raise DataError(f"no file or folder {source}")
@@ -163,7 +170,7 @@ def import_answers(
 # -- Writes what an importer yields into a pool folder, whole or not at all.
 
 
-_OURS = {TOOLS, TASKS, REPORT, RECORDED}
+_OURS = {TOOLS, TASKS, f"{TASKS}{PACKED}", REPORT, RECORDED}
 """What a pool folder holds, besides the files of its worlds."""
 
 

@@ -17,6 +17,7 @@ from seal.core import (
     CodeRefusedError,
     DataError,
     InfrastructureError,
+    OverdueError,
     Plan,
     SealError,
     Tables,
@@ -26,6 +27,7 @@ from seal.core import (
     UsageError,
     shortened,
 )
+from seal.core.concurrency import in_time, within
 from seal.core.conditions import Called
 from seal.core.environment import EnvironmentFactory, Held, Timed
 from seal.core.records import read_records
@@ -320,10 +322,7 @@ def _findings(pool: ReadPool, threshold: float, plans: PlanCheck) -> Iterator[Fi
         yield from invalid_calls(task, pool.tools, check)
         yield from named_results(task)
         yield from observations(task, pool.tools)
-        broken = list(plans.broken_worlds(task))
-        yield from broken
-        if not broken:
-            yield from plans.of_task(task)
+        yield from _tried(task, plans)
         yield from ungrounded_values(task, pool.tools)
     yield from plans.unbroken_rules(pool.tasks.values())
     yield from misjudged(pool, plans)
@@ -335,6 +334,20 @@ def _findings(pool: ReadPool, threshold: float, plans: PlanCheck) -> Iterator[Fi
     yield from near_duplicates(tools, threshold)
     yield from descriptions(tools)
     yield from plans.unmarked_writes(pool)
+
+
+LONGEST_S = 60.0
+"""Seconds that the gold calls of a task may take to be tried."""
+
+
+def _tried(task: Task, plans: PlanCheck) -> Sequence[Finding]:
+    """Return what is found where the gold calls of a task are tried."""
+    try:
+        with within(LONGEST_S):
+            return in_time(lambda: [*plans.broken_worlds(task)] or [*plans.of_task(task)])
+    except OverdueError:
+        message = f"task {task.id!r}: its gold takes longer than {LONGEST_S:.0f} s: a tool hangs"
+        return [Finding("broken_world", message, (task.id,))]
 
 
 # -- What words decide: recordings of which it is known whether they solve, and goals of texts.

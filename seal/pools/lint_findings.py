@@ -26,7 +26,7 @@ from seal.core import (
 )
 from seal.core.conditions import AGENT, MESSAGE, USER, Argument, Called, Condition, parts
 from seal.core.earlier_results import taking
-from seal.core.files import opened
+from seal.core.files import lines_of
 from seal.core.quantities import Day, Time, read
 from seal.core.records import decode
 from seal.core.registry import Registry
@@ -56,7 +56,7 @@ from seal.evaluation.plans import (
 )
 from seal.models.spec import FILE as SETTINGS
 from seal.pools.benchmark import FUNCTION
-from seal.pools.importer import REGISTRY, TASKS, TOOLS
+from seal.pools.importer import REGISTRY, TASKS, TOOLS, tasks_of
 from seal.pools.lookup import world_files
 from seal.pools.pool import StoredPool
 from seal.pools.reading.files import json_file
@@ -141,7 +141,7 @@ def read_leniently(folder: Path) -> ReadPool:
     """Return a pool folder's tools and tasks, and what is wrong with its lines."""
     findings: list[Finding] = []
     tools = _by_id(folder / TOOLS, Tool, findings)
-    tasks = _by_id(folder / TASKS, Task, findings)
+    tasks = _by_id(tasks_of(folder), Task, findings)
     findings += [
         Finding("no_goal", f"task {task.id!r} has no goal", (task.id,))
         for task in tasks.values()
@@ -166,16 +166,15 @@ def _by_id(path: Path, kind: type[Record], findings: list[Finding]) -> dict[str,
 def _records(
     path: Path, kind: type[Record], findings: list[Finding]
 ) -> Iterator[tuple[int, Record]]:
-    with opened(path) as lines:
-        for number, line in enumerate(lines, 1):
-            if not line.strip():
-                continue
-            try:
-                yield number, decode(line, kind)
-            except DataError as error:
-                where = {"file": path.name, "line": number}
-                message = f"{path.name}, line {number}: {error}"
-                findings.append(Finding("malformed_line", message, evidence=where))
+    for number, line in enumerate(lines_of(path), 1):
+        if not line.strip():
+            continue
+        try:
+            yield number, decode(line, kind)
+        except DataError as error:
+            where = {"file": path.name, "line": number}
+            message = f"{path.name}, line {number}: {error}"
+            findings.append(Finding("malformed_line", message, evidence=where))
 
 
 # -- What a folder of data would ask for: code, servers, files. Nothing is imported to find out.
@@ -206,7 +205,7 @@ def asked_by(folder: Path, allow_code: Collection[str] = ()) -> list[NamedPart]:
     Raises:
         DataError: It is neither, or a file that is no list of records is damaged.
     """
-    if not (folder / TOOLS).is_file() or not (folder / TASKS).is_file():
+    if not (folder / TOOLS).is_file() or not tasks_of(folder).is_file():
         raise DataError(f"{folder} is neither pool nor run: it has no {TOOLS} and {TASKS}")
     return list(_asked(folder, allow_code))
 

@@ -132,8 +132,10 @@ def known_benchmark(name: str) -> Benchmark | None:
     """Return the installed or registered benchmark of a name; None: there is none.
 
     Raises:
-        UsageError: Its code fails to import, is no benchmark, or one of another name.
+        UsageError: Its code fails to import, is no benchmark, or one of another name; or it is
+            gone.
     """
+    refuse_former(name)
     if name not in REGISTRY:
         return None
     found = REGISTRY.resolve(name)
@@ -150,6 +152,20 @@ def known_benchmark(name: str) -> Benchmark | None:
         f"the benchmark {name!r} is {shortened(found)}; expected a seal.Benchmark, or an importer, "
         f"from {REGISTRY.offered_by(name)}"
     )
+
+
+_FORMER = {"multiwoz": "`seal import dialogtool` has dialogues of the same kind"}
+"""Former benchmark to what replaces it."""
+
+
+def refuse_former(name: str) -> None:
+    """Refuse a benchmark that is gone.
+
+    Raises:
+        UsageError: It is; the text says what replaces it.
+    """
+    if name in _FORMER and name not in REGISTRY:
+        raise UsageError(f"the benchmark {name} is gone: {_FORMER[name]}")
 
 
 def sound_benchmark(name: str) -> Benchmark | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from random import Random
 from typing import NamedTuple
@@ -12,11 +13,13 @@ from typing import NamedTuple
 from seal.core import (
     JSON,
     DataError,
+    OverdueError,
     Task,
     Trajectory,
     UsageError,
     shortened,
 )
+from seal.core.concurrency import in_time, within
 from seal.core.state_conditions import GOLD_ENDS, EndsAs, FinalState
 from seal.core.text import counted
 from seal.core.values import canonical_json
@@ -46,8 +49,12 @@ from seal.pools.variants import RIGHT, WRONG, Case, Lent, Variant
 
 MOST = 24
 """Variants of one kind that are drawn for one goal."""
+LONGEST_S = 300.0
+"""Seconds that gold of one task may take to be played, and the variants of one goal."""
 Told = Callable[[str, int, int], None]
 """Is told a stage, how many of its tasks are done, and how many there are."""
+Rule = Callable[[Task, Trajectory, Worlds, int], tuple[float | None, str]]
+"""(task, chat, world, goal) to a score in [0, 1], 1 for solved, None for undecided; and why."""
 
 
 class Survivor(NamedTuple):
@@ -125,6 +132,7 @@ class MutantReport:
 
 
 SOLVED, FAILED, UNDECIDED = "solved", "failed", "undecided"
+_LATE = f"{{}} longer than {LONGEST_S:.0f} s to play: a tool hangs, or texts are long"
 _REPAIRS = {
     "its task is played in no world that has tables": "give the task a world (docs: own-benchmark, "
     "A world)",
@@ -141,6 +149,7 @@ def mutants(
     sample: int | None = None,
     seed: int = 0,
     told: Told = lambda stage, done, total: None,
+    rule: Rule | None = None,
 ) -> MutantReport:
     """Return how variants of gold are judged by rule.
 
@@ -153,6 +162,7 @@ def mutants(
         sample: Number of tasks that are drawn; None: all.
         seed: Of the draws.
         told: Is told of progress.
+        rule: Judges in place of pass_rate.
 
     Raises:
         UsageError: `sample` is below 1.
@@ -165,6 +175,7 @@ def mutants(
     if sample is not None and sample < len(drawn):
         at = sorted(Random(seed).sample(range(len(drawn)), sample))
         drawn = [drawn[number] for number in at]
+    rule = rule or judge
     left_out: defaultdict[str, list[str]] = defaultdict(list)
     cases: list[tuple[Case, Worlds]] = []
     for number, task in enumerate(drawn):
@@ -172,9 +183,13 @@ def mutants(
             world = world_of(task.world) if task.world else None
             if world is None or not world.tables:
                 raise DataError(next(iter(_REPAIRS)))
-            cases += [(case, world) for case in _cases(task, world)]
+            with within(LONGEST_S):
+                found: list[Case] = in_time(partial(list, _cases(task, world, rule)))
+            cases += [(case, world) for case in found]
         except DataError as error:
             left_out[str(error)].append(task.id)
+        except OverdueError:
+            left_out[_LATE.format("its gold takes")].append(task.id)
         told("gold played", number + 1, len(drawn))
     if not cases:
         why = "; ".join(f"{counted(len(ids), 'task')}: {said}" for said, ids in left_out.items())
@@ -182,9 +197,15 @@ def mutants(
         raise DataError(
             f"no gold can be altered: {why or 'there is no task'}. {'; '.join(repairs)}"
         )
-    judged = _Judged(seed, _lent([case for case, _ in cases]))
+    judged = _Judged(seed, _lent([case for case, _ in cases]), rule)
     for number, (case, world) in enumerate(cases):
-        judged.judge(case, world)
+        try:
+            with within(LONGEST_S):
+                in_time(partial(judged.judge, case, world))
+        except OverdueError:
+            left_out[_LATE.format("some of its variants are not judged: they take")].append(
+                case.task.id
+            )
         told("variants judged", number + 1, len(cases))
     played = len({case.task.id for case, _ in cases})
     return MutantReport(played, judged.counted(), judged.survivors, dict(left_out))
@@ -210,7 +231,7 @@ def _lent(cases: Sequence[Case]) -> Lent:
     return Lent([*looks.values()], [*deeds.values()], names)
 
 
-def _cases(task: Task, world: Worlds) -> Iterator[Case]:
+def _cases(task: Task, world: Worlds, rule: Rule) -> Iterator[Case]:
     """Yield the goals of a task with their gold as it was played.
 
     Raises:
@@ -223,7 +244,7 @@ def _cases(task: Task, world: Worlds) -> Iterator[Case]:
         why = ""
         for script in scripts_of(goal):
             base = play(task, [*before, script], world)
-            value, why = judge(task, base.chat, world, number)
+            value, why = rule(task, base.chat, world, number)
             if value == 1.0:
                 break
         else:
@@ -285,14 +306,19 @@ def _ends_of(task: Task, chat: Trajectory, world: Worlds) -> dict[str, dict[str,
 
 def judge(task: Task, chat: Trajectory, world: Worlds, goal: int) -> tuple[float | None, str]:
     """Return the pass rate of a goal by rule, None for undecided, and the reason."""
+    score = PassRate().of(as_recorded(task, chat, world))[goal]
+    return score.value, str(score.details.get("reason") or score.reason or "")
+
+
+def as_recorded(task: Task, chat: Trajectory, world: Worlds) -> TaskChat:
+    """Return a chat as a run records it: with how the world ends after gold, and broken rules."""
     tools = {tool.id: tool for tool in world.documents()}
     told = {
         number: {key: [end.to_json() for end in ends] for key, ends in of.items()}
         for number, of in _ends_of(task, chat, world).items()
     }
     known = with_breaches(world.policy, task, replace(chat, provenance={GOLD_ENDS: told}))
-    score = PassRate().of(TaskChat(task, known, tools))[goal]
-    return score.value, str(score.details.get("reason") or score.reason or "")
+    return TaskChat(task, known, tools)
 
 
 class _Judged:
@@ -301,12 +327,14 @@ class _Judged:
     Args:
         seed: Of the draws.
         lent: What the tasks of the pool lend each other.
+        rule: Judges.
     """
 
-    def __init__(self, seed: int, lent: Lent) -> None:
+    def __init__(self, seed: int, lent: Lent, rule: Rule) -> None:
         self.survivors: list[Survivor] = []
         self._seed = seed
         self._lent = lent
+        self._rule = rule
         self._found: defaultdict[str, Counter[str]] = defaultdict(Counter)
 
     def counted(self) -> dict[str, dict[str, int]]:
@@ -333,7 +361,7 @@ class _Judged:
             return
         if kind in RIGHT and any(breaches(world.policy, case.task, played.chat)):
             return  # whoever breaks a rule is not right, whatever the world ends as
-        value, reason = judge(case.task, played.chat, world, case.goal)
+        value, reason = self._rule(case.task, played.chat, world, case.goal)
         verdict = {1.0: SOLVED, None: UNDECIDED}.get(value, FAILED)
         self._found[kind][verdict] += 1
         if verdict != (SOLVED if kind in RIGHT else FAILED):

@@ -30,7 +30,7 @@ from seal.core.conditions import ANY, Called
 from seal.core.registry import is_module, load_dotted
 from seal.core.values import exact_json, json_text, number_fault, parse_module
 from seal.pools.benchmark import Benchmark, OwnTool, OwnTools
-from seal.pools.importer import TASKS, TOOLS, Notes
+from seal.pools.importer import TOOLS, Notes, tasks_of
 from seal.pools.imports import write_pool
 from seal.pools.own_benchmark import (
     ask,
@@ -341,7 +341,7 @@ def _table(tasks: Any) -> tuple[Path, Reader]:
 def _refuse_written(folder: Path) -> None:
     """Raise UsageError where what should hold questions holds a run or pool that SEAL wrote."""
     for file in sorted(folder.rglob(TOOLS)):
-        if file.with_name(TASKS).is_file():
+        if tasks_of(file.parent).is_file():
             kind = "run" if file.with_name("run.json").is_file() else "pool"
             raise UsageError(
                 f"{folder} holds no questions: {file.parent} is a {kind} that SEAL wrote; name the "

@@ -34,11 +34,11 @@ from seal.core import (
 )
 from seal.core.arrays import np
 from seal.core.conditions import Called
-from seal.core.files import content_of, opened
+from seal.core.files import PACKED, content_of, lines_of, opened
 from seal.core.records import decode, read_records, repair_of
 from seal.core.settings import checked
 from seal.core.values import canonical_json, derive_seed, digest, json_value
-from seal.pools.importer import RECORDED, REPORT, TASKS, TOOLS, TRAJECTORIES, pool_digest
+from seal.pools.importer import RECORDED, REPORT, TOOLS, TRAJECTORIES, pool_digest, tasks_of
 from seal.simulator_cache.simulators import RecordedCall, recorded_calls
 
 # -- Pool folders: what an import wrote, read back and checked.
@@ -46,7 +46,8 @@ from seal.simulator_cache.simulators import RecordedCall, recorded_calls
 _LISTED = 20
 """Values of a tag that a message lists at most."""
 _KEPT = 4 << 20
-"""Bytes of tasks.jsonl up to which its tasks are kept: a run reads them six times."""
+"""Bytes of tasks.jsonl up to which its tasks are kept: a run reads them six times. Packed ones may
+unpack to much, and are read anew."""
 
 
 _LARGE = 4 << 20
@@ -62,11 +63,12 @@ def load_pool(folder: Path) -> StoredPool:
     Raises:
         DataError: The folder is no pool, or has no tools.
     """
-    for name in (TOOLS, TASKS):
-        if not (folder / name).is_file():
+    for path in (folder / TOOLS, tasks_of(folder)):
+        if not path.is_file():
+            name = path.name
             cure = "make one with: seal import NAME SOURCE --out DIR"
             if (folder / "run.json").exists():
-                raise DataError(f"{folder} has no {name}; {repair_of(folder / name)}")
+                raise DataError(f"{folder} has no {name}; {repair_of(path)}")
             if any(folder.glob("*/run.json")):
                 cure = "it is a folder of runs; name the benchmark or pool that they played"
             raise DataError(f"{folder} is no pool: it has no {name}; {cure}")
@@ -230,8 +232,8 @@ class StoredPool:
         return str(self.report.get("benchmark") or self._said_by_tasks() or self.name)
 
     def _said_by_tasks(self) -> JSON:
-        with opened(self.folder / TASKS) as lines:
-            first = next(filter(bytes.strip, lines), b"{}")
+        lines = lines_of(tasks_of(self.folder))
+        first = next(filter(bytes.strip, lines), b"{}")
         with suppress(orjson.JSONDecodeError, AttributeError):  # whoever reads the tasks tells it
             return json_value(first).get("benchmark")
         return None
@@ -336,7 +338,7 @@ class StoredPool:
 
     def tasks_if_any(self) -> Iterator[Task]:
         """Yield all tasks; none of a pool that has tools alone, which `tasks` refuses."""
-        yield from self.tasks() if (self.folder / TASKS).stat().st_size else ()
+        yield from self.tasks() if any(lines_of(tasks_of(self.folder))) else ()
 
     def outlines(self, select: Mapping[str, str] | None = None) -> tuple[Outline, ...]:
         """Return the outlines of tasks, all or with some tags; the tasks are read once for it.
@@ -415,12 +417,13 @@ class StoredPool:
         return self._checked()
 
     def _checked(self) -> Iterator[Task]:
-        if self._kept is None and (self.folder / TASKS).stat().st_size <= _KEPT:
+        path = tasks_of(self.folder)
+        if self._kept is None and path.suffix != PACKED and path.stat().st_size <= _KEPT:
             self._kept = tuple(self._read())
         return self._read() if self._kept is None else iter(self._kept)
 
     def _read(self) -> Iterator[Task]:
-        path = self.folder / TASKS
+        path = tasks_of(self.folder)
         known = self._tools if self._file is None else frozenset(self._file.ids)
         seen = set()
         for task in read_records(path, Task):
@@ -480,7 +483,7 @@ def _nothing_found(
                 f"benchmark {made.name!r} has no task; give it some: tasks=[seal.ask(...)]"
             )
         return DataError(
-            f"{pool.folder / TASKS} holds no task: import the benchmark again, "
+            f"{tasks_of(pool.folder)} holds no task: import the benchmark again, "
             "from a source that has its tasks"
         )
     listed = sorted((tag, values) for tag, values in known.items() if tag != "id" or tag in select)

@@ -35,7 +35,7 @@ from seal.core.conditions import Argument, Asked, Called, Condition, OfTheStepAl
 from seal.core.records import to_plain
 from seal.core.text import counted, folded, one_line, tables_text
 from seal.core.values import json_bytes, json_value
-from seal.evaluation.attribution import Cause, Decided
+from seal.evaluation.attribution import MEANINGS, Cause, Decided
 from seal.evaluation.calls import ArgumentFinding, held_against
 from seal.evaluation.error_patterns import was_refused
 from seal.evaluation.goals import (
@@ -455,12 +455,7 @@ NO_FACTS = ChatFacts()
 
 def cause_text(cause: Cause) -> str:
     """Return the stage of a failure with its cause: `wrong argument (missing)`."""
-    return f"{stage_text(cause.stage)} ({cause.cause.replace('_', ' ')})"
-
-
-def stage_text(stage: str) -> str:
-    """Return a stage in words."""
-    return stage.replace("_", " ")
+    return f"{MEANINGS[cause.stage]} ({cause.cause.replace('_', ' ')})"
 
 
 def task_pieces(task: Task, names: Mapping[str, str] = MappingProxyType({})) -> Iterator[str]:

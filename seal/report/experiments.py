@@ -14,12 +14,15 @@ from seal.core import MissingExtraError
 from seal.core.files import within
 from seal.core.text import counted, one_line
 from seal.core.values import json_text
+from seal.evaluation.attribution import MEANINGS
 from seal.evaluation.goals import ranking
 from seal.experiments.ablation import ABSTENTION, VARIANTS
-from seal.experiments.explanation import EXAMPLES, OUTCOMES, explain_run
+from seal.experiments.explanation import EXAMPLES, OUTCOMES
+from seal.experiments.explanation import LONG as GOALS
 from seal.experiments.series import check_results_folder, write_json
 from seal.experiments.settings import RECALL_AT
 from seal.pools.benchmark import Benchmark
+from seal.report.chat_list import explained
 from seal.report.comparison import scales_in
 from seal.report.explanation import (
     LONGEST,
@@ -65,6 +68,7 @@ from seal.report.pages import paragraphs, place_text
 from seal.report.retrieval import query_count, retrieval_figures
 from seal.report.run_pages import write_report
 from seal.report.sections import Section, default_sections
+from seal.report.table_forms import write_latex
 from seal.runs.run import RunFolder, check_whole
 
 if TYPE_CHECKING:
@@ -628,6 +632,7 @@ def _written(
 
 JSON = "explanation.json"
 NAME = "waterfall"
+_GOALS = (f"{GOALS.name}.csv", f"{GOALS.name}.tex")
 
 
 def explain(
@@ -643,7 +648,7 @@ def explain(
         run: Run folder, wherever it was moved.
         metric: Whose verdict counts; None: that of each goal's kind of gold.
         examples: Most of each stage.
-        out: Folder for explanation.json and figures/waterfall.svg and .png.
+        out: Folder for explanation.json, goals.csv and .tex, and figures/waterfall.svg and .png.
         bench: What was played, where it is not installed.
 
     Returns:
@@ -655,19 +660,37 @@ def explain(
         UsageError: A metric without a value, or a folder that holds something else.
     """
     if out is not None:
-        check_results_folder(out, {JSON, FOLDER}, "an explanation")
+        check_results_folder(out, {JSON, FOLDER, *_GOALS}, "an explanation")
     folder = RunFolder.open(run)
     check_whole(folder)
-    content = explain_run(folder, metric, examples, bench=bench)
+    content = explained(folder, metric, examples, bench)
     if out is None:
         return content
     out.mkdir(parents=True, exist_ok=True)
     write_json(content, out / JSON)
+    GOALS.write(content, out)
+    write_latex(out / f"{GOALS.name}.tex", [(goals_grid(content), "tab:goals")])
     try:
         save(waterfall_figures(content), out)
     except MissingExtraError as error:
         return {**content, "notes": [f"without the figure: {error}"]}
     return {**content, "notes": []}
+
+
+def goals_grid(content: Mapping[str, Any]) -> Grid:
+    """Return a row for each goal that is not solved: its place, stage, cause and evidence.
+
+    Args:
+        content: Of explanation.json.
+    """
+    columns: Columns = [
+        ("task", lambda row: place_text(row)),
+        ("stage", lambda row: MEANINGS[row["stage"]]),
+        ("cause", lambda row: row["cause"].replace("_", " ")),
+        ("evidence", lambda row: one_line(row["evidence"], LONGEST)),
+    ]
+    title = f"why each goal failed: {content['run']}"
+    return grid_of(title, columns, content["attributions"], names=4)
 
 
 def explanation_tables(content: Mapping[str, Any]) -> Iterator[Grid | str]:

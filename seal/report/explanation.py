@@ -8,7 +8,8 @@ from typing import Any
 from markupsafe import Markup
 
 from seal.core.text import counted, one_line, printable
-from seal.experiments.explanation import OUTCOMES, Outcome, Work, explain_run, work_of
+from seal.experiments.explanation import OUTCOMES, Outcome, Work, work_of
+from seal.report.chat_list import explained
 from seal.report.grids import Columns, Grid, figure, grid_of, grouped, listed, tallied
 from seal.report.lanes import Lane
 from seal.report.pages import (
@@ -45,7 +46,7 @@ def section(lanes: Sequence[Lane]) -> Markup | None:
     parts: list[Part] = []
     for place, lane in enumerate(lanes):
         if lane.kind == "run" and _played(lane.run) and _decided(lane):
-            content = explain_run(lane.run)
+            content = explained(lane.run)
             if content["failed"] or content["errors"]:
                 parts += [Markup("<h3>{}</h3>").format(printable(lane.label))] * several
                 parts += _explained(content, lane, place)

@@ -23,17 +23,15 @@ from seal.core.records import Record, decode
 from seal.core.text import escaped_json, one_line, printable
 from seal.core.values import json_text as compact_json
 from seal.core.values import json_value
-from seal.evaluation.attribution import ORDER as STAGES
-from seal.evaluation.attribution import Decided
-from seal.evaluation.goals import USER
+from seal.evaluation.attribution import MEANINGS, Decided
 from seal.experiments.explanation import Explainer
+from seal.report.chat_list import ChatLine, chat_line, kept_lines
 from seal.report.chat_pages import (
     ChatFacts,
     annotate,
     cause_text,
     chat_pieces,
     json_text,
-    stage_text,
     target_line,
     task_pieces,
 )
@@ -76,8 +74,6 @@ from seal.runs.scores import RecordLookup, chat_told
 
 FIRST, PORTION = 100, 1_000
 """Rows of the table of tasks in the first block, and in each other one."""
-EXPLAINED = 20_000
-"""Most tasks of runs of which the table tells what needs the whole chat: cause, answer, calls."""
 COLUMNS = 2
 """Metrics in the table of tasks, over all runs together; each run has at least one."""
 EARLY = ("Summary", "Charts")
@@ -179,7 +175,7 @@ class RunPages:
             lanes=self.lanes,
             columns=self._columns,
             details=self._details,
-            stages=list(map(stage_text, STAGES)),
+            stages=list(MEANINGS.values()),
             facts=[(lane, facts_of(lane.run).told()) for lane in self.lanes if lane.kind == "run"],
             placed=sorted(enumerate(self.lanes), key=lambda each: each[1].kind != "run"),
             early=[each for each in shown if each[1] in self._leading],
@@ -263,19 +259,21 @@ class RunPages:
         """Return the rows of a portion of the table, from 0."""
         end = FIRST + number * PORTION
         rows = self.rows[end - PORTION : end] if number else self.rows[:FIRST]
-        if len(self.rows) <= EXPLAINED:
-            for row in rows:
-                self._detail(row)
+        for row in rows:
+            self._detail(row)
         return [row.told(len(self.lanes)) for row in rows]
 
     def _detail(self, row: _Row) -> None:
         """Note what a task asks for, and what needs the whole chat, where it is not known yet."""
-        if not row.target and (task := self._task(row.task_id)) is not None:
-            row.target = one_line(target_line(task), _ANSWER)
         for lane, trial in row.chats:
             if self.lanes[lane].kind == "run" and (lane, trial) not in row.details:
+                if line := self._lines[lane].get((row.task_id, trial)):
+                    self._note(lane, row, line)
+                    continue
                 with suppress(DataError):  # whoever opens the chat is told of the damage
                     self._known(lane, row, trial)
+        if not row.target and (task := self._task(row.task_id)) is not None:
+            row.target = one_line(target_line(task), _ANSWER)
 
     @property
     def portions(self) -> range:
@@ -371,14 +369,21 @@ class RunPages:
         scores = self._scores_by_chat[position].get(key)
         task = self._tasks(position).get(key[0])
         why = self._explainers[position].of(task, chat, scores) if task and scores else ()
-        cause = next((cause for _, cause in why if cause is not None), None)
         if self.lanes[position].kind == "run":
-            _, cost = self._timed[position].get(key, _UNKNOWN)
-            calls = sum(step.call is not None and step.author != USER for step in chat.steps)
-            answer = one_line(" / ".join(filter(None, chat.answers)), _ANSWER)
-            told = "" if cause is None else cause_text(cause)
-            row.details[position, trial] = [told, answer, calls, cost]
+            self._note(position, row, chat_line(task, chat, scores, why, self._decisive))
         return task, chat, scores, why
+
+    def _note(self, position: int, row: _Row, line: ChatLine) -> None:
+        _, cost = self._timed[position].get((line.task, line.trial), _UNKNOWN)
+        told = "" if line.cause is None else cause_text(line.cause)
+        row.target = row.target or line.target
+        row.details[position, line.trial] = [told, line.answer, line.calls, cost]
+
+    @cached_property
+    def _lines(self) -> list[dict[Key, ChatLine]]:
+        """Of each run that keeps what lists tell, the chats."""
+        kept = (kept_lines(lane.run) if lane.kind == "run" else () for lane in self.lanes)
+        return [{(line.task, line.trial): line for line in lines} for lines in kept]
 
     def block(self, key: str) -> str | None:
         """Return the text of a block, JSON or HTML; None: no block has this key."""

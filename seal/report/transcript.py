@@ -34,6 +34,7 @@ from seal.evaluation.goals import decides, state_of
 from seal.evaluation.pass_rates import NAME as PASS_RATE
 from seal.experiments.explanation import Explainer
 from seal.pools.pool import named_one
+from seal.report.chat_list import ChatLine, chat_line, kept_lines
 from seal.report.chat_pages import (
     CallRow,
     Mark,
@@ -344,6 +345,8 @@ def _score_lines(trajectory: Trajectory, scores: Sequence[Score]) -> Iterator[Li
 # -- `seal view`: the tasks of a run, one chat, or a chat while it runs.
 
 POLL_SECONDS = 0.3
+_LISTED = 1_000
+"""Chats of the list that is shown unless all are asked for: to lay out 2,000 takes a second."""
 
 
 def view(
@@ -383,7 +386,11 @@ def view(
                 out.print(part, soft_wrap=isinstance(part, str))
         elif run.is_scored:
             out.print(*map(printable, answer_of(run)), sep="\n", markup=False, soft_wrap=True)
-        out.print(outcome_table(run))
+        table = outcome_table(run)
+        rest = len(table.rows) - (len(table.rows) if fold is None else _LISTED)
+        out.print(table._replace(rows=table.rows[: len(table.rows) - max(0, rest)]))
+        if rest > 0:
+            out.print(f"and {counted(rest, 'more chat')}: --full or --json shows all")
     else:
         out.print(transcript_of(run, task, trial, fold), soft_wrap=True)
 
@@ -413,34 +420,33 @@ def outcome_table(run: RunFolder) -> Grid:
     Under the goal of a task that failed stands the start of its error. Of several failed goals the
     first one is explained. Where none is, the stop reason stands there, unless all is well.
     """
-    goals = {t.id: one_line(t.goals[0].text, 45) if t.goals else "" for t in run.tasks()}
-    decisive = decisive_of([run])
-    explainer = Explainer(run) if run.is_scored else None
-    reads = {*decisive, *(explainer.reads if explainer else ())}
-    scores = by_chat(scores_so_far(run, reads))
-    tasks = {task.id: task for task in run.tasks()} if explainer else {}
+    lines = kept_lines(run) or _lines_of(run)
     rows: list[tuple[str, ...]] = []
-    for chat in trajectories_so_far(run):
-        own = scores.get((chat.task_id, chat.trial), [])
-        label = outcome_label(chat.failed, own, decisive)
-        task = tasks.get(chat.task_id)
-        told = explainer.of(task, chat, own) if explainer and task else []
-        cause = next((cause for _, cause in told if cause is not None), None)
-        failed = next((stop.error for stop in chat.stops if stop.error), "")
-        error = f"\n{one_line(failed, 72)}" if failed else ""
-        stop = chat.stops[-1].reason if chat.stops else ""
-        goal = f"{goals.get(chat.task_id, '')}{error}"
-        calls = str(sum(1 for _ in chat.calls()))
-        fine = label == "solved" and stop == "done"
-        why = cause_text(cause) if cause else "" if fine else stop
-        rows.append((chat.task_id, str(chat.trial), goal, label, why, calls))
+    for line in lines:
+        goal = f"{line.goal}\n{line.error}" if line.error else line.goal
+        fine = line.outcome == "solved" and line.stop == "done"
+        why = cause_text(line.cause) if line.cause else "" if fine else line.stop
+        rows.append((line.task, str(line.trial), goal, line.outcome, why, str(line.calls)))
     several_trials = any(trial != "0" for _, trial, *_ in rows)
     played = {task_id for task_id, *_ in rows}
-    rows += [(id, "", goals[id], "unfinished", "", "") for id in goals if id not in played]
+    for task in run.tasks_of(set(run.task_ids()) - played):
+        goal = one_line(task.goals[0].text, 45) if task.goals else ""
+        rows.append((task.id, "", goal, "unfinished", "", ""))
     columns: tuple[str, ...] = ("task", "trial", "goal", "outcome", "why", "calls")
     if not several_trials:
         columns, *rows = ((row[0], *row[2:]) for row in (columns, *rows))
     return Grid("", columns, rows, names=len(columns) - 1, colours=COLOURS)
+
+
+def _lines_of(run: RunFolder) -> Iterator[ChatLine]:
+    """Yield a line for each chat that is written, also of a run that goes on or has no scores."""
+    decisive, explainer = decisive_of([run]), Explainer(run) if run.is_scored else None
+    scores = by_chat(scores_so_far(run, {*decisive, *(explainer.reads if explainer else ())}))
+    tasks = {task.id: task for task in run.tasks()}
+    for chat in trajectories_so_far(run):
+        task, own = tasks.get(chat.task_id), scores.get((chat.task_id, chat.trial), [])
+        decided = explainer.of(task, chat, own) if explainer and task else ()
+        yield chat_line(task, chat, own, decided, decisive)
 
 
 class Follower:

@@ -195,7 +195,7 @@ def in_order(tools: Sequence[Tool]) -> Sequence[Tool]:
     return ordered
 
 
-NOTATION = Notation("retriever", "dense,model=all-MiniLM-L6-v2,index=hnsw")
+NOTATION = Notation("retriever", "dense,model=all-MiniLM-L6-v2,index=HNSW32")
 """How retrievers are written."""
 
 

@@ -32,18 +32,18 @@ from seal.retrievers.embedders import (
     embed_queries,
     name_of,
 )
-from seal.retrievers.index_kinds import (
-    INDEX_OPTIONS,
-    Flat,
-    IndexKind,
-    index_kind,
-    index_name,
-    shaping,
-)
 from seal.retrievers.kept import digest_of, kept_arrays
 from seal.retrievers.lexical import Floats32, SparseRows, highest, ranked
 from seal.retrievers.postings import Floats, Places
-from seal.retrievers.vector_index import VectorIndex, inner_products, kept_index
+from seal.retrievers.vector_index import (
+    FLAT,
+    INDEX_OPTIONS,
+    IndexKind,
+    VectorIndex,
+    index_kind,
+    inner_products,
+    kept_index,
+)
 
 # -- Dense retrieval: any embedder behind one index, exact unless another kind is asked for.
 #
@@ -56,13 +56,13 @@ class Dense:
     Args:
         pool: Options: `model` (see `seal.retrievers.embedders.build_embedder`), `template`,
             `cut` (tokens that are embedded of a document or query, a quarter of its bytes each),
-            `index` with its parameters (see `seal.retrievers.index_kinds`), and those of the
-            embedder, such as `base_url` and `batch_size`. The index is kept in `pool.cache_dir`
-            where the embedder has an `identity`.
+            `index` (see `seal.retrievers.vector_index.index_kind`), and those of the embedder,
+            such as `base_url` and `batch_size`. The index is kept in `pool.cache_dir` where the
+            embedder has an `identity`.
 
     Raises:
         ModelError: The embedder's server failed, or its vectors are none.
-        UsageError: No such embedder or index, or more lists than tools.
+        UsageError: No such embedder or index, or none that Faiss makes of so few tools.
     """
 
     SURE_OPTIONS: ClassVar[frozenset[str]] = frozenset({"model", "template", "cut", *INDEX_OPTIONS})
@@ -84,8 +84,8 @@ class Dense:
         self.identity = f"dense/{name_of(self._embedder)}/{template_name(template)}"
         if self._cut:
             self.identity += f"/cut={self._cut}"
-        if not isinstance(kind, Flat):
-            self.identity += f"/{index_name(kind)}"
+        if kind != FLAT:
+            self.identity += f"/{kind.name}"
         self._index = self._kept(kind, documents, template_name(template), folder)
 
     @classmethod
@@ -175,7 +175,7 @@ class Dense:
             "template": template,
             "embedder": name_of(self._embedder),
             "cut": self._cut,
-            **shaping(kind),
+            "index": kind.name,
         }
         return kept_index(folder, identity, len(self._ids), kind, build)
 
@@ -280,7 +280,7 @@ class WeightedCosines(_TwoSpaces):
         self._ids = ids
         self._step = max(1, _CELLS // len(ids))
         self.lexical = all(getattr(space, "lexical", False) for space in spaces)
-        self.identity = _name(spaces, weight, dimensions, Flat())
+        self.identity = _name(spaces, weight, dimensions, FLAT)
         self._parts = [
             (share, _Cosines(space) if hasattr(space, "cosines") else _Products(space))
             for space, share in zip(spaces, (weight, 1 - weight), strict=True)
@@ -349,7 +349,7 @@ class _Products:
 def _name(spaces: Sequence[VectorSpace], weight: float, dimensions: int, kind: IndexKind) -> str:
     shares = zip((weight, 1 - weight), spaces, strict=True)
     names = " + ".join(f"{share:g}*{space.identity}" for share, space in shares)
-    return f"cosine({names})/{dimensions}/{index_name(kind)}"
+    return f"cosine({names})/{dimensions}/{kind.name}"
 
 
 # -- Two vector spaces in one index that is not exact.
@@ -382,7 +382,7 @@ class JointSpace(_TwoSpaces):
 
     Raises:
         ModelError: An embedder's server failed, or its vectors are none.
-        UsageError: The index wants more lists than there are tools.
+        UsageError: Faiss makes no such index of so few tools.
     """
 
     _step = _BATCH
@@ -505,5 +505,5 @@ def _index(vectors: Floats32, kind: IndexKind, folder: Path | None) -> VectorInd
 
     if folder is None:
         return build()
-    identity = {"vectors": hashlib.sha256(vectors.data).hexdigest(), **shaping(kind)}
+    identity = {"vectors": hashlib.sha256(vectors.data).hexdigest(), "index": kind.name}
     return kept_index(folder, identity, len(vectors), kind, build)

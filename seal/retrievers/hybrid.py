@@ -26,7 +26,7 @@ from seal.retrievers.base import (
 )
 from seal.retrievers.build import REGISTRY, build_retriever
 from seal.retrievers.dense import JointSpace, VectorSpace, WeightedCosines
-from seal.retrievers.index_kinds import INDEX_OPTIONS, Flat, index_kind
+from seal.retrievers.vector_index import FLAT, INDEX_OPTIONS, index_kind
 
 DEFAULT_PARTS = "tfidf+dense"
 DEFAULT_WEIGHT = 0.5
@@ -51,8 +51,8 @@ def hybrid(pool: Pool) -> Retriever:
         pool: Options: `parts` (names joined by `+`, default tfidf+dense) and `fusion`.
             fusion=cosine, the default, joins two parts that are vector spaces (tfidf, bm25, dense,
             or a class with a function `space(pool)`): `weight` of the first part (default 0.5).
-            Every tool is scored, unless an `index` that is not exact, with its parameters, holds
-            both: then `dimensions` (default 4096) that a sparse part is projected to.
+            Every tool is scored, unless an `index` that is not exact holds both: then `dimensions`
+            (default 4096) that a sparse part is projected to.
             fusion=rrf joins the rankings of two or more retrievers of any kind: `depth`, the places
             of each that count (default 100). Where neither parts nor fusion are named, `PLAIN`
             holds. An option `1.NAME` goes to the first part, any other to the parts that know it.
@@ -77,7 +77,7 @@ def hybrid(pool: Pool) -> Retriever:
     dimensions = whole_option(own, "dimensions", DEFAULT_DIMENSIONS, 4)
     kind = index_kind(own)
     spaces = (_space(1, specs[0].what, pools[0]), _space(2, specs[1].what, pools[1]))
-    if isinstance(kind, Flat):
+    if kind == FLAT:
         return WeightedCosines(ids, spaces, weight, dimensions)
     return JointSpace(ids, spaces, weight, dimensions, kind, pool.cache_dir)
 

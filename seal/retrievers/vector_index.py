@@ -1,27 +1,29 @@
 """Search among vectors, and indexes on disk: the one module that imports Faiss.
 
-Vectors of an exact index are kept as they are, and searched where they lie. Of another index that
+An index is `flat`, one that `faiss.index_factory` makes of a text, or a store of another make.
+Vectors of the flat one are kept as they are, and searched where they lie. Of another index that
 is kept (`seal.retrievers.kept`) the first line says {format, key, count}. Neither writing nor
 reading holds a second copy of the vectors.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import orjson
 
-from seal.core import DataError
+from seal.core import DataError, OptionError
+from seal.core.registry import Registry, name_of
 from seal.core.text import counted
 from seal.core.values import digest
 from seal.retrievers.base import DECIMALS, Hits
-from seal.retrievers.index_kinds import Flat, Hnsw, IndexKind, Ivf, Own, Sq8, VectorStore
 from seal.retrievers.kept import kept_file, kept_under, opened_signed, write_signed
 from seal.retrievers.lexical import Floats32
 from seal.retrievers.postings import Floats, Places
@@ -36,12 +38,96 @@ _MARGIN = 16
 """Candidates beyond k that are scored again."""
 _NUMBERS = 8_000_000
 """Numbers of candidates' vectors that are held at once: 32 MB."""
+_SOME_DIMENSION = 64
+"""Of an index that is made to see whether Faiss reads its text."""
+_UNREAD = "could not parse"
 _NOISE = 1e-5
 """More than the error of a float32 inner product of unit vectors, in any order of its sum."""
-_FLAT = Flat()
+_CANDIDATES = {"efConstruction": 200, "efSearch": 128}
+"""Of a graph, while it is built and while it is searched; more where more are wanted."""
+_PROBES = 16
+"""Lists that a query searches; more than there are: all."""
 
 Scorer: TypeAlias = Callable[[Places, Places], Floats]
 """Rows of queries, (r,), and their candidates, (r, width), to the exact scores, (r, width)."""
+
+
+class VectorStore(Protocol):
+    """A vector database, or any search among vectors of another make."""
+
+    def add(self, vectors: npt.NDArray[np.float32]) -> None:
+        """Take all vectors, float32, (n, dimension), rows of length 1; called once."""
+        ...
+
+    def search(self, query: npt.NDArray[np.float32], k: int) -> Sequence[int]:
+        """Return about the k vectors of the highest inner products, by their rows.
+
+        Args:
+            query: float32, (dimension,).
+            k: At most as many as there are.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class IndexKind:
+    """What an index is."""
+
+    name: str
+    """`flat`, what `faiss.index_factory` takes, or `own,store=` and the name of a class."""
+    store: Callable[[], VectorStore] | None = field(default=None, compare=False, repr=False)
+    """Makes an empty store of another make."""
+
+
+FLAT = IndexKind("flat")
+"""All vectors as they are: exact."""
+STORES = Registry("vector index", "seal.indexes", {})
+INDEX_OPTIONS = frozenset({"index", "m", "ef_construction", "ef_search", "lists", "probes"})
+"""The option that chooses an index, and those of earlier versions."""
+
+_GONE = {
+    "hnsw": "HNSW32",
+    "ivf": "IVF64,Flat",
+    "sq8": "SQ8",
+    "m": "HNSW32",
+    "ef_construction": "HNSW32",
+    "ef_search": "HNSW32",
+    "lists": "IVF64,Flat",
+    "probes": "IVF64,Flat",
+}
+"""Names and options of earlier versions, and what is written now."""
+
+
+def index_kind(options: Mapping[str, Any]) -> IndexKind:
+    """Return the kind that `index` names, `flat` where it is absent.
+
+    Args:
+        options: Of a retriever; those that choose no index are passed over. `index` is a text of
+            `faiss.index_factory`, a class that is a `VectorStore`, its dotted path, or an entry
+            point of `seal.indexes`.
+
+    Raises:
+        UsageError: No such index, or a name or option of an earlier version.
+    """
+    asked = options.get("index") or FLAT.name
+    for old in sorted((INDEX_OPTIONS - {"index"}) & options.keys()):
+        raise OptionError(f'{old} is gone: Faiss reads the whole index, as index="{_GONE[old]}"')
+    if not isinstance(asked, str) or ":" in asked or asked in STORES:
+        return IndexKind(f"own,store={name_of(asked)}", STORES.resolve(asked))
+    if asked in _GONE:
+        raise OptionError(f'index={asked} is gone: write it as Faiss does, index="{_GONE[asked]}"')
+    if asked == FLAT.name:
+        return FLAT
+    try:
+        faiss.index_factory(_SOME_DIMENSION, asked, faiss.METRIC_INNER_PRODUCT)
+    except RuntimeError as error:
+        if _UNREAD in str(error):
+            known = "".join(f"{name}, " for name in STORES.names())
+            raise OptionError(
+                f"index={asked}: Faiss knows no such index; give flat, {known}or a text of "
+                'faiss.index_factory, as index=HNSW32 or index="IVF64,Flat"'
+            ) from error
+    return IndexKind(asked)
 
 
 class Found(NamedTuple):
@@ -58,41 +144,42 @@ class Found(NamedTuple):
 
 
 class VectorIndex:
-    """Unit vectors behind one Faiss index, searched by inner product.
+    """Unit vectors behind one index, searched by inner product.
 
     Faiss names candidates in float32, whose last digits depend on batch and threads; their scores
-    are then computed in float64. Of an exact kind more candidates are asked for until none outside
-    them can belong to the answer. Of any kind the answer depends on the vectors and the query
-    alone, and has k vectors wherever there are as many.
+    are then computed in float64, of vectors as the index holds them. Of the exact index more
+    candidates are asked for until none outside them can belong to the answer. Of any kind the
+    answer depends on the vectors and the query alone, and has k vectors wherever there are as many.
 
     Args:
         index: A Faiss index of inner products that can reconstruct its vectors, or what is asked as
             one.
-        kind: What it is, and how it is searched.
     """
 
-    def __init__(self, index: Any, kind: IndexKind = _FLAT) -> None:
+    def __init__(self, index: Any) -> None:
         self._index = index
-        self._kind = kind
 
     @classmethod
-    def build(cls, vectors: Floats32, kind: IndexKind = _FLAT) -> VectorIndex:
+    def build(cls, vectors: Floats32, kind: IndexKind = FLAT) -> VectorIndex:
         """Return an index of vectors, float32, (n, dimension), rows of length 1. Seeded.
 
         Raises:
-            UsageError: More lists than vectors.
+            UsageError: Faiss makes no such index of these vectors, as one of more lists than
+                vectors, or one that holds no vectors.
         """
-        if isinstance(kind, Flat):
-            return cls(_Rows(vectors), kind)
-        if isinstance(kind, Own):
-            return cls(_Stored(kind.build(), vectors), kind)
-        index = _empty(vectors.shape, kind)
-        with _one_thread():  # the graph depends on the order in which vectors are added
-            index.train(vectors)
-            index.add(vectors)
-        if isinstance(kind, Ivf):
-            index.make_direct_map()  # by which vectors are reconstructed
-        return cls(index, kind)
+        if kind == FLAT:
+            return cls(_Rows(vectors))
+        if kind.store:
+            return cls(_Stored(kind.store(), vectors))
+        try:
+            return cls(_built(vectors, kind.name))
+        except RuntimeError as error:
+            count, dimension = vectors.shape
+            reason = " ".join(str(error).rpartition(" Error: ")[2].split())
+            raise OptionError(
+                f"index={kind.name}: Faiss makes none of {counted(count, 'vector')} of "
+                f"{counted(dimension, 'number')} ({reason}); give another, or index=flat"
+            ) from error
 
     @property
     def count(self) -> int:
@@ -130,7 +217,7 @@ class VectorIndex:
             noise: More than an exact score differs from the inner product in the index.
             margin: Candidates beyond k that are asked for at first.
         """
-        search = _Search(self._index, self._kind, queries, scorer, noise)
+        search = _Search(self._index, queries, scorer, noise)
         return search.nearest(min(k, self.count), margin)
 
     def write(self, write: Callable[[bytes], int]) -> None:
@@ -138,19 +225,16 @@ class VectorIndex:
         faiss.write_index(self._index, faiss.PyCallbackIOWriter(write))
 
     @classmethod
-    def read(cls, read: Callable[[int], bytes], kind: IndexKind) -> VectorIndex:
+    def read(cls, read: Callable[[int], bytes]) -> VectorIndex:
         """Return the index that `write` wrote, piece by piece.
 
         Raises:
-            DataError: What is read is no index, or one of another kind.
+            DataError: What is read is no index.
         """
         try:
-            index = faiss.read_index(faiss.PyCallbackIOReader(read))
+            return cls(faiss.read_index(faiss.PyCallbackIOReader(read)))
         except RuntimeError as error:
             raise DataError(f"not an index that Faiss {faiss.__version__} can read") from error
-        if type(index) is not _CLASSES.get(type(kind)):
-            raise DataError(f"an index of the kind {type(index).__name__}, expected {kind.name}")
-        return cls(index, kind)
 
 
 class _Rows:
@@ -160,7 +244,7 @@ class _Rows:
         self.rows = vectors
         self.ntotal, self.d = vectors.shape
 
-    def search(self, queries: Floats32, width: int, params: None = None) -> Any:
+    def search(self, queries: Floats32, width: int) -> Any:
         """Return the highest products of queries, (q, width), descending, and their rows."""
         return faiss.knn(queries, self.rows, width, faiss.METRIC_INNER_PRODUCT)
 
@@ -181,7 +265,7 @@ class _Stored(_Rows):
         self._store = store
         store.add(vectors)
 
-    def search(self, queries: Floats32, width: int, params: None = None) -> Any:
+    def search(self, queries: Floats32, width: int) -> Any:
         """Return (no scores, candidates (1, about width)); of one query.
 
         Raises:
@@ -202,7 +286,6 @@ class _Search:
     """One search: its queries, and how candidates are found and scored."""
 
     index: Any
-    kind: IndexKind
     queries: Floats32
     scorer: Scorer | None
     noise: float
@@ -211,7 +294,7 @@ class _Search:
         """Return the k nearest of each query."""
         width = min(k + margin, self.index.ntotal)
         rows = np.arange(len(self.queries))
-        if not self.kind.exact:
+        if type(self.index) is not _Rows:
             with _one_thread():  # for one query, threads cost more than they take off
                 return [self._near(row, k, width) for row in rows.tolist()]
         found: list[Found] = []
@@ -241,8 +324,7 @@ class _Search:
         Each query is searched alone: in a batch, products of the coarse centres differ in their
         last digits, and so may the lists that are searched.
         """
-        parameters = _parameters(self.kind, width)
-        _, named = self.index.search(self.queries[row : row + 1], width, params=parameters)
+        _, named = self.index.search(self.queries[row : row + 1], width)
         positions = np.sort(named[named >= 0])
         if len(positions) < k:
             positions = np.arange(self.index.ntotal)
@@ -291,36 +373,27 @@ def inner_products(
     return scores
 
 
-_CLASSES = {
-    Sq8: faiss.IndexScalarQuantizer,
-    Hnsw: faiss.IndexHNSWFlat,
-    Ivf: faiss.IndexIVFFlat,
-}
+def _built(vectors: Floats32, text: str) -> Any:
+    """Return what `faiss.index_factory` makes of a text, with vectors.
 
-
-def _empty(shape: tuple[int, ...], kind: IndexKind) -> Any:
-    """Return an index without vectors for vectors of a shape, (n, dimension)."""
-    count, dimension = shape
-    match kind:
-        case Sq8():
-            code = faiss.ScalarQuantizer.QT_8bit
-            return faiss.IndexScalarQuantizer(dimension, code, faiss.METRIC_INNER_PRODUCT)
-        case Hnsw(m, ef_construction):
-            graph = faiss.IndexHNSWFlat(dimension, m, faiss.METRIC_INNER_PRODUCT)
-            graph.hnsw.efConstruction = ef_construction
-            return graph
-        case Ivf():
-            coarse, metric = faiss.IndexFlatIP(dimension), faiss.METRIC_INNER_PRODUCT
-            lists = faiss.IndexIVFFlat(coarse, dimension, kind.lists_for(count), metric)
-            lists.cp.min_points_per_centroid = 1  # below it Faiss prints a warning
-            return lists
-
-
-def _parameters(kind: IndexKind, width: int) -> Any:
-    """Return how an approximate index is searched for `width` vectors."""
-    if isinstance(kind, Hnsw):
-        return faiss.SearchParametersHNSW(efSearch=max(kind.ef_search, width))
-    return faiss.SearchParametersIVF(nprobe=kind.probes) if isinstance(kind, Ivf) else None
+    Raises:
+        RuntimeError: It makes none of them, or one that does not hold vectors.
+    """
+    index = faiss.index_factory(vectors.shape[1], text, faiss.METRIC_INNER_PRODUCT)
+    lists = faiss.try_extract_index_ivf(index)
+    if lists is not None:
+        lists.cp.min_points_per_centroid = 1  # below it Faiss prints a warning
+        lists.nprobe = _PROBES
+    if isinstance(index, faiss.IndexHNSW):
+        for name, candidates in _CANDIDATES.items():
+            setattr(index.hnsw, name, candidates)
+    with _one_thread():  # the graph depends on the order in which vectors are added
+        index.train(vectors)
+        index.add(vectors)
+    if lists is not None:
+        lists.make_direct_map()  # by which vectors are reconstructed
+    index.reconstruct_n(0, 1)
+    return index
 
 
 @contextmanager
@@ -354,16 +427,16 @@ def kept_index(
         kind: Of the index.
         build: Makes the index. What it raises leaves nothing on disk.
     """
-    if isinstance(kind, Own):
+    if kind.store:
         return build()
     key = digest(identity)
     path = folder / f"{key}.index"
-    if isinstance(kind, Flat):
+    if kind == FLAT:
         lying = kept_under(path, key, lambda: {"vectors": build().shared().ravel()})["vectors"]
-        return VectorIndex(_Rows(lying.reshape(count, -1)), kind)
+        return VectorIndex(_Rows(lying.reshape(count, -1)))
     return kept_file(
         path,
-        lambda path: read_index(path, key, count, kind),
+        lambda path: read_index(path, key, count),
         build,
         lambda path, index: write_index(path, key, index),
     )
@@ -384,7 +457,7 @@ def _head(key: str, count: int) -> bytes:
     return orjson.dumps({"format": FORMAT, "key": key, "count": count}) + b"\n"
 
 
-def read_index(path: Path, key: str, count: int, kind: IndexKind) -> VectorIndex:
+def read_index(path: Path, key: str, count: int) -> VectorIndex:
     """Return the index of a file.
 
     Raises:
@@ -399,7 +472,7 @@ def read_index(path: Path, key: str, count: int, kind: IndexKind) -> VectorIndex
                 f"index {path} was made for other tools, another template, another embedder or "
                 "another kind of index"
             )
-        index = VectorIndex.read(file.read, kind)
+        index = VectorIndex.read(file.read)
     if index.count != count:
         raise DataError(f"index {path} holds {counted(index.count, 'vector')}, expected {count}")
     return index

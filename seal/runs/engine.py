@@ -58,7 +58,7 @@ from seal.core.environment import Held
 from seal.core.registry import name_of
 from seal.core.secrets import InOpen
 from seal.core.store import Store, open_store
-from seal.pools.importer import REPORT, TASKS
+from seal.pools.importer import REPORT, tasks_of
 from seal.pools.pool import StoredPool
 from seal.retrievers.build import build_retriever, rank, reads_gold
 from seal.runs.chats import history_of, limits_of, merge_goals
@@ -125,7 +125,7 @@ class Engine:
         writes = settings.cache == "record"
         # What worlds read lies beside the tasks; to ask who reads it would load every benchmark.
         worlds = (file for file in sorted(pool.folder.glob("*.json")) if file.name != REPORT)
-        self.in_open = InOpen([pool.folder / TASKS, *worlds])
+        self.in_open = InOpen([tasks_of(pool.folder), *worlds])
         """Keys of services that are words of the tasks."""
         if store is None:
             idle = settings.cache == "off"

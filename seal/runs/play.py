@@ -126,7 +126,10 @@ def run(
     """
     if out is None and resume:
         raise UsageError("--resume needs --out RUN: the folder of the run to go on with")
-    given = RunFolder(out or free_folder(settings))
+    if out is None:
+        with run_folder(out, settings) as path:
+            return run(settings, path, resume, progress, only, tell, again)
+    given = RunFolder(out)
     folder = RunFolder(given.path.resolve())  # an agent may change the working folder
     report = progress or (lambda state: None)
     budget = budget_of(settings)
@@ -278,19 +281,43 @@ def _warn_of_missing(
         warn_of_missing(own, found, told, others)
 
 
-def free_folder(settings: RunSettings) -> Path:
-    """Return the folder of a run that names none: `runs/POOL-MODEL`, numbered where it is taken."""
+@contextmanager
+def run_folder(out: Path | None, settings: RunSettings) -> Iterator[Path]:
+    """Give the folder of a run; of one that names none a new one, `runs/POOL-MODEL`."""
     pool = settings.pool
     named = pool.name if isinstance(pool, Benchmark) else Path(str(pool)).name
     model = name_of(settings.model)
-    return numbered_folder(f"{named}-{bare_name(model) if isinstance(model, str) else model}")
+    name = f"{named}-{bare_name(model) if isinstance(model, str) else model}"
+    with new_folder(out, name) as path:
+        yield path
 
 
-def numbered_folder(name: str) -> Path:
-    """Return a folder of `runs` that is free, and whose name begins so."""
+@contextmanager
+def new_folder(out: Path | None, name: str) -> Iterator[Path]:
+    """Give `out`, else a folder of `runs` that is made here: no other process gets it.
+
+    Its name begins with `name`, and has a number where that is taken. What stays empty is removed.
+    """
+    if out is not None:
+        yield out
+        return
     slug = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._")[:80] or "run"
-    numbered = (Path("runs") / (f"{slug}-{n}" if n else slug) for n in itertools.count())
-    return next(path for path in numbered if not path.exists())
+    runs = Path("runs")
+    is_new = not runs.exists()
+    runs.mkdir(exist_ok=True)
+    for number in itertools.count():
+        path = runs / (f"{slug}-{number}" if number else slug)
+        with suppress(FileExistsError):
+            path.mkdir(parents=True)
+            break
+    made = path.absolute()  # a metric may change the working folder
+    try:
+        yield path
+    finally:
+        with suppress(OSError):
+            made.rmdir()
+            if is_new:
+                made.parent.rmdir()
 
 
 @dataclass(slots=True)

@@ -10,6 +10,7 @@ beginnings/          large tables with which chats begin, each once
 scores.jsonl         one line a task, trial, goal and metric
 scores.so-far.jsonl  while the run goes on: scores of the chats that have ended, as they came
 scores.npz           of a large run the same in columns, which comparisons read
+explained.json       of a large run what lists tell of each chat, and why its goals failed
 trajectories.index   of a large run where each chat stands, so that it is resumed at once
 summary.json         means, intervals, stop reasons, usage
 timings.jsonl        seconds and dates: everything that differs from run to run

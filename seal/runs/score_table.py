@@ -24,6 +24,7 @@ from seal.evaluation.statistics import ranks
 from seal.runs.scores import (
     ABSENT,
     COLUMNS,
+    EXPLAINED,
     LARGE,
     VALUE,
     Columns,
@@ -114,8 +115,9 @@ def write_columns(scores: Path, columns: Columns | None = None) -> None:
     """
     path = scores.with_name(COLUMNS)
     path.unlink(missing_ok=True)
+    scores.with_name(EXPLAINED).unlink(missing_ok=True)  # the rules may be other ones now
     if columns is None or columns.again:  # reading names the line that scores again
-        table, stamp = _read_lines(scores), _stamp(scores)
+        table, stamp = _read_lines(scores), stamp_of(scores)
     else:
         table, stamp = table_of(columns), columns.stamp
     if len(table.goals) < LARGE:
@@ -187,7 +189,7 @@ def _kept(scores: Path) -> ScoreTable | None:
             return None
         with np.load(path, allow_pickle=False) as parts:
             told = json_value(parts["told"].tobytes())
-            if told["version"] != _VERSION or tuple(told["lines"]) != _stamp(scores):
+            if told["version"] != _VERSION or tuple(told["lines"]) != stamp_of(scores):
                 return None
             goals, values, why = (parts[name] for name in ("goals", "values", "why"))
         table = ScoreTable(
@@ -207,7 +209,7 @@ def _kept(scores: Path) -> ScoreTable | None:
         return None  # no such file, or a damaged one: the lines tell all that it told
 
 
-def _stamp(scores: Path) -> tuple[int, int]:
+def stamp_of(scores: Path) -> tuple[int, int]:
     """Return the size of a file and the CRC-32 of its bytes."""
     stamp = 0, 0
     with opened(scores) as file:

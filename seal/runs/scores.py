@@ -329,8 +329,8 @@ class _Reasons(dict[str, int]):
         return place
 
 
-# -- The file of a run's columns, and from which size on a run has it.
+# -- The files of a run's columns and of what explains them, and from which size on a run has it.
 
-COLUMNS = "scores.npz"
+COLUMNS, EXPLAINED = "scores.npz", "explained.json"
 LARGE = 1_000
-"""Scored goals from which on a run has this file."""
+"""Scored goals from which on a run has these files."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 from seal.core import JSON, CacheMissError, CacheMode, Response, Simulator, Tool, UsageError
@@ -14,8 +13,6 @@ KIND = "simulator"
 """Kind of simulated answers in the store."""
 FAILURE = "simulator_failure"
 """Kind of entries that say how a simulator failed; only the mode `replay` reads them."""
-SHAPE = "shape"
-"""Simulator of an entry that holds a tool's response shape instead of an answer."""
 
 
 @runtime_checkable
@@ -73,19 +70,13 @@ class Cached:
         store: Where answers are kept.
         mode: record: look, else ask and keep; replay: look, never ask; off: always ask, never keep.
         seed: The seed of the run.
-        shaped: Whether tools without a response shape get the one that was imported into the store.
 
     Raises:
         UsageError: There is no such mode.
     """
 
     def __init__(
-        self,
-        inner: Simulator,
-        store: Store,
-        mode: CacheMode = "record",
-        seed: int = 0,
-        shaped: bool = False,
+        self, inner: Simulator, store: Store, mode: CacheMode = "record", seed: int = 0
     ) -> None:
         if mode not in ("record", "replay", "off"):
             raise UsageError(f"cache mode {mode!r}; known: record, replay, off")
@@ -94,12 +85,7 @@ class Cached:
         self.mode = mode
         self.seed = seed
         self.identity = inner.identity
-
-        def seen(tool: Tool) -> tuple[Tool, str]:
-            tool = with_shape(tool, store) if shaped else tool
-            return tool, document_digest(tool)
-
-        self._seen = OfTool(seen)
+        self._document = OfTool(document_digest)
 
     def respond(self, tool: Tool, arguments: dict[str, JSON]) -> Response:
         """Return the stored answer, or the simulator's.
@@ -108,7 +94,6 @@ class Cached:
             CacheMissError: Nothing is stored, in the mode `replay`; the text names the call.
             SimulatorError: The simulator failed; nothing is kept.
         """
-        tool, _ = self._seen(tool)
         if self.mode == "off":
             return self.inner.respond(tool, arguments)
         key = self.key(tool, arguments)
@@ -132,8 +117,7 @@ class Cached:
             tool: The tool that is called.
             arguments: As they run, with defaults filled in.
         """
-        tool, document = self._seen(tool)
-        return entry_key(self._entry(tool, arguments), document)
+        return entry_key(self._entry(tool, arguments), self._document(tool))
 
     def keys(self, tool: Tool, arguments: dict[str, JSON]) -> frozenset[str]:
         """Return the key of a call if an answer is stored; else nothing."""
@@ -238,17 +222,6 @@ def entry_key(entry: Mapping[str, Any], document: str) -> str:
 
 def _failure_key(key: str) -> str:
     return digest({"failure": key})
-
-
-def with_shape(tool: Tool, store: Store) -> Tool:
-    """Return the tool; if it has no response shape, with the one that the store has for it."""
-    entry = store.get(shape_key(tool.id)) if tool.returns is None else None
-    return tool if entry is None else replace(tool, returns=entry["response"])
-
-
-def shape_key(tool: str) -> str:
-    """Return the key of a tool's imported response shape."""
-    return digest({"tool": tool, "simulator": SHAPE})
 
 
 def document_digest(tool: Tool) -> str:

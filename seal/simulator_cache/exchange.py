@@ -1,14 +1,12 @@
-"""Carries stored answers from one store to another as JSON Lines, and checks them.
+"""Counts what an import of answers brings into a store, and checks a store's entries.
 
-A line is {key, tool, arguments, response, error, simulator, prompt_version, seed, created}. The
-check finds damaged entries, and answers that break their tool's response shape.
+The check finds damaged entries, and answers that break their tool's response shape.
 """
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,18 +14,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import orjson
 
 from seal.core import JSON, DataError, Tool
-from seal.core.files import AtomicFile, opened
-from seal.core.records import strict_json
 from seal.core.schemas import schema_validator
-from seal.core.store import FILE_NAME, Store, is_url
-from seal.core.values import json_value, literal_value, well_formed
+from seal.core.store import Store
+from seal.core.values import json_value, literal_value
 from seal.simulator_cache.answer_cache import (
     KIND,
-    SHAPE,
     OfTool,
     document_digest,
     entry_key,
-    with_shape,
 )
 from seal.simulator_cache.shapes import response_schema
 
@@ -43,126 +37,13 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
     "prompt_version": str,
     "seed": int,
 }
-"""Fields of an answer in the store; a line also has `key` and `created`."""
-
-
-@dataclass(frozen=True, slots=True)
-class ExportReport:
-    """Counts of an export."""
-
-    exported: int
-    damaged: int
-    """Entries that were left out; `verify` names them."""
-
-
-def export_entries(store: Store, out: Path) -> ExportReport:
-    """Write all simulator entries, sorted by key; the file appears when it is whole."""
-    exported = damaged = 0
-    with AtomicFile(out) as file:
-        for entry in store.entries(KIND):
-            if entry.value is None or wrong_field(entry.value):
-                damaged += 1
-                continue
-            fields = {name: entry.value[name] for name in _TYPES}
-            line = {"key": entry.key, **fields, "created": entry.created}
-            file.write(_encode(line))
-            exported += 1
-    return ExportReport(exported, damaged)
-
-
-def merge(store: Store, others: Iterable[str | Path]) -> StoreImport:
-    """Copy all entries of other stores, also those of models; entries that are there stay.
-
-    Args:
-        store: Takes the entries.
-        others: Files, their folders, or URLs.
-
-    Raises:
-        DataError: A path is no store.
-    """
-    report = StoreImport()
-    for place in others:
-        with Store(place if is_url(place) else _file(Path(place))) as other:
-            for entry in other.entries():
-                if entry.value is None:
-                    report.reject("damaged", f"{other.location}, {entry.key}")
-                    continue
-                report.keep(store, entry.key, entry.value, entry.kind, entry.created)
-    return report
-
-
-def _file(path: Path) -> Path:
-    """Return the file of a store that is given by itself or by its folder."""
-    file = path / FILE_NAME if path.is_dir() else path
-    if not file.is_file():
-        raise DataError(f"no store {file}; give the .sqlite file of a cache folder")
-    return file
+"""Fields of an answer in the store."""
 
 
 def wrong_field(value: Mapping[str, Any]) -> str:
     """Return a field that an entry lacks, or that has the wrong type; empty: there is none."""
     wrong = (n for n, kind in _TYPES.items() if n not in value or not isinstance(value[n], kind))
     return next(wrong, "")
-
-
-def import_entries(store: Store, source: Path) -> StoreImport:
-    """Read answers into a store; entries that are there stay.
-
-    Args:
-        store: Takes the entries.
-        source: A file, or a folder of files, of JSON Lines as `export_entries` writes them.
-
-    Raises:
-        DataError: There is no such file.
-    """
-    report = StoreImport()
-    for place, line in _lines(source):
-        try:
-            fields = strict_json(line)
-        except (ValueError, RecursionError):
-            report.reject("not JSON", place)
-            continue
-        reason = _fault(fields)
-        if reason:
-            report.reject(reason, place)
-            continue
-        entry = {name: fields[name] for name in _TYPES}
-        report.keep(store, fields["key"], entry, KIND, fields["created"])
-    return report
-
-
-def _encode(line: dict[str, Any]) -> bytes:
-    try:
-        return orjson.dumps(line) + b"\n"
-    except TypeError:  # integers of more than 64 bits, halves of surrogate pairs
-        return json.dumps(line, separators=(",", ":")).encode() + b"\n"
-
-
-def _lines(source: Path) -> Iterator[tuple[str, bytes]]:
-    if not source.exists():
-        raise DataError(f"no file or folder {source}")
-    files = sorted(source.glob("*.jsonl")) if source.is_dir() else [source]
-    if not files:
-        raise DataError(f"{source} has no .jsonl file; expected what `seal cache export` wrote")
-    for file in files:
-        with opened(file) as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    yield f"{file}, line {number}", line
-
-
-def _fault(fields: Any) -> str:
-    """Return what is wrong with a line; empty: nothing."""
-    if not isinstance(fields, dict):
-        return "no object"
-    key = fields.get("key")
-    if not isinstance(key, str) or len(key) != 64 or set(key) - set("0123456789abcdef"):
-        return "no key of 64 hexadecimal digits"
-    created = fields.get("created")
-    if not isinstance(created, str) or well_formed(created) != created:
-        return "field created"
-    name = wrong_field(fields)
-    return f"field {name}" if name else ""
 
 
 _PLACES = 20
@@ -193,12 +74,10 @@ class StoreImport:
         if len(self.places) < _PLACES:
             self.places.append(f"{place}: {reason}")
 
-    def keep(
-        self, store: Store, key: str, entry: dict[str, Any], kind: str, created: str | None = None
-    ) -> None:
+    def keep(self, store: Store, key: str, entry: dict[str, Any], kind: str) -> None:
         """Put an entry into a store and count what came of it."""
         is_new = store.get(key) is None
-        stored = store.put(key, entry, kind, created)
+        stored = store.put(key, entry, kind)
         if is_new:
             self.imported += 1
         elif all(stored.get(name) == entry[name] for name in entry if name != "arguments"):
@@ -280,7 +159,7 @@ def verify(store: Store, tools: Mapping[str, Tool], repair: bool = False) -> Ver
     report = VerifyReport()
     if repair:
         report.saved = _saved(store)
-    shapes = OfTool(lambda tool: _shapes(tool, store))
+    shapes = OfTool(_shape)
     for entry in store.entries():
         report.checked += 1
         if entry.value is None:
@@ -291,7 +170,7 @@ def verify(store: Store, tools: Mapping[str, Tool], repair: bool = False) -> Ver
             report.malformed.append(entry.key)
         elif entry.value["tool"] not in tools:
             report.unknown_tools += 1
-        elif entry.value["simulator"] != SHAPE:
+        else:
             _check(report, entry.key, entry.value, shapes(tools[entry.value["tool"]]))
     if repair:
         store.discard_damaged()
@@ -310,24 +189,19 @@ def _saved(store: Store) -> int | None:
     return None
 
 
-def _shapes(tool: Tool, store: Store) -> dict[str, Validator | None]:
-    """Return digest to shape of the pool's document, and of the one with an imported shape."""
-    found = {}
-    for version in (tool, with_shape(tool, store)):
-        schema = response_schema(version.returns)
-        found[document_digest(version)] = None if schema is None else schema_validator(schema)
-    return found
+def _shape(tool: Tool) -> tuple[str, Validator | None]:
+    """Return the digest of a tool's document, and the shape that it gives."""
+    schema = response_schema(tool.returns)
+    return document_digest(tool), None if schema is None else schema_validator(schema)
 
 
 def _check(
-    report: VerifyReport, key: str, value: dict[str, Any], shapes: Mapping[str, Validator | None]
+    report: VerifyReport, key: str, value: dict[str, Any], known: tuple[str, Validator | None]
 ) -> None:
-    document = next((d for d in shapes if key == entry_key(value, d)), None)
-    if document is None:
+    document, shape = known
+    if key != entry_key(value, document):
         report.other_documents += 1
-        return
-    shape = shapes[document]
-    if shape is None or value["error"]:
+    elif shape is None or value["error"]:
         report.unchecked += 1
     elif reason := _misfit(shape, value["response"]):
         report.misshapen.append(Misshapen(key, value["tool"], reason))

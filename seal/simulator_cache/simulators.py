@@ -173,7 +173,7 @@ def _kept(simulator: Simulator, setup: SimulatorSetup) -> Simulator:
         return simulator
     if isinstance(simulator, Imported):
         return Cached(simulator, setup.store)
-    return Cached(simulator, setup.store, setup.mode, setup.seed, shaped=True)
+    return Cached(simulator, setup.store, setup.mode, setup.seed)
 
 
 # -- Simulators that the user brings.

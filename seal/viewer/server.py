@@ -95,10 +95,15 @@ def serve(shelf: Shelf | LabelSheet, host: str, port: int, tell: Callable[[str],
 
 @contextmanager
 def _crowding_told_once() -> Iterator[None]:
-    """Let one line tell of connections that wait, and not asyncio's traceback of each try."""
+    """Let one line tell of connections that wait, and not asyncio's traceback of each try.
+
+    A try that comes after the end, when nothing listens any more, is not told of either.
+    """
     told: list[str] = []
 
     def shown(record: logging.LogRecord) -> bool:
+        if "_start_serving(" in record.getMessage():
+            return False
         if "out of system resource" not in record.getMessage():
             return True
         told.append("seal: too many connections are open: close some, or raise `ulimit -n`")

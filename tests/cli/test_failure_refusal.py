@@ -110,7 +110,6 @@ def test_a_word_that_cannot_be_is_one_line_with_the_repair(called, words) -> Non
     "words",
     [
         ("annotate", "export", "runs/none", "--out"),
-        ("cache", "export"),
     ],
 )
 def test_a_file_that_is_there_is_not_replaced(called, tmp_path, words) -> None:

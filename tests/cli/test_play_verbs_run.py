@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from forked import Forked
 from servers import ModelServer, text
+from small_pools import weather_task, write_pool
 
 from seal.runs.run import RunFolder
 
@@ -280,3 +281,24 @@ AGAIN_REFUSED = (
     ((*OF_RUN, "--dry-run"), "leave out --dry-run"),
     (("toolscan-sample", *OF_RUN), "is of sample, not of toolscan-sample"),
 )
+
+
+WRECKER = """
+from pathlib import Path
+
+def solve(request, tools):
+    Path("pool/tasks.jsonl").write_text("{")
+    return "Done."
+"""
+
+
+def test_a_pool_that_is_damaged_amid_a_run_is_told_with_how_to_go_on(seal, tmp_path: Path) -> None:
+    (tmp_path / "wrecker.py").write_text(WRECKER)
+    write_pool(tmp_path / "pool", [weather_task("Bern")])
+
+    done = seal("run", "pool", "--agent", "wrecker:solve", "--allow-code", "wrecker", "--out", "r")
+
+    assert done.returncode == 2
+    assert "tasks.jsonl, line 1" in done.stderr
+    assert "Go on with: seal run pool" in done.stderr
+    assert done.stderr.rstrip().endswith("--resume")

@@ -8,54 +8,36 @@ import pytest
 
 from seal.core.store import FILE_NAME, Store
 
-ENTRY = {
-    "key": "0" * 64,
-    "tool": "sample/none/none",
-    "arguments": {"city": "Oslo"},
-    "response": {"degrees": 3},
-    "error": "",
-    "simulator": "template",
-    "prompt_version": "1",
-    "seed": 0,
-    "created": "2025-01-01T00:00:00+00:00",
-}
+UPSTREAM = {'{"location": "Oslo"}': {"error": "", "response": {"degrees": 3}}}
+"""One answer, as StableToolBench's cache has it."""
 
 
 @pytest.fixture
-def exported(tmp_path: Path) -> Path:
-    """A file as `seal cache export` writes it."""
-    path = tmp_path / "answers.jsonl"
-    path.write_text(json.dumps(ENTRY) + "\n")
-    return path
+def upstream(tmp_path: Path) -> tuple[object, ...]:
+    """The words that import StableToolBench's answer of a tool of the sample."""
+    path = tmp_path / "upstream" / "Weather" / "skywatch" / "current.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(UPSTREAM))
+    return ("cache", "import", "upstream", "--pool", "sample", "--json")
 
 
-def test_answers_travel_from_store_to_file_to_store(seal, exported: Path, tmp_path: Path) -> None:
-    first = json.loads(seal("cache", "import", exported, "--json").stdout)
+def test_upstream_answers_are_read_once(seal, upstream: tuple[object, ...]) -> None:
+    first = json.loads(seal(*upstream).stdout)
     assert (first["imported"], first["known"]) == (1, 0)
-    second = json.loads(seal("cache", "import", exported, "--json").stdout)
+    second = json.loads(seal(*upstream, "--format", "stabletoolbench").stdout)
     assert (second["imported"], second["known"]) == (0, 1)
-    out = seal("cache", "export", "out.jsonl", "--json")
-    assert json.loads(out.stdout) == {"exported": 1, "damaged": 0}
-    assert json.loads((tmp_path / "out.jsonl").read_text()) == ENTRY
 
 
-def test_stores_are_merged_by_folder(called, exported: Path, tmp_path: Path) -> None:
-    called("cache", "import", exported, "--cache-dir", "other")
-    merged = called("cache", "merge", "other", "--json")
-    assert json.loads(merged.stdout)["imported"] == 1
-    stats = json.loads(called("cache", "stats", "--json").stdout)
-    assert sum(stats["entries"].values()) == 1
-    assert stats["place"] == str(tmp_path / "cache" / FILE_NAME)
-
-
-def test_a_damaged_entry_is_found_and_removed(called, exported: Path, tmp_path: Path) -> None:
-    called("cache", "import", exported)
+def test_a_damaged_entry_is_found_and_removed(
+    called, upstream: tuple[object, ...], tmp_path: Path
+) -> None:
+    called(*upstream)
     with sqlite3.connect(tmp_path / "cache" / FILE_NAME) as connection:
         connection.execute("UPDATE entries SET value = replace(value, 'Oslo', 'Rome')")
     connection.close()
     found = called("cache", "verify", "sample", "--json")
     assert found.returncode == 1
-    assert json.loads(found.stdout)["damaged"] == [ENTRY["key"]]
+    assert len(json.loads(found.stdout)["damaged"]) == 1
     assert called("cache", "verify", "sample", "--repair").returncode == 1
     assert called("cache", "verify", "sample").returncode == 0
     with Store(tmp_path / "cache" / FILE_NAME) as store:
@@ -67,8 +49,10 @@ def test_a_damaged_entry_is_found_and_removed(called, exported: Path, tmp_path: 
     [
         ([], "seal cache --help"),
         (["stat"], "seal cache --help"),
-        (["merge", "nowhere"], "nowhere"),
+        (["merge", "nowhere"], "seal cache merge is gone: machines share one store by SEAL_CACHE"),
+        (["export", "x"], "seal cache export is gone: a store is one file, answers.sqlite"),
         (["import", "nowhere"], "nowhere"),
+        (["import", ".", "--format", "seal"], "'seal' is gone: a store is one file"),
         (["import", ".", "--format", "stabletoolbench"], "--pool"),
         (["verify", "nothing-here"], "nothing-here"),
     ],
@@ -88,21 +72,22 @@ def test_a_file_that_is_no_store_is_refused(called, tmp_path: Path) -> None:
     assert FILE_NAME in failed.stderr
 
 
-def test_a_file_of_which_nothing_can_be_used_is_one_clear_error(called, tmp_path: Path) -> None:
-    (tmp_path / "bad.jsonl").write_text("no\n{}\nno\n")
-    failed = called("cache", "import", "bad.jsonl")
+def test_a_folder_of_which_nothing_can_be_used_is_one_clear_error(
+    called, upstream: tuple[object, ...], tmp_path: Path
+) -> None:
+    (tmp_path / "upstream" / "Weather" / "skywatch" / "current.json").write_text("no")
+    failed = called(*upstream)
     assert (failed.returncode, failed.stdout) == (2, "")
     assert failed.stderr.count("\n") == 1
-    assert "2 x not JSON, first bad.jsonl, line 1; 1 x no key" in failed.stderr
+    assert "nothing of upstream could be imported: 1 x" in failed.stderr
 
 
-def test_answers_that_are_known_beside_bad_lines_are_no_error(
-    called, exported: Path, tmp_path: Path
+def test_answers_that_are_known_beside_bad_files_are_no_error(
+    called, upstream: tuple[object, ...], tmp_path: Path
 ) -> None:
-    with exported.open("a") as file:
-        file.write("no\n")
+    (tmp_path / "upstream" / "Weather" / "skywatch" / "forecast.json").write_text("no")
     for imported in (1, 0):
-        done = called("cache", "import", exported, "--json")
+        done = called(*upstream)
         assert done.returncode == 0
         assert json.loads(done.stdout)["imported"] == imported
 

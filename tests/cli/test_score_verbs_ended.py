@@ -19,6 +19,14 @@ def endless(task, trajectory, tools):
 def pattern(task, trajectory, tools):
     Path("begun").touch()
     return bool(re.fullmatch("(a+)+", "a" * 60 + "!"))
+
+def deaf(task, trajectory, tools):
+    while True:
+        try:
+            Path("begun").touch()
+            sum(range(10_000))
+        except:
+            pass
 """
 
 
@@ -65,3 +73,40 @@ def test_a_signal_ends_a_run_while_it_scores(
     assert process.returncode == 128 + signal.SIGTERM
     assert "what is finished is kept. Go on with: seal run" in told
     assert (tmp_path / "run" / "trajectories.jsonl").read_bytes()
+
+
+@pytest.mark.slow
+def test_a_second_signal_ends_a_metric_that_catches_every_exception(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "mine.py").write_text(METRICS)
+    words = ["run", "--limit", "2", "--no-baselines", "--out", "run", "--metric", "mine:deaf"]
+    process = Forked(["seal", *words, "--allow-code", "mine"], cwd=tmp_path, env=environment)
+    for _ in range(2):
+        while not (tmp_path / "begun").exists():
+            assert process.returncode is None
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+
+    _, told = process.communicate(timeout=60)
+
+    assert process.returncode == 128 + signal.SIGINT
+    assert "mine.py, line" in told
+    assert "what is finished is kept. Go on with: seal run" in told
+
+
+@pytest.mark.slow
+def test_a_limit_ends_a_metric_that_catches_every_exception(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "mine.py").write_text(METRICS)
+    words = ["run", "--limit", "2", "--no-baselines", "--out", "run", "--metric", "mine:deaf"]
+    limited = ["seal", *words, "--allow-code", "mine", "--max-seconds", "1"]
+
+    process = Forked(limited, cwd=tmp_path, env=environment)
+    _, told = process.communicate(timeout=120)
+
+    assert process.returncode == 1
+    assert "does not end" in told
+    assert "Go on with: seal run" in told

@@ -125,6 +125,13 @@ WRITTEN = {
         "<parameter=days>3</parameter>\n</function>\n</seed:tool_call>",
     ),
     "Gemma 4": ("gemma", '<|tool_call>call:get_weather{city:<|"|>Bern<|"|>,days:3}<tool_call|>'),
+    "FunctionGemma": (
+        "gemma",
+        "<start_function_call>call:get_weather{city:<escape>Bern<escape>,days:3}"
+        "<end_function_call>",
+    ),
+    "LongCat": ("longcat", f"I look.\n<longcat_tool_call>{OBJECT}</longcat_tool_call>"),
+    "Olmo 3": ("olmo", '<function_calls>\nget_weather(city="Bern", days=3)\n</function_calls>'),
     "Apertus": ("apertus", f'<|tools_prefix|>[{{"get_weather": {GIVEN}}}]<|tools_suffix|>'),
 }
 

@@ -295,6 +295,7 @@ def test_a_long_text_that_a_server_repeats_takes_no_long_time(echoed):
 
 
 def test_what_a_server_repeats_of_a_request_does_not_make_its_refusal_pass():
+    assert may_pass(498, "Flex tier capacity exceeded")
     assert may_pass(400, "ThrottlingException: too many requests, try again later")
     repeated = "Input should be a list, input: " + "a tool " * 30 + "checks the rate limits"
     assert not may_pass(422, repeated)
@@ -314,5 +315,10 @@ def test_a_request_beyond_the_tokens_of_a_minute_never_passes():
 def test_an_envelope_says_whether_there_is_an_answer():
     assert error_in({"success": True, "result": {"response": "Sunny."}}) is None
     assert error_in({"success": False, "msg": "no"})["message"] == "no"
+    assert error_in({"data": None, "detail": "worker died"})["message"] == "worker died"
+    assert error_in({"choices": [], "x_groq": {"error": "over_capacity"}})["message"] == (
+        "over_capacity"
+    )
+    assert error_in({"choices": [], "x_groq": {"id": "r", "usage": {}}}) is None
     assert error_in({"code": 429, "message": "slow", "data": {}})["code"] == 429
     assert error_in({"code": 0, "message": "ok", "data": {"answer": "Sunny."}}) is None

@@ -351,6 +351,15 @@ def test_an_error_within_a_stream_is_the_answer():
     assert answer_in((WORDS + event(**error)).encode()) == error
 
 
+@pytest.mark.parametrize("indent", [None, 2])
+def test_an_error_that_follows_the_events_and_is_none_is_the_answer(indent):
+    error = {"error": {"message": "overloaded", "code": 503}}
+    for one in (error, [error]):
+        assert answer_in((WORDS + json.dumps(one, indent=indent) + "\n").encode()) == error
+    with pytest.raises(CutStreamError, match="broke off"):
+        answer_in((WORDS + '{"note": "no error"}').encode())
+
+
 def test_a_stream_that_ends_before_its_answer_is_told():
     with pytest.raises(CutStreamError, match="broke off"):
         answer_in(WORDS.encode())

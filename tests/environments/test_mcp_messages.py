@@ -1,6 +1,7 @@
 """What MCP servers send that the protocol does not have: read where it can be, else their fault."""
 
 import json
+import re
 import subprocess
 import sys
 from typing import Any
@@ -95,7 +96,8 @@ def test_an_error_of_what_is_behind_a_server_is_asked_again_and_never_the_tools(
         (-32001, "Request timed out"),
         (-32029, "Rate limit exceeded. Retry after 1s"),
         (429, "Slow down"),
-        (-32042, "This request requires more information."),
+        (0, "Request cancelled"),
+        (-32800, "Request was canceled"),
     ):
         down = error(code, said)
         with scripted(shop := Scripted(down, "rain", down, down, down)) as sessions:
@@ -104,6 +106,58 @@ def test_an_error_of_what_is_behind_a_server_is_asked_again_and_never_the_tools(
             with pytest.raises(InfrastructureError, match="failed at 'look': "):
                 session.call("look", {})
             assert shop.calls == 5
+
+
+@every_case(
+    ("given", "says"),
+    [
+        ({}, "Who are you?; sign in first, and play again"),
+        ({"data": {"elicitations": 5}}, "; sign in first, and play again"),
+        ({"data": {"elicitations": [1, {"url": "http://a/b"}]}}, "; sign in first at http://a/b,"),
+    ],
+)
+def test_a_server_where_a_person_must_sign_in_is_asked_once_and_says_so(given, says):
+    sign_in = {"error": {"code": -32042, "message": "Who are you?", **given}}
+    behind = [{"type": "text", "text": "MCP error -32042: Who are you?"}]
+    with scripted(shop := Scripted(sign_in, {"content": behind, "isError": True})) as sessions:
+        session = sessions.of("shop")
+        with pytest.raises(InfrastructureError, match=re.escape(says)):
+            session.call("look", {})
+        with pytest.raises(InfrastructureError, match=r"Who are you.*; sign in first, and play"):
+            session.call("look", {})
+        assert shop.calls == 2
+    for method in ("initialize", "tools/list"):
+
+        def sent(request: Received, method: str = method) -> Answer:
+            asked = request.raw and request.body.get("method") == method
+            return raw(False, id=request.body["id"], **sign_in) if asked else Scripted()(request)
+
+        with (
+            ModelServer(sent) as server,
+            Sessions(at(server), 5) as sessions,
+            pytest.raises(InfrastructureError, match=re.escape(says)),
+        ):
+            sessions.of("shop")
+
+
+@pytest.mark.parametrize("is_stream", [True, False])
+@pytest.mark.parametrize(
+    ("message", "says"),
+    [
+        ({"id": None, "error": {"code": -32603, "message": "no pod"}}, "and says: no pod; check"),
+        ({"id": 99, "result": {}}, "answers a request of id 99, .*; check its version"),
+    ],
+)
+def test_what_is_no_answer_to_the_first_request_is_no_silence(is_stream, message, says):
+    def sent(request: Received) -> Answer:
+        return raw(is_stream, **message) if request.raw else Answer(status=405)
+
+    with (
+        ModelServer(sent) as server,
+        Sessions(at(server), 60) as sessions,
+        pytest.raises(InfrastructureError, match=f"cannot be begun: .*{says}"),
+    ):
+        sessions.of("shop")
 
 
 def raw(is_stream: bool, **message: Any) -> Answer:
@@ -278,6 +332,16 @@ def test_other_lines_and_odd_notifications_are_passed_over(tmp_path):
     words = [sys.executable, "-c", code, LINES.replace("VERSION", "2025-06-18"), line]
     ended = subprocess.run(words, capture_output=True, text=True, check=True)
     assert (ended.stdout, ended.stderr) == ("sunny\n", "")
+
+
+def test_a_line_that_answers_no_request_is_no_silence_when_a_session_begins():
+    line = {"jsonrpc": "2.0", "id": None, "error": {"code": -32603, "message": "no pod"}}
+    code = f"input(); print({json.dumps(json.dumps(line))}, flush=True); input()"
+    with (
+        Sessions({"shop": McpServer((sys.executable, "-c", code))}, 60) as sessions,
+        pytest.raises(InfrastructureError, match=r"cannot be begun: .* says: no pod; check its v"),
+    ):
+        sessions.of("shop")
 
 
 def test_another_version_of_the_protocol_is_told_with_its_repair():

@@ -283,7 +283,7 @@ def test_what_is_no_key_is_never_masked(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_session_that_ended_is_told_and_a_new_one_may_begin() -> None:
     with scripted(Scripted("rain", "over")) as sessions:
         assert sessions.of("shop").call("look", {}).content == "rain"
-        with pytest.raises(SessionEndedError, match="has ended its session"):
+        with pytest.raises(SessionEndedError, match="has ended its session; play again"):
             sessions.of("shop").call("look", {})
         sessions.drop("shop")
         assert sessions.of("shop").call("look", {}).content == "sunny"

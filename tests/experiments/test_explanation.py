@@ -1,5 +1,6 @@
 """A run explained from its files alone, whole, torn, moved or mixed up."""
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -177,3 +178,18 @@ def test_a_folder_of_something_else_is_left_alone(run: RunFolder, tmp_path: Path
     (tmp_path / "out" / "thesis.tex").write_text("chapter 1", "utf-8")
     with pytest.raises(UsageError, match=r"holds something else.*thesis\.tex"):
         seal.explain(run, out=tmp_path / "out")
+
+
+def test_each_goal_that_failed_is_a_row_of_every_form(run: RunFolder, tmp_path: Path) -> None:
+    why = seal.explain(run.path, out=tmp_path / "why")
+    rows = why.content["attributions"]
+    frame = why.frame
+    assert list(frame["task"]) == [row["task"] for row in rows] and len(rows) == len(frame) > 0
+    with (tmp_path / "why" / "goals.csv").open(encoding="utf-8", newline="") as file:
+        written = list(csv.DictReader(file))
+    assert [(it["task"], it["stage"], it["evidence"]) for it in written] == [
+        (row["task"], row["stage"], row["evidence"]) for row in rows
+    ]
+    latex = (tmp_path / "why" / "goals.tex").read_text("utf-8")
+    assert latex.count(r" \\" + "\n") == len(rows) + 1
+    seal.explain(run.path, out=tmp_path / "why")  # the same folder takes it again

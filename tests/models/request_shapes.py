@@ -110,7 +110,6 @@ _SETTINGS: tuple[dict[str, Any], ...] = (
     {"roles": {"execution_manager": "react"}},
     {"history": "gold"},
     {"one_shot": True},
-    {"world_options": {"on_policy": True}},
     {"format": "native-text"},
     {"format": "json"},
     {"format": "action"},

@@ -13,6 +13,7 @@ import seal
 from seal.core import DataError, UnknownNameError, UsageError
 from seal.core.files import cache_folder
 from seal.pools.catalogue import pool_names, source_folder
+from seal.pools.imports import import_benchmark
 from seal.pools.lookup import known_benchmark, open_pool
 from seal.pools.pool import load_pool
 
@@ -216,3 +217,11 @@ def test_a_module_of_this_folder_stands_for_the_one_benchmark_that_it_makes(tmp_
     Path("torn_air.py").write_text("AIR = (")
     with pytest.raises(DataError, match="that it makes: torn_air:NAME"):
         open_pool("torn_air.py")
+
+
+def test_a_benchmark_that_is_gone_tells_what_replaces_it(tmp_path):
+    said = "the benchmark multiwoz is gone: `seal import dialogtool`"
+    with pytest.raises(UsageError, match=said):
+        open_pool("multiwoz")
+    with pytest.raises(UsageError, match=said):
+        import_benchmark("multiwoz", tmp_path, tmp_path / "pool")

@@ -15,7 +15,8 @@ from seal.core import DataError, Step, UsageError
 from seal.core.slots import Slot
 from seal.environments.chat_world import World
 from seal.pools.lint_findings import KINDS
-from seal.pools.mutants import FAILED, SOLVED, UNDECIDED, MutantReport, Survivor
+from seal.pools.lookup import open_pool
+from seal.pools.mutants import FAILED, SOLVED, UNDECIDED, MutantReport, Survivor, mutants
 from seal.pools.variants import RIGHT, WRONG
 
 
@@ -136,6 +137,46 @@ def test_progress_tells_how_many_tasks_are_done() -> None:
         ("variants judged", 1, 2),
         ("variants judged", 2, 2),
     ]
+
+
+ENDING = "P-17"
+
+
+def haul(depot: World, parcel_id: str) -> str:
+    """Haul a parcel; it never ends for another one than `ENDING`."""
+    while parcel_id != ENDING:
+        pass
+    depot.add("shipments", {"id": "S-1", "parcel": parcel_id, "express": False})
+    return "hauled"
+
+
+def test_variants_that_never_end_are_left_out_with_the_reason(monkeypatch) -> None:
+    monkeypatch.setattr("seal.pools.mutants.LONGEST_S", 2.0)
+    monkeypatch.setattr("seal.pools.lint.LONGEST_S", 1.0)
+    gold = seal.ends_as(seal.called("haul", parcel_id="P-17"))
+
+    found = report(seal.ask("Haul P-17.", gold, id="haul"), LABELLED, world=depot(haul))
+
+    (why,) = (why for why, ids in found.left_out.items() if "haul" in ids)
+    assert "variants are not judged" in why
+    assert "a tool hangs, or texts are long" in why
+    assert found.tasks == 2
+
+
+def test_gold_that_never_ends_is_left_out_with_the_reason(monkeypatch) -> None:
+    monkeypatch.setattr("seal.pools.mutants.LONGEST_S", 2.0)
+    gold = seal.ends_as(seal.called("haul", parcel_id="P-17"))
+    of_haul, other = open_pool(
+        bench(seal.ask("Haul P-17.", gold, id="haul"), LABELLED, world=depot(haul))
+    ).every_task()
+
+    with monkeypatch.context() as changed:
+        changed.setattr(f"{__name__}.ENDING", "P-18")  # since the benchmark was made
+        found = mutants([of_haul, other], lambda name: depot(haul))
+
+    (why,) = (why for why, ids in found.left_out.items() if "haul" in ids)
+    assert why.startswith("its gold takes longer than")
+    assert found.tasks == 1
 
 
 # -- Bad input.

@@ -7,7 +7,7 @@ from depots import IN_ORDER, LABELLED, REFUSED, SHIPPED, bench, depot
 
 import seal
 from seal.pools.lookup import open_pool
-from seal.pools.mutants import _cases, _lent
+from seal.pools.mutants import _cases, _lent, judge
 from seal.pools.variants import RIGHT, WRONG, Case
 
 WORLD = depot()
@@ -16,7 +16,7 @@ WORLD = depot()
 def case(task: seal.Task) -> Case:
     """Return the only goal of a task with its gold as it was played."""
     (stored,) = open_pool(bench(task)).every_task()
-    return next(_cases(stored, WORLD))
+    return next(_cases(stored, WORLD, judge))
 
 
 def altered(kind: str, task: seal.Task, *others: seal.Task) -> list[str]:

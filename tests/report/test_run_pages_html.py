@@ -41,7 +41,7 @@ def test_the_table_tells_why_a_task_failed_and_a_chat_begins_with_its_outcome(sc
     assert pages.portion(0) == told  # a server's table says the same
     chats = [row[3][own][0] for row in told]
     assert [chat[1] for chat in chats] == ["solved", "unsolved", "error"]
-    assert [chat[4] for chat in chats] == ["", "answer (judged)", ""]
+    assert [chat[4] for chat in chats] == ["", "answer contradicts or omits results (judged)", ""]
     assert [chat[5:7] for chat in chats] == [
         ["The sky is clear.", 1],
         ["The sky is clear.", 1],
@@ -94,7 +94,7 @@ def test_the_index_tells_the_outcome_of_every_chat(scored_run, tmp_path):
     assert index["columns"] == ["pass_rate", "recall@10"]
     assert [[chat[:5] for chat in row[3][1]] for row in rows_of(text)] == [
         [[0, "solved", "done", [1.0, None], ""]],
-        [[0, "unsolved", "done", [0.0, None], "answer (judged)"]],
+        [[0, "unsolved", "done", [0.0, None], "answer contradicts or omits results (judged)"]],
         [[0, "error", "error", [None, None], ""]],
     ]
 

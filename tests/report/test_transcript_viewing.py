@@ -11,6 +11,7 @@ from rich.console import Console
 from seal.core import DataError, UnknownNameError, UsageError, write_records
 from seal.core.files import Lock
 from seal.core.records import encode, to_plain
+from seal.evaluation.attribution import MEANINGS
 from seal.report.chat_pages import calls_beside_gold
 from seal.report.lanes import answer_of
 from seal.report.transcript import (
@@ -273,7 +274,7 @@ def test_the_list_of_tasks_is_a_table_like_all_others(scored_run):
     assert table.columns == ("task", "goal", "outcome", "why", "calls")
     assert [row[2] for row in table.rows] == ["solved", "unsolved", "error"]
     solved, unsolved, error = (row[3] for row in table.rows)
-    assert solved == "" and unsolved.endswith(")") and error == "infrastructure (chat)"
+    assert solved == "" and unsolved.endswith(")") and error == "infrastructure failed (chat)"
 
 
 def test_a_chat_says_first_at_which_stage_it_failed(scored_run):
@@ -298,7 +299,7 @@ def test_the_list_and_a_chat_are_told_as_json(scored_run):
     told = json.loads(json.dumps(view_record(scored_run, "own/b")))
     assert set(told) == {"task", "trajectory", "scores", "failed"}
     ((goal, stage),) = [(each["goal"], each["stage"]) for each in told["failed"]]
-    assert (goal, told["task"]["id"]) == (0, "own/b") and stage.replace("_", " ") in tasks[1]["why"]
+    assert (goal, told["task"]["id"]) == (0, "own/b") and MEANINGS[stage] in tasks[1]["why"]
 
 
 def test_the_list_of_tasks_begins_with_the_answer(scored_run):

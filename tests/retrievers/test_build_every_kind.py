@@ -64,7 +64,7 @@ def test_any_text_has_a_ranking_of_what_it_matches(retriever):
 
 FINDING = [given for given in SPECS if given[0] != "random"]
 """Retrievers that look for the query itself."""
-INEXACT = ("hybrid,index=hnsw", {"model": Letters()})
+INEXACT = ("hybrid,index=HNSW32", {"model": Letters()})
 
 
 @pytest.mark.parametrize("given", [*FINDING, INEXACT], ids=lambda given: given[0])

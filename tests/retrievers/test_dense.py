@@ -12,9 +12,8 @@ from seal.core import MissingExtraError, ModelError, Pool, Query, SealError, Too
 from seal.core.model_files import fetch
 from seal.retrievers.build import build_retriever, rank
 from seal.retrievers.embedders import DEFAULT_MODEL
-from seal.retrievers.index_kinds import Sq8
 from seal.retrievers.kept import ARRAYS
-from seal.retrievers.vector_index import VectorIndex, write_index
+from seal.retrievers.vector_index import IndexKind, VectorIndex, write_index
 
 
 def files(folder, pattern="*.index"):
@@ -141,10 +140,10 @@ def test_an_index_of_another_embedder_under_this_name_is_refused(kept, embedder,
 def test_every_kind_of_index_is_kept_under_its_own_name(kept, embedder, queries):
     specs = [
         "dense",
-        "dense,index=sq8",
-        "dense,index=hnsw",
-        "dense,index=ivf",
-        "dense,index=hnsw,m=8",
+        "dense,index=SQ8",
+        "dense,index=HNSW32",
+        'dense,index="IVF1,Flat"',
+        "dense,index=HNSW8",
     ]
     first = [rank(build_retriever(spec, kept), queries, 5) for spec in specs]
     assert len(files(kept.cache_dir)) == 5
@@ -155,25 +154,18 @@ def test_every_kind_of_index_is_kept_under_its_own_name(kept, embedder, queries)
     assert first[0] == first[2] == first[3]
 
 
-def test_how_an_index_is_searched_needs_no_other_index(kept):
-    build_retriever("dense,index=hnsw,ef_search=8", kept)
-    build_retriever("dense,index=hnsw,ef_search=9", kept)
-
-    assert len(files(kept.cache_dir)) == 1
-
-
 def test_the_kind_of_index_is_part_of_the_identity(kept):
-    retriever = build_retriever("dense,index=ivf,probes=3", kept)
+    retriever = build_retriever('dense,index="IVF2,Flat"', kept)
 
-    assert retriever.identity == "dense/hashed-words/1/tool_api_description/ivf,probes=3"
+    assert retriever.identity == "dense/hashed-words/1/tool_api_description/IVF2,Flat"
 
 
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("dense,index=faiss", "no index 'faiss'; known: flat, hnsw, ivf, sq8"),
-        ("dense,m=8", "give index=hnsw with it"),
-        ("dense,index=ivf,lists=6", "lists = 6, but there are 5 vectors"),
+        ("dense,index=faiss", "index=faiss: Faiss knows no such index; give flat, "),
+        ("dense,m=8", 'm is gone: Faiss reads the whole index, as index="HNSW32"'),
+        ('dense,index="IVF6,Flat"', "index=IVF6,Flat: Faiss makes none of 5 vectors"),
     ],
 )
 def test_an_index_that_cannot_be_is_refused(spec, message, kept):
@@ -187,7 +179,7 @@ def test_a_sound_file_with_an_index_of_another_kind_is_built_again(kept, queries
     [path] = files(kept.cache_dir)
     whole = path.read_bytes()
     vectors = np.eye(5, 32, dtype=np.float32)
-    write_index(path, path.stem, VectorIndex.build(vectors, Sq8()))
+    write_index(path, path.stem, VectorIndex.build(vectors, IndexKind("SQ8")))
 
     assert rank(build_retriever("dense", kept), queries, 5) == expected
     assert path.read_bytes() == whole

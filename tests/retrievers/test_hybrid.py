@@ -88,7 +88,7 @@ def test_the_score_is_the_weighted_cosine(parts, weight, dimensions, tools, aske
         assert [tool for tool, _ in ranking.hits] == [tools[i].id for i in order]
 
 
-@pytest.mark.parametrize("index", ["sq8", "hnsw", "ivf"])
+@pytest.mark.parametrize("index", ["SQ8", "HNSW32", '"IVF4,Flat"'])
 def test_other_indexes_find_most_and_score_alike(index, tools, asked, embedder, tmp_path):
     pool = Pool(tools, cache_dir=tmp_path, options={"model": embedder, "dimensions": 512})
     exact = rank(build_retriever("hybrid", pool), asked, 5)
@@ -132,9 +132,9 @@ def test_a_class_with_a_space_is_a_part(tools, asked, embedder):
 def test_the_identity_tells_all(tools, embedder):
     pool = Pool(tools, options={"model": embedder})
 
-    assert build_retriever("hybrid,weight=0.25,index=hnsw,m=8,dimensions=64", pool).identity == (
+    assert build_retriever("hybrid,weight=0.25,index=HNSW8,dimensions=64", pool).identity == (
         "cosine(0.25*tfidf/full + 0.75*dense/hashed-words/1/tool_api_description)"
-        "/64/hnsw,m=8,ef_construction=200,ef_search=128/sentences/levels=0.4/siblings=0.5"
+        "/64/HNSW8/sentences/levels=0.4/siblings=0.5"
     )
 
 
@@ -164,9 +164,9 @@ def test_the_plain_hybrid_is_one_setting_and_each_of_its_options_gives_way(tools
         ("hybrid,parts=tfidf+bm25,weight=half", UsageError, "weight = 'half': expected"),
         ("hybrid,parts=tfidf+bm25,dimensions=3", UsageError, "dimensions = 3: expected a whole"),
         ("hybrid,parts=tfidf+bm25,depth=3", UsageError, "depth is an option of fusion=rrf"),
-        ("hybrid,parts=tfidf+bm25,index=foo", UnknownNameError, "no index 'foo'"),
-        ("hybrid,parts=tfidf+bm25,m=8", UsageError, "give index=hnsw with it"),
-        ("hybrid,parts=tfidf+bm25,2.index=hnsw", UsageError, "share one index"),
+        ("hybrid,parts=tfidf+bm25,index=foo", UsageError, "index=foo: Faiss knows no such"),
+        ("hybrid,parts=tfidf+bm25,m=8", UsageError, "m is gone: .*HNSW32"),
+        ("hybrid,parts=tfidf+bm25,2.index=HNSW32", UsageError, "share one index"),
         ("hybrid,parts=tfidf+bm25,model=x", UnknownNameError, "no option -R of hybrid 'model'"),
         ("hybrid,parts=tfidf+bm25,1.k1=2", UnknownNameError, "no option -R of tfidf 'k1'"),
         ("hybrid,parts=tfidf+bm25,0.k1=2", UsageError, "has the parts 1 to 2"),

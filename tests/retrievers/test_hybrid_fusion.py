@@ -142,7 +142,7 @@ def test_a_part_that_answers_too_little_is_told(with_options, queries):
         ("hybrid,fusion=sum", UnknownNameError, "no fusion 'sum'; known: cosine, rrf"),
         ("hybrid,fusion=rrf,parts=tfidf+bm25,depth=0", UsageError, "depth = 0: expected a whole"),
         ("hybrid,fusion=rrf,parts=tfidf+bm25,weight=0.5", UsageError, "option of fusion=cosine"),
-        ("hybrid,fusion=rrf,parts=tfidf+bm25,index=hnsw", UnknownNameError, "hybrid 'index'"),
+        ("hybrid,fusion=rrf,parts=tfidf+bm25,index=HNSW32", UnknownNameError, "hybrid 'index'"),
         ("hybrid,fusion=rrf,parts=tfidf+bm25,foo=1", UnknownNameError, "option -R of hybrid 'foo'"),
         ("hybrid,fusion=rrf,parts=tfidf+bm25,1.k1=1", UnknownNameError, "option -R of tfidf 'k1'"),
         ("hybrid,fusion=rrf,parts=tfidf+bm25,3.k1=1", UsageError, "has the parts 1 to 2"),

@@ -1,6 +1,7 @@
 """A run in this process: its files, its summary, budgets, stops, caches."""
 
 import json
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +24,22 @@ from small_pools import (
 )
 
 import seal
-from seal.core import Completion, Request, Step, Stop, Task, ToolCall, Trajectory, Usage, UsageError
+from seal.core import (
+    Completion,
+    Request,
+    SealError,
+    Step,
+    Stop,
+    Task,
+    ToolCall,
+    Trajectory,
+    Usage,
+    UsageError,
+)
 from seal.models.given_answers import ScriptedModel
 from seal.report.lanes import facts_of
 from seal.report.run_results import summary_notes
-from seal.runs.play import Progress, run
+from seal.runs.play import Progress, run, run_folder
 from seal.runs.run import RunFolder
 from seal.runs.settings import RunSettings
 
@@ -635,3 +647,22 @@ def test_one_tool_table_serves_all_chats(tmp_path: Path):
     offered = [tool for request in seen for tool in request.tools if tool.name == "weather"]
     assert len(offered) == 8
     assert len({id(tool) for tool in offered}) == 1
+
+
+def test_runs_begun_at_once_get_a_folder_each(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    settings = RunSettings(pool="sample")
+    with ExitStack() as stack:
+        begun = [stack.enter_context(run_folder(None, settings)) for _ in range(3)]
+        (begun[0] / "run.json").touch()
+
+    assert len(set(begun)) == 3
+    assert [path.name for path in (tmp_path / "runs").iterdir()] == [begun[0].name]
+
+
+def test_a_run_that_is_refused_leaves_no_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SealError):
+        run(RunSettings(pool="nonesuch"))
+
+    assert not any(tmp_path.iterdir())

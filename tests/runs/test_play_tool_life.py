@@ -67,7 +67,7 @@ def test_an_unknown_option_is_told_what_world_and_team_have(pool, tmp_path, opti
         play(pool, tmp_path / "run", model="oracle", world_options={option: "own"})
     assert str(told.value) == (
         f"-T {option}: the world mobile has no such option; it has: mobile, confirm; "
-        "team and benchmark have: apps, decisions, on_policy, roles, selection, tasks, "
+        "team and benchmark have: apps, decisions, roles, selection, tasks, "
         f"tools.{hint}"
     )
 
@@ -235,13 +235,16 @@ def test_unknown_options_are_refused_with_the_known_ones(pool, tmp_path, options
     assert not (tmp_path / "run" / "run.json").exists()
 
 
-@pytest.mark.parametrize(
-    ("options", "team"), [({"on_policy": True}, "tool_life"), ({"tools": "created"}, None)]
-)
-def test_what_is_run_takes_the_teams_own_decisions(pool, tmp_path, options, team):
+def test_a_user_that_speaks_from_a_brief_is_gone(pool, tmp_path):
+    with pytest.raises(OptionError, match="-T on_policy is gone: -T decisions=own plays"):
+        play(pool, tmp_path / "run", world_options={"on_policy": True})
+
+
+def test_what_is_run_takes_the_teams_own_decisions(pool, tmp_path):
+    options = {"tools": "created"}
     with pytest.raises(OptionError, match="the team's own decisions"):
-        play(pool, tmp_path / "run", world_options={"decisions": "gold", **options}, team=team)
-    result = play(pool, tmp_path / "own", model="lexical", world_options=options, team=team)
+        play(pool, tmp_path / "run", world_options={"decisions": "gold", **options})
+    result = play(pool, tmp_path / "own", model="lexical", world_options=options)
     assert result.folder.manifest()["measure"]["asked"]["decisions"] == "own"
     assert result.summary["errors"] == 0
 

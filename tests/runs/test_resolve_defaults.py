@@ -10,7 +10,6 @@ from small_pools import write_pool
 import seal
 from seal.api.benchmarks import load_pool
 from seal.core import UsageError
-from seal.pools.lookup import known_benchmark
 from seal.pools.pool import StoredPool
 from seal.report.run_results import summary_notes
 from seal.runs.resolve import baselines_of, completed
@@ -67,19 +66,6 @@ def test_completing_twice_changes_nothing(asking: StoredPool) -> None:
     again = completed(once, asking)
     assert again == once
     assert again.origins == once.origins
-
-
-def test_what_on_policy_brings_is_its_givers(asking: StoredPool) -> None:
-    dialogues = StoredPool(asking.folder, benchmark=known_benchmark("dialogtool"))
-    asked = RunSettings(
-        pool=asking.folder,
-        world_options={"on_policy": True},
-        origins={"world_options": "environment"},
-    )
-    whole = completed(asked, dialogues)
-    assert whole.origins == dict.fromkeys(
-        ("world_options", "team", "history", "format"), "environment"
-    )
 
 
 def test_what_an_experiment_changes_is_its_own() -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from seal.core import CacheMissError, Response, Tool, UsageError
 from seal.core.store import Store
-from seal.simulator_cache.answer_cache import Cached, Fallback, Imported, shape_key
+from seal.simulator_cache.answer_cache import Cached, Fallback, Imported
 
 TOOL = Tool("lab/weather/now", "now_for_weather", returns={"temperature": "float"})
 SCALARS = st.none() | st.booleans() | st.integers() | st.text(max_size=8)
@@ -214,20 +214,3 @@ def test_a_stored_answer_that_an_earlier_simulator_made_needless_is_not_used(sto
 def test_imported_answers_alone_say_that_there_is_none(store):
     answer = Cached(Imported("elsewhere"), store).respond(TOOL, {})
     assert (answer.kind, answer.cacheable) == ("not_recorded", False)
-
-
-def test_a_tool_without_a_shape_gets_the_imported_one(store):
-    seen = []
-
-    class Looking(Counting):
-        def respond(self, tool, arguments):
-            seen.append(tool.returns)
-            return super().respond(tool, arguments)
-
-    bare = replace(TOOL, returns=None)
-    Cached(Looking(), store, seed=1, shaped=True).respond(bare, {})
-    store.put(shape_key(TOOL.id), {"response": {"rain": "bool"}})
-    shaped = Cached(Looking(), store, seed=2, shaped=True)
-    shaped.respond(bare, {})
-    shaped.respond(TOOL, {})
-    assert seen == [None, {"rain": "bool"}, {"temperature": "float"}]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import http.client
 import json
 import os
@@ -11,6 +12,7 @@ import subprocess
 import sys
 from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 import pytest
@@ -20,7 +22,7 @@ from viewer_runs import HOSTILE, serving
 from seal.core import DataError, UsageError, write_records
 from seal.report.comparison import labels_of
 from seal.report.pages import linked
-from seal.viewer.server import serve
+from seal.viewer.server import _crowding_told_once, serve
 from seal.viewer.shelf import NotThereError, Shelf, list_page, write_site
 
 
@@ -320,3 +322,18 @@ def test_more_connections_than_files_may_be_open_are_told_in_one_line(tmp_path: 
         assert asked(place.geturl(), "/")[0] == 200
     assert said.read_text().count("too many connections are open") == 1
     assert "Traceback" not in said.read_text()
+
+
+def test_a_try_to_listen_after_the_end_is_not_told_of(caplog: pytest.LogCaptureFixture) -> None:
+    async def late() -> None:
+        loop: Any = asyncio.get_running_loop()
+        with socket.socket() as listening:
+            pass
+        loop.call_soon(loop._start_serving, asyncio.Protocol, listening)
+        await asyncio.sleep(0)
+
+    with _crowding_told_once():
+        asyncio.run(late())
+    assert not caplog.records
+    asyncio.run(late())
+    assert "_start_serving" in caplog.text

@@ -78,21 +78,25 @@ def test_tasks_are_found_by_stage_and_by_words_of_answer_and_target(
     served: str, browser: Browser
 ) -> None:
     cells = "[...document.querySelector('#task-own\\\\/b').cells].map((cell) => cell.textContent)"
-    with browser.page(f"{served}run?run=one#stage=answer&filter=clear") as page:
+    with browser.page(
+        f"{served}run?run=one#stage=answer%20contradicts%20or%20omits%20results&filter=clear"
+    ) as page:
         page.wait("document.querySelectorAll('#task-table tbody tr').length === 1")
         told = page.value(cells)
         heads = page.value(
             "[...document.querySelectorAll('#task-table th')].map((h) => h.textContent)"
         )
         assert {"target", "stage and cause", "answer", "calls", "tokens"} <= {*heads}
-        assert told[heads.index("stage and cause")] == "answer (judged)"
+        assert (
+            told[heads.index("stage and cause")] == "answer contradicts or omits results (judged)"
+        )
         assert told[heads.index("answer")] == "The sky is clear."
         assert told[heads.index("calls")] == "1"
-        page.value("document.querySelector('#filter-stage').value = 'user'")
+        page.value("document.querySelector('#filter-stage').value = 'wrong tool'")
         page.value("document.querySelector('#filter-stage').dispatchEvent(new Event('input'))")
         page.wait("!document.querySelector('#task-table tbody tr')")
         page.value("document.querySelector('[data-sort=\"calls.0\"]').click()")
-        assert page.value(HERE) == "#filter=clear&stage=user&sort=-calls.0"
+        assert page.value(HERE) == "#filter=clear&stage=wrong tool&sort=-calls.0"
 
 
 def test_two_runs_are_shown_where_they_part(served: str, browser: Browser) -> None:

@@ -456,6 +456,10 @@ bank = Worlds(
     tables=holdings(),
     columns=COLUMNS,
     policy=POLICY,
-    goals=("seal.benchmarks.apps.bank_goals:GOALS", "seal.benchmarks.apps.both_goals:GOALS"),
+    goals=(
+        "seal.benchmarks.apps.bank_goals:GOALS",
+        "seal.benchmarks.apps.both_goals:GOALS",
+        "seal.benchmarks.apps.errand_goals:GOALS",
+    ),
 )
 """The world `bank`: its service desk, with the people and accounts that ship."""

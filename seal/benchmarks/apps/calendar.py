@@ -381,6 +381,9 @@ calendar = Worlds(
     tables=diaries(),
     columns=COLUMNS,
     policy=POLICY,
-    goals=("seal.benchmarks.apps.diary_goals:GOALS",),
+    goals=(
+        "seal.benchmarks.apps.diary_goals:GOALS",
+        "seal.benchmarks.apps.errand_goals:GOALS",
+    ),
 )
 """The world `calendar`: its service desk, with the people and events that ship."""

@@ -38,6 +38,25 @@ TICKET = "T301"
 """The first one of a chat."""
 
 
+def a_number(rows: Rows, slots: Any, drawn: Random) -> dict[str, Any]:
+    """Draw a new phone number."""
+    return {"number": f"0{drawn.randrange(20, 80)} 555 02{drawn.randrange(10, 99)}"}
+
+
+NEW_NUMBER = Twist(
+    kind="a wish for the data",
+    draw=a_number,
+    then=["One more thing: I have a new phone number, {number}. Put it into my data, please."],
+    gold={
+        "more": [
+            do("update_person", person_id="{person_id}", phone="{number}"),
+            say("Your new number is in your data."),
+        ]
+    },
+)
+"""What a customer of every desk may want besides."""
+
+
 def handed_over(kind: str, draw: Draw, goal: str, why: str, *left_out: str) -> Twist:
     """Return a twist by which a colleague has to look into what cannot be.
 

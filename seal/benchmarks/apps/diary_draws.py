@@ -18,6 +18,12 @@ LAST = people.TODAY + timedelta(days=11)
 """The last day on which a drawn calendar has events."""
 STRANGERS = ("Ulla Stern", "Karim Noack", "Ines Falk", "Bruno Adler", "Vera Lund", "Otto Reiss")
 """Who is nobody's contact."""
+NEW_EVENTS = (
+    ("photo shoot", "Studio Nine"),
+    ("tax advice", "Kiln Row 4"),
+    ("first aid", "Fire Station"),
+)
+"""Title and place of what no calendar has yet."""
 EVENTS: list[dict[str, Any]] = [
     do(
         "list_events",
@@ -166,13 +172,7 @@ def another_event(rows: Rows, slots: Slots, drawn: Random) -> Slots | None:
         return None
     row = desk.row_of(rows, "events", own["event_id"])
     row |= {"start": own["start"], "end": own["end"], "day": own["day"]}
-    title, place = drawn.choice(
-        (
-            ("photo shoot", "Studio Nine"),
-            ("tax advice", "Kiln Row 4"),
-            ("first aid", "Fire Station"),
-        )
-    )
+    title, place = drawn.choice(NEW_EVENTS)
     return {**own, "new": title, "place": place}
 
 
@@ -277,13 +277,23 @@ def to_throw_away(rows: Rows, slots: Slots, drawn: Random) -> Slots | None:
     return {
         **own,
         "mail_id": old["mail_id"],
-        "partner": _partner(old),
+        "partner": partner_of(old),
         "advert": advert["subject"],
         "sender": advert["sender"],
     }
 
 
-def _partner(invoice: Row) -> str:
+def an_advert(rows: Rows, slots: Slots, drawn: Random) -> Slots | None:
+    """Let the letter in spam be of somebody to be blocked, unless that is the goal anyway."""
+    if "advert" in slots:
+        return None
+    advert = _letters(rows, slots["person_id"])[-1]
+    advert["sender"] = drawn.choice(("win", "deals", "news")) + "@offers.example"
+    return {"sender": advert["sender"]}
+
+
+def partner_of(invoice: Row) -> str:
+    """Return the name of who sent an invoice."""
     name = invoice["sender"].partition("@")[2].partition(".")[0]
     return str(name.replace("-", " ").title())
 
@@ -330,5 +340,5 @@ def to_be_paid(rows: Rows, slots: Slots, drawn: Random) -> Slots | None:
     new = _letters(rows, own["person_id"])[0]
     amount = drawn.randrange(900, 9000) / 100
     new["text"] = f"Please pay {amount:.2f} EUR by {own['day']}."
-    more = {"mail_id": new["mail_id"], "partner": _partner(new), "amount": amount}
+    more = {"mail_id": new["mail_id"], "partner": partner_of(new), "amount": amount}
     return {**own, **more, "wish": own["words"]}

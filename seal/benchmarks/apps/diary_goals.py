@@ -19,6 +19,7 @@ from seal.benchmarks.apps.diary_draws import (
     a_stranger,
     add_event,
     an_absence,
+    an_advert,
     an_invitation,
     an_invoice,
     another_event,
@@ -402,6 +403,21 @@ REMIND = Template(
     ],
 )
 
+BLOCK_ANOTHER = Twist(
+    kind="a wish for the mailbox",
+    draw=an_advert,
+    then=["One more thing: block whoever sent me the advert in my spam, please."],
+    gold={
+        "more": [
+            do("list_mails", person_id="{person_id}", folder="spam"),
+            say("Shall I block {sender} for customer {person_id}?"),
+            do("block_sender", person_id="{person_id}", email="{sender}"),
+            say("{sender} is blocked."),
+        ]
+    },
+)
+"""What a customer of another desk wants besides."""
+
 GOALS = Goals(
     templates=[
         RESCHEDULE,
@@ -427,6 +443,7 @@ GOALS = Goals(
     cells={"events.title": "text", "mails.subject": "text", "mails.text": "text"},
     facts=desk.KNOWN,
     gold={"who": desk.WHO},
+    twists=[BLOCK_ANOTHER, desk.NEW_NUMBER],
     clock=desk.CLOCK,
     boundary=desk.BOUNDARY,
 )

@@ -353,6 +353,9 @@ mail = Worlds(
     tables=mailboxes(),
     columns=COLUMNS,
     policy=POLICY,
-    goals=("seal.benchmarks.apps.diary_goals:GOALS",),
+    goals=(
+        "seal.benchmarks.apps.diary_goals:GOALS",
+        "seal.benchmarks.apps.errand_goals:GOALS",
+    ),
 )
 """The world `mail`: its service desk, with the people and letters that ship."""

@@ -506,6 +506,10 @@ shop = Worlds(
     tables=goods(),
     columns=COLUMNS,
     policy=POLICY,
-    goals=("seal.benchmarks.apps.shop_goals:GOALS", "seal.benchmarks.apps.both_goals:GOALS"),
+    goals=(
+        "seal.benchmarks.apps.shop_goals:GOALS",
+        "seal.benchmarks.apps.both_goals:GOALS",
+        "seal.benchmarks.apps.errand_goals:GOALS",
+    ),
 )
 """The world `shop`: its service desk, with the people and goods that ship."""

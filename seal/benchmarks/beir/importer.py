@@ -29,18 +29,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from seal.core import JSON, DataError, Goal, Task, Tool, UsageError, shortened
+from seal.core.files import PACKED, lines_of
 from seal.core.values import json_text
 from seal.experiments.export import Writer, corpus
 from seal.pools.importer import Notes
 from seal.pools.reading.files import (
-    PACKED,
     LeftOut,
     Placed,
     Torn,
     expect,
     function_name,
     json_of_text,
-    lines_of,
     refuse_deep,
     tool_id,
     usable,

@@ -23,7 +23,7 @@ DIALOGTOOL = Benchmark(
     cause_of=f"{_HERE}.metrics:cause_of",
     rated=f"{_HERE}.play:rated",
     runs_code=f"{_HERE}.tool_life:creates",
-    options={"on_policy": "measure", "tools": "system"},
+    options={"tools": "system"},
     creator=f"{_HERE}.play:creator",
     players={
         "lexical": f"{_HERE}.offline:by_words",
@@ -37,7 +37,6 @@ DIALOGTOOL = Benchmark(
     sections=(f"{_HERE}.tables:DialogueSection",),
     published=f"{_HERE}.tables:TABLES",
 )
-MULTIWOZ = replace(DIALOGTOOL, name="multiwoz", importer=f"{_HERE}.importer:import_multiwoz")
 SAMPLE = replace(
     DIALOGTOOL, name="dialogtool-sample", importer=None, folder=Path(__file__).parent / "sample"
 )

@@ -104,16 +104,13 @@ def domain_of(service: str) -> str:
     return _VERSION.sub("", service)
 
 
-def tools_of_service(
-    service: Any, file: str, original: Any = None, benchmark: str = BENCHMARK
-) -> dict[str, Tool]:
+def tools_of_service(service: Any, file: str, original: Any = None) -> dict[str, Tool]:
     """Return a service's intents as tools, by their original names.
 
     Args:
         service: A record of schema.json.
         file: For provenance.
         original: The record of which SGD-X words this one otherwise; None: it is the original.
-        benchmark: What the tools are of.
 
     Raises:
         DataError: A field is missing or of another kind, an intent names an unknown slot, or the
@@ -137,7 +134,7 @@ def tools_of_service(
                 "api": field_of(origin, "name", str),
                 "arguments": {name: names[name] for name in _arguments(intent)},
             }
-        tools[field_of(origin, "name", str)] = _tool(intent, slots, source, benchmark)
+        tools[field_of(origin, "name", str)] = _tool(intent, slots, source)
     return tools
 
 
@@ -180,9 +177,7 @@ def _arguments(intent: Any) -> list[str]:
     return [*field_of(intent, "required_slots", list), *field_of(intent, "optional_slots", dict)]
 
 
-def _tool(
-    intent: Any, slots: dict[str, dict[str, JSON]], source: dict[str, JSON], benchmark: str
-) -> Tool:
+def _tool(intent: Any, slots: dict[str, dict[str, JSON]], source: dict[str, JSON]) -> Tool:
     """Return an intent as a tool, whose answer is a list of what fits; empty where nothing does."""
     service, name = str(source["tool"]), str(source["api"])
     about = field_of(intent, "description", str)
@@ -191,10 +186,10 @@ def _tool(
         if default != DONT_CARE:
             schema = properties[argument]
             properties[argument] = {**schema, "default": _value(schema, default)}
-    columns = {result: _slot(slots, result) for result in _list(intent, "result_slots")}
+    columns = {result: _slot(slots, result) for result in field_of(intent, "result_slots", list)}
     returns = {"type": "array", "items": {"type": "object", "properties": columns}}
     return Tool(
-        tool_id(benchmark, service, name),
+        tool_id(BENCHMARK, service, name),
         function_name(f"{service}_{name}"),
         about,
         arguments_schema(properties, list(field_of(intent, "required_slots", list))),
@@ -212,7 +207,7 @@ def _slot(slots: dict[str, dict[str, JSON]], name: Any) -> dict[str, JSON]:
 
 def _schema(slot: Any, original: str) -> dict[str, JSON]:
     """Return a slot's JSON Schema."""
-    values = _list(slot, "possible_values")
+    values = field_of(slot, "possible_values", list)
     about = field_of(slot, "description", str)
     schema: dict[str, JSON] = {"type": "string", "description": about}
     if not field_of(slot, "is_categorical", bool):
@@ -221,11 +216,6 @@ def _schema(slot: Any, original: str) -> dict[str, JSON]:
     if schema["type"] != "boolean" and values:
         schema["enum"] = [_value(schema, value) for value in values]
     return schema
-
-
-def _list(record: Any, name: str) -> list[Any]:
-    """Return a list of a record; an empty one where MultiWOZ leaves it away."""
-    return field_of(record, name, list) if name in record else []
 
 
 def _type_of_name(name: str, about: str) -> dict[str, JSON]:
@@ -345,20 +335,18 @@ class Schemas:
     Args:
         notes: Gets the counts of what is malformed.
         wording: One of `SCHEMAS`.
-        benchmark: What the tools are of.
 
     Raises:
         UnknownNameError: No such wording.
     """
 
-    def __init__(self, notes: Notes, wording: str = ORIGINAL, benchmark: str = BENCHMARK) -> None:
+    def __init__(self, notes: Notes, wording: str = ORIGINAL) -> None:
         check_name("schema of dialogtool", wording, SCHEMAS)
         self.splits: dict[str, dict[str, Service]] = {}
         """Split to service by its original name."""
         self.table = ToolTable()
         self._notes = notes
         self._wording = wording
-        self._benchmark = benchmark
 
     def read(self, split: str, folder: Path) -> None:
         """Read the schemas of a split.
@@ -391,7 +379,7 @@ class Schemas:
         yield from self.table
 
     def _service(self, record: Any, origin: Any, file: str) -> tuple[str, Service]:
-        tools = tools_of_service(record, file, origin, self._benchmark)
+        tools = tools_of_service(record, file, origin)
         kinds: dict[str, Any] = {}
         for tool in tools.values():
             kinds |= {**tool.parameters["properties"], **tool.returns["items"]["properties"]}
@@ -473,8 +461,6 @@ def fold(value: JSON) -> JSON:
 
 USER, CALLER, EXECUTOR = "user_simulator", "execution_manager", "executor"
 NO_INTENT = "NONE"
-VARIANTS = ("variants",)
-"""Key of a call: slot to the ways in which its value was said. It is no text: no file has it."""
 
 _CALLING = ("NOTIFY_SUCCESS", "NOTIFY_FAILURE", "INFORM_COUNT", "OFFER")
 """Acts that go with a call, the one that names the turn first."""
@@ -512,7 +498,7 @@ class Reading:
     """The first reason why it can be no task; the calls are those that could be read even so."""
 
 
-def turn_of(turn: Any) -> tuple[str, str, list[Any]]:
+def _turn_of(turn: Any) -> tuple[str, str, list[Any]]:
     """Return speaker, text and frames of a turn.
 
     Raises:
@@ -593,7 +579,7 @@ class _Dialogue:
     def read(self, turns: list[Any]) -> None:
         if not turns or len(turns) % 2:
             raise DataError(f"turns: expected pairs of user and system, got {len(turns)}")
-        spoken = map(turn_of, turns)
+        spoken = map(_turn_of, turns)
         for said, answered in zip(spoken, spoken, strict=True):
             if (said[0], answered[0]) != ("USER", "SYSTEM"):
                 raise DataError(
@@ -653,7 +639,8 @@ class _Dialogue:
             if call is None:
                 return
             labels |= {"kind": "call", "service": service.name, "api": call.api.name}
-            due = Called(call.api.tool, _accepted(call, frame["service_call"].get(VARIANTS, {})))
+            accepted = {name: Argument((value,)) for name, value in call.arguments.items()}
+            due = Called(call.api.tool, accepted)
             reference = _reference(call, len(self._reading.calls), reply)
             self._reading.calls.append(call)
         elif labels["act"] == "request" and api is not None:
@@ -731,17 +718,6 @@ class _Dialogue:
     def _blame(self, fault: DataError) -> None:
         if self._reading.fault is None:
             self._reading.fault = fault
-
-
-def _accepted(call: RecordedCall, said: Mapping[str, Sequence[str]]) -> dict[str, Argument]:
-    """Return the arguments of a call, with further ways in which they were said."""
-    slots = {slot.name: (original, slot) for original, slot in call.api.arguments.items()}
-    found = {}
-    for name, value in call.arguments.items():
-        original, slot = slots[name]
-        others = map(slot.value, said.get(original, ()))
-        found[name] = Argument(tuple(dict.fromkeys((value, *others))))
-    return found
 
 
 def _state(state: Any) -> _State:

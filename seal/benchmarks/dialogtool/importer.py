@@ -1,10 +1,10 @@
-"""SGD's dialogues as tasks, first turns as retrieval queries, the drawn 900, counts; MultiWOZ."""
+"""SGD's dialogues as tasks, first turns as retrieval queries, the drawn 900, counts."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from heapq import heappush, heapreplace
@@ -13,17 +13,14 @@ from typing import Any
 
 from seal.benchmarks.dialogtool.dialogues import (
     BENCHMARK,
-    DONT_CARE,
     NO_INTENT,
     ORIGINAL,
     SCHEMA,
-    VARIANTS,
     Reading,
     Schemas,
     Service,
     domain_of,
     read_dialogue,
-    turn_of,
 )
 from seal.benchmarks.dialogtool.world import FILE, WORLD, RecordedCalls
 from seal.core import JSON, DataError, Goal, Task, Tool, UsageError, check_name
@@ -85,19 +82,13 @@ class Dialogues:
     Args:
         schemas: Of all splits.
         drawing: Which dialogues are taken.
-        benchmark: What the tasks are of.
-        world: Where they are played.
     """
 
-    def __init__(
-        self, schemas: Schemas, drawing: Drawing, benchmark: str = BENCHMARK, world: str = WORLD
-    ) -> None:
+    def __init__(self, schemas: Schemas, drawing: Drawing) -> None:
         self.recorded = RecordedCalls()
         """Calls of all dialogues, drawn or not."""
         self._schemas = schemas
         self._drawing = drawing
-        self._benchmark = benchmark
-        self._world = world
         self._tallies: dict[str, Tally] = {}
         self._ids = TaskIds()
         self._offered: dict[tuple[str, frozenset[str]], tuple[str, ...]] = {}
@@ -112,7 +103,7 @@ class Dialogues:
         services = self._schemas.splits[split]
         reading = read_dialogue(dialogue, services)
         opening = reading.goals[0].text if reading.goals else ""
-        own = self._ids.add(f"{self._benchmark}/{split}/{reading.id}", opening)
+        own = self._ids.add(f"{BENCHMARK}/{split}/{reading.id}", opening)
         self._tallies.setdefault(split, Tally()).add(reading)
         for call in reading.calls:
             if call.complete:
@@ -146,12 +137,12 @@ class Dialogues:
         named = [services[name].name for name in reading.services]
         return Task(
             own,
-            self._benchmark,
+            BENCHMARK,
             tuple(goals),
             split=split,
             tags=tags,
             metadata={"services": named, "turns": reading.turns},
-            world=self._world,
+            world=WORLD,
         )
 
     def _offers(
@@ -534,190 +525,3 @@ class Tally:
 
 def _mean(total: int, number: int) -> float:
     return round(total / number, 2) if number else 0.0
-
-
-# -- MultiWOZ 2.2: its dialogues in SGD's shape, with calls derived from states and acts.
-#
-# Upstream has SGD's schemas, turns and states, but neither calls nor results, and its dialogue acts
-# stand in a file of their own. What a system turn did follows from its acts:
-#
-# | act | is here |
-# |---|---|
-# | Booking-Book, Train-OfferBooked, Taxi-Inform | a call of the service's booking, NOTIFY_SUCCESS |
-# | Booking-NoBook | that call, NOTIFY_FAILURE |
-# | X-NoOffer | a call of the service's search, NOTIFY_FAILURE |
-# | X-Inform, X-Recommend, X-Select | that call, OFFER or, with a number of choices, INFORM_COUNT |
-# | X-Request | REQUEST |
-# | X-OfferBook, general-reqmore, general-bye | OFFER_INTENT, REQ_MORE, GOODBYE |
-#
-# A search is a call only if the state of its service has changed since the last one. Else the
-# system tells more of what it has found. A call's arguments are the state's values. Upstream has no
-# canonical form: each way in which a value was said is right, and the first is called. No API
-# requires an argument, so no call lacks one.
-#
-# Dialogues without acts are left out and counted, for nobody knows what was done in them.
-#
-# Source: Zang et al., "MultiWOZ 2.2" (2020), and the files of budzianowski/multiwoz.
-
-MULTIWOZ = "multiwoz"
-ACTS = "dialog_acts.json"
-
-_BOOKED = {"Book": "NOTIFY_SUCCESS", "OfferBooked": "NOTIFY_SUCCESS", "NoBook": "NOTIFY_FAILURE"}
-_FOUND = {"Inform": "OFFER", "Recommend": "OFFER", "Select": "OFFER", "NoOffer": "NOTIFY_FAILURE"}
-_OTHER = {
-    "Request": "REQUEST",
-    "OfferBook": "OFFER_INTENT",
-    "reqmore": "REQ_MORE",
-    "bye": "GOODBYE",
-}
-_ANY_SERVICE = ("Booking", "general")
-"""Domains of acts that are of the service that is talked about."""
-
-
-def import_multiwoz(source: Path, notes: Notes, *, split: str = "test") -> Iterator[Tool | Task]:
-    """Yield the APIs and dialogues of MultiWOZ 2.2's files.
-
-    Args:
-        source: Upstream's folder `MultiWOZ_2.2` with `schema.json`, `dialog_acts.json` and the
-            folders `train`, `dev` and `test`.
-        notes: Gets the counts.
-        split: "test", "dev" or "train".
-
-    Raises:
-        UnknownNameError: No such split.
-        DataError: A file is missing or malformed; the text names file and place.
-    """
-    check_name("split of multiwoz", split, SPLITS)
-    paths = sorted((source / split).glob(_DIALOGUES))
-    if not paths or not all((source / name).is_file() for name in (SCHEMA, ACTS)):
-        expected = f"{SCHEMA}, {ACTS} and {split}/{_DIALOGUES}"
-        raise wrong_source(source, expected, MULTIWOZ)
-    return _records(source, paths, notes, split)
-
-
-def _records(
-    source: Path, paths: Sequence[Path], notes: Notes, split: str
-) -> Iterator[Tool | Task]:
-    schemas = Schemas(notes, benchmark=MULTIWOZ)
-    schemas.read(split, source)
-    yield from schemas.tools()
-    acts = expect(json_file(source / ACTS), dict, source / ACTS, "acts by dialogue")
-    dialogues = Dialogues(schemas, Drawing(None, 0), MULTIWOZ, "")
-
-    def read(dialogue: Any) -> Task:
-        known = acts.get(field_of(dialogue, "dialogue_id", str))
-        if known is None:
-            raise LeftOut("no_dialogue_acts")
-        return _without_results(dialogues.task(split, _in_sgd_shape(dialogue, known)))
-
-    for path in paths:
-        yield from tasks_of(path, read, notes)
-    notes.facts["files"] = {split: len(paths)}
-    notes.facts["play"] = PLAY
-    notes.facts["counts"] = {
-        name: {key: value for key, value in counts.items() if "results" not in key}
-        for name, counts in dialogues.facts().items()
-    }
-    notes.lacks.update(("canonical_values", "confirmations", "gold_calls", "results"))
-
-
-def _without_results(task: Task) -> Task:
-    """Return a task whose reference has no results, for upstream records none."""
-    goals = (
-        replace(goal, reference=tuple(step for step in goal.reference if step.result is None))
-        for goal in task.goals
-    )
-    return replace(task, goals=tuple(goals))
-
-
-def _in_sgd_shape(dialogue: Any, acts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a dialogue as SGD would have it.
-
-    Args:
-        dialogue: Upstream's record.
-        acts: Its dialogue acts, by the number of the turn.
-
-    Raises:
-        DataError: The record is malformed.
-    """
-    talk = _Talk(field_of(dialogue, "services", list))
-    turns = []
-    for number, turn in enumerate(field_of(dialogue, "turns", list)):
-        speaker, text, frames = turn_of(turn)
-        if speaker == "USER":
-            talk.hear(frames)
-        else:
-            said = acts.get(str(number), {})
-            known = field_of(said, "dialog_act", dict) if said else {}
-            frames = [talk.answer(known)]
-        turns.append({"speaker": speaker, "utterance": text, "frames": frames})
-    return {
-        "dialogue_id": dialogue["dialogue_id"],
-        "services": dialogue["services"],
-        "turns": turns,
-    }
-
-
-class _Talk:
-    """What a dialogue is about so far.
-
-    Args:
-        services: That the dialogue names.
-    """
-
-    def __init__(self, services: Sequence[str]) -> None:
-        self._service = services[0] if services else ""
-        self._values: dict[str, dict[str, list[str]]] = {}
-        self._searched: dict[str, dict[str, list[str]]] = {}
-
-    def hear(self, frames: Sequence[Any]) -> None:
-        """Take in the states that a turn of the user leaves."""
-        for frame in frames:
-            state = field_of(frame, "state", dict)
-            service = field_of(frame, "service", str)
-            self._values[service] = field_of(state, "slot_values", dict)
-            if field_of(state, "active_intent", str) != NO_INTENT:
-                self._service = service
-
-    def answer(self, acts: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the frame of a system turn with these acts."""
-        named = [name.partition("-")[::2] for name in acts]
-        about = [domain.lower() for domain, _ in named if domain not in _ANY_SERVICE]
-        service = self._service if self._service in about or not about else about[0]
-        kinds = [kind for _, kind in named]
-        frame: dict[str, Any] = {"service": service, "slots": []}
-        booked = next((_BOOKED[kind] for kind in kinds if kind in _BOOKED), None)
-        found = next((_FOUND[kind] for kind in reversed(kinds) if kind in _FOUND), None)
-        if service == "taxi" and "Inform" in kinds:
-            booked = "NOTIFY_SUCCESS"
-        labels = [_OTHER.get(kind, kind.upper()) for kind in kinds]
-        given = self._arguments(service)
-        if booked is not None:
-            labels.insert(0, booked)
-            frame |= _call(f"book_{service}", given)
-        elif found is not None and "REQUEST" not in labels and self._searched.get(service) != given:
-            # An act may say how many there are.
-            pairs = [pair for told in acts.values() if isinstance(told, list) for pair in told]
-            chosen = any(isinstance(pair, list) and pair[:1] == ["choice"] for pair in pairs)
-            labels.insert(0, "INFORM_COUNT" if chosen and found == "OFFER" else found)
-            frame |= _call(f"find_{service}", given)
-            self._searched[service] = given
-        frame["actions"] = [
-            {"act": label, "slot": "", "values": [], "canonical_values": []}
-            for label in labels or ["INFORM"]
-        ]
-        return frame
-
-    def _arguments(self, service: str) -> dict[str, list[str]]:
-        values = self._values.get(service, {})
-        return {
-            slot: variants
-            for slot, variants in values.items()
-            if isinstance(variants, list) and variants and variants[0] != DONT_CARE
-        }
-
-
-def _call(method: str, said: dict[str, list[str]]) -> dict[str, Any]:
-    first = {slot: variants[0] for slot, variants in said.items()}
-    call = {"method": method, "parameters": first, VARIANTS: said}
-    return {"service_call": call, "service_results": []}

@@ -32,6 +32,7 @@ from typing import Any
 
 from seal.core import JSON, DataError, Goal, Milestone, Plan, Task, Tool, check_name, shortened
 from seal.core.conditions import Called
+from seal.core.files import content_of
 from seal.pools.importer import Notes
 from seal.pools.reading.files import (
     LeftOut,
@@ -99,7 +100,7 @@ def single_queries(path: Path, counts: Counter[str], dropped: Counter[str]) -> I
 
 def _rows(path: Path, counts: Counter[str], dropped: Counter[str]) -> Iterator[tuple[str, str]]:
     """Yield (query, tool) of each row that is as wide as the header."""
-    text = utf8_text(path.read_bytes(), str(path))
+    text = utf8_text(content_of(path), str(path))
     # Not strict, a stray quotation mark would take the rows behind it into one field.
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:

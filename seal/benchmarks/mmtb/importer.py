@@ -33,6 +33,7 @@ from seal.core import (
     ready,
 )
 from seal.core.conditions import Argument, Asked, Called, Condition, Replied
+from seal.core.files import opened
 from seal.core.values import json_text
 from seal.evaluation.mission_gold import ANSWER, ASK, Graph
 from seal.evaluation.mission_labels import implied_type
@@ -129,7 +130,7 @@ def _files(source: Path, language: str) -> tuple[list[Path], list[Path]]:
 
 
 def _holds_records(path: Path) -> bool:
-    with path.open("rb") as file:
+    with opened(path) as file:
         return _RECORD in file.read(_HEAD)
 
 

@@ -14,10 +14,7 @@ TOOLBENCH = Benchmark(
     published=f"{_HERE}:TABLES",
     importer=f"{_HERE}.importer:import_toolbench",
     verdicts=f"{_HERE}.trajectories:read_verdicts",
-    answers={
-        "stabletoolbench": f"{_HERE}.answers:import_stabletoolbench",
-        "toolbench": f"{_HERE}.answers:import_response_examples",
-    },
+    answers={"stabletoolbench": f"{_HERE}.answers:import_stabletoolbench"},
 )
 ANYTOOL = Benchmark("anytool", importer=f"{_HERE}.importer:import_anytool")
 TABLES = sweep_table("ToolBench", shipped_rows(_HERE)["table-3"])

@@ -13,6 +13,7 @@ import orjson
 
 from seal.benchmarks.toolbench.tools import FINISH
 from seal.core import JSON, DataError, Response, Tool, ToolCall, shortened
+from seal.core.files import content_of
 from seal.core.store import Store
 from seal.core.text import words
 from seal.core.validation import CallValidator
@@ -21,11 +22,9 @@ from seal.pools.reading.files import expect, field_of
 from seal.pools.reading.tool_schemas import literal
 from seal.simulator_cache.answer_cache import (
     KIND,
-    SHAPE,
     answer_entry,
     document_digest,
     entry_key,
-    shape_key,
 )
 from seal.simulator_cache.exchange import StoreImport
 
@@ -445,7 +444,7 @@ def _unescaped(escape: re.Match[str]) -> str:
     return _ESCAPED.get(code, code)
 
 
-# -- Answers of StableToolBench's cache and ToolBench's response shapes, read into a store.
+# -- Answers of StableToolBench's cache, read into a store.
 
 STABLETOOLBENCH = "stabletoolbench"
 """Simulator of the entries that come from StableToolBench's cache."""
@@ -466,7 +465,7 @@ def import_stabletoolbench(store: Store, folder: Path, tools: Mapping[str, Tool]
     report = StoreImport()
     index = _ToolIndex(tools)
     validator = CallValidator(tools)
-    files = _files(folder, "*/*/*.json", "category/tool/api.json")
+    files = _files(folder)
     for file in files:
         found = index.find(file.parent.parent.name, file.parent.name, file.stem)
         entries = _read_object(file, report)
@@ -488,40 +487,6 @@ def import_stabletoolbench(store: Store, folder: Path, tools: Mapping[str, Tool]
                     own = _as_run(tool, arguments, validator)
                     entry = answer_entry(tool.id, own, response, STABLETOOLBENCH)
                     report.keep(store, entry_key(entry, document_digest(tool)), entry, KIND)
-    report.details = {"files": len(files)}
-    return report
-
-
-def import_response_examples(store: Store, folder: Path, tools: Mapping[str, Tool]) -> StoreImport:
-    """Read response shapes `category/tool.json`: {"api_list": [{"name", "schema"}]}.
-
-    A shape is no answer: it tells the template simulator what to write for a tool without one.
-
-    Raises:
-        DataError: The folder has no such file.
-    """
-    report = StoreImport()
-    index = _ToolIndex(tools)
-    files = _files(folder, "*/*.json", "category/tool.json")
-    for file in files:
-        content = _read_object(file, report)
-        if content is None:
-            continue
-        apis = content.get("api_list")
-        for api in apis if isinstance(apis, list) else [None]:
-            if not isinstance(api, dict) or not isinstance(api.get("name"), str):
-                report.reject("no api_list of name and schema", str(file))
-                continue
-            place = f"{file}, {api['name']}"
-            found = index.find(file.parent.name, file.stem, api["name"])
-            if not api.get("schema"):
-                report.reject("no schema", place)
-            elif not found:
-                report.reject("no such API in the pool", place)
-            else:
-                for tool in found:
-                    entry = answer_entry(tool.id, None, Response(api["schema"]), SHAPE)
-                    report.keep(store, shape_key(tool.id), entry, KIND)
     report.details = {"files": len(files)}
     return report
 
@@ -593,16 +558,19 @@ def _response(value: Any) -> Response | str:
     return Response(value["response"], error)
 
 
-def _files(folder: Path, pattern: str, layout: str) -> list[Path]:
-    files = sorted(folder.glob(pattern))
+def _files(folder: Path) -> list[Path]:
+    files = sorted(folder.glob("*/*/*.json"))
     if not files:
-        raise DataError(f"{folder} has no file {layout}; give the folder that holds the categories")
+        raise DataError(
+            f"{folder} has no file category/tool/api.json; give the folder that holds the "
+            "categories"
+        )
     return files
 
 
 def _read_object(file: Path, report: StoreImport) -> dict[str, Any] | None:
     try:
-        content = json_value(file.read_bytes())
+        content = json_value(content_of(file))
     except orjson.JSONDecodeError:
         report.reject("a file that is not JSON", str(file))
         return None

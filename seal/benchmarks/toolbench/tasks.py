@@ -15,6 +15,7 @@ from seal.benchmarks.toolbench.answers import Run
 from seal.benchmarks.toolbench.trajectories import replies_of
 from seal.core import JSON, DataError, Goal, Milestone, Plan, Step, Task, Tool, levels, shortened
 from seal.core.conditions import Called
+from seal.core.files import opened
 from seal.core.statements import states
 from seal.core.text import normalised
 from seal.core.values import digest, leaves
@@ -58,7 +59,7 @@ class SourceFile:
         Raises:
             DataError: It is no JSON; the text names the place.
         """
-        with Path(self.path).open("rb") as file:
+        with opened(Path(self.path)) as file:
             return parse_json(file.read(), self.path)
 
     @property
@@ -127,7 +128,7 @@ def _kind(path: str, name: str) -> str:
         return "example"
     if name.endswith(".csv"):
         return "csv"
-    with Path(path).open("rb") as file:
+    with opened(Path(path)) as file:
         return _shape(file.read(), path)
 
 

@@ -21,6 +21,7 @@ from seal.core import (
     shortened,
 )
 from seal.core.conditions import AGENT, EXECUTOR, MESSAGE, SYSTEM, USER, Condition, Match
+from seal.core.files import lines_of
 from seal.core.state_conditions import AllOf, DependsOn, StateHas, StateUnchanged
 from seal.core.table_matching import Column
 from seal.core.values import json_value
@@ -32,7 +33,6 @@ from seal.pools.reading.files import (
     expect,
     field_of,
     json_values,
-    lines_of,
     named,
     parse_exactly,
     refuse_deep,

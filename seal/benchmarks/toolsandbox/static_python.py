@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from seal.core import DataError, shortened
+from seal.core.files import content_of
 from seal.core.values import parse_module
 from seal.pools.reading.files import utf8_text
 
@@ -172,7 +173,7 @@ class _File:
         if path.stat().st_size > _LARGEST:
             raise DataError(f"{path}: expected at most {_LARGEST} bytes")
         try:
-            tree = parse_module(utf8_text(path.read_bytes(), str(path)))
+            tree = parse_module(utf8_text(content_of(path), str(path)))
         except (OSError, ValueError) as error:
             raise DataError(f"{path}: {error}; fetch it again") from error
         self.path, self.module = path, module

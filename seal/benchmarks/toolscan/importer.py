@@ -26,6 +26,7 @@ from seal.core import (
     shortened,
 )
 from seal.core.conditions import Argument, Called
+from seal.core.files import content_of
 from seal.core.records import to_plain
 from seal.core.values import MAX_DEPTH, leaves, literal_value, nested_deeper, parse_module
 from seal.pools.importer import PSEUDO_ACTIONS, Notes
@@ -331,7 +332,7 @@ def concatenated(path: Path, torn: Torn) -> Iterator[Placed]:
     Raises:
         DataError: The file is not UTF-8, or one array that is no JSON.
     """
-    text = utf8_text(path.read_bytes(), str(path))
+    text = utf8_text(content_of(path), str(path))
     if text.lstrip().startswith("["):
         yield from json_records(path, torn)
         return
@@ -641,7 +642,7 @@ def entries(path: Path) -> Iterator[dict[str, Any]]:
 def _dict(path: Path) -> dict[str, Any]:
     """Return the value of the one dict that a file assigns; types are the texts of their names."""
     try:
-        body = parse_module(utf8_text(path.read_bytes(), str(path))).body
+        body = parse_module(utf8_text(content_of(path), str(path))).body
         found = [each.value for each in body if isinstance(each, ast.Assign)]
         values = [literal_value(_Named().visit(value)) for value in found]
     except (OSError, ValueError, RecursionError) as error:

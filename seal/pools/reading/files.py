@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
-import zlib
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from functools import cache
 from itertools import chain
 from math import isfinite
@@ -18,7 +15,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import orjson
 
 from seal.core import DataError, UnknownNameError, UsageError, shortened
-from seal.core.files import content_of, opened
+from seal.core.files import content_of, lines_of
 from seal.core.values import MAX_DEPTH, digest, json_value, nested_deeper, number_fault, well_formed
 from seal.pools.importer import REGISTRY, Notes
 
@@ -659,59 +656,6 @@ def listed(content: Iterable[Any]) -> Reader:
             yield Placed(f"{path}, record {number}", value)
 
     return records
-
-
-# -- Lines of files that may be packed with gzip, unpacked as far as can be trusted.
-#
-# A few kB can unpack to GB, and a line of a few MB of JSON can become GB in memory. So what comes
-# of a file is bounded by its own size, and each line of it alone.
-
-PACKED = ".gz"
-RATIO = 100
-"""Bytes that one packed byte may become; JSON of benchmarks becomes 50, nothing but zeros 1,032."""
-SMALL = 2**26
-"""Unpacked bytes that any file may have."""
-_LARGEST = 2**30
-"""Unpacked bytes that no file may pass."""
-_LINE = 2**24
-"""Unpacked bytes that no line may pass."""
-
-
-def lines_of(path: Path) -> Iterator[bytes]:
-    """Yield the lines of a file; one that is named `*.gz` is unpacked on the way.
-
-    Raises:
-        DataError: It is no whole gzip file, or unpacks to too much.
-    """
-    if path.suffix != PACKED:
-        with opened(path) as lines:
-            yield from lines
-        return
-    size = path.stat().st_size
-    try:
-        with opened(path) as packed, closing(gzip.GzipFile(fileobj=packed)) as file:
-            yield from _bounded(file, path, size)
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise DataError(f"{path}: no whole gzip file: {error}; fetch it again") from error
-
-
-def _bounded(file: gzip.GzipFile, path: Path, size: int) -> Iterator[bytes]:
-    limit = min(_LARGEST, max(SMALL, RATIO * size))
-    total = number = 0
-    while line := file.readline(_LINE + 1):
-        total += len(line)
-        number += 1
-        if len(line) > _LINE:
-            raise _too_large(f"{path}, line {number}: it unpacks to more than {_LINE} bytes")
-        if total > limit:
-            raise _too_large(f"{path}: {size} bytes unpack to more than {limit}")
-        yield line
-
-
-def _too_large(fault: str) -> DataError:
-    return DataError(
-        f"{fault}; if you trust the file, unpack it with gunzip and name what comes of it"
-    )
 
 
 # -- Files in YAML, read as version 1.2 has it, whose core is JSON: what OpenAPI asks for.

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from seal.core import JSON, DataError, needing
-from seal.core.files import AtomicFile, content_of, opened
+from seal.core.files import PACKED, RATIO, SMALL, AtomicFile, content_of, opened
 from seal.core.text import counted
-from seal.pools.reading.files import PACKED, RATIO, SMALL, Parse, Placed, Torn, json_records
+from seal.pools.reading.files import Parse, Placed, Torn, json_records
 
 # -- Tables row by row: JSON, JSON Lines, CSV, Parquet, Arrow, and folders of these.
 

@@ -379,7 +379,8 @@ def _key(key: Any) -> str:
 # - `dependencies` (drafts 3 to 7): `dependentRequired` and `dependentSchemas`;
 # - `required: true` within a property (draft 3): the map requires its name;
 # - an `enum` of texts where the type is a number or a truth value (Gemini takes texts alone): what
-#   the texts write.
+#   the texts write;
+# - null in the place of a list or map of a keyword (Go, C#): the keyword is not there.
 #
 # All else stays as it is, also what is wrong: `seal.core.schema_faults` finds it.
 
@@ -387,6 +388,8 @@ _BY_NAME = ("properties", "patternProperties", "$defs", "definitions", "dependen
 """Keywords that map names to schemas."""
 _INNER = ("items", "additionalProperties", "contains", "propertyNames", "not", "if", "then", "else")
 _SEVERAL = ("allOf", "anyOf", "oneOf", "prefixItems")
+_ABSENT = ("required", "enum", "items", *_BY_NAME, *_SEVERAL)
+"""Keywords whose value null says that they are not there."""
 _BOUNDS = {"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
 
 
@@ -406,7 +409,7 @@ def standard_schema(schema: Mapping[str, JSON]) -> dict[str, JSON]:
 def _standard(schema: Any) -> Any:
     if not isinstance(schema, Mapping):
         return schema
-    found = dict(schema)
+    found = {k: v for k, v in schema.items() if v is not None or k not in _ABSENT}
     if isinstance(found.get("items"), list):
         found["prefixItems"] = found.pop("items")
         if "additionalItems" in found:

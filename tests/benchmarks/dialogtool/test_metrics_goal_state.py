@@ -9,14 +9,11 @@ import pytest
 from looped import every_case
 from mobiles import ADD, ALARMS, RESERVE, TOOLS, called_goal, dialogue
 
-from seal.benchmarks.dialogtool.dialogues import asked
 from seal.benchmarks.dialogtool.metrics import GoalState
-from seal.benchmarks.dialogtool.play import on_policy
 from seal.benchmarks.dialogtool.world import calls_of
 from seal.core import (
     DataError,
     Execution,
-    Goal,
     Score,
     Step,
     Stop,
@@ -24,10 +21,7 @@ from seal.core import (
     ToolCall,
     ToolResult,
     Trajectory,
-    UsageError,
 )
-from seal.core.records import decode, encode
-from seal.core.state_conditions import StateHas
 
 BOOK = {"restaurant_name": "Lark", "city": "Oakville", "time": "19:30"}
 ALARM = {"new_alarm_time": "06:15", "new_alarm_name": "Train"}
@@ -124,45 +118,8 @@ def test_a_damaged_recording_is_named_by_its_task(content: str) -> None:
     score = scored(played((RESERVE, BOOK, [BOOK])), task)
     assert score.value is None and re.match(told, score.reason)
     with pytest.raises(DataError, match=told):
-        on_policy(task, TOOLS)
-    with pytest.raises(DataError, match=told):
         list(calls_of(task, TOOLS))
 
 
 def test_tasks_of_other_worlds_have_no_score() -> None:
     assert GoalState().score(replace(TASK, world=""), played(), TOOLS) == []
-
-
-def test_a_recorded_dialogue_becomes_one_for_a_briefed_user() -> None:
-    state = {"active_intent": "ReserveRestaurant", "slot_values": {"city": ["oak ville"]}}
-    labels = {"state": state}
-    goals = [replace(goal, labels={**goal.labels, **labels}) for goal in TASK.goals[1:3]]
-    alarm = {"active_intent": "AddAlarm", "slot_values": {"new_alarm_time": ["6:15"], "other": []}}
-    last = replace(TASK.goals[3], labels={**TASK.goals[3].labels, "state": alarm})
-    thanks = Goal("Bye", labels={"service": "Alarm_1", "state": {"active_intent": "NONE"}})
-    task = on_policy(replace(TASK, goals=(*goals, last, thanks)), TOOLS)
-    assert decode(encode(task), Task) == task
-    (goal,) = task.goals
-    assert goal.text == "Book it"
-    assert task.persona is not None
-    assert task.persona["facts"] == {"city": "Oakville", "new alarm time": "06:15"}
-    assert task.persona["then"] == ["Set it"]
-    assert task.metadata["max_turns"] == 2 * 4 + 3
-    assert "Restaurants" in task.persona["goal"] and "06:15" in task.persona["goal"]
-    assert goal.plans is not None
-    condition = goal.plans[0].milestones[0].condition
-    assert isinstance(condition, StateHas)
-    assert [row["asked"] for row in condition.rows] == [
-        asked(TOOLS[RESERVE], BOOK),
-        asked(TOOLS[ADD], ALARM),
-    ]
-    questions = [step.content for step in goal.reference if step.content.endswith("?")]
-    assert len(questions) == 3, "each booking, the one that failed too, is asked leave for"
-    right = played((RESERVE, BOOK, [BOOK]), (ADD, ALARM, [ALARM]), stops=1)
-    assert scored(right, task).value == 1.0
-    assert scored(played((RESERVE, BOOK, [BOOK]), stops=1), task).value == 0.0
-
-
-def test_tasks_of_other_worlds_have_no_briefed_user() -> None:
-    with pytest.raises(UsageError, match="--select"):
-        on_policy(replace(TASK, world=""), TOOLS)

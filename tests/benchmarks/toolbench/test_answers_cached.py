@@ -143,37 +143,6 @@ def test_no_text_is_ever_run_or_breaks_the_reader(text):
     assert found is None or isinstance(found, dict)
 
 
-def test_response_examples_become_shapes_of_tools_without_one(store, tmp_path):
-    apis = [
-        {"name": "Get-Tide", "schema": {"high": "str", "level": "float"}},
-        {"name": "Unheard", "schema": {"a": "str"}},
-        {"name": "Get-Tide", "schema": {}},
-        {"schema": {"a": "str"}},
-    ]
-    write(tmp_path / "examples/Weather_Sea/tide_tables.json", {"api_list": apis})
-    write(tmp_path / "examples/Weather_Sea/odd.json", {"apis": 3})
-    write(tmp_path / "examples/Weather_Sea/empty.json", {"api_list": []})
-    report = import_answers(store, tmp_path / "examples", "toolbench", TOOLS)
-    assert report.imported == 1
-    assert report.to_plain()["rejected"] == {
-        "no api_list of name and schema": 2,
-        "no schema": 1,
-        "no such API in the pool": 1,
-    }
-    simulator = build_simulator("template", SimulatorSetup(tools=TOOLS, store=store))
-    assert set(simulator.respond(TOOL, {}).response) == {"high", "level"}
-
-
 def test_a_folder_of_another_layout_is_named(store, tmp_path):
     with pytest.raises(DataError, match=r"has no file category/tool/api\.json"):
         import_answers(store, tmp_path, "stabletoolbench", TOOLS)
-
-
-def test_real_response_examples_are_read(store, seal_data):
-    folder = seal_data / "toolbench/data_example/toolenv/response_examples"
-    if not folder.is_dir():
-        pytest.skip(f"no response examples at {folder}")
-    report = import_answers(store, folder, "toolbench", TOOLS)
-    assert report.details == {"files": 15}
-    assert report.rejected["a file that is not JSON"] == 1  # one is empty upstream
-    assert len(report.rejected) <= 3

@@ -1,6 +1,7 @@
 """Whole imports: joins, counts, bad input, and the real files."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -418,3 +419,13 @@ def test_data_example_gives_ten_queries_and_the_eight_solved_of_fifteen_answers(
         "lacks_relevant_apis": 2,
         "no_calls": 2,
     }
+
+
+def test_a_pipe_in_the_place_of_a_file_is_told_and_never_waited_for(workshop: Workshop) -> None:
+    workshop.queries(name="G1.json")
+    (file,) = workshop.source.rglob("G1.json")
+    file.unlink()
+    os.mkfifo(file)
+
+    with pytest.raises(OSError, match=r"it is a pipe, and no file.*G1\.json"):
+        workshop.imported()

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from seal.core import DataError
-from seal.core.files import within
-from seal.pools.reading.files import json_lines, lines_of
+from seal.core.files import lines_of, within
+from seal.pools.reading.files import json_lines
 from seal.pools.reading.tables import parquet_records, rows
 
 

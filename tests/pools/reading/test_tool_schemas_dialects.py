@@ -42,6 +42,12 @@ REFERRED = {**of(a={"$ref": "#/$defs/x", "nullable": True}), "$defs": {"x": {"ty
         (of(a={"type": "string", "x-nullable": True}), None, 1),
         (of(a={"type": "string", "nullable": False}), "b", None),
         (REFERRED, None, "b"),
+        (
+            {**of(a={"type": "string", "enum": None, "anyOf": None}), "required": None},
+            "b",
+            1,
+        ),
+        (of(a={"type": "object", "properties": None, "items": None}), {}, "b"),
         (of(a={"type": "integer", "enum": ["1", "2"]}), 2, "2"),
         (of(a={"type": "boolean", "enum": ["true"]}), True, "true"),
         (of(a={"anyOf": [{"type": "INTEGER"}, {"type": "dict"}]}), {}, "b"),

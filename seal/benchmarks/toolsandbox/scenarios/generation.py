@@ -16,7 +16,7 @@ from typing import Any
 from seal.agents.users import scripted_answer
 from seal.benchmarks.toolsandbox.scenarios.files import Arguments, Authored, BaseWorld, scenario_of
 from seal.benchmarks.toolsandbox.scenarios.importer import compiled_scenario, unheard
-from seal.core import JSON, DataError, Task, Tool, UsageError
+from seal.core import JSON, DataError, Task, Tool, UsageError, check_name
 from seal.core.values import canonical_json
 from seal.environments.templates import (
     Goals,
@@ -63,6 +63,8 @@ class ScenarioSettings:
     """Number of scenarios."""
     seed: int = 0
     """Seed; another one gives other states and other scenarios."""
+    templates: Sequence[str] = field(default=(), metadata={"metavar": "NAME"})
+    """Name of a template to fill; repeatable.  [default: all of the world]"""
     allow_code: Sequence[str] = ()
 
     def __post_init__(self) -> None:
@@ -93,7 +95,8 @@ def generate_scenarios(
     world = build_worlds(bench, WorldSetup(allow_code=settings.allow_code), "--world")
     if not isinstance(world, Worlds):
         raise UsageError(f"--world {bench}: it has no tables; expected a `Worlds`")
-    made = _Making(world, bench, goals_of(world.goals, bench), settings.seed)
+    goals = _chosen(goals_of(world.goals, bench), settings.templates)
+    made = _Making(world, bench, goals, settings.seed)
 
     def found(source: Any, notes: Notes, **options: Any) -> Iterator[Tool | Task]:
         kept = made.scenarios(settings.n, progress or (lambda done, total: None))
@@ -109,6 +112,18 @@ def generate_scenarios(
 
 
 BENCHMARK = "scenarios"
+
+
+def _chosen(goals: Sequence[Goals], names: Sequence[str]) -> list[Goals]:
+    """Return goals with the templates of some names alone; without names, with all."""
+    known = [template.name for goal in goals for template in goal.templates]
+    for name in names:
+        check_name("template", name, known)
+    wanted = names or known
+    return [
+        replace(goal, templates=[each for each in goal.templates if each.name in wanted])
+        for goal in goals
+    ]
 
 
 def _solved_by_floor(
@@ -357,7 +372,9 @@ class _Making:
             rows,
             dict(own_goals.clock),
             max_messages=80,
-            cells=dict(own_goals.cells),
+            cells={
+                n: t for n, t in own_goals.cells.items() if n.split(".")[0] in self._world.tables
+            },
             ignore=[n for n in ignore if n.partition(".")[0] in tables & {*self._world.tables}],
         )
         request = _request(own, drawn)
