@@ -91,9 +91,9 @@ def test_what_was_said_holds_no_thinking_any_more(text):
 
 
 def test_a_long_text_of_marks_takes_no_long_time():
-    marks = ("<think>" * 20_000, "</think>" * 20_000 + '"', "\n<|channel|>" * 20_000)
-    for text in (*marks, "<|channel|>" + "a" * 50_000):
-        without_thinking(text)
+    for mark in ("<think>", "</think>", "\n<|channel|>"):
+        linear(lambda times, mark=mark: without_thinking(mark * times + '"'), 40_000)
+    linear(lambda times: without_thinking("<|channel|>" + "a" * times), 100_000)
 
 
 # What servers answer, in their own words; status, message and code or type.
