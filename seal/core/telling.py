@@ -20,6 +20,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from decimal import Decimal
+from itertools import chain
 from operator import attrgetter
 from typing import Literal, NamedTuple
 
@@ -142,7 +143,8 @@ def _found(slot: Slot, messages: Sequence[Text], record: Record, request: str) -
         if found is None:
             continue
         state, start, end, is_odd = found
-        if slot.optional and state == "contradicted" and not is_odd and whole is not messages[-1]:
+        is_earlier = slot.optional and not is_odd and whole is not messages[-1]
+        if state == "contradicted" and is_earlier and not _got_it(slot, whole, start):
             continue  # it may have been so then
         denied = state == "contradicted" and judged(whole, start, end).strength == DENIED
         finding = Finding(slot, state, whole.said(start, end), denied, number)
@@ -431,21 +433,49 @@ def _other_names(slot: Slot, whole: Text, request: str) -> Iterator[_Spoken]:
     """Yield the capitalised words that are no part of a slot's name and not of the request."""
     usual = word_list("english_small") | {*WEEKDAYS, *MONTHS} | _TITLES
     usual |= {*words(request), *(word for text in slot.texts for word in words(text))}
-    for match in CAPITAL.finditer(whole.source):
+    parts = {word for text in slot.texts for word in words(text)[1:]}
+    kin = (m for m in _FIRST_NAME.finditer(whole.source) if m[1].casefold() in parts)
+    for match in chain(CAPITAL.finditer(whole.source), kin):
         name = match[0].casefold()
         start = whole.plain.find(name, max(match.start() - _SHIFT, 0), match.end() + _SHIFT)
         if start >= 0 and name not in usual:
             yield _Spoken(False, start, start + len(name))
 
 
+_FIRST_NAME = re.compile(r"(?<![^\s\"'*])[A-Z][^\W\d_]+(?= ([A-Z][^\W\d_]+))")
+"""A name before another one, of somebody with the same family: "Ann Moreau" for "Gus Moreau"."""
+
+
 def _is_aside(whole: Text, one: _Spoken) -> bool:
-    """Tell whether a name says whose something is, or who wrote it: "Gus's text", "Ann wrote"."""
+    """Tell whether a name says whose something is, who wrote it, or who is spoken to.
+
+    "Gus's text", "Ann wrote", "Thank you, Jonas Brandt."
+    """
+    if _GREETED.search(whole.plain, max(one.start - _NEAR_NOT, 0), one.start) is not None:
+        return _GREETED_END.match(whole.plain, one.end) is not None
     behind = _WHOSE.match(whole.plain, one.end - 2 * whole.plain.endswith("'s", 0, one.end))
     wrote = behind is not None and (behind[1] is None or behind[1] in _WROTE)
     return wrote or whole.plain.endswith(" that ", 0, one.start)
 
 
 _WHOSE = re.compile(r"(?: [a-z]+)?'s (?!got\b)(?=[a-z])|(?: has| had)? ([a-z]+)")
+_GREETED = re.compile(
+    r"\b(?:thanks|thank you|hi|hello|dear|welcome|sorry|sure|done|all set)"
+    r"(?: so much| very much| again| back)?,? (?:\w+ )?$"
+)
+_GREETED_END = re.compile(r"(?: \w+)? ?(?:[.,;:!\n]|$)")
+
+
+def _got_it(slot: Slot, whole: Text, start: int) -> bool:
+    """Tell whether a text gives a name as the one that was asked for, or who got something."""
+    return slot.type == "name" and _GOT_IT.search(whole.plain, 0, start) is not None
+
+
+_GOT_IT = re.compile(
+    r"(?:\b(?:it|that|the answer)(?:'s| is| was| would be)"
+    r"|\b(?:went|goes|sent|forwarded|written|wrote|paid|transferred|addressed)(?: \w+){0,4} to)"
+    r" [\"'*\u201c]*(?:\w+ )?$"
+)
 _WROTE = frozenset(words("wrote sent said texted asked put typed worded phrased messaged says"))
 _TITLES = frozenset(words("mr mrs ms miss dr doctor prof professor sir madam"))
 _SHIFT = 9

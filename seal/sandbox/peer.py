@@ -68,6 +68,9 @@ class Peer:
                 answer = self._process.ask(line, seconds)
             except TimeoutError:
                 self._lose(f"no answer within {seconds:g} s")
+            except BaseException:
+                self.close()  # what it still answers would be taken for the next answer
+                raise
             if not answer.endswith(b"\n"):
                 self._lose(f"its process ended with status {self._process.status()}")
             try:

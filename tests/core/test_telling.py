@@ -376,7 +376,33 @@ def test_who_only_promises_neither_refuses_nor_asks(text: str, expected: str) ->
         ("Your dad knows that Gus can come.", "left out"),
         ("I sent Walt what Gus Moreau's text says.", "told"),
         ("I sent the text to Gus.", "contradicted"),
+        ("Ann Ostrander has it.", "contradicted"),
+        ("It is sent. Ann Ostrander has it.", "contradicted"),
+        ("Texted Walt Ostrander.", "told"),
+        ("Thank you, Gus Moreau. It is sent.", "left out"),
+        ("All done, Gus!", "left out"),
+        ("Sorry, Gus Moreau got it.", "contradicted"),
+        ("I texted your friend, Gus Moreau.", "contradicted"),
     ],
 )
 def test_whose_a_text_is_is_not_who_got_it(text: str, expected: str) -> None:
     assert state({"who": {"value": "Walt Ostrander", "optional": True}}, text) == expected
+
+
+@every_case(
+    ("text", "expected"),
+    [
+        ("It's Gus Moreau.", "contradicted"),
+        ("The answer is Gus Moreau.", "contradicted"),
+        ("It went to Gus Moreau, and is archived.", "contradicted"),
+        ("I've sent your letter to Gus.", "contradicted"),
+        ("Shall I send it to Gus Moreau?", "left out"),
+        ("I found you, Gus Moreau, and your number.", "left out"),
+        ("The organiser is Gus Moreau.", "left out"),
+    ],
+)
+def test_who_got_it_is_not_told_wrong_in_an_earlier_message(text: str, expected: str) -> None:
+    slots = slots_of({"who": {"value": "Walt Ostrander", "optional": True}})
+    told = Record(["Walt Ostrander; Gus Moreau"])
+    (found,) = find(slots, [text, "Your number is changed."], told, request="Text Walt Ostrander")
+    assert found.state == expected

@@ -33,6 +33,10 @@ STOP: list[dict[str, Any]] = [
     say("Shall I stop standing order {standing_id} to {partner}?"),
     do("stop_standing_order", standing_id="{standing_id}"),
 ]
+TOLD_LEFT = [say("{payee} is paid, and {left} EUR are left on account {account}.")]
+PAYEE = {"payee": {"value": "{payee}", "type": "name", "optional": True}}
+"""Who is paid need not be told, but not told wrong either."""
+LEFT = {"left": "{left} EUR", **PAYEE}
 IBAN = {"IBAN": {"value": "{iban}", "ask": ["iban"]}}
 
 
@@ -71,10 +75,10 @@ def _new_payee(rows: Rows, slots: Slots, drawn: Random, amount: float) -> Slots:
     }
 
 
-def a_new_payee(rows: Rows, slots: Slots, drawn: Random) -> Slots | None:
-    """Draw a payment to somebody who is no payee yet."""
-    own = a_payment(rows, slots, drawn)
-    return own and {**own, **new_payee(rows, own, drawn)}
+def new_and_wished(rows: Rows, slots: Slots, drawn: Random) -> Slots:
+    """Let somebody be paid who is no payee yet, as it is wished for."""
+    new = new_payee(rows, slots, drawn)
+    return {**new, "wish": new["amount"]}
 
 
 def new_and_much(rows: Rows, slots: Slots, drawn: Random) -> Slots:
@@ -89,8 +93,8 @@ def new_and_much(rows: Rows, slots: Slots, drawn: Random) -> Slots:
 
 def wished(rows: Rows, slots: Slots, drawn: Random) -> Slots | None:
     """Draw a payment to somebody new, as it is wished for."""
-    own = a_new_payee(rows, slots, drawn)
-    return own and {**own, "wish": own["amount"]}
+    own = a_payment(rows, slots, drawn)
+    return own and {**own, **new_and_wished(rows, own, drawn)}
 
 
 def above_a_day(rows: Rows, slots: Slots, drawn: Random) -> Slots:
@@ -343,7 +347,6 @@ LIMIT = Template(
         ),
     ],
 )
-TOLD_LEFT = [say("{payee} is paid, and {left} EUR are left on account {account}.")]
 PAYMENT = Template(
     name="pay_somebody",
     draw=paid_as_wished,
@@ -360,7 +363,7 @@ PAYMENT = Template(
         "act": PAY,
         "tell": TOLD_LEFT,
     },
-    tells={"left": "{left} EUR"},
+    tells=LEFT,
     twists=[
         Twist(
             kind="too little of it",
@@ -398,7 +401,7 @@ NEW = Template(
         "act": PAY,
         "tell": TOLD_LEFT,
     },
-    tells={"left": "{left} EUR"},
+    tells=LEFT,
     twists=[
         Twist(
             kind="a forbidden request",
@@ -439,10 +442,7 @@ CLOSE = Template(
             kind="a further wish",
             then=["And pay {payee} {amount} euros from what is there now."],
             gold={"more": [*PAYEES, *PAY, say("{payee} is paid now.")]},
-            tells={
-                "balance": "{all} EUR",
-                "payee": {"value": "{payee}", "type": "name", "optional": True},
-            },
+            tells={"balance": "{all} EUR", **PAYEE},
         )
     ],
 )
@@ -464,7 +464,7 @@ TOP_UP = Template(
         "act": PAY,
         "tell": TOLD_LEFT,
     },
-    tells={"left": "{left} EUR"},
+    tells=LEFT,
     twists=[
         Twist(
             kind="a limit of the policy",

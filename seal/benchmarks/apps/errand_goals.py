@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from random import Random
 from typing import Any
 
@@ -135,23 +136,40 @@ def _wants(rows: Rows, slots: Slots, amount: float) -> None:
 # -- Templates.
 
 INSTEAD = "or {spare_words} if you have something else then"
-LATER = Twist(
-    kind="a change of mind",
-    then=["Sorry, {late_words} is better for me, on the same day."],
-    gold={
-        "more": [
-            say("Shall I move event {new_event} to {day}, from {late_start} to {late_end}?"),
-            do(
-                "move_event",
-                event_id="{new_event}",
-                day="{day}",
-                start="{late_start}",
-                end="{late_end}",
-            ),
-            say("It is moved, and begins at {late_start}."),
-        ]
-    },
-)
+
+
+def begins(start: str) -> dict[str, Any]:
+    """Return when a new event begins: that need not be told, but not told wrong either."""
+    return {"start": {"value": start, "type": "time", "optional": True}}
+
+
+def later(tells: Mapping[str, Any]) -> Twist:
+    """Return that the new event is to begin later after all.
+
+    Args:
+        tells: What is to be told besides.
+    """
+    return Twist(
+        kind="a change of mind",
+        then=["Sorry, {late_words} is better for me, on the same day."],
+        gold={
+            "more": [
+                say("Shall I move event {new_event} to {day}, from {late_start} to {late_end}?"),
+                do(
+                    "move_event",
+                    event_id="{new_event}",
+                    day="{day}",
+                    start="{late_start}",
+                    end="{late_end}",
+                ),
+                say("It is moved, and begins at {late_start}."),
+            ]
+        },
+        tells={**tells, **begins("{late_start}")},
+    )
+
+
+PROMISED = {"day": "{day}"}
 WITH_GUEST = Template(
     name="a_new_event_with_a_guest",
     draw=a_new_event,
@@ -170,7 +188,7 @@ WITH_GUEST = Template(
         "tell": [say("The {new} begins at {start} on {when}, and {contact} is invited.")],
         "more": [],
     },
-    tells=planning.TO,
+    tells={**planning.TO, **begins("{start}")},
     twists=[
         Twist(
             kind="a missing value",
@@ -186,7 +204,7 @@ WITH_GUEST = Template(
             asks=diary.INSTEAD,
             gold={"taken": []},
         ),
-        LATER,
+        later(planning.TO),
     ],
 )
 IN_ITS_PLACE = Template(
@@ -431,7 +449,7 @@ AT_HOME = Template(
         "tell": [say("It is promised for {day}, and delivery is in your calendar at {start}.")],
         "more": [],
     },
-    tells={"day": "{day}"},
+    tells={**PROMISED, **begins("{start}")},
     twists=[
         Twist(
             kind="stale data",
@@ -441,7 +459,7 @@ AT_HOME = Template(
             asks=diary.INSTEAD,
             gold={"taken": []},
         ),
-        LATER,
+        later(PROMISED),
     ],
 )
 NOT_AT_HOME = Template(
@@ -514,13 +532,20 @@ PAY_AND_OFF = Template(
     gold={
         "look": [*banking.ACCOUNTS, *banking.PAYEES, *EVENTS],
         "fill": [],
+        "new": [],
         "act": banking.PAY,
         "off": CANCELLED,
         "tell": [*banking.TOLD_LEFT],
     },
-    tells={"left": "{left} EUR"},
+    tells=banking.LEFT,
     twists=[
         Twist(kind="a hidden value", draw=diary.organised_by_another, gold={"off": DECLINED}),
+        Twist(
+            kind="a missing value",
+            draw=banking.new_and_wished,
+            facts=banking.IBAN,
+            gold={"new": banking.ADDED, "fill": []},
+        ),
         Twist(
             kind="too little of it",
             draw=banking.short_of_money,
@@ -552,7 +577,7 @@ INVOICE = Template(
         "file": [do("move_mail", mail_id="{mail_id}", folder="archive")],
         "tell": [*banking.TOLD_LEFT],
     },
-    tells={"left": "{left} EUR"},
+    tells=banking.LEFT,
     twists=[
         Twist(
             kind="a missing value",
