@@ -124,7 +124,7 @@ REPAY = Template(
         "tell": [say("Order {order_id} is cancelled, and {amount} EUR are paid to {payee}.")],
         "more": [],
     },
-    tells={"amount": "{amount} EUR"},
+    tells={"amount": "{amount} EUR", **banking.PAYEE},
     twists=[
         Twist(
             kind="a missing value",
