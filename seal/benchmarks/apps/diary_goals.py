@@ -399,6 +399,10 @@ REMIND = Template(
                     say("The invoice of {partner} is archived."),
                 ]
             },
+            tells={
+                "amount": "{amount} EUR",
+                "invoice of": {"value": "{partner}", "type": "name", "optional": True},
+            },
         ),
     ],
 )

@@ -138,11 +138,6 @@ def _wants(rows: Rows, slots: Slots, amount: float) -> None:
 INSTEAD = "or {spare_words} if you have something else then"
 
 
-def begins(start: str) -> dict[str, Any]:
-    """Return when a new event begins: that need not be told, but not told wrong either."""
-    return {"start": {"value": start, "type": "time", "optional": True}}
-
-
 def later(tells: Mapping[str, Any]) -> Twist:
     """Return that the new event is to begin later after all.
 
@@ -165,7 +160,7 @@ def later(tells: Mapping[str, Any]) -> Twist:
                 say("It is moved, and begins at {late_start}."),
             ]
         },
-        tells={**tells, **begins("{late_start}")},
+        tells={**tells, "start": "{late_start}"},
     )
 
 
@@ -177,7 +172,9 @@ WITH_GUEST = Template(
         "Put {new} at {place} into my calendar, on {when}, {wish}, and invite {contact}.",
         "I have {new} at {place} on {when}, {wish}. Note it, and invite {contact} to it.",
     ],
-    goal="Have {new}, at {place}, in the calendar on {when}, {wish}, and {contact} invited to it.",
+    asks="Tell me when it begins.",
+    goal="Have {new}, at {place}, in the calendar on {when}, {wish}, and {contact} invited to it. "
+    "Know when it begins.",
     gold={
         "look": [*FREE, *CONTACTS],
         "contact": [],
@@ -188,7 +185,7 @@ WITH_GUEST = Template(
         "tell": [say("The {new} begins at {start} on {when}, and {contact} is invited.")],
         "more": [],
     },
-    tells={**planning.TO, **begins("{start}")},
+    tells={**planning.TO, "start": "{start}"},
     twists=[
         Twist(
             kind="a missing value",
@@ -200,7 +197,7 @@ WITH_GUEST = Template(
             kind="stale data",
             draw=diary.taken,
             goal="Have {new}, at {place}, in the calendar on {when}, {wish}, "
-            f"{INSTEAD}. Have {{contact}} invited to it.",
+            f"{INSTEAD}. Have {{contact}} invited to it. Know when it begins.",
             asks=diary.INSTEAD,
             gold={"taken": []},
         ),
@@ -440,22 +437,22 @@ AT_HOME = Template(
         "For which day is my order with the {item} promised? Put delivery into my calendar then, "
         "{wish}. Its place is Home.",
     ],
-    asks="Tell me the day.",
+    asks="Tell me the day, and when it begins.",
     goal="Have delivery, at Home, in the calendar on the day for which the order with the {item} "
-    "is promised, {wish}. Know the day.",
+    "is promised, {wish}. Know the day, and when it begins.",
     gold={
         "look": [*shopping.LOOK, *FREE],
         "act": [diary.add_event("delivery", "Home")],
         "tell": [say("It is promised for {day}, and delivery is in your calendar at {start}.")],
         "more": [],
     },
-    tells={**PROMISED, **begins("{start}")},
+    tells={**PROMISED, "start": "{start}"},
     twists=[
         Twist(
             kind="stale data",
             draw=diary.taken,
             goal="Have delivery, at Home, in the calendar on the day for which the order with the "
-            f"{{item}} is promised, {{wish}}, {INSTEAD}. Know the day.",
+            f"{{item}} is promised, {{wish}}, {INSTEAD}. Know the day, and when it begins.",
             asks=diary.INSTEAD,
             gold={"taken": []},
         ),

@@ -16,6 +16,7 @@ from seal.core.files import lines_of
 from seal.environments.world import WorldSetup, build_worlds
 from seal.pools.importer import RIGHT, WRONG
 from seal.pools.imports import write_pool
+from seal.pools.mutants import mutants
 from seal.pools.pool import load_pool
 
 AUTHORED = read_authored(APPS.folder / "authored")
@@ -53,6 +54,23 @@ def test_wrong_sequences_break_most_rules_of_the_worlds(tmp_path: Path) -> None:
     assert len(rules) >= 20, rules
     assert not any(chat.provenance[BREACHES] for chat in pool.recorded(RIGHT))
     assert seal.lint(tmp_path).findings == ()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a_new_event_with_a_guest-10",
+        "at_home_for_a_delivery-2",
+        "forward_an_invoice-33",
+        "pay_somebody-19",
+        "remind_me_to_pay-121",
+    ],
+)
+def test_who_and_when_are_not_told_wrong(name: str) -> None:
+    report = mutants([TASKS[name]], lambda world: build_worlds(world, WorldSetup()))
+
+    assert report.survivors == []
 
 
 def test_gold_is_five_to_fifteen_calls_and_briefs_hide_who_writes() -> None:
