@@ -118,13 +118,14 @@ class Record:
         self._odd.clear()
         self._passed = None
         told = {*words(said)}
-        named = (one for word in told for by in (countries(), places()) for one in by.get(word, ()))
-        self.stems |= {*map(stem, told), *map(stem, named)}
+        also = (one for word in told for by in (countries(), places()) for one in by.get(word, ()))
+        self.stems |= {*map(stem, told), *map(stem, also)}
         text = read(said)
         for phone, *_ in phones_at(text.plain):
             self._learn_phone(phone)
         self._addresses |= {address for address, *_ in addresses_at(text.plain)}
-        for one in text.quantities:
+        named = (Quantity(Decimal(n[2]), n[1], *n.span()) for n in _NAMED_BY.finditer(text.plain))
+        for one in (*text.quantities, *named):
             if not bare and one.unit is None and self._numbers.get(one.number, set()) - {None}:
                 continue
             for number in (one.number, *_rounded(one.number)):
@@ -481,9 +482,12 @@ class Record:
         for number in scaled:
             known_of = self._numbers.get(number, set())
             units = known_of - {None}
-            if known_of and (one.dimension is None or not units or one.dimension in units):
+            if one.dimension in units or (known_of and one.dimension is None):
+                return True
+            if known_of and not units and one.unit not in _LONG:
                 return True  # 20 days are not the 20 of "20 cm"
-        for dimension, amount in ((one.dimension, one.amount), (None, one.number)):
+        bare = [] if one.unit in _LONG else [(None, one.number)]
+        for dimension, amount in ((one.dimension, one.amount), *bare):
             known = self._quantities.get(dimension, [])
             place = bisect_left(known, amount, key=attrgetter("amount"))
             near = known[max(place - 1, 0) : place + 1]
@@ -518,6 +522,10 @@ _FEW_FIGURES = 100
 """A whole number below it may be many things."""
 _FINER = 20
 """Numbers that one is rounded from, at most."""
+_LONG = frozenset(["d", "week", "month", "year"])
+"""Units of which no bare number tells, for a day of a month or an hour is one, too."""
+_NAMED_BY = re.compile(r"(week|month|year|d)(?:ay)?s\W{1,4}(\d{1,9})(?![\d.])")
+"""A number of so many days, as a result names it: {"days": 3}."""
 _DEGREES = {"f": "c", "c": "f"}
 
 
@@ -657,7 +665,8 @@ class Phrase(NamedTuple):
             return True  # "as agreed"
         if not self.has_value and not _OFTEN.isdisjoint(said) and _OF_CASE.isdisjoint(said):
             return True  # "streets rarely run straight"
-        may_be = not _OPENS.isdisjoint(said[:1]) or not _MAY.isdisjoint(said)
+        fails = not {"not", "t"}.isdisjoint(said) and "could" in said  # "it could not be sent"
+        may_be = not _OPENS.isdisjoint(said[:1]) or (not _MAY.isdisjoint(said) and not fails)
         if not self.has_value and (may_be or said[:2] == ("you", "can")):
             return True
         idle = role("negation") | _IDLE

@@ -632,7 +632,7 @@ def _unit_at(plain: str, tokens: Sequence[Token], at: int) -> tuple[str, int]:
 _LABELS = frozenset(form for form in _APART if form[-1] == "s" and form[:-1] in _APART)
 """Units that a number may stand behind, as in "Hours: 2"; "Day: 5" is no time that passes."""
 _LABELLING = frozenset([":", "=", "|"])
-_FULL = frozenset(["full", "whole", "more", "entire"])
+_FULL = frozenset(["full", "whole", "more", "entire", "working", "business", "calendar"])
 """Words between a number and its unit: "three full days"."""
 
 

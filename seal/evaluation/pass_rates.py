@@ -336,8 +336,10 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
         reworded_cell,
         spoken,
         told_otherwise,
+        with_marks,
     )
 
+    goal = with_marks(goal)
     lacks = any(slot.type == "lack" for slot in goal.goal.tells)
     if (lacks or any(map(may_claim, spoken(goal)))) and (claimed := _claimed_falsely(goal)):
         told = f"the answer claims what was not done: {claimed!r}"
