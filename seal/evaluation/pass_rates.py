@@ -326,6 +326,7 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
         return None
     from seal.core.telling import wrong_day
     from seal.evaluation.claims import belied
+    from seal.evaluation.inventions import without_sign
     from seal.evaluation.words import (
         doubtful,
         findings_of,
@@ -373,7 +374,7 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
     if code := invented(goal):
         told = f"the answer says {code!r}, which nobody told and nothing comes to"
         return value_of(0.0, replace(verdict, label="unsolved", reason=told))
-    unknown = doubtful(goal, slots)
+    unknown = doubtful(goal, slots) or without_sign(goal, slots)
     if said:
         told = f"gold does not tell whether {said!r} is right"
     elif odd:
