@@ -174,9 +174,7 @@ _QUOTES = {
     "\u300c": "\u300d",
 }
 _QUESTION_MARKS = frozenset("?\uff1f\u061f")
-TELLS = frozenset(
-    ["say", "says", "said", "saying", "reads", "reading", "wrote", "writes", "quote"]
-)
+TELLS = frozenset(["say", "says", "said", "saying", "reads", "reading", "wrote", "writes", "quote"])
 _ABBREVIATIONS = frozenset(
     ["mr", "mrs", "ms", "dr", "vs", "e.g", "i.e", "etc", "st", "a.m", "p.m", "approx"]
 )

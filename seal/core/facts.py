@@ -342,6 +342,7 @@ class Record:
         also = {token.start: token.others for token in whole.tokens if token.others}
         follow = implied(whole, lambda one: self._is_told(one, False)) if said[1:] else set[int]()
         degrees = {one.unit for one in said if one.dimension == "temperature"}
+        has_times = bool(self._moments) or bool({"time", "months"} & self._quantities.keys())
         has_time = any(isinstance(token.value, Time) for token in whole.tokens)
         for one, after in zip_longest(said, said[1:]):
             if one.start in follow or any(map(self.tells, also.get(one.start, ()))):
@@ -351,7 +352,8 @@ class Record:
             explained = self._explains(one, plain) or beside.explains(one, reckon)
             if not explained and one.unit is None:  # "a high of 92.3 °F, a low of 62.6"
                 explained = any(self._explains(one._replace(unit=unit), plain) for unit in degrees)
-            if not explained and reckoned and not _MONTH_BEHIND.match(plain, one.end):
+            tells = one.dimension not in ("time", "months") or has_times
+            if not explained and tells and reckoned and not _MONTH_BEHIND.match(plain, one.end):
                 explained = _is_among(_rate(one, after, plain), reckoned)
             if not explained:
                 yield _Said(one.start, one.end, one)
@@ -450,7 +452,9 @@ class Record:
             plain, max(one.start - 12, 0), one.start
         ):
             return True
-        if one.number in self.counts or self._knows_word(plain[one.start : one.end]):
+        if (one.unit is None and one.number in self.counts) or self._knows_word(
+            plain[one.start : one.end]
+        ):
             return True
         if _SCALE.search(plain, max(one.start - 8, 0), one.end):
             return True
@@ -746,8 +750,11 @@ _BELOW_HEAD = re.compile(r"\n *(?:\| *)?:?-{2,}")
 
 def stem(word: str) -> str:
     """Return the beginning of a word by which it and its other forms are one."""
-    bare = _ENDING.sub("", word)
-    return (bare if len(bare) > 2 else word)[:_STEM]
+    bare = word
+    for _ in range(2):  # ordered, order
+        cut = _ENDING.sub("", bare)
+        bare = cut if len(cut) > 2 else bare
+    return bare[:_STEM]
 
 
 @cache

@@ -653,6 +653,8 @@ def _other(plain: str, tokens: Sequence[Token], at: int) -> tuple[Value, ...]:
         return ()
     hour, minute = int(number), int(number % 1 * 100)
     is_told = at > 0 and tokens[at - 1].value in _BEFORE_TIME
+    behind = [one.value for one in tokens[at + 1 : at + 3]]  # "9 to 10 am"
+    is_told = is_told or (behind[:1] == ["to"] and isinstance(behind[-1], Time))
     is_clock = re.fullmatch(r"\d\d?\.[0-5]\d", said) or plain[token.end : token.end + 1] == "h"
     if minute < 60 and (is_told or is_clock):
         return (Time(hour, minute, hour > 12),)

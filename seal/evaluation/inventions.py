@@ -39,37 +39,51 @@ if TYPE_CHECKING:
     from seal.evaluation.goals import GoalChat
 
 
-def without_sign(goal: GoalChat, told: Sequence[str]) -> str:
+def without_sign(goal: GoalChat) -> str:
     """Return the first words of an agent in a goal that claim what nothing is a sign of.
 
     Empty: there are none.
-
-    Args:
-        goal: With its answer.
-        told: The words that tell what gold asks to be told, which need no sign.
     """
     known = goal.chat.once(known_to, goal)
     acts = goal.chat.once(_acts_in, goal)
     stems = with_meanings(known.stems)
     for text in spoken(goal):
-        if is_foreign(read(text).plain):
-            continue
-        for sentence in sentences_of(text):
-            if sentence.is_question:
-                continue
-            deed = False
-            for clause in sentence.clauses:
-                said = text[clause.start : clause.end]
-                deed = _claims_deed(clause, deed)
-                if clause.is_tied or any(one in said for one in told if one):
-                    continue
-                if _is_to_come(clause, said, stems, known) or _is_new(clause, stems):
-                    return said
-                if _comes_soon(said, known):
-                    return said
-                if acts is not None and deed and _is_unmade(clause, said, acts):
-                    return said
+        for said, clause, is_deed in _claims_in(text):
+            if _is_to_come(clause, said, stems, known) or _is_new(clause, stems):
+                return said
+            if _comes_soon(said, known):
+                return said
+            if acts is not None and (
+                (is_deed and _is_unmade(clause, acts)) or _is_unpaid(clause, said, acts)
+            ):
+                return said
     return ""
+
+
+def deleted_otherwise(goal: GoalChat) -> str:
+    """Return where an agent says that it deleted what a call moved elsewhere; empty: nowhere."""
+    acts = goal.chat.once(_acts_in, goal)
+    if acts is None or not acts.only_moves:
+        return ""
+    return next(
+        (
+            said
+            for text in spoken(goal)
+            for said, clause, is_deed in _claims_in(text)
+            if is_deed and any(_is_unremoved(one, acts) for one in clause.predicates)
+        ),
+        "",
+    )
+
+
+def _claims_in(text: str) -> Iterator[tuple[str, Clause, bool]]:
+    """Yield the clauses of statements that hang on no other, and whether each claims a deed."""
+    for sentence in sentences_of(text) if not is_foreign(read(text).plain) else ():
+        is_deed = False
+        for clause in () if sentence.is_question else sentence.clauses:
+            is_deed = _claims_deed(clause, is_deed)
+            if not clause.is_tied:
+                yield text[clause.start : clause.end], clause, is_deed
 
 
 # -- What happens.
@@ -84,12 +98,12 @@ def _is_to_come(clause: Clause, said: str, stems: AbstractSet[str], known: Recor
         will = "will" in one.group or {"going", "to"} <= one.group
         does = one.verb.endswith("ing") and not one.group.isdisjoint(("is", "are"))
         does = does and _is_somebody(one.subject, said, stems)
-        if (will or does) and not _tells_value(said, known):
-            return True
+        if will or does:
+            return not _tells_value(said, known)
     return False
 
 
-_NO_EVENTS = role("mind", "mental", "seek", "finish", "courtesy") | {"", "find", "be", "have", "do"}
+_NO_EVENTS = role("mind", "mental", "finish") | {"", "find", "see", "be", "have", "do"}
 
 
 def _is_somebody(subject: str, said: str, stems: AbstractSet[str]) -> bool:
@@ -152,14 +166,14 @@ _SOON = re.compile(
 class _Acts(NamedTuple):
     """What the calls with an effect did."""
 
-    record: Record
-    """Arguments, results, and the rows that changed."""
+    made: Record
+    """Arguments, results, and the rows that changed; and what gold tells of them."""
     things: AbstractSet[str]
     """Stems of what they name, changed or had looked up, and of what was asked for."""
     kinds: AbstractSet[str]
     """Kinds of deeds by the verbs of their tools; of "update" and its like there is none."""
-    removes: bool
-    """Whether a word of them says that something was removed."""
+    only_moves: bool
+    """Whether what may remove things by its name is called "move", and nothing else."""
 
 
 def _acts_in(goal: GoalChat) -> _Acts | None:
@@ -189,20 +203,14 @@ def _acts_in(goal: GoalChat) -> _Acts | None:
         return None
     keys -= {None, True, False, ""}
     texts += [json_text(row) for row in looked if _key_of(row) in keys]
-    texts += [*_asked(goal.goal.text), *gold_sentences(goal.goal)]
+    texts += gold_sentences(goal.goal)
     texts += [step.content for step in goal.goal.reference if tells_user(step)]
-    record = Record([*texts, *names], goal.chat.once(known_to, goal).now)
-    forms = deed_forms()
-    kinds = {forms.base[w] for name in names for w in words(name) if w in forms.base}
-    removes = any(
-        stem(form) in record.stems
-        for form in (*forms.base, *_BINS)
-        if forms.base.get(form, "remove") == "remove"
-    )
-    return _Acts(record, with_meanings(record.stems), kinds, removes)
-
-
-_BINS = words("trash bin junk deleted cancelled inactive")
+    made = Record([*texts, *names], goal.chat.once(known_to, goal).now)
+    asked = {stem(word) for text in _asked(goal.goal.text) for word in words(text)}
+    base = deed_forms().base
+    kinds = {base[word] for name in names for word in words(name) if word in base}
+    may = {w for n in names for w in words(n) if "remove" in deed_forms().tools.get(w, ())}
+    return _Acts(made, with_meanings(made.stems | asked), kinds, may == {"move"})
 
 
 def _key_of(row: object) -> object:
@@ -241,25 +249,52 @@ def _is_deed(one: Predicate, clause: Clause, before: bool) -> bool:
     return (own or passive) and one.group.isdisjoint(role("modal"))
 
 
-def _is_unmade(clause: Clause, said: str, acts: _Acts) -> bool:
-    """Tell whether a clause claims a deed of a thing, amount or kind that no call did."""
+def _is_unmade(clause: Clause, acts: _Acts) -> bool:
+    """Tell whether a clause claims a deed of a thing or kind that no call did."""
     past = deed_forms().past
     for one in clause.predicates:
         if one.verb not in past or one.negated:
             continue
-        behind = clause.words[one.at + 1 :]
+        behind = clause.words[one.at + 1 : one.at + _NEAR]
         end = next((n for n, word in enumerate(behind) if word in _PURPOSES), len(behind))
-        meant = behind[:end] if "been" not in one.group else clause.words[: one.begin]
+        before = clause.words[max(one.begin - _NEAR, 0) : one.begin]
+        meant = behind[:end] if "been" not in one.group else before
         things = {stem(w) for w in meant if len(w) > 2 and w.isalpha()} - plain_stems()
         things -= {stem(word) for word in meant if word in past}
         if things and things.isdisjoint(acts.things):
             return True
-        if past[one.verb][0] == "remove" and "remove" not in acts.kinds and not acts.removes:
+        if _is_unremoved(one, acts):
             return True
+    return False
+
+
+def _is_unremoved(one: Predicate, acts: _Acts) -> bool:
+    """Tell whether a predicate claims that something was removed, of which no call has a word."""
+    kind, base = deed_forms().past.get(one.verb, ("", ""))
+    signs = {*map(stem, _DELETES if base in _DELETES else (base,))}
+    removed = "remove" in acts.kinds or not signs.isdisjoint(acts.made.stems)
+    return kind == "remove" and not one.negated and not removed
+
+
+_NEAR = 12
+"""Words of what a deed is done to, at most."""
+_PURPOSES = frozenset(words("for so because since as before after"))
+_DELETES = frozenset(words("delete remove erase discard trash bin junk"))
+"""Deeds of one kind, and where things go by them."""
+
+
+def _is_unpaid(clause: Clause, said: str, acts: _Acts) -> bool:
+    """Tell whether a clause tells a sum of a deed that is no sum of a call."""
+    done = (
+        one.verb in deed_forms().past
+        and not one.negated
+        and one.group.isdisjoint(role("modal"))
+        and (one.is_first or not one.group.isdisjoint(role("being")))
+        for one in clause.predicates
+    )
+    if not any(done):
+        return False
     whole = read(said)
     sums = [q for q in whole.quantities if q.unit is not None and q.unit == q.dimension != "%"]
-    odd = {one.start for one in acts.record.odd(whole)}
+    odd = {one.start for one in acts.made.odd(whole)}
     return bool(sums) and all(one.start in odd for one in sums)
-
-
-_PURPOSES = frozenset(words("for so because since as before after"))

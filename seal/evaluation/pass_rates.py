@@ -326,7 +326,7 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
         return None
     from seal.core.telling import wrong_day
     from seal.evaluation.claims import belied
-    from seal.evaluation.inventions import without_sign
+    from seal.evaluation.inventions import deleted_otherwise, without_sign
     from seal.evaluation.words import (
         doubtful,
         findings_of,
@@ -349,7 +349,7 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
     if day := wrong_day(goal.answer, record):
         told = f"the answer says {day!r}, and the day or its weekday is another"
         return value_of(0.0, replace(verdict, label="unsolved", reason=told))
-    if claimed := belied(goal) or told_otherwise(goal):
+    if claimed := belied(goal) or told_otherwise(goal) or deleted_otherwise(goal):
         told = f"the answer says what is not so: {claimed!r}"
         return value_of(0.0, replace(verdict, label="unsolved", reason=told))
     if verdict.label == "unsure":
@@ -374,7 +374,7 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
     if code := invented(goal):
         told = f"the answer says {code!r}, which nobody told and nothing comes to"
         return value_of(0.0, replace(verdict, label="unsolved", reason=told))
-    unknown = doubtful(goal, slots) or without_sign(goal, slots)
+    unknown = doubtful(goal, slots) or without_sign(goal)
     if said:
         told = f"gold does not tell whether {said!r} is right"
     elif odd:

@@ -511,7 +511,9 @@ def _marked(text: str, sent: Sequence[Sequence[str]]) -> str:
 
 
 _WORD = re.compile(r"[^\W_]+")
-_QUOTES_BARE = re.compile(rf"\b(?:{'|'.join(sorted(TELLS))})(?: \w+){{0,2}}: ?(?=\w)", re.IGNORECASE)
+_QUOTES_BARE = re.compile(
+    rf"\b(?:{'|'.join(sorted(TELLS))})(?: \w+){{0,2}}: ?(?=\w)", re.IGNORECASE
+)
 """What leads to the words of a text that no marks part from others."""
 
 
@@ -647,6 +649,7 @@ def _is_unasked(phrase: Phrase, goal: GoalChat) -> bool:
     if kind == "switch" and base not in ON_OFF:  # "and blocked the number"
         return base not in asked.tools | asked.told
     kinds = ("add", "change") if base == "set" else (kind,)
+    kinds = ("send", "buy") if kind == "send" and phrase.has_value else kinds  # "sent 250 euros"
     if phrase.words in asked.said or any(_means(f, one) for f in asked.tools for one in kinds):
         return False
     is_asked = phrase.deed in asked.told or any(_means(form, kind) for form in asked.forms)
