@@ -435,6 +435,9 @@ class Record:
         ends = _HOUR_BEHIND.match(plain, one.end) if is_hour else None
         return ends is not None and ("half", one.number % 12, 0) in self._moments
 
+    def _tells_hour(self, number: Decimal) -> bool:
+        return ("half", number % 12, 0) in self._moments or number in self._numbers
+
     def _tells_degrees(self, one: Quantity) -> bool:
         """Tell whether a temperature was told in the other unit, as results do without a unit."""
         bare = self._quantities.get(None, [])
@@ -446,6 +449,8 @@ class Record:
     def _explains(self, one: Quantity, plain: str) -> bool:
         if _MONTH_BEHIND.match(plain, one.end):
             return False  # a day that is none
+        if _is_spelled_hour(one, plain) and not self._tells_hour(one.number):
+            return False
         if plain[one.start].isalpha() and (one.unit is None or one.number == 1):
             return True  # "two of them", "one rule that beats ten others"
         if str(one.number) in ("10", "100", "1000") and _PER.search(
@@ -533,6 +538,13 @@ _NAMED_BY = re.compile(r"(week|month|year|d)(?:ay)?s\W{1,4}(\d{1,9})(?![\d.])")
 _DEGREES = {"f": "c", "c": "f"}
 
 
+def _is_spelled_hour(one: Quantity, plain: str) -> bool:
+    """Tell whether a number in words is an hour: "they open at seven every morning"."""
+    is_word = plain[one.start].isalpha() and one.unit is None and 1 < one.number <= 12
+    is_told = is_word and _BY_HOUR.search(plain, max(one.start - 12, 0), one.start)
+    return bool(is_told) and _HOUR_ENDS.match(plain, one.end) is not None
+
+
 def _squeezed(word: str) -> str:
     """Return a code without what parts it."""
     return re.sub(r"[\W_]", "", word)
@@ -608,6 +620,7 @@ _SCALE = re.compile(r"\b(?:out )?of (?:5|10|100)$")
 _RATE = re.compile(r" ?[^\W\d]{0,12} ?(?:=|\u2248|is\b|equals\b|buys\b|gets\b|gives\b)")
 """What follows the one of a rate: "1 EUR = 160 JPY"."""
 _BY_HOUR = re.compile(r"\b(?:instead of|rather than|from|not|between|to|until|till|and|at) $")
+_HOUR_ENDS = re.compile(r"\W*$|[.;!?\n]| (?:every|each|in the|o'clock|sharp|tonight|tomorrow)\b")
 _HOUR_BEHIND = re.compile(r"\W*$|[.,;!?)\n]| (?:to|and|but|until|till|today|tonight)\b")
 _MONTH_BEHIND = re.compile(rf" (?:of )?(?:{'|'.join(MONTHS)})\b")
 _ABOUT = re.compile(rf"(?:{ABOUT.pattern})\W*$")

@@ -54,7 +54,8 @@ def without_sign(goal: GoalChat) -> str:
             if _comes_soon(said, known):
                 return said
             if acts is not None and (
-                (is_deed and _is_unmade(clause, acts)) or _is_unpaid(clause, said, acts)
+                (is_deed and (_is_unmade(clause, acts) or _is_on_another(said, acts)))
+                or _is_unpaid(clause, said, acts)
             ):
                 return said
     return ""
@@ -93,13 +94,17 @@ def _is_to_come(clause: Clause, said: str, stems: AbstractSet[str], known: Recor
     """Tell whether a clause says what will happen, or what somebody does, by a verb of its own."""
     for one in clause.predicates:
         own = one.verb in _NO_EVENTS or stem(one.verb) in stems
+        if {"will", "be"} <= one.group:  # "it will be in your letterbox"
+            behind = {stem(word) for word in clause.words[one.at :][:_NEAR] if word.isalpha()}
+            own = behind <= stems | plain_stems()
         if own or one.negated or one.subject in ("i", "we") or not one.verb.isalpha():
             continue
         will = "will" in one.group or {"going", "to"} <= one.group
         does = one.verb.endswith("ing") and not one.group.isdisjoint(("is", "are"))
         does = does and _is_somebody(one.subject, said, stems)
         if will or does:
-            return not _tells_value(said, known)
+            of_somebody = does or _is_somebody(one.subject, said, stems)
+            return of_somebody or not _tells_value(said, known)
     return False
 
 
@@ -148,15 +153,19 @@ def _comes_soon(said: str, known: Record) -> bool:
     found = _SOON.search(said.lower())
     if found is None or {*map(stem, words(found[0]))} <= known.stems:
         return False
-    if found[1] and known.today is not None:
-        begin = known.today + timedelta({"week": 7 - known.today.weekday()}.get(found[1], 0))
-        return not any(begin <= day < begin + timedelta(7) for day in known.days)
-    return True
+    if found[1] is None:
+        return True
+    if known.today is None:
+        return found[1] == "week"
+    begins, lasts = (7 - known.today.weekday(), 7) if found[1] == "week" else (1, 1)
+    begin = known.today + timedelta(begins)
+    return not any(begin <= day < begin + timedelta(lasts) for day in known.days)
 
 
 _SOON = re.compile(
-    r"\bnext (week)\b|\b(?:next (?:month|year)|(?:with)?in (?:the|an|a(?: few)?|the next) "
-    r"(?:minute|hour|day|week|month)s?)\b"
+    r"\b(?:next )?((?<=next )week|tomorrow)\b"
+    r"|\bnext (?:month|year)\b"
+    r"|\b(?:with)?in (?:the|an|a(?: few)?|the next) (?:minute|hour|day|week|month)s?\b"
 )
 
 
@@ -182,7 +191,7 @@ def _acts_in(goal: GoalChat) -> _Acts | None:
     calls = {call.id: call for call in made_calls(steps)}
     tables: dict[str, Sequence[object]] = {}
     texts, keys, looked = list[str](), set[object](), list[object]()
-    names = list[str]()
+    names, is_opaque = list[str](), False
     for step in steps:
         call = calls.get(step.result.call_id) if step.result is not None else None
         changed = [*_changed(step, tables)]
@@ -193,8 +202,9 @@ def _acts_in(goal: GoalChat) -> _Acts | None:
         if kinds == {"read"}:
             looked += rows_in(step.result.value)
             continue
-        if not kinds:
+        if not kinds and not tables:
             return None
+        is_opaque |= not kinds
         names.append((call.tool or call.name).rpartition("/")[2])
         texts += [json_text(call.arguments), json_text(step.result.value), *map(json_text, changed)]
         keys |= {leaf for _, leaf in leaves(call.arguments or {})}
@@ -209,6 +219,7 @@ def _acts_in(goal: GoalChat) -> _Acts | None:
     asked = {stem(word) for text in _asked(goal.goal.text) for word in words(text)}
     base = deed_forms().base
     kinds = {base[word] for name in names for word in words(name) if word in base}
+    kinds |= {"remove"} if is_opaque else set()
     may = {w for n in names for w in words(n) if "remove" in deed_forms().tools.get(w, ())}
     return _Acts(made, with_meanings(made.stems | asked), kinds, may == {"move"})
 
@@ -281,6 +292,17 @@ _NEAR = 12
 _PURPOSES = frozenset(words("for so because since as before after"))
 _DELETES = frozenset(words("delete remove erase discard trash bin junk"))
 """Deeds of one kind, and where things go by them."""
+
+
+def _is_on_another(said: str, acts: _Acts) -> bool:
+    """Tell whether the codes in a deed's clause are of none that calls did something to."""
+    whole = read(said)
+    codes = {
+        token.start
+        for token in whole.tokens
+        if isinstance(token.value, str) and any(map(str.isdigit, token.value))
+    }
+    return bool(codes) and codes <= {one.start for one in acts.made.odd(whole)}
 
 
 def _is_unpaid(clause: Clause, said: str, acts: _Acts) -> bool:

@@ -275,7 +275,7 @@ def _says_undone(chat: GoalChat) -> bool:
     declined = any(acts(one, goal.text).declines for one in (*gold_sentences(goal), *wanted[-1:]))
     if denies_all(answer, goal.text, chat.steps):
         return not (declined and _refuses_last(answer, goal.text, chat.steps))
-    if declined:
+    if declined or _FORESEES.search(goal.text):
         return False
     # A longer answer may refuse one thing rightly, and tell another that was done.
     is_long = len(sentences(answer[:_LONG])) > 2 or len(answer) > _LONG
@@ -308,6 +308,10 @@ def _refuses_last(answer: str, asked: str, steps: Sequence[Step]) -> bool:
 
 
 _LONG = 300
+_FORESEES = re.compile(
+    r"\bif (?:it|that|this)[^.?!;,]{0,40} (?:can't|cannot|can not)\b", re.IGNORECASE
+)
+"""Says in a request what is to be done where it must be refused."""
 _MAY_REFUSE = re.compile(
     r"\b(?:not|no|never|none|nothing|neither|alone|un(?:touched|changed|able)|before|to be|cannot"
     r"|fail\w*|sorry|unfortunately|regret\w*)\b|n['\u2019]t\b",
