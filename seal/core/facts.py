@@ -38,7 +38,16 @@ from seal.core.quantities import (
     Value,
     read,
 )
-from seal.core.statements import ABOUT, ABOUT_BEHIND, MOMENTS, MONTH, implied, is_cut, is_same
+from seal.core.statements import (
+    ABOUT,
+    ABOUT_BEHIND,
+    MOMENTS,
+    MONTH,
+    implied,
+    is_cut,
+    is_near,
+    is_same,
+)
 from seal.core.text import countries, deed_forms, places, role, word_list, words
 from seal.core.values import json_text
 
@@ -501,6 +510,8 @@ class Record:
             place = bisect_left(known, amount, key=attrgetter("amount"))
             near = known[max(place - 1, 0) : place + 1]
             if any(is_same(one, other, is_about) for other in near):
+                return True
+            if is_about and any(is_near(one, other) for other in near):
                 return True
         return one.dimension in ("time", "months") and self._lasts(one)
 

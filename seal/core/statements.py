@@ -564,6 +564,17 @@ def _is_about(said: Quantity, wanted: Quantity) -> bool:
 _THOUSAND = 1000
 
 
+def is_near(said: Quantity, wanted: Quantity) -> bool:
+    """Tell whether a quantity is another one, but for 2 %, whatever digits it shows."""
+    if said.unit == wanted.unit or None in (said.unit, wanted.unit):
+        one, other = said.number, wanted.number
+    elif said.dimension == wanted.dimension:
+        one, other = said.amount, wanted.amount
+    else:
+        return False
+    return abs(one - other) <= abs(other) * Decimal("0.02")
+
+
 def _runs(held: Sequence[Token], wanted: Sequence[Value]) -> Iterator[tuple[int, int]]:
     """Yield the places where tokens stand in a row; symbols count where one is wanted."""
     if not wanted:

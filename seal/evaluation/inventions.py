@@ -18,10 +18,10 @@ Where a sign is missing, words alone cannot tell: the goal is undecided.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seal.core.cells import with_meanings
 from seal.core.clauses import Clause, Predicate, sentences_of
@@ -46,7 +46,9 @@ def without_sign(goal: GoalChat) -> str:
     """
     known = goal.chat.once(known_to, goal)
     acts = goal.chat.once(_acts_in, goal)
-    stems = with_meanings(known.stems)
+    held = (goal.tools[tool] for tool in goal.goal.offered or () if tool in goal.tools)
+    described = {stem(word) for tool in held for word in words(tool.description)}
+    stems = with_meanings(known.stems | described)
     for text in spoken(goal):
         for said, clause, is_deed in _claims_in(text):
             if _is_to_come(clause, said, stems, known) or _is_new(clause, stems):
@@ -83,8 +85,12 @@ def _claims_in(text: str) -> Iterator[tuple[str, Clause, bool]]:
         is_deed = False
         for clause in () if sentence.is_question else sentence.clauses:
             is_deed = _claims_deed(clause, is_deed)
-            if not clause.is_tied:
+            depends = sentence.words[0] in _IFS and not is_deed
+            if not (clause.is_tied or depends):
                 yield text[clause.start : clause.end], clause, is_deed
+
+
+_IFS = frozenset(["if", "unless", "once", "when", "should"])
 
 
 # -- What happens.
@@ -95,7 +101,9 @@ def _is_to_come(clause: Clause, said: str, stems: AbstractSet[str], known: Recor
     for one in clause.predicates:
         own = one.verb in _NO_EVENTS or stem(one.verb) in stems
         if {"will", "be"} <= one.group:  # "it will be in your letterbox"
-            behind = {stem(word) for word in clause.words[one.at :][:_NEAR] if word.isalpha()}
+            behind = {
+                stem(word) for word in clause.words[one.at : one.at + _NEAR] if word.isalpha()
+            }
             own = behind <= stems | plain_stems()
         if own or one.negated or one.subject in ("i", "we") or not one.verb.isalpha():
             continue
@@ -112,8 +120,16 @@ _NO_EVENTS = role("mind", "mental", "finish") | {"", "find", "see", "be", "have"
 
 
 def _is_somebody(subject: str, said: str, stems: AbstractSet[str]) -> bool:
-    is_name = stem(subject) in stems and subject.capitalize() in said
+    is_name = (
+        subject not in word_list("english_small")
+        and stem(subject) in stems
+        and subject.capitalize() in said[:_WIDE]
+    )
     return subject in ("he", "she", "they") or subject in role("person") or is_name
+
+
+_WIDE = 300
+"""Characters of a clause in which a name stands, at most."""
 
 
 def _tells_value(said: str, known: Record) -> bool:
@@ -189,7 +205,7 @@ def _acts_in(goal: GoalChat) -> _Acts | None:
     """Return what calls did up to the end of a goal; None: none did anything that is known."""
     steps = [step for step in goal.trajectory.steps if step.goal <= goal.position]
     calls = {call.id: call for call in made_calls(steps)}
-    tables: dict[str, Sequence[object]] = {}
+    tables: dict[str, Sequence[Mapping[str, Any]]] = {}
     texts, keys, looked = list[str](), set[object](), list[object]()
     names, is_opaque = list[str](), False
     for step in steps:
@@ -229,7 +245,7 @@ def _key_of(row: object) -> object:
     return cell if isinstance(cell, (str, int)) else None
 
 
-def _changed(step: Step, tables: dict[str, Sequence[object]]) -> Iterator[object]:
+def _changed(step: Step, tables: dict[str, Sequence[Mapping[str, Any]]]) -> Iterator[object]:
     """Yield the rows that a step changed, as they were and as they are."""
     from seal.core.table_versions import Version  # most chats are in no world
 

@@ -350,7 +350,7 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
         told = f"the answer claims what was not done: {claimed!r}"
         return value_of(0.0, replace(verdict, label="unsolved", reason=told))
     record = goal.chat.once(known_to, goal)
-    if day := wrong_day(goal.answer, record):
+    if day := wrong_day(goal.answer or "", record):
         told = f"the answer says {day!r}, and the day or its weekday is another"
         return value_of(0.0, replace(verdict, label="unsolved", reason=told))
     if claimed := belied(goal) or told_otherwise(goal) or deleted_otherwise(goal):
