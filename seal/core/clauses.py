@@ -174,9 +174,7 @@ _QUOTES = {
     "\u300c": "\u300d",
 }
 _QUESTION_MARKS = frozenset("?\uff1f\u061f")
-_TELLS = frozenset(
-    ["say", "says", "said", "saying", "reads", "reading", "wrote", "writes", "quote"]
-)
+TELLS = frozenset(["say", "says", "said", "saying", "reads", "reading", "wrote", "writes", "quote"])
 _ABBREVIATIONS = frozenset(
     ["mr", "mrs", "ms", "dr", "vs", "e.g", "i.e", "etc", "st", "a.m", "p.m", "approx"]
 )
@@ -280,7 +278,7 @@ def sentences_of(text: str) -> list[Sentence]:
                 reader.told = False
             reader.word(said, start, end)
         elif token.lastgroup == "mark":
-            tells = said == ":" and not _TELLS.isdisjoint(reader.words[-3:])
+            tells = said == ":" and not TELLS.isdisjoint(reader.words[-3:])
             reader.close_clause(said)
             reader.told |= tells and plain[end : end + 2].strip()[:1] != VALUE
             reader.lead = said

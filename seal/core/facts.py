@@ -38,7 +38,16 @@ from seal.core.quantities import (
     Value,
     read,
 )
-from seal.core.statements import ABOUT, ABOUT_BEHIND, MOMENTS, MONTH, implied, is_cut, is_same
+from seal.core.statements import (
+    ABOUT,
+    ABOUT_BEHIND,
+    MOMENTS,
+    MONTH,
+    implied,
+    is_cut,
+    is_near,
+    is_same,
+)
 from seal.core.text import countries, deed_forms, places, role, word_list, words
 from seal.core.values import json_text
 
@@ -118,13 +127,14 @@ class Record:
         self._odd.clear()
         self._passed = None
         told = {*words(said)}
-        named = (one for word in told for by in (countries(), places()) for one in by.get(word, ()))
-        self.stems |= {*map(stem, told), *map(stem, named)}
+        also = (one for word in told for by in (countries(), places()) for one in by.get(word, ()))
+        self.stems |= {*map(stem, told), *map(stem, also)}
         text = read(said)
         for phone, *_ in phones_at(text.plain):
             self._learn_phone(phone)
         self._addresses |= {address for address, *_ in addresses_at(text.plain)}
-        for one in text.quantities:
+        named = (Quantity(Decimal(n[2]), n[1], *n.span()) for n in _NAMED_BY.finditer(text.plain))
+        for one in (*text.quantities, *named):
             if not bare and one.unit is None and self._numbers.get(one.number, set()) - {None}:
                 continue
             for number in (one.number, *_rounded(one.number)):
@@ -341,6 +351,7 @@ class Record:
         also = {token.start: token.others for token in whole.tokens if token.others}
         follow = implied(whole, lambda one: self._is_told(one, False)) if said[1:] else set[int]()
         degrees = {one.unit for one in said if one.dimension == "temperature"}
+        has_times = bool(self._moments) or bool({"time", "months"} & self._quantities.keys())
         has_time = any(isinstance(token.value, Time) for token in whole.tokens)
         for one, after in zip_longest(said, said[1:]):
             if one.start in follow or any(map(self.tells, also.get(one.start, ()))):
@@ -350,7 +361,8 @@ class Record:
             explained = self._explains(one, plain) or beside.explains(one, reckon)
             if not explained and one.unit is None:  # "a high of 92.3 °F, a low of 62.6"
                 explained = any(self._explains(one._replace(unit=unit), plain) for unit in degrees)
-            if not explained and reckoned and not _MONTH_BEHIND.match(plain, one.end):
+            tells = one.dimension not in ("time", "months") or has_times
+            if not explained and tells and reckoned and not _MONTH_BEHIND.match(plain, one.end):
                 explained = _is_among(_rate(one, after, plain), reckoned)
             if not explained:
                 yield _Said(one.start, one.end, one)
@@ -432,6 +444,9 @@ class Record:
         ends = _HOUR_BEHIND.match(plain, one.end) if is_hour else None
         return ends is not None and ("half", one.number % 12, 0) in self._moments
 
+    def _tells_hour(self, number: Decimal) -> bool:
+        return ("half", number % 12, 0) in self._moments or number in self._numbers
+
     def _tells_degrees(self, one: Quantity) -> bool:
         """Tell whether a temperature was told in the other unit, as results do without a unit."""
         bare = self._quantities.get(None, [])
@@ -443,13 +458,17 @@ class Record:
     def _explains(self, one: Quantity, plain: str) -> bool:
         if _MONTH_BEHIND.match(plain, one.end):
             return False  # a day that is none
+        if _is_spelled_hour(one, plain) and not self._tells_hour(one.number):
+            return False
         if plain[one.start].isalpha() and (one.unit is None or one.number == 1):
             return True  # "two of them", "one rule that beats ten others"
         if str(one.number) in ("10", "100", "1000") and _PER.search(
             plain, max(one.start - 12, 0), one.start
         ):
             return True
-        if one.number in self.counts or self._knows_word(plain[one.start : one.end]):
+        if (one.unit is None and one.number in self.counts) or self._knows_word(
+            plain[one.start : one.end]
+        ):
             return True
         if _SCALE.search(plain, max(one.start - 8, 0), one.end):
             return True
@@ -481,13 +500,18 @@ class Record:
         for number in scaled:
             known_of = self._numbers.get(number, set())
             units = known_of - {None}
-            if known_of and (one.dimension is None or not units or one.dimension in units):
+            if one.dimension in units or (known_of and one.dimension is None):
+                return True
+            if known_of and not units and one.unit not in _LONG:
                 return True  # 20 days are not the 20 of "20 cm"
-        for dimension, amount in ((one.dimension, one.amount), (None, one.number)):
+        bare = [] if one.unit in _LONG else [(None, one.number)]
+        for dimension, amount in ((one.dimension, one.amount), *bare):
             known = self._quantities.get(dimension, [])
             place = bisect_left(known, amount, key=attrgetter("amount"))
             near = known[max(place - 1, 0) : place + 1]
             if any(is_same(one, other, is_about) for other in near):
+                return True
+            if is_about and any(is_near(one, other) for other in near):
                 return True
         return one.dimension in ("time", "months") and self._lasts(one)
 
@@ -518,7 +542,18 @@ _FEW_FIGURES = 100
 """A whole number below it may be many things."""
 _FINER = 20
 """Numbers that one is rounded from, at most."""
+_LONG = frozenset(["d", "week", "month", "year"])
+"""Units of which no bare number tells, for a day of a month or an hour is one, too."""
+_NAMED_BY = re.compile(r"(week|month|year|d)(?:ay)?s\W{1,4}(\d{1,9})(?![\d.])")
+"""A number of so many days, as a result names it: {"days": 3}."""
 _DEGREES = {"f": "c", "c": "f"}
+
+
+def _is_spelled_hour(one: Quantity, plain: str) -> bool:
+    """Tell whether a number in words is an hour: "they open at seven every morning"."""
+    is_word = plain[one.start].isalpha() and one.unit is None and 1 < one.number <= 12
+    is_told = is_word and _BY_HOUR.search(plain, max(one.start - 12, 0), one.start)
+    return bool(is_told) and _HOUR_ENDS.match(plain, one.end) is not None
 
 
 def _squeezed(word: str) -> str:
@@ -596,6 +631,7 @@ _SCALE = re.compile(r"\b(?:out )?of (?:5|10|100)$")
 _RATE = re.compile(r" ?[^\W\d]{0,12} ?(?:=|\u2248|is\b|equals\b|buys\b|gets\b|gives\b)")
 """What follows the one of a rate: "1 EUR = 160 JPY"."""
 _BY_HOUR = re.compile(r"\b(?:instead of|rather than|from|not|between|to|until|till|and|at) $")
+_HOUR_ENDS = re.compile(r"\W*$|[.;!?\n]| (?:every|each|in the|o'clock|sharp|tonight|tomorrow)\b")
 _HOUR_BEHIND = re.compile(r"\W*$|[.,;!?)\n]| (?:to|and|but|until|till|today|tonight)\b")
 _MONTH_BEHIND = re.compile(rf" (?:of )?(?:{'|'.join(MONTHS)})\b")
 _ABOUT = re.compile(rf"(?:{ABOUT.pattern})\W*$")
@@ -657,7 +693,8 @@ class Phrase(NamedTuple):
             return True  # "as agreed"
         if not self.has_value and not _OFTEN.isdisjoint(said) and _OF_CASE.isdisjoint(said):
             return True  # "streets rarely run straight"
-        may_be = not _OPENS.isdisjoint(said[:1]) or not _MAY.isdisjoint(said)
+        fails = not {"not", "t"}.isdisjoint(said) and "could" in said  # "it could not be sent"
+        may_be = not _OPENS.isdisjoint(said[:1]) or (not _MAY.isdisjoint(said) and not fails)
         if not self.has_value and (may_be or said[:2] == ("you", "can")):
             return True
         idle = role("negation") | _IDLE
@@ -737,8 +774,11 @@ _BELOW_HEAD = re.compile(r"\n *(?:\| *)?:?-{2,}")
 
 def stem(word: str) -> str:
     """Return the beginning of a word by which it and its other forms are one."""
-    bare = _ENDING.sub("", word)
-    return (bare if len(bare) > 2 else word)[:_STEM]
+    bare = word
+    for _ in range(2):  # ordered, order
+        cut = _ENDING.sub("", bare)
+        bare = cut if len(cut) > 2 else bare
+    return bare[:_STEM]
 
 
 @cache

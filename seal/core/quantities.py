@@ -632,7 +632,7 @@ def _unit_at(plain: str, tokens: Sequence[Token], at: int) -> tuple[str, int]:
 _LABELS = frozenset(form for form in _APART if form[-1] == "s" and form[:-1] in _APART)
 """Units that a number may stand behind, as in "Hours: 2"; "Day: 5" is no time that passes."""
 _LABELLING = frozenset([":", "=", "|"])
-_FULL = frozenset(["full", "whole", "more", "entire"])
+_FULL = frozenset(["full", "whole", "more", "entire", "working", "business", "calendar"])
 """Words between a number and its unit: "three full days"."""
 
 
@@ -653,6 +653,8 @@ def _other(plain: str, tokens: Sequence[Token], at: int) -> tuple[Value, ...]:
         return ()
     hour, minute = int(number), int(number % 1 * 100)
     is_told = at > 0 and tokens[at - 1].value in _BEFORE_TIME
+    behind = [one.value for one in tokens[at + 1 : at + 3]]  # "9 to 10 am"
+    is_told = is_told or (behind[:1] == ["to"] and isinstance(behind[-1], Time))
     is_clock = re.fullmatch(r"\d\d?\.[0-5]\d", said) or plain[token.end : token.end + 1] == "h"
     if minute < 60 and (is_told or is_clock):
         return (Time(hour, minute, hour > 12),)

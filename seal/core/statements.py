@@ -483,13 +483,14 @@ def is_same(said: Quantity, wanted: Quantity, is_about: bool = False) -> bool:
     """Tell whether a quantity that was said is another, converted or rounded as people do.
 
     A unit may be left out, but for percent. In another unit, it is right to the last digit that is
-    said; "about" 2 % are allowed. A number may be rounded to two figures or more, but for money.
+    said; "about" allows what `_is_about` says. A number may be rounded to two figures or more, but
+    for money.
     """
     if said.unit is None or wanted.unit is None:
         if wanted.unit == "%":
             return False
         is_money = wanted.unit is not None and wanted.dimension == wanted.unit
-        if said.number == wanted.number or (is_about and _is_about(said.number, wanted.number)):
+        if said.number == wanted.number or (is_about and _is_about(said, wanted)):
             return True
         return not is_money and _is_rounded(said.number, wanted.number)
     if {said.unit, wanted.unit} == {"gbp", "lb"}:  # pounds
@@ -503,7 +504,7 @@ def is_same(said: Quantity, wanted: Quantity, is_about: bool = False) -> bool:
         # Of "141 days and 10 hours" the days.
         return wanted.number in (said.number, said.parts[0][0])
     pair = (said.number, wanted.number) if same_unit else (said.amount, wanted.amount)
-    if pair[0] == pair[1] or (is_about and _is_about(*pair)):
+    if pair[0] == pair[1] or (is_about and _is_about(said, wanted)):
         return True
     if same_unit:
         return said.dimension != said.unit and _is_rounded(said.number, wanted.number)
@@ -540,8 +541,38 @@ def is_cut(said: Decimal, wanted: Decimal) -> bool:
     return cut or _is_rounded(said, wanted, 1)
 
 
-def _is_about(said: Decimal, wanted: Decimal) -> bool:
-    return _is_rounded(said, wanted, 1) or abs(said - wanted) <= abs(wanted) * Decimal("0.02")
+def _is_about(said: Quantity, wanted: Quantity) -> bool:
+    """Tell whether a quantity is another one where a text says "about".
+
+    With decimals it is right to one more or less of its last digit. A whole number may be 2 % off,
+    or 5 % where it is rounded to the last digit that is no nought: "about 70" of 67.86.
+    """
+    is_same_unit = said.unit == wanted.unit or None in (said.unit, wanted.unit)
+    one, other = (said.number, wanted.number) if is_same_unit else (said.amount, wanted.amount)
+    off, exponent = abs(one - other), said.number.as_tuple().exponent
+    is_scaled = said.number % 1 == 0 and abs(said.number) >= _THOUSAND  # "1.5 million"
+    if isinstance(exponent, int) and exponent < 0 and not (said.parts or is_scaled):
+        digit = Decimal(1).scaleb(exponent)
+        more = said._replace(number=said.number + digit).amount - said.amount
+        return off <= (digit if is_same_unit else abs(more))
+    last = Decimal(1).scaleb(int(said.number.normalize().as_tuple().exponent))
+    is_round = is_same_unit and last > 1 and off * 2 <= last
+    near = Decimal("0.05" if is_round else "0.02")
+    return _is_rounded(one, other, 1) or off <= abs(other) * near
+
+
+_THOUSAND = 1000
+
+
+def is_near(said: Quantity, wanted: Quantity) -> bool:
+    """Tell whether a quantity is another one, but for 2 %, whatever digits it shows."""
+    if said.unit == wanted.unit or None in (said.unit, wanted.unit):
+        one, other = said.number, wanted.number
+    elif said.dimension == wanted.dimension:
+        one, other = said.amount, wanted.amount
+    else:
+        return False
+    return abs(one - other) <= abs(other) * Decimal("0.02")
 
 
 def _runs(held: Sequence[Token], wanted: Sequence[Value]) -> Iterator[tuple[int, int]]:

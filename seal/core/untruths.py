@@ -54,6 +54,8 @@ class _Done(NamedTuple):
     tool: str
     changes: bool = True
     """False: the world shows its tables, and the call changed none."""
+    told: str = ""
+    """Its result."""
 
 
 def untruths(steps: Sequence[Step], given: Iterable[str] = ()) -> Iterator[Untruth]:
@@ -81,7 +83,8 @@ def untruths(steps: Sequence[Step], given: Iterable[str] = ()) -> Iterator[Untru
             call = calls.pop(step.result.call_id, None)
             if call is not None and step.result.error is None:
                 changes = not shows or bool(step.state)
-                done.append(_Done((call.tool or call.name).rpartition("/")[2], changes))
+                name = (call.tool or call.name).rpartition("/")[2]
+                done.append(_Done(name, changes, step.content))
             record.counts |= {*range(max(record.counts, default=0))}  # some of so many
         elif step.author == USER:
             asked, since = step.content, len(done)
@@ -114,6 +117,7 @@ def _false_deeds(
     for deed in deeds:
         if deed.done:
             is_true = any(deed.said in vague or _may_do(one, deed.kind) for one in done)
+            is_true = is_true or any(_tells_of(one, deed) for one in done)
             if not is_true and not _REPLACED.isdisjoint(words(deed.said)):
                 # One was removed and another added in its place.
                 both = ("remove", "add")
@@ -230,6 +234,23 @@ def _may_do(call: _Done, kind: str) -> bool:
     if kind not in ("any", "read") and not call.changes:
         return False
     return not kinds or bool(kinds & {"any", kind})
+
+
+def _tells_of(call: _Done, deed: Deed) -> bool:
+    """Tell whether a call did a deed by what it told or paid, though its tool is called otherwise.
+
+    Its result has the word, as {"state": "ordered"} of a card; or money was "sent" by a payment.
+    """
+    kinds = deeds_of(call.tool)
+    if not call.changes or kinds == {"read"}:
+        return False
+    if deed.kind == "send" and "buy" in kinds:
+        return any(
+            q.unit == q.dimension and q.unit not in (None, "%") for q in read(deed.said).quantities
+        )
+    past = deed_forms().past
+    said = {word for word in words(deed.said) if past.get(word, ("",))[0] == deed.kind}
+    return bool(said & {*words(call.told)})
 
 
 def stated_in(text: str, told: Sequence[Sentence]) -> str:

@@ -207,7 +207,8 @@ class _Seen:
             self.read_rows.append({stem(word) for word in _words_in([row])})
             self.read |= self.read_rows[-1]
             is_text = any(str(cell).count(" ") > 1 for cell in row.values())
-            self.has_text, self.has_news = self.has_text or is_text, self.has_news or is_text
+            self.has_text |= is_text
+            self.has_news |= is_text and kinds <= {"read"}
         for name, leaf in leaves(step.result.value):
             self.streets |= mislabels.street_of(leaf)
             if type(leaf) in (int, float) and not _CHANGES.isdisjoint(words(name)):
@@ -806,7 +807,7 @@ def _replied(clause: Clause, seen: _Seen) -> bool:
     ):
         return True
     return not seen.has_news and any(
-        (one.verb in _REPLIED or _did(one, seen) or clause.words[one.at : one.at + 2] == _BACK)
+        (one.verb in _REPLIED or _did(one, seen) or clause.words[one.at : one.at + 2] in _BACK)
         and stem(one.verb) not in seen.known.stems
         and (
             one.subject in seen.rows
@@ -832,7 +833,7 @@ def _did(one: Predicate, seen: _Seen) -> bool:
 
 
 _GOT = frozenset(["received", "got", "gotten", "had", "need", "needed", "know", "see"])
-_BACK = ("wrote", "back")
+_BACK = (("wrote", "back"), ("written", "back"), ("texted", "back"))
 _TIES = frozenset(words("case if when whenever once until unless should before that soon"))
 """Words of a clause before somebody of whom it is then not said what he does."""
 _REPLIED = frozenset(["replied", "answered", "responded", "confirmed", "agreed", "thanked"])

@@ -275,7 +275,7 @@ def _says_undone(chat: GoalChat) -> bool:
     declined = any(acts(one, goal.text).declines for one in (*gold_sentences(goal), *wanted[-1:]))
     if denies_all(answer, goal.text, chat.steps):
         return not (declined and _refuses_last(answer, goal.text, chat.steps))
-    if declined:
+    if declined or _FORESEES.search(goal.text):
         return False
     # A longer answer may refuse one thing rightly, and tell another that was done.
     is_long = len(sentences(answer[:_LONG])) > 2 or len(answer) > _LONG
@@ -308,6 +308,10 @@ def _refuses_last(answer: str, asked: str, steps: Sequence[Step]) -> bool:
 
 
 _LONG = 300
+_FORESEES = re.compile(
+    r"\bif (?:it|that|this)[^.?!;,]{0,40} (?:can't|cannot|can not)\b", re.IGNORECASE
+)
+"""Says in a request what is to be done where it must be refused."""
 _MAY_REFUSE = re.compile(
     r"\b(?:not|no|never|none|nothing|neither|alone|un(?:touched|changed|able)|before|to be|cannot"
     r"|fail\w*|sorry|unfortunately|regret\w*)\b|n['\u2019]t\b",
@@ -326,6 +330,7 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
         return None
     from seal.core.telling import wrong_day
     from seal.evaluation.claims import belied
+    from seal.evaluation.inventions import deleted_otherwise, without_sign
     from seal.evaluation.words import (
         doubtful,
         findings_of,
@@ -336,17 +341,19 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
         reworded_cell,
         spoken,
         told_otherwise,
+        with_marks,
     )
 
+    goal = with_marks(goal)
     lacks = any(slot.type == "lack" for slot in goal.goal.tells)
     if (lacks or any(map(may_claim, spoken(goal)))) and (claimed := _claimed_falsely(goal)):
         told = f"the answer claims what was not done: {claimed!r}"
         return value_of(0.0, replace(verdict, label="unsolved", reason=told))
     record = goal.chat.once(known_to, goal)
-    if day := wrong_day(goal.answer, record):
+    if day := wrong_day(goal.answer or "", record):
         told = f"the answer says {day!r}, and the day or its weekday is another"
         return value_of(0.0, replace(verdict, label="unsolved", reason=told))
-    if claimed := belied(goal) or told_otherwise(goal):
+    if claimed := belied(goal) or told_otherwise(goal) or deleted_otherwise(goal):
         told = f"the answer says what is not so: {claimed!r}"
         return value_of(0.0, replace(verdict, label="unsolved", reason=told))
     if verdict.label == "unsure":
@@ -371,7 +378,7 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
     if code := invented(goal):
         told = f"the answer says {code!r}, which nobody told and nothing comes to"
         return value_of(0.0, replace(verdict, label="unsolved", reason=told))
-    unknown = doubtful(goal, slots)
+    unknown = doubtful(goal, slots) or without_sign(goal)
     if said:
         told = f"gold does not tell whether {said!r} is right"
     elif odd:

@@ -38,15 +38,16 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from functools import cache
-from itertools import pairwise, product
+from itertools import islice, pairwise, product
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from seal.core import Goal, Step, Task, Verdict
 from seal.core.cells import reworded, with_meanings
-from seal.core.clauses import sentences_of
+from seal.core.clauses import TELLS, sentences_of
 from seal.core.conditions import USER, Replied, parts, party, tells_user
 from seal.core.facts import Phrase, Record, is_label, phrases, plain_stems, stem
 from seal.core.phones import digits_in, is_phone, phone_of, phones_at
@@ -468,6 +469,54 @@ def spoken(goal: GoalChat) -> list[str]:
     return [*texts, *([goal.answer] if goal.answer and goal.answer not in texts else [])]
 
 
+def with_marks(goal: GoalChat) -> GoalChat:
+    """Return a goal in which marks part a text that was sent from what the agent says besides.
+
+    "I wrote to her, saying: I am late. It did not go out." A call tells how far the text goes.
+    """
+    held = (leaf for call in made_calls(goal.steps) for _, leaf in leaves(call.arguments or {}))
+    sent = [found for leaf in held if isinstance(leaf, str) and (found := _WORD.findall(leaf))[1:]]
+    chat = goal.trajectory
+    marked = {text: _marked(text, sent) for text in spoken(goal)} if sent else {}
+    if all(text == now for text, now in marked.items()):
+        return goal
+    steps = (
+        replace(one, content=marked.get(one.content, one.content))
+        if one.goal == goal.position and tells_user(one)
+        else one
+        for one in chat.steps
+    )
+    answers = (
+        marked.get(answer or "", answer) if at == goal.position else answer
+        for at, answer in enumerate(chat.answers)
+    )
+    chat = replace(chat, steps=tuple(steps), answers=tuple(answers))
+    return type(goal)(type(goal.chat)(goal.task, chat, goal.tools), goal.position)
+
+
+def _marked(text: str, sent: Sequence[Sequence[str]]) -> str:
+    """Return a text with quotation marks about each sent text that stands bare behind a colon."""
+    kept, reached = [], 0
+    for lead in islice(_QUOTES_BARE.finditer(text), _MOST):
+        if lead.end() < reached:
+            continue
+        for wanted in sent:
+            found = [*islice(_WORD.finditer(text, lead.end()), len(wanted))]
+            if [one[0].lower() for one in found] == [one.lower() for one in wanted]:
+                said = text[lead.end() : found[-1].end()].replace("\n", " ")
+                kept += [text[reached : lead.end()], f"\u201c{said}\u201d"]
+                reached = found[-1].end()
+                break
+    return "".join([*kept, text[reached:]])
+
+
+_WORD = re.compile(r"[^\W_]+")
+_QUOTES_BARE = re.compile(
+    rf"\b(?:{'|'.join(sorted(TELLS))})(?: \w+){{0,2}}: ?(?=\w)", re.IGNORECASE
+)
+"""What leads to the words of a text that no marks part from others."""
+
+
 def _names_in(text: str, known: Record) -> list[str]:
     """Return the names in a text of which a record has no word."""
     strange = known.unexplained(text, names=True)
@@ -600,6 +649,7 @@ def _is_unasked(phrase: Phrase, goal: GoalChat) -> bool:
     if kind == "switch" and base not in ON_OFF:  # "and blocked the number"
         return base not in asked.tools | asked.told
     kinds = ("add", "change") if base == "set" else (kind,)
+    kinds = ("send", "buy") if kind == "send" and phrase.has_value else kinds  # "sent 250 euros"
     if phrase.words in asked.said or any(_means(f, one) for f in asked.tools for one in kinds):
         return False
     is_asked = phrase.deed in asked.told or any(_means(form, kind) for form in asked.forms)

@@ -117,7 +117,7 @@ def test_who_denies_what_was_done_or_speaks_of_other_things_has_not_solved_it(
         return "noted"
 
     world = Worlds(name="board", tools=toolbox("board", [note]), tables={"notes": []})
-    gold = seal.ends_as(seal.called("note", text="milk"))
+    gold = seal.ends_as(seal.called("note", text="oat milk"))
     said = (
         "Noted.",
         "I could not note it. The server is down.",
@@ -126,17 +126,20 @@ def test_who_denies_what_was_done_or_speaks_of_other_things_has_not_solved_it(
         "Noted. I also sent a parcel to your boss.",
         "Noted. The invoice was forwarded to your accountant.",
         "Bananas are yellow, and my grandmother plays the trombone.",
+        "It is noted, saying: Oat milk. I did not do it.",
+        "It is noted, saying: Oat milk. Tell me if you need more.",
+        "Noted. A courier will bring it.",
     )
-    tasks = [seal.ask(f"Note milk {n}", gold, id=f"t{n}") for n in range(len(said))]
+    tasks = [seal.ask(f"Note oat milk {n}", gold, id=f"t{n}") for n in range(len(said))]
 
     def agent(request: str, tools: Sequence[Callable[..., Any]]) -> str:
-        tools[0](text="milk")
+        tools[0](text="oat milk")
         return said[int(request[-1])]
 
     bench = seal.Benchmark("board", environment=world, tasks=tasks)
     run = seal.run(bench, agent=agent, baselines=False, out=tmp_path / "run")
     found = {s.task_id: s.value for s in run.folder.scores() if s.metric == "pass_rate"}
-    assert [*found.values()] == [1.0, 0.0, 1.0, 0.0, None, None, None]
+    assert [*found.values()] == [1.0, 0.0, 1.0, 0.0, None, None, None, 0.0, 1.0, None]
 
 
 @pytest.mark.parametrize(
