@@ -309,7 +309,7 @@ def load_dotted(path: str) -> Any:
     known = top in sys.modules or find_spec(top) is not None
     if not known and PathFinder.find_spec(top, [""]) is not None:
         sys.path.append(str(Path.cwd()))  # last, so that no file there hides an installed package
-    with _naming(path, f"{module_name} fails to import"):
+    with naming_stranger(path, f"{module_name} fails to import"):
         try:
             found: Any = import_module(module_name)
         except ModuleNotFoundError as error:
@@ -322,7 +322,7 @@ def load_dotted(path: str) -> Any:
                 f"{path!r}: {module_name} needs {error.name!r}, which is not installed"
                 f"{_moved(error) or '; install it'}"
             ) from error
-    with _naming(path, f"{attribute!r} of {module_name} cannot be had"):
+    with naming_stranger(path, f"{attribute!r} of {module_name} cannot be had"):
         for part in attribute.split("."):
             try:
                 found = getattr(found, part)
@@ -334,8 +334,12 @@ def load_dotted(path: str) -> Any:
 
 
 @contextmanager
-def _naming(path: str, what: str) -> Iterator[None]:
-    """Name the dotted path where what a stranger's module does raises, whatever that is.
+def naming_stranger(path: Any, what: str = "cannot be used") -> Iterator[None]:
+    """Name a dotted path where what it stands for raises, whatever that is.
+
+    Args:
+        path: Anything but a dotted path is the caller's own, whose errors stay as they are.
+        what: What fails, for the message.
 
     Raises:
         UsageError: Something was raised; it is the cause.
@@ -345,6 +349,8 @@ def _naming(path: str, what: str) -> Iterator[None]:
     except (SealError, KeyboardInterrupt):
         raise
     except BaseException as error:
+        if not isinstance(path, str) or ":" not in path:
+            raise
         raise UsageError(f"{path!r}: {what}: {fault(error)}{_moved(error)}; mend it") from error
 
 
