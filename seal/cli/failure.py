@@ -18,7 +18,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from types import FrameType, TracebackType
 
-from seal.core import BudgetError, InfrastructureError, OutageError, SealError
+from seal.core import BudgetError, InfrastructureError, OutageError, SealError, text_of
 from seal.core.concurrency import STUCK, unending
 from seal.core.files import naming, whole_name
 from seal.core.secrets import without_password
@@ -116,7 +116,7 @@ def unforeseen(debug: bool) -> Hook:
 
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         hint = "" if debug else "; --debug shows where"
-        tell(f"unexpected {kind.__name__}: {error}{hint}", error if debug else None)
+        tell(f"unexpected {kind.__name__}: {text_of(error)}{hint}", error if debug else None)
 
     return hook
 

@@ -349,7 +349,9 @@ def text_of(error: BaseException) -> str:
     """Return what an exception says, or that its own code fails at that."""
     try:
         return str(error)
-    except Exception as failed:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as failed:
         return f"its text cannot be had, for that raises {type(failed).__name__}"
 
 

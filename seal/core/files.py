@@ -231,6 +231,7 @@ def cache_folder(given: str | Path | None = None) -> Path:
 # -- Files opened for reading: a pipe's writer is never waited for, a device has no end.
 
 _KINDS = {
+    stat.S_ISREG: "a file",
     stat.S_ISFIFO: "a pipe",
     stat.S_ISCHR: "a device",
     stat.S_ISBLK: "a device",
@@ -272,7 +273,14 @@ def no_file(path: Path) -> str:
 
 
 def _no_plain(path: Path) -> str:
-    return f"{path} is {_kind(path.stat().st_mode)}, and no file"
+    return f"{path} is {kind_of(path)}, and no file"
+
+
+def kind_of(path: Path) -> str:
+    """Return in words what stands at a path, such as `a pipe`."""
+    if path.is_symlink() and not path.exists():
+        return "a link that leads nowhere"
+    return _kind(path.stat().st_mode)
 
 
 def _kind(mode: int) -> str:

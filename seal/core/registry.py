@@ -7,6 +7,7 @@ import json
 import logging
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache, partial
 from importlib import import_module
@@ -263,7 +264,7 @@ def check_modules(modules: Collection[str]) -> None:
             above = _spec_of(package) if package else None
             places = above.submodule_search_locations if above else ["", *sys.path]
             known = iter_modules(places, f"{package}." if above else "")
-            closest = nearest(module, [each.name for each in known])
+            closest = nearest(module, [each.name for each in known if each.name != module])
             raise OptionError(
                 f"--allow-code {module}: no such module is installed, in this folder, or on "
                 f"PYTHONPATH{f'. Did you mean {closest}?' if closest else ''}"
@@ -296,7 +297,7 @@ def load_dotted(path: str) -> Any:
 
     Raises:
         UsageError: The text is no such path, the module or the attribute does not exist, or the
-            module fails to import; its own error is the cause.
+            module fails at its import or as its attribute is had; its own error is the cause.
     """
     module_name, _, attribute = path.partition(":")
     if not all(f"{module_name}.{attribute}".split(".")):
@@ -308,32 +309,49 @@ def load_dotted(path: str) -> Any:
     known = top in sys.modules or find_spec(top) is not None
     if not known and PathFinder.find_spec(top, [""]) is not None:
         sys.path.append(str(Path.cwd()))  # last, so that no file there hides an installed package
-    try:
-        found: Any = import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name and (module_name == error.name or module_name.startswith(error.name + ".")):
-            raise UsageError(
-                f"{path!r}: no module {error.name!r} is installed, in this folder, or on PYTHONPATH"
-                f"{_moved(error)}"
-            ) from error
-        raise UsageError(
-            f"{path!r}: {module_name} needs {error.name!r}, which is not installed"
-            f"{_moved(error) or '; install it'}"
-        ) from error
-    except SealError:
-        raise
-    except (Exception, SystemExit) as error:  # whatever a stranger's module raises
-        raise UsageError(
-            f"{path!r}: {module_name} fails to import: {fault(error)}{_moved(error)}; mend it"
-        ) from error
-    for part in attribute.split("."):
+    with naming_stranger(path, f"{module_name} fails to import"):
         try:
-            found = getattr(found, part)
-        except AttributeError as error:
-            close = nearest(part, dir(found))
-            hint = f"did you mean {close!r}?" if close else "correct the name"
-            raise UsageError(f"{path!r}: {module_name} has no {attribute!r}; {hint}") from error
+            found: Any = import_module(module_name)
+        except ModuleNotFoundError as error:
+            if f"{module_name}.".startswith(f"{error.name}."):
+                raise UsageError(
+                    f"{path!r}: no module {error.name!r} is installed, in this folder, or on "
+                    f"PYTHONPATH{_moved(error)}"
+                ) from error
+            raise UsageError(
+                f"{path!r}: {module_name} needs {error.name!r}, which is not installed"
+                f"{_moved(error) or '; install it'}"
+            ) from error
+    with naming_stranger(path, f"{attribute!r} of {module_name} cannot be had"):
+        for part in attribute.split("."):
+            try:
+                found = getattr(found, part)
+            except AttributeError as error:
+                close = nearest(part, dir(found))
+                hint = f"did you mean {close!r}?" if close else "correct the name"
+                raise UsageError(f"{path!r}: {module_name} has no {attribute!r}; {hint}") from error
     return found
+
+
+@contextmanager
+def naming_stranger(path: Any, what: str = "cannot be used") -> Iterator[None]:
+    """Name a dotted path where what it stands for raises, whatever that is.
+
+    Args:
+        path: Anything but a dotted path is the caller's own, whose errors stay as they are.
+        what: What fails, for the message.
+
+    Raises:
+        UsageError: Something was raised; it is the cause.
+    """
+    try:
+        yield
+    except (SealError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        if not isinstance(path, str) or ":" not in path:
+            raise
+        raise UsageError(f"{path!r}: {what}: {fault(error)}{_moved(error)}; mend it") from error
 
 
 # -- Names of parts: those that a user writes with options, and those that a record tells.

@@ -15,7 +15,7 @@ from typing import Any
 
 from seal.core import DataError, OptionError, Pool, Query, Ranking, UsageError, shortened
 from seal.core import Retriever as Retriever
-from seal.core.registry import Registry, name_of
+from seal.core.registry import Registry, name_of, naming_stranger
 from seal.core.settings import takes
 from seal.core.text import counted
 from seal.core.values import digest
@@ -90,6 +90,11 @@ def build_retriever(what: Any, pool: Pool) -> Retriever:
         raise DataError("the pool has no tools: nothing can be retrieved; check its tools.jsonl")
     spec = spec_of(what)
     plugin = REGISTRY.resolve(spec.what)
+    with naming_stranger(spec.what):
+        return _built(spec, plugin, pool)
+
+
+def _built(spec: RetrieverSpec, plugin: Any, pool: Pool) -> Retriever:
     options = {**pool.options, **spec.options}
     _check_options(RetrieverSpec(spec.what, options))
     if hasattr(plugin, "defaults"):

@@ -13,7 +13,7 @@ from seal.agents import PlayedAnew, agent_name, is_guest, makes_guest
 from seal.agents.teams import REGISTRY as TEAMS
 from seal.agents.teams import USER, ArrangedTeam, Team, build_team, team_options
 from seal.core import DataError, Task, UnknownNameError, UsageError, shortened
-from seal.core.registry import is_module, load_dotted
+from seal.core.registry import is_module, load_dotted, naming_stranger
 from seal.core.text import THEIRS, counted
 from seal.models.spec import REGISTRY, bare_name, split_name
 from seal.pools.benchmark import PLAY, part_of
@@ -367,4 +367,6 @@ def _settings_of_name(agent: str) -> dict[str, Any]:
         raise UsageError(f"agent {agent!r}: a module is no agent; name what it holds: {agent}:NAME")
     if not colon:
         raise UnknownNameError("agent or model", agent, REGISTRY.names())
-    return settings_of(load_dotted(agent))
+    found = load_dotted(agent)
+    with naming_stranger(agent):
+        return settings_of(found)

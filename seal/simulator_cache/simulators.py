@@ -26,6 +26,7 @@ from seal.core import (
 from seal.core.conditions import Called
 from seal.core.earlier_results import recorded_gold
 from seal.core.environment import Environment, Stateless, Validated
+from seal.core.registry import naming_stranger
 from seal.core.settings import takes
 from seal.core.store import Store
 from seal.core.validation import CallValidator
@@ -123,7 +124,11 @@ def build_simulator(what: Any, setup: SimulatorSetup) -> Simulator:
         UsageError: What was found is no simulator, or the setup lacks what it needs.
     """
     names = what.split("+") if isinstance(what, str) else [what]
-    parts = [_kept(_built(_resolved(name, setup), setup), setup) for name in names]
+    parts = []
+    for name in names:
+        found = _resolved(name, setup)
+        with naming_stranger(name):
+            parts.append(_kept(_built(found, setup), setup))
     return parts[0] if len(parts) == 1 else Fallback(*parts)
 
 

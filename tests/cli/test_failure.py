@@ -183,16 +183,28 @@ def test_short_values_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     assert scrub("none of them") == "none of them"
 
 
+@pytest.mark.parametrize(
+    ("raised", "told"),
+    [
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+        (
+            "raise type('Odd', (BaseException,), {'__str__': exit})",
+            "Odd: its text cannot be had, for that raises SystemExit",
+        ),
+    ],
+)
 @pytest.mark.parametrize(("debug", "trace"), [("False", False), ("True", True)])
-def test_an_unforeseen_error_is_one_line_without_debug(debug: str, trace: bool) -> None:
+def test_an_unforeseen_error_is_one_line_without_debug(
+    debug: str, trace: bool, raised: str, told: str
+) -> None:
     code = (
         "import sys; from seal.cli.failure import unforeseen;"
-        f"sys.excepthook = unforeseen({debug}); 1/0"
+        f"sys.excepthook = unforeseen({debug}); {raised}"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 1
     assert ("Traceback" in done.stderr) == trace
-    assert "seal: unexpected ZeroDivisionError: division by zero" in done.stderr
+    assert f"seal: unexpected {told}" in done.stderr
 
 
 def test_a_signal_within_an_executed_text_keeps_its_exit_code() -> None:

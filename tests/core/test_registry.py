@@ -183,6 +183,7 @@ def test_the_current_folder_hides_no_installed_module(in_folder):
         ("def f(:\n    pass", SyntaxError),
         ("raise AttributeError('in the module')", AttributeError),
         ("raise SystemExit(3)", SystemExit),
+        ("raise BaseException('of its own')", BaseException),
     ],
 )
 def test_a_plug_in_that_fails_to_import_is_named_with_its_own_traceback(site, way, body, error):
@@ -195,6 +196,26 @@ def test_a_plug_in_that_fails_to_import_is_named_with_its_own_traceback(site, wa
     assert error.__name__ in told
     assert "gadgets_broken.py" in told
     assert "line 2" in told
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("def __getattr__(name): raise OSError(name)", "OSError: Gadget"),
+        ("def __getattr__(name): raise SystemExit(name)", "SystemExit: Gadget"),
+        ("def __dir__(): raise OSError('list')", "OSError: list"),
+        (
+            "class Odd(BaseException): __str__ = exit\ndef __getattr__(name): raise Odd",
+            "Odd: its text cannot be had, for that raises SystemExit",
+        ),
+    ],
+)
+def test_a_plug_in_whose_attribute_fails_is_named(registry, site, body, told):
+    site.module("gadgets_odd", body)
+    with pytest.raises(UsageError) as caught:
+        registry.resolve("gadgets_odd:Gadget")
+    assert f"'Gadget' of gadgets_odd cannot be had: {told}" in str(caught.value)
+    assert str(caught.value).endswith("mend it")
 
 
 def test_a_plug_in_that_fails_harms_no_other(site):
@@ -267,6 +288,13 @@ def test_a_module_that_cannot_be_found_cannot_be_allowed(site, allowed, hint):
     check_modules(("gadgets_lab", "gadgets_lab.lamps", "json.decoder", "os.path"))
     with pytest.raises(OptionError, match=f"--allow-code {allowed}: no such module .*{hint}"):
         check_modules((allowed,))
+
+
+def test_a_module_that_leads_to_itself_alone_is_not_offered_for_itself(site):
+    (site.folder / "gadgets_loop.py").symlink_to("gadgets_loop.py")
+    with pytest.raises(OptionError) as told:
+        check_modules(("gadgets_loop",))
+    assert "Did you mean gadgets_loop?" not in str(told.value)
 
 
 @pytest.mark.parametrize(

@@ -156,3 +156,18 @@ def test_an_own_retriever_looks_at_its_options_itself(pool):
             return []
 
     assert build_retriever(Mine, replace(pool, options={"foo": 1})).foo == 1
+
+
+class Unreadable:
+    def __getattr__(self, name):
+        raise OSError(name)
+
+
+unreadable = Unreadable()
+
+
+def test_a_named_retriever_whose_attributes_raise_is_told_by_its_name(pool):
+    with pytest.raises(UsageError, match=r"unreadable': cannot be used: OSError: .*mend it"):
+        build_retriever(f"{__name__}:unreadable", pool)
+    with pytest.raises(OSError, match=r"^OPTIONS$"):  # the caller's own object
+        build_retriever(unreadable, pool)

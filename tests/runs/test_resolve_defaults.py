@@ -12,7 +12,7 @@ from seal.api.benchmarks import load_pool
 from seal.core import UsageError
 from seal.pools.pool import StoredPool
 from seal.report.run_results import summary_notes
-from seal.runs.resolve import baselines_of, completed
+from seal.runs.resolve import baselines_of, completed, settings_of
 from seal.runs.run import RunFolder
 from seal.runs.settings import GivenElse, RunSettings, changed
 
@@ -133,3 +133,16 @@ def test_a_run_that_has_begun_keeps_its_retriever(
 
     assert (out / "run.json").read_bytes() == before
     assert (out / "trajectories.jsonl").read_bytes().splitlines(keepends=True) == chats
+
+
+class _Unreadable:
+    def __getattr__(self, name: str) -> object:
+        raise OSError(name)
+
+
+unreadable = _Unreadable()
+
+
+def test_a_named_agent_whose_attributes_raise_is_told_by_its_name() -> None:
+    with pytest.raises(UsageError, match=r"unreadable': cannot be used: OSError: .*mend it"):
+        settings_of(f"{__name__}:unreadable")

@@ -29,6 +29,16 @@ def made(setup):
     return Seeded(setup)
 
 
+class Unreadable:
+    """Fails whatever is asked of it."""
+
+    def __getattr__(self, name):
+        raise OSError(name)
+
+
+unreadable = Unreadable()
+
+
 @pytest.fixture
 def setup(tmp_path):
     with Store(tmp_path / "answers.sqlite") as store:
@@ -59,3 +69,10 @@ def test_an_own_simulator_stands_beside_ours(setup):
 def test_what_is_no_simulator_is_refused_with_what_was_expected(setup, what):
     with pytest.raises(UsageError, match=r"respond\(tool, arguments\)"):
         build_simulator(what, setup)
+
+
+def test_a_named_simulator_whose_attributes_raise_is_told_by_its_name(setup):
+    with pytest.raises(
+        UsageError, match=r"unreadable': cannot be used: OSError: respond .*mend it"
+    ):
+        build_simulator(f"{__name__}:unreadable", setup)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import orjson
 
 from seal.core import DataError, UnknownNameError, UsageError, shortened
-from seal.core.files import content_of, lines_of
+from seal.core.files import content_of, kind_of, lines_of
 from seal.core.values import MAX_DEPTH, digest, json_value, nested_deeper, number_fault, well_formed
 from seal.pools.importer import REGISTRY, Notes
 
@@ -506,17 +506,22 @@ def find(source: Path, names: Sequence[str], benchmark: str) -> list[Path]:
 
 def wrong_source(source: Path, expected: str, benchmark: str) -> DataError:
     """Return that a source is not what a benchmark's files are, with what it holds instead."""
-    if not source.exists():
-        held = "does not exist"
-    elif source.is_file():
-        held = "is a file"
+    if not source.is_dir():
+        held = f"is {kind_of(source)}" if source.exists() else "does not exist"
     else:
-        names = sorted(p.name + "/" * p.is_dir() for p in source.iterdir())
+        names = sorted(map(_told_entry, source.iterdir()))
         more = f" and {len(names) - 10} more" if len(names) > 10 else ""
         held = f"holds {', '.join(names[:10]) + more if names else 'nothing'}"
     return DataError(
         f"{source} {held}; {benchmark} expects {expected}: name the folder as upstream publishes it"
     )
+
+
+def _told_entry(path: Path) -> str:
+    """Return the name of a folder's entry, with what it is where that is no file."""
+    if path.is_dir():
+        return f"{path.name}/"
+    return path.name if path.is_file() else f"{path.name} ({kind_of(path)})"
 
 
 def function_name(text: str) -> str:

@@ -1,6 +1,7 @@
 """ToolScan's API lists: schemas, pseudo actions, bad input, and the real file."""
 
 import json
+import os
 import re
 from collections import Counter
 from pathlib import Path
@@ -182,6 +183,17 @@ def test_a_malformed_entry_is_left_out_and_told_by_place_and_field(
 def test_a_folder_of_other_files_is_told_with_what_it_holds(source: Source) -> None:
     (source.folder / "test.jsonl").touch()
     with pytest.raises(DataError, match=r"holds test.jsonl; toolscan expects tools.json"):
+        source.imported()
+
+
+def test_what_stands_for_a_file_and_is_none_is_told(source: Source) -> None:
+    os.mkfifo(source.folder / "tools.json")
+    (source.folder / "loop").symlink_to("loop")
+    held = r"holds loop \(a link that leads nowhere\), tools.json \(a pipe\); toolscan expects"
+    with pytest.raises(DataError, match=held):
+        source.imported()
+    source.folder = source.folder / "tools.json"
+    with pytest.raises(DataError, match=r"tools.json is a pipe; toolscan expects tools.json"):
         source.imported()
 
 
