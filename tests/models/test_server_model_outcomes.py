@@ -179,7 +179,8 @@ def changed(given, old, new):
 @every_wire
 def test_a_call_without_a_name_is_the_servers(wire):
     whole = wire.ends(None, ARGUMENTS, wire.calls)
-    for nameless in ('"name": ""', '"name": null', '"nothing": 1'):
+    left = '"name": "weather\\" />\\n<parameter name=\\"city\\">Bern"'
+    for nameless in ('"name": ""', '"name": null', '"nothing": 1', left):
         assert is_fault(asked(wire, changed(whole, '"name": "weather"', nameless))), nameless
 
 
