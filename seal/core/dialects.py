@@ -185,6 +185,17 @@ DIALECTS = (*dict.fromkeys(name for name, *_ in _MARKS), "python", "json")
 _ANY = re.compile("|".join(re.escape(begins) for _, begins, _, _ in _MARKS))
 
 
+_END_MARK = re.compile(
+    r"<\|(?:im_end|im_start|eot_id|end|endoftext|end_of_text|start_header_id|END_RESPONSE"
+    r"|END_OF_TURN_TOKEN)\|>|<(?:end|start)_of_turn>"
+)
+
+
+def holds_end_mark(text: str) -> bool:
+    """Tell whether a text holds a mark by which a chat template ends what a role says."""
+    return _END_MARK.search(text) is not None
+
+
 def is_marked(text: str) -> bool:
     """Tell whether a text holds what stands before a call in some dialect."""
     return _ANY.search(text) is not None
