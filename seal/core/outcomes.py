@@ -109,6 +109,17 @@ def fault_in(
     return ""
 
 
+_NOISE = re.compile(r"\s*!{32,}\s*")
+"""The first token of many vocabularies, which servers write where their numbers are none."""
+
+
+def noise_in(said: str) -> str:
+    """Return why words are a server's, and no model's; empty where they are none such."""
+    if _NOISE.fullmatch(said) is None:
+        return ""
+    return "says '!' alone: its numbers are NaN; start it with another dtype or quantization"
+
+
 # -- Errors that stand in the body of an answer, or amid a stream, in whatever form.
 
 _CODES = ("error_code", "errorCode", "err_code", "errcode")

@@ -25,7 +25,7 @@ from seal.core import (
     Usage,
     UsageError,
 )
-from seal.core.outcomes import fault_in, finish_of
+from seal.core.outcomes import fault_in, finish_of, noise_in
 from seal.core.store import Store
 from seal.core.text import counted
 from seal.core.values import digest
@@ -141,7 +141,8 @@ class CachedModel:
         counts = usage.get("tokens_in") and not usage.get("estimated")
         tokens = usage.get("tokens_out") if counts else None
         said, thought = bool(content.strip()), bool(entry.get("reasoning"))
-        return fault_in(finish, said, len(calls), readable, named, tokens, thought)
+        fault = fault_in(finish, said, len(calls), readable, named, tokens, thought)
+        return fault or noise_in(content)
 
     def _window(self) -> int | None:
         """Return the tokens that prompt and answer may have; None: the server does not say."""

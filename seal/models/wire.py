@@ -10,7 +10,7 @@ from typing import Any, cast
 from seal.core import JSON, Completion, Message, Request, Tool, ToolCall, Usage
 from seal.core.call_formats import call_of, function_of, parse_call, wire_name, wire_names
 from seal.core.dialects import called_name, is_amid_marks
-from seal.core.outcomes import error_in, fault_in, finish_of, is_known, words_of
+from seal.core.outcomes import error_in, fault_in, finish_of, is_known, noise_in, words_of
 from seal.core.text_formats import objects_in_a_row
 from seal.core.validation import CallValidator
 from seal.core.values import json_text, loss_of, one_line, well_formed
@@ -228,7 +228,8 @@ def parse_completion(
     named = all(c.name.strip() and not is_amid_marks(c.name, tools.from_wire) for c in calls)
     reasoning = "\n\n".join(filter(None, (part.reasoning for part in parts)))
     tokens, said = usage.tokens_out if usage else None, bool(content.strip())
-    if fault := fault_in(finish, said, len(calls), readable, named, tokens, bool(reasoning)):
+    fault = fault_in(finish, said, len(calls), readable, named, tokens, bool(reasoning))
+    if fault := fault or noise_in(content):
         why = next(filter(None, map(_why, choices)), "")
         raise FailedAnswerError(f"{fault}: {words_of(why)}" if why else fault)
     completion = Completion(

@@ -56,6 +56,7 @@ def after(store, kept, identity=IDENTITY):
         ("", "", ()),
         ("", "", (ToolCall("", "look", None, '{"a": '),)),
         ("tool_calls", "", (ToolCall("", "", {"a": 1}),)),
+        ("stop", "!" * 300, ()),
     ],
 )
 def test_a_kept_fault_is_asked_for_again_and_the_answer_is_kept(store, finish, content, calls):

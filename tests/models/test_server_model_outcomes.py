@@ -169,6 +169,27 @@ def test_an_answer_that_says_that_it_calls_and_has_no_call_is_the_servers(wire):
         assert is_fault(asked(wire, wire.ends(said, None, wire.calls)))
 
 
+@every_wire
+def test_numbers_that_are_none_are_no_words_of_a_model(wire):
+    word = "end_turn" if wire.calls == "tool_use" else "stop"
+    found, count = asked(wire, wire.ends("!" * 300, None, word))
+    assert is_fault((found, count)) and "its numbers are NaN" in str(found)
+    for said in ("Sunny" + "!" * 300, "!" * 9):
+        assert asked(wire, wire.ends(said, None, word))[0].content == said
+
+
+@every_wire
+def test_a_prompt_that_a_server_cuts_is_told_once(wire, caplog):
+    word = "end_turn" if wire.calls == "tool_use" else "stop"
+    model = build_model(wire.model.format(SERVED[0].server.root) + QUICK)
+    SERVED[0].given = counted(wire.ends("Hm?", None, word), 5)
+    for words, told in (("Weather? " * 800, 0), ("Weather? " * 1000, 1), ("Weather? " * 2000, 1)):
+        assert model.complete(Request((Message("user", words),))).content == "Hm?"
+        assert len(caplog.messages) == told
+    assert "counts 3 tokens in a prompt of 9000 characters: does it cut" in caplog.text
+    getattr(model._server._connection(), "close", int)()
+
+
 def changed(given, old, new):
     """Return an answer with other words in its body."""
     body = given.body.replace(old.encode(), new.encode())
