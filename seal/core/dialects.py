@@ -208,6 +208,16 @@ _LEFT_AROUND = re.compile(
 _NAME_AND_MORE = re.compile(r"([\w./:-]{1,200})\"?\s{0,9}/?>?\s{0,9}[<\n]")
 
 
+_MARK_AMID = re.compile(
+    r"</?think>|</?parameter[=>]|<function=|</?arg_(?:key|value)>|</?tool_call>|<\|[\w\"]{1,40}\|>"
+)
+
+
+def is_unparsed(arguments: str) -> bool:
+    """Tell whether arguments that are no JSON hold marks that a server's parser takes away."""
+    return _MARK_AMID.search(arguments) is not None
+
+
 def is_amid_marks(name: str, offered: Container[str]) -> bool:
     """Tell whether a name holds an offered one, and behind it more of a call in some dialect."""
     found = None if name in offered else _NAME_AND_MORE.match(name)

@@ -9,8 +9,16 @@ from typing import Any, cast
 
 from seal.core import JSON, Completion, Message, Request, Tool, ToolCall, Usage
 from seal.core.call_formats import call_of, function_of, parse_call, wire_name, wire_names
-from seal.core.dialects import called_name, is_amid_marks
-from seal.core.outcomes import error_in, fault_in, finish_of, is_known, noise_in, words_of
+from seal.core.dialects import called_name, is_amid_marks, is_unparsed
+from seal.core.outcomes import (
+    PARSER,
+    error_in,
+    fault_in,
+    finish_of,
+    is_known,
+    noise_in,
+    words_of,
+)
 from seal.core.text_formats import objects_in_a_row
 from seal.core.validation import CallValidator
 from seal.core.values import json_text, loss_of, one_line, well_formed
@@ -414,6 +422,10 @@ def _calls(message: dict[str, Any], tools: WireTools, cut: bool) -> Iterator[Too
         given = function.get("arguments")
         given = function.get("parameters") if given is None else given
         call = parse_call(tools.from_wire.get(name, name), given, cut)
+        if call.arguments is None and not cut and is_unparsed(call.raw):
+            raise FailedAnswerError(
+                f"gives arguments with marks of a call in them, {_excerpt(call.raw)}; {PARSER}"
+            )
         if given in (None, "") and _wants_more(call.name, tools):
             call = replace(call, raw=_LOST)
         yield from [call] if call.arguments is not None else _apart(call, tools)

@@ -271,6 +271,26 @@ def test_arguments_are_read_as_those_of_a_text_are_and_the_repair_is_told(wire):
 
 
 @every_wire
+def test_arguments_that_no_parser_took_apart_are_the_servers(wire):
+    if "gemini" in wire.model or (wire.parts is None and "anthropic" in wire.model):
+        return  # arguments are objects there
+    for written in (
+        '{"city": "Be\nI answer now.</think>\nrn"}',
+        "<parameter=city>\nBern\n</parameter>",
+        "<arg_key>city</arg_key><arg_value>Bern</arg_value>",
+        '{city: <|"|>Bern<|"|>}',
+    ):
+        found, count = asked(wire, wire.ends(None, written, wire.calls))
+        assert is_fault((found, count)) and "or take --format json" in str(found)
+    for written in ('{"city": "a <b>', '{"city" = <think about it>}'):
+        (call,) = asked(wire, wire.ends(None, written, wire.calls))[0].calls
+        assert call.arguments is None or call.raw == written
+    word = "max_output_tokens" if "responses" in wire.model else "length"
+    (call,) = asked(wire, wire.ends(None, '{"city": "Be</think>', word))[0].calls
+    assert call.arguments is None
+
+
+@every_wire
 def test_a_call_that_the_limit_cut_is_not_closed(wire):
     if "gemini" in wire.model or (wire.parts is None and "anthropic" in wire.model):
         return  # arguments are objects there
