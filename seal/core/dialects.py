@@ -31,6 +31,7 @@ class WrittenCall(NamedTuple):
 
 _JSON = JsonForm()
 _LONGEST_TAG = 80
+_LONGEST_NAME = 500
 _NAME = re.compile(r"[\w./-]{1,200}")
 _FENCES = re.compile(r"```[\w+-]*|```")
 _PARAMETER = re.compile(r"<parameter=([^>\n]{1,200})>\n?")
@@ -230,7 +231,7 @@ def called_name(name: str, offered: Container[str]) -> str:
     So of `functions.get_weather:0`, `default_api:get_weather`, `get_weather</arg_value>` and
     `get_weather<|channel|>commentary`.
     """
-    if name in offered:
+    if name in offered or len(name) > _LONGEST_NAME:
         return name
     bare = _LEFT_AROUND.sub("", name.partition("<|")[0]).strip("\"' \t\r\n")
     bare = re.sub(r":\d+$", "", bare)

@@ -401,6 +401,8 @@ def test_arguments_after_a_name_without_any_are_its_own():
     streamed = events(*(content(one, word=None) for one in late), content(), done=False)
     found, _ = asked(WIRES["gemini, streamed"], streamed)
     assert [call.arguments for call in found.calls] == [{"city": "Bern"}, {}]
+    for call in found.calls:
+        assert repairs_of(call) == ()  # the tool wants none
     partial = {"partialArgs": [{"jsonPath": "$.city", "stringValue": "Bern"}]}
     told = content({"name": "weather", "willContinue": True}, partial, {})
     assert is_fault(asked(WIRES["gemini"], answer(told)))
