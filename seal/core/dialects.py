@@ -31,6 +31,7 @@ class WrittenCall(NamedTuple):
 
 _JSON = JsonForm()
 _LONGEST_TAG = 80
+_LONGEST_NAME = 500
 _NAME = re.compile(r"[\w./-]{1,200}")
 _FENCES = re.compile(r"```[\w+-]*|```")
 _PARAMETER = re.compile(r"<parameter=([^>\n]{1,200})>\n?")
@@ -62,6 +63,7 @@ def _named(body: str) -> Iterator[tuple[str, Mapping[str, Any] | None, bool]]:
 
 def _tagged(body: str) -> Iterator[tuple[str, Mapping[str, Any] | None, bool]]:
     """Read what stands between tags of a call: an object, or one of four ways with tags inside."""
+    body = body.replace("longcat_arg_", "arg_")
     if body.lstrip().startswith(("{", "[")):
         yield from _objects(body)
     elif "<function=" in body:
@@ -184,20 +186,55 @@ DIALECTS = (*dict.fromkeys(name for name, *_ in _MARKS), "python", "json")
 _ANY = re.compile("|".join(re.escape(begins) for _, begins, _, _ in _MARKS))
 
 
+_END_MARK = re.compile(
+    r"<\|(?:im_end|im_start|eot_id|end|endoftext|end_of_text|start_header_id|END_RESPONSE"
+    r"|END_OF_TURN_TOKEN)\|>|<(?:end|start)_of_turn>"
+)
+
+
+def holds_end_mark(text: str) -> bool:
+    """Tell whether a text holds a mark by which a chat template ends what a role says."""
+    return _END_MARK.search(text) is not None
+
+
 def is_marked(text: str) -> bool:
     """Tell whether a text holds what stands before a call in some dialect."""
     return _ANY.search(text) is not None
 
 
+_LEFT_AROUND = re.compile(
+    r"\A\s*(?:<[\w.-]{1,40}>|invoke name=)+|(?:</?[\w.-]{1,40}>|\"?\s{0,9}/?>)+\s*\Z"
+)
+"""Marks of a call around its name, and nothing of the call."""
+_NAME_AND_MORE = re.compile(r"([\w./:-]{1,200})\"?\s{0,9}/?>?\s{0,9}[<\n]")
+
+
+_MARK_AMID = re.compile(
+    r"</?think>|</?parameter[=>]|<function=|</?arg_(?:key|value)>|</?tool_call>|<\|[\w\"]{1,40}\|>"
+)
+
+
+def is_unparsed(arguments: str) -> bool:
+    """Tell whether arguments that are no JSON hold marks that a server's parser takes away."""
+    return _MARK_AMID.search(arguments) is not None
+
+
+def is_amid_marks(name: str, offered: Container[str]) -> bool:
+    """Tell whether a name holds an offered one, and behind it more of a call in some dialect."""
+    found = None if name in offered else _NAME_AND_MORE.match(name)
+    return found is not None and found[1] in offered
+
+
 def called_name(name: str, offered: Container[str]) -> str:
     """Return the offered name in what a server left around it; any other name as it is.
 
-    So of `functions.get_weather:0`, `default_api:get_weather` and
+    So of `functions.get_weather:0`, `default_api:get_weather`, `get_weather</arg_value>` and
     `get_weather<|channel|>commentary`.
     """
-    if name in offered:
+    if name in offered or len(name) > _LONGEST_NAME:
         return name
-    bare = re.sub(r":\d+$", "", name.partition("<|")[0].strip())
+    bare = _LEFT_AROUND.sub("", name.partition("<|")[0]).strip("\"' \t\r\n")
+    bare = re.sub(r":\d+$", "", bare)
     for before in ("functions.", "default_api:", "default_api."):
         bare = bare.removeprefix(before)
     return bare if bare in offered else name
@@ -253,10 +290,22 @@ def _python(text: str) -> Iterator[WrittenCall]:
         calls = tree.elts if isinstance(tree, ast.List) else []
         for one in calls:
             if isinstance(one, ast.Call) and not one.args and all(k.arg for k in one.keywords):
-                given = {str(k.arg): literal_value(k.value) for k in one.keywords}
+                given = {
+                    str(k.arg): literal_value(_JsonWords().visit(k.value)) for k in one.keywords
+                }
                 yield WrittenCall("python", ast.unparse(one.func), given)
     except (ValueError, RecursionError):
         return
+
+
+_JSON_WORDS = {"true": True, "false": False, "null": None}
+
+
+class _JsonWords(ast.NodeTransformer):
+    """Takes words of JSON for the values that they are, as Olmo writes them."""
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return ast.Constant(_JSON_WORDS[node.id]) if node.id in _JSON_WORDS else node
 
 
 def read_calls(

@@ -15,7 +15,16 @@ from seal.core.errors import InfrastructureError, ModelError, OverdueError, Usag
 from seal.core.outcomes import codes_of, error_in, told_by_provider, unread
 from seal.core.secrets import ServerSettings, public_url
 from seal.core.servers import Server, TransientError, sentences
-from seal.core.streams import CHAT, CutStreamError, Streamed, answer_in, has_words, is_ended
+from seal.core.streams import (
+    CHAT,
+    CutStreamError,
+    Patience,
+    Streamed,
+    answer_in,
+    has_words,
+    holds_answer,
+    is_ended,
+)
 from seal.core.values import json_bytes
 
 if TYPE_CHECKING:
@@ -79,7 +88,7 @@ class HttpServer(Server):
             RequestError: The server does not take this request.
             ModelError: It takes none: key, name or address are wrong.
         """
-        from urllib3.exceptions import HTTPError
+        from urllib3.exceptions import HTTPError, TimeoutError
 
         from seal.core.connections import post
 
@@ -88,7 +97,13 @@ class HttpServer(Server):
         data, text = json_bytes(body), bytearray()
         try:
             answer = post(pool, url, data, self._headers)
-            _read(answer, text, form)
+            try:
+                stays = _read(answer, text, form, self._settings.timeout_s)
+            except TimeoutError:
+                if not (stays := holds_answer(text, form)):
+                    raise
+            if stays:
+                self.tell_open()
         except (HTTPError, ValueError) as error:
             failure = self._told_connection(error, text, form)
         else:
@@ -254,21 +269,29 @@ def _told_status(
     return failure
 
 
-def _read(answer: BaseHTTPResponse, text: bytearray, form: Streamed) -> None:
+def _read(answer: BaseHTTPResponse, text: bytearray, form: Streamed, silence: float) -> bool:
     """Read an answer to its end into a text, piece by piece: what came stays if it breaks off.
 
+    Returns:
+        Whether it is whole, and nothing but its server keeps the connection open.
+
     Raises:
-        urllib3.exceptions.HTTPError: It breaks off.
+        urllib3.exceptions.HTTPError: It breaks off, or is silent for so many seconds.
     """
+    patience = Patience(silence)
     while piece := answer.read1(2**16):
         text += piece
+        if patience.is_over(piece, text, form):
+            answer.close()
+            return True
         if len(text) > LARGEST:
             answer.close()
-            return
+            return False
         if is_ended(text, form):
             with within(_LONGEST_END_S):  # the connection serves on if its own end follows at once
                 answer.drain_conn()
-            return
+            return False
+    return False
 
 
 def _is_of_open_files(error: BaseException) -> bool:

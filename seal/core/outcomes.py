@@ -69,7 +69,8 @@ def is_known(finish: str) -> bool:
 
 
 _LATER = "--resume plays the task again when the server is well"
-_PARSER = "start the server with the parser of this model's calls, or take --format json"
+PARSER = "start the server with the parser of this model's calls, or take --format json"
+"""What helps where a server leaves parts of a call unparsed."""
 
 
 def fault_in(
@@ -96,9 +97,9 @@ def fault_in(
     if not known and _BROKEN.search(finish):
         return f"broke off: {finish}"
     if finish == "tool_calls" and not calls:
-        return f"says that the model called a tool, and has no call; {_PARSER}"
+        return f"says that the model called a tool, and has no call; {PARSER}"
     if not named and finish != "length":
-        return f"says that the model called a tool, and does not name it; {_PARSER}"
+        return f"says that the model called a tool, and does not name it; {PARSER}"
     if not known and nothing:
         ended = f", and ends by {finish!r}" if finish else ", without an end"
         return f"says nothing{ended}; {_LATER}"
@@ -107,6 +108,17 @@ def fault_in(
     if not finish and not readable:
         return "ends amid a call"
     return ""
+
+
+_NOISE = re.compile(r"\s*!{32,}\s*")
+"""The first token of many vocabularies, which servers write where their numbers are none."""
+
+
+def noise_in(said: str) -> str:
+    """Return why words are a server's, and no model's; empty where they are none such."""
+    if _NOISE.fullmatch(said) is None:
+        return ""
+    return "says '!' alone: its numbers are NaN; start it with another dtype or quantization"
 
 
 # -- Errors that stand in the body of an answer, or amid a stream, in whatever form.

@@ -35,7 +35,16 @@ from seal.core.http import (
 )
 from seal.core.secrets import GEMINI_URL, OPENAI_URL, ServerSettings
 from seal.core.servers import Server, sentences
-from seal.core.streams import CHAT, GEMINI, RESPONSES, chat_of, has_words, is_ended
+from seal.core.streams import (
+    CHAT,
+    GEMINI,
+    RESPONSES,
+    Patience,
+    chat_of,
+    has_words,
+    holds_answer,
+    is_ended,
+)
 
 _log = logging.getLogger(__name__)
 _NO_KEY = "no-key-needed"  # local servers want some header
@@ -321,11 +330,19 @@ class HttpxServer(SdkServer):
         """
         if response.has_redirect_location:
             return
-        text = self._asking.text
-        for piece in response.iter_bytes():
-            text += piece
-            if len(text) > LARGEST or is_ended(text, self.form):
-                break
+        text, patience = self._asking.text, Patience(self._settings.timeout_s)
+        try:
+            for piece in response.iter_bytes():
+                text += piece
+                if len(text) > LARGEST or is_ended(text, self.form):
+                    break
+                if patience.is_over(piece, text, self.form):
+                    self.tell_open()
+                    break
+        except Exception as error:  # of httpx, which only the SDKs import
+            if not type(error).__name__.endswith("Timeout") or not holds_answer(text, self.form):
+                raise
+            self.tell_open()
         urls = self._asking.urls
         led_to = urls[-1] if len(urls) > 1 else ""
         raise _AnsweredError(response.status_code, response.headers, text, led_to)

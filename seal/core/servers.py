@@ -385,6 +385,7 @@ class Server(ABC):
         self._where = f" at {public_url(self.url)}" if self.url else ""
         self._settings = settings
         self.streams = settings.stream
+        self._is_told_open = False
         """Whether it is asked to stream its answers."""
         from_variable = self.url is not None and not settings.base_url
         self.setting = variable if from_variable else settings.address_from
@@ -508,6 +509,18 @@ class Server(ABC):
         """Return that no answer began, and what to look after."""
         asked = f"Is it running, is {self.setting} right?" if self.url else self.unreached
         return sentences(f"could not be reached or {said}", asked)
+
+    def tell_open(self) -> None:
+        """Tell once that the server keeps streams open after their answers."""
+        if not self._is_told_open:
+            self._is_told_open = True
+            _log.warning(
+                self.told(
+                    "keeps its streams open after the answer, so that each takes "
+                    f"{self._settings.timeout_s:g} seconds more; take -M stream=false, or a lower "
+                    "-M timeout_s="
+                )
+            )
 
     def told(self, said: str) -> str:
         """Return what the server said on one line, with its name and without secrets."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import json
 import re
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -85,6 +86,52 @@ def is_ended(text: bytes | bytearray, form: Streamed) -> bool:
     if form.last is None or not text.endswith((b"\n\n", b"\r\n\r\n")):
         return False
     return form.last.match(text, text.rfind(b"\nevent:") + 1) is not None
+
+
+def holds_answer(text: bytes | bytearray, form: Streamed) -> bool:
+    """Tell whether a stream that was read so far holds an answer and its end.
+
+    Some servers keep the connection open after it, and say no last event.
+    """
+    try:
+        return is_stream(text) and answer_in(text, form) is not None
+    except ValueError:
+        return False
+
+
+_ALIVE = re.compile(
+    rb"(?:\s|:[^\r\n]*[\r\n]|event: ?(?:ping|keep-?alive|heartbeat)[\r\n]"
+    rb"|data: ?\{\"type\": ?\"(?:ping|keep-?alive|heartbeat)\"[^\r\n]*[\r\n])*"
+)
+"""Bytes that keep a connection alive, and nothing else."""
+
+
+class Patience:
+    """Tells when a stream that is kept alive has said its answer long ago.
+
+    Args:
+        silence: Seconds without anything else.
+    """
+
+    def __init__(self, silence: float) -> None:
+        self._silence = silence
+        self._since = time.monotonic()
+
+    def is_over(self, piece: bytes, text: bytearray, form: Streamed) -> bool:
+        """Tell whether nothing more is to come after a piece.
+
+        Args:
+            piece: What came last.
+            text: All that came.
+            form: How answers come.
+        """
+        now = time.monotonic()
+        if not _ALIVE.fullmatch(piece):
+            self._since = now
+        elif now - self._since >= self._silence:
+            self._since = now
+            return holds_answer(text, form)
+        return False
 
 
 def is_stream(text: bytes | bytearray) -> bool:

@@ -17,6 +17,10 @@ from typing import Any
 from seal.core import JSON, first_fault
 from seal.core.values import json_value
 
+_GRACE_S = 5.0
+"""Seconds that an answer may still take after one that is of no request: some servers answer
+notifications."""
+
 
 @dataclass(slots=True)
 class Heard:
@@ -28,6 +32,8 @@ class Heard:
     """What is wrong with an answer that nobody can read; empty: nothing."""
     result: Any = None
     """The last result, as the SDK reads it; None: none came."""
+    asked: set[str] = field(default_factory=set)
+    """Ids of all requests of the session."""
     errors: set[int] = field(default_factory=set)
     """Codes of errors that the server itself has sent."""
     scope: Any = None
@@ -50,6 +56,15 @@ class Heard:
         self.errors.clear()
         self.fault, self.result, self.scope, self.part = "", None, scope, part
         self.is_call = not part
+
+    def doubt(self, why: str) -> None:
+        """Let the request that waits end soon: what came may be of another message than it."""
+        import anyio
+
+        if self.scope is not None:
+            self.fault = self.fault or why
+            soon = anyio.current_time() + _GRACE_S
+            self.scope.deadline = min(self.scope.deadline, soon)
 
     def refuse(self, why: str) -> None:
         """Let the request that waits end: its answer has come, and nobody can read it."""
@@ -82,10 +97,38 @@ async def looked_at(transport: Any, heard: Heard) -> AsyncIterator[Any]:
 
         group.start_soon(relay)
         try:
-            yield receiver, outgoing
+            yield receiver, _Noted(outgoing, heard)
         finally:
             receiver.close()
             group.cancel_scope.cancel()
+
+
+class _Noted:
+    """The stream of what is sent, whose requests are noted.
+
+    Args:
+        stream: Of the SDK.
+        heard: Gets their ids.
+    """
+
+    def __init__(self, stream: Any, heard: Heard) -> None:
+        self._stream = stream
+        self._heard = heard
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    async def __aenter__(self) -> _Noted:
+        await self._stream.__aenter__()
+        return self
+
+    async def __aexit__(self, *raised: Any) -> Any:
+        return await self._stream.__aexit__(*raised)
+
+    async def send(self, message: Any) -> None:
+        """Send a message."""
+        self._heard.asked.add(str(getattr(message.message, "id", None)))
+        await self._stream.send(message)
 
 
 def _kept(message: Any, heard: Heard) -> Any:
@@ -98,7 +141,9 @@ def _kept(message: Any, heard: Heard) -> Any:
         return None
     body = message.message
     if isinstance(body, JSONRPCError) and body.id is None:
-        heard.refuse(_words_of_nobody({"message": body.error.message}))
+        heard.doubt(_words_of_nobody({"message": body.error.message}))
+    elif isinstance(body, (JSONRPCError, JSONRPCResponse)) and str(body.id) not in heard.asked:
+        heard.doubt(f"it answers a request of id {body.id!r:.40}, which was not asked")
     elif isinstance(body, JSONRPCError):
         heard.errors.add(body.error.code)
     elif isinstance(body, JSONRPCResponse) and heard.scope is not None and heard.part:
@@ -348,19 +393,40 @@ _UPSTREAM = re.compile(
     re.IGNORECASE,
 )
 """Words of such errors that tell of what is behind the server, and not of the call."""
-_PASSED_ON = re.compile(r"\A\W*MCP error (-?\d{1,6}): (.*)", re.DOTALL)
+_OF_THE_WAY = re.compile(
+    r"\A.{0,80}?\bError POSTing to endpoint\b|\A\W*(?:Streamable HTTP error|SSE error): "
+    r"|\A\W*SSE stream disconnected\b|\A\W*Not connected\W*\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Words of SDKs about the way to a server, as proxies tell them as a tool's."""
+_AGAINST_ITS_SCHEMA = re.compile(
+    r"\A(?:MCP error -?\d+: )?Output validation error: "
+    r"|\A.{0,60}?\btool .{1,100} has an output schema but (?:no structured|did not return)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Words of SDKs about what a tool gave against the schema that its server lists."""
+_PASSED_ON = re.compile(r"\A\W*(?:error\W{1,5})?MCP error (-?\d{1,6}): (.*)", re.DOTALL)
 """How a proxy passes on an error of the protocol as one of the tool: its code and its words."""
 TOLD = 500
 """Characters of a server's words that a message repeats."""
 
 
+def breaks_its_schema(said: str) -> bool:
+    """Tell whether a server refuses what its own tool gave: the tool has run, and would again."""
+    return _AGAINST_ITS_SCHEMA.match(said[:TOLD]) is not None
+
+
 def is_upstream_error(code: int, said: str) -> bool:
     """Tell whether an error of the protocol is of what is behind a server, and not of a call."""
-    return code in _NEVER_THE_TOOLS or (code in _INNER and _UPSTREAM.search(said) is not None)
+    if code in _NEVER_THE_TOOLS or _OF_THE_WAY.match(said) or breaks_its_schema(said):
+        return True
+    return code in _INNER and _UPSTREAM.search(said) is not None
 
 
 def is_passed_on(said: str) -> bool:
-    """Tell whether a tool's error is one of the way to a server behind a proxy."""
+    """Tell whether a tool's error is one of the way to it: of a proxy, or of its own server."""
+    if _OF_THE_WAY.match(said[:TOLD]) or breaks_its_schema(said):
+        return True
     found = _PASSED_ON.match(said)
     return found is not None and is_upstream_error(int(found[1]), found[2][:TOLD])
 

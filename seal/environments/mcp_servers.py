@@ -37,6 +37,7 @@ from seal.environments.mcp_messages import (
     SIGN_IN,
     TOLD,
     Heard,
+    breaks_its_schema,
     is_passed_on,
     is_upstream_error,
     looked_at,
@@ -422,7 +423,7 @@ class Sessions:
         except Exception as error:  # whatever the SDK, the network or the server raises
             why = server.masked(_words_of_error(error))
             repair = "check its command" if server.command else _repair(heard.statuses)
-            if heard.fault:
+            if heard.fault and max(heard.statuses, default=0) < 400:
                 repair = f"check its version, and {_RETURN}"
             repair = server.masked(to_sign_in(error)) or repair
             if "protocol version" in why:
@@ -548,7 +549,8 @@ class Session:
                     ) from error
                 if isinstance(error, MCPError) and error.code in self._heard.errors:
                     is_upstream = is_upstream_error(error.code, error.message)
-                    if is_upstream and wait is not None and error.code != SIGN_IN:
+                    once = error.code == SIGN_IN or breaks_its_schema(error.message)
+                    if is_upstream and wait is not None and not once:
                         time.sleep(wait)
                         continue
                     unanswered = error.code == CONNECTION_CLOSED or ACCEPTED in error.message
@@ -569,7 +571,7 @@ class Session:
             if not answer.error or not is_passed_on(answer.content):
                 return self._told(answer)
             repair = to_sign_in(answer.content)
-            if wait is None or repair:
+            if wait is None or repair or breaks_its_schema(answer.content):
                 raise InfrastructureError(self._broken(tool, answer.content, repair))
             time.sleep(wait)
         raise AssertionError("the last try ends")
@@ -672,7 +674,10 @@ class Session:
             if cursor is None:
                 break
         if cursor:
-            raise DataError(f"{label}: its list of {part} has no end")
+            raise DataError(
+                f"{label}: its list of {part} has no end; mend the server, or what stands before "
+                "it and drops the cursor"
+            )
         # An empty cursor names a further page at some servers, and the first again at others.
         told: list[dict[str, JSON]] = self._server.masked(found)
         return told
@@ -778,7 +783,7 @@ async def _opened(server: McpServer, timeout: float, said: Any, heard: Heard) ->
             )
         client = Client(looked_at(transport, heard), read_timeout_seconds=timeout)
         begun = await stack.enter_async_context(client)
-        heard.scope = None
+        heard.scope, scope.deadline = None, inf
         yield begun
     if scope.cancel_called:  # by an answer that nobody can read
         raise ValueError(heard.fault)
@@ -799,6 +804,8 @@ def _repair(statuses: Sequence[int]) -> str:
         )
     if status in (429, *range(500, 600)):
         return f"it answers HTTP {status}: run again when it is well"
+    if status == 400:
+        return "it answers HTTP 400: check its address, its version and its `headers`"
     if 300 <= status < 400:
         return f"it answers HTTP {status}: give the address to which it leads"
     return "check its address"

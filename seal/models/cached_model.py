@@ -25,7 +25,8 @@ from seal.core import (
     Usage,
     UsageError,
 )
-from seal.core.outcomes import fault_in, finish_of
+from seal.core.dialects import called_name, is_amid_marks, is_unparsed
+from seal.core.outcomes import fault_in, finish_of, noise_in
 from seal.core.store import Store
 from seal.core.text import counted
 from seal.core.values import digest
@@ -99,7 +100,7 @@ class CachedModel:
             return self.inner.complete(self._with_signed(request))
         key, number = self._key(request)
         entry, is_told = self._store.get(key), True
-        if entry is not None and (fault := self._fault(entry)):
+        if entry is not None and (fault := self._fault(entry, request)):
             if self._store.is_new("faults of models"):
                 _log.warning(
                     "an earlier version kept answers that are faults of the server; they are asked "
@@ -124,8 +125,8 @@ class CachedModel:
             return decode_completion(self._store.put(key, answer))
         return replace(decode_completion(entry), kept=True)
 
-    def _fault(self, entry: Mapping[str, Any]) -> str:
-        """Return why a kept answer is no answer of the model; empty where it is one.
+    def _fault(self, entry: Mapping[str, Any], request: Request) -> str:
+        """Return why a kept answer to a request is none of the model; empty where it is one.
 
         Earlier versions kept some: what is kept is judged as an answer that comes now.
         """
@@ -136,12 +137,18 @@ class CachedModel:
             return ""  # it is damaged, and told as such
         made = objects_in(calls)
         readable = len(made) == len(calls) and all(c.get("arguments") is not None for c in made)
-        named = all(str(call.get("name") or "").strip() for call in made)
+        names = [str(call.get("name") or "") for call in made]
+        offered = {tool.name for tool in request.tools} if made else set()
+        named = all(name.strip() and called_name(name, offered) == name for name in names)
+        named = named and not any(is_amid_marks(name, offered) for name in names)
         usage, finish = object_of(entry.get("usage")), finish_of(entry["finish_reason"])
         counts = usage.get("tokens_in") and not usage.get("estimated")
         tokens = usage.get("tokens_out") if counts else None
         said, thought = bool(content.strip()), bool(entry.get("reasoning"))
-        return fault_in(finish, said, len(calls), readable, named, tokens, thought)
+        fault = fault_in(finish, said, len(calls), readable, named, tokens, thought)
+        if finish != "length" and any(map(_is_unparsed, made)):
+            fault = fault or "gives arguments with marks of a call in them"
+        return fault or noise_in(content)
 
     def _window(self) -> int | None:
         """Return the tokens that prompt and answer may have; None: the server does not say."""
@@ -210,6 +217,10 @@ class CachedModel:
             f"({where or 'no context'}; {counted(len(request.messages), 'message')}, equal request "
             f"number {number + 1}, last message {last[:80]!r}): play it once with --cache record"
         )
+
+
+def _is_unparsed(call: Mapping[str, Any]) -> bool:
+    return call.get("arguments") is None and is_unparsed(str(call.get("raw") or ""))
 
 
 def _is_full(entry: Mapping[str, Any]) -> bool:

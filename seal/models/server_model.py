@@ -67,6 +67,11 @@ _VARYING = re.compile(r"\d+|\b[0-9a-f-]{8,}\b")
 """What differs between two refusals of one kind, such as the number of a request."""
 
 
+_LONG, _MOST_OF_A_TOKEN = 8000, 8
+"""Characters of a prompt that a small window does not hold; characters of a token, on the mean of a
+text, that no language has."""
+
+
 class _LearntError(Exception):
     """A refusal has changed the profile: the same request may be taken now."""
 
@@ -125,6 +130,8 @@ class ServerModel(ABC):
         """Of models as answers name them, the first few."""
         self._is_of_several = False
         """Whether an answer was several, of which the first counted."""
+        self._is_cut = False
+        """Whether the server was seen to cut a prompt."""
         self._vain: set[str] = set()
         """Words that came again after what they taught."""
         self.spec = f"{provider}/{name}"
@@ -263,6 +270,7 @@ class ServerModel(ABC):
                 if request.tools and not completion.calls and profile.calls_in_text:
                     completion = _with_calls_in_text(completion, request, profile, tools)
                 if counted:
+                    self._note_cut(request, completion.usage.tokens_in)
                     return count_thinking(completion, self.counted_as)
                 return estimate_usage(request, completion, self.counted_as)
             raise self._server.transient(f"{self.unusable}: {problem}{self._asked_about}")
@@ -304,6 +312,22 @@ class ServerModel(ABC):
             "first counts",
             self.spec,
             len(choices),
+        )
+
+    def _note_cut(self, request: Request, tokens: int) -> None:
+        """Tell once where a server counts far fewer tokens in a prompt than it must have."""
+        length = sum(len(one.content) for one in request.messages)
+        length += sum(len(tool.description) for tool in request.tools)
+        if self._is_cut or length < _LONG or length < _MOST_OF_A_TOKEN * tokens or not tokens:
+            return
+        self._is_cut = True
+        _log.warning(
+            "%s: the server counts %d tokens in a prompt of %d characters: does it cut prompts to "
+            "its window? Give it a larger one (Ollama: OLLAMA_CONTEXT_LENGTH), and play with "
+            "another --cache-dir; the answers are scored as this model's",
+            self.spec,
+            tokens,
+            length,
         )
 
     @property

@@ -9,8 +9,16 @@ from typing import Any, cast
 
 from seal.core import JSON, Completion, Message, Request, Tool, ToolCall, Usage
 from seal.core.call_formats import call_of, function_of, parse_call, wire_name, wire_names
-from seal.core.dialects import called_name
-from seal.core.outcomes import error_in, fault_in, finish_of, is_known, words_of
+from seal.core.dialects import called_name, is_amid_marks, is_unparsed
+from seal.core.outcomes import (
+    PARSER,
+    error_in,
+    fault_in,
+    finish_of,
+    is_known,
+    noise_in,
+    words_of,
+)
 from seal.core.text_formats import objects_in_a_row
 from seal.core.validation import CallValidator
 from seal.core.values import json_text, loss_of, one_line, well_formed
@@ -225,10 +233,11 @@ def parse_completion(
     readable = all(call.arguments is not None for call in calls)
     if is_full and (not readable or (finish == "stop" and not calls)):
         finish = "length"
-    named = all(call.name.strip() for call in calls)
+    named = all(c.name.strip() and not is_amid_marks(c.name, tools.from_wire) for c in calls)
     reasoning = "\n\n".join(filter(None, (part.reasoning for part in parts)))
     tokens, said = usage.tokens_out if usage else None, bool(content.strip())
-    if fault := fault_in(finish, said, len(calls), readable, named, tokens, bool(reasoning)):
+    fault = fault_in(finish, said, len(calls), readable, named, tokens, bool(reasoning))
+    if fault := fault or noise_in(content):
         why = next(filter(None, map(_why, choices)), "")
         raise FailedAnswerError(f"{fault}: {words_of(why)}" if why else fault)
     completion = Completion(
@@ -413,6 +422,10 @@ def _calls(message: dict[str, Any], tools: WireTools, cut: bool) -> Iterator[Too
         given = function.get("arguments")
         given = function.get("parameters") if given is None else given
         call = parse_call(tools.from_wire.get(name, name), given, cut)
+        if call.arguments is None and not cut and is_unparsed(call.raw):
+            raise FailedAnswerError(
+                f"gives arguments with marks of a call in them, {_excerpt(call.raw)}; {PARSER}"
+            )
         if given in (None, "") and _wants_more(call.name, tools):
             call = replace(call, raw=_LOST)
         yield from [call] if call.arguments is not None else _apart(call, tools)

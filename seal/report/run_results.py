@@ -146,8 +146,14 @@ def outcome_notes(summary: Mapping[str, Any]) -> Iterator[str]:
 
 
 def text_call_notes(summary: Mapping[str, Any]) -> Iterator[str]:
-    """Yield how many answers hold calls that the server left in the text, and what to do."""
+    """Yield how many answers hold what the server left in the text, and what to do."""
     found = summary.get("calls_in_text") or {}
+    if marked := found.get("marks"):
+        holds = "holds" if marked == 1 else "hold"
+        yield (
+            f"warning: {counted(marked, 'answer')} {holds} an end mark of the chat template; name "
+            """it to the server, as in -M 'stop=["<|im_end|>"]'"""
+        )
     if left := found.get("left"):
         holds = "holds" if left == 1 else "hold"
         yield (

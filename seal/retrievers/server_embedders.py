@@ -182,8 +182,10 @@ class ServerEmbedder(ABC):
                 raise self._server.transient(problem)
             try:
                 checked_rows(rows, texts, self.identity)
-            except RequestError:  # of this text alone
-                raise
+            except RequestError as error:  # of this text alone, or beside those of its request
+                if len(texts) == 1:
+                    raise
+                raise RequestError(sentences(str(error), _ALONE)) from None
             except ModelError as error:
                 raise TransientError(str(error)) from None
             asked = self._options.dimensions or 0
@@ -210,7 +212,7 @@ def _fault_of(rows: Sequence[Any], texts: Sequence[str]) -> str:
     Rows of zeros alone, and one row for texts of different words, come from servers that are out of
     memory, or that embed the first text of a batch alone.
     """
-    vectors = (row if isinstance(row, list) else [None] for row in rows)
+    vectors = [row if isinstance(row, list) else [None] for row in rows]
     blank = [n for n, row in enumerate(vectors) if row and all(number == 0 for number in row)]
     spoken = [n for n in blank if texts[n].strip()]
     if spoken:
@@ -219,11 +221,12 @@ def _fault_of(rows: Sequence[Any], texts: Sequence[str]) -> str:
             f"{shortened(texts[spoken[0]])}. {_REPAIR}"
         )
     different = _different(texts)
-    if different > 2 and all(row == rows[0] for row in rows):
+    if different > 2 and None not in vectors[0] and all(row == rows[0] for row in rows):
         return f"gave one and the same vector for {different} different texts. {_REPAIR}"
     return ""
 
 
+_ALONE = "It may be read alone: -R batch_size=1"
 _SEEN = 200
 """Characters of a text that any model reads."""
 _REPAIR = "Is it well, and this model one of embeddings? Else try -R batch_size=1"

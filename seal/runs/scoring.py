@@ -227,13 +227,15 @@ class _Totals:
                 self.failed.update(_failure(trajectory.task_id, asked, answer))
 
     def _end(self, step: Step, finish: str) -> None:
-        """Count what a server said of the end of a reply, and calls that it left in the text."""
+        """Count what a server said of the end of a reply, and what it left in the text."""
         # Of servers alone: other runs do not load what their words mean.
-        from seal.core.dialects import calls_thought, calls_written
+        from seal.core.dialects import calls_thought, calls_written, holds_end_mark
         from seal.core.outcomes import IN_TEXT, is_known
 
         if not is_known(finish):
             self.unknown_ends[finish] += 1
+        if step.author != USER:
+            self.in_text["marks"] += holds_end_mark(step.content)
         if finish == IN_TEXT:
             self.in_text["read"] += 1
         elif step.call is None and step.author != USER:

@@ -5,7 +5,14 @@ from linear import linear
 from looped import every_case
 
 from seal.core import Tool
-from seal.core.dialects import DIALECTS, called_name, calls_thought, calls_written, read_calls
+from seal.core.dialects import (
+    DIALECTS,
+    called_name,
+    calls_thought,
+    calls_written,
+    is_amid_marks,
+    read_calls,
+)
 
 CITY = {
     "type": "object",
@@ -131,6 +138,12 @@ WRITTEN = {
         "<end_function_call>",
     ),
     "LongCat": ("longcat", f"I look.\n<longcat_tool_call>{OBJECT}</longcat_tool_call>"),
+    "LongCat's other way": (
+        "longcat",
+        "I look.\n<longcat_tool_call>get_weather\n<longcat_arg_key>city</longcat_arg_key>\n"
+        "<longcat_arg_value>Bern</longcat_arg_value>\n<longcat_arg_key>days</longcat_arg_key>\n"
+        "<longcat_arg_value>3</longcat_arg_value>\n</longcat_tool_call>",
+    ),
     "Olmo 3": ("olmo", '<function_calls>\nget_weather(city="Bern", days=3)\n</function_calls>'),
     "Apertus": ("apertus", f'<|tools_prefix|>[{{"get_weather": {GIVEN}}}]<|tools_suffix|>'),
 }
@@ -147,6 +160,12 @@ def test_each_family_is_read_as_it_writes(dialect, text):
     assert [one.dialect for one in calls_written(text, ["get_weather"])] == [dialect]
     assert dialect in DIALECTS
     assert read_calls(text, [TOOL], []) == ([], text)
+
+
+def test_words_of_json_are_values_in_calls_that_look_like_python():
+    text = "<function_calls>\nget_weather(city=null, days=[true, false])\n</function_calls>"
+    calls, _ = read_calls(text, [TOOL], ["olmo"])
+    assert [call.arguments for call in calls] == [{"city": None, "days": [True, False]}]
 
 
 def test_two_calls_are_two():
@@ -195,12 +214,23 @@ def test_what_leaks_around_a_name_is_taken_off():
     for leaked in (
         "default_api:get_weather",
         "get_weather<|channel|>commentary",
+        "get_weather</arg_value>",
+        "get_weather<tool_call>",
+        "<tool_call>get_weather",
+        'get_weather" />',
+        'invoke name="get_weather"',
+        "get_weather\n",
         "functions.get_weather:0",
         "get_weather",
     ):
         assert called_name(leaked, ["get_weather"]) == "get_weather"
     assert called_name("default_api:get_weather", ["get_weather"]) == "get_weather"
     assert called_name("functions.other:0", ["get_weather"]) == "functions.other:0"
+    more = 'get_weather" />\n<parameter name="city">Bern', "get_weather<parameter=city>Bern"
+    for name in more:
+        assert called_name(name, ["get_weather"]) == name
+        assert is_amid_marks(name, ["get_weather"]) and not is_amid_marks(name, ["other", name])
+    assert not is_amid_marks("get_weather", ["get_weather"])
 
 
 def test_no_text_takes_long():

@@ -15,6 +15,7 @@ pytest.importorskip("mcp")
 
 from seal.core import DataError, InfrastructureError
 from seal.core.values import json_text
+from seal.environments import mcp_messages
 from seal.environments.mcp_messages import mend
 from seal.environments.mcp_servers import McpServer, Sessions
 
@@ -334,12 +335,59 @@ def test_other_lines_and_odd_notifications_are_passed_over(tmp_path):
     assert (ended.stdout, ended.stderr) == ("sunny\n", "")
 
 
-def test_a_line_that_answers_no_request_is_no_silence_when_a_session_begins():
-    line = {"jsonrpc": "2.0", "id": None, "error": {"code": -32603, "message": "no pod"}}
+STRAY = {"jsonrpc": "2.0", "id": None, "error": {"code": -32601, "message": "no such method"}}
+STRAY_LINE = json.dumps(STRAY)
+
+
+def test_a_server_that_answers_notifications_is_used_as_others_are():
+    code = LINES.replace("VERSION", "2025-06-18") + f"    else:\n        print({STRAY_LINE!r})\n"
+    with Sessions({"shop": McpServer((sys.executable, "-uc", code))}, 30) as sessions:
+        session = sessions.of("shop")
+        assert session.call("look", {"line": f"{STRAY_LINE}\n{GOOD}"}).content == "sunny"
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        (STRAY, "it answers no request by id, and says: no such method"),
+        ({**STRAY, "id": 77}, "it answers a request of id 77, which was not asked"),
+        ({"jsonrpc": "2.0", "id": 77, "result": {"content": []}}, "it answers a request of id 77"),
+    ],
+)
+def test_a_line_that_answers_another_request_is_no_silence_of_a_tool(line, says, monkeypatch):
+    monkeypatch.setattr(mcp_messages, "_GRACE_S", 0.2)
+    with Sessions(started("2025-06-18"), 60) as sessions:
+        session = sessions.of("shop")
+        with pytest.raises(InfrastructureError, match=f"failed at 'look': {says}"):
+            session.call("look", {"line": json.dumps(line)})
+
+
+@pytest.mark.parametrize(
+    ("status", "repair"),
+    [(400, "check its address, its version"), (401, "give `headers`"), (500, "run again when it")],
+)
+def test_a_status_says_more_of_a_refused_session_than_an_error_without_an_id(status, repair):
+    def sent(request: Received) -> Answer:
+        body = json.dumps({**STRAY, "error": {"code": -32000, "message": "Go away"}}).encode()
+        return Answer(body, status if request.raw else 405)
+
+    with (
+        ModelServer(sent) as server,
+        Sessions(at(server), 60) as sessions,
+        pytest.raises(InfrastructureError, match=f"Go away; it answers HTTP {status}: {repair}"),
+    ):
+        sessions.of("shop")
+
+
+@pytest.mark.parametrize("id", [None, 77])
+def test_a_line_that_answers_no_request_is_no_silence_when_a_session_begins(id, monkeypatch):
+    monkeypatch.setattr(mcp_messages, "_GRACE_S", 0.2)
+    line = {"jsonrpc": "2.0", "id": id, "error": {"code": -32603, "message": "no pod"}}
+    says = r"says: no pod" if id is None else "a request of id 77, which was not asked"
     code = f"input(); print({json.dumps(json.dumps(line))}, flush=True); input()"
     with (
         Sessions({"shop": McpServer((sys.executable, "-c", code))}, 60) as sessions,
-        pytest.raises(InfrastructureError, match=r"cannot be begun: .* says: no pod; check its v"),
+        pytest.raises(InfrastructureError, match=f"cannot be begun: .*{says}; check its v"),
     ):
         sessions.of("shop")
 

@@ -1,6 +1,7 @@
 """Sessions with a real MCP server: what it lists, and every way in which a call can end."""
 
 import json
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -419,12 +420,23 @@ def failing(said: str) -> dict[str, Any]:
     return {"content": [{"type": "text", "text": said}], "isError": True}
 
 
-@pytest.mark.parametrize("said", ["-32000: Connection closed", "-32001: Request timed out"])
+PASSED_ON = (
+    "MCP error -32000: Connection closed",
+    "MCP error -32001: Request timed out",
+    '{"error": "MCP error -32603: MCP error -32001: Request timed out"}',
+    "Error from MCP server: Error: Error POSTing to endpoint (HTTP 524): <!DOCTYPE html>",
+    "Streamable HTTP error: Error POSTing to endpoint: Session not found",
+    "SSE stream disconnected: TypeError: terminated",
+    "Not connected",
+)
+
+
+@pytest.mark.parametrize("said", PASSED_ON)
 def test_an_error_of_the_protocol_that_a_proxy_passes_on_is_no_answer_of_a_tool(said: str) -> None:
-    given = failing(f"MCP error {said}")
+    given = failing(said)
     with scripted(shop := Scripted(*[given] * 3, "sunny", given, "rain")) as sessions:
         session = sessions.of("shop")
-        with pytest.raises(InfrastructureError, match=f"failed at 'look': MCP error {said}"):
+        with pytest.raises(InfrastructureError, match=re.escape(f"failed at 'look': {said}")):
             session.call("look", {})
         assert [session.call("look", {}).content for _ in range(2)] == ["sunny", "rain"]
     assert shop.calls == 6
@@ -433,7 +445,28 @@ def test_an_error_of_the_protocol_that_a_proxy_passes_on_is_no_answer_of_a_tool(
 @pytest.mark.parametrize(
     "said",
     [
+        "Output validation error: outputSchema defined but no structured output returned",
+        "MCP error -32602: Output validation error: Invalid structured content for tool look",
+        "MCP error -32602: Tool look has an output schema but no structured content was provided",
+    ],
+)
+@pytest.mark.parametrize("is_error", [True, False])
+def test_what_a_server_refuses_of_its_own_tools_answer_is_its_fault_and_asked_once(
+    said: str, is_error: bool
+) -> None:
+    given = failing(said) if is_error else {"error": {"code": -32602, "message": said}}
+    with scripted(shop := Scripted(given)) as sessions:
+        session = sessions.of("shop")
+        with pytest.raises(InfrastructureError, match=f"failed at 'look': {said}"):
+            session.call("look", {})
+    assert shop.calls == 1
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
         "MCP error -32602: Input validation error: city: Required",
+        "I am not connected to the lamp",
         "MCP error -32000: No such city",
         "Connection closed",
     ],

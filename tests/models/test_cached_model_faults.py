@@ -4,12 +4,13 @@ import logging
 
 import pytest
 
-from seal.core import CacheMissError, Completion, Message, Request, ToolCall, Usage
+from seal.core import CacheMissError, Completion, Message, Request, Tool, ToolCall, Usage
 from seal.core.store import Store
 from seal.models.cached_model import CachedModel, encode_completion
 
 IDENTITY = {"model": "openai/m", "base_url": "http://localhost:8000/v1"}
-ASK = Request((Message("user", "Weather?"),))
+LOOK = Tool("look", "look", "Look", {"type": "object", "properties": {}})
+ASK = Request((Message("user", "Weather?"),), (LOOK,))
 SUNNY = Completion("Sunny.", usage=Usage(3, 2), finish_reason="stop")
 
 
@@ -56,6 +57,10 @@ def after(store, kept, identity=IDENTITY):
         ("", "", ()),
         ("", "", (ToolCall("", "look", None, '{"a": '),)),
         ("tool_calls", "", (ToolCall("", "", {"a": 1}),)),
+        ("stop", "!" * 300, ()),
+        ("tool_calls", "", (ToolCall("", "look</arg_value>", {}),)),
+        ("tool_calls", "", (ToolCall("", "look<parameter=a>1", {}),)),
+        ("tool_calls", "", (ToolCall("", "look", None, "<parameter=a>1</parameter>"),)),
     ],
 )
 def test_a_kept_fault_is_asked_for_again_and_the_answer_is_kept(store, finish, content, calls):
@@ -96,6 +101,9 @@ def test_replay_has_no_answer_where_a_fault_is_kept(store):
         ("length", "The wea", ()),
         ("tool_calls", "", (ToolCall("", "look", {"a": 1}),)),
         ("odd_word", "Sunny.", ()),
+        ("tool_calls", "", (ToolCall("", "other", {"a": 1}),)),
+        ("tool_calls", "", (ToolCall("", "look", None, "{a <b>"),)),
+        ("length", "", (ToolCall("", "look", None, "<parameter=a>1</par"),)),
     ],
 )
 def test_answers_of_the_model_are_given_as_they_are(store, finish, content, calls):

@@ -137,6 +137,8 @@ def test_every_shipped_family_is_found_by_a_name_of_its_own() -> None:
         "CohereLabs/c4ai-command-r7b-12-2024": "command",
         "Salesforce/xLAM-1b-fc-r": "xlam",
         "apertus-8b": "apertus",
+        "meituan-longcat/LongCat-Flash-Chat": "longcat",
+        "allenai/Olmo-3-7B-Instruct": "olmo-3",
         "c4ai-command-r-plus": "command-r-plus",
     }
     assert {name: family_of(name).name for name in names} == names

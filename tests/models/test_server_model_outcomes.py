@@ -169,6 +169,27 @@ def test_an_answer_that_says_that_it_calls_and_has_no_call_is_the_servers(wire):
         assert is_fault(asked(wire, wire.ends(said, None, wire.calls)))
 
 
+@every_wire
+def test_numbers_that_are_none_are_no_words_of_a_model(wire):
+    word = "end_turn" if wire.calls == "tool_use" else "stop"
+    found, count = asked(wire, wire.ends("!" * 300, None, word))
+    assert is_fault((found, count)) and "its numbers are NaN" in str(found)
+    for said in ("Sunny" + "!" * 300, "!" * 9):
+        assert asked(wire, wire.ends(said, None, word))[0].content == said
+
+
+@every_wire
+def test_a_prompt_that_a_server_cuts_is_told_once(wire, caplog):
+    word = "end_turn" if wire.calls == "tool_use" else "stop"
+    model = build_model(wire.model.format(SERVED[0].server.root) + QUICK)
+    SERVED[0].given = counted(wire.ends("Hm?", None, word), 5)
+    for words, told in (("Weather? " * 800, 0), ("Weather? " * 1000, 1), ("Weather? " * 2000, 1)):
+        assert model.complete(Request((Message("user", words),))).content == "Hm?"
+        assert len(caplog.messages) == told
+    assert "counts 3 tokens in a prompt of 9000 characters: does it cut" in caplog.text
+    getattr(model._server._connection(), "close", int)()
+
+
 def changed(given, old, new):
     """Return an answer with other words in its body."""
     body = given.body.replace(old.encode(), new.encode())
@@ -179,7 +200,8 @@ def changed(given, old, new):
 @every_wire
 def test_a_call_without_a_name_is_the_servers(wire):
     whole = wire.ends(None, ARGUMENTS, wire.calls)
-    for nameless in ('"name": ""', '"name": null', '"nothing": 1'):
+    left = '"name": "weather\\" />\\n<parameter name=\\"city\\">Bern"'
+    for nameless in ('"name": ""', '"name": null', '"nothing": 1', left):
         assert is_fault(asked(wire, changed(whole, '"name": "weather"', nameless))), nameless
 
 
@@ -246,6 +268,26 @@ def test_arguments_are_read_as_those_of_a_text_are_and_the_repair_is_told(wire):
         assert repairs_of(call) == ("trailing_text",)
     (call,) = asked(wire, wire.ends(None, f"\ufeff{ARGUMENTS}", wire.calls))[0].calls
     assert call.arguments == {"city": "Bern"}
+
+
+@every_wire
+def test_arguments_that_no_parser_took_apart_are_the_servers(wire):
+    if "gemini" in wire.model or (wire.parts is None and "anthropic" in wire.model):
+        return  # arguments are objects there
+    for written in (
+        '{"city": "Be\nI answer now.</think>\nrn"}',
+        "<parameter=city>\nBern\n</parameter>",
+        "<arg_key>city</arg_key><arg_value>Bern</arg_value>",
+        '{city: <|"|>Bern<|"|>}',
+    ):
+        found, count = asked(wire, wire.ends(None, written, wire.calls))
+        assert is_fault((found, count)) and "or take --format json" in str(found)
+    for written in ('{"city": "a <b>', '{"city" = <think about it>}'):
+        (call,) = asked(wire, wire.ends(None, written, wire.calls))[0].calls
+        assert call.arguments is None or call.raw == written
+    word = "max_output_tokens" if "responses" in wire.model else "length"
+    (call,) = asked(wire, wire.ends(None, '{"city": "Be</think>', word))[0].calls
+    assert call.arguments is None
 
 
 @every_wire
@@ -359,6 +401,8 @@ def test_arguments_after_a_name_without_any_are_its_own():
     streamed = events(*(content(one, word=None) for one in late), content(), done=False)
     found, _ = asked(WIRES["gemini, streamed"], streamed)
     assert [call.arguments for call in found.calls] == [{"city": "Bern"}, {}]
+    for call in found.calls:
+        assert repairs_of(call) == ()  # the tool wants none
     partial = {"partialArgs": [{"jsonPath": "$.city", "stringValue": "Bern"}]}
     told = content({"name": "weather", "willContinue": True}, partial, {})
     assert is_fault(asked(WIRES["gemini"], answer(told)))

@@ -9,6 +9,7 @@ from contextlib import suppress
 import pytest
 from raw_servers import RawServer, chunked, delta, events, response, stream_head
 from servers import failure, installed, text
+from wire_answers import message_parts
 
 import seal.core.connections  # noqa: F401  # the first to ask a server loads it, within its time
 from seal.core import Message, ModelError, OverdueError, Request, RequestError
@@ -74,11 +75,12 @@ if installed("google.genai"):
     INTERFACES["gemini"] = ("gemini/m", {})
 STREAMS = {"chat": SUNNY, "responses": RESPONSE, "gemini": GEMINI}
 every_interface = pytest.mark.parametrize("interface", INTERFACES)
+CLAUDE = {"anthropic": ("anthropic/m", {})} if installed("anthropic") else {}
 
 
 @pytest.fixture(autouse=True)
 def key(monkeypatch):
-    for name in ("OPENAI", "GOOGLE"):
+    for name in ("OPENAI", "GOOGLE", "ANTHROPIC"):
         monkeypatch.setenv(f"{name}_API_KEY", "sk-Zq81-of-tests")
 
 
@@ -90,7 +92,7 @@ def raw_model():
         server = RawServer(answer)
         server.__enter__()
         started.append(server)
-        name, own = INTERFACES[interface]
+        name, own = (INTERFACES | CLAUDE)[interface]
         settings |= own
         if name.startswith("gemini/"):
             server.url = server.url.removesuffix("/v1")
@@ -260,6 +262,39 @@ def test_an_answer_that_says_its_end_is_taken_while_the_connection_stays(raw_mod
     began = time.monotonic()
     assert model.complete(ASK).content == "Sunny."
     assert time.monotonic() - began < 15
+
+
+LAST = {
+    "chat": SUNNY.removesuffix(b"data: [DONE]\n\n"),
+    "responses": RESPONSE.replace(b"event: response.completed\n", b""),
+    "gemini": GEMINI,
+    "anthropic": b"".join(
+        f"event: {name}\ndata: {json.dumps(told)}\n\n".encode()
+        for name, told in message_parts("Sunny.", None, "end_turn")[:-1]
+    ),
+}
+"""Streams that hold the end of the answer, and no event that says that it is the last."""
+PINGS = {"anthropic": b'event: ping\ndata: {"type": "ping"}\n\n'}
+
+
+@pytest.mark.parametrize("interface", [*INTERFACES, *CLAUDE])
+@pytest.mark.parametrize("is_kept_alive", [False, True])
+def test_a_whole_answer_counts_while_its_server_keeps_the_stream_open(
+    raw_model, interface, is_kept_alive, caplog
+):
+    def staying(wire):
+        wire.send(stream_head() + LAST[interface])
+        for _ in range(300):
+            wire.wait(0.1)
+            if is_kept_alive:
+                wire.send(PINGS.get(interface, b": ping\n\n"))
+
+    model, _ = raw_model(staying, interface, timeout_s=0.4)
+    began = time.monotonic()
+    assert [model.complete(ASK).content for _ in range(2)] == ["Sunny."] * 2
+    assert time.monotonic() - began < 15
+    (told,) = caplog.messages
+    assert "keeps its streams open" in told and "-M stream=false" in told
 
 
 DRIPS = {

@@ -202,12 +202,22 @@ def test_rows_that_are_none_are_tried_again_and_then_told(given, message):
         (openai_rows([[None], [1.0]]), "row 0 of 2 holds NaN.*'one'"),
         (openai_rows([[1.0], [float("nan")]]), "row 1 of 2 holds NaN.*'two'"),
         (openai_rows([[1.0], [float("inf")]]), "row 1 of 2 holds NaN or an infinite.*'two'"),
+        (openai_rows([[None, None]] * 2), "row 0 of 2 holds NaN.*'one'"),
     ],
 )
-def test_a_row_that_holds_no_numbers_fails_at_once(given, message):
+def test_a_row_that_holds_no_numbers_fails_at_once_and_names_its_repair(given, message):
     with server_of(given) as server:
-        assert re.search(message, told(server))
+        assert re.search(f"{message}.*-R batch_size=1", told(server))
     assert len(server.received) == 1
+
+
+def test_null_for_all_texts_is_told_as_such():
+    with server_of(openai_rows([[None, None]] * 3)) as server, pytest.raises(ModelError) as caught:
+        embedder(server).embed(["a cat", "a dog", "a bird"])
+    assert "row 0 of 3 holds NaN" in str(caught.value)
+    with server_of(openai_rows([[None, None]])) as server, pytest.raises(ModelError) as caught:
+        embedder(server).embed(["a cat"])
+    assert "batch_size" not in str(caught.value)
 
 
 def test_an_error_in_an_answer_of_status_200_is_told_in_the_servers_words():

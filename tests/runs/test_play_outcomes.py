@@ -344,6 +344,21 @@ def test_calls_that_a_server_leaves_in_the_text_are_counted_told_and_read_by_fam
         assert (step.finish_reason, step.content) == ("stop", HERMES)
 
 
+@pytest.mark.parametrize("mark", ["<|im_end|>\n<|im_start|>user\nAnd in Oslo?", "<|END_RESPONSE|>"])
+def test_end_marks_that_a_server_leaves_in_an_answer_are_told(model_server, one, tmp_path, mark):
+    def runaway(request: Received) -> Answer:
+        return text(f"It is sunny.{mark}")
+
+    direct(one, tmp_path / "run", model_server(runaway), model="openai/small")
+    run = seal.Run.load(tmp_path / "run")
+    assert run.summary["calls_in_text"] == {"marks": 1}
+    told = (
+        "warning: 1 answer holds an end mark of the chat template; "
+        """name it to the server, as in -M 'stop=["<|im_end|>"]'"""
+    )
+    assert told in summary_notes(run.folder) and told in repr(run)
+
+
 def swallowed(written: str):
     """Return a script of a server that takes calls for thinking."""
 
