@@ -126,9 +126,9 @@ def explain(
 
     Args:
         run: What `seal.run` returned, or its folder.
-        metric: The metric that decides whether a goal failed. None: the one that the benchmark
-            declares. Else mission_accuracy of missions, awareness, selection and execution of turns
-            of dialogues, and goal_state or pass_rate of all others.
+        metric: The metric that decides whether a goal failed. None: the one of the headline: what
+            the benchmark declares, calls_right where all gold is calls, else pass_rate. Turns of
+            dialogues have awareness, selection and execution, else goal_state.
         examples: How many examples each stage has at most.
         out: Folder for explanation.json, and for each goal with its stage as goals.csv and
             goals.tex. The extra `experiments` adds figures/waterfall.svg and .png. None: nothing

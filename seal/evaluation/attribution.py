@@ -45,7 +45,6 @@ from seal.evaluation.goals import (
     GoalChat,
     TaskChat,
     applies,
-    asks_calls_alone,
     breaches_of,
     decides,
     failed,
@@ -58,15 +57,15 @@ from seal.evaluation.words import findings_of, reason_of, slots_for
 
 # -- What the rules of attribution look at, what they say, and who decides that a goal failed.
 #
-# The metric that decides follows from the kind of gold:
+# The metric that decides is the one of the run's headline:
 #
-# - A mission (its gold goal names a `type`) by `mission_accuracy`.
-# - A goal whose gold is calls and nothing else by `calls_right`.
+# - The one that the benchmark declares as success; `calls_right` where all gold is calls alone.
 # - A goal of a kind that its benchmark declares, by the metrics that the benchmark names: solved
 #   where each that applies is 1.
 # - Any other goal by `pass_rate`, which follows the milestones where a plan asks of a world; where
-#   a run has none, by another judge's metric. A goal is undecided, neither solved nor failed, where
-#   the judge was unsure and gold says nothing of the answer (`goals.is_decidable`).
+#   a run has none, by another judge's metric, `mission_accuracy` or `calls_right`. A goal is
+#   undecided, neither solved nor failed, where the judge was unsure and gold says nothing of the
+#   answer (`goals.is_decidable`).
 #
 # A chat that broke, and a verdict that an infrastructure failure prevented, is an error and no
 # failure of the model. A goal without a verdict is counted apart.
@@ -220,17 +219,17 @@ def decide(
     """Return whether a goal is solved.
 
     Args:
-        goal: Whose kind of gold chooses the metric.
+        goal: Whose kind the benchmark may have its own metrics for.
         failure: Why nothing of its chat may be scored; empty where everything may.
         scores: Of this goal, by metric.
-        metric: Decide by this one, whatever the gold is.
+        metric: Decide by this one, whatever others say.
         decided_by: What the goal's benchmark says; None: nothing.
         scales: What scores mean, by metric; those of other metrics are rates.
     """
     if failure:
         return Decision("error", "", failure)
     own = () if decided_by is None else decided_by(goal)
-    found = [scores[name] for name in _deciding(goal, scores, metric, own) if name in scores]
+    found = [scores[name] for name in _deciding(scores, metric, own) if name in scores]
     if not found:
         return Decision("unscored", "", "not scored")
     said = [score for score in found if decides(score)]
@@ -245,14 +244,11 @@ def decide(
 
 
 def _deciding(
-    goal: Goal, scores: Mapping[str, Score], metric: str | None, own: Sequence[Sequence[str]]
+    scores: Mapping[str, Score], metric: str | None, own: Sequence[Sequence[str]]
 ) -> Sequence[str]:
     if metric is not None:
         return (metric,)
-    if "type" in goal.labels and _has_said(scores, MISSION):
-        return (MISSION,)
-    usual = (VERDICT, *JUDGED) if asks_calls_alone(goal) else JUDGED
-    groups = [*own, *((name,) for name in usual)]
+    groups = [*own, *((name,) for name in (*JUDGED, MISSION, VERDICT))]
     said = (group for group in groups if any(_has_said(scores, name) for name in group))
     without = [name for group in groups for name in group if name in scores]
     return next(said, None) or without
@@ -325,7 +321,7 @@ def attribute(
         trajectory: What was said and done.
         tools: The pool by id.
         scores: Of this task and trial.
-        metric: Decide by this one; None: by the kind of each goal's gold (`decide`).
+        metric: Decide by this one; None: by the first that says something (`decide`).
         decided_by: What the benchmark says of that.
         cause_of: What the benchmark says of a failure; it is asked before the calls are.
         scales: What scores mean, by metric; those of other metrics are rates.

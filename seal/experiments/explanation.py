@@ -319,7 +319,7 @@ def explain_run(
     Args:
         run: A scored run.
         metric: The metric whose verdict counts. None: the one that the benchmark declares, else the
-            one for each goal's kind of gold (`seal.evaluation.attribution`).
+            usual ones (`seal.evaluation.attribution`).
         examples: Most examples of each stage.
         bench: The benchmark, if it is not installed.
         known: Its chats decided by this metric, and what was left out; None: they are read.
@@ -526,7 +526,7 @@ class Explainer:
     Args:
         run: A scored run.
         metric: The metric whose verdict counts. None: the one that the benchmark declares, else the
-            one for each goal's kind of gold (`seal.evaluation.attribution`).
+            usual ones (`seal.evaluation.attribution`).
         bench: The benchmark, if it is not installed.
     """
 

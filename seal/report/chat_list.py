@@ -35,7 +35,7 @@ from seal.runs.running import RunningRun
 from seal.runs.score_table import stamp_of
 from seal.runs.scores import COLUMNS, EXPLAINED
 
-_VERSION = 1
+_VERSION = 2
 _FILES = ("run.json", "tools.jsonl", "tasks.jsonl", "trajectories.jsonl", "scores.jsonl")
 _GOAL, _ERROR, _ANSWER = 45, 72, 120
 """Characters of a goal, an error, and an answer or a target."""

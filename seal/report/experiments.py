@@ -646,7 +646,7 @@ def explain(
 
     Args:
         run: Run folder, wherever it was moved.
-        metric: Whose verdict counts; None: that of each goal's kind of gold.
+        metric: Whose verdict counts; None: the one of the headline.
         examples: Most of each stage.
         out: Folder for explanation.json, goals.csv and .tex, and figures/waterfall.svg and .png.
         bench: What was played, where it is not installed.

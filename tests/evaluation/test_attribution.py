@@ -311,14 +311,27 @@ def test_the_user_explains_what_came_after_its_error(step: int, expected: str) -
     assert found.stage == expected
 
 
-def test_missions_are_decided_by_their_accuracy() -> None:
+@pytest.mark.parametrize(
+    ("judged", "metric", "state"),
+    [
+        (scored("solved"), "pass_rate", "solved"),
+        (
+            [Score("t", 0, 0, "pass_rate", None, details={"label": "unsure"})],
+            "pass_rate",
+            "undecided",
+        ),
+        ([], "mission_accuracy", "unsolved"),
+    ],
+)
+def test_the_metric_of_the_headline_decides_goals_of_calls_and_missions_too(
+    judged: list[Score], metric: str, state: str
+) -> None:
+    by_calls = [Score("t", 0, 0, name, 0.0) for name in ("mission_accuracy", "calls_right")]
     mission = replace(ONE, labels={"type": "single"})
-    accuracy = Score("t", 0, 0, "mission_accuracy", 0.0, reason="early stop")
-    told = [*scored("solved"), accuracy]
-    ((decision, cause),) = attribute(Task("t", "own", (mission,)), chat(), TOOLS, told)
-    assert (decision.metric, decision.reason) == ("mission_accuracy", "early stop")
-    assert cause is not None
-    assert cause.stage == "not_called"
+    for asked in (ONE, mission):
+        told = [*judged, *by_calls]
+        ((decision, _),) = attribute(Task("t", "own", (asked,)), chat(), TOOLS, told)
+        assert (decision.metric, decision.state) == (metric, state)
 
 
 def test_another_metric_may_decide() -> None:
