@@ -210,8 +210,8 @@ def explain_command(
     examples: int = option(3, "Number of examples for each stage.", least=0),
     out: Path | None = option(
         None,
-        "Folder for explanation.json, goals.csv and goals.tex, which have each goal's stage, and "
-        "the figure of the waterfall.",
+        "Folder for explanation.json, goals.csv and goals.tex, which have each goal's stage, "
+        "tools_lost.csv, and the figure of the waterfall.",
         metavar="DIR",
     ),
     json: bool = JSON,

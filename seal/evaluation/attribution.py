@@ -426,13 +426,12 @@ def _needless(evidence: Evidence) -> Cause | None:
     return extra_effect(evidence) or other
 
 
-def gold_sets(evidence: Evidence) -> list[tuple[str, ...]]:
+def gold_sets(goal: Goal) -> list[tuple[str, ...]]:
     """Return alternative sets of tools of which one is needed; empty: no tool is known to be.
 
     With gold calls there is a set for each plan; if a plan needs no tool, no set at all. Without
     gold calls the relevant tools are one set, or one set each if they are alternatives.
     """
-    goal = evidence.goal
     plans = goal.plans or ()
     if any(plan.calls() for plan in plans):
         called = [plan.tools() for plan in plans]
@@ -442,23 +441,44 @@ def gold_sets(evidence: Evidence) -> list[tuple[str, ...]]:
     return [tuple(goal.relevant)] if goal.relevant else []
 
 
+def needed_of(goal: Goal, offered: Collection[str]) -> list[str]:
+    """Return the tools that a goal needs; of alternatives those of which fewest were not offered.
+
+    Args:
+        goal: With its gold; empty: it needs none, or nobody says which.
+        offered: Ids of the tools that the agent had.
+    """
+    sets = gold_sets(goal)
+    fewest = min(sets, key=lambda tools: len(set(tools).difference(offered)), default=())
+    return list(dict.fromkeys(fewest))
+
+
 def not_retrieved(evidence: Evidence) -> Cause | None:
     """Return which gold tools the agent was not offered; None where it had what it needed."""
-    sets, offered = gold_sets(evidence), frozenset(evidence.offered or ())
-    if not sets or evidence.offered is None or any(map(offered.issuperset, sets)):
+    if evidence.offered is None:
         return None
-    needed = min(sets, key=lambda tools: len(set(tools) - offered))
+    offered = frozenset(evidence.offered)
+    needed = needed_of(evidence.goal, offered)
     missing = [tool for tool in needed if tool not in offered]
-    cause = "not_offered"
-    if any(tool not in evidence.tools for tool in missing):
-        cause = "not_in_pool"
-    elif any(ranking.goal == evidence.position for ranking in evidence.trajectory.rankings):
-        cause = "below_cutoff"
+    if not missing:
+        return None
+    chat, position = evidence.trajectory, evidence.position
+    ranked = [ranking.hits for ranking in chat.rankings if ranking.goal == position]
     lacking, wanted, got = (
         listed([evidence.named(tool) for tool in tools])
         for tools in (missing, needed, sorted(offered))
     )
-    said = f"{lacking} was not among the {counted(len(offered), 'tool')} offered"
+    before = offered.intersection(chat.offered[position - 1]) if ranked and position else ()
+    earlier = f", {len(before)} of them for earlier goals" if before else ""
+    said = f"{lacking} was not among the {counted(len(offered), 'tool')} offered{earlier}"
+    cause = "not_offered"
+    if any(tool not in evidence.tools for tool in missing):
+        cause = "not_in_pool"
+    elif any(ranked):
+        cause = "below_cutoff"
+    elif ranked:
+        cause = "no_tool_matched"
+        said = f"{lacking} was not offered: the retriever found no tool that matches"
     passed = len(needed) - len(missing)
     return Cause("not_retrieved", cause, said, None, lacking, wanted, got, len(needed), passed)
 

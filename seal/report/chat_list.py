@@ -23,6 +23,8 @@ from seal.experiments.explanation import (
     EXAMPLES,
     DecidedChat,
     Explainer,
+    KnownChats,
+    Needs,
     Unexplained,
     chats_of,
     explain_run,
@@ -107,6 +109,7 @@ class _Kept:
     files: dict[str, tuple[int, int]]
     """Name to size and CRC-32 of what it was made of."""
     left_out: Unexplained
+    needs: Needs
     chats: list[ChatLine]
 
 
@@ -131,8 +134,9 @@ def explained(
     if kept is None:
         return explain_run(run, metric, examples, bench)
     chats = (DecidedChat(it.task, it.trial, it.cluster, it.decided) for it in kept.chats)
+    known = KnownChats(chats, kept.left_out, kept.needs)
     with suppress(KeyError, IndexError):  # it tells of chats or goals that are not the run's
-        return explain_run(run, metric, examples, known=(chats, kept.left_out))
+        return explain_run(run, metric, examples, known=known)
     return explain_run(run, metric, examples)
 
 
@@ -154,9 +158,9 @@ def _kept(run: RunFolder) -> _Kept | None:
 
 
 def _made(run: RunFolder, files: dict[str, tuple[int, int]]) -> _Kept:
-    explainer, left_out, decisive = Explainer(run), Unexplained(), decisive_of([run])
-    lines = [
-        chat_line(task, chat, scores, explainer.of(task, chat, scores), decisive)
-        for task, chat, scores in chats_of(run, left_out, {*explainer.reads, *decisive})
-    ]
-    return _Kept(_VERSION, files, left_out, lines)
+    explainer, left_out, needs = Explainer(run), Unexplained(), Needs()
+    decisive, lines = decisive_of([run]), []
+    for task, chat, scores in chats_of(run, left_out, {*explainer.reads, *decisive}):
+        needs.add(task, chat)
+        lines.append(chat_line(task, chat, scores, explainer.of(task, chat, scores), decisive))
+    return _Kept(_VERSION, files, left_out, needs, lines)

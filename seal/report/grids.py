@@ -63,7 +63,7 @@ def counts_of(**counts: int) -> str:
 
 def tallied(counts: Mapping[str, int]) -> str:
     """Return names with their numbers, by commas: `user 1, checker 2`."""
-    return ", ".join(f"{name} {count}" for name, count in counts.items())
+    return ", ".join(f"{name} {count:,}" for name, count in counts.items())
 
 
 def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:

@@ -132,6 +132,18 @@ def test_a_tool_below_the_cut_off_is_told_from_one_that_is_not_in_the_pool() -> 
     ranked = (Ranking("t", 0, "q", ((RATE, 1.0),)),)
     assert stage(ONE, chat(offered=((RATE,),), rankings=ranked))[1] == "below_cutoff"
     assert stage(goal(called("own/gone")), chat(offered=((RATE,),)))[1] == "not_in_pool"
+    found = why(ONE, chat(offered=((),), rankings=(Ranking("t", 0, "q", ()),)))
+    assert found.cause == "no_tool_matched"
+    assert found.said == "find was not offered: the retriever found no tool that matches"
+
+
+def test_tools_that_earlier_goals_brought_are_told_from_those_of_this_one() -> None:
+    ranked = tuple(Ranking("t", n, "q", ((tool, 1.0),)) for n, tool in enumerate((RATE, BOOK)))
+    played = chat(offered=((RATE,), (RATE, BOOK)), rankings=ranked, stops=(Stop("done"),) * 2)
+    scores = [replace(score, goal=1) for score in scored()]
+    _, (_, cause) = attribute(Task("t", "own", (TWO, ONE)), played, TOOLS, scores)
+    assert cause is not None
+    assert cause.said == "find was not among the 2 tools offered, 1 of them for earlier goals"
 
 
 def test_any_plan_whose_tools_were_offered_is_enough() -> None:
