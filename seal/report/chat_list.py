@@ -52,7 +52,7 @@ class ChatLine:
     cluster: str
     """What its task counts together with (`seal.core.cluster_of`)."""
     goal: str
-    """The start of the first one."""
+    """The start of the one that is explained; of several goals its number stands before it."""
     target: str
     outcome: str
     stop: str
@@ -68,6 +68,12 @@ class ChatLine:
     def cause(self) -> Cause | None:
         """Why the first failed goal failed."""
         return next((cause for _, cause in self.decided if cause is not None), None)
+
+    @property
+    def failed(self) -> str:
+        """How many of several goals failed; empty where none did, or there is only one."""
+        failed, goals = sum(cause is not None for _, cause in self.decided), len(self.decided)
+        return f"{failed} of {goals} goals failed" if failed and goals > 1 else ""
 
 
 def chat_line(
@@ -86,11 +92,14 @@ def chat_line(
         decided: Of each goal (`Explainer.of`).
         decisive: Metrics that say how it ended.
     """
+    place = _explained_place(decided)
+    goals = () if task is None else task.goals
+    goal = one_line(goals[place].text, _GOAL) if place < len(goals) else ""
     return ChatLine(
         chat.task_id,
         chat.trial,
         "" if task is None else cluster_of(task.id, task.metadata),
-        one_line(task.goals[0].text, _GOAL) if task and task.goals else "",
+        f"goal {place}: {goal}" if len(goals) > 1 else goal,
         "" if task is None else one_line(target_line(task), _ANSWER),
         outcome_label(chat.failed, scores, decisive),
         chat.stops[-1].reason if chat.stops else "",
@@ -99,6 +108,13 @@ def chat_line(
         sum(step.call is not None and step.author != USER for step in chat.steps),
         decided,
     )
+
+
+def _explained_place(decided: Sequence[Decided]) -> int:
+    """Return which goal a line is about: the first that failed, else the first not solved."""
+    failed = (place for place, (_, cause) in enumerate(decided) if cause is not None)
+    unsolved = (place for place, (one, _) in enumerate(decided) if one.state != "solved")
+    return next(failed, next(unsolved, 0))
 
 
 @dataclass(frozen=True, slots=True)

@@ -415,10 +415,11 @@ def find_task(run: RunFolder, wanted: str | int) -> Task:
 
 
 def outcome_table(run: RunFolder) -> Grid:
-    """Return the run's tasks: id, goal, outcome, why it failed, number of calls.
+    """Return the run's tasks: id, a goal, outcome, why it failed, number of calls.
 
     Under the goal of a task that failed stands the start of its error. Of several failed goals the
-    first one is explained. Where none is, the stop reason stands there, unless all is well.
+    first one is shown and explained, and the others are counted. Where none is explained, the stop
+    reason stands there, unless all is well.
     """
     lines = kept_lines(run) or _lines_of(run)
     rows: list[tuple[str, ...]] = []
@@ -426,6 +427,7 @@ def outcome_table(run: RunFolder) -> Grid:
         goal = f"{line.goal}\n{line.error}" if line.error else line.goal
         fine = line.outcome == "solved" and line.stop == "done"
         why = cause_text(line.cause) if line.cause else "" if fine else line.stop
+        why = "; ".join(filter(None, (why, line.failed)))
         rows.append((line.task, str(line.trial), goal, line.outcome, why, str(line.calls)))
     several_trials = any(trial != "0" for _, trial, *_ in rows)
     played = {task_id for task_id, *_ in rows}
