@@ -50,7 +50,7 @@ from seal.report.lanes import (
 )
 from seal.report.pages import inline, stream
 from seal.report.run_results import missing_notes, outcome_notes
-from seal.report.sections import OURS, Section, default_sections
+from seal.report.sections import OURS, OwnSection, Section, default_sections
 from seal.runs.costs import dollars_of
 from seal.runs.journal import LineTail, timings_of
 from seal.runs.run import (
@@ -202,9 +202,15 @@ class RunPages:
             yield from (f"{lane.label}: {note}" for note in outcome_notes(lane.summary))
 
     def early(self) -> list[Markup | None]:
-        """Return the HTML of the sections before the table of tasks, None of the others."""
+        """Return the HTML of the sections before the table of tasks, None of the others.
+
+        It is empty of those of which the summaries tell that they have nothing to say.
+        """
         return [
-            self.section(place) if section.title in EARLY else None
+            self.section(place)
+            if section.title in EARLY
+            or (isinstance(section, OwnSection) and not section.may_say(self.lanes))
+            else None
             for place, section in enumerate(self.sections)
         ]
 
