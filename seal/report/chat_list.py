@@ -82,6 +82,7 @@ def chat_line(
     scores: Sequence[Score],
     decided: Sequence[Decided],
     decisive: Mapping[str, Scale],
+    names: Mapping[str, str],
 ) -> ChatLine:
     """Return what lists tell of a chat.
 
@@ -91,6 +92,7 @@ def chat_line(
         scores: Of the chat.
         decided: Of each goal (`Explainer.of`).
         decisive: Metrics that say how it ended.
+        names: Id of a tool to its name.
     """
     place = _explained_place(decided)
     goals = () if task is None else task.goals
@@ -100,7 +102,7 @@ def chat_line(
         chat.trial,
         "" if task is None else cluster_of(task.id, task.metadata),
         f"goal {place}: {goal}" if len(goals) > 1 else goal,
-        "" if task is None else one_line(target_line(task), _ANSWER),
+        "" if task is None else one_line(target_line(task, names), _ANSWER),
         outcome_label(chat.failed, scores, decisive),
         chat.stops[-1].reason if chat.stops else "",
         one_line(next((stop.error for stop in chat.stops if stop.error), ""), _ERROR),
@@ -176,7 +178,9 @@ def _kept(run: RunFolder) -> _Kept | None:
 def _made(run: RunFolder, files: dict[str, tuple[int, int]]) -> _Kept:
     explainer, left_out, needs = Explainer(run), Unexplained(), Needs()
     decisive, lines = decisive_of([run]), []
+    names = {id: tool.name for id, tool in explainer.tools.items()}
     for task, chat, scores in chats_of(run, left_out, {*explainer.reads, *decisive}):
         needs.add(task, chat)
-        lines.append(chat_line(task, chat, scores, explainer.of(task, chat, scores), decisive))
+        decided = explainer.of(task, chat, scores)
+        lines.append(chat_line(task, chat, scores, decided, decisive, names))
     return _Kept(_VERSION, files, left_out, needs, lines)

@@ -101,11 +101,16 @@ def _told_lines(goal: Goal) -> Iterator[str]:
     yield from (f"tells {slot.told}" for slot in goal.tells)
 
 
-def target_line(task: Task) -> str:
-    """Return what a task asks for: what its answers state, else what its first plans do."""
+def target_line(task: Task, names: Mapping[str, str]) -> str:
+    """Return what a task asks for: what its answers state, else what its first plans do.
+
+    Args:
+        task: The task.
+        names: Id of a tool to its name; of others their id is shown.
+    """
     stated = [line for goal in task.goals for line in _told_lines(goal)]
     plans = [goal.plans[0] for goal in task.goals if goal.plans]
-    done = (describe(node.condition) for plan in plans for node in plan.milestones)
+    done = (describe(node.condition, names) for plan in plans for node in plan.milestones)
     return "; ".join(stated or done) or (_NO_TOOL if plans else "")
 
 

@@ -279,7 +279,7 @@ class RunPages:
                 with suppress(DataError):  # whoever opens the chat is told of the damage
                     self._known(lane, row, trial)
         if not row.target and (task := self._task(row.task_id)) is not None:
-            row.target = one_line(target_line(task), _ANSWER)
+            row.target = one_line(target_line(task, self._names), _ANSWER)
 
     @property
     def portions(self) -> range:
@@ -376,7 +376,8 @@ class RunPages:
         task = self._tasks(position).get(key[0])
         why = self._explainers[position].of(task, chat, scores) if task and scores else ()
         if self.lanes[position].kind == "run":
-            self._note(position, row, chat_line(task, chat, scores, why, self._decisive))
+            line = chat_line(task, chat, scores, why, self._decisive, self._names)
+            self._note(position, row, line)
         return task, chat, scores, why
 
     def _note(self, position: int, row: _Row, line: ChatLine) -> None:

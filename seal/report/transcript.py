@@ -463,10 +463,11 @@ def _lines_of(run: RunFolder) -> Iterator[ChatLine]:
     decisive, explainer = decisive_of([run]), Explainer(run) if run.is_scored else None
     scores = by_chat(scores_so_far(run, {*decisive, *(explainer.reads if explainer else ())}))
     tasks = {task.id: task for task in run.tasks()}
+    names = {id: tool.name for id, tool in explainer.tools.items()} if explainer else {}
     for chat in trajectories_so_far(run):
         task, own = tasks.get(chat.task_id), scores.get((chat.task_id, chat.trial), [])
         decided = explainer.of(task, chat, own) if explainer and task else ()
-        yield chat_line(task, chat, own, decided, decisive)
+        yield chat_line(task, chat, own, decided, decisive, names)
 
 
 class Follower:

@@ -39,6 +39,7 @@ def test_the_table_tells_why_a_task_failed_and_a_chat_begins_with_its_outcome(sc
     (own,) = (at for at, lane in enumerate(pages.lanes) if lane.kind == "run")
 
     assert pages.portion(0) == told  # a server's table says the same
+    assert {row[4].partition("(")[0] for row in told} == {"weather_now"}
     chats = [row[3][own][0] for row in told]
     assert [chat[1] for chat in chats] == ["solved", "unsolved", "error"]
     assert [chat[4] for chat in chats] == ["", "answer contradicts or omits results (judged)", ""]
