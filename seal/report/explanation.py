@@ -137,7 +137,7 @@ def waterfall(
         ("left", lambda row: f"{row['left']:,}"),
         ("of failed", figure("of_failed", percent)),
         ("95 %", lambda row: bounds(row["of_failed_low"], row["of_failed_high"])),
-        ("partly", figure("partly", lambda count: str(count or ""))),
+        ("partly", figure("partly", lambda count: f"{count:,}" if count else "")),
         ("causes", figure("causes", causes_text)),
     ]
     grid = grid_of(f"why goals failed: {content['run']}", columns, explaining(content))

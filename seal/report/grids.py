@@ -43,10 +43,10 @@ def told(parts: Iterable[Any]) -> Iterator[Any]:
 
 
 def number(value: float | None) -> str:
-    """Return three decimals, one for 10 and more, `n/a` for None."""
+    """Return three decimals, one for 10 and more, `n/a` for None; zero has no sign."""
     if value is None:
         return "n/a"
-    return f"{value:.3f}" if abs(value) < 10 else f"{value:,.1f}"
+    return f"{value:z.3f}" if abs(value) < 10 else f"{value:,.1f}"
 
 
 def interval(entry: Mapping[str, Any]) -> str:

@@ -161,7 +161,8 @@ def heading_lines(
         yield "the run's tasks.jsonl does not have this task", "yellow"
         return
     if task.tags:
-        tags = ", ".join(f"{name}={json_text(value)}" for name, value in task.tags.items())
+        shown = {n: v if isinstance(v, str) else json_text(v) for n, v in task.tags.items()}
+        tags = ", ".join(f"{name}={value}" for name, value in shown.items())
         yield f"tags: {tags}", "dim"
     for position, goal in enumerate(task.goals):
         yield f"goal {position}: {goal.text}", "bold"

@@ -131,6 +131,10 @@ def test_every_verdict_names_its_goal_and_the_metric_that_decides_comes_first():
     assert "".join(told) in page
 
 
+def test_tags_stand_as_tables_have_them():
+    assert "tags: group=single, multi_tool=false" in plain(chat("own/a"))
+
+
 def test_a_verdict_may_have_its_reason_in_the_details():
     score = verdict("own/a", "solved")
     score.details["reason"] = "states the sky"
