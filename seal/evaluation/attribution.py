@@ -45,6 +45,7 @@ from seal.evaluation.goals import (
     GoalChat,
     TaskChat,
     applies,
+    asks_calls_alone,
     breaches_of,
     decides,
     failed,
@@ -99,6 +100,15 @@ class Evidence(GoalChat):
     def findings(self) -> list[Finding]:
         """What was told of each slot of gold; none where the agent said nothing."""
         return self.chat.once(findings_of, self)
+
+    @cached_property
+    def verdict_on_calls(self) -> str | None:
+        """Why the calls are not right; None: they are, nobody tells, or they do not decide."""
+        score = self.scores.get(VERDICT)
+        decides_calls = self.decision.metric == VERDICT or asks_calls_alone(self.goal)
+        if score is None or not decides_calls or state_of(score) != "unsolved":
+            return None
+        return score.reason
 
     def result(self, finding: StepNote) -> ToolResult | None:
         """Return what a call brought; None where it was not answered."""
@@ -370,7 +380,7 @@ def _of_steps(evidence: Evidence) -> Cause | None:
         from seal.evaluation.attribution_steps import first_world_step
 
         found = first_world_step(evidence)
-        if found is not None or evidence.decision.metric != VERDICT or no_gold(goal):
+        if found is not None or evidence.verdict_on_calls is None or no_gold(goal):
             return found
     asks = any(
         isinstance(one.condition, Asked) for plan in goal.plans or () for one in plan.milestones
