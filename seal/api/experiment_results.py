@@ -83,6 +83,18 @@ class ExplainedStage:
     causes: Mapping[str, int] = field(hash=False)
 
 
+@dataclass(frozen=True)
+class LostTool:
+    """A tool that the retriever did not find for goals that need it."""
+
+    tool: str
+    """Its id."""
+    name: str
+    lost: int
+    needed: int
+    """Goals that need it and for which a retriever was asked, solved or not."""
+
+
 @dataclass(frozen=True, repr=False)
 class Explanation(Document):
     """The first stage that explains each failed goal; `content` is that of explanation.json."""
@@ -91,6 +103,11 @@ class Explanation(Document):
     def stages(self) -> tuple[ExplainedStage, ...]:
         """The waterfall, a row a stage, also those that explain nothing."""
         return tuple(record(ExplainedStage, row) for row in self.content["stages"])
+
+    @cached_property
+    def tools_lost(self) -> tuple[LostTool, ...]:
+        """The tools that the retriever lost, those that most goals lost first."""
+        return tuple(record(LostTool, row) for row in self.content["tools_lost"])
 
     @cached_property
     def frame(self) -> DataFrame:

@@ -126,19 +126,19 @@ def explain(
 
     Args:
         run: What `seal.run` returned, or its folder.
-        metric: The metric that decides whether a goal failed. None: the one that the benchmark
-            declares. Else mission_accuracy of missions, awareness, selection and execution of turns
-            of dialogues, and goal_state or pass_rate of all others.
+        metric: The metric that decides whether a goal failed. None: the one of the headline: what
+            the benchmark declares, calls_right where all gold is calls, else pass_rate. Turns of
+            dialogues have awareness, selection and execution, else goal_state.
         examples: How many examples each stage has at most.
-        out: Folder for explanation.json, and for each goal with its stage as goals.csv and
-            goals.tex. The extra `experiments` adds figures/waterfall.svg and .png. None: nothing
-            is written.
+        out: Folder for explanation.json, for each goal with its stage as goals.csv and
+            goals.tex, and for the tools that the retriever lost as tools_lost.csv. The extra
+            `experiments` adds figures/waterfall.svg and .png. None: nothing is written.
 
     Returns:
-        The explanation: `.stages`, `.table()`, `.frame`, `.plot()` and `.content`. The
-        content holds goals, solved, undecided, errors, failed, partly, decided_by, stages,
-        unexplained, attributions and excluded (`seal.experiments.explanation`). `stages` is the
-        waterfall, with shares, intervals, causes and examples.
+        The explanation: `.stages`, `.tools_lost`, `.table()`, `.frame`, `.plot()` and `.content`.
+        The content holds goals, solved, undecided, errors, failed, partly, decided_by, stages,
+        unexplained, attributions, tools_lost and excluded (`seal.experiments.explanation`).
+        `stages` is the waterfall, with shares, intervals, causes and examples.
 
     Raises:
         DataError: The folder is no scored run, nothing was played, or a file is damaged.

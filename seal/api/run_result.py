@@ -189,7 +189,8 @@ class PlayedChat(Shown):
         label = outcome_label(chat.failed, self.scores, decisive_of([self.folder]))
         head = [f"task {one.id}, trial {chat.trial}: {label}"]
         head += [f"goal {place}: {goal.text}" for place, goal in enumerate(one.goals)]
-        head.append(f"target: {target_line(one)}")
+        names = {id: tool.name for id, tool in self.folder.tools().items()}
+        head.append(f"target: {target_line(one, names)}")
         head += [
             f"goal {place} failed: {cause_text(cause)}: {cause.said}"
             for place, (_, cause) in enumerate(self.why)

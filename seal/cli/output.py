@@ -216,7 +216,7 @@ def _by_lines(stages: Collection[str]) -> Advance:
         silent = now - latest[stage]
         if tenth <= told[stage] and silent < _LONG:
             return
-        parts = [f"{stage}: {done} of {total}"]
+        parts = [f"{stage}: {done:,} of {total:,}"]
         if stage not in stages:
             if silent < _PAUSE or (left is not None and left < _SOON):
                 return

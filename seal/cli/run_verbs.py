@@ -202,16 +202,16 @@ def explain_command(
     run: Path = argument("Run folder; it must be scored.", metavar="RUN"),
     metric: str | None = option(
         None,
-        "Metric that decides what failed.  [default: the one that the benchmark declares as "
-        "success; else mission_accuracy for missions, awareness, selection and execution "
-        "for dialogue turns, calls_right where gold is only calls, else goal_state or pass_rate]",
+        "Metric that decides what failed.  [default: the one of the headline: what the benchmark "
+        "declares as success, calls_right where all gold is calls, else pass_rate; awareness, "
+        "selection and execution of dialogue turns, else goal_state]",
         metavar="NAME",
     ),
     examples: int = option(3, "Number of examples for each stage.", least=0),
     out: Path | None = option(
         None,
-        "Folder for explanation.json, goals.csv and goals.tex, which have each goal's stage, and "
-        "the figure of the waterfall.",
+        "Folder for explanation.json, goals.csv and goals.tex, which have each goal's stage, "
+        "tools_lost.csv, and the figure of the waterfall.",
         metavar="DIR",
     ),
     json: bool = JSON,

@@ -58,15 +58,15 @@ from seal.evaluation.words import findings_of, reason_of, slots_for
 
 # -- What the rules of attribution look at, what they say, and who decides that a goal failed.
 #
-# The metric that decides follows from the kind of gold:
+# The metric that decides is the one of the run's headline:
 #
-# - A mission (its gold goal names a `type`) by `mission_accuracy`.
-# - A goal whose gold is calls and nothing else by `calls_right`.
+# - The one that the benchmark declares as success; `calls_right` where all gold is calls alone.
 # - A goal of a kind that its benchmark declares, by the metrics that the benchmark names: solved
 #   where each that applies is 1.
 # - Any other goal by `pass_rate`, which follows the milestones where a plan asks of a world; where
-#   a run has none, by another judge's metric. A goal is undecided, neither solved nor failed, where
-#   the judge was unsure and gold says nothing of the answer (`goals.is_decidable`).
+#   a run has none, by another judge's metric, `mission_accuracy` or `calls_right`. A goal is
+#   undecided, neither solved nor failed, where the judge was unsure and gold says nothing of the
+#   answer (`goals.is_decidable`).
 #
 # A chat that broke, and a verdict that an infrastructure failure prevented, is an error and no
 # failure of the model. A goal without a verdict is counted apart.
@@ -100,6 +100,15 @@ class Evidence(GoalChat):
     def findings(self) -> list[Finding]:
         """What was told of each slot of gold; none where the agent said nothing."""
         return self.chat.once(findings_of, self)
+
+    @cached_property
+    def verdict_on_calls(self) -> str | None:
+        """Why the calls are not right; None: they are, nobody tells, or they do not decide."""
+        score = self.scores.get(VERDICT)
+        decides_calls = self.decision.metric == VERDICT or asks_calls_alone(self.goal)
+        if score is None or not decides_calls or state_of(score) != "unsolved":
+            return None
+        return score.reason
 
     def result(self, finding: StepNote) -> ToolResult | None:
         """Return what a call brought; None where it was not answered."""
@@ -220,17 +229,17 @@ def decide(
     """Return whether a goal is solved.
 
     Args:
-        goal: Whose kind of gold chooses the metric.
+        goal: Whose kind the benchmark may have its own metrics for.
         failure: Why nothing of its chat may be scored; empty where everything may.
         scores: Of this goal, by metric.
-        metric: Decide by this one, whatever the gold is.
+        metric: Decide by this one, whatever others say.
         decided_by: What the goal's benchmark says; None: nothing.
         scales: What scores mean, by metric; those of other metrics are rates.
     """
     if failure:
         return Decision("error", "", failure)
     own = () if decided_by is None else decided_by(goal)
-    found = [scores[name] for name in _deciding(goal, scores, metric, own) if name in scores]
+    found = [scores[name] for name in _deciding(scores, metric, own) if name in scores]
     if not found:
         return Decision("unscored", "", "not scored")
     said = [score for score in found if decides(score)]
@@ -245,14 +254,11 @@ def decide(
 
 
 def _deciding(
-    goal: Goal, scores: Mapping[str, Score], metric: str | None, own: Sequence[Sequence[str]]
+    scores: Mapping[str, Score], metric: str | None, own: Sequence[Sequence[str]]
 ) -> Sequence[str]:
     if metric is not None:
         return (metric,)
-    if "type" in goal.labels and _has_said(scores, MISSION):
-        return (MISSION,)
-    usual = (VERDICT, *JUDGED) if asks_calls_alone(goal) else JUDGED
-    groups = [*own, *((name,) for name in usual)]
+    groups = [*own, *((name,) for name in (*JUDGED, MISSION, VERDICT))]
     said = (group for group in groups if any(_has_said(scores, name) for name in group))
     without = [name for group in groups for name in group if name in scores]
     return next(said, None) or without
@@ -325,7 +331,7 @@ def attribute(
         trajectory: What was said and done.
         tools: The pool by id.
         scores: Of this task and trial.
-        metric: Decide by this one; None: by the kind of each goal's gold (`decide`).
+        metric: Decide by this one; None: by the first that says something (`decide`).
         decided_by: What the benchmark says of that.
         cause_of: What the benchmark says of a failure; it is asked before the calls are.
         scales: What scores mean, by metric; those of other metrics are rates.
@@ -374,7 +380,7 @@ def _of_steps(evidence: Evidence) -> Cause | None:
         from seal.evaluation.attribution_steps import first_world_step
 
         found = first_world_step(evidence)
-        if found is not None or evidence.decision.metric != VERDICT or no_gold(goal):
+        if found is not None or evidence.verdict_on_calls is None or no_gold(goal):
             return found
     asks = any(
         isinstance(one.condition, Asked) for plan in goal.plans or () for one in plan.milestones
@@ -430,13 +436,12 @@ def _needless(evidence: Evidence) -> Cause | None:
     return extra_effect(evidence) or other
 
 
-def gold_sets(evidence: Evidence) -> list[tuple[str, ...]]:
+def gold_sets(goal: Goal) -> list[tuple[str, ...]]:
     """Return alternative sets of tools of which one is needed; empty: no tool is known to be.
 
     With gold calls there is a set for each plan; if a plan needs no tool, no set at all. Without
     gold calls the relevant tools are one set, or one set each if they are alternatives.
     """
-    goal = evidence.goal
     plans = goal.plans or ()
     if any(plan.calls() for plan in plans):
         called = [plan.tools() for plan in plans]
@@ -446,23 +451,44 @@ def gold_sets(evidence: Evidence) -> list[tuple[str, ...]]:
     return [tuple(goal.relevant)] if goal.relevant else []
 
 
+def needed_of(goal: Goal, offered: Collection[str]) -> list[str]:
+    """Return the tools that a goal needs; of alternatives those of which fewest were not offered.
+
+    Args:
+        goal: With its gold; empty: it needs none, or nobody says which.
+        offered: Ids of the tools that the agent had.
+    """
+    sets = gold_sets(goal)
+    fewest = min(sets, key=lambda tools: len(set(tools).difference(offered)), default=())
+    return list(dict.fromkeys(fewest))
+
+
 def not_retrieved(evidence: Evidence) -> Cause | None:
     """Return which gold tools the agent was not offered; None where it had what it needed."""
-    sets, offered = gold_sets(evidence), frozenset(evidence.offered or ())
-    if not sets or evidence.offered is None or any(map(offered.issuperset, sets)):
+    if evidence.offered is None:
         return None
-    needed = min(sets, key=lambda tools: len(set(tools) - offered))
+    offered = frozenset(evidence.offered)
+    needed = needed_of(evidence.goal, offered)
     missing = [tool for tool in needed if tool not in offered]
-    cause = "not_offered"
-    if any(tool not in evidence.tools for tool in missing):
-        cause = "not_in_pool"
-    elif any(ranking.goal == evidence.position for ranking in evidence.trajectory.rankings):
-        cause = "below_cutoff"
+    if not missing:
+        return None
+    chat, position = evidence.trajectory, evidence.position
+    ranked = [ranking.hits for ranking in chat.rankings if ranking.goal == position]
     lacking, wanted, got = (
         listed([evidence.named(tool) for tool in tools])
         for tools in (missing, needed, sorted(offered))
     )
-    said = f"{lacking} was not among the {counted(len(offered), 'tool')} offered"
+    before = offered.intersection(chat.offered[position - 1]) if ranked and position else ()
+    earlier = f", {len(before)} of them for earlier goals" if before else ""
+    said = f"{lacking} was not among the {counted(len(offered), 'tool')} offered{earlier}"
+    cause = "not_offered"
+    if any(tool not in evidence.tools for tool in missing):
+        cause = "not_in_pool"
+    elif any(ranked):
+        cause = "below_cutoff"
+    elif ranked:
+        cause = "no_tool_matched"
+        said = f"{lacking} was not offered: the retriever found no tool that matches"
     passed = len(needed) - len(missing)
     return Cause("not_retrieved", cause, said, None, lacking, wanted, got, len(needed), passed)
 

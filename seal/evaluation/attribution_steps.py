@@ -41,7 +41,7 @@ from seal.evaluation.attribution import (
     in_answer,
     listed,
 )
-from seal.evaluation.calls import MISPLACED, VERDICT, align, effects_of
+from seal.evaluation.calls import MISPLACED, align, effects_of
 from seal.evaluation.error_patterns import REJECTED, StepNote
 from seal.evaluation.goals import CRASHED, MISSION, WHOLLY, failed
 from seal.evaluation.pattern_details import GoldFinding, choose
@@ -96,8 +96,7 @@ class _GoldSteps:
         mission = evidence.scores.get(MISSION) if evidence.decision.metric == MISSION else None
         details = mission.details if mission else {}
         self._error = str(details.get("error") or "")
-        by_calls = evidence.decision.metric == VERDICT and evidence.stop != CRASHED
-        self._besides = evidence.decision.reason if by_calls else ""
+        self._besides = "" if evidence.stop == CRASHED else evidence.verdict_on_calls or ""
         loose = evidence.task.metadata.get("argument_scorer", "exact") != "exact"
         self._names_only = loose and details.get("stage") == "action"
         self._lacking = {

@@ -32,6 +32,7 @@ from seal.evaluation.attribution import (
     Decision,
     Stage,
     attribute,
+    needed_of,
 )
 from seal.evaluation.calls import VERDICT
 from seal.evaluation.goals import (
@@ -244,6 +245,8 @@ def roles_record(work: Mapping[str, Work]) -> list[dict[str, int | str]]:
 #   drawn.
 # - unexplained: the share of failed goals in the last stage.
 # - attributions: a short row for each goal that is not solved.
+# - tools_lost: a row {tool, name, lost, needed} for each tool that a retriever did not find for a
+#   goal that needs it, solved or not; those that most goals lost come first.
 # - excluded: reason to the number of goals without a verdict, and of torn lines.
 # - missing: `tasks` without any chat, and `trials` {task, trial} that only other tasks have.
 
@@ -302,6 +305,12 @@ LONG = LongForm(
 """Each goal that is not solved, with the first stage that explains it."""
 
 
+TOOLS = LongForm(
+    "tools_lost", ("tool", "name", "lost", "needed"), lambda content: content["tools_lost"]
+)
+"""Each tool that a retriever lost."""
+
+
 def _as_text(found: Mapping[str, Any]) -> dict[str, str | None]:
     values = {name: found[name] for name in ("expected", "received")}
     return {name: None if it is None else json_text(it) for name, it in values.items()}
@@ -312,17 +321,17 @@ def explain_run(
     metric: str | None = None,
     examples: int = EXAMPLES,
     bench: Benchmark | None = None,
-    known: tuple[Iterable[DecidedChat], Unexplained] | None = None,
+    known: KnownChats | None = None,
 ) -> dict[str, Any]:
     """Return why a run's failed goals failed.
 
     Args:
         run: A scored run.
         metric: The metric whose verdict counts. None: the one that the benchmark declares, else the
-            one for each goal's kind of gold (`seal.evaluation.attribution`).
+            usual ones (`seal.evaluation.attribution`).
         examples: Most examples of each stage.
         bench: The benchmark, if it is not installed.
-        known: Its chats decided by this metric, and what was left out; None: they are read.
+        known: What is known of its chats by this metric; None: they are read.
 
     Raises:
         DataError: The run is not scored, nothing was played, or a file is damaged.
@@ -331,10 +340,10 @@ def explain_run(
     if examples < 0:
         raise UsageError(f"examples: expected 0 or more, got {examples}")
     if known is None:
-        explainer, left_out = Explainer(run, metric, bench), Unexplained()
+        explainer, left_out, needs = Explainer(run, metric, bench), Unexplained(), Needs()
         metric = explainer.metric
-        known = _decided(run, explainer, left_out), left_out
-    chats, left_out = known
+        known = KnownChats(_decided(run, explainer, left_out, needs), left_out, needs)
+    chats, left_out, needs = known
     tally, played = _Tally(), False
     for chat in chats:
         played = True
@@ -363,7 +372,7 @@ def explain_run(
             f"no goal of {run.path} has a value of the metric {metric!r}: "
             f"name one of its summary.json, or score it with `seal score {run.path}`"
         )
-    return _content(run, tally, left_out, examples)
+    return _content(run, tally, left_out, examples) | {"tools_lost": needs.lost_of(run.tools())}
 
 
 def _content(run: RunFolder, tally: _Tally, left_out: Unexplained, examples: int) -> dict[str, Any]:
@@ -526,7 +535,7 @@ class Explainer:
     Args:
         run: A scored run.
         metric: The metric whose verdict counts. None: the one that the benchmark declares, else the
-            one for each goal's kind of gold (`seal.evaluation.attribution`).
+            usual ones (`seal.evaluation.attribution`).
         bench: The benchmark, if it is not installed.
     """
 
@@ -561,10 +570,56 @@ class DecidedChat(NamedTuple):
     decided: Sequence[Decided]
 
 
-def _decided(run: RunFolder, explainer: Explainer, left_out: Unexplained) -> Iterator[DecidedChat]:
+def _decided(
+    run: RunFolder, explainer: Explainer, left_out: Unexplained, needs: Needs
+) -> Iterator[DecidedChat]:
     for task, chat, scores in chats_of(run, left_out, explainer.reads):
+        needs.add(task, chat)
         cluster = cluster_of(task.id, task.metadata)
         yield DecidedChat(task.id, chat.trial, cluster, explainer.of(task, chat, scores))
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """Which tools goals needed, and which of them a retriever did not find."""
+
+    needed: Counter[str] = field(default_factory=Counter)
+    """Tool id to the goals that need it and for which a retriever was asked."""
+    lost: Counter[str] = field(default_factory=Counter)
+    """Tool id to those of these goals for which it was not offered."""
+
+    def add(self, task: Task, chat: Trajectory) -> None:
+        """Count the goals of a chat for which a retriever was asked."""
+        for position in {ranking.goal for ranking in chat.rankings}:
+            if 0 <= position < min(len(task.goals), len(chat.offered)):
+                offered = frozenset(chat.offered[position] or ())
+                needed = needed_of(task.goals[position], offered)
+                self.needed.update(needed)
+                self.lost.update(tool for tool in needed if tool not in offered)
+
+    def lost_of(self, tools: Mapping[str, Tool]) -> list[dict[str, Any]]:
+        """Return a row for each tool of a pool that was lost, those lost most first."""
+        order = sorted(
+            (tool for tool in self.lost if tool in tools), key=lambda it: (-self.lost[it], it)
+        )
+        return [
+            {
+                "tool": tool,
+                "name": tools[tool].name,
+                "lost": self.lost[tool],
+                "needed": self.needed[tool],
+            }
+            for tool in order
+        ]
+
+
+class KnownChats(NamedTuple):
+    """What is known of a run's chats."""
+
+    chats: Iterable[DecidedChat]
+    left_out: Unexplained
+    """Complete after the last chat, as `needs` is."""
+    needs: Needs
 
 
 class ScoredChat(NamedTuple):

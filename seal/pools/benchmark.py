@@ -71,7 +71,7 @@ class _Parts:
     """Metrics of the short table, in its order; none: the usual ones."""
     success: str = ""
     """Metric whose best value, 1 or of a fault 0, is a solved task. One without a best value, such
-    as a count, is refused. Empty: the one that the kind of gold decides."""
+    as a count, is refused. Empty: `calls_right` where all gold is calls, else `pass_rate`."""
     play: Mapping[str, Any] = field(default_factory=dict)
     """`team`, `history` and `format` where the user says nothing; `prompt`: `theirs`, where the
     system text of a task is to stand alone instead of behind the prompts of the roles."""
@@ -107,7 +107,7 @@ class _Parts:
     of requests (retrieval, missions, pass rate, milestones) do not apply. None: every goal does."""
     decided_by: OfOne = None
     """(goal) to groups of metrics: the first group in which one has a value decides whether the
-    goal is solved. None: the kind of gold does (`seal.evaluation.attribution`)."""
+    goal is solved. None: the usual ones (`seal.evaluation.attribution`)."""
     cause_of: OfOne = None
     """(`Evidence`) to the `Cause` for which a goal failed, or None: the calls say it."""
     rated: OfTwo = None

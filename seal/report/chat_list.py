@@ -23,6 +23,8 @@ from seal.experiments.explanation import (
     EXAMPLES,
     DecidedChat,
     Explainer,
+    KnownChats,
+    Needs,
     Unexplained,
     chats_of,
     explain_run,
@@ -35,7 +37,7 @@ from seal.runs.running import RunningRun
 from seal.runs.score_table import stamp_of
 from seal.runs.scores import COLUMNS, EXPLAINED
 
-_VERSION = 1
+_VERSION = 2
 _FILES = ("run.json", "tools.jsonl", "tasks.jsonl", "trajectories.jsonl", "scores.jsonl")
 _GOAL, _ERROR, _ANSWER = 45, 72, 120
 """Characters of a goal, an error, and an answer or a target."""
@@ -50,7 +52,7 @@ class ChatLine:
     cluster: str
     """What its task counts together with (`seal.core.cluster_of`)."""
     goal: str
-    """The start of the first one."""
+    """The start of the one that is explained; of several goals its number stands before it."""
     target: str
     outcome: str
     stop: str
@@ -67,6 +69,12 @@ class ChatLine:
         """Why the first failed goal failed."""
         return next((cause for _, cause in self.decided if cause is not None), None)
 
+    @property
+    def failed(self) -> str:
+        """How many of several goals failed; empty where none did, or there is only one."""
+        failed, goals = sum(cause is not None for _, cause in self.decided), len(self.decided)
+        return f"{failed} of {goals} goals failed" if failed and goals > 1 else ""
+
 
 def chat_line(
     task: Task | None,
@@ -74,6 +82,7 @@ def chat_line(
     scores: Sequence[Score],
     decided: Sequence[Decided],
     decisive: Mapping[str, Scale],
+    names: Mapping[str, str],
 ) -> ChatLine:
     """Return what lists tell of a chat.
 
@@ -83,13 +92,17 @@ def chat_line(
         scores: Of the chat.
         decided: Of each goal (`Explainer.of`).
         decisive: Metrics that say how it ended.
+        names: Id of a tool to its name.
     """
+    place = _explained_place(decided)
+    goals = () if task is None else task.goals
+    goal = one_line(goals[place].text, _GOAL) if place < len(goals) else ""
     return ChatLine(
         chat.task_id,
         chat.trial,
         "" if task is None else cluster_of(task.id, task.metadata),
-        one_line(task.goals[0].text, _GOAL) if task and task.goals else "",
-        "" if task is None else one_line(target_line(task), _ANSWER),
+        f"goal {place}: {goal}" if len(goals) > 1 else goal,
+        "" if task is None else one_line(target_line(task, names), _ANSWER),
         outcome_label(chat.failed, scores, decisive),
         chat.stops[-1].reason if chat.stops else "",
         one_line(next((stop.error for stop in chat.stops if stop.error), ""), _ERROR),
@@ -97,6 +110,13 @@ def chat_line(
         sum(step.call is not None and step.author != USER for step in chat.steps),
         decided,
     )
+
+
+def _explained_place(decided: Sequence[Decided]) -> int:
+    """Return which goal a line is about: the first that failed, else the first not solved."""
+    failed = (place for place, (_, cause) in enumerate(decided) if cause is not None)
+    unsolved = (place for place, (one, _) in enumerate(decided) if one.state != "solved")
+    return next(failed, next(unsolved, 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +127,7 @@ class _Kept:
     files: dict[str, tuple[int, int]]
     """Name to size and CRC-32 of what it was made of."""
     left_out: Unexplained
+    needs: Needs
     chats: list[ChatLine]
 
 
@@ -131,8 +152,9 @@ def explained(
     if kept is None:
         return explain_run(run, metric, examples, bench)
     chats = (DecidedChat(it.task, it.trial, it.cluster, it.decided) for it in kept.chats)
+    known = KnownChats(chats, kept.left_out, kept.needs)
     with suppress(KeyError, IndexError):  # it tells of chats or goals that are not the run's
-        return explain_run(run, metric, examples, known=(chats, kept.left_out))
+        return explain_run(run, metric, examples, known=known)
     return explain_run(run, metric, examples)
 
 
@@ -154,9 +176,11 @@ def _kept(run: RunFolder) -> _Kept | None:
 
 
 def _made(run: RunFolder, files: dict[str, tuple[int, int]]) -> _Kept:
-    explainer, left_out, decisive = Explainer(run), Unexplained(), decisive_of([run])
-    lines = [
-        chat_line(task, chat, scores, explainer.of(task, chat, scores), decisive)
-        for task, chat, scores in chats_of(run, left_out, {*explainer.reads, *decisive})
-    ]
-    return _Kept(_VERSION, files, left_out, lines)
+    explainer, left_out, needs = Explainer(run), Unexplained(), Needs()
+    decisive, lines = decisive_of([run]), []
+    names = {id: tool.name for id, tool in explainer.tools.items()}
+    for task, chat, scores in chats_of(run, left_out, {*explainer.reads, *decisive}):
+        needs.add(task, chat)
+        decided = explainer.of(task, chat, scores)
+        lines.append(chat_line(task, chat, scores, decided, decisive, names))
+    return _Kept(_VERSION, files, left_out, needs, lines)

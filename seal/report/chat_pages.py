@@ -13,7 +13,7 @@ from hashlib import blake2b
 from html import escape
 from itertools import chain
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from markupsafe import Markup
 
@@ -41,15 +41,18 @@ from seal.evaluation.error_patterns import was_refused
 from seal.evaluation.goals import (
     EXECUTOR,
     USER,
+    Outcome,
     applies,
     asks_of_world,
+    decides,
     goal_steps,
     made_calls,
+    state_of,
 )
 from seal.evaluation.pattern_scores import PATTERNS, SERVICE_ANSWERS
 from seal.evaluation.scoring import USER_ERRORS as AUDIT_METRICS
-from seal.report.grids import grouped, listed
-from seal.report.lanes import DECISIVE, outcome_label, reason_of, said
+from seal.report.grids import grouped, listed, number
+from seal.report.lanes import DECISIVE, deciding_metric, outcome_label, reason_of, said
 from seal.report.pages import macros
 
 if TYPE_CHECKING:
@@ -81,9 +84,9 @@ def gold_lines(goal: Goal, names: Mapping[str, str] = MappingProxyType({})) -> l
     """Return the plans and answers of a goal; empty where it is not annotated; as `plan_lines`."""
     lines = []
     plans = goal.plans or ()
-    for number, plan in enumerate(plans, 1):
+    for place, plan in enumerate(plans, 1):
         if len(plans) > 1:
-            lines.append(f"plan {number} of {len(plans)}")
+            lines.append(f"plan {place} of {len(plans)}")
         lines.extend(plan_lines(plan, names) or [_NO_TOOL])
     return [*lines, *_told_lines(goal)]
 
@@ -98,11 +101,16 @@ def _told_lines(goal: Goal) -> Iterator[str]:
     yield from (f"tells {slot.told}" for slot in goal.tells)
 
 
-def target_line(task: Task) -> str:
-    """Return what a task asks for: what its answers state, else what its first plans do."""
+def target_line(task: Task, names: Mapping[str, str]) -> str:
+    """Return what a task asks for: what its answers state, else what its first plans do.
+
+    Args:
+        task: The task.
+        names: Id of a tool to its name; of others their id is shown.
+    """
     stated = [line for goal in task.goals for line in _told_lines(goal)]
     plans = [goal.plans[0] for goal in task.goals if goal.plans]
-    done = (describe(node.condition) for plan in plans for node in plan.milestones)
+    done = (describe(node.condition, names) for plan in plans for node in plan.milestones)
     return "; ".join(stated or done) or (_NO_TOOL if plans else "")
 
 
@@ -469,6 +477,28 @@ def task_pieces(task: Task, names: Mapping[str, str] = MappingProxyType({})) -> 
         yield _made().persona(json_text(task.persona, indent=2))
 
 
+class GoalVerdict(NamedTuple):
+    """What a metric that can decide says of a goal."""
+
+    goal: int
+    metric: str
+    said: str
+    """Solved, unsolved or undecided; a value where the metric tells no more."""
+    reason: str
+    state: Outcome
+
+
+def verdicts(scores: Sequence[Score], decisive: Mapping[str, Scale]) -> Iterator[GoalVerdict]:
+    """Yield what metrics say of the goals of a chat, the one that decides first."""
+    metric = deciding_metric(scores, decisive)
+    for score in sorted(scores, key=lambda score: score.metric != metric):
+        if score.metric in decisive and decides(score):
+            state = state_of(score, decisive[score.metric])
+            told = state if "label" in score.details else number(score.value)
+            reason = reason_of(score).removeprefix(f"{told}: ")
+            yield GoalVerdict(score.goal, score.metric, told, reason, state)
+
+
 def chat_pieces(
     trajectory: Trajectory,
     notes: Annotations,
@@ -489,7 +519,7 @@ def chat_pieces(
     authors = dict.fromkeys(step.author for step in trajectory.steps)
     roles = {role: place for place, role in enumerate(authors)}
     yield made.roles([(role, place, facts.sight.get(role, "all")) for role, place in roles.items()])
-    told = [s for s in scores if s.metric in decisive and s.value is not None and reason_of(s)]
+    told = [(f"goal {one.goal} {one.metric}", *one[2:]) for one in verdicts(scores, decisive)]
     label = outcome_label(trajectory.failed, scores, decisive)
     yield made.verdict(trajectory, label, told, facts.seconds)
     failed = [(goal, cause) for goal, (_, cause) in enumerate(facts.why) if cause is not None]
@@ -648,7 +678,6 @@ def _made() -> Any:
         json=json_text,
         repairs=repairs_of,
         counted=tables_text,
-        reason=reason_of,
         rows_of=_changed,
         CUT=CUT,
         CUT_DETAILS=CUT_DETAILS,

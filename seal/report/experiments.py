@@ -19,6 +19,7 @@ from seal.evaluation.goals import ranking
 from seal.experiments.ablation import ABSTENTION, VARIANTS
 from seal.experiments.explanation import EXAMPLES, OUTCOMES
 from seal.experiments.explanation import LONG as GOALS
+from seal.experiments.explanation import TOOLS as TOOLS_LOST
 from seal.experiments.series import check_results_folder, write_json
 from seal.experiments.settings import RECALL_AT
 from seal.pools.benchmark import Benchmark
@@ -28,6 +29,8 @@ from seal.report.explanation import (
     LONGEST,
     WATERFALL,
     example_lines,
+    lost_tools,
+    more_lost,
     notes,
     waterfall,
     waterfall_bars,
@@ -632,7 +635,7 @@ def _written(
 
 JSON = "explanation.json"
 NAME = "waterfall"
-_GOALS = (f"{GOALS.name}.csv", f"{GOALS.name}.tex")
+_GOALS = (f"{GOALS.name}.csv", f"{GOALS.name}.tex", f"{TOOLS_LOST.name}.csv")
 
 
 def explain(
@@ -646,9 +649,10 @@ def explain(
 
     Args:
         run: Run folder, wherever it was moved.
-        metric: Whose verdict counts; None: that of each goal's kind of gold.
+        metric: Whose verdict counts; None: the one of the headline.
         examples: Most of each stage.
-        out: Folder for explanation.json, goals.csv and .tex, and figures/waterfall.svg and .png.
+        out: Folder for explanation.json, goals.csv and .tex, tools_lost.csv, and
+            figures/waterfall.svg and .png.
         bench: What was played, where it is not installed.
 
     Returns:
@@ -669,6 +673,7 @@ def explain(
     out.mkdir(parents=True, exist_ok=True)
     write_json(content, out / JSON)
     GOALS.write(content, out)
+    TOOLS_LOST.write(content, out)
     write_latex(out / f"{GOALS.name}.tex", [(goals_grid(content), "tab:goals")])
     try:
         save(waterfall_figures(content), out)
@@ -701,6 +706,10 @@ def explanation_tables(content: Mapping[str, Any]) -> Iterator[Grid | str]:
     """
     yield waterfall(content)
     yield from notes(content)
+    lost = lost_tools(content)
+    if lost.rows:
+        yield lost
+        yield from more_lost(content)
     for stage in content["stages"]:
         for place, example in enumerate(stage["examples"], 1):
             if place == 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -32,6 +33,8 @@ CAUSES = 3
 """Causes of a stage that the table names, the most frequent ones."""
 MISSING = 5
 """Tasks, and trials, that a run lacks that are named."""
+LOST = 10
+"""Most tools of the table of those that the retriever lost."""
 LINKED = 100
 """Most goals of a stage, and steps of one role and outcome, that are linked."""
 LONGEST = 160
@@ -82,6 +85,10 @@ def _explained(content: Mapping[str, Any], lane: Lane, place: int) -> Iterator[P
     yield bar_chart(f"{WATERFALL}: goals left after it", bars, content["goals"], axis="goals left")
     yield table(grid._replace(title=title), "Why goals failed")
     yield from notes(content)
+    lost = lost_tools(content)
+    if lost.rows:
+        yield table(lost, "Tools that the retriever lost")
+        yield from more_lost(content)
     yield from stages.values()
 
 
@@ -116,7 +123,7 @@ def waterfall_bars(
 
 def waterfall(
     content: Mapping[str, Any],
-    counted: Callable[[Mapping[str, Any]], str] = lambda row: str(row["goals"]),
+    counted: Callable[[Mapping[str, Any]], str] = lambda row: f"{row['goals']:,}",
 ) -> Grid:
     """Return the table of stages; those that explain nothing are left out.
 
@@ -127,17 +134,41 @@ def waterfall(
     columns: Columns = [
         ("stage", "meaning"),
         ("goals", counted),
-        ("left", "left"),
+        ("left", lambda row: f"{row['left']:,}"),
         ("of failed", figure("of_failed", percent)),
         ("95 %", lambda row: bounds(row["of_failed_low"], row["of_failed_high"])),
-        ("partly", figure("partly", lambda count: str(count or ""))),
+        ("partly", figure("partly", lambda count: f"{count:,}" if count else "")),
         ("causes", figure("causes", causes_text)),
     ]
     grid = grid_of(f"why goals failed: {content['run']}", columns, explaining(content))
-    first = ("all goals", "", str(content["goals"]), "", "", "", "")
+    first = ("all goals", "", f"{content['goals']:,}", "", "", "", "")
     states = ["undecided"] * bool(content["undecided"]) + ["solved"]
-    rest = [(state, str(content[state]), "", "", "", "", "") for state in states]
+    rest = [(state, f"{content[state]:,}", "", "", "", "", "") for state in states]
     return grid._replace(rows=[first, *grid.rows, *rest])
+
+
+def lost_tools(content: Mapping[str, Any]) -> Grid:
+    """Return the tools that the retriever lost for most of the goals that need them.
+
+    Args:
+        content: Of explanation.json.
+    """
+    rows, names = content["tools_lost"], Counter(row["name"] for row in content["tools_lost"])
+    columns: Columns = [
+        ("tool", lambda row: printable(row["name"] if names[row["name"]] == 1 else row["tool"])),
+        ("lost", lambda row: f"{row['lost']:,} of {row['needed']:,}"),
+        ("share", lambda row: percent(row["lost"] / row["needed"])),
+    ]
+    return grid_of(
+        "tools that the retriever lost, of the goals that need them", columns, rows[:LOST]
+    )
+
+
+def more_lost(content: Mapping[str, Any]) -> list[str]:
+    """Return how many other tools the retriever lost, and where they are."""
+    more = len(content["tools_lost"]) - LOST
+    told = f"{counted(more, 'other tool')} lost: tools_lost.csv of `seal explain RUN --out DIR`"
+    return [told] if more > 0 else []
 
 
 def _stage(row: Mapping[str, Any], goals: Sequence[Mapping[str, Any]], place: int) -> Fold:
@@ -161,8 +192,8 @@ def notes(content: Mapping[str, Any]) -> list[str]:
     undecided, open_goals = bool(content["undecided"]), content.get("open", ())
     by = f"; decided by {decided}" if decided else ""
     lines = [
-        f"{content['failed']} of {counted(content['goals'], 'goal')} failed{by}",
-        *([f"{content['undecided']} undecided: neither gold nor a judge tells"] * undecided),
+        f"{content['failed']:,} of {counted(content['goals'], 'goal')} failed{by}",
+        *([f"{content['undecided']:,} undecided: neither gold nor a judge tells"] * undecided),
         *(
             f"{one_line(one['task'], LONGEST)}: {one_line(one['reason'], _TEXT)}"
             for one in open_goals
@@ -171,7 +202,7 @@ def notes(content: Mapping[str, Any]) -> list[str]:
     ]
     if content["partly"]:
         lines.append(
-            f"partly solved: {content['partly']}, where some of several gold tools or gold steps "
+            f"partly solved: {content['partly']:,}, where some of several gold tools or gold steps "
             "got past the stage"
         )
     if content["unexplained"]:
@@ -183,7 +214,7 @@ def notes(content: Mapping[str, Any]) -> list[str]:
         )
     lines += text_call_notes(content)
     lines += _missing(content["missing"])
-    lines += [f"left out: {count} {reason}" for reason, count in content["excluded"].items()]
+    lines += [f"left out: {count:,} {reason}" for reason, count in content["excluded"].items()]
     return lines
 
 
@@ -208,7 +239,9 @@ def bounds(low: float | None, high: float | None) -> str:
 
 def causes_text(causes: Mapping[str, int]) -> str:
     """Return the most frequent causes with their counts."""
-    named = [f"{cause.replace('_', ' ')} {count}" for cause, count in list(causes.items())[:CAUSES]]
+    named = [
+        f"{cause.replace('_', ' ')} {count:,}" for cause, count in list(causes.items())[:CAUSES]
+    ]
     more = [f"{len(causes) - CAUSES} more"] if len(causes) > CAUSES else []
     return ", ".join((*named, *more))
 

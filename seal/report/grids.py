@@ -43,10 +43,10 @@ def told(parts: Iterable[Any]) -> Iterator[Any]:
 
 
 def number(value: float | None) -> str:
-    """Return three decimals, one for 10 and more, `n/a` for None."""
+    """Return three decimals, one for 10 and more, `n/a` for None; zero has no sign."""
     if value is None:
         return "n/a"
-    return f"{value:.3f}" if abs(value) < 10 else f"{value:,.1f}"
+    return f"{value:z.3f}" if abs(value) < 10 else f"{value:,.1f}"
 
 
 def interval(entry: Mapping[str, Any]) -> str:
@@ -63,7 +63,7 @@ def counts_of(**counts: int) -> str:
 
 def tallied(counts: Mapping[str, int]) -> str:
     """Return names with their numbers, by commas: `user 1, checker 2`."""
-    return ", ".join(f"{name} {count}" for name, count in counts.items())
+    return ", ".join(f"{name} {count:,}" for name, count in counts.items())
 
 
 def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:

@@ -63,7 +63,7 @@ class Fold(NamedTuple):
     @property
     def counted(self) -> Markup:
         """The number of items, which links to their list unless it is 0."""
-        return cell(f"{self.total}", href=f"#{self.anchor}" if self.total else "")
+        return cell(f"{self.total:,}", href=f"#{self.anchor}" if self.total else "")
 
 
 Part = Markup | Grid | Fold | str

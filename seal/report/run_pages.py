@@ -50,7 +50,7 @@ from seal.report.lanes import (
 )
 from seal.report.pages import inline, stream
 from seal.report.run_results import missing_notes, outcome_notes
-from seal.report.sections import OURS, Section, default_sections
+from seal.report.sections import OURS, OwnSection, Section, default_sections
 from seal.runs.costs import dollars_of
 from seal.runs.journal import LineTail, timings_of
 from seal.runs.run import (
@@ -202,9 +202,15 @@ class RunPages:
             yield from (f"{lane.label}: {note}" for note in outcome_notes(lane.summary))
 
     def early(self) -> list[Markup | None]:
-        """Return the HTML of the sections before the table of tasks, None of the others."""
+        """Return the HTML of the sections before the table of tasks, None of the others.
+
+        It is empty of those of which the summaries tell that they have nothing to say.
+        """
         return [
-            self.section(place) if section.title in EARLY else None
+            self.section(place)
+            if section.title in EARLY
+            or (isinstance(section, OwnSection) and not section.may_say(self.lanes))
+            else None
             for place, section in enumerate(self.sections)
         ]
 
@@ -273,7 +279,7 @@ class RunPages:
                 with suppress(DataError):  # whoever opens the chat is told of the damage
                     self._known(lane, row, trial)
         if not row.target and (task := self._task(row.task_id)) is not None:
-            row.target = one_line(target_line(task), _ANSWER)
+            row.target = one_line(target_line(task, self._names), _ANSWER)
 
     @property
     def portions(self) -> range:
@@ -370,7 +376,8 @@ class RunPages:
         task = self._tasks(position).get(key[0])
         why = self._explainers[position].of(task, chat, scores) if task and scores else ()
         if self.lanes[position].kind == "run":
-            self._note(position, row, chat_line(task, chat, scores, why, self._decisive))
+            line = chat_line(task, chat, scores, why, self._decisive, self._names)
+            self._note(position, row, line)
         return task, chat, scores, why
 
     def _note(self, position: int, row: _Row, line: ChatLine) -> None:

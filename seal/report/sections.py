@@ -121,6 +121,25 @@ def patterns_counted(lanes: Sequence[Lane]) -> bool:
     return any(lane.kind == "run" and lane.estimate(name).n for lane in lanes for name in PATTERNS)
 
 
+def categorised(lanes: Sequence[Lane]) -> bool:
+    """Tell whether tasks have a category or an augmentation."""
+    return breakdown(lanes) is not None
+
+
+def ceiling_lacks(lanes: Sequence[Lane]) -> bool:
+    """Tell whether a ceiling may lack something: a mean is below 1, or chats have no score."""
+    return any(
+        lane.summary.get("errors")
+        or lane.summary.get("skipped")
+        or any(
+            mean is not None and mean < 1 and _is_ceiled(lane.scales.get(name, RATE))
+            for name, mean in lane.means.items()
+        )
+        for lane in lanes
+        if lane.kind == "ceiling"
+    )
+
+
 def helpers_spoke(lanes: Sequence[Lane]) -> bool:
     """Tell whether one of the `HELPERS` said something in a run."""
     told = (
@@ -181,15 +200,21 @@ class OwnSection:
     runs: int = 1
     """Least number of runs, without the baselines."""
     applies: Callable[[Sequence[Lane]], bool] | None = None
-    """Tells whether it may have something to say; None: it always may."""
+    """Tells by the summaries whether it may have something to say; None: it always may."""
+    holds: Callable[[Sequence[Lane]], bool] | None = None
+    """Tells so by chats or scores, of which there may be many."""
+
+    def may_say(self, lanes: Sequence[Lane]) -> bool:
+        """Tell by the summaries alone whether it may have something to say about these runs."""
+        return (
+            (not self.metric or any(self.metric in lane.metrics for lane in lanes))
+            and sum(lane.kind == "run" for lane in lanes) >= self.runs
+            and (self.applies is None or self.applies(lanes))
+        )
 
     def render(self, lanes: Sequence[Lane]) -> Markup | None:
         """Return the section's HTML; None where it has nothing to say about these runs."""
-        if (
-            (self.metric and not any(self.metric in lane.metrics for lane in lanes))
-            or sum(lane.kind == "run" for lane in lanes) < self.runs
-            or (self.applies is not None and not self.applies(lanes))
-        ):
+        if not self.may_say(lanes) or (self.holds is not None and not self.holds(lanes)):
             return None
         body: Markup | None = load_dotted(f"seal.report.{self.body}")(lanes)
         return body
@@ -230,17 +255,21 @@ OURS = {
     "summary": OwnSection("Summary", "sections:summary_section"),
     "published": OwnSection("Published figures", "paper:section", applies=has_paper),
     "comparison": OwnSection("Comparison", "comparison:section", runs=2),
-    "roles": OwnSection("What each role did", "explanation:role_section", applies=helpers_spoke),
-    "explanation": OwnSection("Why goals failed", "explanation:section", applies=some_failed),
-    "breakdown": OwnSection("By category and augmentation", "sections:breakdown_section"),
+    "roles": OwnSection("What each role did", "explanation:role_section", holds=helpers_spoke),
+    "explanation": OwnSection("Why goals failed", "explanation:section", holds=some_failed),
+    "breakdown": OwnSection(
+        "By category and augmentation", "sections:breakdown_section", applies=categorised
+    ),
     "judges": OwnSection("Judges", "judge_sections:judge_section", applies=audited),
-    "missions": OwnSection("Missions", "mission_section:section", applies=missions_typed),
+    "missions": OwnSection("Missions", "mission_section:section", holds=missions_typed),
     "error_patterns": OwnSection(
         "Error patterns", "pattern_section:section", applies=patterns_counted
     ),
     "users": OwnSection("Users", "judge_sections:user_section", INSTRUCTION),
     "charts": OwnSection("Charts", "sections:chart_section"),
-    "ceiling": OwnSection("Where the ceiling is below 1.000", "sections:ceiling_section"),
+    "ceiling": OwnSection(
+        "Where the ceiling is below 1.000", "sections:ceiling_section", applies=ceiling_lacks
+    ),
 }
 """In the order of the report."""
 

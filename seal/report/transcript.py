@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
@@ -30,7 +31,6 @@ from seal.core.files import is_held
 from seal.core.records import to_plain
 from seal.core.text import counted, folded, one_line, printable
 from seal.evaluation.attribution import Decided
-from seal.evaluation.goals import decides, state_of
 from seal.evaluation.pass_rates import NAME as PASS_RATE
 from seal.experiments.explanation import Explainer
 from seal.pools.pool import named_one
@@ -44,6 +44,7 @@ from seal.report.chat_pages import (
     ended_words,
     gold_lines,
     json_text,
+    verdicts,
 )
 from seal.report.grids import Grid, number
 from seal.report.lanes import (
@@ -136,6 +137,7 @@ def render_transcript(
         *_offered_lines(trajectory, tools),
         *step_lines(trajectory.steps, fold, notes.marks),
         *ending_lines(trajectory, scores, judge, decisive),
+        *_cause_lines(why),
     ]
     return join_lines(lines)
 
@@ -159,7 +161,8 @@ def heading_lines(
         yield "the run's tasks.jsonl does not have this task", "yellow"
         return
     if task.tags:
-        tags = ", ".join(f"{name}={json_text(value)}" for name, value in task.tags.items())
+        shown = {n: v if isinstance(v, str) else json_text(v) for n, v in task.tags.items()}
+        tags = ", ".join(f"{name}={value}" for name, value in shown.items())
         yield f"tags: {tags}", "dim"
     for position, goal in enumerate(task.goals):
         yield f"goal {position}: {goal.text}", "bold"
@@ -310,12 +313,9 @@ def _verdict_lines(
     if scores or label == "error":
         metric = deciding_metric(scores, decisive)
         yield f"{_who_says(label, metric, scores, judge)}: {label}", COLOURS.get(label, "bold")
-    for score in scores:
-        if score.metric in decisive and decides(score):
-            label = state_of(score, decisive[score.metric])
-            said = label if "label" in score.details else number(score.value)
-            reason = f": {reason_of(score)}" if reason_of(score) else ""
-            yield f"goal {score.goal} {score.metric}: {said}{reason}", COLOURS[label]
+    for one in verdicts(scores, decisive):
+        reason = f": {one.reason}" if one.reason else ""
+        yield f"goal {one.goal} {one.metric}: {one.said}{reason}", COLOURS[one.state]
 
 
 def _who_says(label: str, metric: str | None, scores: Sequence[Score], judge: str) -> str:
@@ -335,16 +335,22 @@ def _score_lines(trajectory: Trajectory, scores: Sequence[Score]) -> Iterator[Li
     if not told:
         return
     yield "scores", "bold"
-    width = max(len(score.metric) for score in told)
-    for score in told:
+    valued = [score for score in told if score.value is not None]
+    width = max((len(score.metric) for score in valued), default=0)
+    for score in valued:
         reason = f"  {reason_of(score)}" if reason_of(score) else ""
         name = score.metric.ljust(width)
         yield f"  goal {score.goal}  {name}  {number(score.value):>9}{reason}", ""
+    reasons = Counter(reason_of(score) or "no reason" for score in told if score.value is None)
+    for why, count in reasons.items():
+        yield f"  without value: {counted(count, 'score')}: {why}", "dim"
 
 
 # -- `seal view`: the tasks of a run, one chat, or a chat while it runs.
 
 POLL_SECONDS = 0.3
+_SCREEN = 20
+"""Chats of a list that one sees at once with what stands above it."""
 _LISTED = 1_000
 """Chats of the list that is shown unless all are asked for: to lay out 2,000 takes a second."""
 
@@ -384,14 +390,27 @@ def view(
         if isinstance(run, RunningRun):
             for part in live_parts(run):
                 out.print(part, soft_wrap=isinstance(part, str))
-        elif run.is_scored:
-            out.print(*map(printable, answer_of(run)), sep="\n", markup=False, soft_wrap=True)
+        answer = (
+            "\n".join(map(printable, answer_of(run)))
+            if run.is_scored and not isinstance(run, RunningRun)
+            else ""
+        )
+        if answer:
+            out.print(answer, markup=False, soft_wrap=True)
         table = outcome_table(run)
         rest = len(table.rows) - (len(table.rows) if fold is None else _LISTED)
         out.print(table._replace(rows=table.rows[: len(table.rows) - max(0, rest)]))
         if rest > 0:
             out.print(f"and {counted(rest, 'more chat')}: --full or --json shows all")
+        if answer and len(table.rows) > _SCREEN:  # what stands above has scrolled away
+            out.print(answer, markup=False, soft_wrap=True)
     else:
+        if task_id is not None and task_id not in task.id:
+            out.print(
+                printable(f"{task_id} is no id of a task: it is the place of {task.id} in the run"),
+                markup=False,
+                soft_wrap=True,
+            )
         out.print(transcript_of(run, task, trial, fold), soft_wrap=True)
 
 
@@ -415,10 +434,11 @@ def find_task(run: RunFolder, wanted: str | int) -> Task:
 
 
 def outcome_table(run: RunFolder) -> Grid:
-    """Return the run's tasks: id, goal, outcome, why it failed, number of calls.
+    """Return the run's tasks: id, a goal, outcome, why it failed, number of calls.
 
     Under the goal of a task that failed stands the start of its error. Of several failed goals the
-    first one is explained. Where none is, the stop reason stands there, unless all is well.
+    first one is shown and explained, and the others are counted. Where none is explained, the stop
+    reason stands there, unless all is well.
     """
     lines = kept_lines(run) or _lines_of(run)
     rows: list[tuple[str, ...]] = []
@@ -426,6 +446,7 @@ def outcome_table(run: RunFolder) -> Grid:
         goal = f"{line.goal}\n{line.error}" if line.error else line.goal
         fine = line.outcome == "solved" and line.stop == "done"
         why = cause_text(line.cause) if line.cause else "" if fine else line.stop
+        why = "; ".join(filter(None, (why, line.failed)))
         rows.append((line.task, str(line.trial), goal, line.outcome, why, str(line.calls)))
     several_trials = any(trial != "0" for _, trial, *_ in rows)
     played = {task_id for task_id, *_ in rows}
@@ -443,10 +464,11 @@ def _lines_of(run: RunFolder) -> Iterator[ChatLine]:
     decisive, explainer = decisive_of([run]), Explainer(run) if run.is_scored else None
     scores = by_chat(scores_so_far(run, {*decisive, *(explainer.reads if explainer else ())}))
     tasks = {task.id: task for task in run.tasks()}
+    names = {id: tool.name for id, tool in explainer.tools.items()} if explainer else {}
     for chat in trajectories_so_far(run):
         task, own = tasks.get(chat.task_id), scores.get((chat.task_id, chat.trial), [])
         decided = explainer.of(task, chat, own) if explainer and task else ()
-        yield chat_line(task, chat, own, decided, decisive)
+        yield chat_line(task, chat, own, decided, decisive, names)
 
 
 class Follower:

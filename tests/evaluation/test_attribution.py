@@ -132,6 +132,18 @@ def test_a_tool_below_the_cut_off_is_told_from_one_that_is_not_in_the_pool() -> 
     ranked = (Ranking("t", 0, "q", ((RATE, 1.0),)),)
     assert stage(ONE, chat(offered=((RATE,),), rankings=ranked))[1] == "below_cutoff"
     assert stage(goal(called("own/gone")), chat(offered=((RATE,),)))[1] == "not_in_pool"
+    found = why(ONE, chat(offered=((),), rankings=(Ranking("t", 0, "q", ()),)))
+    assert found.cause == "no_tool_matched"
+    assert found.said == "find was not offered: the retriever found no tool that matches"
+
+
+def test_tools_that_earlier_goals_brought_are_told_from_those_of_this_one() -> None:
+    ranked = tuple(Ranking("t", n, "q", ((tool, 1.0),)) for n, tool in enumerate((RATE, BOOK)))
+    played = chat(offered=((RATE,), (RATE, BOOK)), rankings=ranked, stops=(Stop("done"),) * 2)
+    scores = [replace(score, goal=1) for score in scored()]
+    _, (_, cause) = attribute(Task("t", "own", (TWO, ONE)), played, TOOLS, scores)
+    assert cause is not None
+    assert cause.said == "find was not among the 2 tools offered, 1 of them for earlier goals"
 
 
 def test_any_plan_whose_tools_were_offered_is_enough() -> None:
@@ -311,14 +323,27 @@ def test_the_user_explains_what_came_after_its_error(step: int, expected: str) -
     assert found.stage == expected
 
 
-def test_missions_are_decided_by_their_accuracy() -> None:
+@pytest.mark.parametrize(
+    ("judged", "metric", "state"),
+    [
+        (scored("solved"), "pass_rate", "solved"),
+        (
+            [Score("t", 0, 0, "pass_rate", None, details={"label": "unsure"})],
+            "pass_rate",
+            "undecided",
+        ),
+        ([], "mission_accuracy", "unsolved"),
+    ],
+)
+def test_the_metric_of_the_headline_decides_goals_of_calls_and_missions_too(
+    judged: list[Score], metric: str, state: str
+) -> None:
+    by_calls = [Score("t", 0, 0, name, 0.0) for name in ("mission_accuracy", "calls_right")]
     mission = replace(ONE, labels={"type": "single"})
-    accuracy = Score("t", 0, 0, "mission_accuracy", 0.0, reason="early stop")
-    told = [*scored("solved"), accuracy]
-    ((decision, cause),) = attribute(Task("t", "own", (mission,)), chat(), TOOLS, told)
-    assert (decision.metric, decision.reason) == ("mission_accuracy", "early stop")
-    assert cause is not None
-    assert cause.stage == "not_called"
+    for asked in (ONE, mission):
+        told = [*judged, *by_calls]
+        ((decision, _),) = attribute(Task("t", "own", (asked,)), chat(), TOOLS, told)
+        assert (decision.metric, decision.state) == (metric, state)
 
 
 def test_another_metric_may_decide() -> None:

@@ -58,4 +58,11 @@ def test_gold_that_asks_for_more_in_one_task_leaves_the_usual_table(besides: Tas
     run = played(PEN, besides)
 
     assert repr(run).splitlines()[3].startswith("pass_rate")
-    assert seal.explain(run).content["decided_by"]["calls_right"] == 1
+    assert seal.explain(run).content["decided_by"].keys() == {"pass_rate"}
+
+
+def test_an_extra_call_explains_a_goal_of_calls_whatever_the_others_ask_for() -> None:
+    content = seal.explain(played(PEN, BOOK, TOLD)).content
+    assert [(a["stage"], a["cause"], a["evidence"]) for a in content["attributions"]] == [
+        ("wrong_tool", "besides", "1 besides")
+    ]

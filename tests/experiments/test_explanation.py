@@ -2,6 +2,7 @@
 
 import csv
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 import seal
 from seal.core import DataError, UsageError
 from seal.experiments.explanation import explain_run
-from seal.report.explanation import notes
+from seal.report.explanation import lost_tools, notes
 from seal.runs.run import RunFolder
 
 
@@ -164,6 +165,23 @@ def test_another_metric_decides(run: RunFolder) -> None:
     assert found["excluded"]
 
 
+def test_a_tool_is_lost_for_goals_for_which_a_retriever_was_asked(run: RunFolder) -> None:
+    chats = [json.loads(line) for line in lines(run.trajectories_path)]
+    chats[0]["offered"] = [[]]
+    chats[1] |= {"offered": [[]], "rankings": []}
+    put(run.trajectories_path, [json.dumps(chat) + "\n" for chat in chats])
+    lost, needed, relevant = Counter[str](), Counter[str](), {t.id: t.goals[0] for t in run.tasks()}
+    for chat in (chats[0], *chats[2:]):
+        tools = set(relevant[chat["task_id"]].relevant)
+        needed.update(tools)
+        lost.update(tools.difference(chat["offered"][0]))
+    rows = seal.explain(run).tools_lost
+    assert {row.tool: (row.lost, row.needed) for row in rows} == {
+        tool: (count, needed[tool]) for tool, count in lost.items()
+    }
+    assert f"{rows[0].lost} of {rows[0].needed}" in lost_tools(explain_run(run)).rows[0]
+
+
 def test_files_are_written_and_equal(run: RunFolder, tmp_path: Path) -> None:
     found = seal.explain(run, out=tmp_path / "out").content
     written = json.loads((tmp_path / "out" / "explanation.json").read_text("utf-8"))
@@ -190,6 +208,9 @@ def test_each_goal_that_failed_is_a_row_of_every_form(run: RunFolder, tmp_path: 
     assert [(it["task"], it["stage"], it["evidence"]) for it in written] == [
         (row["task"], row["stage"], row["evidence"]) for row in rows
     ]
+    with (tmp_path / "why" / "tools_lost.csv").open(encoding="utf-8", newline="") as file:
+        names = [it["name"] for it in csv.DictReader(file)]
+    assert names == [row.name for row in why.tools_lost]
     latex = (tmp_path / "why" / "goals.tex").read_text("utf-8")
     assert latex.count(r" \\" + "\n") == len(rows) + 1
     seal.explain(run.path, out=tmp_path / "why")  # the same folder takes it again

@@ -5,10 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from report_runs import chat
 
 import seal
+from seal.core import Goal, Task
+from seal.evaluation.attribution import Cause, Decision, State
 from seal.experiments.explanation import explain_run
-from seal.report.chat_list import explained, kept_lines
+from seal.report.chat_list import chat_line, explained, kept_lines
 from seal.report.run_pages import RunPages
 from seal.report.transcript import outcome_table, view_record
 from seal.runs import score_table
@@ -38,6 +41,25 @@ def large(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> RunFolder:
     monkeypatch.setattr(score_table, "LARGE", 1)
     score_table.write_columns(run.scores_path)
     return run
+
+
+@pytest.mark.parametrize(
+    ("states", "goal", "failed"),
+    [
+        (["unsolved"], "first", ""),
+        (["solved", "solved"], "goal 0: first", ""),
+        (["undecided", "unsolved", "unsolved"], "goal 1: second", "2 of 3 goals failed"),
+        (["solved", "undecided"], "goal 1: second", ""),
+    ],
+)
+def test_a_line_shows_the_goal_that_it_explains(
+    states: list[State], goal: str, failed: str
+) -> None:
+    cause = Cause("gave_up", "refused", "the answer only refuses")
+    decided = [(Decision(state), cause if state == "unsolved" else None) for state in states]
+    asked = tuple(map(Goal, ("first", "second", "third")[: len(states)]))
+    line = chat_line(Task("own/a", "own", asked), chat("own/a"), (), decided, {}, {})
+    assert (line.goal, line.failed) == (goal, failed)
 
 
 def listed(run: RunFolder) -> Any:

@@ -1,10 +1,12 @@
 """Why goals failed, in the report."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from report_runs import Writer, chat, metric, task, verdict
 
+from seal.core import Ranking
 from seal.report.explanation import LINKED, section
 from seal.report.lanes import lanes_of
 
@@ -48,6 +50,16 @@ def test_an_example_has_query_gold_calls_answer_and_reason(page: str) -> None:
     for shown in ("What is the weather in Paris?", "weather_now(city=", "The sky is clear."):
         assert shown in page
     assert "&lt;b&gt;who knows&lt;/b&gt;" in page
+
+
+def test_tools_that_the_retriever_lost_are_counted(make_run: Writer) -> None:
+    played = [replace(chat("own/a"), offered=((),)), chat("own/b")]
+    played = [replace(it, rankings=(Ranking(it.task_id, 0, "q", ()),)) for it in played]
+    scores = [verdict(id, "unsolved") for id in ("own/a", "own/b")]
+    tasks = [task("own/a"), task("own/b")]
+    run = make_run("run", tasks, played, scores, {"pass_rate": metric(0.0)})
+    shown = str(section(lanes_of([run])))
+    assert "tools that the retriever lost" in shown and "1 of 2" in shown
 
 
 def test_undecided_goals_stand_apart_from_failed_and_solved_ones(make_run: Writer) -> None:

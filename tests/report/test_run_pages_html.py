@@ -39,6 +39,7 @@ def test_the_table_tells_why_a_task_failed_and_a_chat_begins_with_its_outcome(sc
     (own,) = (at for at, lane in enumerate(pages.lanes) if lane.kind == "run")
 
     assert pages.portion(0) == told  # a server's table says the same
+    assert {row[4].partition("(")[0] for row in told} == {"weather_now"}
     chats = [row[3][own][0] for row in told]
     assert [chat[1] for chat in chats] == ["solved", "unsolved", "error"]
     assert [chat[4] for chat in chats] == ["", "answer contradicts or omits results (judged)", ""]
@@ -354,3 +355,14 @@ def test_a_chat_says_first_at_which_stage_each_goal_failed(scored_run):
     first, second = ("".join(pages.chat(lane, place, 0)) for place in (0, 1))
     assert "failed:" not in first
     assert second.index("Goal 0 failed: ") < second.index("Offered tools")
+
+
+def test_a_part_is_loaded_late_only_if_the_summaries_leave_open_whether_it_says_something(make_run):
+    entries = {"pass_rate": metric(1.0)}
+    run = make_run("run", [task("own/a")], [chat("own/a")], [verdict("own/a", "solved")], entries)
+    pages = RunPages([run])
+    found = dict(zip((each.title for each in pages.sections), pages.early(), strict=True))
+    silent = {title for title, body in found.items() if body == ""}
+    assert silent >= {"Comparison", "Judges", "By category and augmentation"}
+    assert "Where the ceiling is below 1.000" in silent
+    assert found["Why goals failed"] is None

@@ -1,11 +1,12 @@
 import json
+import re
 from dataclasses import replace
 
 from report_runs import WEATHER, chat, failed_chat, task, verdict
 
 from seal.core import Goal, Milestone, Plan, Score, Step, ToolCall, ToolResult
 from seal.core.conditions import Argument, Asked, Called, Replied
-from seal.report.chat_pages import describe, gold_lines
+from seal.report.chat_pages import Annotations, chat_pieces, describe, gold_lines
 from seal.report.transcript import render_transcript
 
 TOOLS = {WEATHER.id: WEATHER}
@@ -111,7 +112,27 @@ def test_the_end_has_stop_reason_answer_verdict_and_scores_with_reasons():
     assert "goal 0 answer: The sky is clear." in lines
     assert "judge, after the chat: undecided" in lines
     assert "goal 0 pass_rate: undecided: states no city" in lines
-    assert "  goal 0  call_recall        n/a  the goal has no gold calls" in lines
+    assert "  without value: 1 score: the goal has no gold calls" in lines
+
+
+def test_every_verdict_names_its_goal_and_the_metric_that_decides_comes_first():
+    reason = "undecided: results do not prove it"
+    unsure = replace(verdict("own/a", "unsure", reason), goal=1)
+    accuracy = Score("own/a", 0, 0, "mission_accuracy", 0.0, reason="early stop")
+    scores = [accuracy, verdict("own/a", "unsolved", "refuses"), unsure]
+    told = [
+        "goal 0 pass_rate: unsolved: refuses",
+        "goal 1 pass_rate: undecided: results do not prove it",
+        "goal 0 mission_accuracy: 0.000: early stop",
+    ]
+    lines = plain(chat("own/a"), scores)
+    assert [line for line in lines if line in told] == told
+    page = re.sub("<[^>]+>", "", "".join(chat_pieces(chat("own/a"), Annotations(), scores)))
+    assert "".join(told) in page
+
+
+def test_tags_stand_as_tables_have_them():
+    assert "tags: group=single, multi_tool=false" in plain(chat("own/a"))
 
 
 def test_a_verdict_may_have_its_reason_in_the_details():

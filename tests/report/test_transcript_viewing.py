@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 import pytest
-from report_runs import WEATHER, chat, failed_chat, live_line, task, verdict
+from report_runs import WEATHER, chat, failed_chat, live_line, metric, task, verdict
 from rich.console import Console
 
 from seal.core import DataError, UnknownNameError, UsageError, write_records
@@ -124,6 +124,22 @@ def test_a_number_that_is_no_id_is_the_place_of_a_task(make_run):
     for beyond in ("0", "3", "-1", "٢"):
         with pytest.raises(UnknownNameError):
             find_task(run, beyond)
+
+
+@pytest.mark.parametrize(("wanted", "noted"), [("1", True), ("t9", False), ("own/t9", False)])
+def test_a_place_is_told_from_an_id(make_run, wanted, noted):
+    run = make_run("places", [task("own/t9")], [chat("own/t9")], [verdict("own/t9", "solved")])
+    told = "1 is no id of a task: it is the place of own/t9 in the run"
+    assert (told in seen(run, wanted)) == noted
+
+
+def test_below_a_long_list_stands_again_what_was_solved(make_run):
+    for count, times in ((3, 1), (25, 2)):
+        ids = [f"own/{place}" for place in range(count)]
+        scores = [verdict(id, "solved") for id in ids]
+        entries = {"pass_rate": metric(1.0)}
+        run = make_run(f"run-{count}", map(task, ids), map(chat, ids), scores, entries)
+        assert seen(run).count(" by pass_rate") == times
 
 
 def test_a_text_that_fits_several_tasks_is_refused(make_run):
@@ -278,7 +294,9 @@ def test_the_list_of_tasks_is_a_table_like_all_others(scored_run):
 
 
 def test_a_chat_says_first_at_which_stage_it_failed(scored_run):
-    (told,) = [line for line in seen(scored_run, "own/b").splitlines() if "goal 0 failed" in line]
+    lines = seen(scored_run, "own/b").splitlines()
+    told, again = (line for line in lines if "goal 0 failed" in line)
+    assert told == again == lines[-1]
     (row,) = [row for row in outcome_table(scored_run).rows if row[0] == "own/b"]
     assert told.startswith(f"goal 0 failed: {row[3]}")
     assert "failed" not in seen(scored_run, "own/a").split("offered")[0]
