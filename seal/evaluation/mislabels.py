@@ -427,7 +427,8 @@ def is_nobody(said: str, held: Mapping[str, Sequence[Row]], there: Mapping[str, 
 
 
 _IN_TABLE = re.compile(
-    r"([A-Z][^\W\d_]+(?: [A-Z][^\W\d_]+)+) (?:is|was|has been)(?: \w+){0,2} (?:in|to) your (\w+)"
+    r"([A-Z][^\W\d_]+(?: [A-Z][^\W\d_]+)+) (?:is|was|has been)"
+    r"(?: (?!not |no |never )\w+){0,2} (?:in|to) your (\w+)"
 )
 
 
