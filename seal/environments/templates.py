@@ -10,8 +10,8 @@ returns the slots:
         return {"parcel": row["parcel_id"], "weight": row["weight"]}
 
 Gold is parts by name, each a list of calls (`do`) and of texts to the user (`say`). A result that
-is `kept` under a name is a slot of gold. What the user answers to what is said follows from the
-brief. A `Twist` makes the task another one: it draws
+is `kept` under a name is a slot of later calls. What the user answers to what is said follows from
+the brief. A `Twist` makes the task another one: it draws
 in turn, and puts other parts in the place of those of its names.
 """
 
@@ -108,7 +108,7 @@ def do(tool: str, **arguments: Any) -> dict[str, Any]:
 
 
 def kept(name: str, move: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a call as a move of gold whose result later moves name as a slot."""
+    """Return a call as a move of gold whose result later calls take by a name."""
     return {**move, "keep": name}
 
 

@@ -11,7 +11,7 @@ import pytest
 import seal
 from seal.core import DataError, UsageError
 from seal.environments.chat_world import World
-from seal.environments.templates import Goals, Template, Twist
+from seal.environments.templates import Goals, Template, Twist, do, kept
 from seal.environments.world import Worlds, toolbox
 
 
@@ -177,6 +177,18 @@ def test_tasks_tell_how_hard_they_are_and_no_two_mean_the_same(tmp_path: Path) -
     wanted = [(task.persona["goal"], task.tags["twist"]) for task in tasks]
     assert len({*wanted}) == len({task.goals[0].text for task in tasks}) == len(tasks)
     assert len({task.tags["twist"] for task in tasks[:4]}) >= 3
+
+
+def test_gold_may_take_what_an_earlier_call_of_it_gave(tmp_path: Path) -> None:
+    weighed = do("label", parcel="{one}", weight="{kilos}")
+    find = [do("find_parcel", text="{first}"), kept("kilos", do("weigh", parcel="{one}"))]
+    taken = replace(SENT, gold={**SENT.gold, "find": find, "label": [weighed]}, twists=())
+    made(kind("parcels_kept", taken), tmp_path / "pool", n=2)
+
+    for task in seal.pools.pool.load_pool(tmp_path / "pool").tasks():
+        results = [step.result.value for step in task.goals[0].reference if step.result]
+        calls = [step.call.arguments for step in task.goals[0].reference if step.call]
+        assert calls[2]["weight"] == results[1]
 
 
 def test_a_twist_of_all_templates_has_its_wish_said(tmp_path: Path) -> None:
