@@ -472,15 +472,17 @@ def misnames(text: str, names: Mapping[str, AbstractSet[str]], known: AbstractSe
     Args:
         text: A sentence.
         names: First word of a name of several to those that follow it.
-        known: Stems of the words that request, calls and results tell.
+        known: Stems of the words that request, calls and results tell. Such a word may be no name,
+            unless it is somebody else's second one.
     """
     pairs = (map(str.lower, found.groups()) for found in _PAIR.finditer(text))
     usual = word_list("no_names") | deed_forms().past.keys()
+    of_others = {name for seconds in names.values() for name in seconds} - names.keys()
     return any(
         one in names
         and other not in usual
         and not any(name.startswith(other) for name in names[one])
-        and stem(other) not in known | plain_stems()
+        and (other in of_others or stem(other) not in known | plain_stems())
         for one, other in pairs
     )
 
