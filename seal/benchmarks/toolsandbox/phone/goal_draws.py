@@ -260,7 +260,9 @@ def text(content: str, number: str = "{number}") -> dict[str, Any]:
     return do("send_message_with_phone_number", phone_number=number, content=content)
 
 
-CLOCK_TOLD = {"time": {"value": "{clock}", "type": "time", "optional": True}}
+CONFIRM = "And confirm the time of the reminder."
+CLOCK_TOLD = {"time": {"value": "{clock}", "type": "time"}}
+"""What a template with a reminder asks, and what is told then."""
 
 
 # -- Twists of several templates.
@@ -386,7 +388,7 @@ def to_delete(rows: Rows, slots: Slots, drawn: Random) -> Slots:
 
 
 DELETE_ANOTHER = Twist(
-    kind="a further wish",
+    kind="a wish for the contacts",
     draw=to_delete,
     then=["Now delete {gone} from my contacts, please."],
     gold={
@@ -418,7 +420,7 @@ def to_put_off(rows: Rows, slots: Slots, drawn: Random) -> Slots | None:
 
 
 PUT_OFF_ANOTHER = Twist(
-    kind="a second wish",
+    kind="a wish for the reminders",
     draw=to_put_off,
     then=["And let the reminder '{later}' ring {hours_off} hours later than it does now."],
     gold={

@@ -9,6 +9,7 @@ from typing import Any
 from seal.benchmarks.toolsandbox.phone import goal_draws as draws
 from seal.benchmarks.toolsandbox.phone.goal_draws import (
     CLOCK_TOLD,
+    CONFIRM,
     FIND,
     NAMESAKE,
     NEW_NUMBER,
@@ -21,6 +22,8 @@ from seal.benchmarks.toolsandbox.phone.goal_draws import (
     text,
 )
 from seal.environments.templates import Rows, Slots, Template, Twist, do, say
+
+DONE = "I texted {first}, and will remind you at {clock}."
 
 # -- The weather. The shipped answers are of Lisbon and Porto, for today and the next two days.
 
@@ -60,7 +63,7 @@ PORTO = Template(
         "the right number for N, and set me a reminder {when}: '{rain}' if the chance of rain is "
         "above {limit} percent, otherwise '{dry}'.",
     ],
-    asks="Tell me the chance of rain.",
+    asks=f"Tell me the chance of rain. {CONFIRM}",
     goal="Have {name} texted how many degrees Porto gets up to {day_words}, in the words that you "
     "gave, and a reminder set {when} that says '{rain}' if rain is more likely than {limit} "
     "percent then, else '{dry}'. Know the chance of rain.",
@@ -78,7 +81,7 @@ PORTO = Template(
         ],
         "who": [],
         "act": [text("Porto gets up to {high} degrees"), *remind("{note}")],
-        "tell": [say("The chance of rain is {chance} percent; I texted {first}.")],
+        "tell": [say("The chance of rain is {chance} percent. " + DONE)],
         "more": [],
     },
     tells={"rain": {"value": "{chance}", "unit": "%"}, **CLOCK_TOLD},
@@ -118,7 +121,7 @@ FAHRENHEIT = Template(
         "Remind me {when} with '{text}', and write {who} 'It gets up to N F here'. N is the high "
         "{day_words} where I am, in Fahrenheit, to one decimal.",
     ],
-    asks="What is it in Celsius?",
+    asks=f"What is it in Celsius? {CONFIRM}",
     goal="Have {name} texted the high {day_words} where you are, in Fahrenheit, and a reminder set "
     "{when} that says '{text}'. Know the high in Celsius.",
     gold={
@@ -130,7 +133,7 @@ FAHRENHEIT = Template(
         ],
         "who": [],
         "act": [text("It gets up to {high} F here"), *remind("{text}")],
-        "tell": [say("In Celsius it gets up to {celsius_words} degrees; I texted {first}.")],
+        "tell": [say("In Celsius it gets up to {celsius_words} degrees. " + DONE)],
         "more": [],
     },
     tells={"high": {"value": "{celsius}", "unit": "celsius"}, **CLOCK_TOLD},
@@ -179,7 +182,7 @@ MEET = Template(
         "Look up {place} near here. {who} gets a text, 'The address is', followed by the whole "
         "address; I get a reminder {when}, '{text}', pinned to the place.",
     ],
-    asks="Tell me its phone number, too.",
+    asks=f"Tell me its phone number, too. {CONFIRM}",
     goal="Have {name} texted the address of {place}, and a reminder set {when} that says '{text}' "
     "and has the place. Know its phone number.",
     gold={
@@ -197,7 +200,7 @@ MEET = Template(
                 longitude="{longitude}",
             ),
         ],
-        "tell": [say("{place} has the number {place_number}, and I texted {first}.")],
+        "tell": [say("{place} has the number {place_number}. " + DONE)],
         "more": [],
     },
     tells={"number": {"value": "{place_number}", "type": "phone"}, **CLOCK_TOLD},
@@ -244,7 +247,7 @@ NEAR = Template(
         "'{text}': at {near} if it is {limit} metres or less, at {far} if it is more. And write "
         "{who} 'I fetch everything'.",
     ],
-    asks="Tell me the distance in metres.",
+    asks=f"Tell me the distance in metres. {CONFIRM}",
     goal="Have a reminder set {day_words} that says '{text}', at {far} if {place} is more than "
     "{limit} metres from you, else at {near}, and {name} texted. Know the distance.",
     gold={
@@ -305,7 +308,7 @@ DEBT = Template(
         "I owe {who} pounds for the tickets; how many, a text says. Work it out in euros, and "
         "write {who} 'You get N euros'. Then remind me {when} with 'Pay {first} N euros'.",
     ],
-    asks="How many euros is it?",
+    asks=f"How many euros is it? {CONFIRM}",
     goal="Have {name} texted how many euros you pay for the tickets, by the newest text of "
     "{first}, and a reminder of it set {when}. Know the amount in euros.",
     gold={
@@ -322,7 +325,7 @@ DEBT = Template(
             text("You get {euros} euros"),
             *remind("Pay {first} {euros} euros"),
         ],
-        "tell": [say("It is {euros} euros, and I texted {first}.")],
+        "tell": [say("It is {euros} euros. " + DONE)],
         "more": [],
     },
     tells={"euros": {"value": "{euros}", "unit": "EUR"}, **CLOCK_TOLD},
@@ -369,7 +372,7 @@ SHARE = Template(
         "What are {count} shares of {company} worth in {money}? Write {who} 'They are worth N "
         "{money}', and remind me {when}: 'Sell {company}'.",
     ],
-    asks="And what does one share cost?",
+    asks=f"And what does one share cost? {CONFIRM}",
     goal="Have {name} texted what {count} shares of {company} are worth in {money}, and a reminder "
     "set {when} that says 'Sell {company}'. Know the price of one share.",
     gold={
@@ -386,7 +389,7 @@ SHARE = Template(
         ],
         "who": [],
         "act": [text("They are worth {total} {money}"), *remind("Sell {company}")],
-        "tell": [say("One share costs {price} {from}, and I texted {first}.")],
+        "tell": [say("One share costs {price} {from}. " + DONE)],
         "more": [],
     },
     tells={"price": {"value": "{price}", "unit": "{from}"}, **CLOCK_TOLD},
@@ -486,7 +489,7 @@ HIDE = Template(
         "{who} has to know where I am: write 'I wait at' and my whole address. After that nothing "
         "may locate me, so switch location service off. And remind me {when}: 'Leave for home'.",
     ],
-    asks="Tell me the address as well.",
+    asks=f"Tell me the address as well. {CONFIRM}",
     goal="Have {name} texted the address where you are, a reminder set {when} that says 'Leave for "
     "home', and location service off in the end. Know the address.",
     gold={
@@ -502,7 +505,7 @@ HIDE = Template(
             *remind("Leave for home"),
             do("set_location_service_status", on=False),
         ],
-        "tell": [say("You are at {address}; I texted {first}, and location service is off.")],
+        "tell": [say("You are at {address}, and location service is off. " + DONE)],
         "more": [],
     },
     tells={"address": {"value": "Rua da Palmeira Brava 18", "type": "place"}, **CLOCK_TOLD},
@@ -542,7 +545,7 @@ TRAIL = Template(
         "By a text of {who} the trail has so many miles. How many kilometres is that, to one "
         "decimal? Reply 'That is N km', and remind me {when}: 'Walk N km'.",
     ],
-    asks="Tell me the kilometres.",
+    asks=f"Tell me the kilometres. {CONFIRM}",
     goal="Have {name} texted how many kilometres the trail is, by the newest text of {first}, and "
     "a reminder of it set {when}. Know the kilometres.",
     gold={
@@ -553,7 +556,7 @@ TRAIL = Template(
             do("unit_conversion", amount="{miles}", from_unit="mile", to_unit="kilometer"),
         ],
         "act": [text("That is {km} km"), *remind("Walk {km} km")],
-        "tell": [say("The trail is {km} km long, and I texted {first}.")],
+        "tell": [say("The trail is {km} km long. " + DONE)],
         "more": [],
     },
     tells={"length": {"value": "{km} km"}, **CLOCK_TOLD},
