@@ -78,7 +78,7 @@ PHONE = replace(
     folder=Path(__file__).parent / "phone" / "sample",
     play={"team": "direct"},
 )
-"""The scenarios of `toolsandbox-sample`, and harder ones, which goal templates make (`phone.goals`).
+"""The scenarios of `toolsandbox-sample`, and harder ones that goal templates make (`phone.goals`).
 
 `perf/samples/compile_samples.py phone sample/authored POOL` gives this pool. `toolsandbox-sample`
 is the scenarios that were written alone, with the recordings of their other sequences.
