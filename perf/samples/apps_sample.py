@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -59,18 +59,32 @@ MADE: list[dict[str, Any]] = [
 
 def import_sample(source: Path, notes: Notes) -> Iterator[Any]:
     """Yield tools and tasks, each with its difficulty as tags."""
-    for record in import_scenarios(source, notes, benchmark=NAME, recordings=False):
+    yield from with_made(source, notes, NAME, MADE)
+
+
+def with_made(
+    source: Path, notes: Notes, name: str, asked: Sequence[Mapping[str, Any]]
+) -> Iterator[Any]:
+    """Yield tools and tasks that were written, then tasks that templates make.
+
+    Args:
+        source: Folder of what was written.
+        notes: Gets the counts, and how the others are made.
+        name: Of the benchmark.
+        asked: What `seal generate scenarios` is asked for, in order.
+    """
+    for record in import_scenarios(source, notes, benchmark=name, recordings=False):
         yield _told_once(rated(record)) if isinstance(record, Task) else record
     made: list[Task] = []
-    for asked in MADE:
+    for one in asked:
         with TemporaryDirectory() as place:
-            generate_scenarios(out=Path(place) / "pool", **asked)
+            generate_scenarios(out=Path(place) / "pool", **one)
             made += load_pool(Path(place) / "pool").tasks()
-    yield from (_told_once(replace(task, benchmark=NAME)) for task in made)
+    yield from (_told_once(replace(task, benchmark=name)) for task in made)
     counts = notes.facts["counts"]
     for tag in CATEGORIES:
         counts[tag] += sum(bool(task.tags[tag]) for task in made)
-    notes.facts["made"] = [{**asked} for asked in MADE]
+    notes.facts["made"] = [{**one} for one in asked]
 
 
 def _told_once(task: Task) -> Task:

@@ -1,10 +1,11 @@
-"""The samples of desks, similar tools, dialogues and missions, compiled from what was written.
+"""The samples of desks, phone, similar tools, dialogues and missions, of what was written.
 
     python perf/samples/compile_samples.py SAMPLE AUTHORED OUT
 
-SAMPLE is apps, toolscan-sample, dialogtool-sample or mmtb-sample. AUTHORED is the folder `authored`
-of the sample. OUT becomes a pool; what ships lies beside AUTHORED, and is equal to it byte for
-byte. The tasks of apps are packed.
+SAMPLE is apps, phone, toolscan-sample, dialogtool-sample or mmtb-sample. AUTHORED is the folder
+`authored` of the sample; of phone, that of toolsandbox-sample. OUT becomes a pool; what ships lies
+beside AUTHORED, of phone in `phone/sample`, and is equal to it byte for byte. The tasks of apps and
+phone are packed.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any
 import apps_sample
 import dialogtool_sample
 import mmtb_sample
+import phone_sample
 import toolscan_sample
 
 from seal.core.files import PACKED
@@ -27,6 +29,7 @@ from seal.pools.imports import ImportReport, write_pool
 
 COMPILERS: Mapping[str, Any] = {
     "apps": apps_sample.import_sample,
+    "phone": phone_sample.import_sample,
     "toolscan-sample": toolscan_sample.import_sample,
     "dialogtool-sample": dialogtool_sample.import_sample,
     "mmtb-sample": mmtb_sample.import_sample,
@@ -57,7 +60,7 @@ def compiled(sample: str, authored: Path, out: Path) -> ImportReport:
         DataError: A file is missing or malformed, or something in it does not hold.
     """
     report = write_pool(sample, COMPILERS[sample], authored, out)
-    if sample == apps_sample.NAME:
+    if sample in (apps_sample.NAME, phone_sample.NAME):
         plain = out / TASKS
         plain.with_name(TASKS + PACKED).write_bytes(gzip.compress(plain.read_bytes(), mtime=0))
         plain.unlink()

@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from seal.core.facts import Record, plain_stems, stem
-from seal.core.phones import PHONE_DIGITS, digits_in
+from seal.core.phones import PHONE_DIGITS, digits_in, phones_at
 from seal.core.quantities import WEEKDAYS, Day, Text, Time, normalise, read
 from seal.core.slots import Slot
 from seal.core.statements import MOMENTS, is_same
@@ -77,7 +77,10 @@ def _differ(one: Text, other: Text) -> bool:
     values = (value for token in other.tokens for value in (token.value, *token.others))
     times = [value for value in values if isinstance(value, Time)]
     may_be = {token.start: token.others for token in one.tokens}
+    phones = [range(start, end) for _, start, end in phones_at(one.plain)]
     for said in one.quantities:
+        if any(said.start in place for place in phones):
+            continue  # compared whole, however it is grouped
         if said.unit is None and (said.number != 1 or not one.plain[said.start].isalpha()):
             known = any(said.number == q.number for q in other.quantities)
             own_times = [one for one in may_be.get(said.start, ()) if isinstance(one, Time)]

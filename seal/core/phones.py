@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 _PHONE = re.compile(
-    r"(?<![\w+.:/-])(?:\+|00|\()\d[\d().-]{0,4}(?:[ .()-]{0,2}\d{1,5}){1,6}(?!\w|:\d)"
+    r"(?<![\w+.:/-])(?:\+|00|\()\d[\d().-]{0,4}(?:(?!\. )[ .()-]{0,2}\d{1,5}){1,6}(?!\w|:\d)"
     r"|(?<![\w+.:/-])(?:1[ .-]?)?(?:\d{3}[ .-]|\(\d{3}\)[ .-]?)\d{3}[ .-]?\d{4}(?!\w|:\d)"
     r"|(?<![\w+.:/-])0(?!\d-\d\d-\d{4})\d{1,4}(?:[ -]\d{2,4}){2,4}(?!\w|:\d)"
 )
 """A phone number as people write it: with a country's code, with gaps as in North America, or with
-the zero that is dialled at home."""
+the zero that is dialled at home. A sentence ends it."""
 BARE_PHONE = re.compile(r"(?<![\w+.:/-])\d{1,5}(?:[ .-]\d{1,5}){1,6}(?!\w|:\d)")
 """One without code and zero, however it is grouped, which may be numbers as well."""
 _PARTED = re.compile(r"\+?(?:[\s().-]*\d){5,19}[\s().-]*")

@@ -480,9 +480,8 @@ _WROTE = frozenset(words("wrote sent said texted asked put typed worded phrased 
 _TITLES = frozenset(words("mr mrs ms miss dr doctor prof professor sir madam"))
 _SHIFT = 9
 """Characters by which a place in the plain text is before that in the source, at most."""
-PHONE = re.compile(r"(?<![\w+])\+?\(?\d(?:[ ().-]{0,3}\d){6,16}(?!\w)")
-
-"""A phone number, however it is grouped."""
+PHONE = re.compile(r"(?<![\w+])\+?\(?\d(?:(?!\. )[ ().-]{0,3}\d){6,16}(?!\w)")
+"""A phone number, however it is grouped; a sentence ends it."""
 
 
 def _code(text: str) -> re.Pattern[str]:

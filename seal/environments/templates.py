@@ -9,8 +9,9 @@ returns the slots:
         row = drawn.choice([row for row in rows["parcels"] if row["state"] == "open"])
         return {"parcel": row["parcel_id"], "weight": row["weight"]}
 
-Gold is parts by name, each a list of calls (`do`) and of texts to the user (`say`). What the user
-answers to what is said follows from the brief. A `Twist` makes the task another one: it draws
+Gold is parts by name, each a list of calls (`do`) and of texts to the user (`say`). A result that
+is `kept` under a name is a slot of later calls. What the user answers to what is said follows from
+the brief. A `Twist` makes the task another one: it draws
 in turn, and puts other parts in the place of those of its names.
 """
 
@@ -104,6 +105,11 @@ class Goals:
 def do(tool: str, **arguments: Any) -> dict[str, Any]:
     """Return a call as a move of gold."""
     return {"do": {tool: arguments}}
+
+
+def kept(name: str, move: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a call as a move of gold whose result later calls take by a name."""
+    return {**move, "keep": name}
 
 
 def say(text: str) -> dict[str, Any]:

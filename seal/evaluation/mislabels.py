@@ -427,7 +427,8 @@ def is_nobody(said: str, held: Mapping[str, Sequence[Row]], there: Mapping[str, 
 
 
 _IN_TABLE = re.compile(
-    r"([A-Z][^\W\d_]+(?: [A-Z][^\W\d_]+)+) (?:is|was|has been)(?: \w+){0,2} (?:in|to) your (\w+)"
+    r"([A-Z][^\W\d_]+(?: [A-Z][^\W\d_]+)+) (?:is|was|has been)"
+    r"(?: (?!not |no |never )\w+){0,2} (?:in|to) your (\w+)"
 )
 
 
@@ -471,15 +472,17 @@ def misnames(text: str, names: Mapping[str, AbstractSet[str]], known: AbstractSe
     Args:
         text: A sentence.
         names: First word of a name of several to those that follow it.
-        known: Stems of the words that request, calls and results tell.
+        known: Stems of the words that request, calls and results tell. Such a word may be no name,
+            unless it is somebody else's second one.
     """
     pairs = (map(str.lower, found.groups()) for found in _PAIR.finditer(text))
     usual = word_list("no_names") | deed_forms().past.keys()
+    of_others = {name for seconds in names.values() for name in seconds} - names.keys()
     return any(
         one in names
         and other not in usual
         and not any(name.startswith(other) for name in names[one])
-        and stem(other) not in known | plain_stems()
+        and (other in of_others or stem(other) not in known | plain_stems())
         for one, other in pairs
     )
 

@@ -178,7 +178,7 @@ def test_without_files_only_what_ships_is_counted(seal) -> None:
 
     counted = {entry["name"] for entry in listed if entry["counts"]}
     samples = {f"{name}-sample" for name in ("dialogtool", "mmtb", "toolsandbox", "toolscan")}
-    assert counted == {"sample", "apps", *samples}
+    assert counted == {"sample", "apps", "phone", *samples}
     assert all(entry["not_counted"] for entry in listed if entry["name"] not in counted)
 
 

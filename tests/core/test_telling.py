@@ -44,6 +44,7 @@ TOLD: list[tuple[Any, list[str]]] = [
     ),
     ({"wifi": False}, ["Wi-Fi is off now.", "I have turned wifi off."]),
     ("+351 936 118 240", ["+351936118240", "It is 936 118 240.", "Call 936-118-240."]),
+    ("+351 936 118 240", ["It's +351936118240. 15:10.", "00351936118240. 2 texts came from it."]),
     ("B12", ["Gate B12.", "At gate B 12.", "Your gate is b12."]),
     (5, ["There are five.", "5 of them.", "There are 5 of 12."]),
     (

@@ -325,6 +325,9 @@ def test_a_number_that_was_replaced_is_not_the_new_one(answer: str, wrong: str) 
         ("That is Ann Keller.", "That is Ann Keller"),
         ("That is Ann Lee, your dentist.", "That is Ann Lee, your dentist"),
         ("That is Ann Lee, your sister.", ""),
+        ("Bo Frost is in your contacts.", "Bo Frost is in your contacts"),
+        ("Bo Frost is not in your contacts.", ""),
+        ("Bo Frost is no longer in your contacts.", ""),
     ],
 )
 def test_the_world_has_whom_it_has(answer: str, wrong: str) -> None:

@@ -14,6 +14,7 @@ from seal.evaluation.mislabels import (
     empties,
     is_another,
     lacks_row,
+    misnames,
     misrated,
     moved_otherwise,
     on_other_market,
@@ -56,6 +57,23 @@ def test_a_moved_time_is_told_as_it_was_moved(text: str, wrong: bool) -> None:
 )
 def test_a_sent_text_says_what_is_told_of_it(text: str, wrong: bool) -> None:
     assert quoted_otherwise(text, ["Dinner is at eight"]) is wrong
+
+
+@every_case(
+    ("text", "wrong"),
+    [
+        ("Rita Lousada is deleted.", True),
+        ("Rita Moniz is deleted.", False),
+        ("Rita M. is deleted.", False),
+        ("Rita Blum is deleted.", True),
+        ("Rita Friday is deleted.", False),
+        ("Rita, Lousada and Moniz are deleted.", False),
+    ],
+)
+def test_nobody_has_the_second_name_of_somebody_else(text: str, wrong: bool) -> None:
+    names = {"rita": {"moniz"}, "hugo": {"lousada"}}
+    known = {stem(word) for word in ("rita", "moniz", "hugo", "lousada", "friday")}
+    assert misnames(text, names, known) is wrong
 
 
 def test_somebody_is_what_the_chat_tells() -> None:

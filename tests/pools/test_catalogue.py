@@ -20,6 +20,7 @@ ENTRIES = list(catalogue().values())
 SHIPPED = (
     "sample",
     "apps",
+    "phone",
     "toolsandbox-sample",
     "toolscan-sample",
     "mmtb-sample",

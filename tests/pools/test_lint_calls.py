@@ -15,7 +15,8 @@ from seal.pools.lint_findings import read_leniently
 from seal.pools.lookup import open_pool
 
 SAMPLES = [
-    "sample", "apps", "toolsandbox-sample", "toolscan-sample", "mmtb-sample", "dialogtool-sample",
+    "sample", "apps", "phone",
+    "toolsandbox-sample", "toolscan-sample", "mmtb-sample", "dialogtool-sample",
 ]  # fmt: skip
 
 

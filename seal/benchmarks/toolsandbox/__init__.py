@@ -72,6 +72,18 @@ Each scenario has a gold sequence, which the model `oracle` plays, and at least 
 `recorded:wrong` plays. Persons, companies, messages and the web's answers are invented.
 """
 
+PHONE = replace(
+    SAMPLE,
+    name="phone",
+    folder=Path(__file__).parent / "phone" / "sample",
+    play={"team": "direct"},
+)
+"""The scenarios of `toolsandbox-sample`, and harder ones that goal templates make (`phone.goals`).
+
+`perf/samples/compile_samples.py phone sample/authored POOL` gives this pool. `toolsandbox-sample`
+is the scenarios that were written alone, with the recordings of their other sequences.
+"""
+
 
 # -- The tool augmentations of ToolSandbox, as `seal augment` takes them.
 

@@ -53,6 +53,7 @@ def phone(setup: WorldSetup) -> Phones:
         tables=BEGINNING,
         columns=COLUMNS,
         make=lambda tools, given: PhoneWorld(tools, given, web()),
+        goals=("seal.benchmarks.toolsandbox.phone.goals:GOALS",),
         web=web,
     )
     others = {n: value for n, value in setup.options.items() if n != "web"}

@@ -15,7 +15,11 @@ from typing import Any
 
 from seal.agents.users import scripted_answer
 from seal.benchmarks.toolsandbox.scenarios.files import Arguments, Authored, BaseWorld, scenario_of
-from seal.benchmarks.toolsandbox.scenarios.importer import compiled_scenario, unheard
+from seal.benchmarks.toolsandbox.scenarios.importer import (
+    compiled_scenario,
+    tools_of_agent,
+    unheard,
+)
 from seal.core import JSON, DataError, Task, Tool, UsageError, check_name
 from seal.core.values import canonical_json
 from seal.environments.templates import (
@@ -105,7 +109,7 @@ def generate_scenarios(
         notes.dropped.update(made.dropped)
         notes.dropped.update([f"the model {_FLOOR} solves it"] * len(solved))
         notes.facts["counts"] = _counts(kept)
-        yield from world.documents()
+        yield from tools_of_agent(world)
         yield from kept
 
     return write_pool(BENCHMARK, found, None, Path(out))
@@ -134,7 +138,7 @@ def _solved_by_floor(
         pool = Path(place) / "pool"
 
         def found(source: Any, notes: Notes, **options: Any) -> Iterator[Tool | Task]:
-            yield from world.documents()
+            yield from tools_of_agent(world)
             yield from tasks
 
         write_pool(BENCHMARK, found, None, pool)
@@ -216,7 +220,10 @@ class _Drawn:
         parts: dict[str, Moves] = dict(self.template.gold)
         for twist in self.twists:
             parts |= twist.gold
-        return [filled(move, self.slots) for moves in parts.values() for move in moves]
+        moves = [move for part in parts.values() for move in part]
+        # What a chat keeps is filled in when it is played.
+        kept = {move["keep"]: f"{{{move['keep']}}}" for move in moves if "keep" in move}
+        return [filled(move, {**self.slots, **kept}) for move in moves]
 
     @property
     def tells(self) -> dict[str, JSON]:
@@ -260,7 +267,7 @@ class _Making:
 
     def __init__(self, world: Worlds, kind: str, goals: Sequence[Goals], seed: int) -> None:
         self._world, self._kind, self._goals, self._seed = world, kind, goals, seed
-        self._known = {tool.name for tool in world.documents()}
+        self._known = {tool.name for tool in tools_of_agent(world)}
         self._arguments = Arguments(world.documents())
         self.dropped: Counter[str] = Counter()
         self._of: dict[str, Goals] = {}

@@ -107,8 +107,8 @@ def import_scenarios(
         compiled_scenario(scenario, authored, worlds, benchmark) for scenario in authored.scenarios
     ]
     kinds = sorted({task.world for task, _ in compiled})
-    documents = {tool.id: tool for kind in kinds for tool in worlds(kind)[0].documents()}
-    yield from (tool for tool in documents.values() if tool.name != _OF_THE_USER)
+    documents = {tool.id: tool for kind in kinds for tool in tools_of_agent(worlds(kind)[0])}
+    yield from documents.values()
     counts: Counter[str] = Counter()
     for scenario, (task, tried) in zip(authored.scenarios, compiled, strict=True):
         notes.remarks += (f"{scenario.place}: {text}" for text in unheard(scenario, task))
@@ -121,6 +121,11 @@ def import_scenarios(
     notes.facts["counts"] = dict(sorted(counts.items()))
     if web is not None:
         yield from web_answers(Path(web), notes)
+
+
+def tools_of_agent(world: Worlds) -> list[Tool]:
+    """Return the tools of a world without the one by which the user ends the conversation."""
+    return [tool for tool in world.documents() if tool.name != _OF_THE_USER]
 
 
 _Kind = tuple[Worlds, Arguments]
@@ -408,9 +413,7 @@ class _Compiler:
 
     def _tools(self) -> dict[str, str]:
         """Return the name of each tool of the agent to its id."""
-        known = {tool.name: tool.id for tool in self.world.documents()}
-        known.pop(_OF_THE_USER, None)
-        return known
+        return {tool.name: tool.id for tool in tools_of_agent(self.world)}
 
     def _ids(self, names: Sequence[str], field: str) -> list[str]:
         known = self._tools()

@@ -11,7 +11,7 @@ import pytest
 import seal
 from seal.core import DataError, UsageError
 from seal.environments.chat_world import World
-from seal.environments.templates import Goals, Template, Twist
+from seal.environments.templates import Goals, Template, Twist, do, kept
 from seal.environments.world import Worlds, toolbox
 
 
@@ -179,6 +179,18 @@ def test_tasks_tell_how_hard_they_are_and_no_two_mean_the_same(tmp_path: Path) -
     assert len({task.tags["twist"] for task in tasks[:4]}) >= 3
 
 
+def test_gold_may_take_what_an_earlier_call_of_it_gave(tmp_path: Path) -> None:
+    weighed = do("label", parcel="{one}", weight="{kilos}")
+    find = [do("find_parcel", text="{first}"), kept("kilos", do("weigh", parcel="{one}"))]
+    taken = replace(SENT, gold={**SENT.gold, "find": find, "label": [weighed]}, twists=())
+    made(kind("parcels_kept", taken), tmp_path / "pool", n=2)
+
+    for task in seal.pools.pool.load_pool(tmp_path / "pool").tasks():
+        results = [step.result.value for step in task.goals[0].reference if step.result]
+        calls = [step.call.arguments for step in task.goals[0].reference if step.call]
+        assert calls[2]["weight"] == results[1]
+
+
 def test_a_twist_of_all_templates_has_its_wish_said(tmp_path: Path) -> None:
     oslo = SENT.twists[1]
     plain = replace(SENT, twists=())
@@ -226,5 +238,6 @@ def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
         made(name, tmp_path / "pool")
     with pytest.raises(UsageError, match="n=0: expected at least 1 scenario"):
         made(name, tmp_path / "pool", n=0)
+    seal.register("world", "bare", Worlds(name="bare", tools=TOOLS, tables=begun(0)))
     with pytest.raises(UsageError, match="has no goal templates"):
-        made("phone", tmp_path / "pool")
+        made("bare", tmp_path / "pool")
