@@ -462,7 +462,8 @@ def not_retrieved(evidence: Evidence) -> Cause | None:
         listed([evidence.named(tool) for tool in tools])
         for tools in (missing, needed, sorted(offered))
     )
-    said = f"{lacking} was not among the {counted(len(offered), 'tool')} offered"
+    verb = "was" if len(missing) == 1 else "were"
+    said = f"{lacking} {verb} not among the {counted(len(offered), 'tool')} offered"
     passed = len(needed) - len(missing)
     return Cause("not_retrieved", cause, said, None, lacking, wanted, got, len(needed), passed)
 

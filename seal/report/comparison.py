@@ -81,6 +81,7 @@ _REASONS = 4
 """Reasons for excluded pairs that are told."""
 _TASKS = 10
 """Tasks of a kind, such as those that turned in one direction, that a line names."""
+_ALL = ": --json lists all, and --out DIR"
 _LONGEST = 120
 """Characters of a reason or id."""
 SHOWN = 5
@@ -292,7 +293,7 @@ def _flip_lines(pair: Mapping[str, Any], named: str) -> Iterator[str]:
             for flip in pair["flips"][direction]
         ]
         if turned:
-            yield f"  {direction}: {listed(turned, _TASKS)}"
+            yield f"  {direction}: {listed(turned, _TASKS)}{_ALL if len(turned) > _TASKS else ''}"
 
 
 def flip_counts(flip: Mapping[str, Any], arrow: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from csv import writer
 from dataclasses import dataclass
 from io import StringIO
@@ -105,46 +105,78 @@ def latex(
     grid: Grid,
     label: str = "",
     rules: tuple[str, str, str] = (r"\toprule", r"\midrule", r"\bottomrule"),
-    texts: bool = False,
 ) -> str:
     """Return the table as LaTeX, no wider than the column or, as `table*`, than the page.
 
-    It needs the package graphicx; with the usual rules booktabs, too.
+    Long texts have several lines, and what is longer than a page becomes several tables. It needs
+    the package graphicx; with the usual rules booktabs, too.
 
     Args:
         grid: The table; its title becomes the caption.
-        label: By which the text refers to it; empty: it has none.
+        label: By which the text refers to it, of several tables to the first; empty: none has one.
         rules: Above the head, below it, and below the table.
-        texts: Give columns of words as many lines as they need.
     """
-    head, *body = (" & ".join(map(escape_latex, row)) for row in (grid.columns, *grid.rows))
-    figures = range(grid.names, len(grid.columns))
-    kinds = ["p{6cm}" if texts and is_text(grid, place) else "r" for place in figures]
+    widest = [max(map(len, cells)) for cells in zip(grid.columns, *grid.rows, strict=True)]
+    wrapped = {at for at, most in enumerate(widest) if most > _WRAPPED and is_text(grid, at)}
+    width = sum(_LINE if at in wrapped else most for at, most in enumerate(widest))
+    place = "table" if width + 2 * len(widest) <= _COLUMN else "table*"
+    sides = "".join("l" if at < grid.names else "r" for at in range(len(widest)))
+    kinds = "".join("p{6cm}" if at in wrapped else side for at, side in enumerate(sides))
+    end = r"\tabularnewline" if wrapped else r"\\"  # \raggedright takes the other one
     above, below, last = rules
-    widest = (max(map(len, cells)) for cells in zip(grid.columns, *grid.rows, strict=True))
-    place = "table" if sum(widest) + 2 * len(grid.columns) <= _COLUMN else "table*"
-    return "\n".join(
-        (
+    head = " & ".join(map(escape_latex, grid.columns))
+    pages = list(_pages(grid.rows, wrapped))
+    found = []
+    for number, rows in enumerate(pages, 1):
+        title = f"{grid.title} ({number} of {len(pages)})" if len(pages) > 1 else grid.title
+        found += (
             rf"\begin{{{place}}}",
             r"\centering",
             r"\footnotesize",
-            rf"\caption{{{escape_latex(grid.title)}}}",
-            *([rf"\label{{{label}}}"] if label else ()),
+            rf"\caption{{{escape_latex(title)}}}",
+            *([rf"\label{{{label}}}"] if label and number == 1 else ()),
             _FITTED,
-            rf"\begin{{tabular}}{{{'l' * grid.names}{''.join(kinds)}}}",
+            rf"\begin{{tabular}}{{{kinds}}}",
             above,
             rf"{head} \\",
             below,
-            *(rf"{row} \\" for row in body),
+            *(f"{_latex_row(row, wrapped)} {end}" for row in rows),
             last,
             r"\end{tabular}}",
             rf"\end{{{place}}}",
         )
+    return "\n".join(found)
+
+
+def _pages(
+    rows: Sequence[Sequence[str]], wrapped: Collection[int]
+) -> Iterator[list[Sequence[str]]]:
+    """Yield the rows that one page has room for, and so on; of a table without rows none."""
+    page: list[Sequence[str]] = []
+    taken = 0
+    for row in rows:
+        lines = max((-(-len(row[at]) // _LINE) for at in wrapped), default=1)
+        if page and taken + lines > _PAGE:
+            yield page
+            page, taken = [], 0
+        page.append(row)
+        taken += lines
+    yield page
+
+
+def _latex_row(row: Sequence[str], wrapped: Collection[int]) -> str:
+    cells = map(escape_latex, row)
+    return " & ".join(
+        rf"\raggedright {cell}" if at in wrapped else cell for at, cell in enumerate(cells)
     )
 
 
 _COLUMN = 70
 """Characters that a column of two still shows in a size that can be read."""
+_WRAPPED, _LINE = 48, 40
+"""Characters of a text in one line, and of a line where it has several."""
+_PAGE = 45
+"""Lines of a page."""
 _FITTED = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
 """Makes smaller what is wider than its place, and nothing larger."""
 
@@ -174,7 +206,7 @@ _ROWS = 50
 """Of a table in a notebook, at most."""
 _CELL = 44
 """Characters of a cell of a text."""
-_LINE = 120
+_FOOT = 120
 """Characters of a line above or below the table of a text."""
 _WIDTH = 120
 """Columns of a table as the terminal has it."""
@@ -191,8 +223,8 @@ class Glance(NamedTuple):
 
 def glance_text(glance: Glance) -> str:
     """Return at most `LINES` lines: the title, as many rows as there is room for, the foot."""
-    head = [one_line(line, _LINE) for line in glance.grid.title.splitlines()]
-    foot = [one_line(line, _LINE) for line in glance.foot]
+    head = [one_line(line, _FOOT) for line in glance.grid.title.splitlines()]
+    foot = [one_line(line, _FOOT) for line in glance.foot]
     room = LINES - len(head) - len(foot) - 1
     rows = glance.grid.rows
     if len(rows) > room:

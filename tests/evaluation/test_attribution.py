@@ -126,6 +126,7 @@ def test_a_gold_tool_that_was_not_offered(offered: Any, cause: str, passed: int)
     found = why(TWO, chat(*RIGHT, offered=(offered,)))
     assert (found.stage, found.cause, found.passed, found.of) == ("not_retrieved", cause, passed, 2)
     assert found.partly == (passed == 1)
+    assert (" were not among" in found.said) == (passed == 0)
 
 
 def test_a_tool_below_the_cut_off_is_told_from_one_that_is_not_in_the_pool() -> None:

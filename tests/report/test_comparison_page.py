@@ -188,6 +188,11 @@ def test_the_terminal_tells_what_was_won_and_what_has_no_pair(runs) -> None:
     lines = [line for line in comparison_tables(content) if isinstance(line, str)]
     assert "tasks by pass_rate: 2 won, 0 lost, 0 solved by both, 0 by neither" in lines
     assert "  won: a (0 -> 1 of 1), b (0 -> 1 of 1)" in lines
+    flips = content["pairs"][0]["flips"]
+    many = [{**flips["won"][0], "task": f"t{place}"} for place in range(12)]
+    content["pairs"][0]["flips"] = {**flips, "won": many}
+    told = next(line for line in comparison_tables(content) if "won: t0" in str(line))
+    assert told.endswith(", and 2 more: --json lists all, and --out DIR")
 
 
 def test_the_lines_of_each_of_several_pairs_name_its_runs(runs) -> None:
