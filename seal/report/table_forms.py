@@ -126,7 +126,7 @@ def latex(
     above, below, last = rules
     head = " & ".join(map(escape_latex, grid.columns))
     pages = list(_pages(grid.rows, wrapped))
-    found = []
+    found: list[str] = []
     for number, rows in enumerate(pages, 1):
         title = f"{grid.title} ({number} of {len(pages)})" if len(pages) > 1 else grid.title
         found += (
