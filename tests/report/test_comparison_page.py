@@ -178,6 +178,8 @@ def test_the_report_of_several_runs_compares_them_with_links_into_itself(runs, t
     assert "#task-a&lane=1&trial=0&step=3" in links
     assert re.search(r'<h2 id="title-\d+">Comparison</h2>', page)
     assert "Comparison</h2>" not in write_report([base], tmp_path / "report.html").read_text()
+    ablated = write_report([base, new], tmp_path / "report.html", varied="retriever").read_text()
+    assert re.search(r"<h1[^>]*>Ablation of retriever: ", ablated)
     (new.path / "run.json").write_text('{"measure": {"seed": 1}, "system": {}}')
     other = write_report([base, new], tmp_path / "report.html").read_text()
     assert "Comparison</h2>" not in other
