@@ -133,10 +133,8 @@ class Evidence(GoalChat):
 
 
 def listed(names: Sequence[str], word: Literal["and", "or"] = "and") -> str:
-    """Return at most three names in a row; alternatives have `or` between them."""
-    unique = list(dict.fromkeys(names))
-    more = f" {word} {len(unique) - 3} more" if len(unique) > 3 else ""
-    return (", " if word == "and" else " or ").join(unique[:3]) + more
+    """Return names in a row, each once; alternatives have `or` between them."""
+    return (", " if word == "and" else " or ").join(dict.fromkeys(names))
 
 
 Stage = Literal[

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from csv import writer
 from dataclasses import dataclass
 from io import StringIO
+from itertools import chain
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -14,7 +15,7 @@ from markupsafe import Markup, escape
 
 from seal.core.files import AtomicFile
 from seal.core.text import one_line, printable
-from seal.report.grids import Grid, told
+from seal.report.grids import Grid, number, told
 from seal.report.pages import cell, table
 
 # -- Tables as Markdown and as LaTeX.
@@ -88,12 +89,43 @@ _PACKAGES = r"% \usepackage{booktabs,graphicx}"
 
 
 def csv_text(grids: Iterable[Grid]) -> str:
-    """Return tables as CSV, with an empty line between each two."""
+    """Return tables as CSV, with an empty line between each two; a number has its own cell."""
     out = StringIO()
     for place, grid in enumerate(grids):
         out.write("\n" * bool(place))
-        writer(out, lineterminator="\n").writerows((grid.columns, *grid.rows))
+        columns = chain.from_iterable(
+            _numbers(head, cells) for head, *cells in zip(grid.columns, *grid.rows, strict=True)
+        )
+        writer(out, lineterminator="\n").writerows(zip(*columns, strict=True))
     return out.getvalue()
+
+
+INTERVAL, COUNT = "95 % interval", "n"
+"""Heads of the columns of intervals, and of counts such as `195 of 240`."""
+_INTERVAL = re.compile(r"\[(\S+), (\S+)\]")
+_THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?")
+
+
+def _numbers(head: str, cells: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return a column of texts as columns of which no cell has more than one number."""
+    if head == COUNT:
+        parts = [cell.partition(" of ") for cell in cells]
+        told = [(_plain(part), _plain(whole or part)) for part, _, whole in parts]
+        return list(zip((head, "of"), *told, strict=True))
+    intervals = [_INTERVAL.fullmatch(cell) for cell in cells if cell]
+    if intervals and all(intervals):
+        ends = [it.groups() if (it := _INTERVAL.fullmatch(cell)) else ("", "") for cell in cells]
+        before = "" if head == INTERVAL else f"{head} "
+        names = f"{before}low", f"{before}high"
+        return list(zip(names, *(tuple(map(_plain, each)) for each in ends), strict=True))
+    return [(head, *map(_plain, cells))]
+
+
+def _plain(cell: str) -> str:
+    """Return a number without commas, nothing for `n/a`, and any other text as it is."""
+    if cell == number(None):
+        return ""
+    return cell.replace(",", "") if _THOUSANDS.fullmatch(cell) else cell
 
 
 def is_text(grid: Grid, place: int) -> bool:
@@ -127,14 +159,14 @@ def latex(
     head = " & ".join(map(escape_latex, grid.columns))
     pages = list(_pages(grid.rows, wrapped))
     found: list[str] = []
-    for number, rows in enumerate(pages, 1):
-        title = f"{grid.title} ({number} of {len(pages)})" if len(pages) > 1 else grid.title
+    for page, rows in enumerate(pages, 1):
+        title = f"{grid.title} ({page} of {len(pages)})" if len(pages) > 1 else grid.title
         found += (
             rf"\begin{{{place}}}",
             r"\centering",
             r"\footnotesize",
             rf"\caption{{{escape_latex(title)}}}",
-            *([rf"\label{{{label}}}"] if label and number == 1 else ()),
+            *([rf"\label{{{label}}}"] if label and page == 1 else ()),
             _FITTED,
             rf"\begin{{tabular}}{{{kinds}}}",
             above,

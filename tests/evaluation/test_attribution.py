@@ -25,7 +25,7 @@ from seal.core import (
     Trajectory,
 )
 from seal.core.conditions import Argument, Asked, Called, Replied
-from seal.evaluation.attribution import MEANINGS, ORDER, Cause, attribute, decide
+from seal.evaluation.attribution import MEANINGS, ORDER, Cause, attribute, decide, listed
 
 MANAGER, EXECUTOR, USER = "execution_manager", "executor", "user_simulator"
 FIND, BOOK, RATE = "own/find", "own/book", "own/rate"
@@ -92,6 +92,11 @@ def stage(asked: Goal, played: Trajectory, label: str = "unsolved") -> tuple[str
 
 RIGHT = (call("find", city="Porto"), call("book", city="Porto", nights=2))
 LOCKED = {"kind": "api", "message": "locked"}
+
+
+def test_names_in_a_row_are_all_told_once() -> None:
+    assert listed(["a", "b", "a", "c", "d", "e"]) == "a, b, c, d, e"
+    assert listed(["a", "b", "c", "d"], "or") == "a or b or c or d"
 
 
 def test_every_stage_has_a_meaning_in_its_order() -> None:

@@ -190,6 +190,13 @@ def test_each_goal_that_failed_is_a_row_of_every_form(run: RunFolder, tmp_path: 
     assert [(it["task"], it["stage"], it["evidence"]) for it in written] == [
         (row["task"], row["stage"], row["evidence"]) for row in rows
     ]
+    texts = [
+        (cells[name], row[name])
+        for cells, row in zip(written, rows, strict=True)
+        for name in ("expected", "received")
+        if isinstance(row[name], str)
+    ]
+    assert texts and all(cell == text for cell, text in texts)
     latex = (tmp_path / "why" / "goals.tex").read_text("utf-8")
     assert latex.count(" \\tabularnewline\n") == len(rows)
     seal.explain(run.path, out=tmp_path / "why")  # the same folder takes it again

@@ -67,8 +67,25 @@ def test_names_of_any_characters_compile(tmp_path: Path) -> None:
     assert made.returncode == 0, made.stdout
 
 
-def test_tables_as_csv_are_read_back_as_they_are() -> None:
-    text = csv_text([NARROW, WIDE])
+def test_a_cell_of_csv_has_one_number_or_text() -> None:
+    metrics = Grid(
+        "",
+        ("metric", "mean", "95 % interval", "n", "tokens"),
+        [
+            ("pass_rate", "0.250", "[0.059, 0.741]", "195 of 1,240", "12,345.5"),
+            ("a, b", "n/a", "", "10,000", "+1,000"),
+        ],
+    )
+    told = [list(csv.reader(csv_text([grid]).splitlines())) for grid in (metrics, NARROW, WIDE)]
+    assert told[0] == [
+        ["metric", "mean", "low", "high", "n", "of", "tokens"],
+        ["pass_rate", "0.250", "0.059", "0.741", "195", "1240", "12345.5"],
+        ["a, b", "", "", "", "10000", "10000", "+1000"],
+    ]
+    assert told[1] == [[*NARROW.columns], *map(list, NARROW.rows)]
+    assert told[2][0][:3] == ["metric", "a low", "a high"]
+    assert told[2][1] == ["pass_rate", *["-0.089", "0.026"] * 8]
 
-    rows = [tuple(row) for row in csv.reader(text.splitlines())]
-    assert rows == [NARROW.columns, *NARROW.rows, (), WIDE.columns, *WIDE.rows]
+
+def test_tables_of_csv_have_an_empty_line_between_them() -> None:
+    assert csv_text([NARROW, NARROW]).split("\n\n") == [csv_text([NARROW])[:-1], csv_text([NARROW])]
