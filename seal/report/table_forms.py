@@ -113,7 +113,7 @@ def _numbers(head: str, cells: Sequence[str]) -> list[tuple[str, ...]]:
         told = [(_plain(part), _plain(whole or part)) for part, _, whole in parts]
         return list(zip((head, "of"), *told, strict=True))
     intervals = [_INTERVAL.fullmatch(cell) for cell in cells if cell]
-    if intervals and all(intervals):
+    if head == INTERVAL or (intervals and all(intervals)):
         ends = [it.groups() if (it := _INTERVAL.fullmatch(cell)) else ("", "") for cell in cells]
         before = "" if head == INTERVAL else f"{head} "
         names = f"{before}low", f"{before}high"
