@@ -197,13 +197,15 @@ def title_of(content: Mapping[str, Any]) -> str:
 
 
 def entries_of(content: Mapping[str, Any], pair: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the differences of two runs that rest on a pair, the main metrics first."""
+    """Return the differences of two runs that rest on a pair, those of the family first."""
     mine = {
         entry["metric"]: entry
         for entry in content["comparisons"]
         if (entry["run"], entry["other"]) == (pair["run"], pair["other"]) and entry["n"]
     }
-    return [mine[name] for name in all_metrics(mine, scales_in(content))]
+    family = [name for name in content["protocol"]["family"] if name in mine]
+    names = dict.fromkeys((*family, *all_metrics(mine, scales_in(content))))
+    return [mine[name] for name in names]
 
 
 def told_entries(content: Mapping[str, Any], pair: Mapping[str, Any]) -> list[Mapping[str, Any]]:

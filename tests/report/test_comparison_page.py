@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from report_runs import chat, metric, task, verdict
 
+import seal
 from seal.core import DataError, Score, Step, UsageError, write_records
 from seal.experiments.settings import CompareSettings
 from seal.report.comparison import (
@@ -318,6 +319,29 @@ def test_no_metric_of_a_condition_is_tested_unless_it_is_asked_for(make_run):
     assert told["protocol"]["family"] == ["call_f1"]
     asked = compare(paths, CompareSettings(metrics=("param_acc_matched",)), None)
     assert asked["protocol"]["family"] == ["param_acc_matched"]
+
+
+def test_a_comparison_leads_with_the_metric_that_its_runs_lead_with(make_run):
+    names = ("pass_rate", "call_f1", "calls_right")
+    runs = [
+        make_run(
+            name,
+            [task("a"), task("b")],
+            [chat("a"), chat("b")],
+            [Score(id, 0, 0, metric, value) for id in "ab" for metric in names],
+            dict.fromkeys(names, metric(value)),
+        )
+        for name, value in (("one", 0.0), ("two", 1.0))
+    ]
+    for run in runs:
+        manifest = json.loads((run.path / "run.json").read_text())
+        run.write_json("run.json", manifest | {"gold": "calls"})
+    paths = [run.path for run in runs]
+    parts = list(comparison_tables(compare(paths, CompareSettings(), None)))
+    assert parts[0].startswith("two less one by calls_right: ")
+    order = ["calls_right", "call_f1", "pass_rate"]
+    assert [row[0] for row in parts[1].rows] == order
+    assert [row[0] for row in seal.compare(*paths)._glance().grid.rows] == order
 
 
 def test_every_form_says_once_a_table_what_is_better_low_and_what_a_figure_is_of(
