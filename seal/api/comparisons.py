@@ -27,7 +27,6 @@ from seal.report.comparison import (
 from seal.report.figures import interval_figure
 from seal.report.frames import framed
 from seal.report.grids import DIFFERENCE, Grid, figure, grid_of
-from seal.report.lanes import all_metrics
 from seal.report.leaderboard import frame_rows, leaderboard_table
 from seal.report.pages import Bar, BarGroup
 from seal.report.table_forms import Glance
@@ -182,11 +181,9 @@ class Paired(Document):
         return family
 
     def _told_entries(self) -> list[Mapping[str, Any]]:
-        """Return the differences that a short table has, the main metrics first."""
+        """Return the differences that a short table has, in the order of the runs' own table."""
         told = self._told()
-        places = {
-            name: place for place, name in enumerate(all_metrics(told, scales_in(self.content)))
-        }
+        places = {name: place for place, name in enumerate(told)}
         entries = [
             entry
             for entry in self._compared()

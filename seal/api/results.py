@@ -82,11 +82,12 @@ def report(runs: RunLike | Sequence[RunLike], out: str | PathLike[str] | None = 
 
     Args:
         runs: What `seal.run` returned, a folder, or a list of such.
-        out: The file; None: report.html in the folder of the run, of several in the working folder.
+        out: The file; one that ends with .tex or .csv has the tables of one run alone. None:
+            report.html in the folder of the run, of several in the working folder.
 
     Raises:
         UsageError: There is no run, or something else stands among the runs; or the file is to be
-            of another kind than HTML.
+            of another kind, or to have the tables of several runs.
         DataError: A folder holds no scored run, or a file of it is damaged.
 
     Example:
@@ -101,14 +102,44 @@ def report(runs: RunLike | Sequence[RunLike], out: str | PathLike[str] | None = 
     folders = [RunFolder.open(path) for path in folders_of([runs])]
     if not folders:
         raise UsageError("a report of no run: give one run at least")
+    form = "" if out is None else Path(out).suffix.lower()
+    if out is not None and form in _TABLES:
+        if len(folders) > 1:
+            raise UsageError(
+                f"{out} has the tables of one run; of several: seal compare RUN RUN --out DIR"
+            )
+        return _write_tables(Path(out), _TABLES[form](Run.load(folders[0].path)).rstrip("\n"))
     several = [runs] if isinstance(runs, Run) or not isinstance(runs, Sequence) else runs
     made = {id(run.bench): run.bench for run in several if isinstance(run, Run) and run.bench}
     own = [section for bench in made.values() for section in sections_of(bench)]
     usual = folders[0].report_path if len(folders) == 1 else Path(folders[0].report_path.name)
     place = usual if out is None else Path(out)
     if not place.exists() and place.suffix.lower() not in ("", ".html", ".htm"):
-        raise UsageError(f"a report is HTML: let the name of {place} end with .html")
+        raise UsageError(
+            f"a report is HTML: let the name of {place} end with .html, or with .tex or .csv for "
+            "its tables"
+        )
     return write_report(folders, place, [*default_sections(folders), *own])
+
+
+_TABLES = {".tex": Run.latex, ".csv": Run.csv}
+"""End of a file's name to what it has of a run."""
+
+
+def _write_tables(path: Path, text: str) -> Path:
+    """Write the tables of a run; a file that begins otherwise is not replaced."""
+    from seal.report.table_forms import write_paragraphs
+
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder; give --out a file")
+    beginning = text[:_BEGINNING].encode()
+    if path.is_file() and path.read_bytes()[:_BEGINNING] not in (b"", beginning):
+        raise UsageError(f"{path} holds something else than tables; give --out a new file")
+    return write_paragraphs(path, text)
+
+
+_BEGINNING = len("metric,mean")
+"""Characters by which tables are known."""
 
 
 @checked

@@ -21,7 +21,13 @@ from seal.report.frames import runs_frame
 from seal.report.grids import Grid
 from seal.report.lanes import ShortTable, answer_of, lanes_of, model_name, summary_table
 from seal.report.pages import BarGroup
-from seal.report.run_results import error_notes, gold_notes, outcome_notes, result_tables
+from seal.report.run_results import (
+    error_notes,
+    gold_notes,
+    outcome_notes,
+    result_tables,
+    run_latex,
+)
 from seal.report.table_forms import Glance, terminal_text
 from seal.runs.run import RunFolder, exit_code_of
 
@@ -299,10 +305,11 @@ class Run(Estimates, Framed, Shown):
         return PlayedChat(self.folder, found, *chat_of(self.folder, found, trial))
 
     def report(self, out: str | PathLike[str] | None = None) -> Path:
-        """Write the HTML report, and return the file.
+        """Write the HTML report, or the tables alone, and return the file.
 
         Args:
-            out: The file; None: report.html in the run's folder.
+            out: The file, of which .tex or .csv has the tables; None: report.html in the run's
+                folder.
 
         Raises:
             DataError: A file of the run is damaged.
@@ -343,6 +350,10 @@ class Run(Estimates, Framed, Shown):
             every: All main metrics, as `seal run --all-metrics` prints them; else the first five.
         """
         return terminal_text(result_tables(self.folder, every, _OTHERS))
+
+    def latex(self) -> str:
+        """Return the tables as LaTeX; the first has a short caption, and a label."""
+        return run_latex(self.folder, self._tables())
 
     def _figures(self) -> Iterable[Figure]:
         from seal.report.sections import lane_bar

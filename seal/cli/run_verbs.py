@@ -151,8 +151,8 @@ def report_command(
     runs: list[Path] = argument("Run folders.", metavar="RUN..."),
     out: Path | None = option(
         None,
-        "HTML file to write.  [default: report.html in the run; for several runs in the "
-        "working folder]",
+        "HTML file to write; of one run also .tex or .csv, its tables alone.  [default: "
+        "report.html in the run; for several runs in the working folder]",
     ),
     json: bool = JSON,
 ) -> int:

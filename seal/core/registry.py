@@ -376,6 +376,8 @@ class Notation:
     example: str
     structured: bool = False
     """True where JSON lists and objects are values; else they are texts."""
+    several_by: str = ""
+    """What takes a list of specs, for messages; empty: nothing does."""
 
     def parse(self, text: str) -> tuple[str, dict[str, Any]]:
         """Return the name and the options that a text says.
@@ -395,9 +397,10 @@ class Notation:
         for word in words:
             key, equals, value = (part.strip() for part in word.partition("="))
             if not equals or not key:
+                several = f"; {self.several_by}" if word and not equals and self.several_by else ""
                 raise UsageError(
                     f"{self.kind} {name!r}: {word!r} is no KEY=VALUE; write {self.example}, and "
-                    'put a value that holds a comma in quotes: KEY="VALUE"'
+                    f'put a value that holds a comma in quotes: KEY="VALUE"{several}'
                 )
             if key in options:
                 raise UsageError(f"{self.kind} {name!r}: {key} stands twice; keep one of them")

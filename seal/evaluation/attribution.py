@@ -142,10 +142,8 @@ class Evidence(GoalChat):
 
 
 def listed(names: Sequence[str], word: Literal["and", "or"] = "and") -> str:
-    """Return at most three names in a row; alternatives have `or` between them."""
-    unique = list(dict.fromkeys(names))
-    more = f" {word} {len(unique) - 3} more" if len(unique) > 3 else ""
-    return (", " if word == "and" else " or ").join(unique[:3]) + more
+    """Return names in a row, each once; alternatives have `or` between them."""
+    return (", " if word == "and" else " or ").join(dict.fromkeys(names))
 
 
 Stage = Literal[
@@ -480,7 +478,8 @@ def not_retrieved(evidence: Evidence) -> Cause | None:
     )
     before = offered.intersection(chat.offered[position - 1]) if ranked and position else ()
     earlier = f", {len(before)} of them for earlier goals" if before else ""
-    said = f"{lacking} was not among the {counted(len(offered), 'tool')} offered{earlier}"
+    verb = "was" if len(missing) == 1 else "were"
+    said = f"{lacking} {verb} not among the {counted(len(offered), 'tool')} offered{earlier}"
     cause = "not_offered"
     if any(tool not in evidence.tools for tool in missing):
         cause = "not_in_pool"
@@ -488,7 +487,7 @@ def not_retrieved(evidence: Evidence) -> Cause | None:
         cause = "below_cutoff"
     elif ranked:
         cause = "no_tool_matched"
-        said = f"{lacking} was not offered: the retriever found no tool that matches"
+        said = f"{lacking} {verb} not offered: the retriever found no tool that matches"
     passed = len(needed) - len(missing)
     return Cause("not_retrieved", cause, said, None, lacking, wanted, got, len(needed), passed)
 

@@ -313,7 +313,10 @@ TOOLS = LongForm(
 
 def _as_text(found: Mapping[str, Any]) -> dict[str, str | None]:
     values = {name: found[name] for name in ("expected", "received")}
-    return {name: None if it is None else json_text(it) for name, it in values.items()}
+    return {
+        name: it if it is None or isinstance(it, str) else json_text(it)
+        for name, it in values.items()
+    }
 
 
 def explain_run(

@@ -81,6 +81,7 @@ _REASONS = 4
 """Reasons for excluded pairs that are told."""
 _TASKS = 10
 """Tasks of a kind, such as those that turned in one direction, that a line names."""
+_ALL = ": --json lists all, and --out DIR"
 _LONGEST = 120
 """Characters of a reason or id."""
 SHOWN = 5
@@ -196,13 +197,15 @@ def title_of(content: Mapping[str, Any]) -> str:
 
 
 def entries_of(content: Mapping[str, Any], pair: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the differences of two runs that rest on a pair, the main metrics first."""
+    """Return the differences of two runs that rest on a pair, those of the family first."""
     mine = {
         entry["metric"]: entry
         for entry in content["comparisons"]
         if (entry["run"], entry["other"]) == (pair["run"], pair["other"]) and entry["n"]
     }
-    return [mine[name] for name in all_metrics(mine, scales_in(content))]
+    family = [name for name in content["protocol"]["family"] if name in mine]
+    names = dict.fromkeys((*family, *all_metrics(mine, scales_in(content))))
+    return [mine[name] for name in names]
 
 
 def told_entries(content: Mapping[str, Any], pair: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -292,7 +295,7 @@ def _flip_lines(pair: Mapping[str, Any], named: str) -> Iterator[str]:
             for flip in pair["flips"][direction]
         ]
         if turned:
-            yield f"  {direction}: {listed(turned, _TASKS)}"
+            yield f"  {direction}: {listed(turned, _TASKS)}{_ALL if len(turned) > _TASKS else ''}"
 
 
 def flip_counts(flip: Mapping[str, Any], arrow: str) -> str:

@@ -27,7 +27,7 @@ from seal.report.grids import Estimate, Grid, grouped, number, tallied
 from seal.runs.again import AGAIN
 from seal.runs.costs import dollars_of, read_ledger
 from seal.runs.journal import timings_of
-from seal.runs.run import MANIFEST, MEASURED, TIMINGS, RunFolder, kept_scales
+from seal.runs.run import MANIFEST, MEASURED, TIMINGS, RunFolder, kept_scales, varied_settings
 from seal.runs.running import RunningRun
 from seal.runs.scores import Tail
 
@@ -100,8 +100,8 @@ class Lane:
 def lanes_of(runs: Sequence[RunFolder]) -> list[Lane]:
     """Return floor, the runs in their order, and ceiling.
 
-    The baselines are those of the first run that has them. One stands beside several runs only if
-    all that have it have the same means; else it would be a wrong floor of some.
+    One of a run stands beside several only if all that have it have the same means, and if any that
+    has none differs from them by its model alone; else it would be a wrong floor of some.
 
     Raises:
         UsageError: No run at all.
@@ -113,14 +113,20 @@ def lanes_of(runs: Sequence[RunFolder]) -> list[Lane]:
         Lane("run", label, f"run-{position % RUN_COLOURS}", run, run.summary())
         for position, (label, run) in enumerate(zip(_labels(runs), runs, strict=True))
     ]
-    played = [found for run in runs if (found := run.baselines())]
+    played = [run.baselines() for run in runs]
     ends: dict[str, Lane] = {}
     for kind in ("floor", "ceiling"):
         own = [baselines[kind] for baselines in played if kind in baselines]
         same = [Lane(kind, kind, kind, run, run.summary()) for run in own]
-        if same and all(lane.means == same[0].means for lane in same):
+        shared = len(own) == len(runs) or _differ_in_model_alone(runs)
+        if same and shared and all(lane.means == same[0].means for lane in same):
             ends[kind] = same[0]
     return [lane for lane in (ends.get("floor"), *lanes, ends.get("ceiling")) if lane]
+
+
+def _differ_in_model_alone(runs: Sequence[RunFolder]) -> bool:
+    varied = varied_settings({str(place): run for place, run in enumerate(runs)})
+    return varied.keys() <= {"model"} and not measure_differences(runs)
 
 
 def measure_differences(runs: Sequence[RunFolder]) -> list[str]:
@@ -205,11 +211,14 @@ def main_metrics(
 
 
 def scale_notes(names: Iterable[str], scales: Mapping[str, Scale]) -> Iterator[str]:
-    """Yield which of some metrics are better low, and of what alone those with a condition are."""
+    """Yield which metrics are better low or neither, and what those with a condition are of."""
     told = [(name, scales.get(name, RATE)) for name in dict.fromkeys(names)]
     low = [name for name, scale in told if scale.higher_is_better is False]
     if low:
         yield f"lower is better: {', '.join(low)}"
+    either = [name for name, it in told if it.bounded and it.higher_is_better is None]
+    if either:
+        yield f"neither high nor low is better, gold tells how often it is due: {', '.join(either)}"
     conditions = grouped((scale.condition, name) for name, scale in told if scale.condition)
     yield from (f"only of {what}: {', '.join(those)}" for what, those in conditions.items())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from seal.experiments.settings import RESAMPLES
 from seal.report.comparison import family_of
 from seal.report.grids import Cell, Estimate, Grid, grid_of, interval, known, listed, number
 from seal.report.lanes import facts_of, model_name
-from seal.report.pages import notice, write_page
+from seal.report.pages import Part, link, write_page
 from seal.report.table_forms import write_latex, write_markdown
 from seal.runs.journal import timings_of
 from seal.runs.run import MANIFEST, TIMINGS, RunFolder
@@ -338,6 +338,26 @@ def leaderboard_parts(content: Mapping[str, Any]) -> Iterator[Grid | str]:
     yield from content["notes"]
 
 
+def leaderboard_page(
+    content: Mapping[str, Any], address: Callable[[str], str] | None = None
+) -> list[Part]:
+    """Return what a page shows below its title.
+
+    Args:
+        content: Of leaderboard.json.
+        address: Path of a run to the address of its page; None: the runs have none.
+    """
+    grid = leaderboard_table(content)._replace(title="")
+    if address is not None:
+        paths = [row["path"] for row in content["rows"]]
+        rows = [
+            (rank, link(name, address(path)), *figures)
+            for path, (rank, name, *figures) in zip(paths, grid.rows, strict=True)
+        ]
+        grid = grid._replace(rows=rows)
+    return [grid, *content["notes"]]
+
+
 def _write(content: Mapping[str, Any], out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     json_file, markdown_file, latex_file, page_file = (out / name for name in _FILES)
@@ -347,7 +367,7 @@ def _write(content: Mapping[str, Any], out: Path) -> None:
     title, table, notes = content["title"], leaderboard_table(content), content["notes"]
     write_markdown(markdown_file, title, [table, *notes])
     write_latex(latex_file, [(table, "tab:leaderboard"), *((note, "") for note in notes)])
-    write_page(page_file, NAME, title, [table, *map(notice, notes)])
+    write_page(page_file, NAME, title, leaderboard_page(content))
 
 
 def frame_rows(content: Mapping[str, Any]) -> list[dict[str, Any]]:

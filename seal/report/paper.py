@@ -464,8 +464,8 @@ def shown_parts(tables: Sequence[PaperTable], lines: Sequence[str]) -> Iterator[
 
 
 def _latex(table: PaperTable) -> str:
-    """Return a table as LaTeX that needs no package; notes are comments."""
-    body = latex(table.grid(), rules=(r"\hline",) * 3, texts=True)
+    """Return a table as LaTeX without the rules of booktabs; notes are comments."""
+    body = latex(table.grid(), rules=(r"\hline",) * 3)
     return "\n".join((*map(latex_comment, table.notes), body))
 
 

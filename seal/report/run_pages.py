@@ -120,7 +120,7 @@ class RunPages:
     """What is shown of runs side by side.
 
     Args:
-        runs: Scored runs; floor and ceiling are those of the first that has them.
+        runs: Scored runs; floor and ceiling are as of `lanes_of`.
         sections: Parts beside the table of tasks; None: ours and those of plug-ins.
         varied: The ablation whose conditions the runs are; empty: they should measure the same.
 
@@ -152,8 +152,9 @@ class RunPages:
 
     @property
     def title(self) -> str:
-        """What the runs are called."""
-        return " · ".join(lane.label for lane in self.lanes if lane.kind == "run")
+        """What the runs are called, and what was varied of an ablation."""
+        labels = " · ".join(lane.label for lane in self.lanes if lane.kind == "run")
+        return f"Ablation of {self.varied}: {labels}" if self.varied else labels
 
     def page(self, bodies: Sequence[Markup | None], **how: Any) -> Iterator[str]:
         """Yield the page in pieces.
@@ -623,7 +624,7 @@ def write_report(
     them and a short row for each task.
 
     Args:
-        runs: Scored runs; floor and ceiling are those of the first that has them.
+        runs: Scored runs; floor and ceiling are as of `lanes_of`.
         out: The file to write; it appears whole or not at all.
         sections: Parts above the table of tasks; None: ours and those of plug-ins.
         max_bytes: Conversations beyond this size are left out, and the page says so.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from seal.agents.teams import CHECKER
@@ -12,17 +13,19 @@ from seal.core.text import counted, one_line, printable
 from seal.evaluation.goals import INFRASTRUCTURE
 from seal.evaluation.scoring import INSTRUCTION
 from seal.evaluation.statistics import MOST_GROUPS
-from seal.report.grids import frequent, tallied
+from seal.report.grids import Grid, frequent, tallied
 from seal.report.lanes import (
     OTHERS,
     Lane,
     ShortTable,
     answer_of,
     lanes_of,
+    model_name,
     scores_so_far,
     summary_table,
     trajectories_so_far,
 )
+from seal.report.table_forms import latex_text
 from seal.runs.costs import Budget
 from seal.runs.run import FAILED_GOLD, LINES, SILENT, RunFolder, all_crashed, spent_on
 
@@ -62,6 +65,27 @@ def result_tables(run: RunFolder, every: bool = False, others: str = OTHERS) -> 
 
         tables += judge_tables(summary)
     return [*tables, *summary_notes(run, every, others)]
+
+
+def run_latex(run: RunFolder, parts: Iterable[Any]) -> str:
+    """Return parts as LaTeX, the table of means with a short caption and a label.
+
+    Args:
+        run: Whose parts they are; the label is made of the name of its folder.
+        parts: As of `result_tables`; what is neither a table nor a line is left out.
+    """
+    caption = f"{model_name(run)} on {run.pool_name}: means with 95 % intervals"
+    label = "tab:" + _NO_LABEL.sub("-", run.path.resolve().name).strip("-")
+    return latex_text(
+        (part._replace(title=caption), label)
+        if isinstance(part, Grid) and not part.title
+        else (part, "")
+        for part in parts
+        if isinstance(part, Grid | str)
+    )
+
+
+_NO_LABEL = re.compile("[^A-Za-z0-9]+")
 
 
 def summary_notes(run: RunFolder, every: bool = False, others: str = OTHERS) -> list[str]:

@@ -38,6 +38,7 @@ from seal.report.lanes import (
     reason_of,
     scale_notes,
     scores_so_far,
+    summary_table,
     task_notes,
 )
 from seal.report.pages import (
@@ -52,6 +53,8 @@ from seal.report.pages import (
     render,
     task_link,
 )
+from seal.report.run_results import run_latex
+from seal.report.table_forms import csv_text
 from seal.runs.run import RunFolder, scales_of
 from seal.runs.scores import Tail
 
@@ -339,7 +342,16 @@ def summary_section(lanes: Sequence[Lane]) -> Markup:
         notes = scale_notes(every, short.scales)
         inner = paragraphs((_metric_grid("All metrics", lanes, every), *notes))
         parts.append(Fold(f"All {len(every)} metrics", above=inner))
-    return paragraphs(parts)
+    return paragraphs((*parts, *(_for_a_paper(lane.run) for lane in lanes if lane.kind == "run")))
+
+
+def _for_a_paper(run: RunFolder) -> Fold:
+    """Return the table of a run as LaTeX and as CSV, to be copied."""
+    grid, name = summary_table(run), run.path.resolve().name
+    forms = (run_latex(run, [grid]), csv_text([grid]))
+    texts = Markup("").join(Markup("<pre>{}</pre>").format(printable(form)) for form in forms)
+    files = f"As files: seal report {name} --out {name}.tex, or {name}.csv"
+    return Fold(f"LaTeX and CSV of {name}", above=paragraphs((texts, files)))
 
 
 def _metric_grid(caption: str, lanes: Sequence[Lane], rows: Rows) -> Grid:

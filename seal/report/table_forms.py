@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from csv import writer
 from dataclasses import dataclass
 from io import StringIO
+from itertools import chain
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -14,7 +15,7 @@ from markupsafe import Markup, escape
 
 from seal.core.files import AtomicFile
 from seal.core.text import one_line, printable
-from seal.report.grids import Grid, told
+from seal.report.grids import Grid, number, told
 from seal.report.pages import cell, table
 
 # -- Tables as Markdown and as LaTeX.
@@ -88,12 +89,43 @@ _PACKAGES = r"% \usepackage{booktabs,graphicx}"
 
 
 def csv_text(grids: Iterable[Grid]) -> str:
-    """Return tables as CSV, with an empty line between each two."""
+    """Return tables as CSV, with an empty line between each two; a number has its own cell."""
     out = StringIO()
     for place, grid in enumerate(grids):
         out.write("\n" * bool(place))
-        writer(out, lineterminator="\n").writerows((grid.columns, *grid.rows))
+        columns = chain.from_iterable(
+            _numbers(head, cells) for head, *cells in zip(grid.columns, *grid.rows, strict=True)
+        )
+        writer(out, lineterminator="\n").writerows(zip(*columns, strict=True))
     return out.getvalue()
+
+
+INTERVAL, COUNT = "95 % interval", "n"
+"""Heads of the columns of intervals, and of counts such as `195 of 240`."""
+_INTERVAL = re.compile(r"\[(\S+), (\S+)\]")
+_THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?")
+
+
+def _numbers(head: str, cells: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return a column of texts as columns of which no cell has more than one number."""
+    if head == COUNT:
+        parts = [cell.partition(" of ") for cell in cells]
+        told = [(_plain(part), _plain(whole or part)) for part, _, whole in parts]
+        return list(zip((head, "of"), *told, strict=True))
+    intervals = [_INTERVAL.fullmatch(cell) for cell in cells if cell]
+    if head == INTERVAL or (intervals and all(intervals)):
+        ends = [it.groups() if (it := _INTERVAL.fullmatch(cell)) else ("", "") for cell in cells]
+        before = "" if head == INTERVAL else f"{head} "
+        names = f"{before}low", f"{before}high"
+        return list(zip(names, *(tuple(map(_plain, each)) for each in ends), strict=True))
+    return [(head, *map(_plain, cells))]
+
+
+def _plain(cell: str) -> str:
+    """Return a number without commas, nothing for `n/a`, and any other text as it is."""
+    if cell == number(None):
+        return ""
+    return cell.replace(",", "") if _THOUSANDS.fullmatch(cell) else cell
 
 
 def is_text(grid: Grid, place: int) -> bool:
@@ -105,46 +137,78 @@ def latex(
     grid: Grid,
     label: str = "",
     rules: tuple[str, str, str] = (r"\toprule", r"\midrule", r"\bottomrule"),
-    texts: bool = False,
 ) -> str:
     """Return the table as LaTeX, no wider than the column or, as `table*`, than the page.
 
-    It needs the package graphicx; with the usual rules booktabs, too.
+    Long texts have several lines, and what is longer than a page becomes several tables. It needs
+    the package graphicx; with the usual rules booktabs, too.
 
     Args:
         grid: The table; its title becomes the caption.
-        label: By which the text refers to it; empty: it has none.
+        label: By which the text refers to it, of several tables to the first; empty: none has one.
         rules: Above the head, below it, and below the table.
-        texts: Give columns of words as many lines as they need.
     """
-    head, *body = (" & ".join(map(escape_latex, row)) for row in (grid.columns, *grid.rows))
-    figures = range(grid.names, len(grid.columns))
-    kinds = ["p{6cm}" if texts and is_text(grid, place) else "r" for place in figures]
+    widest = [max(map(len, cells)) for cells in zip(grid.columns, *grid.rows, strict=True)]
+    wrapped = {at for at, most in enumerate(widest) if most > _WRAPPED and is_text(grid, at)}
+    width = sum(_LINE if at in wrapped else most for at, most in enumerate(widest))
+    place = "table" if width + 2 * len(widest) <= _COLUMN else "table*"
+    sides = "".join("l" if at < grid.names else "r" for at in range(len(widest)))
+    kinds = "".join("p{6cm}" if at in wrapped else side for at, side in enumerate(sides))
+    end = r"\tabularnewline" if wrapped else r"\\"  # \raggedright takes the other one
     above, below, last = rules
-    widest = (max(map(len, cells)) for cells in zip(grid.columns, *grid.rows, strict=True))
-    place = "table" if sum(widest) + 2 * len(grid.columns) <= _COLUMN else "table*"
-    return "\n".join(
-        (
+    head = " & ".join(map(escape_latex, grid.columns))
+    pages = list(_pages(grid.rows, wrapped))
+    found: list[str] = []
+    for page, rows in enumerate(pages, 1):
+        title = f"{grid.title} ({page} of {len(pages)})" if len(pages) > 1 else grid.title
+        found += (
             rf"\begin{{{place}}}",
             r"\centering",
             r"\footnotesize",
-            rf"\caption{{{escape_latex(grid.title)}}}",
-            *([rf"\label{{{label}}}"] if label else ()),
+            rf"\caption{{{escape_latex(title)}}}",
+            *([rf"\label{{{label}}}"] if label and page == 1 else ()),
             _FITTED,
-            rf"\begin{{tabular}}{{{'l' * grid.names}{''.join(kinds)}}}",
+            rf"\begin{{tabular}}{{{kinds}}}",
             above,
             rf"{head} \\",
             below,
-            *(rf"{row} \\" for row in body),
+            *(f"{_latex_row(row, wrapped)} {end}" for row in rows),
             last,
             r"\end{tabular}}",
             rf"\end{{{place}}}",
         )
+    return "\n".join(found)
+
+
+def _pages(
+    rows: Sequence[Sequence[str]], wrapped: Collection[int]
+) -> Iterator[list[Sequence[str]]]:
+    """Yield the rows that one page has room for, and so on; of a table without rows none."""
+    page: list[Sequence[str]] = []
+    taken = 0
+    for row in rows:
+        lines = max((-(-len(row[at]) // _LINE) for at in wrapped), default=1)
+        if page and taken + lines > _PAGE:
+            yield page
+            page, taken = [], 0
+        page.append(row)
+        taken += lines
+    yield page
+
+
+def _latex_row(row: Sequence[str], wrapped: Collection[int]) -> str:
+    cells = map(escape_latex, row)
+    return " & ".join(
+        rf"\raggedright {cell}" if at in wrapped else cell for at, cell in enumerate(cells)
     )
 
 
 _COLUMN = 70
 """Characters that a column of two still shows in a size that can be read."""
+_WRAPPED, _LINE = 48, 40
+"""Characters of a text in one line, and of a line where it has several."""
+_PAGE = 45
+"""Lines of a page."""
 _FITTED = r"\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%"
 """Makes smaller what is wider than its place, and nothing larger."""
 
@@ -174,7 +238,7 @@ _ROWS = 50
 """Of a table in a notebook, at most."""
 _CELL = 44
 """Characters of a cell of a text."""
-_LINE = 120
+_FOOT = 120
 """Characters of a line above or below the table of a text."""
 _WIDTH = 120
 """Columns of a table as the terminal has it."""
@@ -191,8 +255,8 @@ class Glance(NamedTuple):
 
 def glance_text(glance: Glance) -> str:
     """Return at most `LINES` lines: the title, as many rows as there is room for, the foot."""
-    head = [one_line(line, _LINE) for line in glance.grid.title.splitlines()]
-    foot = [one_line(line, _LINE) for line in glance.foot]
+    head = [one_line(line, _FOOT) for line in glance.grid.title.splitlines()]
+    foot = [one_line(line, _FOOT) for line in glance.foot]
     room = LINES - len(head) - len(foot) - 1
     rows = glance.grid.rows
     if len(rows) > room:

@@ -195,7 +195,11 @@ def in_order(tools: Sequence[Tool]) -> Sequence[Tool]:
     return ordered
 
 
-NOTATION = Notation("retriever", "dense,model=all-MiniLM-L6-v2,index=HNSW32")
+NOTATION = Notation(
+    "retriever",
+    "dense,model=all-MiniLM-L6-v2,index=HNSW32",
+    several_by="`seal ablate retriever` and `seal retrieve` take several",
+)
 """How retrievers are written."""
 
 

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain, starmap
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
 
@@ -26,8 +27,19 @@ from seal.experiments.retrieval import RETRIEVAL
 from seal.report.comparison import cost_chart, labels_of
 from seal.report.grids import grouped
 from seal.report.lanes import RunFacts, facts_of
+from seal.report.leaderboard import leaderboard_page, ranked_runs
 from seal.report.live import live_parts
-from seal.report.pages import FILES, Bar, BarGroup, asset, forest, linked, paragraphs, render
+from seal.report.pages import (
+    FILES,
+    Bar,
+    BarGroup,
+    asset,
+    forest,
+    linked,
+    paragraphs,
+    parts_page,
+    render,
+)
 from seal.report.retrieval import experiment_page
 from seal.report.run_pages import RunPages, data_block, data_blocks
 from seal.runs.run import BASELINES, MANIFEST, RunFolder, varied_settings
@@ -251,6 +263,7 @@ def list_page(
     runs: Sequence[RunFacts],
     address: Callable[[RunFacts], str],
     experiments: Mapping[str, str],
+    boards: Mapping[str, str] = MappingProxyType({}),
     **how: Any,
 ) -> str:
     """Return a page with a table of runs and charts of each benchmark.
@@ -260,6 +273,7 @@ def list_page(
         runs: In the order of the table.
         address: Of a run's page.
         experiments: Name of an experiment in retrieval to the address of its page.
+        boards: Title of a leaderboard to the address of its page.
         **how: Style and script (`pages.inline`, `pages.linked`); `choose` says whether runs can be
             chosen to stand side by side.
     """
@@ -279,6 +293,7 @@ def list_page(
         settings=_settings(runs),
         charts=charts,
         experiments=experiments,
+        boards=boards,
         **how,
     )
 
@@ -320,7 +335,7 @@ def _charts(benchmark: str, runs: Sequence[RunFacts]) -> list[Any]:
         return []
     if not runs[0].scale.bounded:
         return []
-    ranked = sorted(runs, key=_place)[:_MOST]
+    ranked = sorted(runs, key=lambda run: (run.subset, _place(run)))[:_MOST]
     named = zip(labels_of(ranked), ranked, strict=True)
     labels = [f"{name} ({run.subset})" if run.subset else name for name, run in named]
     groups = [BarGroup(name, (_bar(run),)) for name, run in zip(labels, ranked, strict=True)]
@@ -410,22 +425,23 @@ def folder_at(folder: Path, inner: str, name: str) -> Path | None:
         return None
 
 
-# -- A static site of runs, to publish: a leaderboard, and a page for each run.
+# -- A static site of runs, to publish: lists, ranks, and a page for each run.
 
 
 HOME = "index.html"
 _MARK = "seal-site"
 """File by which a folder is known to hold a site of ours."""
-_RUNS, _EXPERIMENTS = "runs", "retrieval"
+_RUNS, _EXPERIMENTS, _BOARDS = "runs", "retrieval", "leaderboards"
 """Folders of a site."""
+_UNNAMED = "unnamed"
 _LONGEST = 80
 
 
 def write_site(shelf: Shelf, out: Path, title: str) -> Path:
     """Write the site of all scored runs, and return its first page.
 
-    The same runs give the same bytes. Of a site that is there already the folders of runs and of
-    experiments are removed first; what else lies beside its first page stays.
+    The same runs give the same bytes. Of a site that is there already the folders of runs,
+    experiments and leaderboards are removed first; what else lies beside its first page stays.
 
     Args:
         shelf: The runs and experiments.
@@ -443,7 +459,7 @@ def write_site(shelf: Shelf, out: Path, title: str) -> Path:
         raise UsageError(f"{out} holds something else than a site; give --out a new folder")
     ranked = sorted(runs, key=lambda run: (run.benchmark, run.subset, _place(run), run.name))
     _write(out / _MARK, "`seal site` wrote this site, and replaces it.\n")
-    for folder in (_RUNS, _EXPERIMENTS):
+    for folder in (_RUNS, _EXPERIMENTS, _BOARDS):
         remove(out / folder)
     for name in FILES:
         _write(out / name, asset(name))
@@ -459,11 +475,28 @@ def write_site(shelf: Shelf, out: Path, title: str) -> Path:
         ranked,
         lambda facts: quote(f"{_RUNS}/{_folder(facts.name)}/{HOME}"),
         {name: quote(f"{_EXPERIMENTS}/{_folder(name)}/{HOME}") for name in experiments},
+        _write_boards(ranked, out),
         choose=False,
         **linked("./"),
     )
     _write(out / HOME, page)
     return out / HOME
+
+
+def _write_boards(runs: Sequence[RunFacts], out: Path) -> dict[str, str]:
+    """Write a leaderboard of each benchmark whose runs can be ranked; return title to address."""
+    pages = {str(run.run.path): f"../../{_RUNS}/{_folder(run.name)}/{HOME}" for run in runs}
+    links = [("All runs", "../../" + HOME)]
+    found = {}
+    for benchmark, paths in grouped((run.benchmark, run.run.path) for run in runs).items():
+        with suppress(UsageError):  # fewer than two that measure the same, or nothing that ranks
+            content = ranked_runs(paths)
+            parts = leaderboard_page(content, lambda path: quote(pages[path]))
+            page = parts_page("leaderboard", content["title"], parts, links, **linked("../../"))
+            inner = f"{_BOARDS}/{_folder(benchmark or _UNNAMED)}/{HOME}"
+            _write(out / inner, page)
+            found[content["title"]] = quote(inner)
+    return found
 
 
 def _write(path: Path, text: str) -> None:

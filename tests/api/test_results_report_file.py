@@ -31,6 +31,25 @@ def test_cutoffs_that_cannot_be_are_refused(cutoffs):
         seal.run("sample", cutoffs=cutoffs)
 
 
+def test_the_tables_of_a_run_are_a_file_and_a_fold_of_the_report(run, tmp_path):
+    latex, table = (tmp_path / f"one{end}" for end in (".tex", ".csv"))
+    assert seal.report(run, latex) == latex
+    assert seal.report(run, table) == table
+    assert r"\label{tab:run}" in latex.read_text()
+    assert r"\caption{lexical on sample: means with 95 \% intervals}" in latex.read_text()
+    assert table.read_text() == run.csv()
+    assert table.read_text().startswith("metric,mean,low,high,n,of\n")
+    seal.report(run, table)
+    latex.write_text("chapter 1")
+    with pytest.raises(UsageError, match="holds something else than tables; give --out a new"):
+        seal.report(run, latex)
+    page = run.report().read_text()
+    assert "seal report run --out run.tex, or run.csv" in page
+    assert run.csv() in page
+    with pytest.raises(UsageError, match="has the tables of one run; of several: seal compare"):
+        seal.report([run, seal.run("sample", limit=1, baselines=False)], latex)
+
+
 def test_a_report_of_another_kind_than_html_is_refused(run, tmp_path):
     with pytest.raises(UsageError, match=r"a report is HTML: let the name of .*x\.pdf end with"):
         seal.report(run, tmp_path / "x.pdf")

@@ -25,7 +25,7 @@ from seal.core import (
     Trajectory,
 )
 from seal.core.conditions import Argument, Asked, Called, Replied
-from seal.evaluation.attribution import MEANINGS, ORDER, Cause, attribute, decide
+from seal.evaluation.attribution import MEANINGS, ORDER, Cause, attribute, decide, listed
 
 MANAGER, EXECUTOR, USER = "execution_manager", "executor", "user_simulator"
 FIND, BOOK, RATE = "own/find", "own/book", "own/rate"
@@ -94,6 +94,11 @@ RIGHT = (call("find", city="Porto"), call("book", city="Porto", nights=2))
 LOCKED = {"kind": "api", "message": "locked"}
 
 
+def test_names_in_a_row_are_all_told_once() -> None:
+    assert listed(["a", "b", "a", "c", "d", "e"]) == "a, b, c, d, e"
+    assert listed(["a", "b", "c", "d"], "or") == "a or b or c or d"
+
+
 def test_every_stage_has_a_meaning_in_its_order() -> None:
     assert tuple(MEANINGS) == ORDER
 
@@ -126,6 +131,7 @@ def test_a_gold_tool_that_was_not_offered(offered: Any, cause: str, passed: int)
     found = why(TWO, chat(*RIGHT, offered=(offered,)))
     assert (found.stage, found.cause, found.passed, found.of) == ("not_retrieved", cause, passed, 2)
     assert found.partly == (passed == 1)
+    assert (" were not among" in found.said) == (passed == 0)
 
 
 def test_a_tool_below_the_cut_off_is_told_from_one_that_is_not_in_the_pool() -> None:

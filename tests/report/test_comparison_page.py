@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from report_runs import chat, metric, task, verdict
 
+import seal
 from seal.core import DataError, Score, Step, UsageError, write_records
 from seal.experiments.settings import CompareSettings
 from seal.report.comparison import (
@@ -178,6 +179,8 @@ def test_the_report_of_several_runs_compares_them_with_links_into_itself(runs, t
     assert "#task-a&lane=1&trial=0&step=3" in links
     assert re.search(r'<h2 id="title-\d+">Comparison</h2>', page)
     assert "Comparison</h2>" not in write_report([base], tmp_path / "report.html").read_text()
+    ablated = write_report([base, new], tmp_path / "report.html", varied="retriever").read_text()
+    assert re.search(r"<h1[^>]*>Ablation of retriever: ", ablated)
     (new.path / "run.json").write_text('{"measure": {"seed": 1}, "system": {}}')
     other = write_report([base, new], tmp_path / "report.html").read_text()
     assert "Comparison</h2>" not in other
@@ -188,6 +191,11 @@ def test_the_terminal_tells_what_was_won_and_what_has_no_pair(runs) -> None:
     lines = [line for line in comparison_tables(content) if isinstance(line, str)]
     assert "tasks by pass_rate: 2 won, 0 lost, 0 solved by both, 0 by neither" in lines
     assert "  won: a (0 -> 1 of 1), b (0 -> 1 of 1)" in lines
+    flips = content["pairs"][0]["flips"]
+    many = [{**flips["won"][0], "task": f"t{place}"} for place in range(12)]
+    content["pairs"][0]["flips"] = {**flips, "won": many}
+    told = next(line for line in comparison_tables(content) if "won: t0" in str(line))
+    assert told.endswith(", and 2 more: --json lists all, and --out DIR")
 
 
 def test_the_lines_of_each_of_several_pairs_name_its_runs(runs) -> None:
@@ -311,6 +319,29 @@ def test_no_metric_of_a_condition_is_tested_unless_it_is_asked_for(make_run):
     assert told["protocol"]["family"] == ["call_f1"]
     asked = compare(paths, CompareSettings(metrics=("param_acc_matched",)), None)
     assert asked["protocol"]["family"] == ["param_acc_matched"]
+
+
+def test_a_comparison_leads_with_the_metric_that_its_runs_lead_with(make_run):
+    names = ("pass_rate", "call_f1", "calls_right")
+    runs = [
+        make_run(
+            name,
+            [task("a"), task("b")],
+            [chat("a"), chat("b")],
+            [Score(id, 0, 0, metric, value) for id in "ab" for metric in names],
+            dict.fromkeys(names, metric(value)),
+        )
+        for name, value in (("one", 0.0), ("two", 1.0))
+    ]
+    for run in runs:
+        manifest = json.loads((run.path / "run.json").read_text())
+        run.write_json("run.json", manifest | {"gold": "calls"})
+    paths = [run.path for run in runs]
+    parts = list(comparison_tables(compare(paths, CompareSettings(), None)))
+    assert parts[0].startswith("two less one by calls_right: ")
+    order = ["calls_right", "call_f1", "pass_rate"]
+    assert [row[0] for row in parts[1].rows] == order
+    assert [row[0] for row in seal.compare(*paths)._glance().grid.rows] == order
 
 
 def test_every_form_says_once_a_table_what_is_better_low_and_what_a_figure_is_of(

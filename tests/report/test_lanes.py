@@ -7,7 +7,8 @@ import pytest
 from report_runs import chat, failed_chat, metric, task, verdict
 from rich.console import Console
 
-from seal.core import DataError, Score, UsageError
+from seal.core import DataError, Scale, Score, UsageError
+from seal.evaluation.calls import COUNT
 from seal.report.grids import Estimate, Grid, number
 from seal.report.lanes import (
     ShortTable,
@@ -17,6 +18,7 @@ from seal.report.lanes import (
     lanes_of,
     main_metrics,
     rare_metrics,
+    scale_notes,
     summary_table,
     tasks_that,
 )
@@ -221,6 +223,12 @@ def test_what_depends_on_what_the_agent_does_stands_with_its_condition(make_run)
     assert told in ShortTable(lanes_of([run])).gaps()
 
 
+def test_a_share_that_is_better_neither_high_nor_low_says_so():
+    scales = {"honest_refusal": Scale(higher_is_better=None), "steps": COUNT}
+    (told,) = scale_notes(("honest_refusal", "steps", "pass_rate"), scales)
+    assert told == "neither high nor low is better, gold tells how often it is due: honest_refusal"
+
+
 def test_no_run_is_known_drawn_or_ranked_by_what_depends_on_what_the_agent_does(make_run):
     entry = {"mean": 0.5, "n": 6, "undefined": 0}
     names = ("call_precision", "param_acc_matched", "call_f1")
@@ -279,6 +287,12 @@ def test_a_baseline_stands_beside_several_runs_only_if_all_that_have_it_agree(
     low = {"pass_rate": metric(0.25, 3), "recall@10": metric(0.25)}
     make_run("other/floor", [task("own/a")], [chat("own/a")], [], low)
     assert [lane.kind for lane in lanes_of([scored_run, other])] == ["run", "run", "ceiling"]
+    for kind in ("floor", "ceiling"):
+        shutil.rmtree(other.path / kind)
+    assert [lane.kind for lane in lanes_of([scored_run, other])] == kinds
+    manifest = json.loads((other.path / "run.json").read_bytes())
+    other.write_json("run.json", manifest | {"system": manifest["system"] | {"top_k": 3}})
+    assert [lane.kind for lane in lanes_of([scored_run, RunFolder(other.path)])] == ["run", "run"]
 
 
 def test_the_head_of_a_run_names_its_folder_retriever_and_top_k(scored_run):

@@ -14,6 +14,9 @@ from seal.report.table_forms import csv_text, latex, latex_text
 
 HOSTILE = r'\input{x} & 50% $_^~#{}<>|"[2mm]'
 NARROW = Grid("narrow", ("metric", "mean"), [("pass_rate", "0.190"), (HOSTILE, "[0.1, 0.2]")])
+LONG = Grid(
+    "long", ("task", "evidence"), [(f"t{at}", "a call was due " * 9) for at in range(60)], 2
+)
 WIDE = Grid("wide", ("metric", *"abcdefgh"), [("pass_rate", *["[-0.089, 0.026]"] * 8)])
 PAPER = r"""\documentclass[twocolumn]{article}
 \usepackage{booktabs,graphicx}
@@ -29,9 +32,17 @@ def test_a_wide_table_takes_both_columns_and_a_narrow_one_keeps_its_size() -> No
     assert latex(WIDE).splitlines()[-1] == r"\end{table*}"
 
 
+def test_a_table_of_several_pages_is_several_tables_and_loses_no_row() -> None:
+    lines = latex(LONG, "tab:long").splitlines()
+    titles = [line for line in lines if line.startswith(r"\caption")]
+    assert titles == [rf"\caption{{long ({page} of 6)}}" for page in range(1, 7)]
+    assert sum(line.endswith(r"\tabularnewline") for line in lines) == 60
+    assert lines.count(r"\label{tab:long}") == 1
+
+
 @pytest.mark.skipif(not shutil.which("pdflatex"), reason="no pdflatex: texlive-latex-recommended")
 def test_tables_are_no_wider_than_their_place_in_a_paper_of_two_columns(tmp_path: Path) -> None:
-    tables = latex_text((table, f"tab:{table.title}") for table in (NARROW, WIDE))
+    tables = latex_text((table, f"tab:{table.title}") for table in (NARROW, WIDE, LONG))
     (tmp_path / "paper.tex").write_text(PAPER % tables)
 
     words = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
@@ -39,6 +50,7 @@ def test_tables_are_no_wider_than_their_place_in_a_paper_of_two_columns(tmp_path
 
     assert made.returncode == 0, made.stdout
     assert "Overfull" not in made.stdout
+    assert "too large" not in made.stdout
     assert (tmp_path / "paper.pdf").is_file()
 
 
@@ -55,8 +67,25 @@ def test_names_of_any_characters_compile(tmp_path: Path) -> None:
     assert made.returncode == 0, made.stdout
 
 
-def test_tables_as_csv_are_read_back_as_they_are() -> None:
-    text = csv_text([NARROW, WIDE])
+def test_a_cell_of_csv_has_one_number_or_text() -> None:
+    metrics = Grid(
+        "",
+        ("metric", "mean", "95 % interval", "n", "tokens"),
+        [
+            ("pass_rate", "0.250", "[0.059, 0.741]", "195 of 1,240", "12,345.5"),
+            ("a, b", "n/a", "", "10,000", "+1,000"),
+        ],
+    )
+    told = [list(csv.reader(csv_text([grid]).splitlines())) for grid in (metrics, NARROW, WIDE)]
+    assert told[0] == [
+        ["metric", "mean", "low", "high", "n", "of", "tokens"],
+        ["pass_rate", "0.250", "0.059", "0.741", "195", "1240", "12345.5"],
+        ["a, b", "", "", "", "10000", "10000", "+1000"],
+    ]
+    assert told[1] == [[*NARROW.columns], *map(list, NARROW.rows)]
+    assert told[2][0][:3] == ["metric", "a low", "a high"]
+    assert told[2][1] == ["pass_rate", *["-0.089", "0.026"] * 8]
 
-    rows = [tuple(row) for row in csv.reader(text.splitlines())]
-    assert rows == [NARROW.columns, *NARROW.rows, (), WIDE.columns, *WIDE.rows]
+
+def test_tables_of_csv_have_an_empty_line_between_them() -> None:
+    assert csv_text([NARROW, NARROW]).split("\n\n") == [csv_text([NARROW])[:-1], csv_text([NARROW])]

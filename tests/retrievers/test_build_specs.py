@@ -52,6 +52,7 @@ def test_a_comma_in_quotes_ends_no_value():
         ("", "has no name"),
         (",k1=2", "has no name"),
         ("bm25,k1", "'k1' is no KEY=VALUE"),
+        ("bm25,tfidf", "`seal ablate retriever` and `seal retrieve` take several"),
         ("bm25,", "'' is no KEY=VALUE"),
         ("bm25,=2", "'=2' is no KEY=VALUE"),
         ("bm25,k1=1,k1=2", "k1 stands twice"),

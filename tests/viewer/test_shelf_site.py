@@ -35,7 +35,7 @@ def test_every_link_of_the_site_leads_to_a_file_of_it(shown: Path, tmp_path: Pat
     home = write_site(Shelf([shown]), tmp_path / "site", "Our models")
 
     pages = [*(tmp_path / "site").rglob("index.html")]
-    assert len(pages) == 4  # the leaderboard and three scored runs
+    assert len(pages) == 5  # the list, its ranks, and three scored runs
     for page in pages:
         for link in Links(page.read_text()).found:
             if not link.startswith("#"):
@@ -58,11 +58,26 @@ def test_the_leaderboard_of_what_is_better_low_has_the_lowest_first(tmp_path: Pa
     assert text.index(">little</a>") < text.index(">much</a>") < text.index(">nothing</a>")
 
 
+def test_runs_of_one_benchmark_are_ranked_on_a_page_that_leads_to_theirs(tmp_path: Path) -> None:
+    tasks = [task(f"t{place}") for place in range(4)]
+    for name, solved in (("worse", 1), ("better", 3)):
+        scores = [verdict(f"t{n}", "solved" if n < solved else "unsolved") for n in range(4)]
+        metrics = {"pass_rate": metric(solved / 4, by={"easy": metric(0.5), "hard": metric(0.25)})}
+        Writer(tmp_path / "runs")(name, tasks, (), scores, metrics, model={"model": name})
+    home = write_site(Shelf([tmp_path / "runs"]), tmp_path / "site", "Our models")
+
+    (address,) = (link for link in Links(home.read_text()).found if "leaderboards" in link)
+    text = (home.parent / unquote(address)).read_text()
+    assert text.index(">better</a>") < text.index(">worse</a>")
+    assert ">easy</th>" in text and "[1, 2]" in text
+    assert {"../../index.html", "../../runs/better/index.html"} <= {*Links(text).found}
+
+
 def test_a_small_run_is_one_file(shown: Path, tmp_path: Path) -> None:
     write_site(Shelf([shown]), tmp_path / "site", "Leaderboard")
 
     names = [path.name for path in files_of(tmp_path / "site")]
-    assert sorted(names) == ["app.js", "blocks.js", *["index.html"] * 4, "seal-site", "style.css"]
+    assert sorted(names) == ["app.js", "blocks.js", *["index.html"] * 5, "seal-site", "style.css"]
     page = (tmp_path / "site" / "runs" / "one" / "index.html").read_text()
     assert {*blocks(page, "chat")} == {f"0/{place}/0" for place in range(3)}
     assert "data-source" not in page
@@ -77,7 +92,8 @@ def test_a_part_of_a_benchmark_is_told_and_stands_below_the_whole(tmp_path: Path
 
     assert text.index(">whole</a>") < text.index(">part</a>")
     assert '<small class="subset">first 10, a=b</small>' in text
-    assert "part (first 10, a=b)" in text  # in the chart
+    chart = text[text.index("By benchmark") :]
+    assert chart.index("whole") < chart.index("part (first 10, a=b)")
     assert dict(facts_of(run).told())["tasks"] == "0 (first 10, a=b)"
 
 
