@@ -51,6 +51,7 @@ from seal.runs.run import (
     GOLD,
     TIMINGS,
     RunFolder,
+    check_tools,
     sound_summary,
     to_resume,
     write_tasks,
@@ -227,6 +228,7 @@ def _score(
         with closing(Journal(folder.trajectories_path)) as journal:
             # The trajectories of an interrupted run stand in no order.
             order = {task.id: n for n, task in enumerate(folder.tasks())}
+            check_tools(folder)
             _check_tasks(folder, order, journal.played)
             _check_chats(folder, journal.played, _scored_chats(folder.scores_path))
             journal.put_in_order(order)

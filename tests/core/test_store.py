@@ -251,7 +251,7 @@ class TestStore:
         store.put("bad", {"response": "rain"})
         store.put("good", {"response": "sun"})
         place.damage("bad", b'{"response":"snow"}')
-        with pytest.raises(InfrastructureError, match="entry bad is damaged; .* verify POOL`"):
+        with pytest.raises(InfrastructureError, match=r"entry bad is damaged; .* verify POOL`"):
             store.get("bad")
         with pytest.raises(InfrastructureError, match="entry bad is damaged"):
             store.put("bad", {"response": "hail"})
