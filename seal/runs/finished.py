@@ -219,6 +219,7 @@ def _former(folder: RunFolder) -> dict[Pair, list[Score]]:
 def _score(
     folder: RunFolder, scorer: Scorer, progress: Callable[[int, int], None]
 ) -> dict[str, Any]:
+    check_tools(folder)
     if not folder.trajectories_path.is_file():
         raise DataError(
             f"{folder.path} has no {folder.trajectories_path.name}: nothing can be scored, and its "
@@ -228,7 +229,6 @@ def _score(
         with closing(Journal(folder.trajectories_path)) as journal:
             # The trajectories of an interrupted run stand in no order.
             order = {task.id: n for n, task in enumerate(folder.tasks())}
-            check_tools(folder)
             _check_tasks(folder, order, journal.played)
             _check_chats(folder, journal.played, _scored_chats(folder.scores_path))
             journal.put_in_order(order)

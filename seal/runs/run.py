@@ -302,10 +302,19 @@ class RunFolder:
         return installed_scales(self.benchmark()) if kept is None else kept
 
     def lines(self) -> dict[str, int]:
-        """Return how many whole lines tools, tasks, chats and scores have; those that are there."""
+        """Return how many whole lines tools, tasks, chats and scores have; those that are there.
+
+        Raises:
+            DataError: Something else stands in the place of one.
+        """
         given = (self.path / _TOOLS, self.path / "tasks.jsonl")
         paths = (*given, self.trajectories_path, self.scores_path)
-        return {path.name: _lines_of(path) for path in paths if path.is_file()}
+        there = [path for path in paths if path.exists()]
+        for path in there:
+            if not path.is_file():
+                anew = f"; or remove it, and score the run with `seal score {self.path}`"
+                raise DataError(no_file(path) + (anew if path == self.scores_path else ""))
+        return {path.name: _lines_of(path) for path in there}
 
     def tasks(self) -> Iterator[Task]:
         """Yield the tasks that the run plays."""

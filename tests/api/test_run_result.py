@@ -330,6 +330,23 @@ def test_a_summary_of_fewer_scores_is_no_summary_of_a_run(
         verb("run")
 
 
+@pytest.mark.parametrize("verb", [*VERBS.values(), seal.score], ids=[*VERBS, "score"])
+@pytest.mark.parametrize(
+    "name", ["tools.jsonl", "tasks.jsonl", "trajectories.jsonl", "scores.jsonl"]
+)
+def test_a_folder_in_the_place_of_a_file_of_a_run_is_named(
+    played: seal.Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb, name
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(played.folder.path, "run")
+    shutil.copytree(played.folder.path, "other")
+    Path("run", name).unlink()
+    Path("run", name).mkdir()
+    anew = ".*remove it.*`seal score run`" if name == "scores.jsonl" and verb != seal.score else ""
+    with pytest.raises(DataError, match=rf"{name} is a folder, and no file; put the file in{anew}"):
+        verb("run")
+
+
 def test_a_run_json_that_is_empty_is_no_run(played: seal.Run, tmp_path: Path) -> None:
     shutil.copytree(played.folder.path, tmp_path / "run")
     damage(tmp_path / "run", "run.json", {})
