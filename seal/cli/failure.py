@@ -115,7 +115,13 @@ def unforeseen(debug: bool) -> Hook:
     """Return the hook for errors that nobody raised on purpose: one line, and how to see more."""
 
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        from seal.core.registry import STRANGERS
+
         hint = "" if debug else "; --debug shows where"
+        if STRANGERS:
+            names = ", ".join(dict.fromkeys(STRANGERS))
+            hint += f"; code that is not SEAL's was imported ({names}): does it change a module "
+            hint += "that others use, such as sys?"
         tell(f"unexpected {kind.__name__}: {text_of(error)}{hint}", error if debug else None)
 
     return hook

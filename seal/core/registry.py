@@ -16,6 +16,7 @@ from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from math import isfinite
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NoReturn
 
 from seal.core.errors import (
@@ -290,10 +291,47 @@ def _is_module(text: str) -> bool:
     return all(part.isidentifier() for part in text.split("."))
 
 
+STRANGERS: list[str] = []
+"""Modules that are not ours and were imported by name, the last one last."""
+
+
+def load_module(name: str, path: str = "") -> ModuleType:
+    """Return a module; what is not installed is looked for in this folder, as `python -m` does.
+
+    Args:
+        name: Its dotted name.
+        path: What the user wrote, for messages; empty: this name.
+
+    Raises:
+        UsageError: It does not exist, or fails at its import; its own error is the cause.
+    """
+    said = repr(path or name)
+    top = name.partition(".")[0]
+    known = top in sys.modules or find_spec(top) is not None
+    if not known and PathFinder.find_spec(top, [""]) is not None:
+        sys.path.append(str(Path.cwd()))  # last, so that no file there hides an installed package
+    if top != _SEAL:
+        STRANGERS.append(name)
+    try:
+        return import_module(name)
+    except (SealError, KeyboardInterrupt):
+        raise
+    except ModuleNotFoundError as error:
+        if f"{name}.".startswith(f"{error.name}."):
+            raise UsageError(
+                f"{said}: no module {error.name!r} is installed, in this folder, or on "
+                f"PYTHONPATH{_moved(error)}"
+            ) from error
+        raise UsageError(
+            f"{said}: {name} needs {error.name!r}, which is not installed"
+            f"{_moved(error) or '; install it'}"
+        ) from error
+    except BaseException as error:
+        raise _strange(said, f"{name} fails to import", error) from error
+
+
 def load_dotted(path: str) -> Any:
     """Return the attribute that `package.module:attribute` names.
-
-    A module that is not installed is looked for in the current folder, as `python -m` does.
 
     Raises:
         UsageError: The text is no such path, the module or the attribute does not exist, or the
@@ -305,23 +343,7 @@ def load_dotted(path: str) -> Any:
             f"{path!r} is no dotted path; expected package.module:attribute, "
             "such as my_lab.planners:OneTool"
         )
-    top = module_name.partition(".")[0]
-    known = top in sys.modules or find_spec(top) is not None
-    if not known and PathFinder.find_spec(top, [""]) is not None:
-        sys.path.append(str(Path.cwd()))  # last, so that no file there hides an installed package
-    with naming_stranger(path, f"{module_name} fails to import"):
-        try:
-            found: Any = import_module(module_name)
-        except ModuleNotFoundError as error:
-            if f"{module_name}.".startswith(f"{error.name}."):
-                raise UsageError(
-                    f"{path!r}: no module {error.name!r} is installed, in this folder, or on "
-                    f"PYTHONPATH{_moved(error)}"
-                ) from error
-            raise UsageError(
-                f"{path!r}: {module_name} needs {error.name!r}, which is not installed"
-                f"{_moved(error) or '; install it'}"
-            ) from error
+    found: Any = load_module(module_name, path)
     with naming_stranger(path, f"{attribute!r} of {module_name} cannot be had"):
         for part in attribute.split("."):
             try:
@@ -351,7 +373,11 @@ def naming_stranger(path: Any, what: str = "cannot be used") -> Iterator[None]:
     except BaseException as error:
         if not isinstance(path, str) or ":" not in path:
             raise
-        raise UsageError(f"{path!r}: {what}: {fault(error)}{_moved(error)}; mend it") from error
+        raise _strange(repr(path), what, error) from error
+
+
+def _strange(said: str, what: str, error: BaseException) -> UsageError:
+    return UsageError(f"{said}: {what}: {fault(error)}{_moved(error)}; mend it")
 
 
 # -- Names of parts: those that a user writes with options, and those that a record tells.

@@ -285,6 +285,12 @@ class SqliteAnswers:
             tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
         if application == _APPLICATION:
             check_version(self.location, version)
+            try:
+                connection.execute(f"{_SELECT}LIMIT 0")
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_ERROR:  # no fault of its table
+                    raise
+                raise foreign(self.location, str(error)) from error
             return True
         if tables:
             raise foreign(self.location, "it holds other tables")

@@ -328,8 +328,8 @@ class Store:
         value = _decode(row)
         if value is None:
             raise InfrastructureError(
-                f"{self.location}: the entry {_text(row[0])} is damaged; `seal cache verify` lists"
-                " such entries and `seal cache verify --repair` removes them"
+                f"{self.location}: the entry {_text(row[0])} is damaged; `seal cache verify POOL`"
+                " lists such entries, and --repair removes them"
             )
         return value
 

@@ -292,5 +292,5 @@ def decode_completion(entry: Mapping[str, Any]) -> Completion:
     except (KeyError, TypeError) as error:
         raise InfrastructureError(
             f"a kept model answer is damaged ({type(error).__name__}: {error}): "
-            "`seal cache verify` lists such entries"
+            "`seal cache verify POOL` lists such entries"
         ) from error

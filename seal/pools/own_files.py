@@ -27,7 +27,7 @@ from seal.core import (
     told_names,
 )
 from seal.core.conditions import ANY, Called
-from seal.core.registry import is_module, load_dotted
+from seal.core.registry import is_module, load_module
 from seal.core.values import exact_json, json_text, number_fault, parse_module
 from seal.pools.benchmark import Benchmark, OwnTool, OwnTools
 from seal.pools.importer import TOOLS, Notes, tasks_of
@@ -237,8 +237,7 @@ def _module(path: Path, name: str) -> Any:
         name = path.stem
         if str(path.parent.resolve()) not in sys.path:
             sys.path.append(str(path.parent.resolve()))
-    load_dotted(f"{name}:__name__")
-    module = sys.modules[name]
+    module = load_module(name)
     home = getattr(module, "__file__", None)
     if path.suffix == ".py" and (home is None or Path(home).resolve() != path.resolve()):
         raise UsageError(f"{path}: another module is called {name}; rename the file")

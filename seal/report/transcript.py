@@ -59,7 +59,7 @@ from seal.report.lanes import (
     trajectories_so_far,
 )
 from seal.runs.journal import LiveTail
-from seal.runs.run import RunFolder
+from seal.runs.run import RunFolder, check_whole
 from seal.runs.running import RunningRun
 from seal.runs.scores import Tail
 
@@ -376,9 +376,11 @@ def view(
     Raises:
         UnknownNameError: No such task; names the closest.
         UsageError: The text fits several tasks, or the task was not played in this trial.
+        DataError: A file of a run that has ended is damaged or cut.
     """
     from rich.console import Console
 
+    _check_ended(run)
     out = out or Console(highlight=False)
     task = None if task_id is None else find_task(run, task_id)
     if follow:
@@ -412,6 +414,11 @@ def view(
                 soft_wrap=True,
             )
         out.print(transcript_of(run, task, trial, fold), soft_wrap=True)
+
+
+def _check_ended(run: RunFolder) -> None:
+    if not isinstance(run, RunningRun):
+        check_whole(run)
 
 
 def find_task(run: RunFolder, wanted: str | int) -> Task:
@@ -572,8 +579,9 @@ def view_record(run: RunFolder, task_id: str | None = None, trial: int = 0) -> d
     said and step of each failed goal.
 
     Raises:
-        UnknownNameError, UsageError: As for `view`.
+        UnknownNameError, UsageError, DataError: As for `view`.
     """
+    _check_ended(run)
     if task_id is None:
         grid = outcome_table(run)
         tasks = [dict(zip(grid.columns, row, strict=True)) for row in grid.rows]

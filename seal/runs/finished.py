@@ -51,6 +51,7 @@ from seal.runs.run import (
     GOLD,
     TIMINGS,
     RunFolder,
+    check_tools,
     sound_summary,
     to_resume,
     write_tasks,
@@ -218,6 +219,7 @@ def _former(folder: RunFolder) -> dict[Pair, list[Score]]:
 def _score(
     folder: RunFolder, scorer: Scorer, progress: Callable[[int, int], None]
 ) -> dict[str, Any]:
+    check_tools(folder)
     if not folder.trajectories_path.is_file():
         raise DataError(
             f"{folder.path} has no {folder.trajectories_path.name}: nothing can be scored, and its "

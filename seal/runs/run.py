@@ -107,7 +107,7 @@ def installed_scales(benchmark: Benchmark | None) -> dict[str, Scale]:
 # The docstring of this module lists them.
 
 BASELINES = ("floor", "ceiling")
-MANIFEST, _SUMMARY = "run.json", "summary.json"
+MANIFEST, _SUMMARY, _TOOLS = "run.json", "summary.json", "tools.jsonl"
 REFUSED = "refused"
 """Part of run.json: model to what was changed in its requests, as its server had refused them."""
 TIMINGS = "timings.jsonl"
@@ -302,9 +302,19 @@ class RunFolder:
         return installed_scales(self.benchmark()) if kept is None else kept
 
     def lines(self) -> dict[str, int]:
-        """Return how many whole lines tasks, trajectories and scores have; those that are there."""
-        paths = (self.path / "tasks.jsonl", self.trajectories_path, self.scores_path)
-        return {path.name: _lines_of(path) for path in paths if path.is_file()}
+        """Return how many whole lines tools, tasks, chats and scores have; those that are there.
+
+        Raises:
+            DataError: Something else stands in the place of one.
+        """
+        given = (self.path / _TOOLS, self.path / "tasks.jsonl")
+        paths = (*given, self.trajectories_path, self.scores_path)
+        there = [path for path in paths if path.exists()]
+        for path in there:
+            if not path.is_file():
+                anew = f"; or remove it, and score the run with `seal score {self.path}`"
+                raise DataError(no_file(path) + (anew if path == self.scores_path else ""))
+        return {path.name: _lines_of(path) for path in there}
 
     def tasks(self) -> Iterator[Task]:
         """Yield the tasks that the run plays."""
@@ -328,7 +338,7 @@ class RunFolder:
 
     def tools(self) -> dict[str, Tool]:
         """Return the pool by id."""
-        return {tool.id: tool for tool in read_records(self.path / "tools.jsonl", Tool)}
+        return {tool.id: tool for tool in read_records(self.path / _TOOLS, Tool)}
 
     def rankings(self) -> Iterator[Ranking]:
         """Yield what was retrieved."""
@@ -526,27 +536,53 @@ def human_summary(run: RunFolder) -> dict[str, JSON]:
 #
 # Tasks and chats of a run only grow in number: it may be told to play more, never fewer. So what
 # summary.json or one file tells of, the others must have. What a run in progress has not played or
-# scored yet is no damage.
+# scored yet is no damage. Scores are summed up at once: there are as many as the summary tells of.
 
 
 def check_whole(run: RunFolder) -> None:
     """Make sure that a scored run and its baselines have every line that was scored.
 
     Raises:
-        DataError: A file has fewer; names it, both numbers and the repair.
+        DataError: A file has fewer, or there are more scores; names it, both numbers and the
+            repair.
     """
+    again = f"score the run again with `seal score {run.path}`"
     for part in (run, *run.baselines().values()):
-        told = sound_summary(part).get(LINES)
-        found = part.lines()
-        for name, expected in told.items() if isinstance(told, dict) else ():
-            if found.get(name, expected) < expected:
-                again = f"score the run again with `seal score {run.path}`"
-                repair = again if name == run.scores_path.name else to_resume(run)
+        scores = part.scores_path.name
+        for name, (found, expected) in _lines_told(part).items():
+            if found < expected:
+                repair = again if name == scores else to_resume(run)
+                raise _cut(part.path / name, found, expected, repair)
+            if name == scores and found > expected:
                 raise DataError(
-                    f"{part.path / name} was cut: it has {found[name]} of the "
-                    f"{counted(expected, 'line')} "
-                    f"that summary.json tells of; put the file back, or {repair}"
+                    f"{part.path / _SUMMARY} is not of these scores: it tells of "
+                    f"{counted(expected, 'line')}, {name} has {found}; {again}"
                 )
+
+
+def check_tools(run: RunFolder) -> None:
+    """Make sure that tools.jsonl has every line that it had when the run was scored.
+
+    Raises:
+        DataError: It has fewer; names both numbers and the repair.
+    """
+    found, expected = _lines_told(run).get(_TOOLS, (0, 0))
+    if found < expected:
+        raise _cut(run.path / _TOOLS, found, expected, to_resume(run))
+
+
+def _lines_told(run: RunFolder) -> dict[str, tuple[int, int]]:
+    """Return how many lines each file has that is there, and how many summary.json tells of."""
+    told, found = sound_summary(run).get(LINES), run.lines()
+    known = told.items() if isinstance(told, dict) else ()
+    return {name: (found[name], expected) for name, expected in known if name in found}
+
+
+def _cut(path: Path, found: int, expected: int, repair: str) -> DataError:
+    return DataError(
+        f"{path} was cut: it has {found} of the {counted(expected, 'line')} that summary.json "
+        f"tells of; put the file back, or {repair}"
+    )
 
 
 def sound_summary(run: RunFolder) -> Mapping[str, Any]:

@@ -15,6 +15,8 @@ from small_run import HOSTILE, damage, write_run
 import seal
 from seal.core import DataError, MissingExtraError, UnknownNameError, UsageError
 from seal.report import frames as report_frames
+from seal.report.transcript import view, view_record
+from seal.runs.run import RunFolder
 
 
 @pytest.fixture
@@ -281,13 +283,22 @@ def test_the_types_of_results_load_no_heavy_library() -> None:
     assert done.stdout.strip() == "set()", done.stderr
 
 
-VERBS = [seal.explain, seal.report, seal.frames, lambda run: seal.compare(run, "other")]
+VERBS = {
+    "explain": seal.explain,
+    "report": seal.report,
+    "frames": seal.frames,
+    "compare": lambda run: seal.compare(run, "other"),
+    "view": lambda run: view(RunFolder(Path(run))),
+    "view --json": lambda run: view_record(RunFolder(Path(run))),
+}
 
 
-@pytest.mark.parametrize("verb", VERBS, ids=["explain", "report", "frames", "compare"])
+@pytest.mark.parametrize("verb", VERBS.values(), ids=VERBS)
 @pytest.mark.parametrize("place", ["", "floor"])
 @pytest.mark.parametrize("keep", [1, 0.5])
-@pytest.mark.parametrize("name", ["tasks.jsonl", "trajectories.jsonl", "scores.jsonl"])
+@pytest.mark.parametrize(
+    "name", ["tools.jsonl", "tasks.jsonl", "trajectories.jsonl", "scores.jsonl"]
+)
 def test_a_file_of_a_run_that_was_cut_is_refused_by_every_verb(
     played: seal.Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb, place, keep, name
 ) -> None:
@@ -303,6 +314,37 @@ def test_a_file_of_a_run_that_was_cut_is_refused_by_every_verb(
     told = rf"{name} was cut: it has \d+ of the {len(lines)} lines.*{repair}"
     with pytest.raises(DataError, match=told):
         verb("cut")
+
+
+@pytest.mark.parametrize("verb", VERBS.values(), ids=VERBS)
+def test_a_summary_of_fewer_scores_is_no_summary_of_a_run(
+    played: seal.Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(played.folder.path, "run")
+    shutil.copytree(played.folder.path, "other")
+    summary = json.loads(Path("run/summary.json").read_text())
+    summary["lines"]["scores.jsonl"] -= 1
+    Path("run/summary.json").write_text(json.dumps(summary))
+    with pytest.raises(DataError, match=r"summary\.json is not of these scores.*`seal score run`"):
+        verb("run")
+
+
+@pytest.mark.parametrize("verb", [*VERBS.values(), seal.score], ids=[*VERBS, "score"])
+@pytest.mark.parametrize(
+    "name", ["tools.jsonl", "tasks.jsonl", "trajectories.jsonl", "scores.jsonl"]
+)
+def test_a_folder_in_the_place_of_a_file_of_a_run_is_named(
+    played: seal.Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb, name
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(played.folder.path, "run")
+    shutil.copytree(played.folder.path, "other")
+    Path("run", name).unlink()
+    Path("run", name).mkdir()
+    anew = ".*remove it.*`seal score run`" if name == "scores.jsonl" and verb != seal.score else ""
+    with pytest.raises(DataError, match=rf"{name} is a folder, and no file; put the file in{anew}"):
+        verb("run")
 
 
 def test_a_run_json_that_is_empty_is_no_run(played: seal.Run, tmp_path: Path) -> None:

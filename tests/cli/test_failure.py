@@ -207,6 +207,23 @@ def test_an_unforeseen_error_is_one_line_without_debug(
     assert f"seal: unexpected {told}" in done.stderr
 
 
+@pytest.mark.parametrize("change", ["sys.stdout.close()", "json.dumps = None"])
+def test_an_unforeseen_error_names_imported_code_that_may_have_caused_it(
+    tmp_path: Path, change: str
+) -> None:
+    (tmp_path / "odd_guest.py").write_text(f"import json, sys\n{change}\n")
+    code = (
+        "import json, sys; from seal.cli.failure import unforeseen;"
+        "from seal.core.registry import load_dotted;"
+        "sys.excepthook = unforeseen(False); load_dotted('odd_guest:sys'); print(json.dumps(1))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert "seal: unexpected " in done.stderr
+    assert "code that is not SEAL's was imported (odd_guest): does it change" in done.stderr
+
+
 def test_a_signal_within_an_executed_text_keeps_its_exit_code() -> None:
     """As while a dataclass is made; CPython then ends by SIGINT, though all is caught."""
     script = (

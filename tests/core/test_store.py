@@ -251,7 +251,7 @@ class TestStore:
         store.put("bad", {"response": "rain"})
         store.put("good", {"response": "sun"})
         place.damage("bad", b'{"response":"snow"}')
-        with pytest.raises(InfrastructureError, match="entry bad is damaged"):
+        with pytest.raises(InfrastructureError, match=r"entry bad is damaged; .* verify POOL`"):
             store.get("bad")
         with pytest.raises(InfrastructureError, match="entry bad is damaged"):
             store.put("bad", {"response": "hail"})
@@ -381,6 +381,15 @@ def test_a_file_that_is_no_store_is_named(tmp_path):
     rewrite(foreign, "CREATE TABLE songs (title TEXT)")
     with pytest.raises(DataError, match="it holds other tables"):
         Store(foreign)
+    for fault, change in {
+        "no such table: entries": "ALTER TABLE entries RENAME TO others",
+        "no such column: kind": "ALTER TABLE entries RENAME COLUMN kind TO sort",
+    }.items():
+        changed = tmp_path / f"{fault[-4:]}.sqlite"
+        Store(changed).close()
+        rewrite(changed, change)
+        with pytest.raises(DataError, match=rf"no answer store: {fault}; choose another place"):
+            Store(changed)
 
 
 def test_a_store_that_another_process_makes_while_it_is_opened_is_ours(tmp_path, monkeypatch):

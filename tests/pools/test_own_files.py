@@ -323,7 +323,7 @@ def test_rows_that_are_left_out_in_python_are_warned_of(caplog: pytest.LogCaptur
         ("nope.py", [], {}, "no such file"),
         ("nope.json", [], {}, "nope.json: no such file"),
         ("no file", [], {}, "no such file, and no name of a Python module"),
-        ("own", [], {}, "no module 'own' is installed"),
+        ("own", [], {}, "^'own': no module 'own' is installed"),
         ("own.txt", [], {}, "own.txt: no such file, and no name of a Python module"),
         (".", [], {}, "is a folder"),
         ([GET], "nope.csv", {}, "no such file or folder"),

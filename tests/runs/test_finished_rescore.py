@@ -164,7 +164,7 @@ def test_an_interrupted_run_is_put_in_order_and_scored(tmp_path: Path):
     assert summary["metrics"]["call_recall"]["n"] == 3
 
 
-@pytest.mark.parametrize("name", ["tasks.jsonl", "trajectories.jsonl"])
+@pytest.mark.parametrize("name", ["tools.jsonl", "tasks.jsonl", "trajectories.jsonl"])
 def test_a_file_that_was_cut_after_scoring_is_refused(tmp_path: Path, name: str):
     folder = play(write_pool(tmp_path / "pool", many(3)), tmp_path / "run", model=Weatherman())
     path = folder.folder.path

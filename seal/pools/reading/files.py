@@ -335,7 +335,7 @@ def _fault(raw: bytes, error: orjson.JSONDecodeError) -> str:
     except UnicodeDecodeError as unreadable:
         return _not_utf8(raw, unreadable)
     if b"\0" in raw:
-        return f"not JSON: it holds null bytes; {_guess(raw)}"
+        return f"not JSON: it holds null bytes; {likely_form(raw)}"
     first, _, rest = raw.strip().partition(b"\n")
     if rest and first.startswith(b"{") and first.endswith(b"}"):
         return (
@@ -354,10 +354,10 @@ def _fault(raw: bytes, error: orjson.JSONDecodeError) -> str:
 
 def _not_utf8(raw: bytes, error: UnicodeDecodeError) -> str:
     wrong = f"byte 0x{raw[error.start]:02x} at offset {error.start}"
-    return f"not UTF-8: {wrong} ({error.reason}); {_guess(raw)}"
+    return f"not UTF-8: {wrong} ({error.reason}); {likely_form(raw)}"
 
 
-def _guess(raw: bytes) -> str:
+def likely_form(raw: bytes) -> str:
     """Return what bytes look like that are not UTF-8 or hold null bytes, and the repair."""
     if raw.startswith(_UTF16) or _alternates(raw):
         return "it looks like UTF-16: save it as UTF-8"

@@ -15,7 +15,7 @@ from typing import Any
 from seal.core import JSON, DataError, needing
 from seal.core.files import PACKED, RATIO, SMALL, AtomicFile, content_of, opened
 from seal.core.text import counted
-from seal.pools.reading.files import Parse, Placed, Torn, json_records
+from seal.pools.reading.files import Parse, Placed, Torn, json_records, likely_form
 
 # -- Tables row by row: JSON, JSON Lines, CSV, Parquet, Arrow, and folders of these.
 
@@ -198,6 +198,8 @@ _MARKS = ",;\t"
 """Between fields; spreadsheets of many countries write semicolons."""
 _LONGEST_FIELD = 1 << 24
 """Characters of a field; Python's own limit is 131,072."""
+_BEGINS_JSON = re.compile(r'\s*(?:\[\s*)?\{\s*"')
+"""How a file begins that holds objects, and no names of columns."""
 _SAYS_MARK = re.compile(r"sep=([^\"\w\s]|\t)\r?\n")
 _FORMULA = re.compile(r"'* *[=+\-@\t\r\n]")
 """Beginning of a cell that a spreadsheet takes for a formula, or of one that was escaped."""
@@ -214,16 +216,24 @@ class CsvRows:
         what: What it holds, for the message where it cannot be read.
 
     Raises:
-        DataError: The file cannot be read, or two columns have one name.
+        DataError: The file cannot be read, is of another form, or two columns have one name.
     """
 
     def __init__(self, path: Path, what: str) -> None:
         try:
-            text = content_of(path).decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
+            raw = content_of(path)
+            if b"\0" in raw.partition(b"\n")[0]:
+                raise DataError(f"{path}: it holds null bytes; {likely_form(raw)}")
+            text = raw.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
         except OSError as error:
             raise DataError(f"{path}: {error.strerror}; give a file of {what}") from None
         except UnicodeDecodeError as error:
             raise DataError(f"{path}: no UTF-8 text: {error}; save it as CSV in UTF-8") from None
+        if _BEGINS_JSON.match(text):
+            raise DataError(
+                f"{path}: it looks like JSON; let its name end in .json, or in .jsonl where each "
+                "line is an object"
+            )
         self._name = path.name
         said = _SAYS_MARK.match(text)
         mark = said[1] if said else max(_MARKS, key=text.lstrip("\n").partition("\n")[0].count)

@@ -58,6 +58,26 @@ def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
         CsvRows(tmp_path, "ratings")
 
 
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("query,calls\nWhen?,clock\n".encode("utf-16-le"), "null bytes; it looks like UTF-16"),
+        (b"PK\x03\x04\0\0query\n", "null bytes; it looks like no text.*Unpack it"),
+        (b'[{"query": "When?"}]', r"looks like JSON; let its name end in \.json"),
+        (b'[\n  {\n    "query": "When?"}]', "looks like JSON"),
+        (b'{"query": "When?"}\n{"query": "Where?"}\n', r"in \.jsonl where each line"),
+    ],
+)
+def test_a_table_of_another_form_is_told_by_it(tmp_path: Path, content: bytes, told: str) -> None:
+    with pytest.raises(DataError, match=rf"t\.csv: .*{told}"):
+        rows_of(tmp_path / "t.csv", content)
+
+
+@pytest.mark.parametrize("head", ["[query],{calls}", '"{",query'])
+def test_a_column_may_begin_with_a_bracket(tmp_path: Path, head: str) -> None:
+    assert len(rows_of(tmp_path / "t.csv", f"{head}\na,b\0\n".encode()).columns) == 2
+
+
 def test_a_quote_that_is_never_closed_is_told_once(tmp_path: Path) -> None:
     path = tmp_path / "asked.csv"
     path.write_text('query,calls\n"When,clock\n' + "a,b\n" * 50_000)
