@@ -202,12 +202,11 @@ def as_chat(answer: Any) -> Any:
     ]
     odd = [item for item in items if item.get("type") not in _KNOWN_ITEMS]
     made = [{"id": call.get("call_id"), "function": call} for call in calls]
+    said = texts_in(parts, "text") or _summed_up(answer)
     # Of a tool that was not offered in this form: no call that can be read.
     made += [item for item in odd if item.get("type") == "custom_tool_call"]
     message = {
-        "content": texts_in(parts, "text")
-        or _summed_up(answer)
-        or (parts or ([] if made else odd)),
+        "content": said or (parts or ([] if made else odd)),
         "refusal": texts_in(parts, "refusal"),
         "reasoning_content": texts_in(thoughts, "text", "\n\n"),
         "tool_calls": made,

@@ -147,8 +147,9 @@ def test_a_call_that_is_not_complete_in_a_response_that_is_is_asked_for_again(mo
 def test_words_that_stand_beside_an_empty_output_are_read(model_server, streamed):
     whole = {"object": "response", "status": "completed", "output": [], "output_text": "Sunny."}
     ended = events(("response.completed", {"type": "response.completed", "response": whole}))
-    server = model_server(ended if streamed else answer(whole))
-    model = build_model(f"openai/m,base_url={server.url},api=responses,stream={streamed}")
+    server = model_server([ended if streamed else answer(whole)])
+    stream = json.dumps(streamed)
+    model = build_model(f"openai/m,base_url={server.url},api=responses,stream={stream}")
     assert model.complete(ASK).content == "Sunny."
 
 
