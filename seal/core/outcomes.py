@@ -6,7 +6,8 @@ never kept. A refusal (a full window, a filter) ends the goal and counts beside 
 
 What a server says of itself is read narrowly: the status first, then its codes, then its words. An
 answer that contradicts itself is the server's: it says that it calls and has no call, or one
-without a name; or says nothing, and ends by a word that nobody knows or counts no token.
+without a name; or says nothing, and ends by a word that nobody knows or counts no token; or says
+words of which it counts no token, though its server counts those of others.
 """
 
 from __future__ import annotations
@@ -81,6 +82,7 @@ def fault_in(
     named: bool = True,
     tokens: int | None = None,
     thought: bool = False,
+    counts: bool = False,
 ) -> str:
     """Return why an answer is the server's fault; empty where it is the model's.
 
@@ -92,6 +94,7 @@ def fault_in(
         named: Whether all of them name their tool.
         tokens: Of the answer, as the server counts them; None: it does not.
         thought: Whether it has thinking, which counts tokens, too.
+        counts: Whether its server counts the tokens of other answers' words.
     """
     known, nothing = is_known(finish), not said and not calls
     if not known and _BROKEN.search(finish):
@@ -105,6 +108,8 @@ def fault_in(
         return f"says nothing{ended}; {_LATER}"
     if finish == "stop" and nothing and not tokens and not thought:
         return f"says nothing, and counts no token of an answer; {_LATER}"
+    if finish == "stop" and said and not calls and tokens == 0 and counts:
+        return f"says words, and counts no token of them, as a gateway's error; {_LATER}"
     if not finish and not readable:
         return "ends amid a call"
     return ""

@@ -116,6 +116,11 @@ def outcome_notes(summary: Mapping[str, Any]) -> Iterator[str]:
         yield f"answers cut at a limit of tokens: {tallied(cut)}"
     if empty := summary.get("empty_answers"):
         yield f"empty answers, which count as the model's: {tallied(empty)}"
+    if uncounted := summary.get("uncounted"):
+        yield (
+            f"{counted(uncounted, 'answer')} with words, though the server counts no token of "
+            "them; are they errors of a gateway? Then play with another --cache-dir"
+        )
     yield from text_call_notes(summary)
     if repaired := dict(summary.get("repaired") or {}):
         calls = counted(repaired.pop("calls", 0), "call")

@@ -419,6 +419,15 @@ def test_empty_answers_are_scored_and_told(model_server, one, tmp_path):
     assert told in summary_notes(run.folder) and told in repr(run)
 
 
+def test_words_of_which_no_token_is_counted_are_scored_and_told(model_server, one, tmp_path):
+    said = text("Monday.", usage=(0, 0))
+    direct(one, tmp_path / "run", model_server(lambda request: said))
+    run = seal.Run.load(tmp_path / "run")
+    assert run.summary["errors"] == 0 and run.summary["uncounted"] == 1
+    told = next(note for note in summary_notes(run.folder) if "counts no token" in note)
+    assert told.startswith("1 answer with words") and told[:60] in repr(run)
+
+
 @pytest.mark.parametrize(
     ("users", "silent"), [({}, None), ({"user_simulator": "oracle"}, ["checker"])]
 )
