@@ -126,6 +126,30 @@ def noise_in(said: str) -> str:
     return "says '!' alone: its numbers are NaN; start it with another dtype or quantization"
 
 
+# -- Which model answered.
+
+_DATED = re.compile(
+    r"(?:[-@:](?:20\d\d-?[01]\d-?[0-3]\d|[01]\d-[0-3]\d|\d{3,4}|v\d+|latest|preview|exp|free|nitro"
+    r"|floor|gguf|0))+\Z"
+)
+"""Ends the name of a version, or of a way to the same model (OpenRouter)."""
+_OF_A_PROVIDER = re.compile(r"(?:[a-z]+-){0,2}")
+
+
+def is_same_model(asked: str, said: str) -> bool:
+    """Tell whether an answer may name the model that was asked, by a version or a provider's name.
+
+    Args:
+        asked: Name in the request, such as "gpt-4o".
+        said: Name in the answer, such as "gpt-4o-2024-08-06" or "models/gpt-4o".
+    """
+    ends = (name.strip().lower().rpartition("/")[2] for name in (asked, said))
+    short, long = sorted((re.sub(r"[._]", "-", _DATED.sub("", e)) for e in ends), key=len)
+    short, long = (_DATED.sub("", name) for name in (short, long))
+    before = long.removesuffix(short)
+    return before != long and _OF_A_PROVIDER.fullmatch(before) is not None
+
+
 # -- Errors that stand in the body of an answer, or amid a stream, in whatever form.
 
 _CODES = ("error_code", "errorCode", "err_code", "errcode")
@@ -404,6 +428,21 @@ def refusal_of(status: int, said: str, codes: str = "") -> Refusal | None:
     if status in _OF_A_WINDOW and status != 500 and _TOO_LONG.search(said):
         return "context_overflow"
     return "filtered" if status in _OF_A_FILTER and _FILTER.search(said) else None
+
+
+_CUT_PROMPT = re.compile(
+    r"\b(?:input|prompt)\b[^.]{0,40}\btruncat|\btruncat\w{1,3}\b[^.]{0,20}\b(?:input|prompt)\b",
+    re.IGNORECASE,
+)
+
+
+def lacks_room(said: str) -> bool:
+    """Tell whether a server speaks of a prompt that its window does not hold, whatever the status.
+
+    By a status of faults that is no outcome of the model's; the repair is the same.
+    """
+    kinds = (_WINDOW, _TOO_LONG, _CUT_PROMPT)
+    return any(kind.search(said) for kind in kinds) and not _RATE.search(said)
 
 
 _CUT = re.compile(

@@ -24,7 +24,7 @@ from seal.report.lanes import (
     trajectories_so_far,
 )
 from seal.runs.costs import Budget
-from seal.runs.run import FAILED_GOLD, LINES, SILENT, RunFolder, all_crashed, spent_on
+from seal.runs.run import FAILED_GOLD, LINES, NAMED, SILENT, RunFolder, all_crashed, spent_on
 
 if TYPE_CHECKING:
     from seal.runs.play import Progress
@@ -82,6 +82,7 @@ def summary_notes(run: RunFolder, every: bool = False, others: str = OTHERS) -> 
         *(short.gaps() if every else short.first_gaps(others)),
         *_users(run, summary),
         *_silent(run, summary),
+        *named_notes(run.manifest()),
         *outcome_notes(summary),
         *(note for lane in run.baselines().values() for note in gold_notes(lane.summary())),
         *_judged(summary),
@@ -112,6 +113,11 @@ def outcome_notes(summary: Mapping[str, Any]) -> Iterator[str]:
         reason = one_line(max(crashes, key=crashes.__getitem__, default="of no known reason"), 150)
         yield f"warning: the agent crashed in every chat; mend it and play again: {reason}"
     yield from gold_notes(summary)
+    if full := (summary.get("stop_reasons") or {}).get("context_overflow"):
+        yield (
+            f"{counted(full, 'goal')} ended as the window was full; a larger one of the server, or "
+            "--top-k N, makes room"
+        )
     if cut := summary.get("truncated"):
         yield f"answers cut at a limit of tokens: {tallied(cut)}"
     if empty := summary.get("empty_answers"):
@@ -271,6 +277,23 @@ def _silent(run: RunFolder, summary: Mapping[str, Any]) -> Iterator[str]:
     for role in summary.get(SILENT) or ():
         why = ", as a user answers" if role == CHECKER and user != _GOAL else ""
         yield f"{role} spoke in no chat{why}; --role {role}=none leaves it out"
+
+
+def named_notes(manifest: Mapping[str, Any]) -> Iterator[str]:
+    """Yield which models answers named, where these are several, or another than was asked.
+
+    Args:
+        manifest: Of a run.
+    """
+    for model, names in (manifest.get(NAMED) or {}).items():
+        if len(names) > 1:
+            yield f"{model}: answers name several models, {', '.join(names)}"
+            continue
+        from seal.core.outcomes import is_same_model
+
+        asked = model.partition("/")[2].partition(",")[0]
+        if names and not is_same_model(asked, names[0]):
+            yield f"{model}: answers name the model {names[0]}; all count as those of {asked}"
 
 
 _GOAL = "goal"
