@@ -80,6 +80,9 @@ def test_an_outcome_of_the_models_own_is_scored_and_so_are_the_calls_before(
     assert played.summary["stop_reasons"] == {reason: 1}
     metrics = played.summary["metrics"]
     assert (metrics["call_f1"]["mean"], metrics["pass_rate"]["mean"]) == (1.0, 0.0)
+    told = "1 goal ended as the window was full; a larger one of the server, or --top-k N, makes"
+    notes = "\n".join(summary_notes(played.folder))
+    assert (told in notes) == (reason == "context_overflow")
     (trajectory,) = played.folder.trajectories()
     assert trajectory.answers == (None,)
     posted = [one for one in server.received if one.method == "POST"]
