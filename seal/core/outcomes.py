@@ -347,6 +347,7 @@ status of whatever went wrong: there only words that name the window count."""
 _OF_A_FILTER = frozenset({400, 403, 422, 451})
 _RATE = re.compile(
     r"\brate.?limit|per (?:minute|hour|day|month)\b|too many requests|quota|throttl|overload"
+    r"|\bplease wait\b"
     r"|\b(?:wait|try(?:ing)? again|retry) (?:a |for |in |after |before |later)|temporar"
     r"|(?:daily|monthly) ",
     re.IGNORECASE,
