@@ -6,7 +6,8 @@ never kept. A refusal (a full window, a filter) ends the goal and counts beside 
 
 What a server says of itself is read narrowly: the status first, then its codes, then its words. An
 answer that contradicts itself is the server's: it says that it calls and has no call, or one
-without a name; or says nothing, and ends by a word that nobody knows or counts no token.
+without a name; or says nothing, and ends by a word that nobody knows or counts no token; or says
+words of which it counts no token, though its server counts those of others.
 """
 
 from __future__ import annotations
@@ -81,6 +82,7 @@ def fault_in(
     named: bool = True,
     tokens: int | None = None,
     thought: bool = False,
+    counts: bool = False,
 ) -> str:
     """Return why an answer is the server's fault; empty where it is the model's.
 
@@ -92,6 +94,7 @@ def fault_in(
         named: Whether all of them name their tool.
         tokens: Of the answer, as the server counts them; None: it does not.
         thought: Whether it has thinking, which counts tokens, too.
+        counts: Whether its server counts the tokens of other answers' words.
     """
     known, nothing = is_known(finish), not said and not calls
     if not known and _BROKEN.search(finish):
@@ -105,6 +108,8 @@ def fault_in(
         return f"says nothing{ended}; {_LATER}"
     if finish == "stop" and nothing and not tokens and not thought:
         return f"says nothing, and counts no token of an answer; {_LATER}"
+    if finish == "stop" and said and not calls and tokens == 0 and counts:
+        return f"says words, and counts no token of them, as a gateway's error; {_LATER}"
     if not finish and not readable:
         return "ends amid a call"
     return ""
@@ -119,6 +124,30 @@ def noise_in(said: str) -> str:
     if _NOISE.fullmatch(said) is None:
         return ""
     return "says '!' alone: its numbers are NaN; start it with another dtype or quantization"
+
+
+# -- Which model answered.
+
+_DATED = re.compile(
+    r"(?:[-@:](?:20\d\d-?[01]\d-?[0-3]\d|[01]\d-[0-3]\d|\d{3,4}|v\d+|latest|preview|exp|free|nitro"
+    r"|floor|gguf|0))+\Z"
+)
+"""Ends the name of a version, or of a way to the same model (OpenRouter)."""
+_OF_A_PROVIDER = re.compile(r"(?:[a-z]+-){0,2}")
+
+
+def is_same_model(asked: str, said: str) -> bool:
+    """Tell whether an answer may name the model that was asked, by a version or a provider's name.
+
+    Args:
+        asked: Name in the request, such as "gpt-4o".
+        said: Name in the answer, such as "gpt-4o-2024-08-06" or "models/gpt-4o".
+    """
+    ends = (name.strip().lower().rpartition("/")[2] for name in (asked, said))
+    short, long = sorted((re.sub(r"[._]", "-", _DATED.sub("", e)) for e in ends), key=len)
+    short, long = (_DATED.sub("", name) for name in (short, long))
+    before = long.removesuffix(short)
+    return before != long and _OF_A_PROVIDER.fullmatch(before) is not None
 
 
 # -- Errors that stand in the body of an answer, or amid a stream, in whatever form.
@@ -318,6 +347,7 @@ status of whatever went wrong: there only words that name the window count."""
 _OF_A_FILTER = frozenset({400, 403, 422, 451})
 _RATE = re.compile(
     r"\brate.?limit|per (?:minute|hour|day|month)\b|too many requests|quota|throttl|overload"
+    r"|\bplease wait\b"
     r"|\b(?:wait|try(?:ing)? again|retry) (?:a |for |in |after |before |later)|temporar"
     r"|(?:daily|monthly) ",
     re.IGNORECASE,
@@ -399,6 +429,21 @@ def refusal_of(status: int, said: str, codes: str = "") -> Refusal | None:
     if status in _OF_A_WINDOW and status != 500 and _TOO_LONG.search(said):
         return "context_overflow"
     return "filtered" if status in _OF_A_FILTER and _FILTER.search(said) else None
+
+
+_CUT_PROMPT = re.compile(
+    r"\b(?:input|prompt)\b[^.]{0,40}\btruncat|\btruncat\w{1,3}\b[^.]{0,20}\b(?:input|prompt)\b",
+    re.IGNORECASE,
+)
+
+
+def lacks_room(said: str) -> bool:
+    """Tell whether a server speaks of a prompt that its window does not hold, whatever the status.
+
+    By a status of faults that is no outcome of the model's; the repair is the same.
+    """
+    kinds = (_WINDOW, _TOO_LONG, _CUT_PROMPT)
+    return any(kind.search(said) for kind in kinds) and not _RATE.search(said)
 
 
 _CUT = re.compile(

@@ -21,7 +21,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from seal.core.concurrency import seconds_left, within
 from seal.core.errors import InfrastructureError, ModelError, OverdueError, RequestError, UsageError
-from seal.core.outcomes import is_over_a_minute, may_pass, refusal_of
+from seal.core.outcomes import is_over_a_minute, lacks_room, may_pass, refusal_of
 from seal.core.secrets import (
     SHORTEST_IN_FILES,
     SHORTEST_KEY,
@@ -89,6 +89,10 @@ _OF_A_VALUE = re.compile(r"\b\w{1,40} must be (?:set to )?(?:true|false)\b", re.
 _OF_SIZE = re.compile(
     r"(?:entity|payload|body) (?:is )?too large|request_too_large|exceeds the maximum size",
     re.IGNORECASE,
+)
+LARGER_WINDOW = (
+    "Give the server a larger window (Ollama: OLLAMA_CONTEXT_LENGTH), or send less (of a chat: "
+    "--top-k N)."
 )
 _SEND_LESS = (
     "One request has more tokens than the account may send in a minute, those that the answer may "
@@ -601,9 +605,11 @@ class Server(ABC):
             return RequestError(self.told(said), None, status, wrote=self.cleaned(wrote))
         if (refusal := refusal_of(status, message, codes)) is not None:
             return RequestError(self.told(said), refusal, status, self.cleaned(message))
+        lacks = lacks_room(message)
         if may_pass(status, message, codes) and not spent:
             wait_s, words = _retry_after(headers), self.cleaned(message)
-            return TransientError(self.told(said), wait_s, status, said=words)
+            told = sentences(self.told(said), LARGER_WINDOW) if lacks else self.told(said)
+            return TransientError(told, wait_s, status, said=words)
         is_over = is_over_a_minute(message)
         repair = self.refused if is_over else self._repair(status, said)
         if 300 <= status < 400:
@@ -614,7 +620,7 @@ class Server(ABC):
         if is_this_one:
             known = status in _OF_THIS_REQUEST
             other = repair if known else "Ask who runs the server what this status means."
-            other = _SEND_LESS if is_over else other
+            other = _SEND_LESS if is_over else LARGER_WINDOW if lacks else other
             repair = next((_REPAIRS[words] for words in _REPAIRS if words.search(said)), other)
         told = sentences(self.told(said), repair)
         if is_this_one:

@@ -79,7 +79,9 @@ def _message(chunks: list[dict[str, Any]]) -> tuple[dict[str, Any], bool]:
             told, usage = object_of(chunk.get("delta")), object_of(chunk.get("usage"))
             answer |= {name: value for name, value in told.items() if value is not None}
             usage = {name: value for name, value in usage.items() if value is not None}
-            answer["usage"] = object_of(answer.get("usage")) | usage
+            counts = object_of(answer.get("usage"))
+            counts.pop("output_tokens", None)  # before the answer began
+            answer["usage"] = counts | usage
     if any(map(_is_mixed, blocks)):
         return {"error": _MIXED}, True
     for block in blocks:

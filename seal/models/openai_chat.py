@@ -144,6 +144,12 @@ def _items(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         yield {"type": "function_call", "call_id": call["id"], **call["function"]}
 
 
+def _summed_up(response: Mapping[str, Any]) -> str:
+    """Return the words that SDKs sum up beside the items; some gateways send them alone."""
+    said = response.get("output_text")
+    return said if isinstance(said, str) else ""
+
+
 _KNOWN_ITEMS = frozenset({"message", "function_call", "reasoning"})
 
 
@@ -196,10 +202,11 @@ def as_chat(answer: Any) -> Any:
     ]
     odd = [item for item in items if item.get("type") not in _KNOWN_ITEMS]
     made = [{"id": call.get("call_id"), "function": call} for call in calls]
+    said = texts_in(parts, "text") or _summed_up(answer)
     # Of a tool that was not offered in this form: no call that can be read.
     made += [item for item in odd if item.get("type") == "custom_tool_call"]
     message = {
-        "content": texts_in(parts, "text") or (parts or ([] if made else odd)),
+        "content": said or (parts or ([] if made else odd)),
         "refusal": texts_in(parts, "refusal"),
         "reasoning_content": texts_in(thoughts, "text", "\n\n"),
         "tool_calls": made,

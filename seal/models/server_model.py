@@ -130,6 +130,8 @@ class ServerModel(ABC):
         """Of models as answers name them, the first few."""
         self._is_of_several = False
         """Whether an answer was several, of which the first counted."""
+        self._counts_words = False
+        """Whether the server was seen to count the tokens of words."""
         self._is_cut = False
         """Whether the server was seen to cut a prompt."""
         self._vain: set[str] = set()
@@ -252,7 +254,8 @@ class ServerModel(ABC):
                 sent = {**self.settings.fields, **body}
                 limit = next(filter(None, map(sent.get, _LIMITS)), self.longest)
                 several = body.get("n", 1) != 1
-                completion, counted = parse_completion(answer, tools, several, limit)
+                counts = self._counts_words
+                completion, counted = parse_completion(answer, tools, several, limit, counts)
             except FailedAnswerError as error:
                 failed = error.error or {}
                 if (wrote := unread(str(failed.get("message") or ""), failed)) is not None:
@@ -270,6 +273,8 @@ class ServerModel(ABC):
                 if request.tools and not completion.calls and profile.calls_in_text:
                     completion = _with_calls_in_text(completion, request, profile, tools)
                 if counted:
+                    spoke = completion.usage.tokens_out > 0 and completion.content.strip()
+                    self._counts_words |= bool(spoke)
                     self._note_cut(request, completion.usage.tokens_in)
                     return count_thinking(completion, self.counted_as)
                 return estimate_usage(request, completion, self.counted_as)

@@ -192,7 +192,11 @@ def _closed_functions(functions: Sequence[Mapping[str, Any]]) -> list[dict[str, 
 
 
 def parse_completion(
-    answer: Any, tools: WireTools, several: bool = False, limit: JSON = None
+    answer: Any,
+    tools: WireTools,
+    several: bool = False,
+    limit: JSON = None,
+    counts: bool = False,
 ) -> tuple[Completion, bool]:
     """Return the completion in a server's answer, and whether the server counted the tokens.
 
@@ -205,6 +209,7 @@ def parse_completion(
         tools: The request's tools.
         several: Whether the user asked for several answers, of which the first counts.
         limit: Tokens that the answer might have; None: nobody said.
+        counts: Whether the server counts the tokens of other answers' words.
 
     Raises:
         MalformedAnswerError: It is no chat completion.
@@ -236,7 +241,7 @@ def parse_completion(
     named = all(c.name.strip() and not is_amid_marks(c.name, tools.from_wire) for c in calls)
     reasoning = "\n\n".join(filter(None, (part.reasoning for part in parts)))
     tokens, said = usage.tokens_out if usage else None, bool(content.strip())
-    fault = fault_in(finish, said, len(calls), readable, named, tokens, bool(reasoning))
+    fault = fault_in(finish, said, len(calls), readable, named, tokens, bool(reasoning), counts)
     if fault := fault or noise_in(content):
         why = next(filter(None, map(_why, choices)), "")
         raise FailedAnswerError(f"{fault}: {words_of(why)}" if why else fault)

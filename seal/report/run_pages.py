@@ -49,12 +49,11 @@ from seal.report.lanes import (
     shipped_prices,
 )
 from seal.report.pages import inline, stream
-from seal.report.run_results import missing_notes, outcome_notes
+from seal.report.run_results import missing_notes, named_notes, outcome_notes
 from seal.report.sections import OURS, OwnSection, Section, default_sections
 from seal.runs.costs import dollars_of
 from seal.runs.journal import LineTail, timings_of
 from seal.runs.run import (
-    NAMED,
     REFUSED,
     TIMINGS,
     RunFolder,
@@ -195,9 +194,7 @@ class RunPages:
         for run in self.runs:
             for model, what in (run.manifest().get(REFUSED) or {}).items():
                 yield f"{model} refused a request: {what}"
-            for model, names in (run.manifest().get(NAMED) or {}).items():
-                if len(names) > 1:
-                    yield f"{model}: answers name several models, {', '.join(names)}"
+            yield from named_notes(run.manifest())
         yield from missing_notes(self.lanes)
         for lane in self.lanes:
             yield from (f"{lane.label}: {note}" for note in outcome_notes(lane.summary))

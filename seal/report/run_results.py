@@ -27,7 +27,7 @@ from seal.report.lanes import (
 )
 from seal.report.table_forms import latex_text
 from seal.runs.costs import Budget
-from seal.runs.run import FAILED_GOLD, LINES, SILENT, RunFolder, all_crashed, spent_on
+from seal.runs.run import FAILED_GOLD, LINES, NAMED, SILENT, RunFolder, all_crashed, spent_on
 
 if TYPE_CHECKING:
     from seal.runs.play import Progress
@@ -106,6 +106,7 @@ def summary_notes(run: RunFolder, every: bool = False, others: str = OTHERS) -> 
         *(short.gaps() if every else short.first_gaps(others)),
         *_users(run, summary),
         *_silent(run, summary),
+        *named_notes(run.manifest()),
         *outcome_notes(summary),
         *(note for lane in run.baselines().values() for note in gold_notes(lane.summary())),
         *_judged(summary),
@@ -136,10 +137,20 @@ def outcome_notes(summary: Mapping[str, Any]) -> Iterator[str]:
         reason = one_line(max(crashes, key=crashes.__getitem__, default="of no known reason"), 150)
         yield f"warning: the agent crashed in every chat; mend it and play again: {reason}"
     yield from gold_notes(summary)
+    if full := (summary.get("stop_reasons") or {}).get("context_overflow"):
+        yield (
+            f"{counted(full, 'goal')} ended as the window was full; a larger one of the server, or "
+            "--top-k N, makes room"
+        )
     if cut := summary.get("truncated"):
         yield f"answers cut at a limit of tokens: {tallied(cut)}"
     if empty := summary.get("empty_answers"):
         yield f"empty answers, which count as the model's: {tallied(empty)}"
+    if uncounted := summary.get("uncounted"):
+        yield (
+            f"{counted(uncounted, 'answer')} with words, though the server counts no token of "
+            "them; are they errors of a gateway? Then play with another --cache-dir"
+        )
     yield from text_call_notes(summary)
     if repaired := dict(summary.get("repaired") or {}):
         calls = counted(repaired.pop("calls", 0), "call")
@@ -290,6 +301,23 @@ def _silent(run: RunFolder, summary: Mapping[str, Any]) -> Iterator[str]:
     for role in summary.get(SILENT) or ():
         why = ", as a user answers" if role == CHECKER and user != _GOAL else ""
         yield f"{role} spoke in no chat{why}; --role {role}=none leaves it out"
+
+
+def named_notes(manifest: Mapping[str, Any]) -> Iterator[str]:
+    """Yield which models answers named, where these are several, or another than was asked.
+
+    Args:
+        manifest: Of a run.
+    """
+    for model, names in (manifest.get(NAMED) or {}).items():
+        if len(names) > 1:
+            yield f"{model}: answers name several models, {', '.join(names)}"
+            continue
+        from seal.core.outcomes import is_same_model
+
+        asked = model.partition("/")[2].partition(",")[0]
+        if names and not is_same_model(asked, names[0]):
+            yield f"{model}: answers name the model {names[0]}; all count as those of {asked}"
 
 
 _GOAL = "goal"

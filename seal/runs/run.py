@@ -162,7 +162,16 @@ _PARTS: Mapping[str, Mapping[tuple[type, ...], tuple[str, ...]]] = {
         ),
         _LIST: ("usage.roles", SILENT),
         _COUNT: (
-            *("tasks", "errors", "skipped", "spoilt", "starred", "unfinished", "unanswered"),
+            *(
+                "tasks",
+                "errors",
+                "skipped",
+                "spoilt",
+                "starred",
+                "unfinished",
+                "unanswered",
+                "uncounted",
+            ),
             *(f"{LINES}.*", "groups_left_out"),
         ),
         _NUMBER: ("usage.tokens_in", "usage.tokens_out"),

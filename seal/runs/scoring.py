@@ -140,6 +140,8 @@ class _Totals:
     """Word of a server that SEAL does not know to the number of replies that ended by it."""
     empty: Counter[str] = field(default_factory=Counter)
     """Role to the number of its answers that say nothing, call nothing and end as usual."""
+    uncounted: int = 0
+    """Answers with words of which the server counts no token."""
     names: Collection[str] = ()
     """Of the tools whose calls a server may have left in a text."""
     in_text: Counter[str] = field(default_factory=Counter)
@@ -240,6 +242,8 @@ class _Totals:
             self.in_text["read"] += 1
         elif step.call is None and step.author != USER:
             is_silent = not step.content.strip()
+            counts = step.usage or Usage()
+            self.uncounted += not (is_silent or counts.estimated or counts.tokens_out)
             self.empty[step.author] += finish == "stop" and is_silent
             if is_silent and self.form is not None:
                 self.in_text["thoughts"] += bool(self.form.read(step.reasoning, self.names).calls)
@@ -592,6 +596,7 @@ def _summary(
         **({FAILED_GOLD: dict(totals.failed.most_common(_QUESTIONS))} if totals.failed else {}),
         **({"truncated": dict(sorted(truncated.items()))} if truncated else {}),
         **({"empty_answers": dict(sorted(empty.items()))} if empty else {}),
+        **({"uncounted": totals.uncounted} if totals.uncounted else {}),
         **({"calls_in_text": dict(sorted(in_text.items()))} if in_text else {}),
         **({"repaired": repaired} if totals.repaired else {}),
         **({"unknown_ends": dict(sorted(unknown.items()))} if unknown else {}),

@@ -7,7 +7,15 @@ from linear import linear
 from looped import every_case
 
 from seal.core import Completion
-from seal.core.outcomes import error_in, finish_of, is_over_a_minute, may_pass, refusal_of
+from seal.core.outcomes import (
+    error_in,
+    finish_of,
+    is_over_a_minute,
+    is_same_model,
+    lacks_room,
+    may_pass,
+    refusal_of,
+)
 from seal.core.protocols import without_thinking
 
 ANALYSIS = "<|channel|>analysis<|message|>a<|end|><|start|>assistant"
@@ -310,6 +318,36 @@ def test_a_request_beyond_the_tokens_of_a_minute_never_passes():
     assert may_pass(429, "Request too large, try again later")
     assert not is_over_a_minute("request too large per min " * 100)
     linear(lambda times: is_over_a_minute("request too large per min " * times), 7_700)
+
+
+def test_a_name_of_a_version_or_of_a_provider_is_the_same_model():
+    same = {
+        "gpt-4o": "gpt-4o-2024-08-06 GPT-4o openai/gpt-4o models/gpt-4o gpt-4o:free",
+        "claude-3.5-sonnet": "claude-3-5-sonnet-20241022 anthropic.claude-3-5-sonnet-20241022-v2:0",
+        "claude-3-5-sonnet-latest": "claude-3-5-sonnet-20241022",
+        "models/gemini-2.5-flash-preview-05-20": "gemini-2.5-flash",
+        "llama3": "llama3:latest",
+        "us.meta.llama3-8b": "llama3-8b",
+        "/models/qwen-7b.gguf": "qwen-7b",
+    }
+    other = {
+        "gpt-4o": "gpt-4o-mini gpt-4 o",
+        "gpt-4": "gpt-4.1 gpt-4-turbo",
+        "llama-3-8b": "deepseek-r1-distill-llama-3-8b llama-3-70b",
+        "qwen2.5:7b": "qwen2.5:14b gemma-3-1b",
+        "m": "",
+    }
+    for asked, names in same.items():
+        assert all(is_same_model(asked, said) for said in names.split()), asked
+    for asked, names in other.items():
+        assert not any(is_same_model(asked, said) for said in names.split() or [""]), asked
+
+
+def test_what_lacks_room_is_known_whatever_the_status():
+    for said in ("prompt is too long: 9 > 2", "truncating input prompt", "prompt was truncated"):
+        assert lacks_room(said)
+    for said in ("Too many tokens, please wait", "the answer was truncated"):
+        assert not lacks_room(said)
 
 
 def test_an_envelope_says_whether_there_is_an_answer():

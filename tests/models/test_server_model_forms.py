@@ -254,12 +254,18 @@ def test_what_passes_is_tried_again_whatever_its_status(asked, status, said):
         (498, "blocked output: please adjust your prompt", "Ask who runs the server"),
         (308, "", "leads elsewhere. Is"),
         (400, "enable_thinking must be set to false for this call", "extra_body="),
+        (400, "the input was truncated to 2048 tokens", "OLLAMA_CONTEXT_LENGTH"),
     ],
 )
 def test_a_refusal_names_a_repair_that_can_help(asked, status, said, repair):
     found, count = asked(CHAT, failure(status, said), False)
     assert repair in str(found) and count == 1
     assert "FIELD=null" not in str(found) and "to a key that" not in str(found)
+
+
+def test_a_fault_for_want_of_room_names_a_larger_window(asked):
+    given = failure(500, "prompt is too long: 9000 tokens > 2048")
+    assert is_fault(asked(CHAT, given), "Give the server a larger window")
 
 
 def test_a_gateway_without_a_provider_that_takes_tools_gets_them_as_text(model_server):

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 import pytest
 from looped import every_case
 from servers import Answer, answer, failure, garbage, message, nothing, text
+from wire_answers import events
 
 import seal
 from seal.core import (
@@ -140,6 +141,16 @@ def test_a_call_that_is_not_complete_in_a_response_that_is_is_asked_for_again(mo
     model = build_model(f"openai/gpt-5,base_url={server.url},api=responses,first_wait_s=0.01")
     assert model.complete(ASK).calls == (ToolCall("", "weather.now", {"city": "Oslo"}),)
     assert len(server.received) == 2
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_words_that_stand_beside_an_empty_output_are_read(model_server, streamed):
+    whole = {"object": "response", "status": "completed", "output": [], "output_text": "Sunny."}
+    ended = events(("response.completed", {"type": "response.completed", "response": whole}))
+    server = model_server([ended if streamed else answer(whole)])
+    stream = json.dumps(streamed)
+    model = build_model(f"openai/m,base_url={server.url},api=responses,stream={stream}")
+    assert model.complete(ASK).content == "Sunny."
 
 
 def test_parameters_in_place_of_arguments_are_read_in_responses(model_server):

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -85,10 +86,20 @@ class Served:
 
     def model(self, wire):
         if wire.model not in self.models:
-            self.models[wire.model] = build_model(wire.model.format(self.server.root) + QUICK)
+            self.models[wire.model] = self._built(wire)
         found = self.models[wire.model]
         found.share(lambda known: Standing())  # no fault before says that the server is down
         return found
+
+    @contextmanager
+    def fresh(self, wire):
+        """Give a model that has learnt nothing of its server yet."""
+        model = self._built(wire)
+        yield model
+        getattr(model._server._connection(), "close", int)()
+
+    def _built(self, wire):
+        return build_model(wire.model.format(self.server.root) + QUICK)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -181,13 +192,13 @@ def test_numbers_that_are_none_are_no_words_of_a_model(wire):
 @every_wire
 def test_a_prompt_that_a_server_cuts_is_told_once(wire, caplog):
     word = "end_turn" if wire.calls == "tool_use" else "stop"
-    model = build_model(wire.model.format(SERVED[0].server.root) + QUICK)
     SERVED[0].given = counted(wire.ends("Hm?", None, word), 5)
-    for words, told in (("Weather? " * 800, 0), ("Weather? " * 1000, 1), ("Weather? " * 2000, 1)):
-        assert model.complete(Request((Message("user", words),))).content == "Hm?"
-        assert len(caplog.messages) == told
+    told = (("Weather? " * 800, 0), ("Weather? " * 1000, 1), ("Weather? " * 2000, 1))
+    with SERVED[0].fresh(wire) as model:
+        for words, count in told:
+            assert model.complete(Request((Message("user", words),))).content == "Hm?"
+            assert len(caplog.messages) == count
     assert "counts 3 tokens in a prompt of 9000 characters: does it cut" in caplog.text
-    getattr(model._server._connection(), "close", int)()
 
 
 def changed(given, old, new):
@@ -229,6 +240,19 @@ def test_nothing_said_is_the_models_where_tokens_are_counted_and_the_servers_whe
         assert (found.content, found.usage.tokens_out) == ("", 5)
     found, _ = asked(wire, counted(wire.ends("Sunny.", None, word), 0))
     assert found.content == "Sunny."
+
+
+@every_wire
+def test_words_of_no_token_are_the_servers_where_it_counts_those_of_others(wire):
+    word = "end_turn" if wire.calls == "tool_use" else "stop"
+    said = wire.ends("HTTP 429: try again later", None, word)
+    with SERVED[0].fresh(wire) as model:
+        for count in (0, 9):
+            SERVED[0].given = counted(said, count)
+            assert model.complete(ASK).content.startswith("HTTP 429")
+        SERVED[0].given = counted(said, 0)
+        with pytest.raises(ModelError, match="counts no token of them"):
+            model.complete(ASK)
 
 
 @every_wire
@@ -536,3 +560,6 @@ def test_the_table_of_ends():
     assert not fault_in("length", False, 1, named=False)  # the limit cut it
     assert fault_in("stop", False, 0, tokens=0) and not fault_in("stop", False, 0, tokens=2)
     assert not fault_in("content_filter", False, 0, tokens=0)
+    assert fault_in("stop", True, 0, tokens=0, counts=True)
+    assert not fault_in("stop", True, 1, tokens=0, counts=True)
+    assert not fault_in("stop", True, 0, tokens=0)

@@ -161,6 +161,21 @@ def test_the_record_says_what_was_left_out_as_the_server_refused_it(model_server
     assert f"{next(iter(told))} refused a request: temperature left out" in report
 
 
+@pytest.mark.parametrize(("name", "is_told"), [("n", True), ("provider/M-2024-08-06", False)])
+def test_an_answer_of_another_model_is_told(model_server, tmp_path, name, is_told):
+    def script(request: Received) -> Answer:
+        made = by_server(request)
+        return replace(made, body=re.sub(rb'"model": ?"[^"]*"', named, made.body))
+
+    named = f'"model": "{name}"'.encode()
+    pool, url = write_pool(tmp_path / "pool", many(2)), model_server(script).url
+    result = play(pool, tmp_path / "run", False, model="openai/m", base_url=url)
+    model = f"openai/m,base_url={url}"
+    assert result.folder.manifest()["named"] == {model: [name]}
+    told = f"{model}: answers name the model {name}; all count as those of m"
+    assert (told in summary_notes(result.folder)) == is_told
+
+
 def test_the_record_says_what_answers_called_the_model(model_server, tmp_path):
     def script(request: Received) -> Answer:
         made = by_server(request)

@@ -80,6 +80,9 @@ def test_an_outcome_of_the_models_own_is_scored_and_so_are_the_calls_before(
     assert played.summary["stop_reasons"] == {reason: 1}
     metrics = played.summary["metrics"]
     assert (metrics["call_f1"]["mean"], metrics["pass_rate"]["mean"]) == (1.0, 0.0)
+    told = "1 goal ended as the window was full; a larger one of the server, or --top-k N, makes"
+    notes = "\n".join(summary_notes(played.folder))
+    assert (told in notes) == (reason == "context_overflow")
     (trajectory,) = played.folder.trajectories()
     assert trajectory.answers == (None,)
     posted = [one for one in server.received if one.method == "POST"]
@@ -417,6 +420,15 @@ def test_empty_answers_are_scored_and_told(model_server, one, tmp_path):
     assert run.summary["errors"] == 0 and sum(run.summary["empty_answers"].values()) == 1
     told = "empty answers, which count as the model's: execution_manager 1"
     assert told in summary_notes(run.folder) and told in repr(run)
+
+
+def test_words_of_which_no_token_is_counted_are_scored_and_told(model_server, one, tmp_path):
+    said = text("Monday.", usage=(0, 0))
+    direct(one, tmp_path / "run", model_server(lambda request: said))
+    run = seal.Run.load(tmp_path / "run")
+    assert run.summary["errors"] == 0 and run.summary["uncounted"] == 1
+    told = next(note for note in summary_notes(run.folder) if "counts no token" in note)
+    assert told.startswith("1 answer with words") and told[:60] in repr(run)
 
 
 @pytest.mark.parametrize(
