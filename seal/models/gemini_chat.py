@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 from seal.core import Request
 from seal.core.outcomes import UNREADABLE, finish_of
@@ -176,7 +176,7 @@ def as_chat(answer: Any) -> Any:
     }
 
 
-def _is_count(value: Any) -> bool:
+def _is_count(value: Any) -> TypeGuard[int]:
     return isinstance(value, int)
 
 
