@@ -63,8 +63,9 @@ Repair = Literal[
 
 arguments_as_text: the map was written as a JSON text; closed: quotes or brackets were missing at
 the end; code_fence: it stood between backticks; entities: its quotes were written as in HTML,
-`&quot;`; in_content: the server left the call in the text of the answer, in the dialect of the model's family; in_thoughts: it left it in the thinking, with
-nothing else said; inner_quote: a value has quotes of its own kind
+`&quot;`; in_content: the server left the call in the text of the answer, in the dialect of the
+model's family; in_thoughts: it left it in the thinking, with nothing else said; inner_quote: a
+value has quotes of its own kind
 without a backslash; invented_observation: the model went on with a result of its own making, which
 was cut off; markup: a marker or name was set in bold, quotes or backticks; missing_mark: an
 argument came without `#`; no_input: no arguments were written, or `null` for a tool without
