@@ -1,6 +1,7 @@
 """Servers by which `hostile.py` tries to get a fault of theirs scored, or kept: drawn by chance.
 
-Of models: words of ends, streams that end in the middle, errors in many forms, calls as text, 429s.
+Of models: words of ends, streams that end in the middle or never, errors in many forms, notices and
+NaN in the place of words, calls as text or with marks, 429s.
 Of tools: MCP sessions that are lost. Of embeddings: vectors that are none.
 """
 
@@ -24,6 +25,7 @@ from server_faults import (
     REST,
     WORDS,
     by_fault,
+    called,
     one_chat,
     plain,
     sends,
@@ -110,7 +112,35 @@ def too_many(chance: Random) -> Drawn:
     return f"{status}, Retry-After {wait!r}", refuse, "done" if once else "error"
 
 
-DRAWN = (word, broken_stream, other_error, text_call, too_many)
+def unreal(chance: Random) -> Drawn:
+    """Return words that no model said, or a call of which a parser left marks."""
+    notice = "The account behind this API key doesn't have enough credits. Please top up."
+    marks = chance.choice(("<tool_call>", "</arg_value>", '" />'))
+    bodies = {
+        "NaN": plain("!" * chance.randint(32, 300)),
+        "a notice": plain(chance.choice((notice, "API call failed after 3 retries: HTTP 429"))),
+        "unparsed arguments": called("<parameter=city>\nRome\n</parameter>"),
+        "no name but marks": called("{}", marks),
+    }
+    what = chance.choice(list(bodies))
+    return what, sends(response(bodies[what])), "error"
+
+
+def open_stream(chance: Random) -> Drawn:
+    """Return a whole answer whose stream stays open, silent or kept alive."""
+    seconds, alive = chance.uniform(1, 3), chance.random() < 0.5
+    whole = stream_head() + WORDS + REST.removesuffix(b"data: [DONE]\n\n")
+
+    def keep_open(wire: Wire) -> None:
+        wire.send(whole)
+        if alive:
+            wire.drip(b": alive\n\n" * 3, every=seconds / 30)
+        wire.wait(seconds)
+
+    return f"a stream that is open {seconds:.1f} s more", keep_open, "done"
+
+
+DRAWN = (word, broken_stream, other_error, text_call, too_many, unreal, open_stream)
 
 
 def words_of_models(lab: Lab, chance: Random, count: int) -> Iterator[Tried]:
@@ -144,7 +174,11 @@ def mcp_sessions(lab: Lab, chance: Random, count: int) -> Iterator[Tried]:
     """Let an MCP server lose sessions, refuse, and forget its tool: no such thing is an answer."""
     html = {"content": [{"type": "text", "text": "Unknown tool: look"}], "isError": True}
     forgets = {"error": {"code": -32602, "message": "Unknown tool: look"}}
-    faults: Sequence[Any] = ("over", 404, 429, 500, 502, 503, 401, 403, html, forgets)
+    way = "Error POSTing to endpoint (HTTP 503): upstream connect error"
+    passed_on = {"content": [{"type": "text", "text": f"MCP error -32001: {way}"}], "isError": True}
+    unread = {"error": {"code": -32001, "message": "failed to unmarshal response"}}
+    lost = (html, forgets, passed_on, unread)
+    faults: Sequence[Any] = ("over", 404, 429, 500, 502, 503, 401, 403, *lost)
     for _ in range(count):
         script = [chance.choice((*faults, "sunny")) for _ in range(chance.randint(1, 4))]
         yield Tried(f"MCP: {script}", broken_by(partial(_mcp, lab.clear(), script)))

@@ -197,6 +197,18 @@ def holds_end_mark(text: str) -> bool:
     return _END_MARK.search(text) is not None
 
 
+_ENTITY = re.compile(r"&(?:amp|quot|lt|gt|apos|#39|#x27);")
+
+
+def has_entities(value: JSON) -> bool:
+    """Tell whether a text in a value has characters that are written as in HTML."""
+    if isinstance(value, str):
+        return _ENTITY.search(value) is not None
+    if isinstance(value, (list, dict)):
+        return any(map(has_entities, value.values() if isinstance(value, dict) else value))
+    return False
+
+
 def is_marked(text: str) -> bool:
     """Tell whether a text holds what stands before a call in some dialect."""
     return _ANY.search(text) is not None

@@ -119,11 +119,20 @@ _NOISE = re.compile(r"\s*!{32,}\s*")
 """The first token of many vocabularies, which servers write where their numbers are none."""
 
 
+_NOTICE = re.compile(
+    r"\s*(?:The account behind this API key (?:doesn't|does not) have enough credits\b"
+    r"|API call failed after \d+ retries\b)"
+)
+"""What gateways say in the place of an answer (Pollinations, Hermes)."""
+
+
 def noise_in(said: str) -> str:
     """Return why words are a server's, and no model's; empty where they are none such."""
-    if _NOISE.fullmatch(said) is None:
-        return ""
-    return "says '!' alone: its numbers are NaN; start it with another dtype or quantization"
+    if _NOISE.fullmatch(said):
+        return "says '!' alone: its numbers are NaN; start it with another dtype or quantization"
+    if _NOTICE.match(said):
+        return f"says in the place of an answer: {said.strip()[:_HEAD]}"
+    return ""
 
 
 # -- Which model answered.

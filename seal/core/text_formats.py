@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import html
 import json
 import math
 import re
@@ -41,6 +42,7 @@ Repair = Literal[
     "arguments_as_text",
     "closed",
     "code_fence",
+    "entities",
     "in_content",
     "in_thoughts",
     "inner_quote",
@@ -60,9 +62,10 @@ Repair = Literal[
 """What was forgiven, in a map or in the form around it.
 
 arguments_as_text: the map was written as a JSON text; closed: quotes or brackets were missing at
-the end; code_fence: it stood between backticks; in_content: the server left the call in the text of
-the answer, in the dialect of the model's family; in_thoughts: it left it in the thinking, with
-nothing else said; inner_quote: a value has quotes of its own kind
+the end; code_fence: it stood between backticks; entities: its quotes were written as in HTML,
+`&quot;`; in_content: the server left the call in the text of the answer, in the dialect of the
+model's family; in_thoughts: it left it in the thinking, with nothing else said; inner_quote: a
+value has quotes of its own kind
 without a backslash; invented_observation: the model went on with a result of its own making, which
 was cut off; markup: a marker or name was set in bold, quotes or backticks; missing_mark: an
 argument came without `#`; no_input: no arguments were written, or `null` for a tool without
@@ -295,8 +298,8 @@ def read_object(text: str, cut: bool = False) -> Written:
 def read_arguments(text: str, cut: bool = False) -> Written:
     """Return the map that the text of a native call's arguments writes; see `read_object`.
 
-    Some servers encode it twice, or send it twice. What follows are words, but for a further
-    object, which may be another call.
+    Some servers encode it twice, escape it as in HTML, or send it twice. What follows are words,
+    but for a further object, which may be another call.
 
     Args:
         text: The arguments.
@@ -309,6 +312,9 @@ def read_arguments(text: str, cut: bool = False) -> Written:
             if isinstance(inner, str) and inner.lstrip().startswith(("{", "```")):
                 again = read_object(inner, cut)
                 read = replace(again, repairs=("arguments_as_text", *again.repairs))
+    if read.value is None and "&quot;" in text:
+        read = read_object(html.unescape(text), cut)
+        read = replace(read, repairs=("entities", *read.repairs))
     if read.value is None or "trailing_text" in read.repairs:
         several = objects_in_a_row(text)
         if len(several) > 1:

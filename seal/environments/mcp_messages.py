@@ -385,7 +385,7 @@ _NEVER_THE_TOOLS = frozenset({SIGN_IN, 429, 502, 503, 504})
 _UPSTREAM = re.compile(
     r"\bupstream\b|\bECONN[A-Z]+\b|\bETIMEDOUT\b|\bEAI_AGAIN\b|socket hang up"
     r"|connect(?:ion)? (?:error|refused|reset|aborted|closed|timed? ?out)"
-    r"|all connection attempts failed"
+    r"|all connection attempts failed|failed to unmarshal response"
     r"|bad gateway|gateway time-?out|service (?:temporarily )?unavailable|too many requests"
     r"|\brate.?limit(?:ed)?\b|\bthrottled\b|\b(?:request|operation|call) timed? ?-?out\b"
     r"|\Arequest (?:was )?cancell?ed\b|deadline exceeded|\boverloaded\b"

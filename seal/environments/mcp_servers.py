@@ -11,7 +11,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -567,6 +567,8 @@ class Session:
                     f"{_last_words(self._server, self._said)}"
                 ) from error
             answer = _answer(tool, result)
+            if not (result.content or result.structured_content or result.is_error):
+                _tell_empty(label, tool)
             self._check_known(tool, answer.content if answer.error else "")
             if not answer.error or not is_passed_on(answer.content):
                 return self._told(answer)
@@ -809,6 +811,17 @@ def _repair(statuses: Sequence[int]) -> str:
     if 300 <= status < 400:
         return f"it answers HTTP {status}: give the address to which it leads"
     return "check its address"
+
+
+@cache
+def _tell_empty(label: str, tool: str) -> None:
+    """Tell once that an answer has nothing: as of a tool that says nothing, or a gateway's loss."""
+    _log.warning(
+        "%s answered %s with nothing, and says that it went well; is a session behind a gateway "
+        "over? Then begin the gateway anew, and play with another --cache-dir",
+        label,
+        shortened(tool),
+    )
 
 
 def _answer(tool: str, result: Any) -> Answer:

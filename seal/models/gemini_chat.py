@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeGuard
+from typing import Any
 
 from seal.core import Request
 from seal.core.outcomes import UNREADABLE, finish_of
@@ -164,20 +164,17 @@ def as_chat(answer: Any) -> Any:
         return answer
     usage = object_of(answer.get("usageMetadata"))
     counts = [usage.get(f"{name}TokenCount") for name in ("candidates", "thoughts")]
-    spoke, thought = (count if _is_count(count) else 0 for count in counts)
+    spoke, thought = (count if isinstance(count, int) else 0 for count in counts)
+    is_told = any(isinstance(count, int) for count in counts)
     return {
         "model": answer.get("modelVersion"),
         "choices": list(map(_choice, candidates)),
         "usage": {
             "prompt_tokens": usage.get("promptTokenCount"),
-            "completion_tokens": spoke + thought if any(map(_is_count, counts)) else None,
+            "completion_tokens": spoke + thought if is_told else None,
             "completion_tokens_details": {"reasoning_tokens": thought},
         },
     }
-
-
-def _is_count(value: Any) -> TypeGuard[int]:
-    return isinstance(value, int)
 
 
 _KNOWN_PARTS = frozenset({"text", "thought", "thoughtSignature", "functionCall", "executableCode"})

@@ -201,6 +201,16 @@ def text_call_notes(summary: Mapping[str, Any]) -> Iterator[str]:
             f"warning: {counted(swallowed, 'answer')} {holds} a call as text in the thinking, and "
             "nothing else: start the server with the parser of this model's thinking, or with none"
         )
+    if thought := found.get("thought"):
+        yield (
+            f"{counted(thought, 'answer')} with thinking alone; if an answer stands in it, start "
+            "the server with the parser of this model's thinking, or with none"
+        )
+    if escaped := found.get("escaped"):
+        yield (
+            f"{counted(escaped, 'answer')} with characters such as &amp; in the arguments of a "
+            "call; they count as they stand, whether the model or its server wrote them so"
+        )
     if read := found.get("read"):
         yield (
             f"{counted(read, 'answer')} held a call as text, which was read as the model's family "

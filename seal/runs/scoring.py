@@ -146,7 +146,8 @@ class _Totals:
     """Of the tools whose calls a server may have left in a text."""
     in_text: Counter[str] = field(default_factory=Counter)
     """Replies in whose text a server left a call, by whether it was `read` or is `left`, or is left
-    in the `thoughts` with nothing else said."""
+    in the `thoughts` with nothing else said; those that have thinking alone (`thought`), and
+    those that call with escaped characters (`escaped`)."""
     form: TextForm | None = None
     """In which calls stand in the text; None: the server tells them apart."""
     repaired: int = 0
@@ -231,13 +232,15 @@ class _Totals:
     def _end(self, step: Step, finish: str) -> None:
         """Count what a server said of the end of a reply, and what it left in the text."""
         # Of servers alone: other runs do not load what their words mean.
-        from seal.core.dialects import calls_thought, calls_written, holds_end_mark
+        from seal.core.dialects import calls_thought, calls_written, has_entities, holds_end_mark
         from seal.core.outcomes import IN_TEXT, is_known
 
         if not is_known(finish):
             self.unknown_ends[finish] += 1
         if step.author != USER:
             self.in_text["marks"] += holds_end_mark(step.content)
+        if step.call is not None:
+            self.in_text["escaped"] += has_entities(step.call.arguments)
         if finish == IN_TEXT:
             self.in_text["read"] += 1
         elif step.call is None and step.author != USER:
@@ -245,10 +248,14 @@ class _Totals:
             counts = step.usage or Usage()
             self.uncounted += not (is_silent or counts.estimated or counts.tokens_out)
             self.empty[step.author] += finish == "stop" and is_silent
-            if is_silent and self.form is not None:
-                self.in_text["thoughts"] += bool(self.form.read(step.reasoning, self.names).calls)
-            elif is_silent:
-                self.in_text["thoughts"] += bool(calls_thought(step.reasoning, self.names))
+            if is_silent:
+                thought = step.reasoning
+                if self.form is None:
+                    held = bool(calls_thought(thought, self.names))
+                else:
+                    held = bool(self.form.read(thought, self.names).calls)
+                self.in_text["thoughts"] += held
+                self.in_text["thought"] += finish == "stop" and bool(thought) and not held
             elif self.form is None:
                 self.in_text["left"] += bool(calls_written(step.content, self.names))
 

@@ -95,6 +95,7 @@ def test_an_error_of_what_is_behind_a_server_is_asked_again_and_never_the_tools(
         (-32603, "Request failed with status code 502"),
         (-32603, "Bad Gateway"),
         (-32001, "Request timed out"),
+        (-32001, "JSON RPC unknown error: failed to unmarshal response: no result in response"),
         (-32029, "Rate limit exceeded. Retry after 1s"),
         (429, "Slow down"),
         (0, "Request cancelled"),

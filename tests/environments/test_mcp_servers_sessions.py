@@ -520,6 +520,15 @@ def test_a_structure_is_read_where_the_text_lacks_it(
     assert (found.error or {}).get("message", read) == read
 
 
+def test_an_answer_with_nothing_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    nothing = {"content": []}
+    empty = {"content": [{"type": "text", "text": ""}]}
+    with scripted(Scripted(empty, nothing, nothing)) as sessions:
+        for told in (0, 1, 1):
+            assert sessions.of("shop").call("look", {}).content == ""
+            assert caplog.text.count("'shop' answered 'look' with nothing") == told
+
+
 def test_the_command_line_names_servers() -> None:
     found = named_servers(["shop=shop --at here", "docs=https://docs.test/mcp"])
     assert read_servers(found) == {

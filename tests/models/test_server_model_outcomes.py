@@ -190,6 +190,17 @@ def test_numbers_that_are_none_are_no_words_of_a_model(wire):
 
 
 @every_wire
+def test_a_notice_of_a_gateway_is_no_answer(wire):
+    word = "end_turn" if wire.calls == "tool_use" else "stop"
+    begun = "The account behind this API key doesn't have enough credits."
+    for notice in (f"{begun} Please top up.", "API call failed after 3 retries: HTTP 429"):
+        found, count = asked(wire, wire.ends(notice, None, word))
+        assert is_fault((found, count)) and notice in str(found)
+    for said in (f"He wrote: {begun}", "The account behind this order is closed."):
+        assert asked(wire, wire.ends(said, None, word))[0].content == said
+
+
+@every_wire
 def test_a_prompt_that_a_server_cuts_is_told_once(wire, caplog):
     word = "end_turn" if wire.calls == "tool_use" else "stop"
     SERVED[0].given = counted(wire.ends("Hm?", None, word), 5)
@@ -276,6 +287,7 @@ TOLD = {
     "code_fence": f"```json\n{ARGUMENTS}\n```",
     "python_literal": "{'city': 'Bern'}",
     "said_again": ARGUMENTS * 2,
+    "entities": ARGUMENTS.replace('"', "&quot;"),
 }
 
 

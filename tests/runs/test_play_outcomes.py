@@ -422,6 +422,22 @@ def test_empty_answers_are_scored_and_told(model_server, one, tmp_path):
     assert told in summary_notes(run.folder) and told in repr(run)
 
 
+def test_thinking_alone_and_escaped_arguments_are_told(model_server, one, tmp_path):
+    thought = message("", reasoning_content="It is sunny, I think.")
+    script = after_calls(thought)
+
+    def escaping(request: Received) -> Answer:
+        made = script(request)
+        return Answer(made.body.replace(b"Rome", b"Rome &amp; Ostia"), headers=made.headers)
+
+    direct(one, tmp_path / "run", model_server(escaping))
+    run = seal.Run.load(tmp_path / "run")
+    assert run.summary["calls_in_text"] == {"escaped": 1, "thought": 1}
+    notes = summary_notes(run.folder)
+    for told in ("1 answer with thinking alone; if an", "1 answer with characters such as &amp;"):
+        assert any(note.startswith(told) for note in notes)
+
+
 def test_words_of_which_no_token_is_counted_are_scored_and_told(model_server, one, tmp_path):
     said = text("Monday.", usage=(0, 0))
     direct(one, tmp_path / "run", model_server(lambda request: said))
