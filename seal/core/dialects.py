@@ -215,7 +215,7 @@ def is_marked(text: str) -> bool:
 
 
 _LEFT_AROUND = re.compile(
-    r"\A\s*(?:<[\w.-]{1,40}>|invoke name=)+|(?:</?[\w.-]{1,40}>|\"?\s{0,9}/?>)+\s*\Z"
+    r"\A\s*(?:<[\w.-]{1,40}>|invoke name=)+|(?<!>)(?:</?[\w.-]{1,40}>|\"?\s{0,9}/?>)+\s*\Z"
 )
 """Marks of a call around its name, and nothing of the call."""
 _NAME_AND_MORE = re.compile(r"([\w./:-]{1,200})\"?\s{0,9}/?>?\s{0,9}[<\n]")

@@ -139,7 +139,7 @@ def noise_in(said: str) -> str:
 
 _DATED = re.compile(
     r"(?:[-@:](?:20\d\d-?[01]\d-?[0-3]\d|[01]\d-[0-3]\d|\d{3,4}|v\d+|latest|preview|exp|free|nitro"
-    r"|floor|gguf|0))+\Z"
+    r"|floor|gguf|0)){1,9}\Z"
 )
 """Ends the name of a version, or of a way to the same model (OpenRouter)."""
 _OF_A_PROVIDER = re.compile(r"(?:[a-z]+-){0,2}")

@@ -307,7 +307,7 @@ def test_a_file_without_end_in_a_run_is_refused(scored_run, name):
     """As a link to a device, which another's folder may hold."""
     (scored_run.path / name).unlink()
     (scored_run.path / name).symlink_to("/dev/zero")
-    with pytest.raises(DataError, match=f"{name}: it is a device, and no file"):
+    with pytest.raises(DataError, match=f"{name} is a device, and no file"):
         seen(scored_run)
 
 
