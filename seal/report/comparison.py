@@ -51,6 +51,7 @@ from seal.report.lanes import (
     headline_of,
     main_metrics,
     measure_differences,
+    offered_of,
     said,
     scale_notes,
 )
@@ -149,7 +150,8 @@ def _open(content: Mapping[str, Any], runs: Mapping[str, RunFolder]) -> Iterator
 def family_of(runs: Sequence[RunFolder]) -> list[str]:
     """Return the metrics of the runs' short table, without those of a condition."""
     entries, scales = [run.summary().get("metrics", {}) for run in runs], scales_of(runs)
-    return ranking(main_metrics(entries, headline_of(runs), scales), scales)
+    main = main_metrics(entries, headline_of(runs), scales, offered_of(runs))
+    return ranking(main, scales)
 
 
 def scales_in(content: Mapping[str, Any]) -> Mapping[str, Scale]:
