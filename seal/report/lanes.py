@@ -771,12 +771,18 @@ def _retriever(system: Mapping[str, Any]) -> str:
 
 
 def subset_of(run: RunFolder) -> str:
-    """Return which part of its benchmark a run played: `first 10, domain=travel`; "": all of it."""
+    """Return which part of its benchmark a run played: `first 10, domain=travel`; "": all of it.
+
+    A number of tasks that the benchmark does not have is no part.
+    """
     told = run.manifest()
     measure = told.get("measure") or {}
     select = measure.get("select")
+    told_most = ((name, measure.get(name)) for name in ("first", "limit"))
+    most = [(name, asked) for name, asked in told_most if isinstance(asked, int)]
+    count = run.summary()["tasks"] if run.is_scored and most else 0
     parts = (
-        *(f"{name} {measure[name]}" for name in ("first", "limit") if measure.get(name)),
+        *(f"{name} {asked:,}" for name, asked in most if not count or asked <= count),
         *(f"{tag}={value}" for tag, value in (select if isinstance(select, dict) else {}).items()),
         f"part {told['shard']}" if told.get("shard") else "",
         str(told.get(AGAIN) or ""),
