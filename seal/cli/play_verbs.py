@@ -57,14 +57,12 @@ def run_command(
         top_k=retriever.top_k,
     )
     check_flags_used(settings)
-    if into.again and into.dry_run:
-        raise UsageError("--again plays a part of a run; leave out --dry-run")
     tasks = _Tasks()
     if into.again or into.former:
         source = context.get_parameter_source("pool")
         settings, tasks = _again(settings, into, source is not None and source.name == _TYPED)
     if into.dry_run:
-        return _plan(settings, into.json)
+        return _plan(settings, tasks, into.json)
     from seal.runs.play import run_folder
 
     with output(into.json) as result, run_folder(into.out, settings) as out:
@@ -83,23 +81,23 @@ def run_command(
             raise
 
 
-def _plan(settings: RunSettings, json: bool) -> int:
-    from seal.report.experiments import plan_tables
-    from seal.runs.cost_plan import plan
-
-    with output(json) as result:
-        found = plan(settings)
-        result.result({"plan": found})
-        result.show(*plan_tables(found))
-    return 0
-
-
 class _Tasks(NamedTuple):
     """Which tasks of another run are played."""
 
     ids: Collection[str] | None = None
     """None: all that the settings select."""
     told: str = ""
+
+
+def _plan(settings: RunSettings, tasks: _Tasks, json: bool) -> int:
+    from seal.report.experiments import plan_tables
+    from seal.runs.cost_plan import plan
+
+    with output(json) as result:
+        found = plan(settings, tasks.ids)
+        result.result({"plan": found})
+        result.show(*plan_tables(found))
+    return 0
 
 
 _OF_MACHINE = (InfrastructureError, MissingExtraError)
@@ -163,4 +161,9 @@ def _play_run(
     result.show(*tables, *spent_lines(folder, budget_of(settings)))
     chosen_by = folder.manifest()["system"]["retriever"]
     result.show(f"retriever: {chosen_by}", f"run: {folder.path}", f"report: {report}")
+    if into.former is not None:
+        result.show(f"beside the run before: seal compare {into.former} {folder.path}")
+    count, most = played.summary["tasks"], settings.first or settings.limit or 0
+    if count < most and tasks.ids is None:
+        tell(f"{folder.pool_name} has no {most:,} such tasks: all {count:,} were played")
     return played.exit_code

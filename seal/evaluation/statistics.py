@@ -117,6 +117,8 @@ class _Reaches(NamedTuple):
     above: Floats
     residuals: Floats
     """What each cluster's sum lies above that of a cluster with the mean, (clusters, columns)."""
+    dispersion: Floats
+    """By which the clusters vary more than 0 and 1, or counts, with their mean would."""
 
 
 class _Spread(NamedTuple):
@@ -141,8 +143,10 @@ def _spread(sums: Floats, counts: Floats) -> _Spread:
     return _Spread(mean, whole**2 / squares, held, variance, residuals)
 
 
-def _share_reaches(sums: Floats, counts: Floats) -> _Reaches:
+def _share_reaches(sums: Floats, counts: Floats, unseen: Floats | float = 1.0) -> _Reaches:
     """Return the intervals of shares, each cluster a share of its own.
+
+    `unseen` is the dispersion of columns whose values are all 0, or all 1.
 
     The effective size is that of as many clusters, divided by the dispersion: the variance of the
     clusters' shares over m (1 - m), which is that of 0 and 1 and which none in [0, 1] exceed. Where
@@ -164,13 +168,14 @@ def _share_reaches(sums: Floats, counts: Floats) -> _Reaches:
     prior = RARE / inside
     seen = found.variance / inside
     drawn = (found.clusters * seen + prior) / (found.clusters - 1 + prior)
-    size = found.size / np.where(room > 0, np.minimum(drawn, np.maximum(seen, 1.0)), 1.0)
+    dispersion = np.where(room > 0, np.minimum(drawn, np.maximum(seen, 1.0)), unseen)
+    size = found.size / dispersion
     part = Z * Z / size
     centre = (mean + part / 2) / (1 + part)
     reach = np.sqrt(part * room + part * part / 4) / (1 + part)
     low = np.minimum(centre - reach, _few(size * mean) / size)
     high = np.maximum(centre + reach, 1 - _few(size * (1 - mean)) / size)
-    return _Reaches(mean, mean - low, high - mean, found.residuals)
+    return _Reaches(mean, mean - low, high - mean, found.residuals, dispersion)
 
 
 def _few(ones: Floats) -> Floats:
@@ -183,28 +188,37 @@ def _few(ones: Floats) -> Floats:
     return np.where(ones <= 4, limits, inf)
 
 
-def _count_reaches(sums: Floats, counts: Floats) -> _Reaches:
+def _count_reaches(sums: Floats, counts: Floats, unseen: Floats | float = 1.0) -> _Reaches:
     """Return the intervals of means of values of at least 0, such as counts, tokens and seconds.
 
     As `_share_reaches` with a variance in proportion to the mean, and Student's quantile, since the
     dispersion is estimated. It is drawn towards that of counts, 1, or of values below 1 towards the
-    mean, with the weight of one cluster. Where all are 0, it is 1. Sources: McCullagh and Nelder,
-    Generalized Linear Models, 1989, section 4.5 and chapter 9 (dispersion); Brown, Cai and
+    mean, with the weight of one cluster. Where all are 0, it is `unseen`. Sources: McCullagh and
+    Nelder, Generalized Linear Models, 1989, section 4.5 and chapter 9 (dispersion); Brown, Cai and
     DasGupta, Interval Estimation in Exponential Families, Statistica Sinica 13, 2003.
     """
     found = _spread(sums, counts)
     mean = np.maximum(found.mean, 0.0)
     some = np.where(mean > 0, mean, 1.0)
     dispersion = (found.variance / some) + (np.minimum(some, 1.0)) / found.clusters
-    dispersion = np.where(mean > 0, dispersion, 1.0)
+    dispersion = np.where(mean > 0, dispersion, unseen)
     part = _student(found.clusters - 1) ** 2 * dispersion / found.size
     reach = np.sqrt(part * mean + part * part / 4)
-    return _Reaches(mean, reach - part / 2, reach + part / 2, found.residuals)
+    return _Reaches(mean, reach - part / 2, reach + part / 2, found.residuals, dispersion)
 
 
-def _apart(reaches: Callable[[Floats, Floats], _Reaches], sums: Floats, counts: Floats) -> _Reaches:
-    """Return the intervals of what clusters amount to above 0 less what they do below it."""
-    gain, loss = (reaches(np.maximum(sign * sums, 0.0), counts) for sign in (1, -1))
+def _apart(
+    reaches: Callable[[Floats, Floats, Floats | float], _Reaches], sums: Floats, counts: Floats
+) -> _Reaches:
+    """Return the intervals of what clusters amount to above 0 less what they do below it.
+
+    Where no cluster is on one side, those on the other tell how far one could be: as of one goal of
+    several in each, a cluster that differs need not differ wholly.
+    """
+    above, below = np.maximum(sums, 0.0), np.maximum(-sums, 0.0)
+    seen = [reaches(side, counts, 1.0).dispersion for side in (above, below)]
+    gain = reaches(above, counts, np.minimum(seen[1], 1.0))
+    loss = reaches(below, counts, np.minimum(seen[0], 1.0))
     squares = (gain.residuals**2).sum(axis=0) * (loss.residuals**2).sum(axis=0)
     together = (gain.residuals * loss.residuals).sum(axis=0)
     correlation = -together / np.sqrt(np.where(squares > 0, squares, inf))
@@ -213,6 +227,7 @@ def _apart(reaches: Callable[[Floats, Floats], _Reaches], sums: Floats, counts: 
         _added(gain.below, loss.above, correlation),
         _added(gain.above, loss.below, correlation),
         gain.residuals - loss.residuals,
+        np.maximum(gain.dispersion, loss.dispersion),
     )
 
 

@@ -19,6 +19,7 @@ from seal.core.text import counted, one_line, printable
 from seal.evaluation.calls import EXTRA
 from seal.evaluation.goals import RATE, ranking
 from seal.evaluation.scoring import USUAL_SCALES
+from seal.evaluation.significance import ALPHA
 from seal.experiments.comparison import named_runs, study
 from seal.experiments.series import check_results_folder, write_json
 from seal.experiments.settings import CompareSettings
@@ -51,6 +52,7 @@ from seal.report.lanes import (
     headline_of,
     main_metrics,
     measure_differences,
+    offered_of,
     said,
     scale_notes,
 )
@@ -149,7 +151,8 @@ def _open(content: Mapping[str, Any], runs: Mapping[str, RunFolder]) -> Iterator
 def family_of(runs: Sequence[RunFolder]) -> list[str]:
     """Return the metrics of the runs' short table, without those of a condition."""
     entries, scales = [run.summary().get("metrics", {}) for run in runs], scales_of(runs)
-    return ranking(main_metrics(entries, headline_of(runs), scales), scales)
+    main = main_metrics(entries, headline_of(runs), scales, offered_of(runs))
+    return ranking(main, scales)
 
 
 def scales_in(content: Mapping[str, Any]) -> Mapping[str, Scale]:
@@ -241,7 +244,22 @@ def lines_of(content: Mapping[str, Any], pair: Mapping[str, Any]) -> Iterator[st
         yield from _flip_lines(pair, named)
     if pair["win_rate"] is not None:
         yield from preference_lines(pair)
+    yield from odds_lines(content, pair)
     yield from excluded_lines(content, pair)
+
+
+def odds_lines(content: Mapping[str, Any], pair: Mapping[str, Any]) -> Iterator[str]:
+    """Yield of which metrics the test finds a difference and the interval none, or the reverse."""
+    names = [
+        entry["metric"]
+        for entry in told_entries(content, pair)
+        if entry["p"] is not None and (entry["p"] <= ALPHA) == (entry["low"] <= 0 <= entry["high"])
+    ]
+    if names:
+        yield (
+            f"p and the interval disagree about 0: {', '.join(names)}; p is of the tasks that "
+            "differ here, the interval of all tasks that could have been drawn"
+        )
 
 
 def matched_text(pair: Mapping[str, Any]) -> str:
@@ -600,6 +618,7 @@ class _Pair:
             yield from preference_lines(pair)
             yield from self._goals()
         yield from (_DIFFERENCES, differences, scaled)
+        yield from odds_lines(content, pair)
         rest: list[Part] = [power]
         if others:
             title = f"{len(others)} further metrics, over which p is not corrected"

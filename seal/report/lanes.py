@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from itertools import chain
+from math import inf
 from typing import TYPE_CHECKING, Any, Literal
 
 from seal.core import DataError, Scale, Score, Step, Trajectory, UsageError
@@ -40,7 +41,7 @@ RUN_COLOURS = 6
 
 HEADLINE = tuple(name for family in FAMILIES for name in (*family.main_of_some, *family.main))
 """Metrics of the short table where the benchmark declares none, in its order; of `recall@K` and its
-like the largest K."""
+like the K that chats were offered, else the largest."""
 
 _OF_SOME = frozenset(name for family in FAMILIES for name in family.main_of_some)
 """Those that need gold of their own kind; other benchmarks are not expected to have them."""
@@ -174,10 +175,17 @@ def _headline(run: RunFolder) -> Sequence[str]:
     return told if known is None else known.headline
 
 
+def offered_of(runs: Iterable[RunFolder]) -> int | None:
+    """Return how many tools the runs offered a chat; None where they differ in it, or none says."""
+    found = {run.offered for run in runs}
+    return found.pop() if len(found) == 1 else None
+
+
 def main_metrics(
     lanes: Sequence[Mapping[str, Mapping[str, Any]]],
     headline: Sequence[str] = (),
     scales: Mapping[str, Scale] = USUAL_SCALES,
+    offered: int | None = None,
 ) -> list[str]:
     """Return the metrics of the short table (`HEADLINE`); all metrics if there is none of them.
 
@@ -189,15 +197,18 @@ def main_metrics(
         lanes: Of each, metric to its entry in summary.json.
         headline: Metrics that replace `HEADLINE`, even if few goals have them (`headline_of`).
         scales: What the scores mean (`scales_of`).
+        offered: The K of `recall@K` and its like (`offered_of`); None, or where no lane has it: the
+            largest.
     """
     names = {name for metrics in lanes for name in metrics}
     valued = {name for lane in lanes for name, entry in lane.items() if (entry or {}).get("n")}
     rare = {name for name in rare_metrics(lanes) if not headline or name not in valued}
-    largest: dict[str, tuple[int, str]] = {}
+    largest: dict[str, tuple[float, str]] = {}
     for name in names - rare:
         base, _, cutoff = name.partition("@")
         rank = int(cutoff) if cutoff.isdecimal() else 0
-        largest[base] = max(largest.get(base, (-1, "")), (rank, name))
+        at = inf if rank == offered else float(rank)
+        largest[base] = max(largest.get(base, (-1.0, "")), (at, name))
     asked = (names - rare) & set(headline)  # such as recall@5, which need not be the largest K
     chosen = [
         name if name in asked else largest[name][1]
@@ -294,7 +305,9 @@ class ShortTable:
         self._headline = headline_of(lane.run for lane in lanes)
         self.scales = {name: scale for lane in lanes for name, scale in lane.scales.items()}
         """What the scores mean, by name."""
-        main = main_metrics([lane.metrics for lane in lanes], self._headline, self.scales)
+        self._offered = offered_of(lane.run for lane in lanes if lane.kind == "run")
+        entries = [lane.metrics for lane in lanes]
+        main = main_metrics(entries, self._headline, self.scales, self._offered)
         self.metrics = with_extra(main, lanes) if metrics is None else list(metrics)
         self.rows: Rows = {
             name: {lane.label: lane.estimate(name) for lane in lanes} for name in self.metrics
@@ -316,15 +329,24 @@ class ShortTable:
         """The rows of a run's first table: `FIRST` at most, and the user's own metrics.
 
         What no recording held is there, too. The metric that a run is known by leads. Of verdicts
-        with the same figures one is there.
+        with the same figures one is there. Recall of what chats were offered is one of the rows.
         """
         leading = ranking(self.metrics, self.scales)[:1]
         own = {name for lane in self._lanes for name, one in lane.metrics.items() if one.get("own")}
         valued = self._distinct()
         told = [name for name in self.valued if name in own or name not in self.metrics]
-        usual = [name for name in valued if name not in told][:FIRST]
+        usual = self._with_recall([name for name in valued if name not in told])
         names = [*usual[:1], *told, *usual[1:]]
         return sorted(names, key=lambda name: name not in leading)
+
+    def _with_recall(self, names: Sequence[str]) -> list[str]:
+        """Return the first names; recall takes the place of one of a condition, or of the last."""
+        first, recall = list(names[:FIRST]), f"recall@{self._offered}"
+        if recall in names[FIRST:]:
+            of_some = (name for name in reversed(first) if self.scales.get(name, RATE).condition)
+            first.remove(next(of_some, first[-1]))
+            first.append(recall)
+        return first
 
     def _distinct(self) -> list[str]:
         """Return the rows with a value, in the order of the first table; of verdicts alike one."""
@@ -749,12 +771,18 @@ def _retriever(system: Mapping[str, Any]) -> str:
 
 
 def subset_of(run: RunFolder) -> str:
-    """Return which part of its benchmark a run played: `first 10, domain=travel`; "": all of it."""
+    """Return which part of its benchmark a run played: `first 10, domain=travel`; "": all of it.
+
+    A number of tasks that the benchmark does not have is no part.
+    """
     told = run.manifest()
     measure = told.get("measure") or {}
     select = measure.get("select")
+    told_most = ((name, measure.get(name)) for name in ("first", "limit"))
+    most = [(name, asked) for name, asked in told_most if isinstance(asked, int)]
+    count = run.summary()["tasks"] if run.is_scored and most else 0
     parts = (
-        *(f"{name} {measure[name]}" for name in ("first", "limit") if measure.get(name)),
+        *(f"{name} {asked:,}" for name, asked in most if not count or asked <= count),
         *(f"{tag}={value}" for tag, value in (select if isinstance(select, dict) else {}).items()),
         f"part {told['shard']}" if told.get("shard") else "",
         str(told.get(AGAIN) or ""),
@@ -785,7 +813,7 @@ def _scored(run: RunFolder) -> dict[str, Any]:
     summary = run.summary()
     metrics, usage = summary["metrics"], summary.get("usage") or {}
     scales = run.scales()
-    main = ranking(main_metrics([metrics], headline_of([run]), scales), scales)
+    main = ranking(main_metrics([metrics], headline_of([run]), scales, run.offered), scales)
     valued = (name for name in main if metrics.get(name, {}).get("mean") is not None)
     metric = next(valued, next(iter(main), ""))
     of = summary.get(MEASURED)

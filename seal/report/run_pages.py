@@ -86,6 +86,8 @@ _TEXT, _TAG, _VALUE, _ANSWER = 240, 40, 60, 120
 _TAGS = 300
 """Tags by which the table can be filtered, at most."""
 
+_WARNING = ": warning: "
+"""Stands in a note that is not folded."""
 _NUMBER = re.compile(r"[0-9]{1,9}")
 
 Key = tuple[str, int]
@@ -185,6 +187,7 @@ class RunPages:
             varied=self.varied,
             manifests=[(model_name(run), _manifest_parts(run)) for run in self.runs],
             warnings=list(self._warnings()),
+            remarks=[note for note in self._outcomes() if _WARNING not in note],
             **how,
         )
 
@@ -196,7 +199,11 @@ class RunPages:
                 yield f"{model} refused a request: {what}"
             yield from named_notes(run.manifest())
         yield from missing_notes(self.lanes)
-        for lane in self.lanes:
+        yield from (note for note in self._outcomes() if _WARNING in note)
+
+    def _outcomes(self) -> Iterator[str]:
+        """Yield what a reader must know of the outcomes of the runs, then of their baselines."""
+        for lane in sorted(self.lanes, key=lambda each: ORDER.index(each.kind)):
             yield from (f"{lane.label}: {note}" for note in outcome_notes(lane.summary))
 
     def early(self) -> list[Markup | None]:

@@ -337,7 +337,10 @@ def summary_section(lanes: Sequence[Lane]) -> Markup:
     told = (answer_of(lane.run, lane.label) for lane in lanes if lane.kind == "run")
     answers = [list(map(printable, lines)) for lines in told]
     head = render("summary.html", lanes=lanes, answers=answers)
-    parts: list[Part] = [head, main, *short.gaps(short.first)]
+    parts: list[Part] = [head, main]
+    if any(lane.kind != "run" for lane in lanes):
+        parts.append(Markup('<p class="note phone">Of floor and ceiling: the means alone</p>'))
+    parts += short.gaps(short.first)
     if len(every) > len(main.rows):
         notes = scale_notes(every, short.scales)
         inner = paragraphs((_metric_grid("All metrics", lanes, every), *notes))

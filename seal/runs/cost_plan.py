@@ -10,7 +10,7 @@ errs, asks, thinks or is sent back takes more turns, each of which sends the who
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -58,11 +58,12 @@ _ASSUMED = (
 )
 
 
-def plan(settings: RunSettings) -> dict[str, Any]:
+def plan(settings: RunSettings, only: Collection[str] | None = None) -> dict[str, Any]:
     """Return what a run would ask; asks nobody and leaves no file.
 
     Args:
         settings: Of the run.
+        only: Ids of the tasks to play, of those that the settings select; None: all of these.
 
     Returns:
         {tasks, trials, chats, rehearsed, failed, rows, requests, tokens_in, tokens_out, dollars,
@@ -78,7 +79,7 @@ def plan(settings: RunSettings) -> dict[str, Any]:
     """
     budget = budget_of(settings)
     settings, pool = played(settings)
-    tasks = list(pool.chosen(settings))
+    tasks = [task for task in pool.chosen(settings) if only is None or task.id in only]
     if not tasks:
         raise UsageError("no task is selected: nothing is to be played")
     parts = {"run": settings}

@@ -339,7 +339,7 @@ class Engine:
         return Scorer(
             judges.of,
             judges.metrics_of,
-            s.cutoffs,
+            s.ranks,
             sandbox=s.sandbox,
             extra=extra,
             without_spoilt=s.without_spoilt,

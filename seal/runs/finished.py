@@ -234,9 +234,16 @@ def _score(
             journal.put_in_order(order)
         return replace(
             scorer,
-            cutoffs=_part(folder, "cutoffs", tuple[int, ...], lambda ks: min(ks, default=0) > 0),
+            cutoffs=_ranks(folder),
             sandbox=_sandbox(folder) or "monty",
         ).score(folder, progress)
+
+
+def _ranks(folder: RunFolder) -> tuple[int, ...]:
+    """Return what `RunSettings.ranks` was."""
+    asked = _part(folder, "cutoffs", tuple[int, ...], lambda ks: min(ks, default=0) > 0)
+    offered = folder.offered
+    return tuple(dict.fromkeys(asked if offered is None else (*asked, offered)))
 
 
 def _note(folder: RunFolder, judges: Judges, metrics: list[Any], how: ScoreSettings) -> None:

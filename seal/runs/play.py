@@ -173,7 +173,7 @@ def _run(
     declared = () if pool.benchmark is None else pool.benchmark.metrics
     further = (metric for metric in declared if metric not in settings.metrics)
     metrics = build_metrics((*settings.metrics, *further), METRICS)
-    every = (*usual_metrics(settings.cutoffs), *metrics)
+    every = (*usual_metrics(settings.ranks), *metrics)
     told = _check_declared(pool.benchmark, every) if earlier else []
     settings = replace(settings, max_total_seconds=budget.seconds_left)
     with without_cycle_search() as prepared, Engine(settings, folder, pool) as engine:

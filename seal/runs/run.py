@@ -260,6 +260,12 @@ class RunFolder:
         told = (self.manifest().get("system") or {}).get("model")
         return str((told.get("model") if isinstance(told, dict) else told) or "")
 
+    @property
+    def offered(self) -> int | None:
+        """How many tools its retriever offered a chat; None where run.json does not say it."""
+        told = (self.manifest().get("system") or {}).get("top_k")
+        return told if type(told) is int and told > 0 else None
+
     def declared(self) -> dict[str, Any]:
         """Return what its benchmark declares for reports: metrics, headline, success, published.
 

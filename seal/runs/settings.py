@@ -342,6 +342,11 @@ class RunSettings(
     origins: Mapping[str, Origin] = field(default_factory=dict, compare=False)
     """Setting to who gave its value; one that is not here has its default."""
 
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """Values of K of recall@K and its like: those asked for, and how many tools are offered."""
+        return tuple(dict.fromkeys((*self.cutoffs, self.top_k)))
+
     def __post_init__(self) -> None:
         """Reject values that no run can have.
 

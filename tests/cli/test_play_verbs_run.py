@@ -251,8 +251,12 @@ def test_a_package_that_is_missing_in_mid_run_is_told_with_the_line_that_goes_on
 
 def test_unsolved_tasks_are_played_again_in_a_new_folder(called, tmp_path: Path) -> None:
     assert called("run", *TWELVE, "--top-k", "5", "--out", "r").returncode == 0
-    done = called("run", "--again", "unsolved", "--from", "r", "--model", "oracle", "--out", "n")
+    words = ("run", *OF_RUN, "--model", "oracle", "--out", "n")
+    assert "9 tasks" in called(*words, "--dry-run").stdout and not (tmp_path / "n").exists()
+    done = called(*words)
     assert done.returncode == 0, done.stderr
+    assert "beside the run before: seal compare r n" in done.stdout
+    assert called("compare", "r", "n").returncode == 0
     assert (
         "seal: plays the 9 unsolved of 12 tasks of r, with the settings of that run" in done.stderr
     )
@@ -270,6 +274,14 @@ def test_unsolved_tasks_are_played_again_in_a_new_folder(called, tmp_path: Path)
         assert refused.returncode == 2 and told in refused.stderr, words
 
 
+def test_that_there_are_fewer_tasks_than_asked_for_is_told(called, tmp_path: Path) -> None:
+    done = called("run", "toolscan-sample", "--first", "1000", "--no-baselines", "--out", "r")
+    count = len([*RunFolder.open(tmp_path / "r").task_ids()])
+    told = f"seal: toolscan-sample has no 1,000 such tasks: all {count} were played"
+    assert told in done.stderr.splitlines()
+    assert "first 1" not in called("runs", ".").stdout
+
+
 TWELVE = ("--first", "12", "--no-baselines")
 SOLVED = ("pass_rate", 1.0)
 OF_RUN = ("--again", "unsolved", "--from", "r")
@@ -278,7 +290,6 @@ AGAIN_REFUSED = (
     (OF_RUN[2:], "--again and --from go together"),
     (("--again", "unsolved", "--from", "gone"), "gone is no run folder"),
     ((*OF_RUN, "--first", "1"), "leave out --first"),
-    ((*OF_RUN, "--dry-run"), "leave out --dry-run"),
     (("toolscan-sample", *OF_RUN), "is of sample, not of toolscan-sample"),
 )
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from linear import linear
 from scipy import stats
 
+from seal.evaluation.significance import paired_differences
 from seal.evaluation.statistics import mean_interval, mean_intervals
 
 SHARES = st.lists(st.floats(0, 1, width=32), min_size=2, max_size=40)
@@ -77,6 +78,26 @@ def test_differences_of_runs_with_nearly_the_same_outcomes_are_held(apart: float
     values = (drawn < apart + 0.05) * 1.0 - (drawn > 1 - apart)
     low, high = mean_intervals(values, np.arange(53), signed=True)
     assert ((low <= 0.05) & (high >= 0.05)).mean() >= 0.94
+
+
+@pytest.mark.parametrize("bounded", [True, False])
+def test_what_no_task_gains_is_as_small_as_what_tasks_lose(bounded: bool) -> None:
+    """Each of 7 tasks of 60 loses one goal of four: the test, as the interval, finds a loss."""
+    values, tasks = np.zeros((240, 1)), np.repeat(np.arange(60), 4)
+    values[:28:4] = -1.0
+    low, high = mean_intervals(values, tasks, bounded=bounded, signed=True)[:, 0]
+    assert low < -7 / 240 < high < 0
+    (found,) = paired_differences(values, tasks, seed=0, bounded=bounded)
+    assert found.p is not None and found.p < 0.01
+
+
+@pytest.mark.parametrize("gain", [0.0, 0.01])
+def test_differences_of_some_goals_of_each_task_are_held(gain: float) -> None:
+    drawn, tasks = np.random.default_rng(6).random((240, 2000)), np.repeat(np.arange(60), 4)
+    values = (drawn < gain) * 1.0 - (drawn > 0.97)
+    for bounded in (True, False):
+        low, high = mean_intervals(values, tasks, bounded=bounded, signed=True)
+        assert ((low <= gain - 0.03) & (high >= gain - 0.03)).mean() >= 0.94
 
 
 def test_many_values_have_the_normal_interval() -> None:

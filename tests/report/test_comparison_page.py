@@ -19,6 +19,7 @@ from seal.report.comparison import (
     all_parts,
     compare,
     comparison_tables,
+    odds_lines,
     partings,
     title_of,
 )
@@ -342,6 +343,22 @@ def test_a_comparison_leads_with_the_metric_that_its_runs_lead_with(make_run):
     order = ["calls_right", "call_f1", "pass_rate"]
     assert [row[0] for row in parts[1].rows] == order
     assert [row[0] for row in seal.compare(*paths)._glance().grid.rows] == order
+
+
+def test_a_metric_whose_test_and_interval_disagree_is_named(runs):
+    content = compare([run.path for run in runs(("a", "b"))], CompareSettings(), None)
+    entry, pair = content["comparisons"][0], content["pairs"][0]
+    content["protocol"]["family"] = [entry["metric"]]
+    for p, low, high, told in (
+        (0.008, -0.059, 0.039, True),
+        (0.2, -0.059, -0.001, True),
+        (0.008, -0.059, -0.001, False),
+        (0.2, -0.059, 0.039, False),
+        (None, None, None, False),
+    ):
+        entry |= {"p": p, "low": low, "high": high}
+        lines = [line for line in odds_lines(content, pair) if entry["metric"] in line]
+        assert bool(lines) == told
 
 
 def test_every_form_says_once_a_table_what_is_better_low_and_what_a_figure_is_of(

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from seal.core import DataError, Scale, Score, UsageError
 from seal.evaluation.calls import COUNT
+from seal.report.comparison import family_of
 from seal.report.grids import Estimate, Grid, number
 from seal.report.lanes import (
     ShortTable,
@@ -165,6 +166,21 @@ def test_the_first_table_has_five_metrics_no_two_alike_and_those_of_the_user(mak
     assert "3 more metrics: --all-metrics, or the report" in summary_notes(run)
     charted = ShortTable(lanes_of([run])).bounded
     assert "calls_right" in charted and "mission_accuracy" not in charted
+
+
+def test_recall_is_of_as_many_tools_as_chats_were_offered(make_run):
+    entry = {"mean": 0.5, "n": 9, "undefined": 0}
+    names = "calls_right call_recall call_precision call_f1 param_acc_gold recall@3 recall@10"
+    runs = [make_run(name, metrics=dict.fromkeys(names.split(), entry)) for name in ("a", "b")]
+    for run, offered in zip(runs, (3, 10), strict=True):
+        manifest = json.loads((run.path / "run.json").read_bytes())
+        system = manifest["system"] | {"top_k": offered}
+        run.write_json("run.json", manifest | {"system": system, "gold": "calls"})
+    first = ["calls_right", "call_recall", "call_f1", "param_acc_gold"]
+    for run, offered in zip(runs, (3, 10), strict=True):
+        assert ShortTable(lanes_of([run])).first == [*first, f"recall@{offered}"]
+    assert family_of(runs[:1]) == [*first, "recall@3"]
+    assert family_of(runs)[-1] == "recall@10"  # the largest, where runs offer different numbers
 
 
 def test_errors_have_a_column_where_there_are_some(make_run):

@@ -1,6 +1,7 @@
 """The report's text; what a browser makes of it is in test_run_pages_browser.py."""
 
 import hashlib
+import json
 import os
 import re
 from base64 import b64encode
@@ -74,6 +75,17 @@ def test_summary_has_floor_model_and_ceiling(scored_run, tmp_path):
     assert "[0.400, 0.600]" in text
     assert "n=2, undefined 1, unsure 0.250, micro" not in text
     assert "n=10, micro 0.800" in text
+
+
+def test_notes_fold_so_that_warnings_and_the_answer_stand_at_the_top(scored_run, tmp_path):
+    told = json.loads((scored_run.path / "summary.json").read_text())
+    cut = {"truncated": {"user": 3}, "starred": 2}
+    scored_run.write_json("summary.json", told | cut)
+    before, _, rest = page([scored_run], tmp_path).partition('<details class="notice">')
+    fold, _, after = rest.partition("</details>")
+    assert "lexical: warning: a service" in before and "lexical: answers cut at a limit" in fold
+    assert "To know before reading: 1" in fold and '<p class="answer"' in after
+    assert "Of floor and ceiling: the means alone" in after
 
 
 def test_every_conversation_is_in_the_page_with_its_scores(scored_run, tmp_path):

@@ -22,7 +22,7 @@ from seal.runs.settings import RunSettings, ScoreSettings
 
 @pytest.fixture
 def played(pool: Path, tmp_path: Path) -> Path:
-    return play(pool, tmp_path / "run", model=Weatherman()).folder.path
+    return play(pool, tmp_path / "run", model=Weatherman(), top_k=3).folder.path
 
 
 def verdicts(folder: Path) -> list[str]:
@@ -38,6 +38,7 @@ def test_the_same_judge_gives_the_same_bytes(played: Path):
     assert contents(played) == before
     assert (played / "run.json").read_bytes() == manifest
     assert summary == RunFolder(played).summary()
+    assert {"recall@3", "recall@5"} < summary["metrics"].keys()  # what was offered, and a cut-off
 
 
 def test_scores_stay_where_the_trajectories_are_gone(played: Path):
