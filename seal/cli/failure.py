@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import FrameType, ModuleType, TracebackType
 
 from seal.core import BudgetError, InfrastructureError, OutageError, SealError, text_of
 from seal.core.concurrency import STUCK, unending
@@ -111,17 +111,29 @@ def _drop_unprinted() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def _modules_of_folder() -> list[str]:
+    """Return the imported modules whose file lies in the current folder, but for SEAL's own."""
+    try:
+        folder = f"{Path.cwd()}{os.sep}"
+    except OSError:  # it was removed
+        return []
+    return [
+        name
+        for name, module in sys.modules.copy().items()
+        if type(module) is ModuleType
+        and name.partition(".")[0] not in ("seal", "__main__")
+        and str(vars(module).get("__file__")).startswith(folder)
+    ]
+
+
 def unforeseen(debug: bool) -> Hook:
     """Return the hook for errors that nobody raised on purpose: one line, and how to see more."""
 
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        from seal.core.registry import STRANGERS
-
         hint = "" if debug else "; --debug shows where"
-        if STRANGERS:
-            names = ", ".join(dict.fromkeys(STRANGERS))
-            hint += f"; code that is not SEAL's was imported ({names}): does it change a module "
-            hint += "that others use, such as sys?"
+        if names := _modules_of_folder():
+            hint += f"; code of this folder was imported ({', '.join(names)}): does it change a "
+            hint += "module that others use, such as sys?"
         tell(f"unexpected {kind.__name__}: {text_of(error)}{hint}", error if debug else None)
 
     return hook

@@ -291,10 +291,6 @@ def _is_module(text: str) -> bool:
     return all(part.isidentifier() for part in text.split("."))
 
 
-STRANGERS: list[str] = []
-"""Modules that are not ours and were imported by name, the last one last."""
-
-
 def load_module(name: str, path: str = "") -> ModuleType:
     """Return a module; what is not installed is looked for in this folder, as `python -m` does.
 
@@ -310,8 +306,6 @@ def load_module(name: str, path: str = "") -> ModuleType:
     known = top in sys.modules or find_spec(top) is not None
     if not known and PathFinder.find_spec(top, [""]) is not None:
         sys.path.append(str(Path.cwd()))  # last, so that no file there hides an installed package
-    if top != _SEAL:
-        STRANGERS.append(name)
     try:
         return import_module(name)
     except (SealError, KeyboardInterrupt):

@@ -221,7 +221,7 @@ def test_an_unforeseen_error_names_imported_code_that_may_have_caused_it(
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path
     )
     assert "seal: unexpected " in done.stderr
-    assert "code that is not SEAL's was imported (odd_guest): does it change" in done.stderr
+    assert "code of this folder was imported (odd_guest): does it change" in done.stderr
 
 
 def test_a_signal_within_an_executed_text_keeps_its_exit_code() -> None:

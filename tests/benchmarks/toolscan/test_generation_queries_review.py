@@ -114,7 +114,7 @@ def test_no_cell_is_a_formula(made):
     ("content", "told"),
     [
         (b"", "no column id, text, accept; expected a first row id,kind"),
-        (b"\xff\xfe\x00", "no UTF-8 text.*save it as CSV in UTF-8"),
+        (b"\xff\xfe\x00", "it holds null bytes; it looks like UTF-16: save it as UTF-8"),
         (b'id,text,accept\n"a', "review.csv, line 2: a quote is never closed"),
         (b"id text accept\na b yes\n", "no column id, text, accept; expected a first row id,kind"),
         (b"id;text;accept\na;b;yes\n", "1 row about queries that are not made"),
