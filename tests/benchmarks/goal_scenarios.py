@@ -1,13 +1,34 @@
-"""Helpers for tests of goal templates: each template with each of its twists, made and proved."""
+"""Helpers for tests of scenarios that goal templates make: each twist, and the pools that ship."""
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
+
+from compile_samples import compiled
 
 from seal.benchmarks.toolsandbox.scenarios import generation
 from seal.core import Task
+from seal.core.files import lines_of
 from seal.environments.templates import Goals, Template, goals_of
 from seal.environments.world import Worlds, WorldSetup, build_worlds
+
+SHIPPED = ("tools.jsonl", "tasks.jsonl.gz", "import.json")
+"""Files of a pool of scenarios."""
+
+
+def assert_compiled(benchmark: str, authored: Path, folder: Path, out: Path) -> None:
+    """Fail where the files of a pool that ships are not what its scenarios compile to."""
+    compiled(benchmark, authored, out)
+    for file in SHIPPED:
+        shipped, made = (b"".join(lines_of(place / file)) for place in (folder, out))
+        assert made == shipped, f"run perf/samples/compile_samples.py {benchmark} again: {file}"
+    assert not (out / "recorded").exists()
+
+
+def called(task: Task) -> list[str]:
+    """Return the ids of the tools that gold calls."""
+    return [step.call.tool for step in task.goals[0].reference if step.call is not None]
 
 
 def of_each_twist(world: str, goals: Goals, monkeypatch: Any) -> Iterator[tuple[str, Task]]:

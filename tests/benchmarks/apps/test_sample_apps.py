@@ -4,15 +4,13 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from compile_samples import compiled
+from goal_scenarios import assert_compiled, called
 
 import seal
 from seal.benchmarks.apps import APPS
 from seal.benchmarks.toolsandbox.scenarios.files import read_authored
 from seal.benchmarks.toolsandbox.scenarios.importer import import_scenarios
-from seal.core import Task
 from seal.core.conditions import BREACHES
-from seal.core.files import lines_of
 from seal.environments.world import WorldSetup, build_worlds
 from seal.pools.importer import RIGHT, WRONG
 from seal.pools.imports import write_pool
@@ -23,23 +21,11 @@ AUTHORED = read_authored(APPS.folder / "authored")
 TASKS = {task.id: task for task in load_pool(APPS.folder).tasks()}
 MADE = [task for task in TASKS.values() if "template" in task.tags]
 WORLDS = {"shop", "bank", "calendar", "mail"}
-SHIPPED = ("tools.jsonl", "tasks.jsonl.gz", "import.json")
-
-
-def called(task: Task) -> list[str]:
-    """Return the ids of the tools that gold calls."""
-    return [step.call.tool for step in task.goals[0].reference if step.call is not None]
 
 
 @pytest.mark.slow
 def test_the_pool_is_what_its_files_compile_to(tmp_path: Path) -> None:
-    compiled("apps", APPS.folder / "authored", tmp_path / "pool")
-
-    for file in SHIPPED:
-        shipped = b"".join(lines_of(APPS.folder / file))
-        made = b"".join(lines_of(tmp_path / "pool" / file))
-        assert made == shipped, f"run perf/samples/compile_samples.py apps again: {file}"
-    assert not (tmp_path / "pool" / "recorded").exists()
+    assert_compiled("apps", APPS.folder / "authored", APPS.folder, tmp_path / "pool")
 
 
 @pytest.mark.slow

@@ -24,7 +24,7 @@ from seal.benchmarks.toolsandbox.phone.goal_draws import (
     stamp,
     text,
 )
-from seal.environments.templates import Rows, Slots, Template, Twist, do, say
+from seal.environments.templates import Draw, Rows, Slots, Template, Twist, do, say
 
 # -- Reminders.
 
@@ -141,11 +141,15 @@ def overdue(rows: Rows, slots: Slots, drawn: Random) -> Slots:
     return {**people(rows, drawn), **moment(drawn), **ids, "count": 3}
 
 
-def one_is_a_bill(rows: Rows, slots: Slots, drawn: Random) -> Slots:
-    """Let one of what is due be about a bill."""
-    row = next(row for row in rows["reminders"] if row["reminder_id"] == slots["id1"])
-    row["content"] = drawn.choice(("Pay the water bill", "Check the phone bill"))
-    return {"count": 2}
+def second_says(*texts: str) -> Draw:
+    """Return the draw by which the second of the drawn reminders says one of some texts."""
+
+    def draw(rows: Rows, slots: Slots, drawn: Random) -> Slots:
+        row = next(row for row in rows["reminders"] if row["reminder_id"] == slots["id1"])
+        row["content"] = drawn.choice(texts)
+        return {"count": slots["count"] - 1}
+
+    return draw
 
 
 CLEAR = Template(
@@ -180,7 +184,7 @@ CLEAR = Template(
         NOT_SAVED,
         Twist(
             kind="a hidden value",
-            draw=one_is_a_bill,
+            draw=second_says("Pay the water bill", "Check the phone bill"),
             goal="Have the overdue reminders deleted, but one about a bill put off to {when}, and "
             "{name} texted 'I have tidied up'. Know how many were deleted.",
             asks="But if one is about a bill, do not delete it: put it off to {when}.",
@@ -216,13 +220,6 @@ def a_full_day(rows: Rows, slots: Slots, drawn: Random) -> Slots:
         "end_at": stamp(days + 1, 0),
         "to2": stamp(days + 14, hours[0]),
     }
-
-
-def one_is_paid(rows: Rows, slots: Slots, drawn: Random) -> Slots:
-    """Let one of the two be about a payment."""
-    row = next(row for row in rows["reminders"] if row["reminder_id"] == slots["id1"])
-    row["content"] = drawn.choice(("Pay the rent", "Pay the school fees"))
-    return {"count": 1}
 
 
 A_WEEK = Template(
@@ -270,7 +267,7 @@ A_WEEK = Template(
     twists=[
         Twist(
             kind="a hidden value",
-            draw=one_is_paid,
+            draw=second_says("Pay the rent", "Pay the school fees"),
             goal="Have all reminders of one day ({day_words}) moved by a week, but those in which "
             "something is to be paid left alone. Know how many were moved.",
             asks="Where something is to be paid, leave the reminder as it is.",

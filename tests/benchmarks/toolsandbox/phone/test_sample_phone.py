@@ -5,35 +5,21 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from compile_samples import compiled
+from goal_scenarios import assert_compiled, called
 
 import seal
 from seal.benchmarks.toolsandbox import PHONE, SAMPLE
 from seal.benchmarks.toolsandbox.phone import TOOLS
-from seal.core import Task
-from seal.core.files import lines_of
 from seal.pools.pool import load_pool
 
 POOL = load_pool(PHONE.folder)
 TASKS = {task.id: task for task in POOL.tasks()}
 MADE = [task for task in TASKS.values() if "template" in task.tags]
-SHIPPED = ("tools.jsonl", "tasks.jsonl.gz", "import.json")
-
-
-def called(task: Task) -> list[str]:
-    """Return the ids of the tools that gold calls."""
-    return [step.call.tool for step in task.goals[0].reference if step.call is not None]
 
 
 @pytest.mark.slow
 def test_the_pool_is_what_its_files_compile_to(tmp_path: Path) -> None:
-    compiled("phone", SAMPLE.folder / "authored", tmp_path / "pool")
-
-    for file in SHIPPED:
-        shipped = b"".join(lines_of(PHONE.folder / file))
-        made = b"".join(lines_of(tmp_path / "pool" / file))
-        assert made == shipped, f"run perf/samples/compile_samples.py phone again: {file}"
-    assert not (tmp_path / "pool" / "recorded").exists()
+    assert_compiled("phone", SAMPLE.folder / "authored", PHONE.folder, tmp_path / "pool")
 
 
 def test_the_scenarios_that_were_written_are_those_of_the_sample() -> None:
