@@ -160,6 +160,11 @@ class Estimate:
         return ", ".join(f"{what} {count}" for what, count in counts.items() if count)
 
     @property
+    def says_something(self) -> bool:
+        """Whether some goal has a value, or is left undecided."""
+        return self.mean is not None or bool(self.reasons.get(UNDECIDED))
+
+    @property
     def bounds(self) -> tuple[float, float] | None:
         """The mean if all undecided goals failed, and if all were solved; None: none are."""
         undecided = self.reasons.get(UNDECIDED, 0)

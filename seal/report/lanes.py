@@ -511,11 +511,12 @@ def answer_of(run: RunFolder, who: str = "") -> list[str]:
     judge = _identity(measure, "judge").partition("/")[0]
     by = f"{metric} (judge: {judge})" if metric == "pass_rate" and judge else metric
     figures = f"{found.value_text} {found.interval_text}".strip()
-    said = (
-        f"{who} solved {solved[metric]:,} of {of} by {by}: {figures}"
-        if deciding
-        else f"{who} on {of}: {by} {figures}"
-    )
+    if found.mean is None:
+        said = f"{who} on {run.pool_name}: nothing is decided by {by}"
+    elif deciding:
+        said = f"{who} solved {solved[metric]:,} of {of} by {by}: {figures}"
+    else:
+        said = f"{who} on {of}: {by} {figures}"
     beside = "; ".join(
         f"{lane.kind} {lane.estimate(metric).value_text}, {model_name(lane.run)}"
         for lane in lanes
@@ -525,13 +526,14 @@ def answer_of(run: RunFolder, who: str = "") -> list[str]:
 
 
 def _solved(lane: Lane, metric: str) -> int | None:
-    """Return how many goals a metric calls solved; None: it has no score, or some lie between.
+    """Return how many goals a metric calls solved; None: it says nothing, or some lie between.
 
-    Verdicts are 0 or 1, so the mean tells it. What a benchmark declares is counted.
+    Verdicts are 0 or 1, so the mean tells it. What a benchmark declares is counted. One that leaves
+    all goals undecided solves none: another's verdict must not stand in its place.
     """
     found = lane.estimate(metric)
     if found.mean is None:
-        return None
+        return 0 if found.says_something else None
     if metric in _VERDICTS:
         return round(float(found.mean) * found.n)
     scale = lane.scales.get(metric, RATE)
@@ -814,7 +816,7 @@ def _scored(run: RunFolder) -> dict[str, Any]:
     metrics, usage = summary["metrics"], summary.get("usage") or {}
     scales = run.scales()
     main = ranking(main_metrics([metrics], headline_of([run]), scales, run.offered), scales)
-    valued = (name for name in main if metrics.get(name, {}).get("mean") is not None)
+    valued = (name for name in main if Estimate.of(metrics.get(name)).says_something)
     metric = next(valued, next(iter(main), ""))
     of = summary.get(MEASURED)
     baselines = {

@@ -116,6 +116,16 @@ def test_a_run_is_known_by_how_many_it_solved_between_floor_and_ceiling(scored_r
     assert said == "lexical on : no metric that decides has a value"
 
 
+def test_where_all_goals_are_undecided_no_other_metric_says_what_is_solved(make_run):
+    unsure = {"mean": None, "n": 0, "undefined": 3, "reasons": {"undecided": 3}}
+    right = {"mean": 1.0, "low": 0.3, "high": 1.0, "n": 3, "undefined": 0}
+    run = make_run(metrics={"pass_rate": unsure, "mission_accuracy": right, "calls_right": right})
+    (said,) = answer_of(run)
+    assert said.endswith("nothing is decided by pass_rate; undecided 3")
+    row = facts_of(run)
+    assert (row.metric, row.headline.mean) == ("pass_rate", None)
+
+
 def test_solved_is_said_of_scores_that_say_so_alone(make_run):
     def run_of(name, values, **declared):
         scores = [Score(f"own/{n}", 0, 0, "honest", value) for n, value in enumerate(values)]

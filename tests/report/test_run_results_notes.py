@@ -89,6 +89,6 @@ def test_a_run_of_which_nothing_can_be_told_shows_no_empty_table(tmp_path):
         bench, agent=lambda request, tools: "Nice here.", baselines=False, out=tmp_path / "run"
     )
     first, second, *_ = result_tables(run.folder)
-    assert first.endswith(" on open: no metric that decides has a value")
+    assert first.endswith(" on open: nothing is decided by pass_rate (judge: rule); undecided 1")
     assert isinstance(second, str) and second.startswith("1 task, 0 errors")
     assert "undecided" in "\n".join(map(str, result_tables(run.folder)))
