@@ -238,6 +238,8 @@ def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
         made(name, tmp_path / "pool")
     with pytest.raises(UsageError, match="n=0: expected at least 1 scenario"):
         made(name, tmp_path / "pool", n=0)
-    seal.register("world", "bare", Worlds(name="bare", tools=TOOLS, tables=begun(0)))
+    seal.register(
+        "world", "parcels_bare", Worlds(name="parcels_bare", tools=TOOLS, tables=begun(0))
+    )
     with pytest.raises(UsageError, match="has no goal templates"):
-        made("bare", tmp_path / "pool")
+        made("parcels_bare", tmp_path / "pool")
