@@ -11,8 +11,8 @@ from seal.pools.importer import REGISTRY
 
 ROOT = Path(seal.__file__).parent
 PACKS = "seal.benchmarks"
-OTHERS = {"sample", "mcp"}
-"""Names that stand for something else too: the default benchmark, and a protocol."""
+OTHERS = {"sample", "mcp", "phone"}
+"""Names that stand for something else, too: the default benchmark, a protocol, a kind of value."""
 
 
 def engine() -> Iterator[Path]:

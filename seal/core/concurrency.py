@@ -90,13 +90,15 @@ def in_time(function: Callable[[], Result]) -> Result:
     there are no such signals, it is given up.
 
     Raises:
-        OverdueError: It takes longer.
+        OverdueError: It takes longer, or the limit has passed already: then it is not run.
     """
     left = seconds_left()
     if left == math.inf:
         return function()
+    if left <= 0:
+        raise OverdueError(_LATE)
     main = threading.current_thread() is threading.main_thread()
-    if left <= 0 or not main or not hasattr(signal, "setitimer"):
+    if not main or not hasattr(signal, "setitimer"):
         return given_up(function, left)
     over = False
     told = 0
