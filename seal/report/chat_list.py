@@ -70,6 +70,12 @@ class ChatLine:
         return next((cause for _, cause in self.decided if cause is not None), None)
 
     @property
+    def doubt(self) -> str:
+        """Why the first undecided goal is undecided; empty where none is."""
+        doubts = (one.reason for one, _ in self.decided if one.state == "undecided")
+        return one_line(next(doubts, ""), _ANSWER)
+
+    @property
     def failed(self) -> str:
         """How many of several goals failed; empty where none did, or there is only one."""
         failed, goals = sum(cause is not None for _, cause in self.decided), len(self.decided)

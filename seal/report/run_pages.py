@@ -387,7 +387,7 @@ class RunPages:
 
     def _note(self, position: int, row: _Row, line: ChatLine) -> None:
         _, cost = self._timed[position].get((line.task, line.trial), _UNKNOWN)
-        told = "" if line.cause is None else cause_text(line.cause)
+        told = line.doubt if line.cause is None else cause_text(line.cause)
         row.target = row.target or line.target
         row.details[position, line.trial] = [told, line.answer, line.calls, cost]
 

@@ -444,15 +444,15 @@ def outcome_table(run: RunFolder) -> Grid:
     """Return the run's tasks: id, a goal, outcome, why it failed, number of calls.
 
     Under the goal of a task that failed stands the start of its error. Of several failed goals the
-    first one is shown and explained, and the others are counted. Where none is explained, the stop
-    reason stands there, unless all is well.
+    first one is shown and explained, and the others are counted. Where none is explained, it stands
+    there why one is undecided, or the stop reason, unless all is well.
     """
     lines = kept_lines(run) or _lines_of(run)
     rows: list[tuple[str, ...]] = []
     for line in lines:
         goal = f"{line.goal}\n{line.error}" if line.error else line.goal
         fine = line.outcome == "solved" and line.stop == "done"
-        why = cause_text(line.cause) if line.cause else "" if fine else line.stop
+        why = cause_text(line.cause) if line.cause else "" if fine else line.doubt or line.stop
         why = "; ".join(filter(None, (why, line.failed)))
         rows.append((line.task, str(line.trial), goal, line.outcome, why, str(line.calls)))
     several_trials = any(trial != "0" for _, trial, *_ in rows)

@@ -56,10 +56,14 @@ def test_a_line_shows_the_goal_that_it_explains(
     states: list[State], goal: str, failed: str
 ) -> None:
     cause = Cause("gave_up", "refused", "the answer only refuses")
-    decided = [(Decision(state), cause if state == "unsolved" else None) for state in states]
+    decided = [
+        (Decision(state, "pass_rate", f"as {state}"), cause if state == "unsolved" else None)
+        for state in states
+    ]
     asked = tuple(map(Goal, ("first", "second", "third")[: len(states)]))
     line = chat_line(Task("own/a", "own", asked), chat("own/a"), (), decided, {}, {})
     assert (line.goal, line.failed) == (goal, failed)
+    assert line.doubt == ("as undecided" if "undecided" in states else "")
 
 
 def listed(run: RunFolder) -> Any:
