@@ -9,19 +9,22 @@ is another deed. Of what is unknown here words do not tell (`reworded`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from seal.core.facts import Record, plain_stems, stem
+from seal.core.facts import Record
 from seal.core.phones import PHONE_DIGITS, digits_in, phones_at
 from seal.core.quantities import WEEKDAYS, Day, Text, Time, normalise, read
 from seal.core.slots import Slot
 from seal.core.statements import MOMENTS, is_same
-from seal.core.telling import CAPITAL, DENIAL, find, is_kin
-from seal.core.text import role, shipped_text, word_list, words
+from seal.core.telling import CAPITAL, DENIAL, find
+from seal.core.text import is_kin, plain_stems, role, shipped_text, stem, word_list, words
 from seal.core.values import alike
+
+if TYPE_CHECKING:
+    from seal.core.table_versions import Version
 
 
 def is_alike(kind: str, wanted: Any, found: Any) -> bool:
@@ -245,3 +248,56 @@ def kinds_of(value: Any) -> Iterator[str]:
             elif isinstance(one, str) and digits_in(one):
                 yield "code"
         yield from ["phone"] * (digits_in(value) >= PHONE_DIGITS)
+
+
+# -- What rows are known and named by.
+
+
+def key_of(value: Any) -> str:
+    """Return a cell without case and marks, by which a row is known."""
+    return "".join(words(str(value)))
+
+
+class Named(NamedTuple):
+    """What a row is known and named by."""
+
+    keys: frozenset[str]
+    words: tuple[str, ...]
+    names: tuple[tuple[str, frozenset[str]], ...]
+    """First word of each name of several to those that follow it."""
+
+
+def named_row(row: Mapping[str, Any]) -> Named:
+    """Return what a row is known and named by."""
+    cells = (cell for cell in row.values() if isinstance(cell, str) and " " in cell)
+    names = (_NAME_WORD.findall(cell.lower()) for cell in cells if _NAME.fullmatch(cell))
+    parted = tuple((first, frozenset(others)) for first, *others in names)
+    return Named(frozenset(keys_of(row)), tuple(named_by(row)), parted)
+
+
+def named_rows(table: Version) -> tuple[Named, ...]:
+    """Return what the rows of a table are known and named by, in their order."""
+    return tuple(map(named_row, table))
+
+
+def keys_of(row: Mapping[str, Any]) -> set[str]:
+    """Return the cells by which a row is known: its names, numbers, codes and addresses."""
+    cells = [str(one) for one in row.values() if type(one) in (str, int, float)]
+    return {key for cell in cells if not _IS.fullmatch(cell) and len(key := key_of(cell)) > SHORT}
+
+
+SHORT = 3
+"""Characters of what is too short to be known by."""
+_NAME = re.compile(r"[A-Z][^\W\d_]+(?:[ '.-]+[A-Z][^\W\d_]+){0,2}")
+_NAME_WORD = re.compile(r"[^\W\d_]+")
+_IS = re.compile(r"[a-z]{3,20}")
+"""What somebody is, as a row has it: dentist."""
+
+
+def named_by(row: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the words of a row's names, and of what they are who have one."""
+    cells = [cell for cell in row.values() if isinstance(cell, str)]
+    names = [cell for cell in cells if _NAME.fullmatch(cell)]
+    for cell in names:
+        yield from (word for word in words(cell) if len(word) >= SHORT)
+    yield from (cell for cell in cells if names and _IS.fullmatch(cell))

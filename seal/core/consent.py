@@ -35,10 +35,18 @@ from seal.core.acts import LONGEST, Acts, acts, of_other_language
 from seal.core.cells import with_meanings
 from seal.core.clauses import BULLET, VALUE, Clause, Sentence, sentences_of
 from seal.core.conditions import EXECUTOR, USER, tells_user
-from seal.core.facts import stem
 from seal.core.quantities import WEEKDAYS, is_foreign, read
 from seal.core.statements import Sense, leaves, said, states
-from seal.core.text import deed_forms, deeds_of, role, shipped_text, singular, word_list, words
+from seal.core.text import (
+    deed_forms,
+    deeds_of,
+    role,
+    shipped_text,
+    singular,
+    stem,
+    word_list,
+    words,
+)
 
 if TYPE_CHECKING:
     from seal.core.types import Step, Tables

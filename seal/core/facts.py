@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
-from functools import cache
 from itertools import (
     combinations,
     combinations_with_replacement,
@@ -48,7 +47,7 @@ from seal.core.statements import (
     is_near,
     is_same,
 )
-from seal.core.text import countries, deed_forms, places, role, word_list, words
+from seal.core.text import countries, deed_forms, places, plain_stems, role, stem, word_list, words
 from seal.core.values import json_text
 
 if TYPE_CHECKING:
@@ -745,53 +744,8 @@ def _phrase(whole: Text, tokens: Sequence[Token], first: bool) -> Phrase:
     return Phrase(tokens[0].start, tokens[-1].end, said, *found)
 
 
-def is_label(whole: Text, phrase: Phrase) -> bool:
-    """Tell whether a short phrase is the label of what follows, or a heading, which states nothing.
-
-    It begins a line, and ends it or has a colon behind it; or it is the first cell of a row of a
-    table, or in its head.
-    """
-    if len(phrase.words) > _LABEL or phrase.has_value:
-        return False
-    begin = whole.plain.rfind("\n", max(phrase.start - _ROW, 0), phrase.start) + 1
-    end = whole.plain.find("\n", phrase.end, phrase.end + _ROW)
-    before, after = whole.plain[begin : phrase.start], whole.plain[phrase.end :][:2].lstrip(" ")
-    if before.startswith("|"):
-        return not before.strip("| ") or bool(_BELOW_HEAD.match(whole.plain, max(end, 0)))
-    mark = before.strip(" ")
-    if after[:1] == ":":
-        return not mark.strip("-*#\u2022") or mark.rstrip(".)").isdecimal()
-    is_alone = not begin or whole.plain[begin - 2 : begin] == "\n\n"
-    return "#" in mark or (not mark and is_alone and after[:1] == "\n")
-
-
-_LABEL = 3
-"""Words of a label, at most."""
-_ROW = 300
-"""Characters of a row of a table before and after a cell, at most."""
-_BELOW_HEAD = re.compile(r"\n *(?:\| *)?:?-{2,}")
-
-
-def stem(word: str) -> str:
-    """Return the beginning of a word by which it and its other forms are one."""
-    bare = word
-    for _ in range(2):  # ordered, order
-        cut = _ENDING.sub("", bare)
-        bare = cut if len(cut) > 2 else bare
-    return bare[:_STEM]
-
-
-@cache
-def plain_stems() -> frozenset[str]:
-    """Return the stems of words that name no thing."""
-    return frozenset(map(stem, word_list("plain") | word_list("refusing") | word_list("no_names")))
-
-
 _BOOK = ("address", "book")
 """What people call a list of contacts."""
-_STEM = 5
-"""Letters by which words are one: reserve, reservation."""
-_ENDING = re.compile(r"(?:ies|ied|ing|ed|er|est|ly|es|s|y|e)$")
 _MARK = re.compile(r"[,;:()|\"\u201c\u201d\u2013\u2014\n?]|[.!](?=\s|$)| - ")
 _ENDS = frozenset([".", "!", "?", "\n"])
 """Marks between sentences."""

@@ -733,3 +733,20 @@ def _is_part(one: Quantity, whole: Quantity) -> bool:
     if one.dimension is None or one.dimension != whole.dimension or number % 1:
         return False
     return one.number > 0 and one.amount < _KINDS[str(unit)].factor
+
+
+_WEEKDAY = re.compile(
+    rf"\b(?:{'|'.join(WEEKDAYS)})s?\b|\b(?:mon|tues?|wed|thurs?|thu|fri|sat|sun)\b"
+)
+
+
+def weekdays(whole: Text) -> Iterator[tuple[str, int, int]]:
+    """Yield the days of the week that a text names; short ones are capitalised there."""
+    for match in _WEEKDAY.finditer(whole.plain):
+        is_short = len(match[0]) < _SHORTEST_DAY
+        if not is_short or whole.said(*match.span())[:1].isupper():
+            yield next(day for day in WEEKDAYS if day[:3] == match[0][:3]), *match.span()
+
+
+_SHORTEST_DAY = 6
+"""Letters of a day of the week that is written in full, at least."""

@@ -37,6 +37,7 @@ from seal.core.quantities import (
     is_foreign,
     normalise,
     read,
+    weekdays,
 )
 from seal.core.slots import WORDS, Slot, times_of
 from seal.core.statements import (
@@ -54,7 +55,7 @@ from seal.core.statements import (
     only_quantity,
     places_of,
 )
-from seal.core.text import role, sentences, word_list, words
+from seal.core.text import is_kin, role, sentences, word_list, words
 from seal.core.types import JSON
 
 State = Literal["told", "contradicted", "left out", "undecided"]
@@ -555,7 +556,7 @@ _BELOW = re.compile(
 
 def _spoken_days(slot: Slot, whole: Text, today: date | None) -> Iterator[_Spoken]:
     """Yield days and weekdays; a day beside a weekday that it is not is wrong."""
-    named = [*_weekdays(whole)]
+    named = [*weekdays(whole)]
     if slot.type == "weekday":
         wanted = {text.casefold() for text in slot.texts}
         yield from (_Spoken(name in wanted, start, end) for name, start, end in named)
@@ -594,61 +595,7 @@ def _spoken_days(slot: Slot, whole: Text, today: date | None) -> Iterator[_Spoke
             yield _Spoken(right, start, end)
 
 
-def wrong_day(text: str, record: Record) -> str:
-    """Return the words of a day that has another weekday, or time, than a text gives it.
-
-    A year that is not told is that of the record, or of today; without either nothing is known.
-    What is no time of the day is that of moments of the record, which are of other days.
-    """
-    whole = read(text)
-    named = [*_weekdays(whole)]
-    for day, start, end in days(whole, None) if named else ():
-        years = {day.year} if day.year else record.years_of(day)
-        fit = {WEEKDAYS[day._replace(year=year).calendar.weekday()] for year in years}
-        for name, first, last in named:
-            is_beside = 0 <= start - last <= _COMMA or 0 <= first - end <= _COMMA
-            if is_beside and fit and name not in fit:
-                return whole.said(min(start, first), max(end, last))
-    near = days(whole, record.today) if record.today is not None else []
-    starts = [start for _, start, _ in near]
-    for token in whole.tokens if near else ():
-        known = record.days_of(token.value) if isinstance(token.value, Time) else set()
-        first = bisect_left(starts, token.start - _NEAR_NOT)
-        for day, start, end in near[first : first + _DAYS_BESIDE] if known else ():
-            gap = whole.plain[min(end, token.end) : max(start, token.start)]
-            if len(gap) > _NEAR_DAY or _BESIDE_TIME.fullmatch(gap) is None:
-                continue
-            if whole.plain[start:end] in WEEKDAYS:
-                fits = any(one.weekday() == day.calendar.weekday() for one in known)
-            else:
-                told = [(part, at) for at, part in enumerate(day) if part is not None]
-                fits = any(all(one.timetuple()[at] == part for part, at in told) for one in known)
-            if not fits:
-                return whole.said(min(start, token.start), max(end, token.end))
-    return ""
-
-
-_DAYS_BESIDE = 9
-"""Days around a time that are read, at most."""
-_BESIDE_TIME = re.compile(r" ?,? ?(?:at|on|on the|by|from)? ?")
-_COMMA = 3
-"""Characters between a weekday and its day, at most."""
 _SHORT_DATE = re.compile(r"(?<![\w/.-])(\d\d?)/(\d\d?)(?![\w/-])")
-_WEEKDAY = re.compile(
-    rf"\b(?:{'|'.join(WEEKDAYS)})s?\b|\b(?:mon|tues?|wed|thurs?|thu|fri|sat|sun)\b"
-)
-
-
-def _weekdays(whole: Text) -> Iterator[tuple[str, int, int]]:
-    """Yield the days of the week that a text names; short ones are capitalised there."""
-    for match in _WEEKDAY.finditer(whole.plain):
-        is_short = len(match[0]) < _SHORTEST_DAY
-        if not is_short or whole.said(*match.span())[:1].isupper():
-            yield next(day for day in WEEKDAYS if day[:3] == match[0][:3]), *match.span()
-
-
-_SHORTEST_DAY = 6
-"""Letters of a day of the week that is written in full, at least."""
 
 
 def _days_in(text: str) -> Iterator[Day]:
@@ -869,9 +816,3 @@ _LONGEST_SHOWN = 200
 
 CAPITAL = re.compile(r"(?<=[a-z,] )[A-Z]\w+")
 DENIAL = re.compile(r"\b(?:not|no(?!\.? ?\d)|never|cannot)\b|n't\b")
-
-
-def is_kin(one: str, other: str) -> bool:
-    """Tell whether two words have one stem, as far as their beginnings tell."""
-    size = max(min(len(one), len(other)) - 2, 3)
-    return one == other or (len(one) > 3 and one[:size] == other[:size])

@@ -430,3 +430,32 @@ def _readable(value: Any) -> str:
             return f"{len(value)}, listed by --json"
         return ", ".join(map(str, value)) or "none"
     return str(value)
+
+
+# -- Words of one stem.
+
+
+def stem(word: str) -> str:
+    """Return the beginning of a word by which it and its other forms are one."""
+    bare = word
+    for _ in range(2):  # ordered, order
+        cut = _ENDING.sub("", bare)
+        bare = cut if len(cut) > 2 else bare
+    return bare[:_STEM]
+
+
+@cache
+def plain_stems() -> frozenset[str]:
+    """Return the stems of words that name no thing."""
+    return frozenset(map(stem, word_list("plain") | word_list("refusing") | word_list("no_names")))
+
+
+_STEM = 5
+"""Letters by which words are one: reserve, reservation."""
+_ENDING = re.compile(r"(?:ies|ied|ing|ed|er|est|ly|es|s|y|e)$")
+
+
+def is_kin(one: str, other: str) -> bool:
+    """Tell whether two words have one stem, as far as their beginnings tell."""
+    size = max(min(len(one), len(other)) - 2, 3)
+    return one == other or (len(one) > 3 and one[:size] == other[:size])

@@ -16,6 +16,7 @@ Where words alone cannot tell, nobody is accused.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ from seal.core.acts import Deed, acts
 from seal.core.clauses import Clause, Predicate, Sentence, request, sentences_of
 from seal.core.conditions import USER, tells_user
 from seal.core.facts import Record
-from seal.core.quantities import is_foreign, read
+from seal.core.quantities import WEEKDAYS, Time, days, is_foreign, read, weekdays
 from seal.core.text import deed_forms, deeds_of, role, words
 
 if TYPE_CHECKING:
@@ -262,3 +263,48 @@ def stated_in(text: str, told: Sequence[Sentence]) -> str:
             kept.append(text[at : sentence.start])
             at = sentence.end
     return "".join([*kept, text[at:]])
+
+
+def wrong_day(text: str, record: Record) -> str:
+    """Return the words of a day that has another weekday, or time, than a text gives it.
+
+    A year that is not told is that of the record, or of today; without either nothing is known.
+    What is no time of the day is that of moments of the record, which are of other days.
+    """
+    whole = read(text)
+    named = [*weekdays(whole)]
+    for day, start, end in days(whole, None) if named else ():
+        years = {day.year} if day.year else record.years_of(day)
+        fit = {WEEKDAYS[day._replace(year=year).calendar.weekday()] for year in years}
+        for name, first, last in named:
+            is_beside = 0 <= start - last <= _COMMA or 0 <= first - end <= _COMMA
+            if is_beside and fit and name not in fit:
+                return whole.said(min(start, first), max(end, last))
+    near = days(whole, record.today) if record.today is not None else []
+    starts = [start for _, start, _ in near]
+    for token in whole.tokens if near else ():
+        known = record.days_of(token.value) if isinstance(token.value, Time) else set()
+        first = bisect_left(starts, token.start - _AROUND)
+        for day, start, end in near[first : first + _DAYS_BESIDE] if known else ():
+            gap = whole.plain[min(end, token.end) : max(start, token.start)]
+            if len(gap) > _GAP or _BESIDE_TIME.fullmatch(gap) is None:
+                continue
+            if whole.plain[start:end] in WEEKDAYS:
+                fits = any(one.weekday() == day.calendar.weekday() for one in known)
+            else:
+                told = [(part, at) for at, part in enumerate(day) if part is not None]
+                fits = any(all(one.timetuple()[at] == part for part, at in told) for one in known)
+            if not fits:
+                return whole.said(min(start, token.start), max(end, token.end))
+    return ""
+
+
+_DAYS_BESIDE = 9
+"""Days around a time that are read, at most."""
+_BESIDE_TIME = re.compile(r" ?,? ?(?:at|on|on the|by|from)? ?")
+_COMMA = 3
+"""Characters between a weekday and its day, at most."""
+_AROUND = 40
+"""Characters around a time in which its day stands, at most."""
+_GAP = 14
+"""Characters between a time and its day, at most."""

@@ -50,24 +50,33 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from itertools import islice, product
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from seal.core.cells import kinds_of, with_meanings
+from seal.core.cells import (
+    SHORT,
+    Named,
+    key_of,
+    keys_of,
+    kinds_of,
+    named_by,
+    named_row,
+    named_rows,
+    with_meanings,
+)
 from seal.core.clauses import Clause, Predicate, Sentence, sentences_of
 from seal.core.conditions import USER, tells_user
-from seal.core.facts import Record, stem
+from seal.core.facts import Record
 from seal.core.phones import PHONE_DIGITS, digits_in
 from seal.core.quantities import WEEKDAYS, Day, Quantity, Time, read
 from seal.core.statements import leaves
 from seal.core.telling import PHONE
-from seal.core.text import deed_forms, deeds_of, role, singular, word_list, words
+from seal.core.text import deed_forms, deeds_of, role, singular, stem, word_list, words
 from seal.evaluation import inabilities, mislabels
 from seal.evaluation.switches import BEFORE, MEANT, Name, Switches, turns_others
 from seal.evaluation.words import ON_OFF, known_to, rows_in, spoken
 
 if TYPE_CHECKING:
     from seal.core import Step, Tables
-    from seal.core.table_versions import Version
     from seal.evaluation.goals import GoalChat
 
 
@@ -187,7 +196,7 @@ class _Seen:
         held = [leaf for _, leaf in leaves(call.arguments or {})]
         if kinds != {"read"}:
             self.touched |= {
-                *map(_key, held),
+                *map(key_of, held),
                 *(word for leaf in held for word in words(str(leaf))),
             }
             self.acted |= {kind for leaf in held for kind in kinds_of(leaf)}
@@ -203,7 +212,7 @@ class _Seen:
         for row in rows:
             held_in = {tuple(words(n)): c for n, c in row.items() if type(c) in (int, float)}
             self.numbers.append({name: Decimal(str(cell)) for name, cell in held_in.items()})
-            self._index([_named(row)], is_found=True)
+            self._index([named_row(row)], is_found=True)
             self.read_rows.append({stem(word) for word in _words_in([row])})
             self.read |= self.read_rows[-1]
             is_text = any(str(cell).count(" ") > 1 for cell in row.values())
@@ -222,7 +231,7 @@ class _Seen:
             before, self.tables[name] = self.tables.get(name), rows
             if before is None:
                 if len(rows) <= _LARGE:
-                    self._index(Version.of(rows).once(_named_rows))
+                    self._index(Version.of(rows).once(named_rows))
                 continue
             sizes = len(rows) - len(before)
             self.changed[name].add("grown" if sizes > 0 else "shrunk" if sizes else "other")
@@ -231,14 +240,14 @@ class _Seen:
             became = "add" if sizes > 0 else "remove" if sizes else "change"
             self.moved[name, became] += abs(sizes) or len(fresh)
             self.lost[name] += gone
-            self.gone[name] |= {key for row in gone for key in _keys_of(row)}
-            self._index(map(_named, (*fresh, *gone)))
+            self.gone[name] |= {key for row in gone for key in keys_of(row)}
+            self._index(map(named_row, (*fresh, *gone)))
             for one in (*fresh, *gone):
-                self.touched |= _keys_of(one)
+                self.touched |= keys_of(one)
                 self.touched |= {w for name, leaf in leaves(one) for w in words(f"{name} {leaf}")}
         self.begun = self.switches() if first else self.begun
 
-    def _index(self, rows: Iterable[_Named], is_found: bool = False) -> None:
+    def _index(self, rows: Iterable[Named], is_found: bool = False) -> None:
         for row in rows:
             for word in row.words:
                 self.rows[word].add(row.keys)
@@ -255,9 +264,9 @@ class _Seen:
             gone = {
                 key
                 for name, keys in self.gone.items()
-                for key in keys - {one for row in self.tables[name] for one in _keys_of(row)}
+                for key in keys - {one for row in self.tables[name] for one in keys_of(row)}
             }
-            named = {word for row in rows for word in _named_by(row)}
+            named = {word for row in rows for word in named_by(row)}
             self._now = named, {key for key in gone if key.isdigit()}
         return self._now
 
@@ -317,52 +326,6 @@ _CHANGES = frozenset(words("change changed difference delta gain growth"))
 _LARGE = 500
 """Rows of a table whose names are looked at, at most."""
 _OF_SWITCHES = frozenset(["service", "mode", "status", "enabled", "is"])
-
-
-def _key(value: Any) -> str:
-    return "".join(words(str(value)))
-
-
-class _Named(NamedTuple):
-    """What a row is known and named by."""
-
-    keys: frozenset[str]
-    words: tuple[str, ...]
-    names: tuple[tuple[str, frozenset[str]], ...]
-    """First word of each name of several to those that follow it."""
-
-
-def _named(row: Row) -> _Named:
-    cells = (cell for cell in row.values() if isinstance(cell, str) and " " in cell)
-    names = (_NAME_WORD.findall(cell.lower()) for cell in cells if _NAME.fullmatch(cell))
-    parted = tuple((first, frozenset(others)) for first, *others in names)
-    return _Named(frozenset(_keys_of(row)), tuple(_named_by(row)), parted)
-
-
-def _named_rows(table: Version) -> tuple[_Named, ...]:
-    return tuple(map(_named, table))
-
-
-def _keys_of(row: Row) -> set[str]:
-    """Return the cells by which a row is known: its names, numbers, codes and addresses."""
-    cells = [str(one) for one in row.values() if type(one) in (str, int, float)]
-    return {key for cell in cells if not _IS.fullmatch(cell) and len(key := _key(cell)) > _SHORT}
-
-
-_SHORT = 3
-_NAME = re.compile(r"[A-Z][^\W\d_]+(?:[ '.-]+[A-Z][^\W\d_]+){0,2}")
-_NAME_WORD = re.compile(r"[^\W\d_]+")
-_IS = re.compile(r"[a-z]{3,20}")
-"""What somebody is, as a row has it: dentist."""
-
-
-def _named_by(row: Row) -> Iterator[str]:
-    """Yield the words of a row's names, and of what they are who have one."""
-    cells = [cell for cell in row.values() if isinstance(cell, str)]
-    names = [cell for cell in cells if _NAME.fullmatch(cell)]
-    for cell in names:
-        yield from (word for word in words(cell) if len(word) >= _SHORT)
-    yield from (cell for cell in cells if names and _IS.fullmatch(cell))
 
 
 def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
@@ -759,11 +722,11 @@ def _denied(clause: Clause, sentence: Sentence, seen: _Seen) -> Iterator[str]:
     """
     own = clause.said - word_list("english_small") - role("adverb", "apology", "failing")
     own -= deed_forms().base.keys() | deed_forms().past.keys() | _OBJECTS | _TRIES
-    number = _key("".join(word for word in clause.words if word[0].isdigit()))
+    number = key_of("".join(word for word in clause.words if word[0].isdigit()))
     own -= {word for word in own if word in seen.rows and seen.is_touched(word)}
     if len(number) >= PHONE_DIGITS and any(key.endswith(number) for key in seen.touched):
         own -= {word for word in own if word[0].isdigit()}
-    if {*map(singular, own)} - {word for word in seen.lately if len(word) > _SHORT}:
+    if {*map(singular, own)} - {word for word in seen.lately if len(word) > SHORT}:
         return
     # "The text to Ann failed", "the text didn't go out"
     failed = clause.words[-1:] == ("failed",) or clause.words[-3:] in _NOT_OUT
@@ -845,7 +808,7 @@ def _is_still_there(clause: Clause, seen: _Seen) -> bool:
     if "still" not in clause.said or not clause.said.isdisjoint(role("negation")):
         return False
     named, (there, gone) = clause.said & seen.rows.keys(), seen.now
-    said = "".join(map(_key, clause.words[:_LONGEST]))
+    said = "".join(map(key_of, clause.words[:_LONGEST]))
     is_there = bool(named - there) and "remove" in seen.kinds
     return is_there or any(key in said for key in gone)
 

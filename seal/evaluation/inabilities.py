@@ -20,8 +20,7 @@ from collections.abc import Set as AbstractSet
 from itertools import pairwise
 
 from seal.core.clauses import VALUE, Clause
-from seal.core.facts import plain_stems, stem
-from seal.core.text import deed_forms, deeds_of, role, singular, word_list, words
+from seal.core.text import deed_forms, deeds_of, plain_stems, role, singular, stem, word_list, words
 
 
 def denies_tool(clause: Clause, tools: Iterable[str]) -> bool:

@@ -26,10 +26,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from seal.core.cells import with_meanings
 from seal.core.clauses import Clause, Predicate, sentences_of
 from seal.core.conditions import tells_user
-from seal.core.facts import Record, plain_stems, stem
+from seal.core.facts import Record
 from seal.core.quantities import is_foreign, read
 from seal.core.statements import leaves
-from seal.core.text import deed_forms, deeds_of, role, word_list, words
+from seal.core.text import deed_forms, deeds_of, plain_stems, role, stem, word_list, words
 from seal.core.values import json_text
 from seal.evaluation.goals import made_calls
 from seal.evaluation.words import gold_sentences, known_to, rows_in, spoken

@@ -35,12 +35,12 @@ from typing import Any
 
 from seal.core.cells import misquotes
 from seal.core.clauses import Clause
-from seal.core.facts import Record, plain_stems, stem
+from seal.core.facts import Record
 from seal.core.phones import same_phone
 from seal.core.quantities import MONTHS, WEEKDAYS, Quantity, Time, read
 from seal.core.statements import is_cut, is_same
 from seal.core.telling import PHONE
-from seal.core.text import deed_forms, role, singular, word_list, words
+from seal.core.text import deed_forms, plain_stems, role, singular, stem, word_list, words
 
 Row = Mapping[str, Any]
 

@@ -328,7 +328,7 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
     """
     if verdict.label == "unsolved" or not goal.answer or is_talk(goal.goal):
         return None
-    from seal.core.telling import wrong_day
+    from seal.core.untruths import wrong_day
     from seal.evaluation.claims import belied
     from seal.evaluation.inventions import deleted_otherwise, without_sign
     from seal.evaluation.words import (

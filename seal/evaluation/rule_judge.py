@@ -47,9 +47,10 @@ from typing import Literal
 
 from seal.core import Goal, NoVerdictError, Plan, Step, Tool, ToolCall, ToolResult, Verdict
 from seal.core.conditions import AGENT, USER, Asked, Called, Replied
-from seal.core.facts import Record, plain_stems, stem
+from seal.core.facts import Record
 from seal.core.quantities import numbers, read
 from seal.core.statements import statement
+from seal.core.text import plain_stems, stem
 from seal.core.values import leaves
 from seal.evaluation.calls import held_against
 from seal.evaluation.goals import (

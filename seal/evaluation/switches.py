@@ -10,8 +10,7 @@ from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 
 from seal.core.clauses import Clause
-from seal.core.facts import stem
-from seal.core.text import role, words
+from seal.core.text import role, stem, words
 
 Name = tuple[str, ...]
 """Words of a switch's name."""

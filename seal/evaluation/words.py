@@ -49,13 +49,13 @@ from seal.core import Goal, Step, Task, Verdict
 from seal.core.cells import reworded, with_meanings
 from seal.core.clauses import TELLS, sentences_of
 from seal.core.conditions import USER, Replied, parts, party, tells_user
-from seal.core.facts import Phrase, Record, is_label, phrases, plain_stems, stem
+from seal.core.facts import Phrase, Record, phrases
 from seal.core.phones import digits_in, is_phone, phone_of, phones_at
-from seal.core.quantities import WEEKDAYS, Day, Quantity, Time, is_foreign, read
+from seal.core.quantities import WEEKDAYS, Day, Quantity, Text, Time, is_foreign, read
 from seal.core.slots import Slot, says_something
 from seal.core.statements import leaves, listed_values
 from seal.core.telling import Finding, find, outcome
-from seal.core.text import deed_forms, role, word_list, words
+from seal.core.text import deed_forms, plain_stems, role, stem, word_list, words
 from seal.core.values import json_text
 from seal.evaluation.goals import made_calls
 
@@ -727,3 +727,30 @@ def _listed(findings: Sequence[Finding]) -> str:
         for lack, texts in wanted
     )
     return f"{shown} and {len(findings) - 3} more" if len(findings) > 3 else shown
+
+
+def is_label(whole: Text, phrase: Phrase) -> bool:
+    """Tell whether a short phrase is the label of what follows, or a heading, which states nothing.
+
+    It begins a line, and ends it or has a colon behind it; or it is the first cell of a row of a
+    table, or in its head.
+    """
+    if len(phrase.words) > _LABEL or phrase.has_value:
+        return False
+    begin = whole.plain.rfind("\n", max(phrase.start - _ROW, 0), phrase.start) + 1
+    end = whole.plain.find("\n", phrase.end, phrase.end + _ROW)
+    before, after = whole.plain[begin : phrase.start], whole.plain[phrase.end :][:2].lstrip(" ")
+    if before.startswith("|"):
+        return not before.strip("| ") or bool(_BELOW_HEAD.match(whole.plain, max(end, 0)))
+    mark = before.strip(" ")
+    if after[:1] == ":":
+        return not mark.strip("-*#\u2022") or mark.rstrip(".)").isdecimal()
+    is_alone = not begin or whole.plain[begin - 2 : begin] == "\n\n"
+    return "#" in mark or (not mark and is_alone and after[:1] == "\n")
+
+
+_LABEL = 3
+"""Words of a label, at most."""
+_ROW = 300
+"""Characters of a row of a table before and after a cell, at most."""
+_BELOW_HEAD = re.compile(r"\n *(?:\| *)?:?-{2,}")

@@ -12,7 +12,8 @@ from looped import every_case
 from seal.core import Step, ToolCall
 from seal.core.facts import Record
 from seal.core.slots import Slot, slots_of
-from seal.core.telling import find, wrong_day
+from seal.core.telling import find
+from seal.core.untruths import wrong_day
 
 PLACE = Slot("1420 Larkspur Street", type="place")
 LACK = Slot(["number", "contacts"], type="lack")

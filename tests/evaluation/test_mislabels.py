@@ -8,7 +8,8 @@ import pytest
 from linear import linear
 from looped import every_case
 
-from seal.core.facts import Record, stem
+from seal.core.facts import Record
+from seal.core.text import stem
 from seal.evaluation.mislabels import (
     elsewhere,
     empties,

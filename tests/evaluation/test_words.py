@@ -13,12 +13,14 @@ from looped import every_case
 import seal
 from seal.core import Step, ToolCall, ToolResult, Trajectory
 from seal.core.conditions import EXECUTOR, USER
+from seal.core.facts import phrases
+from seal.core.quantities import read
 from seal.core.text import deed_forms, role
 from seal.core.untruths import untruths
 from seal.evaluation.goals import TaskChat
 from seal.evaluation.pass_rates import PassRate
 from seal.evaluation.rule_judge import RuleJudge
-from seal.evaluation.words import doubtful, may_claim, told_otherwise
+from seal.evaluation.words import doubtful, is_label, may_claim, told_otherwise
 
 AGENT = "execution_manager"
 
@@ -302,3 +304,22 @@ def test_the_arguments_of_offered_tools_are_known() -> None:
     chat = Trajectory("t", 0, steps, (said,))
     for pool, in_doubt in (({tool.id: tool}, ""), ({}, "I need his ledger ID for that")):
         assert doubtful(TaskChat(task, chat, pool).goals[0], []).rstrip(".") == in_doubt
+
+
+@pytest.mark.parametrize(
+    ("text", "labels"),
+    [
+        ("| Field | Outlook |\n|---|---|\n| Street | hail |", ["field", "outlook", "street"]),
+        ("**Sky:** hail\n- Kind: fog\n1. Class: snow", ["sky", "kind", "class"]),
+        ("## Forecast\nhail", ["forecast"]),
+        ("Outlook\n12 degrees, and hail", ["outlook"]),
+        ("The outlook is bad: hail and fog", []),
+        ("- hail\n- fog\n", []),
+    ],
+)
+def test_labels_and_headings_are_told_from_what_they_lead_to(text: str, labels: list[str]) -> None:
+    whole = read(text)
+
+    found = [phrase for phrase in phrases(whole) if is_label(whole, phrase)]
+
+    assert [whole.plain[one.start : one.end].strip(":") for one in found] == labels
