@@ -26,8 +26,8 @@ _PATIENCE = {"connect_timeout": 10, "keepalives_idle": 30, "tcp_user_timeout": 6
 """Of libpq, where the URL says nothing: seconds, seconds and milliseconds."""
 _LOCK = 0x5EA1  # of who makes the table
 _COMMENT = "SEAL answer store, version "
-_BARE = re.compile(r"(?:(?!://).)*+://(?:[^/:@]*+:[^/@]*+/[^@]*+@|[^/@]*+@[^/@]*+@)", re.DOTALL)
-"""A password with a / or an @ as it is, of which libpq would read a part as a host and tell it."""
+_BARE = re.compile(r"[^/:@]*:[^/@]*/[^@]*@|[^/@]*@[^/@]*@")
+"""Behind the `://`: a password with a / or an @ as it is, of which libpq would read a part as a host and tell it."""
 _CREATE = f"""
 CREATE TABLE seal_answers (
     key bytea PRIMARY KEY,
@@ -75,7 +75,7 @@ class PostgresAnswers:
         self._closed = False
         self._pools: dict[int, psycopg_pool.ConnectionPool[Connection]] = {}
         try:
-            if _BARE.match(url):
+            if _BARE.match(url.partition("://")[2]):
                 raise psycopg.ProgrammingError
             self._told: dict[str, Any] = {**_PATIENCE, **conninfo_to_dict(url)}
         except psycopg.ProgrammingError:

@@ -45,7 +45,7 @@ def read_call(text: str, language: str) -> CodeCall | None:
 
 
 # Takes ` `, `// all of a line` and `/* over lines */`; not `/* that is never closed`.
-_BLANK = re.compile(r"(?:\s++|//[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)++")
+_BLANK = re.compile(r"\s+|//[^\n]*|/\*(?s:.*?)\*/")
 # Takes `"a \" b"`, `1.5f`, `$name` and `=>`; not `"never closed`, nor `#`.
 _TOKEN = re.compile(
     r"""(?P<text>"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+')
@@ -115,8 +115,9 @@ class _Code:
 
     def _lexed(self, at: int) -> _Token:
         """Return the token that begins here, or after blanks."""
-        blank = _BLANK.match(self.text, at)
-        start = blank.end() if blank else at
+        start = at
+        while blank := _BLANK.match(self.text, start):
+            start = blank.end()
         if start == len(self.text):
             return _Token("end", "", start, start)
         one = _TOKEN.match(self.text, start)
