@@ -71,6 +71,8 @@ def given_up(function: Callable[[], Result], seconds: float) -> Result:
 
 _AGAIN_S = 1.0
 """Seconds after which code that caught the end of its time is told again."""
+_SOON_S = 0.01
+"""Seconds after which it is told again, where it was amid what drops every exception."""
 _TIMES = 5
 """How often it is told before the process is ended, where somebody may end that."""
 STUCK: ContextVar[Callable[[str], object] | None] = ContextVar("stuck", default=None)
@@ -81,6 +83,19 @@ def unending(frame: FrameType | None) -> str:
     """Return which code does not end though it is told to, and the likely repair."""
     place = "" if frame is None else f" at {frame.f_code.co_filename}, line {frame.f_lineno}"
     return f"what runs{place} does not end; if it catches every exception, let it catch its own"
+
+
+def _drops_errors(frame: FrameType | None) -> bool:
+    """Tell whether Python prints and drops an exception here: amid a `__del__` or a weak reference."""
+    near = (frame, frame.f_back) if frame is not None else ()
+    return any(
+        one is not None
+        and (
+            one.f_code.co_name == "__del__"
+            or one.f_globals.get("__name__") in ("weakref", "_weakrefset")
+        )
+        for one in near
+    )
 
 
 def in_time(function: Callable[[], Result]) -> Result:
@@ -105,6 +120,9 @@ def in_time(function: Callable[[], Result]) -> Result:
 
     def end(number: int, frame: FrameType | None) -> None:
         nonlocal told
+        if not over and _drops_errors(frame):
+            signal.setitimer(signal.ITIMER_REAL, _SOON_S, _AGAIN_S)
+            return
         told += 1
         if not over and told > _TIMES and (stuck := STUCK.get()) is not None:
             stuck(unending(frame))

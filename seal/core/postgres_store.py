@@ -27,7 +27,8 @@ _PATIENCE = {"connect_timeout": 10, "keepalives_idle": 30, "tcp_user_timeout": 6
 _LOCK = 0x5EA1  # of who makes the table
 _COMMENT = "SEAL answer store, version "
 _BARE = re.compile(r"[^/:@]*:[^/@]*/[^@]*@|[^/@]*@[^/@]*@")
-"""Behind the `://`: a password with a / or an @ as it is, of which libpq would read a part as a host and tell it."""
+"""Behind the `://`: a password with a / or an @ as it is, of which libpq would read a part as a
+host and tell it."""
 _CREATE = f"""
 CREATE TABLE seal_answers (
     key bytea PRIMARY KEY,

@@ -30,6 +30,21 @@ def test_what_never_ends_is_ended_in_the_main_thread(endless: Callable[[], objec
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
+def test_a_time_that_ends_where_python_drops_errors_ends_behind_it() -> None:
+    class Slow:
+        def __del__(self) -> None:
+            ends = time.monotonic() + 0.4
+            while time.monotonic() < ends:
+                pass
+
+    def ended() -> None:
+        Slow()
+        spin()
+
+    with within(0.2), pytest.raises(OverdueError):
+        in_time(ended)
+
+
 def test_a_nested_limit_leaves_the_one_around_it() -> None:
     def inner() -> str:
         with within(0.1), pytest.raises(OverdueError):
