@@ -86,7 +86,7 @@ def unending(frame: FrameType | None) -> str:
 
 
 def _drops_errors(frame: FrameType | None) -> bool:
-    """Tell whether Python prints and drops an exception here: amid a `__del__` or a weak reference."""
+    """Tell whether Python drops an exception here: amid a `__del__`, or for a weak reference."""
     near = (frame, frame.f_back) if frame is not None else ()
     return any(
         one is not None
