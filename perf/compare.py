@@ -69,8 +69,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 def grow(played: Path, run: Path, tasks: int, rng: random.Random) -> None:
     """Write a scored run of so many tasks: those that were played, under further ids."""
     run.mkdir()
-    for name in ("run.json", "summary.json", "tools.jsonl"):
+    for name in ("run.json", "tools.jsonl"):
         shutil.copy(played / name, run)
+    summary = orjson.loads((played / "summary.json").read_bytes())
+    del summary["lines"]  # of the run that was played
+    (run / "summary.json").write_bytes(orjson.dumps(summary))
     known = [orjson.loads(line) for line in (played / "tasks.jsonl").open("rb")]
     copies = -(-tasks // len(known))
     ids = {task["id"] for task in known}

@@ -118,7 +118,10 @@ def measured(played: Sequence[Path], place: Path, tasks: int, scored: bool) -> d
     costs["resume without indexes"], costs["resume"] = resuming(played[0], place, tasks)
     runs = [place / f"run-{number}" for number in range(RUNS)]
     for run, source in zip(runs[: len(played)], played, strict=True):
-        copied(source, run, "run.json", "tools.jsonl", "summary.json")
+        copied(source, run, "run.json", "tools.jsonl")
+        summary = orjson.loads((source / "summary.json").read_bytes())
+        del summary["lines"]  # of the run that was played
+        (run / "summary.json").write_bytes(orjson.dumps(summary))
         grow(source, run, tasks, "tasks.jsonl", "scores.jsonl")
         write_columns(run / "scores.jsonl")
     for number, run in enumerate(runs[len(played) :]):  # the same files under other names

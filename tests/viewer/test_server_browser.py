@@ -58,6 +58,16 @@ def test_a_run_is_found_and_a_task_read_by_keyboard_alone(served: str, browser: 
         assert page.value(FOCUS) == "own/c"
 
 
+def test_a_task_that_is_opened_amid_another_stands_alone(served: str, browser: Browser) -> None:
+    with browser.page(f"{served}run?run=one#task-own/a") as page:
+        page.value("(location.hash = '#task-own/c', location.hash = '#task-own/b')")
+        page.wait("document.querySelector('#reader h2')?.textContent === 'own/b'")
+        page.wait("document.querySelectorAll('#reader .step').length === 4")
+        page.value("new Promise((done) => setTimeout(done, 300))")
+        assert page.value("document.querySelectorAll('#reader h2').length") == 1
+        assert page.value("document.querySelectorAll('#reader .columns').length") == 1
+
+
 def test_sorting_and_filters_are_kept_in_the_address(served: str, browser: Browser) -> None:
     with browser.page(f"{served}run?run=one") as page:
         page.wait("document.querySelectorAll('#task-table tbody tr').length === 3")

@@ -8,7 +8,12 @@ async function taskPage(table) {
   const reader = taskReader(byId("reader"), tasks);
   const number = (text) => (/^\d+$/.test(text || "") ? Number(text) : undefined);
 
-  async function followAddress() {
+  // One address after the other: the first is followed when the page has its rows, and a reader may
+  // have opened a task by then.
+  let followed = Promise.resolve();
+  const followAddress = () => (followed = followed.then(followLast, followLast));
+
+  async function followLast() {
     const { task, told, first } = address();
     if (task !== null) {
       const lane = number(told.lane) < tasks.lanes.length ? number(told.lane) : undefined;
