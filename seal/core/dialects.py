@@ -218,6 +218,7 @@ _LEFT_AROUND = re.compile(
     r"\A\s*(?:<[\w.-]{1,40}>|invoke name=)+|(?<!>)(?:</?[\w.-]{1,40}>|\"?\s{0,9}/?>)+\s*\Z"
 )
 """Marks of a call around its name, and nothing of the call."""
+_MARKS_ALONE = re.compile(r"\s*(?:</?[|]?[\w.-]{1,40}[|]?>\s*|\"?\s{0,9}/?>\s*)+\Z")
 _NAME_AND_MORE = re.compile(r"([\w./:-]{1,200})\"?\s{0,9}/?>?\s{0,9}[<\n]")
 
 
@@ -232,9 +233,11 @@ def is_unparsed(arguments: str) -> bool:
 
 
 def is_amid_marks(name: str, offered: Container[str]) -> bool:
-    """Tell whether a name holds an offered one, and behind it more of a call in some dialect."""
-    found = None if name in offered else _NAME_AND_MORE.match(name)
-    return found is not None and found[1] in offered
+    """Tell whether a name is marks of a call alone, or an offered name and more of a call."""
+    if name in offered or len(name) > _LONGEST_NAME:
+        return False
+    found = _NAME_AND_MORE.match(name)
+    return _MARKS_ALONE.match(name) is not None or (found is not None and found[1] in offered)
 
 
 def called_name(name: str, offered: Container[str]) -> str:

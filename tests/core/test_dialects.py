@@ -230,6 +230,8 @@ def test_what_leaks_around_a_name_is_taken_off():
     for name in more:
         assert called_name(name, ["get_weather"]) == name
         assert is_amid_marks(name, ["get_weather"]) and not is_amid_marks(name, ["other", name])
+    for marks in ("<tool_call>", "</arg_value>", '" />', "<|tool_call|>"):
+        assert is_amid_marks(marks, ["get_weather"])
     assert not is_amid_marks("get_weather", ["get_weather"])
 
 
