@@ -30,6 +30,7 @@ from planted_lab import (
 
 import seal
 from seal.core import JSON, Completion, Request, Task
+from seal.core.conditions import USER
 from seal.evaluation import score_trajectory, usual_metrics
 
 OF_CALLS = {*SOLVED[1:], "optimal_path", "progress", "all_gold_calls"}
@@ -102,11 +103,11 @@ def valued(run: seal.Run, metric: str) -> dict[str, float | None]:
 @line(
     "In the sample, after the gold calls every other tool is called with junk",
     "pass_rate 1.000, calls_right .225, explain 0 failures",
-    "`extra_calls` above 0 in the first table",
+    "calls_right below 1 in the first table of five rows, `extra_calls` above 0 with all metrics",
 )
 def extra_calls(lab: Lab) -> Seen:
     run = lab.play("sample", Planted(junk_calls), first=20)
-    found, shown = means(run), "extra_calls" in str(run)
+    found, shown = means(run), "calls_right" in str(run) and "extra_calls" in run.table(every=True)
     words = told({**found, "shown": shown}, ("pass_rate", "calls_right", "extra_calls", "shown"))
     return Seen(words, shown and (found.get("extra_calls") or 0) > 0)
 
@@ -190,7 +191,8 @@ def goals_of(lab: Lab, error: dict[str, JSON]) -> Iterator[tuple[str, float, flo
         run = lab.play(name, first=10)
         tasks, tools = {task.id: task for task in run.folder.tasks()}, dict(run.folder.tools())
         for chat in run.folder.trajectories():
-            called = {step.goal for step, answer in chat.calls() if step.call and step.call.tool}
+            made = (step for step, _ in chat.calls() if step.author != USER)
+            called = {step.goal for step in made if step.call and step.call.tool}
             before, after = (
                 {
                     (score.goal, score.metric): score.value
