@@ -240,14 +240,14 @@ def is_amid_marks(name: str, offered: Container[str]) -> bool:
 def called_name(name: str, offered: Container[str]) -> str:
     """Return the offered name in what a server left around it; any other name as it is.
 
-    So of `functions.get_weather:0`, `default_api:get_weather`, `get_weather</arg_value>` and
-    `get_weather<|channel|>commentary`.
+    So of `functions.get_weather:0`, `default_api:get_weather`, `get_weather</arg_value>`,
+    `get_weather<|channel|>commentary`, and `proxy_get_weather` (CLIProxyAPI, OmniRoute).
     """
     if name in offered or len(name) > _LONGEST_NAME:
         return name
     bare = _LEFT_AROUND.sub("", name.partition("<|")[0]).strip("\"' \t\r\n")
     bare = re.sub(r":\d+$", "", bare)
-    for before in ("functions.", "default_api:", "default_api."):
+    for before in ("functions.", "default_api:", "default_api.", "proxy_"):
         bare = bare.removeprefix(before)
     return bare if bare in offered else name
 
