@@ -231,6 +231,16 @@ def is_unparsed(arguments: str) -> bool:
     return _MARK_AMID.search(arguments) is not None
 
 
+def lacks_its_start(arguments: str) -> bool:
+    """Tell whether arguments that are no JSON are an object without its first letters.
+
+    Servers lose them with the first piece of a stream.
+    """
+    if arguments.lstrip().startswith("{"):
+        return False
+    return any(parse_object(before + arguments) is not None for before in ("{", '{"'))
+
+
 def is_amid_marks(name: str, offered: Container[str]) -> bool:
     """Tell whether a name holds an offered one, and behind it more of a call in some dialect."""
     found = None if name in offered else _NAME_AND_MORE.match(name)

@@ -315,10 +315,12 @@ def test_arguments_that_no_parser_took_apart_are_the_servers(wire):
         "<parameter=city>\nBern\n</parameter>",
         "<arg_key>city</arg_key><arg_value>Bern</arg_value>",
         '{city: <|"|>Bern<|"|>}',
+        ARGUMENTS[1:],
+        ARGUMENTS[2:],
     ):
         found, count = asked(wire, wire.ends(None, written, wire.calls))
         assert is_fault((found, count)) and "or take --format json" in str(found)
-    for written in ('{"city": "a <b>', '{"city" = <think about it>}'):
+    for written in ('{"city": "a <b>', '{"city" = <think about it>}', "city: Bern", "Bern}"):
         (call,) = asked(wire, wire.ends(None, written, wire.calls))[0].calls
         assert call.arguments is None or call.raw == written
     word = "max_output_tokens" if "responses" in wire.model else "length"
