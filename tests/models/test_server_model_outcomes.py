@@ -517,6 +517,17 @@ def test_the_words_of_the_provider_behind_a_gateway_are_told(wire):
             outcome = asked(wire, one)
             assert is_fault(outcome) and told in str(outcome[0]), one
 
+    window = json.dumps({"error": {"message": "This model's maximum context length is 9 tokens."}})
+    error = {
+        "message": "Stream error occurred",
+        "code": "error",
+        "value": {"error_message": window},
+    }
+    begun = [] if wire.parts is None else wire.parts("The weath", None, None)
+    one = events(*begun, {"error": error}) if begun else answer({"error": error})
+    found, count = asked(wire, one)
+    assert (getattr(found, "refusal", found), count) == ("context_overflow", 1)
+
 
 def test_an_event_named_error_may_hold_no_json():
     wire = WIRES["chat, streamed"]
