@@ -329,6 +329,19 @@ def test_arguments_that_no_parser_took_apart_are_the_servers(wire):
 
 
 @every_wire
+def test_letters_that_a_gateway_broke_in_arguments_are_its_fault(wire):
+    (served,) = SERVED
+    written = '{"city": "Z\ufffd\ufffdrich"}'
+    found = asked(wire, wire.ends(None, written, wire.calls))
+    assert is_fault(found) and "'weather' (U+FFFD); take -M stream=false" in str(found[0])
+    assert asked(wire, wire.ends("Z\ufffdrich", None, "stop"))[1] == 1
+    told = replace(ASK, messages=(Message("user", "Weather in Z\ufffdrich?"),))
+    served.given = wire.ends(None, written, wire.calls)
+    (call,) = served.model(wire).complete(told).calls
+    assert call.arguments == {"city": "Z\ufffd\ufffdrich"}
+
+
+@every_wire
 def test_a_call_that_the_limit_cut_is_not_closed(wire):
     if "gemini" in wire.model or (wire.parts is None and "anthropic" in wire.model):
         return  # arguments are objects there
