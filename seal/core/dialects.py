@@ -232,6 +232,16 @@ def is_unparsed(arguments: str) -> bool:
     return _MARK_AMID.search(arguments) is not None
 
 
+def lacks_its_start(arguments: str) -> bool:
+    """Tell whether arguments that are no JSON are an object without its first letters.
+
+    Servers lose them with the first piece of a stream.
+    """
+    if arguments.lstrip().startswith("{"):
+        return False
+    return any(parse_object(before + arguments) is not None for before in ("{", '{"'))
+
+
 def is_amid_marks(name: str, offered: Container[str]) -> bool:
     """Tell whether a name is marks of a call alone, or an offered name and more of a call."""
     if name in offered or len(name) > _LONGEST_NAME:
@@ -243,14 +253,14 @@ def is_amid_marks(name: str, offered: Container[str]) -> bool:
 def called_name(name: str, offered: Container[str]) -> str:
     """Return the offered name in what a server left around it; any other name as it is.
 
-    So of `functions.get_weather:0`, `default_api:get_weather`, `get_weather</arg_value>` and
-    `get_weather<|channel|>commentary`.
+    So of `functions.get_weather:0`, `default_api:get_weather`, `get_weather</arg_value>`,
+    `get_weather<|channel|>commentary`, and `proxy_get_weather` (CLIProxyAPI, OmniRoute).
     """
     if name in offered or len(name) > _LONGEST_NAME:
         return name
     bare = _LEFT_AROUND.sub("", name.partition("<|")[0]).strip("\"' \t\r\n")
     bare = re.sub(r":\d+$", "", bare)
-    for before in ("functions.", "default_api:", "default_api."):
+    for before in ("functions.", "default_api:", "default_api.", "proxy_"):
         bare = bare.removeprefix(before)
     return bare if bare in offered else name
 

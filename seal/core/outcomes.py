@@ -247,10 +247,17 @@ def _errors_in(error: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         found = error_in(raw if isinstance(raw, dict) else _json_amid(raw or found.get("message")))
 
 
+_WRAPPED = {"metadata": "raw", "value": "error_message"}
+"""Where OpenRouter and Vercel put what the provider sent, and its field there."""
+
+
 def _raw(error: Mapping[str, Any]) -> Any:
-    """Return what the provider behind OpenRouter sent; None: nothing."""
-    wrapped = error.get("metadata")
-    return wrapped.get("raw") if isinstance(wrapped, dict) else None
+    """Return what the provider behind a gateway sent; None: nothing."""
+    for name, field in _WRAPPED.items():
+        wrapped = error.get(name)
+        if isinstance(wrapped, dict) and wrapped.get(field):
+            return wrapped[field]
+    return None
 
 
 def told_by_provider(error: Mapping[str, Any]) -> str:

@@ -155,7 +155,8 @@ def _kept(message: Any, heard: Heard) -> Any:
         and heard.is_call
         and _is_of_a_call(body)
     ):
-        fault = mend(body.result)
+        is_asking = body.result.get("resultType") == "input_required"
+        fault = _ASKS if is_asking else mend(body.result)
         if fault:
             heard.refuse(fault)
             return None
@@ -279,8 +280,13 @@ def _words_of_nobody(error: Any) -> str:
 
 def _is_of_a_call(body: Any) -> bool:
     """Tell whether a result is not that of another request, which the SDK may make of its own."""
-    is_asking = body.result.get("resultType") == "input_required"
-    return not is_asking and not {"tools", "serverInfo"} & body.result.keys()
+    return not {"tools", "serverInfo"} & body.result.keys()
+
+
+_ASKS = (
+    "it asks who calls for more (input_required), though a run has nobody to answer; let it ask "
+    "nothing, or leave the tool out"
+)
 
 
 def _unread(error: Exception) -> str:

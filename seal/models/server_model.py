@@ -72,6 +72,19 @@ _LONG, _MOST_OF_A_TOKEN = 8000, 8
 text, that no language has."""
 
 
+_LOST_LETTER = "\ufffd"
+"""Stands for bytes that are no letter, as of one that a gateway took apart between two pieces."""
+
+
+def _with_lost_letters(request: Request, completion: Completion) -> str:
+    """Return the name of a call whose arguments lost letters on their way; empty: none has."""
+    lost = (c.name for c in completion.calls if _LOST_LETTER in json_text([c.arguments, c.raw]))
+    if not (name := next(lost, "")):
+        return ""
+    written = json_text([request.messages, request.tools])  # the model may repeat what it was told
+    return "" if completion.truncated or _LOST_LETTER in written else name
+
+
 class _LearntError(Exception):
     """A refusal has changed the profile: the same request may be taken now."""
 
@@ -265,6 +278,11 @@ class ServerModel(ABC):
             except MalformedAnswerError as error:
                 problem = str(error)
             else:
+                if name := _with_lost_letters(request, completion):
+                    raise self._server.transient(
+                        f"broke letters of the arguments of {name[:_LONGEST_NAME]!r} "
+                        "(U+FFFD); take -M stream=false"
+                    )
                 self._note_name(answer.get("model"))
                 if not several:
                     self._note_several(answer)

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from seal.core import JSON, Completion, Message, Request, Tool, ToolCall, Usage
 from seal.core.call_formats import call_of, function_of, parse_call, wire_name, wire_names
-from seal.core.dialects import called_name, is_amid_marks, is_unparsed
+from seal.core.dialects import called_name, is_amid_marks, is_unparsed, lacks_its_start
 from seal.core.outcomes import (
     PARSER,
     error_in,
@@ -430,6 +430,11 @@ def _calls(message: dict[str, Any], tools: WireTools, cut: bool) -> Iterator[Too
         if call.arguments is None and not cut and is_unparsed(call.raw):
             raise FailedAnswerError(
                 f"gives arguments with marks of a call in them, {_excerpt(call.raw)}; {PARSER}"
+            )
+        if call.arguments is None and not cut and lacks_its_start(call.raw):
+            raise FailedAnswerError(
+                f"gives arguments without their first letters, {_excerpt(call.raw)}; "
+                "take -M stream=false, or take --format json"
             )
         if given in (None, "") and _wants_more(call.name, tools):
             call = replace(call, raw=_LOST)

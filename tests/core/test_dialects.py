@@ -221,11 +221,14 @@ def test_what_leaks_around_a_name_is_taken_off():
         'invoke name="get_weather"',
         "get_weather\n",
         "functions.get_weather:0",
+        "proxy_get_weather",
         "get_weather",
     ):
         assert called_name(leaked, ["get_weather"]) == "get_weather"
     assert called_name("default_api:get_weather", ["get_weather"]) == "get_weather"
-    assert called_name("functions.other:0", ["get_weather"]) == "functions.other:0"
+    for kept in ("functions.other:0", "proxy_other"):
+        assert called_name(kept, ["get_weather"]) == kept
+    assert called_name("proxy_get", ["get", "proxy_get"]) == "proxy_get"
     more = 'get_weather" />\n<parameter name="city">Bern', "get_weather<parameter=city>Bern"
     for name in more:
         assert called_name(name, ["get_weather"]) == name

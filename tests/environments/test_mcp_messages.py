@@ -20,6 +20,10 @@ from seal.environments.mcp_messages import mend
 from seal.environments.mcp_servers import McpServer, Sessions
 
 SUNNY = {"type": "text", "text": "sunny"}
+ASKED = {
+    "method": "elicitation/create",
+    "params": {"message": "Sure?", "requestedSchema": {"type": "object", "properties": {}}},
+}
 
 
 @every_case(
@@ -55,6 +59,11 @@ def test_what_is_good_beside_something_wrong_is_what_a_model_reads(result, conte
         ({}, "content: is missing"),
         ({"content": [{"type": "video"}]}, "no part of it can be read"),
         ({"content": [], "structuredContent": 7}, "structuredContent"),
+        ({"resultType": "input_required", "requestState": "x"}, "it asks who calls for more"),
+        (
+            {"resultType": "input_required", "inputRequests": {"sure": ASKED}},
+            "it asks who calls for more .*; let it ask nothing, or leave the tool out",
+        ),
     ],
 )
 def test_an_answer_of_which_nothing_can_be_read_is_the_servers_fault(result, says):

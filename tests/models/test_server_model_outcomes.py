@@ -315,15 +315,30 @@ def test_arguments_that_no_parser_took_apart_are_the_servers(wire):
         "<parameter=city>\nBern\n</parameter>",
         "<arg_key>city</arg_key><arg_value>Bern</arg_value>",
         '{city: <|"|>Bern<|"|>}',
+        ARGUMENTS[1:],
+        ARGUMENTS[2:],
     ):
         found, count = asked(wire, wire.ends(None, written, wire.calls))
         assert is_fault((found, count)) and "or take --format json" in str(found)
-    for written in ('{"city": "a <b>', '{"city" = <think about it>}'):
+    for written in ('{"city": "a <b>', '{"city" = <think about it>}', "city: Bern", "Bern}"):
         (call,) = asked(wire, wire.ends(None, written, wire.calls))[0].calls
         assert call.arguments is None or call.raw == written
     word = "max_output_tokens" if "responses" in wire.model else "length"
     (call,) = asked(wire, wire.ends(None, '{"city": "Be</think>', word))[0].calls
     assert call.arguments is None
+
+
+@every_wire
+def test_letters_that_a_gateway_broke_in_arguments_are_its_fault(wire):
+    (served,) = SERVED
+    written = '{"city": "Z\ufffd\ufffdrich"}'
+    found = asked(wire, wire.ends(None, written, wire.calls))
+    assert is_fault(found) and "'weather' (U+FFFD); take -M stream=false" in str(found[0])
+    assert asked(wire, wire.ends("Z\ufffdrich", None, "stop"))[1] == 1
+    told = replace(ASK, messages=(Message("user", "Weather in Z\ufffdrich?"),))
+    served.given = wire.ends(None, written, wire.calls)
+    (call,) = served.model(wire).complete(told).calls
+    assert call.arguments == {"city": "Z\ufffd\ufffdrich"}
 
 
 @every_wire
@@ -514,6 +529,17 @@ def test_the_words_of_the_provider_behind_a_gateway_are_told(wire):
         for one in given:
             outcome = asked(wire, one)
             assert is_fault(outcome) and told in str(outcome[0]), one
+
+    window = json.dumps({"error": {"message": "This model's maximum context length is 9 tokens."}})
+    error = {
+        "message": "Stream error occurred",
+        "code": "error",
+        "value": {"error_message": window},
+    }
+    begun = [] if wire.parts is None else wire.parts("The weath", None, None)
+    one = events(*begun, {"error": error}) if begun else answer({"error": error})
+    found, count = asked(wire, one)
+    assert (getattr(found, "refusal", found), count) == ("context_overflow", 1)
 
 
 def test_an_event_named_error_may_hold_no_json():
