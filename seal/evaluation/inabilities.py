@@ -272,7 +272,8 @@ def _is_own_deed(verb: str) -> bool:
 def _things(said: Iterable[str]) -> set[str]:
     """Return the stems of the words that name something."""
     past = deed_forms().past
-    return {stem(w) for w in said if len(w) > 2 and w.isalpha() and w not in past} - plain_stems()
+    named = {w for w in said if len(w) > 2 and w.isalpha() and w not in past}
+    return {stem(word) for word in named - role("reckoning")} - plain_stems()
 
 
 _JOINTS = frozenset(words("to on for in into with about at by from of under as so"))

@@ -32,7 +32,7 @@ from seal.core.statements import leaves
 from seal.core.text import deed_forms, deeds_of, plain_stems, role, stem, word_list, words
 from seal.core.values import json_text
 from seal.evaluation.goals import made_calls
-from seal.evaluation.words import gold_sentences, known_to, rows_in, spoken
+from seal.evaluation.words import gold_sentences, known_to, looking, rows_in, spoken
 
 if TYPE_CHECKING:
     from seal.core import Step
@@ -207,7 +207,7 @@ def _acts_in(goal: GoalChat) -> _Acts | None:
     calls = {call.id: call for call in made_calls(steps)}
     tables: dict[str, Sequence[Mapping[str, Any]]] = {}
     texts, keys, looked = list[str](), set[object](), list[object]()
-    names, is_opaque = list[str](), False
+    names, is_opaque, looks = list[str](), False, goal.chat.once(looking, goal)
     for step in steps:
         call = calls.get(step.result.call_id) if step.result is not None else None
         changed = [*_changed(step, tables)]
@@ -215,6 +215,7 @@ def _acts_in(goal: GoalChat) -> _Acts | None:
         if step.result is None or call is None or step.result.error is not None:
             continue
         kinds = deeds_of((call.tool or call.name).rpartition("/")[2])
+        kinds = {"read"} if call.tool in looks else kinds
         if kinds == {"read"}:
             looked += rows_in(step.result.value)
             continue
