@@ -606,7 +606,8 @@ def _lacks(words: Sequence[str], place: int) -> bool:
             return True
         if word == "nothing":
             return after[:1] in (("here",), ("i",)) or after[:2] in (("that", "i"), ("at", "hand"))
-        return words[max(place - 2, 0) : place] == ("i", "have") and after[:1] not in _NO_MATTER
+        more = after[:1] in _NO_MATTER or not role("more").isdisjoint(after[:1])
+        return words[max(place - 2, 0) : place] == ("i", "have") and not more
     if word in ("beyond", "above", "outside"):
         return after[:1] in (("me",), ("my",)) or after[:2] in (("what", "i"), ("the", "scope"))
     return False

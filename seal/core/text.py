@@ -457,7 +457,7 @@ def _readable(value: Any) -> str:
 
 def stem(word: str) -> str:
     """Return the beginning of a word by which it and its other forms are one."""
-    bare = word
+    bare = _DOUBLED.sub(r"\1", word)
     for _ in range(2):  # ordered, order
         cut = _ENDING.sub("", bare)
         bare = cut if len(cut) > 2 else bare
@@ -472,7 +472,8 @@ def plain_stems() -> frozenset[str]:
 
 _STEM = 5
 """Letters by which words are one: reserve, reservation."""
-_ENDING = re.compile(r"(?:ies|ied|ing|ed|er|est|ly|es|s|y|e)$")
+_ENDING = re.compile(r"(?:ies|ied|ing|ed|er|est|ly|(?<!s)es|(?<!s)s|y|e)$")
+_DOUBLED = re.compile(r"(?<=[a-z]{2})([bdgmnprt])\1(?:ed|ing)$")  # shipped, ship
 
 
 def is_kin(one: str, other: str) -> bool:

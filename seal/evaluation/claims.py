@@ -389,7 +389,9 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
             gives_reason = not clause.is_tied or clause.lead in _REASONS
             if gives_reason and inabilities.denies_tool(clause, able):
                 return said
-            shows = (bool(seen.in_vain or seen.found), bool(seen.found), bool(seen.failed))
+            if not seen.failed and inabilities.says_down(clause, seen.known.stems):
+                return said
+            shows = (bool(seen.in_vain or seen.found), bool(seen.found))
             if (
                 seen.lacks
                 and gives_reason

@@ -98,9 +98,13 @@ _IFS = frozenset(["if", "unless", "once", "when", "should"])
 
 def _is_to_come(clause: Clause, said: str, stems: AbstractSet[str], known: Record) -> bool:
     """Tell whether a clause says what will happen, or what somebody does, by a verb of its own."""
+    told = with_meanings(known.stems, deeds=True)
     for one in clause.predicates:
+        base = _base_of(one.verb)
         own = one.verb in _NO_EVENTS or stem(one.verb) in stems
-        if {"will", "be"} <= one.group:  # "it will be in your letterbox"
+        if {"will", "be"} <= one.group and base != one.verb:  # "it will be shipped"
+            own = stem(base) in told
+        elif {"will", "be"} <= one.group:  # "it will be in your letterbox"
             behind = {
                 stem(word) for word in clause.words[one.at : one.at + _NEAR] if word.isalpha()
             }
@@ -114,6 +118,11 @@ def _is_to_come(clause: Clause, said: str, stems: AbstractSet[str], known: Recor
             of_somebody = does or _is_somebody(one.subject, said, stems)
             return of_somebody or not _tells_value(said, known)
     return False
+
+
+def _base_of(verb: str) -> str:
+    """Return the base form of the past form of a deed's verb, and any other word as it is."""
+    return deed_forms().past.get(verb, ("", verb))[1]
 
 
 _NO_EVENTS = role("mind", "mental", "finish") | {"", "find", "see", "be", "have", "do"}

@@ -618,15 +618,13 @@ _TOLD = ("me", "us")
 
 def _reckoned(phrase: Phrase) -> AbstractSet[str]:
     """Return the stems of what the speaker says it did with the answer: "I added the unit"."""
-    said = phrase.words
-    first = next((at for at, word in enumerate(said) if word in ("i", "we")), len(said))
-    verb = phrase.deed or next(
-        (w for w in said[first + 1 :] if w not in role("auxiliary", "adverb")), ""
-    )
-    behind = said[said.index(verb) + 1 :] if verb else ()
-    if not verb or not reckons(verb, behind):
-        return frozenset()
-    return {stem(verb), *(stem(word) for word in behind if word in role("reckoning"))}
+    small = role("adverb", "auxiliary") | {"ve"}
+    said = [word for word in phrase.words if word not in small]
+    verbs = [at for at, before in enumerate(said[:-1], 1) if before in ("i", "we")]
+    for at in (*verbs, *(said.index(one) for one in [phrase.deed] if one in said)):
+        if reckons(said[at], behind := said[at + 1 :]):
+            return {stem(said[at]), *(stem(one) for one in behind if one in role("reckoning"))}
+    return frozenset()
 
 
 def _is_odd_deed(phrase: Phrase, usual: AbstractSet[str]) -> bool:
