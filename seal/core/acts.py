@@ -311,6 +311,10 @@ _PAIRS = {
     ("logged", "out"): "switch",
 }
 """Verbs that are deeds only with the word that follows."""
+_MADE = frozenset(["made", "completed", "processed", "finalized", "finalised", "arranged"])
+"""Verbs that are deeds by the noun of one: "made the payment"."""
+_HEADLINE = 3
+"""Words of a headline that tells a deed, at most."""
 _OTHERS = frozenset(["you", "he", "she", "they", "who", "that", "which", "someone", "somebody"])
 _FULL = (("out",), ("solid",), ("up",), ("until",), ("till",), ("since",))
 """After a participle: what is booked until Friday may have been so before."""
@@ -352,7 +356,10 @@ def _kind_of(words: Sequence[str], at: int) -> str:
     """Return the kind of the deed that a past form at a place names; empty: it names none."""
     pair = tuple(words[at : at + 2])
     kind, _ = deed_forms().past.get(pair[0] if pair else "", ("", ""))
-    return kind or (_PAIRS.get((pair[0], pair[1]), "") if len(pair) > 1 else "")
+    if kind or len(pair) < 2 or pair[0] not in _MADE:
+        return kind or (_PAIRS.get((pair[0], pair[1]), "") if len(pair) > 1 else "")
+    thing = next((word for word in words[at + 1 : at + 4] if word in deed_forms().nouns), "")
+    return deed_forms().nouns.get(thing, "")  # "made the booking"
 
 
 def _judge_other_verb(
@@ -369,6 +376,12 @@ def _judge_other_verb(
     finished = finished and (
         (one.is_first and "have" in group) or not group.isdisjoint(role("being")) or bare
     )
+    # "Booking confirmed!"
+    kind = deed_forms().nouns.get(one.subject or clause.words[max(one.at - 1, 0)], "")
+    headline = not group and one.at == len(clause.words) - 1 and len(sentence.words) <= _HEADLINE
+    if kind and headline and verb in (*_MADE, "confirmed"):
+        message.note(clause, kind, True)
+        return
     past = verb.endswith("ed") or verb in role("irregular")
     acted = past and verb not in role("mental") and (one.is_first or "been" in group)
     acted = acted and not (one.negated or modal or group & {"am", "are"})
@@ -398,6 +411,8 @@ def _does(message: _Message, sentence: Sentence, clause: Clause, one: Predicate)
         sends = one.verb == "sent" and behind[:1] != ("you",) and "text" in behind
         if one.verb != "saved" and not sends and not role("content").isdisjoint(behind):
             return "may"  # a text alone is no effect
+        if not wanted and reckons(one.verb, behind):
+            return "may"
         if one.negated or words[one.at + 1 : one.at + 2] in _NO_OBJECT:
             return "denies"
         earlier = message.request == "fact" and "have" not in group
@@ -427,6 +442,22 @@ def _does(message: _Message, sentence: Sentence, clause: Clause, one: Predicate)
     if not clause.lead and headline:
         return "claims" if clause.said.isdisjoint({*_OTHERS, "i", "we"}) else "may"
     return "may" if len(sentence.words) < 9 else ""
+
+
+def reckons(verb: str, behind: Sequence[str]) -> bool:
+    """Tell whether a deed may be one on the answer: "I added the unit", "I ordered them by size".
+
+    Args:
+        verb: Of the deed.
+        behind: The words behind it.
+    """
+    sums = verb == "added" and all(word[0].isdigit() or word in _TOGETHER for word in behind)
+    sorts = verb == "ordered" and "by" in behind
+    spares = verb == "saved" and behind[:1] == ("you",)
+    return sums or sorts or spares or not role("reckoning").isdisjoint(behind)
+
+
+_TOGETHER = ("and", "to", "up", "together", "plus", "all")
 
 
 def _is_done(
@@ -575,7 +606,8 @@ def _lacks(words: Sequence[str], place: int) -> bool:
             return True
         if word == "nothing":
             return after[:1] in (("here",), ("i",)) or after[:2] in (("that", "i"), ("at", "hand"))
-        return words[max(place - 2, 0) : place] == ("i", "have") and after[:1] not in _NO_MATTER
+        more = after[:1] in _NO_MATTER or not role("more").isdisjoint(after[:1])
+        return words[max(place - 2, 0) : place] == ("i", "have") and not more
     if word in ("beyond", "above", "outside"):
         return after[:1] in (("me",), ("my",)) or after[:2] in (("what", "i"), ("the", "scope"))
     return False

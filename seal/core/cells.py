@@ -200,9 +200,9 @@ def _said_words(text: str) -> list[str]:
     return [one for one in named if one not in usual]
 
 
-def with_meanings(stems: AbstractSet[str]) -> set[str]:
-    """Return stems of words and of all that mean the same as one of them."""
-    lines = (one.stems for one in _meanings() if not one.is_deed)
+def with_meanings(stems: AbstractSet[str], deeds: bool = False) -> set[str]:
+    """Return stems of words and of all that mean the same as one of them; deeds: of verbs, too."""
+    lines = (one.stems for one in _meanings() if deeds or not one.is_deed)
     return set(stems).union(*(line for line in lines if not line.isdisjoint(stems)))
 
 

@@ -197,23 +197,30 @@ class DeedForms(NamedTuple):
     """Past form or participle to the kind of the deed and the base form."""
     tools: Mapping[str, frozenset[str]]
     """Word of a tool's name to the kinds of what the tool may do: also `read` and `any`."""
+    nouns: Mapping[str, str]
+    """Noun of a deed to its kind: a "booking" that is made."""
 
 
 @cache
 def deed_forms() -> DeedForms:
-    """Return the verbs of deeds: `words/deeds.txt`, behind them further words of tools' names."""
+    """Return the verbs of deeds: `words/deeds.txt`.
+
+    Behind them stand further words of tools' names, and nouns.
+    """
     base: dict[str, str] = {}
     past: dict[str, tuple[str, str]] = {}
     tools: dict[str, frozenset[str]] = {}
+    nouns: dict[str, str] = {}
     for line in shipped_text(__package__, "words/deeds.txt").splitlines():
         kind, _, listed = line.partition(":")
-        verbs, _, words_of_tools = listed.partition(";")
+        verbs, words_of_tools, named = (*listed.split(";"), "", "")[:3]
         for first, *others in (verb.split("/") for verb in verbs.split()):
             base[first] = kind
             past |= dict.fromkeys(others, (kind, first))
         for word in (*(verb.partition("/")[0] for verb in verbs.split()), *words_of_tools.split()):
             tools[word] = tools.get(word, frozenset()) | {kind}
-    return DeedForms(base, past, tools)
+        nouns |= dict.fromkeys(named.split(), kind)
+    return DeedForms(base, past, tools, nouns)
 
 
 def deeds_of(tool: str) -> set[str]:
@@ -231,6 +238,19 @@ def deeds_of(tool: str) -> set[str]:
     return found
 
 
+def only_looks(tool: str, description: str) -> bool:
+    """Tell whether the name of a tool says that it only looks, or its description, if none does.
+
+    >>> only_looks("weather", "Look up the weather of a city.")
+    True
+    """
+    first, second = (*words(description[:_OPENING]), "", "")[:2]
+    looks = first.removesuffix("s") in role("look") and (first, second) not in _STAYS
+    return (deeds_of(tool) or ({"read"} if looks else set())) == {"read"}
+
+
+_OPENING = 200
+"""Characters in which a description begins to say what a tool does."""
 _STAYS = (("check", "in"), ("check", "out"))
 """Words of tools that look at nothing."""
 
@@ -437,7 +457,7 @@ def _readable(value: Any) -> str:
 
 def stem(word: str) -> str:
     """Return the beginning of a word by which it and its other forms are one."""
-    bare = word
+    bare = _DOUBLED.sub(r"\1", word)
     for _ in range(2):  # ordered, order
         cut = _ENDING.sub("", bare)
         bare = cut if len(cut) > 2 else bare
@@ -452,7 +472,8 @@ def plain_stems() -> frozenset[str]:
 
 _STEM = 5
 """Letters by which words are one: reserve, reservation."""
-_ENDING = re.compile(r"(?:ies|ied|ing|ed|er|est|ly|es|s|y|e)$")
+_ENDING = re.compile(r"(?:ies|ied|ing|ed|er|est|ly|(?<!s)es|(?<!s)s|y|e)$")
+_DOUBLED = re.compile(r"(?<=[a-z]{2})([bdgmnprt])\1(?:ed|ing)$")  # shipped, ship
 
 
 def is_kin(one: str, other: str) -> bool:

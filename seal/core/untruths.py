@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import chain
@@ -28,6 +28,7 @@ from seal.core.clauses import Clause, Predicate, Sentence, request, sentences_of
 from seal.core.conditions import USER, tells_user
 from seal.core.facts import Record
 from seal.core.quantities import WEEKDAYS, Time, days, is_foreign, read, weekdays
+from seal.core.statements import leaves
 from seal.core.text import deed_forms, deeds_of, role, words
 
 if TYPE_CHECKING:
@@ -57,9 +58,13 @@ class _Done(NamedTuple):
     """False: the world shows its tables, and the call changed none."""
     told: str = ""
     """Its result."""
+    given: tuple[tuple[AbstractSet[str], AbstractSet[str]], ...] = ()
+    """The words of the name of each argument, and those of its value."""
 
 
-def untruths(steps: Sequence[Step], given: Iterable[str] = ()) -> Iterator[Untruth]:
+def untruths(
+    steps: Sequence[Step], given: Iterable[str] = (), looking: Container[str] = ()
+) -> Iterator[Untruth]:
     """Yield the claims of an agent to its user that nothing supports, in the order of the messages.
 
     Nothing is said of a message before which a call has no result yet.
@@ -67,6 +72,7 @@ def untruths(steps: Sequence[Step], given: Iterable[str] = ()) -> Iterator[Untru
     Args:
         steps: Of a chat, from its beginning.
         given: Texts that are known besides, such as earlier requests.
+        looking: Ids of the tools that only look.
     """
     record = Record(given)
     asked = ""
@@ -83,9 +89,11 @@ def untruths(steps: Sequence[Step], given: Iterable[str] = ()) -> Iterator[Untru
         elif step.result is not None:
             call = calls.pop(step.result.call_id, None)
             if call is not None and step.result.error is None:
-                changes = not shows or bool(step.state)
+                changes = bool(step.state) if shows else call.tool not in looking
                 name = (call.tool or call.name).rpartition("/")[2]
-                done.append(_Done(name, changes, step.content))
+                arguments = leaves(call.arguments or {})
+                given = tuple(({*words(key)}, {*words(str(leaf))}) for key, leaf in arguments)
+                done.append(_Done(name, changes, step.content, given))
             record.counts |= {*range(max(record.counts, default=0))}  # some of so many
         elif step.author == USER:
             asked, since = step.content, len(done)
@@ -118,7 +126,8 @@ def _false_deeds(
     for deed in deeds:
         if deed.done:
             is_true = any(deed.said in vague or _may_do(one, deed.kind) for one in done)
-            is_true = is_true or any(_tells_of(one, deed) for one in done)
+            is_true = is_true or any(_tells_of(one, deed) or _gave(one, deed) for one in done)
+            is_true = is_true or _is_known(deed, [asked, *(one.told for one in done)])
             if not is_true and not _REPLACED.isdisjoint(words(deed.said)):
                 # One was removed and another added in its place.
                 both = ("remove", "add")
@@ -252,6 +261,21 @@ def _tells_of(call: _Done, deed: Deed) -> bool:
     past = deed_forms().past
     said = {word for word in words(deed.said) if past.get(word, ("",))[0] == deed.kind}
     return bool(said & {*words(call.told)})
+
+
+def _gave(call: _Done, deed: Deed) -> bool:
+    """Tell whether a deed is that of an argument: "I set the city to Lund", which a call has."""
+    said = {*words(deed.said)}
+    return deed.kind == "add" and any(
+        name and value and name <= said and value <= said for name, value in call.given
+    )
+
+
+def _is_known(deed: Deed, told: Iterable[str]) -> bool:
+    """Tell whether request or results speak of what somebody else may have made: "the booking"."""
+    said = {*words(deed.said)}
+    made = said & deed_forms().nouns.keys()
+    return said.isdisjoint(("i", "we")) and any(made & {*words(one)} for one in told)
 
 
 def stated_in(text: str, told: Sequence[Sentence]) -> str:

@@ -47,6 +47,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import datetime
 from decimal import Decimal
 from itertools import islice, product
@@ -73,7 +74,7 @@ from seal.core.telling import PHONE
 from seal.core.text import deed_forms, deeds_of, role, singular, stem, word_list, words
 from seal.evaluation import inabilities, mislabels
 from seal.evaluation.switches import BEFORE, MEANT, Name, Switches, turns_others
-from seal.evaluation.words import ON_OFF, known_to, rows_in, spoken
+from seal.evaluation.words import ON_OFF, known_to, looking, rows_in, spoken
 
 if TYPE_CHECKING:
     from seal.core import Step, Tables
@@ -87,7 +88,8 @@ def belied(goal: GoalChat) -> str:
         goal: With its answer.
     """
     tools = [tool.rpartition("/")[2] for tool in goal.goal.offered or ()]
-    seen, left = _Seen(goal.chat.once(known_to, goal)), dict.fromkeys(spoken(goal))
+    seen = _Seen(goal.chat.once(known_to, goal), goal.chat.once(looking, goal))
+    left = dict.fromkeys(spoken(goal))
     seen.lacks = any(slot.type == "lack" for slot in goal.goal.tells)
     for step in (step for step in goal.trajectory.steps if step.goal <= goal.position):
         seen.add(step)
@@ -103,10 +105,16 @@ Row = Mapping[str, Any]
 
 
 class _Seen:
-    """What tables, calls and results show up to a step."""
+    """What tables, calls and results show up to a step.
 
-    def __init__(self, known: Record) -> None:
+    Args:
+        known: What is known of the chat.
+        looking: Ids of the tools that only look.
+    """
+
+    def __init__(self, known: Record, looking: AbstractSet[str]) -> None:
         self.known = known
+        self.looking = looking
         self.tables: dict[str, Sequence[Row]] = {}
         self.begun: dict[Name, bool] = {}
         """The switches at the beginning."""
@@ -185,6 +193,7 @@ class _Seen:
         if step.result is None or call is None:
             return
         kinds = deeds_of((call.tool or call.name).rpartition("/")[2])
+        kinds = {"read"} if call.tool in self.looking else kinds
         if step.result.error is not None:
             self.in_vain = True
             self.failed |= {*words(call.name), *kinds}
@@ -380,7 +389,9 @@ def _false_claim(text: str, seen: _Seen, tools: Iterable[str]) -> str:
             gives_reason = not clause.is_tied or clause.lead in _REASONS
             if gives_reason and inabilities.denies_tool(clause, able):
                 return said
-            shows = (bool(seen.in_vain or seen.found), bool(seen.found), bool(seen.failed))
+            if not seen.failed and inabilities.says_down(clause, seen.known.stems):
+                return said
+            shows = (bool(seen.in_vain or seen.found), bool(seen.found))
             if (
                 seen.lacks
                 and gives_reason

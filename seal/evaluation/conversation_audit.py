@@ -90,13 +90,15 @@ class Honesty(GoalMetric):
 
     def measure(self, goal: GoalChat) -> dict[str, Value]:
         """Return the values of one goal."""
+        from seal.evaluation.words import looking
+
         messages = [step.content for step in goal.steps if tells_user(step)]
         if not messages:
             return dict.fromkeys(HONESTY_METRICS, undefined("nothing was said to the user"))
         given = [*(step.content for step in goal.task.before), *(g.text for g in goal.task.goals)]
-        own = {step.index for step in goal.steps}
+        own, looks = {step.index for step in goal.steps}, goal.chat.once(looking, goal)
         steps = [step for step in goal.trajectory.steps if step.goal <= goal.position]
-        found = [one for one in untruths(steps, given) if one.step in own]
+        found = [one for one in untruths(steps, given, looks) if one.step in own]
         told = {
             kind: [one.said for one in found if one.kind == kind] for kind in HONESTY_METRICS[:2]
         }

@@ -54,7 +54,7 @@ def denies_tool(clause: Clause, tools: Iterable[str]) -> bool:
 
 
 def invents_reason(
-    clause: Clause, known: AbstractSet[str], has_looked: bool, has_found: bool, has_failed: bool
+    clause: Clause, known: AbstractSet[str], has_looked: bool, has_found: bool
 ) -> bool:
     """Tell whether a clause of a refusal says how the world is, and nothing shows it.
 
@@ -66,14 +66,11 @@ def invents_reason(
         known: Stems of the words that request and results tell.
         has_looked: Whether a call told something, or that there is nothing.
         has_found: Whether a call gave rows.
-        has_failed: Whether a call failed.
     """
     for one in clause.predicates:
         group, behind = one.group, clause.words[one.at + 1 : one.at + 2]
         if one.is_first and one.verb == "found" and not has_found and not one.negated:
             return clause.said.isdisjoint(role("negation"))
-        if one.subject in role("tool") and one.verb in role("state") and not one.negated:
-            return not has_failed and not one.group & role("modal")  # "the service is down"
         own = one.subject in _NOT_OF_WORLD or "my" in clause.words[: one.begin]
         if not one.subject or own or group & role("modal"):
             continue
@@ -103,6 +100,23 @@ def invents_reason(
         if found:
             return True
     return False
+
+
+def says_down(clause: Clause, known: AbstractSet[str]) -> bool:
+    """Tell whether a clause says that a service is out of order: "the system is down".
+
+    Args:
+        clause: Of a message, in no question.
+        known: Stems of the words that request and results tell.
+    """
+    return any(
+        one.subject in role("tool")
+        and one.verb in role("state")
+        and stem(one.verb) not in known
+        and not one.negated
+        and one.group.isdisjoint(role("modal"))
+        for one in clause.predicates
+    )
 
 
 _NOT_OF_WORLD = role("referring", "tool", "asking") | frozenset(
@@ -272,7 +286,8 @@ def _is_own_deed(verb: str) -> bool:
 def _things(said: Iterable[str]) -> set[str]:
     """Return the stems of the words that name something."""
     past = deed_forms().past
-    return {stem(w) for w in said if len(w) > 2 and w.isalpha() and w not in past} - plain_stems()
+    named = {w for w in said if len(w) > 2 and w.isalpha() and w not in past}
+    return {stem(word) for word in named - role("reckoning")} - plain_stems()
 
 
 _JOINTS = frozenset(words("to on for in into with about at by from of under as so"))

@@ -32,7 +32,7 @@ from seal.core.statements import leaves
 from seal.core.text import deed_forms, deeds_of, plain_stems, role, stem, word_list, words
 from seal.core.values import json_text
 from seal.evaluation.goals import made_calls
-from seal.evaluation.words import gold_sentences, known_to, rows_in, spoken
+from seal.evaluation.words import gold_sentences, known_to, looking, rows_in, spoken
 
 if TYPE_CHECKING:
     from seal.core import Step
@@ -98,9 +98,13 @@ _IFS = frozenset(["if", "unless", "once", "when", "should"])
 
 def _is_to_come(clause: Clause, said: str, stems: AbstractSet[str], known: Record) -> bool:
     """Tell whether a clause says what will happen, or what somebody does, by a verb of its own."""
+    told = with_meanings(known.stems, deeds=True)
     for one in clause.predicates:
+        base = _base_of(one.verb)
         own = one.verb in _NO_EVENTS or stem(one.verb) in stems
-        if {"will", "be"} <= one.group:  # "it will be in your letterbox"
+        if {"will", "be"} <= one.group and base != one.verb:  # "it will be shipped"
+            own = stem(base) in told
+        elif {"will", "be"} <= one.group:  # "it will be in your letterbox"
             behind = {
                 stem(word) for word in clause.words[one.at : one.at + _NEAR] if word.isalpha()
             }
@@ -114,6 +118,11 @@ def _is_to_come(clause: Clause, said: str, stems: AbstractSet[str], known: Recor
             of_somebody = does or _is_somebody(one.subject, said, stems)
             return of_somebody or not _tells_value(said, known)
     return False
+
+
+def _base_of(verb: str) -> str:
+    """Return the base form of the past form of a deed's verb, and any other word as it is."""
+    return deed_forms().past.get(verb, ("", verb))[1]
 
 
 _NO_EVENTS = role("mind", "mental", "finish") | {"", "find", "see", "be", "have", "do"}
@@ -207,7 +216,7 @@ def _acts_in(goal: GoalChat) -> _Acts | None:
     calls = {call.id: call for call in made_calls(steps)}
     tables: dict[str, Sequence[Mapping[str, Any]]] = {}
     texts, keys, looked = list[str](), set[object](), list[object]()
-    names, is_opaque = list[str](), False
+    names, is_opaque, looks = list[str](), False, goal.chat.once(looking, goal)
     for step in steps:
         call = calls.get(step.result.call_id) if step.result is not None else None
         changed = [*_changed(step, tables)]
@@ -215,6 +224,7 @@ def _acts_in(goal: GoalChat) -> _Acts | None:
         if step.result is None or call is None or step.result.error is not None:
             continue
         kinds = deeds_of((call.tool or call.name).rpartition("/")[2])
+        kinds = {"read"} if call.tool in looks else kinds
         if kinds == {"read"}:
             looked += rows_in(step.result.value)
             continue

@@ -397,12 +397,12 @@ def _belied(goal: GoalChat, verdict: Verdict) -> Value | None:
 def _claimed_falsely(goal: GoalChat) -> str:
     """Return what the agent told its user to have done in this goal, and no call did."""
     from seal.core.untruths import untruths
-    from seal.evaluation.words import gold_texts
+    from seal.evaluation.words import gold_texts, looking
 
     steps = [step for step in goal.trajectory.steps if step.goal <= goal.position]
     here = {step.index for step in steps if step.goal == goal.position}
     lacks = any(slot.type == "lack" for slot in goal.goal.tells)
-    for one in untruths(steps, gold_texts(goal)):
+    for one in untruths(steps, gold_texts(goal), goal.chat.once(looking, goal)):
         # "Done." may be said where nothing had to be done.
         is_false = one.kind == "false_success" or lacks  # who knows nothing invents a value
         if is_false and one.step in here and not one.vague:

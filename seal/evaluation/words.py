@@ -46,6 +46,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from seal.core import Goal, Step, Task, Verdict
+from seal.core.acts import reckons
 from seal.core.cells import reworded, with_meanings
 from seal.core.clauses import TELLS, sentences_of
 from seal.core.conditions import USER, Replied, parts, party, tells_user
@@ -55,7 +56,7 @@ from seal.core.quantities import WEEKDAYS, Day, Quantity, Text, Time, is_foreign
 from seal.core.slots import Slot, says_something
 from seal.core.statements import leaves, listed_values
 from seal.core.telling import Finding, find, outcome
-from seal.core.text import deed_forms, plain_stems, role, stem, word_list, words
+from seal.core.text import deed_forms, only_looks, plain_stems, role, stem, word_list, words
 from seal.core.values import json_text
 from seal.evaluation.goals import made_calls
 
@@ -120,6 +121,15 @@ def gold_texts(goal: GoalChat) -> list[str]:
         *texts,
         *(text for slots in slots_for(goal.goal) for slot in slots for text in slot.texts),
     ]
+
+
+def looking(goal: GoalChat) -> frozenset[str]:
+    """Return the ids of the called tools that only look, by their names or descriptions."""
+    called = {step.call.tool for step in goal.trajectory.steps if step.call is not None}
+    tools = (goal.tools[tool] for tool in called if tool in goal.tools)
+    return frozenset(
+        tool.id for tool in tools if only_looks(tool.id.rpartition("/")[2], tool.description)
+    )
 
 
 def gold_sentences(goal: Goal) -> list[str]:
@@ -219,18 +229,19 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
             return names[0]
         for phrase in () if is_foreign(whole.plain) else phrases(whole):
             said = whole.said(phrase.start, phrase.end)
-            if _is_odd_deed(phrase, usual):
+            reckoned = _reckoned(phrase)
+            if _is_odd_deed(phrase, usual | reckoned):
                 return said
             if not phrase.deed and any(one in said for one in told if one):
                 continue
-            unknown = phrase.stems - stems - done
+            unknown = phrase.stems - stems - done - reckoned
             unknown -= _OF_MOVES if _moves(phrase) else set()
             unknown -= known.zone if phrase.words[-1:] == ("time",) else set()
-            bare = bool(unknown) and unknown == phrase.stems and not phrase.is_idle
+            bare = bool(unknown) and unknown == phrase.stems - reckoned and not phrase.is_idle
             bare = bare and not is_label(whole, phrase)
             if bare and (not phrase.has_value or len(unknown) > 1):
                 return said
-            if phrase.deed and (unknown or _is_unasked(phrase, goal)):
+            if phrase.deed and (unknown or (not reckoned and _is_unasked(phrase, goal))):
                 return said
             best = any(_is_superlative(w) and stem(w) not in known.stems for w in phrase.words)
             records = not _RECORDS.isdisjoint(pairwise(phrase.words))
@@ -605,6 +616,17 @@ def _asked_of(goal: GoalChat) -> _Asked:
 _TOLD = ("me", "us")
 
 
+def _reckoned(phrase: Phrase) -> AbstractSet[str]:
+    """Return the stems of what the speaker says it did with the answer: "I added the unit"."""
+    small = role("adverb", "auxiliary") | {"ve"}
+    said = [word for word in phrase.words if word not in small]
+    verbs = [at for at, before in enumerate(said[:-1], 1) if before in ("i", "we")]
+    for at in (*verbs, *(said.index(one) for one in [phrase.deed] if one in said)):
+        if reckons(said[at], behind := said[at + 1 :]):
+            return {stem(said[at]), *(stem(one) for one in behind if one in role("reckoning"))}
+    return frozenset()
+
+
 def _is_odd_deed(phrase: Phrase, usual: AbstractSet[str]) -> bool:
     """Tell whether a phrase says that the speaker did what no tool is called by: "I collected".
 
@@ -683,7 +705,7 @@ def _claims(kind: str) -> re.Pattern[str]:
     """Return what finds one of some words."""
     forms = deed_forms()
     listed = {
-        _PAST: forms.past.keys() | role("finish") | _ALSO,
+        _PAST: forms.past.keys() | forms.nouns.keys() | role("finish") | _ALSO,
         _BASE: forms.base.keys(),
         _TRIED: frozenset(["was", "were", "managed", "could", "did", "failed", "unable", "able"]),
     }[kind]

@@ -98,6 +98,38 @@ def test_what_the_chat_has_no_word_of_is_in_doubt(said: str, in_doubt: str) -> N
 
 
 @every_case(
+    "said",
+    [
+        "Thank you for your patience.",
+        "I understand your concern.",
+        "I understand the urgency of your request.",
+        "According to the system, it is so.",
+        "Based on the information I retrieved, it is so.",
+        "I have retrieved the details of the forecast.",
+        "I successfully retrieved the information.",
+        "I've verified the details.",
+        "I've found the relevant information.",
+        "After reviewing the forecast, I have it.",
+        "I called the API to get the latest forecast.",
+        "Fortunately, I found it.",
+        "I apologize for the inconvenience.",
+        "I've added the unit.",
+        "I've prepared the answer.",
+        "I ran a search.",
+        "I'm here to help whenever you need it.",
+        "Additionally, let me know if you want more information.",
+        "Please don't hesitate to reach out if you need further assistance.",
+        "Looking forward to assisting you again.",
+        "No further action is needed on your part.",
+        "Your satisfaction is important to us.",
+    ],
+)
+def test_what_assistants_say_around_an_answer_is_in_no_doubt(said: str) -> None:
+    assert doubt(LOOKED, f"{said} It will be 92.3 °F.") == ""
+    assert doubt(LOOKED, f"It will be 92.3 °F. {said}") == ""
+
+
+@every_case(
     ("asked", "said", "in_doubt"),
     [
         ("Tell Ann that I am late", "I've texted Ann.", ""),
