@@ -104,7 +104,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--answers", type=Path, default=ANSWERS, help="folder of stored answers")
     parser.add_argument("--runs", type=Path, help="folder of the runs; a new one otherwise")
     parser.add_argument("--out", type=Path, help="file of the page; it is printed otherwise")
+    parser.add_argument("--short", action="store_true", help="play SmolLM2's runs alone, for CI")
     asked = parser.parse_args(argv)
+    asked.only = asked.only or ("smollm2" if asked.short else "")
     idle = [Play(_NOTHING, bench, "native", tasks=40) for bench in BENCHES]
     with TemporaryDirectory() as made:
         folder, lacking = asked.runs or Path(made), list[str]()

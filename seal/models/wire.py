@@ -221,6 +221,11 @@ def parse_completion(
     if not isinstance(answer, dict):
         raise MalformedAnswerError(f"no JSON object but {_excerpt(answer)}")
     choices = objects_in(answer.get("choices"))[: 1 if several else None]
+    if not choices and answer.get("choices") == []:
+        raise FailedAnswerError(
+            "says nothing: its `choices` are an empty list; --resume plays the task again when the "
+            "server is well"
+        )
     if not choices:
         raise MalformedAnswerError(f"it has no choices: {_excerpt(answer, 240)}")
     choices = choices[: 1 if are_several(choices) else None]

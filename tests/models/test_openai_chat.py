@@ -77,6 +77,14 @@ def test_a_connection_that_a_server_closes_behind_an_answer_costs_no_try(model_o
     assert len(server.received) == 3
 
 
+def test_an_answer_without_choices_says_nothing(model_of):
+    model, _ = model_of([answer({"choices": []})], max_tries=1)
+    with pytest.raises(
+        ModelError, match=r"says nothing: its `choices` are an empty list; --resume"
+    ):
+        model.complete(ASK)
+
+
 def test_a_request_carries_model_messages_tools_and_parameters(model_of):
     model, server = model_of([text("Sunny.")])
     answered = model.complete(ASK)
