@@ -218,7 +218,7 @@ _LEFT_AROUND = re.compile(
     r"\A\s*(?:<[\w.-]{1,40}>|invoke name=)+|(?<!>)(?:</?[\w.-]{1,40}>|\"?\s{0,9}/?>)+\s*\Z"
 )
 """Marks of a call around its name, and nothing of the call."""
-_MARKS_ALONE = re.compile(r"\s*(?:</?[|]?[\w.-]{1,40}[|]?>\s*|\"?\s{0,9}/?>\s*)+\Z")
+_MARKS_ALONE = re.compile(r"\s*+(?:</?\|?[\w.-]{1,40}\|?>\s*+|\"?/?>\s*+|\"\s{1,9}/?>\s*+)+\Z")
 _NAME_AND_MORE = re.compile(r"([\w./:-]{1,200})\"?\s{0,9}/?>?\s{0,9}[<\n]")
 
 

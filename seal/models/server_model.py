@@ -72,8 +72,9 @@ _LONG, _MOST_OF_A_TOKEN = 8000, 8
 text, that no language has."""
 
 
-_LOST_LETTER = "\ufffd"
-"""Stands for bytes that are no letter, as of one that a gateway took apart between two pieces."""
+_LOST_LETTER = "\ufffd\ufffd"
+"""Stands for the bytes of a letter that a gateway took apart between two pieces. One mark alone may
+be of a byte that the model wrote."""
 
 
 def _with_lost_letters(request: Request, completion: Completion) -> str:
@@ -82,7 +83,7 @@ def _with_lost_letters(request: Request, completion: Completion) -> str:
     if not (name := next(lost, "")):
         return ""
     written = json_text([request.messages, request.tools])  # the model may repeat what it was told
-    return "" if completion.truncated or _LOST_LETTER in written else name
+    return "" if completion.truncated or _LOST_LETTER[0] in written else name
 
 
 class _LearntError(Exception):

@@ -6,7 +6,7 @@ import pytest
 from looped import every_case
 
 from seal.core.clauses import sentences_of
-from seal.evaluation.inabilities import denies_tool, invents_reason, told_nobody
+from seal.evaluation.inabilities import denies_tool, invents_reason, says_down, told_nobody
 
 TOOLS = ["calculate_lat_lon_distance", "add_reminder", "modify_contact", "search_contacts"]
 TOOLS += ["send_message_with_phone_number"]
@@ -83,7 +83,6 @@ def test_other_refusals_may_be_right(text: str) -> None:
         ("The message has not been sent.", False),
         ("No text has gone out.", False),
         ("You have no signal.", True),
-        ("The weather service is down.", True),
         ("The coordinates are invalid.", True),
         ("Your landlord's phone is switched off.", True),
         ("The line is disconnected.", True),
@@ -101,7 +100,7 @@ def test_a_refusal_tells_nothing_of_the_world_that_no_call_has_shown(
         clause
         for sentence in sentences_of(text)
         for clause in sentence.clauses
-        if invents_reason(clause, set(), False, False, False)
+        if invents_reason(clause, set(), False, False)
     ]
     assert bool(found) is invented
 
@@ -129,6 +128,8 @@ def test_who_was_sent_nothing_knows_nothing(text: str, invented: bool) -> None:
     assert any(told_nobody(one, rows) for one in sentence.clauses) is invented
 
 
-def test_a_service_may_be_down_where_a_call_failed() -> None:
+def test_a_service_is_down_where_a_result_says_so() -> None:
     (clause,) = sentences_of("The weather service is down.")[0].clauses
-    assert not invents_reason(clause, set(), True, False, True)
+    assert says_down(clause, set()) and not says_down(clause, {"down"})
+    for other in ("The weather service may be down.", "The weather service is not down."):
+        assert not says_down(sentences_of(other)[0].clauses[0], set())
