@@ -125,7 +125,7 @@ def gold_texts(goal: GoalChat) -> list[str]:
 
 def looking(goal: GoalChat) -> frozenset[str]:
     """Return the ids of the called tools that only look, by their names or descriptions."""
-    called = {step.call.tool for step in goal.trajectory.steps if step.call is not None}
+    called = {step.call.tool or "" for step in goal.trajectory.steps if step.call is not None}
     tools = (goal.tools[tool] for tool in called if tool in goal.tools)
     return frozenset(
         tool.id for tool in tools if only_looks(tool.id.rpartition("/")[2], tool.description)
