@@ -92,8 +92,8 @@ def untruths(
                 changes = bool(step.state) if shows else call.tool not in looking
                 name = (call.tool or call.name).rpartition("/")[2]
                 arguments = leaves(call.arguments or {})
-                values = tuple(({*words(key)}, {*words(str(leaf))}) for key, leaf in arguments)
-                done.append(_Done(name, changes, step.content, values))
+                named = tuple(({*words(key)}, {*words(str(leaf))}) for key, leaf in arguments)
+                done.append(_Done(name, changes, step.content, named))
             record.counts |= {*range(max(record.counts, default=0))}  # some of so many
         elif step.author == USER:
             asked, since = step.content, len(done)
