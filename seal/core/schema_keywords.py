@@ -210,6 +210,12 @@ LONGEST_S = 1.0
 """Seconds that a pattern beyond RE2 may take for one text; what takes longer does not match."""
 _LONGEST = 10_000
 """Characters of a pattern; a longer one is none."""
+_LARGEST = 200_000
+"""Parts of a pattern whose counted repeats are written out, as the package `regex` does."""
+_PART = re.compile(
+    r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|(?P<begin>\()|(?P<end>\))|\{(?P<least>\d{1,9})(?:,(?P<most>\d{0,9}))?\}|.",
+    re.DOTALL,
+)
 _CODE = re.compile(r"\\(?:(\\)|u\{([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4}))")
 """A character by its number as ECMA-262 writes it, and what only looks so: an escaped stroke."""
 
@@ -247,9 +253,31 @@ def matcher(pattern: str) -> Callable[[str], bool] | None:
     return lambda text: linear.search(_encodable(text)) is not None
 
 
+def _size(pattern: str) -> int:
+    """Return how many parts a pattern has once its counted repeats are written out."""
+    sizes, last = [0], 0
+    for part in _PART.finditer(pattern):
+        if part["begin"]:
+            sizes.append(0)
+            last = 0
+        elif part["end"] and len(sizes) > 1:
+            last = sizes.pop() + 1
+            sizes[-1] += last
+        elif part["least"]:
+            times = max(int(part["least"]), int(part["most"] or 0), 1)
+            sizes[-1] += last * (times - 1)
+            last *= times
+        else:
+            last = 1
+            sizes[-1] += 1
+    return sum(sizes)
+
+
 def _bounded(pattern: str) -> Callable[[str], bool] | None:
     import regex
 
+    if _size(pattern) > _LARGEST:
+        return None
     try:
         compiled = regex.compile(pattern, regex.ASCII if pattern.isascii() else 0)
     except (regex.error, RecursionError, OverflowError, ValueError):
