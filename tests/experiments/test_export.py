@@ -141,6 +141,13 @@ def test_chats_of_a_run_hold_what_was_said_and_called(tmp_path: Path, run: Path)
     assert [m["role"] for m in second["messages"]].count("tool") == 2
 
 
+def test_a_run_that_was_cut_is_not_exported(tmp_path: Path, run: Path) -> None:
+    kept = (run / "trajectories.jsonl").read_bytes().splitlines(keepends=True)
+    (run / "trajectories.jsonl").write_bytes(b"".join(kept[:-1]))
+    with pytest.raises(DataError, match=r"trajectories\.jsonl was cut: .*put the file back"):
+        export(run, "openai", tmp_path / "out")
+
+
 def test_gold_chats_stop_where_results_are_not_known(tmp_path: Path) -> None:
     made = export(shop(), "openai", tmp_path / "openai")
     one, two = lines(tmp_path / "openai/chats.jsonl")

@@ -11,7 +11,7 @@ from report_runs import task
 from seal.core import DataError, Score, Task, write_records
 from seal.core.records import decode, encode
 from seal.report.lanes import scores_so_far
-from seal.runs.scores import RecordLookup, ScoreLines
+from seal.runs.scores import RecordLookup, ScoreLines, Tail
 
 
 def by_group(path):
@@ -134,8 +134,10 @@ def test_scores_of_a_goal_are_found_and_a_damaged_one_is_named_when_asked_for(tm
     assert (list(found), found.torn) == (["a", "b"], False)
 
     path.write_bytes(path.read_bytes().replace(b'"metric":"n","value":1.0', b'"metric":"n"', 1))
-    with pytest.raises(DataError, match=r"scores\.jsonl, line 2"):
+    with pytest.raises(DataError, match=r"scores\.jsonl, line 2: .*; import it again"):
         RecordLookup(path, Score, lambda score: score.task_id, whole).get("a")
+    with pytest.raises(DataError, match=r"scores\.jsonl, line 2: .*; import it again"):
+        list(Tail(path, Score, whole=whole).read())
 
 
 def test_a_torn_score_of_a_goal_is_told(tmp_path):
