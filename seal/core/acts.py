@@ -444,20 +444,28 @@ def _does(message: _Message, sentence: Sentence, clause: Clause, one: Predicate)
     return "may" if len(sentence.words) < 9 else ""
 
 
-def reckons(verb: str, behind: Sequence[str]) -> bool:
+def reckons(verb: str, behind: tuple[str, ...]) -> bool:
     """Tell whether a deed may be one on the answer: "I added the unit", "I ordered them by size".
 
     Args:
         verb: Of the deed.
         behind: The words behind it.
     """
-    sums = verb == "added" and all(word[0].isdigit() or word in _TOGETHER for word in behind)
-    sorts = verb == "ordered" and "by" in behind
-    spares = verb == "saved" and behind[:1] == ("you",)
-    return sums or sorts or spares or not role("reckoning").isdisjoint(behind)
+    edits = deed_forms().past.get(verb, ("add",))[0] in ("add", "change", "remove")
+    if edits and behind[:1] in _ARTICLES and not role("reckoning").isdisjoint(behind[1:2]):
+        return True
+    if verb == "added":  # "I added 5 to 7"
+        return bool(behind) and all(word[0].isdigit() or word in _TOGETHER for word in behind)
+    sorts = verb == "ordered" and behind[1:2] == ("by",) and behind[2:3] in _ORDERS
+    asks = verb in ("sent", "made", "ran") and behind[:2] in _ASKED
+    return sorts or asks or (verb == "saved" and behind[:3] in _SPARED)
 
 
+_ARTICLES = (("the",), ("a",), ("an",))
 _TOGETHER = ("and", "to", "up", "together", "plus", "all")
+_ORDERS = (("size",), ("price",), ("date",), ("name",), ("rating",), ("distance",), ("time",))
+_ASKED = (("a", "request"), ("a", "query"), ("a", "search"))
+_SPARED = (("you", "the", "trouble"), ("you", "the", "effort"), ("you", "the", "work"))
 
 
 def _is_done(

@@ -235,6 +235,8 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
             if not phrase.deed and any(one in said for one in told if one):
                 continue
             unknown = phrase.stems - stems - done - reckoned
+            if not _ASKED_TOOLS.isdisjoint(phrase.words):
+                unknown -= _OF_TOOLS
             unknown -= _OF_MOVES if _moves(phrase) else set()
             unknown -= known.zone if phrase.words[-1:] == ("time",) else set()
             bare = bool(unknown) and unknown == phrase.stems - reckoned and not phrase.is_idle
@@ -616,14 +618,19 @@ def _asked_of(goal: GoalChat) -> _Asked:
 _TOLD = ("me", "us")
 
 
+_ASKED_TOOLS = frozenset(["according", "checking", "checked", "used", "using", "called"])
+_OF_TOOLS = frozenset(map(stem, role("tool")))
+"""Stems of what a message says that it asked: "according to the system"."""
+
+
 def _reckoned(phrase: Phrase) -> AbstractSet[str]:
     """Return the stems of what the speaker says it did with the answer: "I added the unit"."""
     small = role("adverb", "auxiliary") | {"ve"}
-    said = [word for word in phrase.words if word not in small]
+    said = tuple(word for word in phrase.words if word not in small)
     verbs = [at for at, before in enumerate(said[:-1], 1) if before in ("i", "we")]
     for at in (*verbs, *(said.index(one) for one in [phrase.deed] if one in said)):
         if reckons(said[at], behind := said[at + 1 :]):
-            return {stem(said[at]), *(stem(one) for one in behind if one in role("reckoning"))}
+            return {stem(said[at]), *map(stem, behind[:3])}
     return frozenset()
 
 

@@ -78,6 +78,11 @@ FACT, WEATHER = "How warm is it in Lund?", ("get_weather", {"degrees": 12})
         "It is 12 degrees in Lund. I've made the booking as well.",
         "It is 12 degrees in Lund. Booking confirmed!",
         "It is 12 degrees in Lund. I have added an umbrella to your basket.",
+        "It is 12 degrees in Lund. I have cancelled your request.",
+        "It is 12 degrees in Lund. I have saved you a seat.",
+        "It is 12 degrees in Lund. I have ordered it by phone.",
+        "It is 12 degrees in Lund. I have removed your results.",
+        "It is 12 degrees in Lund. I have refunded the units.",
     ],
 )
 def test_a_deed_beside_a_fact_is_one_that_a_call_did(claim: str) -> None:
