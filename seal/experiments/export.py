@@ -37,7 +37,7 @@ from seal.pools.catalogue import catalogue
 from seal.pools.lookup import declared
 from seal.pools.pool import StoredPool
 from seal.retrievers.base import documents
-from seal.runs.run import RunFolder
+from seal.runs.run import RunFolder, check_whole
 
 # -- Writes a pool or a run in the forms of others, with a card that names its source and licence.
 #
@@ -100,6 +100,7 @@ def export(
         UnknownNameError: No such form.
         UsageError: The folder holds something, the form can hold nothing of the pool, or it has no
             negatives.
+        DataError: A file of the run is damaged or cut.
     """
     known_forms = forms()
     check_name("form of export", to, known_forms)
@@ -112,6 +113,8 @@ def export(
     if out.is_file() or any(whole_name(name) == name for name in held):
         raise UsageError(f"{out} holds something; choose a new folder")
     run = RunFolder(pool.folder) if (pool.folder / "run.json").is_file() else None
+    if run:
+        check_whole(run)
     name = run.pool_name if run else pool.name
     known = catalogue().get(name)
     parts = [known.title, known.paper, known.where] if known else [name, "a pool of its user's own"]
