@@ -399,7 +399,8 @@ def export(
         UsageError: `out` holds something, or nothing can be said in this form. Or an option of
             triplets has a value that it cannot have, or stands beside another form.
         UnknownNameError: Nothing of that name, or no such form or retriever.
-        DataError: The folder is neither a pool nor a run, or has too few tools for the negatives.
+        DataError: The folder is neither a pool nor a whole run, or has too few tools for the
+            negatives.
     """
     from seal.experiments.export import export as written
     from seal.experiments.splits import MiningSettings

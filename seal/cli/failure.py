@@ -175,13 +175,24 @@ def refusal(error: OSError, words: Sequence[str] = ()) -> str:
         The sentence, and the notes that were added to the error.
     """
     reason = error.strerror or str(error)
-    if error.errno in _REPAIRS:
+    is_here = not Path(str(error.filename)).is_absolute()
+    if error.errno == errno.ENOENT and is_here and not _has_working_folder():
+        reason = "the working folder was removed; change to one that is there"
+    elif error.errno in _REPAIRS:
         reason = f"{reason}; {_REPAIRS[error.errno]}"
     reason = ". ".join([reason, *getattr(error, "__notes__", [])])
     if not isinstance(error.filename, str):
         return reason
     path = Path(*map(whole_name, Path(error.filename).parts))
     return f"{_meant(path, words)}{path}: {reason}"
+
+
+def _has_working_folder() -> bool:
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _meant(path: Path, words: Sequence[str]) -> str:

@@ -188,7 +188,7 @@ def site_command(
     from seal.viewer.shelf import Shelf, write_site
 
     with output(json) as result:
-        path = write_site(Shelf(folders or [Path("runs")]), out, title)
+        path = write_site(Shelf(folders or [Path("runs")]), out, title, tell)
         result.result({"site": str(path)})
         result.show(f"site: {path}")
     return 0

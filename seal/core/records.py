@@ -252,15 +252,18 @@ def read_records(
 
 def repair_of(path: Path) -> str:
     """Return in words how a file of records is had again that is damaged or not there."""
-    if not (path.parent / "run.json").exists():
+    run = path.parent
+    if not (run / "run.json").exists():
         return "import it again, or bring back the file"
+    if (run.parent / "run.json").exists():
+        run = run.parent  # whose floor or ceiling it is
     if path.name == "scores.jsonl":
-        return f"write it anew: `seal score {path.parent}`"
+        return f"write it anew: `seal score {run}`"
     if path.name == "trajectories.jsonl":
         done = "delete the line, and play its chat again by"
     else:
         done = "bring back the file, or have it written anew by"
-    return f"{done} the run's own command with --resume --out {path.parent}"
+    return f"{done} the run's own command with --resume --out {run}"
 
 
 @contextmanager

@@ -12,6 +12,7 @@ A schema comes from strangers and a value from a model. So:
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -201,7 +202,8 @@ def _as_written(number: float) -> Fraction:
 # A schema comes from a file, a page of OpenAPI or a server of MCP, and the text from a model. So a
 # pattern is read by RE2, in time linear in the text. RE2 has no look-around and no references back.
 # A pattern that needs them is read by the package `regex`, which gives up after `LONGEST_S`
-# seconds.
+# seconds. `regex` writes out what is to be there n times; so a pattern that is too large when it is
+# written out is none.
 #
 # JSON Schema (2020-12, section 6.4 of its core) wants the expressions of ECMA-262: `\d`, `\w` and
 # `\s` mean ASCII, `\p{L}` and `\u00e9` are known, and a pattern may match anywhere in the text.
@@ -210,14 +212,20 @@ LONGEST_S = 1.0
 """Seconds that a pattern beyond RE2 may take for one text; what takes longer does not match."""
 _LONGEST = 10_000
 """Characters of a pattern; a longer one is none."""
-_LARGEST = 200_000
-"""Parts of a pattern whose counted repeats are written out, as the package `regex` does."""
-_PART = re.compile(
-    r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|(?P<begin>\()|(?P<end>\))|\{(?P<least>\d{1,9})(?:,(?P<most>\d{0,9}))?\}|.",
-    re.DOTALL,
-)
+_LARGEST = 100_000
+"""Parts of a pattern when each is written as often as it is to be there; a larger one is none."""
 _CODE = re.compile(r"\\(?:(\\)|u\{([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4}))")
 """A character by its number as ECMA-262 writes it, and what only looks so: an escaped stroke."""
+_PART = re.compile(
+    r"\\."  # an escaped character
+    r"|\[\^?\]?(?:\\.|\[:[\w &./^-]*(?:[:=][\w &./-]*)?:\]|[^\]\\])*\]?"  # a class
+    r"|\{(?P<least>\d+)(?:,\d*)?\}|\{,\d*\}"  # how often what stands before it is to be there
+    r"|(?P<comment>\(\?#[^)]*\)?)"
+    r"|(?P<foreign>\(\?[a-zA-Z0-9-]*[xV])"  # flags by which a pattern is read otherwise
+    r"|.",
+    re.DOTALL,
+)
+"""A part of a pattern, as `regex` reads it."""
 
 
 def is_pattern(value: Any) -> bool:
@@ -253,30 +261,10 @@ def matcher(pattern: str) -> Callable[[str], bool] | None:
     return lambda text: linear.search(_encodable(text)) is not None
 
 
-def _size(pattern: str) -> int:
-    """Return how many parts a pattern has once its counted repeats are written out."""
-    sizes, last = [0], 0
-    for part in _PART.finditer(pattern):
-        if part["begin"]:
-            sizes.append(0)
-            last = 0
-        elif part["end"] and len(sizes) > 1:
-            last = sizes.pop() + 1
-            sizes[-1] += last
-        elif part["least"]:
-            times = max(int(part["least"]), int(part["most"] or 0), 1)
-            sizes[-1] += last * (times - 1)
-            last *= times
-        else:
-            last = 1
-            sizes[-1] += 1
-    return sum(sizes)
-
-
 def _bounded(pattern: str) -> Callable[[str], bool] | None:
     import regex
 
-    if _size(pattern) > _LARGEST:
+    if _written_out(pattern) > _LARGEST:
         return None
     try:
         compiled = regex.compile(pattern, regex.ASCII if pattern.isascii() else 0)
@@ -290,6 +278,31 @@ def _bounded(pattern: str) -> Callable[[str], bool] | None:
             return False
 
     return found
+
+
+def _written_out(pattern: str) -> float:
+    """Return how many parts a pattern has when each is written as often as it is to be there.
+
+    Infinite where it cannot be told: ECMA-262 has no flags by which a pattern is read otherwise.
+    """
+    around: list[int] = []
+    """Sizes before each group that is open."""
+    size, last = 0, 0
+    """Of what was read of the innermost group but its last part, and of that part."""
+    for part in _PART.finditer(pattern):
+        if part["foreign"]:
+            return math.inf
+        if part["least"]:
+            times = int(part["least"].lstrip("0")[:9] or 1)
+            last = min(last * times, _LARGEST + 1)
+        elif part[0] == "(":
+            around.append(size + last)
+            size, last = 0, 0
+        elif part[0] == ")":
+            size, last = around.pop() if around else 0, max(size + last, 1)
+        elif part[0] not in "?*+" and not part["comment"] and not part[0].startswith("{,"):
+            size, last = size + last, 1
+    return size + last + sum(around)
 
 
 def _encodable(text: str) -> str:

@@ -33,7 +33,7 @@ from seal.evaluation.panel import majority
 from seal.evaluation.pass_rates import METRICS
 from seal.pools.benchmark import part_of
 from seal.pools.reading.tables import CsvRows, escaped, unescaped, write_csv
-from seal.runs.run import HUMAN, Ratings, RunFolder, human_summary, read_human
+from seal.runs.run import HUMAN, Ratings, RunFolder, check_whole, human_summary, read_human
 
 # -- The sheet that people fill in: a row has an item, a question, a rater and the rater's value.
 #
@@ -352,10 +352,11 @@ def export_items(run: RunFolder, question: Question, out: Path, n: int = 50, see
 
     Raises:
         OptionError: n is less than 1.
-        DataError: The run has nothing to judge.
+        DataError: The run has nothing to judge, or a file of it was cut.
     """
     if n < 1:
         raise OptionError(f"--n {n}: expected 1 or more")
+    check_whole(run)
     verdicts = _verdicts(run) if question is LABEL else {}
     strata: defaultdict[str, list[str]] = defaultdict(list)
     for item in items_of(run, question):

@@ -100,7 +100,7 @@ def export(
         UnknownNameError: No such form.
         UsageError: The folder holds something, the form can hold nothing of the pool, or it has no
             negatives.
-        DataError: A file of the run was cut.
+        DataError: A file of the run is damaged or cut.
     """
     known_forms = forms()
     check_name("form of export", to, known_forms)
@@ -113,7 +113,7 @@ def export(
     if out.is_file() or any(whole_name(name) == name for name in held):
         raise UsageError(f"{out} holds something; choose a new folder")
     run = RunFolder(pool.folder) if (pool.folder / "run.json").is_file() else None
-    if run is not None:
+    if run:
         check_whole(run)
     name = run.pool_name if run else pool.name
     known = catalogue().get(name)

@@ -805,7 +805,7 @@ def _read(run: RunFolder, wanted: Collection[Chat]) -> Iterator[tuple[Chat, Traj
             if chat in wanted:
                 yield chat, decode(line, Trajectory, beside=run.path)
         except (ValueError, KeyError, TypeError, DataError) as error:
-            raise DataError(f"{tail}: no trajectory: {error!r:.100}") from error
+            raise tail.fault(f"no trajectory: {error!r:.100}") from error
 
 
 def _parting(one: Trajectory, other: Trajectory) -> Parting | None:

@@ -19,7 +19,7 @@ from markupsafe import Markup
 
 from seal.core import DataError, Score, Task, Trajectory, UsageError
 from seal.core.files import AtomicFile, opened
-from seal.core.records import Record, decode
+from seal.core.records import Record, decode, repair_of
 from seal.core.text import escaped_json, one_line, printable
 from seal.core.values import json_text as compact_json
 from seal.core.values import json_value
@@ -480,7 +480,7 @@ def _told(
             key, shown = told(line)
             hash(key)
         except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
-            raise DataError(f"{lines}: no {kind.__name__.lower()}: {error!r:.100}") from error
+            raise lines.fault(f"no {kind.__name__.lower()}: {error!r:.100}") from error
         yield key, shown, lines.offset - len(line)
 
 
@@ -594,7 +594,7 @@ class _Places(Generic[Record]):
             try:
                 return decode(file.readline(), self._kind, beside=self._path.parent)
             except DataError as error:
-                raise DataError(f"{self._path}: {key}: {error}") from error
+                raise DataError(f"{self._path}: {key}: {error}; {repair_of(self._path)}") from error
 
 
 # -- The report: one HTML file that needs no network.

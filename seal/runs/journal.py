@@ -17,7 +17,7 @@ import orjson
 
 from seal.core import DataError, Step, Trajectory, shortened
 from seal.core.files import AtomicFile, append_line, close_file, content_of, opened, repair_tail
-from seal.core.records import BRIEF, SCHEMAS, brief, read_step
+from seal.core.records import BRIEF, SCHEMAS, brief, read_step, repair_of
 from seal.core.secrets import without_keys
 from seal.core.values import digest, json_bytes, json_value
 from seal.runs.costs import Account, Ledger, Spent, ledger_record, merged, read_ledger, tokens_of
@@ -189,6 +189,10 @@ class LineTail:
     def __str__(self) -> str:
         """Return file and line, for messages."""
         return f"{self.path}, line {self.number}"
+
+    def fault(self, what: str) -> DataError:
+        """Return the error that the line read last is damaged, with the place and the repair."""
+        return DataError(f"{self}: {what}; {repair_of(self.path)}")
 
     def read(self) -> Iterator[bytes]:
         """Yield the complete lines that were not read before.
@@ -414,7 +418,7 @@ class Journal(KeyedLines[Pair]):
             if fields["schema"] not in (SCHEMAS[Trajectory], BRIEF):
                 raise DataError(
                     f"{self.path}, line {number}: schema {shortened(fields['schema'])}, expected "
-                    f"{SCHEMAS[Trajectory]!r}; delete the line to play its task again"
+                    f"{SCHEMAS[Trajectory]!r}; {repair_of(self.path)}"
                 )
             failed = any(stop["reason"] == "error" for stop in fields["stops"])
             pair = (fields["task_id"], fields["trial"])
@@ -423,7 +427,7 @@ class Journal(KeyedLines[Pair]):
         except (orjson.JSONDecodeError, KeyError, TypeError) as error:
             raise DataError(
                 f"{self.path}, line {number}: no trajectory, an object with schema, task_id, trial "
-                "and stops; delete the line to play its task again"
+                f"and stops; {repair_of(self.path)}"
             ) from error
         self._note(pair, failed)
         return pair

@@ -26,7 +26,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from seal.core import Metric, ModelError, OutageError, Task, Trajectory, UsageError
 from seal.core.concurrency import within
-from seal.core.files import AtomicFile, Lock, opened
+from seal.core.files import AtomicFile, Lock, opened, remove
 from seal.core.records import decode, encode, without_cycle_search
 from seal.core.registry import name_of, warn_once
 from seal.evaluation import REGISTRY as METRICS
@@ -45,7 +45,7 @@ from seal.runs.engine import Engine
 from seal.runs.identity import check_folder, clear_rests, prepare
 from seal.runs.journal import JobOutcome, Journal, Pair, Timings, bring_back, chats_told, in_flight
 from seal.runs.resolve import all_given, baselines_of, played
-from seal.runs.run import NAMED, REFUSED, RunFolder, exit_code_of, spent_on
+from seal.runs.run import FILES, NAMED, REFUSED, RunFolder, exit_code_of, spent_on
 from seal.runs.running import ScoredBeside
 from seal.runs.scoring import Scorer
 from seal.runs.settings import RunSettings
@@ -607,7 +607,8 @@ def _play_baselines(
 ) -> bool:
     """Play the same tasks with a floor and with the ceiling, in folders beside the run's files.
 
-    Tasks that the run skipped are left out, so that all three means are over the same tasks.
+    Tasks that the run skipped are left out, so that all three means are over the same tasks. A
+    baseline that has lost its run.json is played anew: nobody knows what it measured.
 
     Returns:
         Whether the budget stopped them.
@@ -615,6 +616,10 @@ def _play_baselines(
     played = {trajectory.task_id for trajectory in folder.trajectories()}
     for name, baseline in baselines_of(settings, all_given(settings, folder.tasks())).items():
         path = folder.path / name
+        if path.is_dir() and not RunFolder(path).is_begun:
+            with Lock(path):
+                for file in FILES:
+                    remove(path / file)
 
         def stage(state: Progress, name: str = name) -> None:
             report(replace(state, stage=name))

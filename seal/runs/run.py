@@ -108,6 +108,21 @@ def installed_scales(benchmark: Benchmark | None) -> dict[str, Scale]:
 
 BASELINES = ("floor", "ceiling")
 MANIFEST, _SUMMARY, _TOOLS = "run.json", "summary.json", "tools.jsonl"
+FILES = frozenset(
+    {
+        *(MANIFEST, _SUMMARY, _TOOLS, "tasks.jsonl", "tasks.index", "rankings.jsonl"),
+        *(
+            "trajectories.jsonl",
+            "trajectories.index",
+            "beginnings",
+            "live",
+            "scores.jsonl",
+            "scores.npz",
+        ),
+        *("scores.so-far.jsonl", "explained.json", "timings.jsonl", "timings.index", "report.html"),
+    }
+)
+"""What playing writes again into a folder."""
 REFUSED = "refused"
 """Part of run.json: model to what was changed in its requests, as its server had refused them."""
 TIMINGS = "timings.jsonl"

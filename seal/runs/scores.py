@@ -95,7 +95,7 @@ class Tail(Generic[Record]):
                 if not line.endswith(b"\n"):
                     self.torn = True
                     return
-                raise DataError(f"{self._lines}: {error}; {repair_of(self.path)}") from error
+                raise self._lines.fault(str(error)) from error
 
     def _may_say(self, line: bytes) -> bool:
         if self._of_scores:
@@ -140,7 +140,7 @@ class RecordLookup(Generic[Record]):
                     self.torn = not line.endswith(b"\n")
                     if self.torn:
                         return
-                    raise DataError(f"{lines}: {error}; {repair_of(lines.path)}") from error
+                    raise lines.fault(str(error)) from error
                 if found != last or not span.count:
                     span = _Span(lines.offset - len(line), lines.number, 0)
                     self._places.setdefault(found, []).append(span)

@@ -42,7 +42,7 @@ from seal.report.pages import (
 )
 from seal.report.retrieval import experiment_page
 from seal.report.run_pages import RunPages, data_block, data_blocks
-from seal.runs.run import BASELINES, MANIFEST, RunFolder, varied_settings
+from seal.runs.run import BASELINES, MANIFEST, RunFolder, check_whole, varied_settings
 from seal.runs.running import SO_FAR, RunningRun, as_it_is
 
 # -- What lies below the folders that are shown: runs and experiments in retrieval, by name.
@@ -437,8 +437,12 @@ _UNNAMED = "unnamed"
 _LONGEST = 80
 
 
-def write_site(shelf: Shelf, out: Path, title: str) -> Path:
+def write_site(
+    shelf: Shelf, out: Path, title: str, tell: Callable[[str], object] = lambda damage: None
+) -> Path:
     """Write the site of all scored runs, and return its first page.
+
+    A damaged run has no page; the first page names it and its damage, below the others.
 
     The same runs give the same bytes. Of a site that is there already the folders of runs,
     experiments and leaderboards are removed first; what else lies beside its first page stays.
@@ -447,13 +451,16 @@ def write_site(shelf: Shelf, out: Path, title: str) -> Path:
         shelf: The runs and experiments.
         out: Folder of the site.
         title: Of its first page.
+        tell: Takes the damage of each damaged run.
 
     Raises:
         UsageError: No scored run lies there, or the folder holds something else.
-        DataError: A file of a run is damaged.
+        DataError: A file of an experiment is damaged.
     """
-    runs = [facts for facts in shelf.facts() if facts.state == "scored"]
-    if not runs:
+    runs = [facts for facts in shelf.facts() if facts.state in ("scored", "damaged")]
+    if not any(run.is_shown for run in runs):
+        for run in runs:
+            tell(run.damage)
         raise UsageError("no scored run lies there; `seal run` and `seal score` make one")
     if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not (out / _MARK).is_file())):
         raise UsageError(f"{out} holds something else than a site; give --out a new folder")
@@ -463,8 +470,11 @@ def write_site(shelf: Shelf, out: Path, title: str) -> Path:
         remove(out / folder)
     for name in FILES:
         _write(out / name, asset(name))
+    paged = [_with_page(run, out) if run.is_shown else run for run in ranked]
+    ranked = sorted(paged, key=lambda run: not run.is_shown)
     for run in ranked:
-        _write_run(RunPages([run.run]), out / _RUNS / _folder(run.name))
+        if run.damage:
+            tell(run.damage)
     experiments = shelf.experiments()
     for name in experiments:
         how = {**linked("../../"), "home": "../../" + HOME}
@@ -475,7 +485,7 @@ def write_site(shelf: Shelf, out: Path, title: str) -> Path:
         ranked,
         lambda facts: quote(f"{_RUNS}/{_folder(facts.name)}/{HOME}"),
         {name: quote(f"{_EXPERIMENTS}/{_folder(name)}/{HOME}") for name in experiments},
-        _write_boards(ranked, out),
+        _write_boards([run for run in ranked if run.is_shown], out),
         choose=False,
         **linked("./"),
     )
@@ -503,6 +513,19 @@ def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with AtomicFile(path) as file:
         file.write(text.encode())
+
+
+def _with_page(facts: RunFacts, out: Path) -> RunFacts:
+    """Write the page of a run, and return its facts: with its damage where it cannot be shown."""
+    folder = out / _RUNS / _folder(facts.name)
+    try:
+        check_whole(facts.run)
+        _write_run(RunPages([facts.run]), folder)
+    except DataError as error:
+        remove(folder)
+        told = facts.name, facts.run, facts.benchmark, facts.model
+        return RunFacts(*told, played=facts.played, state="damaged", damage=str(error))
+    return facts
 
 
 def _write_run(pages: RunPages, folder: Path) -> None:

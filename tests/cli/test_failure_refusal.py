@@ -3,6 +3,7 @@
 import errno
 import os
 import re
+from pathlib import Path
 
 import pytest
 
@@ -37,6 +38,19 @@ def test_a_file_that_no_flag_named_is_told_alone() -> None:
 
 def test_without_a_file_the_reason_is_told() -> None:
     assert refused(errno.ENOSPC, None) == "No space left on device; make room and try again"
+
+
+def test_a_working_folder_that_was_removed_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    there = refused(errno.ENOENT, None)
+    tmp_path.rmdir()
+    assert there == "No such file or directory; give a path that exists or can be made"
+    removed = "the working folder was removed; change to one that is there"
+    assert refused(errno.ENOENT, None) == removed
+    assert refused(errno.ENOENT, "runs/a", "run", "--out", "runs/a") == f"--out runs/a: {removed}"
+    assert "give a path" in refused(errno.ENOENT, "/nope")
 
 
 def test_an_unforeseen_reason_is_told_as_it_is() -> None:

@@ -32,7 +32,15 @@ from seal.core import (
 )
 from seal.core.conditions import Argument, Called, Condition
 from seal.core.files import AtomicFile, repair_tail
-from seal.core.records import SCHEMAS, decode, encode, from_plain, read_records, to_plain
+from seal.core.records import (
+    SCHEMAS,
+    decode,
+    encode,
+    from_plain,
+    read_records,
+    repair_of,
+    to_plain,
+)
 
 TASK = Task("1", "b", (Goal("Go", (Plan((Milestone(Called("t", {"x": Argument((1,))})),)),)),))
 
@@ -404,3 +412,11 @@ def test_a_damaged_or_missing_file_is_named_with_its_repair(tmp_path, name, kind
             assert str(folder / name) in str(error)
             assert repair in str(error)
             assert ("--resume --out" in str(error)) == (is_run and name != "scores.jsonl")
+
+
+def test_the_floor_of_a_run_is_repaired_with_the_run(tmp_path):
+    (tmp_path / "floor").mkdir()
+    for folder in (tmp_path, tmp_path / "floor"):
+        (folder / "run.json").write_text("{}")
+    for name in ("trajectories.jsonl", "scores.jsonl"):
+        assert repair_of(tmp_path / "floor" / name).rstrip("`").endswith(f" {tmp_path}")

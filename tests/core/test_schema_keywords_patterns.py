@@ -34,6 +34,9 @@ def test_no_pattern_hangs(pattern: str) -> None:
         (r"^(?!tmp)\w+$", "file", "tmp1"),
         (r"^(\w)\1$", "aa", "ab"),
         (r"^x{1,2000}$", "x" * 1500, "y"),
+        (r"^.{0,65535}$", "a" * 2000, "a" * 65_536),
+        (r"^(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}$", f"{'1' * 32}-{'2' * 16}", "0" * 32),
+        (r"^(?=.)(?:[(){}]\(?a{0,2000}){100}$", "{" * 100, "{" * 99),
         (r"^.$", "\ud800", ""),
     ],
 )
@@ -43,13 +46,17 @@ def test_patterns_mean_what_the_standard_says(pattern: str, right: str, wrong: s
     assert not matches(pattern, wrong)
 
 
-@pytest.mark.parametrize(
-    "pattern",
-    [
-        *("(", "[a", "a{2,1}", "*", 3, None, "a" * 10_001),
-        *("((((a{100}){100}){100}){100})", "(?:(?:x{1000}){1000}){1000}(?!y)"),
-    ],
-)
+TOO_LARGE = [
+    " (((( a{100}){100}){100}){100})",
+    "(?=a)" + "a{1000000}" * 900,
+    "(?:(?:a{0000000999,}b){999}?c){2000}",
+    r"([[:alpha:](][(?#][)\]]b{1000}){1000}",
+    r"(?:\(a{1000}(?#)){1000})+",
+    "(?x)(?=a)(a{1 0 0 0}){1 0 0 0}",
+]
+
+
+@pytest.mark.parametrize("pattern", ["(", "[a", "a{2,1}", "*", 3, None, "a" * 10_001, *TOO_LARGE])
 def test_what_is_no_pattern_accepts_anything(pattern: object) -> None:
     assert not is_pattern(pattern)
     schema = {"type": "string", "pattern": pattern}

@@ -10,9 +10,11 @@ import pytest
 import seal
 from seal.api.benchmarks import export, import_benchmark, load_pool
 from seal.core import DataError, UnknownNameError, UsageError
+from seal.experiments.annotation import LABEL, export_items
 from seal.experiments.export import Writer
 from seal.pools.importer import REGISTRY
 from seal.retrievers.base import documents
+from seal.runs.run import RunFolder
 
 
 def lines(path: Path) -> list[Any]:
@@ -141,13 +143,6 @@ def test_chats_of_a_run_hold_what_was_said_and_called(tmp_path: Path, run: Path)
     assert [m["role"] for m in second["messages"]].count("tool") == 2
 
 
-def test_a_run_that_was_cut_is_not_exported(tmp_path: Path, run: Path) -> None:
-    kept = (run / "trajectories.jsonl").read_bytes().splitlines(keepends=True)
-    (run / "trajectories.jsonl").write_bytes(b"".join(kept[:-1]))
-    with pytest.raises(DataError, match=r"trajectories\.jsonl was cut: .*put the file back"):
-        export(run, "openai", tmp_path / "out")
-
-
 def test_gold_chats_stop_where_results_are_not_known(tmp_path: Path) -> None:
     made = export(shop(), "openai", tmp_path / "openai")
     one, two = lines(tmp_path / "openai/chats.jsonl")
@@ -250,6 +245,19 @@ def test_the_loader_of_sentence_transformers_reads_triplets(tmp_path: Path) -> N
     rows = datasets.load_dataset("json", data_files=str(file), split="train", cache_dir=str(kept))
     assert rows.column_names == ["anchor", "positive", "negative"]
     assert rows[0] == lines(file)[0]
+
+
+@pytest.mark.parametrize("left", [0, 3])
+@pytest.mark.parametrize("to", ["hf", "inspect", "openai", "trec"])
+def test_a_run_that_was_cut_is_refused(run: Path, tmp_path: Path, to: str, left: int) -> None:
+    path = run / "trajectories.jsonl"
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:left]))
+    says = f"trajectories.jsonl was cut: it has {left} of the 4 lines .* --resume --out "
+    with pytest.raises(DataError, match=says):
+        export(run, to, tmp_path / "out")
+    with pytest.raises(DataError, match=says):
+        export_items(RunFolder(run), LABEL, tmp_path / "sheet.csv")
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(

@@ -277,7 +277,7 @@ def test_chats_part_at_the_first_step_that_differs(make_run) -> None:
 def test_a_damaged_trajectory_is_named_and_another_folder_refused(runs, tmp_path: Path) -> None:
     base, new = runs(("a",))
     new.trajectories_path.write_text("{\n")
-    with pytest.raises(DataError, match=r"trajectories\.jsonl, line 1: no trajectory"):
+    with pytest.raises(DataError, match=r"trajectories\.jsonl, line 1: no trajectory.*; "):
         compared([base, new], tmp_path / "out")
     with pytest.raises(UsageError, match="holds something else than a comparison"):
         compared([base, new], base.path)

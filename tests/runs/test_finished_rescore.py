@@ -252,8 +252,12 @@ def test_a_run_that_does_not_say_its_model_is_scored(played: Path, system: dict)
 def test_an_export_of_a_run_whose_tools_were_lost_names_the_tool(played: Path, tmp_path: Path):
     path = played / "tools.jsonl"
     offered = next(RunFolder(played).trajectories()).offered[0][0]
-    kept = [line for line in path.read_text().splitlines() if json.loads(line)["id"] != offered]
+    whole = path.read_text()
+    kept = [line for line in whole.splitlines() if json.loads(line)["id"] != offered]
     path.write_text("\n".join(kept) + "\n")
+    with pytest.raises(DataError, match=r"tools\.jsonl was cut: it has 2 of the 3 lines"):
+        export(StoredPool(played), "openai", tmp_path / "out")
+    path.write_text(whole.replace(f'"{offered}"', '"small/other"'))
     with pytest.raises(DataError, match=f"was offered '{offered}', which is not in tools.jsonl"):
         export(StoredPool(played), "openai", tmp_path / "out")
 
@@ -262,6 +266,10 @@ def test_an_export_of_a_run_whose_tasks_were_lost_names_the_task(played: Path, t
     path = played / "tasks.jsonl"
     (first, *kept) = path.read_text().splitlines(keepends=True)
     path.write_text("".join(kept))
+    with pytest.raises(DataError, match=r"tasks\.jsonl was cut: it has 3 of the 4 lines"):
+        export(StoredPool(played), "inspect", tmp_path / "out")
+    other = first.replace(json.loads(first)["id"], "another")
+    path.write_text("".join([other, *kept]))
     with pytest.raises(DataError, match=f"lacks the task '{json.loads(first)['id']}'.*--resume"):
         export(StoredPool(played), "inspect", tmp_path / "out")
 

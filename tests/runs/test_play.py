@@ -119,6 +119,26 @@ def test_baselines_of_fewer_tasks_than_the_model_say_so_and_stand_behind_no_figu
     assert told not in summary_notes(folder)
 
 
+def test_a_baseline_without_its_manifest_is_played_again_unless_it_holds_more(
+    pool: Path, tmp_path: Path
+) -> None:
+    settings = {"model": "lexical", "baselines": True, "limit": 2}
+    folder = play(pool, tmp_path / "run", **settings).folder
+    before = dict(folder.baselines()["floor"].summary())
+    (folder.path / "floor" / "run.json").unlink()
+    (folder.path / "floor" / "trajectories.jsonl").write_text("null\n")
+
+    play(pool, tmp_path / "run", resume=True, **settings)
+    assert RunFolder.open(folder.path / "floor").summary() == before
+
+    (folder.path / "ceiling" / "run.json").unlink()
+    mine = folder.path / "ceiling" / "mine.txt"
+    mine.write_text("mine")
+    with pytest.raises(UsageError, match=r"ceiling is not empty and holds no run \(but 'mine"):
+        play(pool, tmp_path / "run", resume=True, **settings)
+    assert mine.read_text() == "mine"
+
+
 def test_floor_of_another_model_is_lexical(pool: Path, tmp_path: Path):
     settings = RunSettings(pool=pool, model="oracle", retriever_options={}, limit=1)
     result = run(settings, tmp_path / "run")

@@ -40,14 +40,15 @@ def test_a_torn_last_line_and_blank_ones_are_left_out(tmp_path):
     assert [one.id for one in by_group(tmp_path / "tasks.jsonl").get("g")] == ["own/a"]
 
 
-LINES = [b"{\n", b"[]\n", b"\xff\n", b'{"tags": {"group": "g"}}\n']
+LINES = [b"{\n", b"[]\n", b"null\n", b"\xff\n", b'{"tags": {"group": "g"}}\n']
 
 
 @pytest.mark.parametrize("line", LINES)
 def test_a_line_that_no_record_can_have_is_named(tmp_path, line):
     (tmp_path / "tasks.jsonl").write_bytes(encode(task("own/a")) + line)
 
-    with pytest.raises(DataError, match=r"tasks\.jsonl, line 2"):
+    (tmp_path / "run.json").write_text("{}")
+    with pytest.raises(DataError, match=r"tasks\.jsonl, line 2.* --resume --out "):
         by_group(tmp_path / "tasks.jsonl")
 
 

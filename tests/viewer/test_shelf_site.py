@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from dataclasses import replace
@@ -10,6 +11,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+from markupsafe import Markup
 from report_runs import Writer, blocks, chat, metric, task, verdict
 from viewer_runs import HOSTILE
 
@@ -199,3 +201,32 @@ def test_runs_whose_names_differ_in_case_alone_have_folders_that_differ(tmp_path
 
     names = [path.name.lower() for path in (tmp_path / "site" / "runs").iterdir()]
     assert len(set(names)) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("trajectories.jsonl", "null\n", "line 1"),
+        ("scores.jsonl", "null\n", "line 1"),
+        ("tasks.jsonl", "", "was cut: it has 0 of the 3 lines"),
+        ("run.json", "", "no JSON"),
+        ("floor/summary.json", '{"metrics": {}}', "floor has no run.json"),
+    ],
+)
+def test_a_damaged_run_is_named_and_the_others_are_shown(
+    name: str, content: str, told: str, shown: Path, tmp_path: Path
+) -> None:
+    runs = shutil.copytree(shown, tmp_path / "runs")
+    summary = json.loads((runs / "two" / "summary.json").read_text())
+    (runs / "two" / "summary.json").write_text(json.dumps({**summary, "lines": {"tasks.jsonl": 3}}))
+    (runs / "two" / "floor").mkdir()
+    (runs / "two" / name).write_text(content)
+    damages: list[str] = []
+    text = write_site(Shelf([runs]), tmp_path / "site", "Leaderboard", damages.append).read_text()
+
+    (damage,) = damages
+    assert str(runs / "two") in damage and told in damage
+    assert str(Markup.escape(damage)) in text
+    assert text.index(">one</a>") < text.index(">two</span>")
+    assert (tmp_path / "site" / "runs" / "one" / "index.html").is_file()
+    assert not (tmp_path / "site" / "runs" / "two").exists()
