@@ -219,17 +219,22 @@ def _is_placeholder(key: str) -> bool:
     return not re.search(r"\d", key) and max(map(len, letters)) <= _LONGEST_WORD
 
 
-def secrets_of(url: str) -> list[str]:
-    """Return the password and the keys that an address holds, as they are and decoded."""
-    if "@" not in url and "?" not in url:
-        return []
+@lru_cache(maxsize=64)
+def secrets_of(url: str) -> tuple[str, ...]:
+    """Return the password and the keys that an address holds, as they are and decoded.
+
+    At a server a user without a password is a key, unless it is a word; a database has such users.
+    """
     try:
         parts = urlsplit(url if "://" in url else f"http://{url}")
-        password = parts.password or ""
+        login = [parts.password or ""]
     except ValueError:
-        return []
+        return ()
+    if parts.scheme in ("http", "https"):
+        user = parts.username or ""
+        login += [user] if _is_placeholder(login[0]) and not _is_placeholder(unquote(user)) else []
     asked = [value for name, value in parse_qsl(parts.query) if _is_key_in_query(name, value)]
-    return [each for each in (password, unquote(password), *asked) if each]
+    return tuple(each for known in login for each in (known, unquote(known)) if each) + tuple(asked)
 
 
 def _is_key_in_query(name: str, value: str) -> bool:

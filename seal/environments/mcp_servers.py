@@ -31,7 +31,14 @@ from seal.core import (
 )
 from seal.core.concurrency import seconds_left
 from seal.core.files import content_of
-from seal.core.secrets import SHORTEST_IN_FILES, check_url, is_secret, note_keys, public_url
+from seal.core.secrets import (
+    SHORTEST_IN_FILES,
+    check_url,
+    is_secret,
+    note_keys,
+    public_url,
+    secrets_of,
+)
 from seal.core.values import digest, json_text, json_value, well_formed
 from seal.environments.mcp_messages import (
     SIGN_IN,
@@ -119,9 +126,8 @@ class McpServer:
         texts = (*self.command, self.url, *self.env.values(), *self.headers.values())
         named = {m[1]: os.environ.get(m[1], "") for text in texts for m in _VARIABLE.finditer(text)}
         pairs = [*filled.env.items(), *filled.headers.items(), *named.items()]
-        pairs += parse_qsl(urlsplit(filled.url).query)
         keys = {value for name, value in pairs if name in _OF_LOGIN or is_secret(name, value)}
-        keys |= {urlsplit(filled.url).password or ""}
+        keys.update(secrets_of(filled.url))
         keys |= {word for key in keys for word in key.split()}  # such as `Bearer KEY`
         hidden = (key for key in keys if len(key) >= SHORTEST_IN_FILES)
         return replace(filled, hidden=tuple(sorted(hidden, key=len, reverse=True)))

@@ -193,6 +193,32 @@ def test_passwords_and_keys_in_addresses_are_in_no_file(monkeypatch: pytest.Monk
     assert login[6:-4] not in told
 
 
+@pytest.mark.parametrize("login", ["t0ken-of-99", "t0ken-of-99:", "t0ken-of-99:x-oauth-basic"])
+@pytest.mark.parametrize("variable", ["OPENAI_BASE_URL", "HTTPS_PROXY"])
+def test_a_user_without_a_password_is_a_key(
+    variable: str, login: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, f"http://{login}@host/v1")
+    basic = base64.b64encode(login.encode()).decode()
+    told = without_keys(f"t0ken-of-99 at host, Basic {basic}".encode()).decode()
+    assert told.startswith(f"{IN_PLACE} at host, Basic {IN_PLACE}")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://user@host/v1",
+        "http://anyone-at-all@host/v1",
+        "http://researcher7:pa55word@host/v1",
+        "postgresql://researcher7@host/answers",
+    ],
+)
+def test_any_other_user_is_a_name(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", url)
+    line = b"user, anyone-at-all, researcher7"
+    assert without_keys(line) == line
+
+
 @every_case(
     ("url", "shown"),
     [
