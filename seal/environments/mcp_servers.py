@@ -38,6 +38,7 @@ from seal.core.secrets import (
     note_keys,
     public_url,
     secrets_of,
+    without_login,
 )
 from seal.core.values import digest, json_text, json_value, well_formed
 from seal.environments.mcp_messages import (
@@ -100,7 +101,7 @@ class McpServer:
 
         The query of its address and `env` do, as a digest: they may name a database or a folder.
         """
-        known = [list(self.command), public_url(self.url), self.cwd]
+        known = [list(self.command), without_login(self.url), self.cwd]
         query = [pair for pair in parse_qsl(urlsplit(self.url).query) if not is_secret(*pair)]
         plain = {name: _known(value) for name, value in self.env.items()}
         plain = {name: value for name, value in plain.items() if not is_secret(name, value)}

@@ -16,8 +16,10 @@ from seal.core.secrets import (
     IN_PLACE,
     check_address,
     is_secret,
+    public_url,
     read_key,
     refuse_secret,
+    route_of,
     without_keys,
     without_password,
 )
@@ -191,6 +193,38 @@ def test_passwords_and_keys_in_addresses_are_in_no_file(monkeypatch: pytest.Monk
     told = without_keys(line).decode()
     assert told.startswith(" ".join([IN_PLACE] * 4 + ["host v1 "]))
     assert login[6:-4] not in told
+
+
+@every_case("key", [KEY, "AIzaSyA-0123456789abcdef", "9f86d081884c7d659a2feaa0c55ad015"])
+def test_a_key_in_the_path_of_an_address_is_refused_in_settings_and_starred_elsewhere(
+    key: str,
+) -> None:
+    url = f"https://gate.example.org/{key}/v1"
+    with pytest.raises(UsageError, match="--base-url: a part of the path may be a key") as caught:
+        check_address(url, "--base-url")
+    assert key not in str(caught.value)
+    assert public_url(url) == "https://gate.example.org/***/v1"
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("OPENAI_BASE_URL", url)
+        assert without_keys(f"{key} at v1".encode()) == b"***key*** at v1"
+    assert route_of(url) != route_of(url.replace(key, f"{key}0")) != ""
+
+
+@every_case(
+    "path",
+    [
+        "",
+        "/v1",
+        "/compatible-mode/v1",
+        "/openai/deployments/gpt-4o-mini-2024-07-18/v1",
+        "/v1beta1/projects/my-project-123456/locations/us-central1/endpoints/openapi",
+        "/largelanguagemodelgateway/1234567890123456789012",
+    ],
+)
+def test_a_path_without_a_key_stays_as_it_is(path: str) -> None:
+    url = f"http://r2d2c3po4bb8r2d2c3po4bb8.example.org{path}"
+    assert check_address(url, "--base-url") == public_url(url) == url
+    assert route_of(url) == ""
 
 
 @pytest.mark.parametrize("login", ["t0ken-of-99", "t0ken-of-99:", "t0ken-of-99:x-oauth-basic"])
