@@ -33,8 +33,13 @@ _LAST_WORDS = re.compile(
     "apikeys?|authorization|bearer|cookie|credentials?|key|passphrase|passwd|passwords?|secrets?"
     "|token"
 )
-_IN_QUERIES = frozenset({"sig", "signature", "code", "sas", "auth", "pass", "pwd"})
-"""Names of keys in the queries of addresses, beside those that other settings have, too."""
+_IN_QUERIES = frozenset(
+    {
+        *("sig", "signature", "code", "sas", "auth", "pass", "pwd", "credential", "jwt"),
+        *("passcode", "accesscode", "accesskey", "accesstoken", "authkey", "authtoken"),
+    }
+)
+"""Last words of the names of keys in the queries of addresses, beside those of other settings."""
 _HARMLESS = frozenset({"prompt_cache_key"})
 """Fields of a request that are named like a key and are none."""
 _VALUE = re.compile(r"\b(sk-|AIza)\S{16}|\bBearer\s+\S{8}")
@@ -249,7 +254,7 @@ def _is_key_in_path(part: str) -> bool:
 
 
 def _is_key_in_query(name: str, value: str) -> bool:
-    return name.lower() in _IN_QUERIES or is_secret(name, value)
+    return is_secret(name, value) or not _IN_QUERIES.isdisjoint(words(name)[-1:])
 
 
 def spellings(secrets: Iterable[str]) -> list[str]:
@@ -351,16 +356,14 @@ def check_address(url: Any, setting: str) -> str:
     if "@" in parts.netloc:
         raise _login_error(url, setting)
     asked = parse_qsl(parts.query)
-    place = next((f"{name} in the query" for name, _ in asked if name.lower() in _IN_QUERIES), "")
+    places = [f"{name} in the query" for name, value in asked if _is_key_in_query(name, value)]
     if any(map(_is_key_in_path, parts.path.split("/"))):
-        place = "a part of the path"
-    if place:
+        places.append("a part of the path")
+    if places:
         raise OptionError(
-            f"{setting}: {place} may be a key of a service; give the whole address "
+            f"{setting}: {places[0]} may be a key of a service; give the whole address "
             f"by the environment alone, as {OPENAI_URL}, whose keys no file holds"
         )
-    for name, value in asked:
-        refuse_secret(name, value, setting)
     return url
 
 

@@ -273,7 +273,14 @@ def test_an_address_is_shown_without_its_password(url: str, shown: str) -> None:
     assert without_password(url) == shown
 
 
-@pytest.mark.parametrize("name", ["sig", "Signature", "code", "sas", "pwd"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("sig", "Signature", "code", "sas", "pwd", "access_code", "accessCode", "ACCESS-CODE"),
+        *("X-Amz-Signature", "X-Goog-Credential", "basic_auth", "jwt", "accesstoken", "authkey"),
+        *("key", "api_key", "token", "client_secret"),
+    ],
+)
 def test_a_key_in_the_query_of_an_address_is_refused_in_settings_and_starred_elsewhere(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -287,5 +294,5 @@ def test_a_key_in_the_query_of_an_address_is_refused_in_settings_and_starred_els
 
 
 def test_what_is_no_key_stays_in_an_address() -> None:
-    url = "https://gate.example.org/v1?api-version=2024-10-21&deployment=m"
+    url = "https://gate.example.org/v1?api-version=2024-10-21&deployment=m&max_tokens=9&encode=1"
     assert check_address(url, "--base-url") == url

@@ -756,7 +756,11 @@ def test_a_key_in_the_path_of_the_variables_address_is_sent_and_told_nowhere(
     [
         ("http://ann:s3cretpw@h/v1", "^--base-url 'http://h/v1' holds a user .*key_env=VARIABLE"),
         ("http://s3cretpw@h/v1", "^--base-url 'http://h/v1' holds a user .*key_env=VARIABLE"),
-        ("http://h/v1?api-key=s3cretpw", "^--base-url: api-key looks like a key"),
+        (
+            "http://h/v1?api-key=s3cretpw",
+            "^--base-url: api-key in the query may be a key",
+        ),
+        ("http://h/v1?access_code=s3cretpw", "^--base-url: access_code in the query may be a key"),
     ],
 )
 def test_an_address_of_settings_holds_no_secret(address, said):
