@@ -18,7 +18,15 @@ from contextvars import ContextVar
 from pathlib import Path
 from types import FrameType, ModuleType, TracebackType
 
-from seal.core import BudgetError, InfrastructureError, OutageError, SealError, text_of
+from seal.core import (
+    BudgetError,
+    InfrastructureError,
+    OutageError,
+    SealError,
+    is_short_of_memory,
+    short_of_memory,
+    text_of,
+)
 from seal.core.concurrency import STUCK, unending
 from seal.core.files import naming, whole_name
 from seal.core.secrets import without_password
@@ -71,10 +79,13 @@ def reported(command: Callable[[], int], debug: bool, words: Sequence[str] = ())
             return _reported(command, debug, words)
         except KeyboardInterrupt as error:
             return _ended(came, *error.args)
-        except ImportError:
-            if not came:
+        except ImportError as error:
+            if came:
+                return _ended(came)  # so a library tells that its import was interrupted
+            if not is_short_of_memory(error):
                 raise
-            return _ended(came)  # so a library tells that its import was interrupted
+            tell(short_of_memory(error), error if debug else None)
+            return exit_code(InfrastructureError())
 
 
 def _ended(came: Sequence[signal.Signals], *told: object) -> int:

@@ -25,9 +25,11 @@ from seal.core.errors import UsageError as UsageError
 from seal.core.errors import check_name as check_name
 from seal.core.errors import fault as fault
 from seal.core.errors import first_fault as first_fault
+from seal.core.errors import is_short_of_memory as is_short_of_memory
 from seal.core.errors import located as located
 from seal.core.errors import nearest as nearest
 from seal.core.errors import needing as needing
+from seal.core.errors import short_of_memory as short_of_memory
 from seal.core.errors import shortened as shortened
 from seal.core.errors import text_of as text_of
 from seal.core.errors import told_names as told_names

@@ -164,10 +164,13 @@ def needing(package: str, extra: str) -> Iterator[None]:
 
     Raises:
         MissingExtraError: It is not installed.
+        InfrastructureError: Memory is short.
     """
     try:
         yield
     except ImportError as error:
+        if is_short_of_memory(error):
+            raise InfrastructureError(short_of_memory(error)) from error
         raise MissingExtraError(package, extra) from error
 
 
@@ -323,6 +326,23 @@ def first_fault(error: ValidationError) -> str:
     told = first["msg"].replace("Input should be", "expected")
     what = f"expected {_EXPECTED[kind]}" if how in _OF_TYPE and kind in _EXPECTED else told
     return f"{place}: {what}, got {shortened(first['input'])}"
+
+
+_NO_ROOM = re.compile("failed to map segment|cannot allocate memory", re.IGNORECASE)
+
+
+def is_short_of_memory(error: BaseException) -> bool:
+    """Tell whether an import failed as the system gave no memory for it, whatever it raised."""
+    if isinstance(error, (ImportError, OSError)):
+        return _NO_ROOM.search(text_of(error)) is not None
+    return isinstance(error, MemoryError)
+
+
+def short_of_memory(error: BaseException) -> str:
+    """Return what to do where `is_short_of_memory`, with what the system said."""
+    said = _NO_ROOM.search(text_of(error))
+    told = f" ({said[0]})" if said else ""
+    return f"memory is short{told}; free some, or raise this process's limit (ulimit -v)"
 
 
 def fault(error: BaseException) -> str:

@@ -22,12 +22,15 @@ from typing import Any, NoReturn
 from seal.core.errors import (
     CodeRefusedError,
     DataError,
+    InfrastructureError,
     OptionError,
     SealError,
     UnknownNameError,
     UsageError,
     fault,
+    is_short_of_memory,
     nearest,
+    short_of_memory,
     shortened,
 )
 from seal.core.values import digest, normalise
@@ -300,6 +303,7 @@ def load_module(name: str, path: str = "") -> ModuleType:
 
     Raises:
         UsageError: It does not exist, or fails at its import; its own error is the cause.
+        InfrastructureError: Memory is short.
     """
     said = repr(path or name)
     top = name.partition(".")[0]
@@ -359,6 +363,7 @@ def naming_stranger(path: Any, what: str = "cannot be used") -> Iterator[None]:
 
     Raises:
         UsageError: Something was raised; it is the cause.
+        InfrastructureError: Memory is short.
     """
     try:
         yield
@@ -370,7 +375,9 @@ def naming_stranger(path: Any, what: str = "cannot be used") -> Iterator[None]:
         raise _strange(repr(path), what, error) from error
 
 
-def _strange(said: str, what: str, error: BaseException) -> UsageError:
+def _strange(said: str, what: str, error: BaseException) -> SealError:
+    if is_short_of_memory(error):
+        return InfrastructureError(f"{said}: {what}: {short_of_memory(error)}")
     return UsageError(f"{said}: {what}: {fault(error)}{_moved(error)}; mend it")
 
 

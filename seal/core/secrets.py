@@ -17,6 +17,7 @@ from urllib.parse import parse_qsl, quote, unquote, urlsplit, urlunsplit
 from seal.core.errors import OptionError, UsageError
 from seal.core.files import lines_of
 from seal.core.text import counted, words
+from seal.core.values import digest
 
 _LOG = logging.getLogger(__name__)
 """Bytes of a file that are looked through at once."""
@@ -32,12 +33,19 @@ _LAST_WORDS = re.compile(
     "apikeys?|authorization|bearer|cookie|credentials?|key|passphrase|passwd|passwords?|secrets?"
     "|token"
 )
-_IN_QUERIES = frozenset({"sig", "signature", "code", "sas", "auth", "pass", "pwd"})
-"""Names of keys in the queries of addresses, beside those that other settings have, too."""
+_IN_QUERIES = frozenset(
+    {
+        *("sig", "signature", "code", "sas", "auth", "pass", "pwd", "credential", "jwt"),
+        *("passcode", "accesscode", "accesskey", "accesstoken", "authkey", "authtoken"),
+    }
+)
+"""Last words of the names of keys in the queries of addresses, beside those of other settings."""
 _HARMLESS = frozenset({"prompt_cache_key"})
 """Fields of a request that are named like a key and are none."""
 _VALUE = re.compile(r"\b(sk-|AIza)\S{16}|\bBearer\s+\S{8}")
 """Keys by their looks, alone or in a header."""
+_LONG_PART = re.compile(r"[A-Za-z0-9]{20,}")
+"""Digits and letters in a row, which are a key in the path of an address where they are mixed."""
 _WITH_LOGIN = re.compile(r"(?<!\w)\w+://[^/?#\s,]*@[^\s,]*")
 _WITH_PASSWORD = re.compile(r"\w+://[^/?#\s:]*+:[^/?#\s]*@")
 # Up to the last @, whatever libpq makes of it, and as in ...?password=ab: a password may have
@@ -219,21 +227,34 @@ def _is_placeholder(key: str) -> bool:
     return not re.search(r"\d", key) and max(map(len, letters)) <= _LONGEST_WORD
 
 
-def secrets_of(url: str) -> list[str]:
-    """Return the password and the keys that an address holds, as they are and decoded."""
-    if "@" not in url and "?" not in url:
-        return []
+@lru_cache(maxsize=64)
+def secrets_of(url: str) -> tuple[str, ...]:
+    """Return the password and the keys that an address holds, as they are and decoded.
+
+    At a server a user without a password is a key, unless it is a word; a database has such users.
+    What is a key by its look is one in the path, too.
+    """
     try:
         parts = urlsplit(url if "://" in url else f"http://{url}")
-        password = parts.password or ""
+        held = [parts.password or ""]
     except ValueError:
-        return []
+        return ()
+    if parts.scheme in ("http", "https"):
+        user = parts.username or ""
+        held += [user] if _is_placeholder(held[0]) and not _is_placeholder(unquote(user)) else []
+        held += filter(_is_key_in_path, parts.path.split("/"))
     asked = [value for name, value in parse_qsl(parts.query) if _is_key_in_query(name, value)]
-    return [each for each in (password, unquote(password), *asked) if each]
+    return tuple(each for known in held for each in (known, unquote(known)) if each) + tuple(asked)
+
+
+def _is_key_in_path(part: str) -> bool:
+    part = unquote(part)
+    mixed = (run for run in _LONG_PART.findall(part) if not run.isalpha() and not run.isdigit())
+    return _VALUE.search(part) is not None or any(mixed)
 
 
 def _is_key_in_query(name: str, value: str) -> bool:
-    return name.lower() in _IN_QUERIES or is_secret(name, value)
+    return is_secret(name, value) or not _IN_QUERIES.isdisjoint(words(name)[-1:])
 
 
 def spellings(secrets: Iterable[str]) -> list[str]:
@@ -334,13 +355,15 @@ def check_address(url: Any, setting: str) -> str:
     parts = urlsplit(check_url(url, setting))
     if "@" in parts.netloc:
         raise _login_error(url, setting)
-    for name, value in parse_qsl(parts.query):
-        if name.lower() in _IN_QUERIES:
-            raise OptionError(
-                f"{setting}: {name} in the query may be a key of a service; give the whole address "
-                f"by the environment alone, as {OPENAI_URL}, whose keys no file holds"
-            )
-        refuse_secret(name, value, setting)
+    asked = parse_qsl(parts.query)
+    places = [f"{name} in the query" for name, value in asked if _is_key_in_query(name, value)]
+    if any(map(_is_key_in_path, parts.path.split("/"))):
+        places.append("a part of the path")
+    if places:
+        raise OptionError(
+            f"{setting}: {places[0]} may be a key of a service; give the whole address "
+            f"by the environment alone, as {OPENAI_URL}, whose keys no file holds"
+        )
     return url
 
 
@@ -363,12 +386,31 @@ def _login_error(url: str, setting: str) -> UsageError:
 
 
 def public_url(url: str) -> str:
-    """Return the address without user, password, query and fragment, which may hold secrets."""
+    """Return the address without what may be secret: user, password, query, fragment, keys."""
+    scheme, slashes, rest = without_login(url).rpartition("://")
+    host, *path = rest.split("/")
+    shown = ("***" if _is_key_in_path(part) else part for part in path)
+    return scheme + slashes + "/".join([host, *shown])
+
+
+def without_login(url: str) -> str:
+    """Return the address without user, password, query and fragment; a key in its path stays."""
     try:
         parts = urlsplit(url)
     except ValueError:
         return "(malformed address)"
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def route_of(url: str | None) -> str:
+    """Return 16 digits for what `public_url` hides and a server may go by; empty: it hides none.
+
+    Several models may stand behind one address, told apart by its query or by a key in its path.
+    """
+    parts = urlsplit(url or "")
+    in_path = any(map(_is_key_in_path, parts.path.split("/")))
+    hidden = f"{parts.path}?{parts.query}" if in_path else parts.query
+    return digest(hidden)[:16] if hidden else ""
 
 
 def without_password(url: str) -> str:

@@ -31,7 +31,15 @@ from seal.core import (
 )
 from seal.core.concurrency import seconds_left
 from seal.core.files import content_of
-from seal.core.secrets import SHORTEST_IN_FILES, check_url, is_secret, note_keys, public_url
+from seal.core.secrets import (
+    SHORTEST_IN_FILES,
+    check_url,
+    is_secret,
+    note_keys,
+    public_url,
+    secrets_of,
+    without_login,
+)
 from seal.core.values import digest, json_text, json_value, well_formed
 from seal.environments.mcp_messages import (
     SIGN_IN,
@@ -93,7 +101,7 @@ class McpServer:
 
         The query of its address and `env` do, as a digest: they may name a database or a folder.
         """
-        known = [list(self.command), public_url(self.url), self.cwd]
+        known = [list(self.command), without_login(self.url), self.cwd]
         query = [pair for pair in parse_qsl(urlsplit(self.url).query) if not is_secret(*pair)]
         plain = {name: _known(value) for name, value in self.env.items()}
         plain = {name: value for name, value in plain.items() if not is_secret(name, value)}
@@ -119,9 +127,8 @@ class McpServer:
         texts = (*self.command, self.url, *self.env.values(), *self.headers.values())
         named = {m[1]: os.environ.get(m[1], "") for text in texts for m in _VARIABLE.finditer(text)}
         pairs = [*filled.env.items(), *filled.headers.items(), *named.items()]
-        pairs += parse_qsl(urlsplit(filled.url).query)
         keys = {value for name, value in pairs if name in _OF_LOGIN or is_secret(name, value)}
-        keys |= {urlsplit(filled.url).password or ""}
+        keys.update(secrets_of(filled.url))
         keys |= {word for key in keys for word in key.split()}  # such as `Bearer KEY`
         hidden = (key for key in keys if len(key) >= SHORTEST_IN_FILES)
         return replace(filled, hidden=tuple(sorted(hidden, key=len, reverse=True)))

@@ -14,7 +14,6 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from seal.core import (
     JSON,
@@ -37,10 +36,10 @@ from seal.core.outcomes import (
     unread,
     was_cut,
 )
-from seal.core.secrets import public_url
+from seal.core.secrets import public_url, route_of
 from seal.core.servers import Counts, Server, Standing
 from seal.core.text import count_by_bytes
-from seal.core.values import digest, json_text
+from seal.core.values import json_text
 from seal.models.profiles import Profile, after_refusal, differences, find_profile, save, saved_at
 from seal.models.spec import ModelSettings
 from seal.models.wire import (
@@ -176,8 +175,8 @@ class ServerModel(ABC):
     @property
     def _route(self) -> dict[str, JSON]:
         """Which of several models behind one address it is: a digest, as queries may hold keys."""
-        query = urlsplit(self._server.url or "").query
-        return {"query": digest(query)[:16]} if query else {}
+        route = route_of(self._server.url)
+        return {"query": route} if route else {}
 
     @property
     def place(self) -> str | None:

@@ -21,10 +21,10 @@ import numpy as np
 from seal.core import ModelError, OptionError, RequestError, shortened
 from seal.core.outcomes import error_in, words_of
 from seal.core.providers import CLOUD, GeminiServer, OpenAIServer
-from seal.core.secrets import OPENAI_URL, ServerSettings, check_address, public_url
+from seal.core.secrets import OPENAI_URL, ServerSettings, check_address, public_url, route_of
 from seal.core.servers import Server, TransientError, sentences, server_url
 from seal.core.text import count_by_bytes, counted, words
-from seal.core.values import digest, well_formed
+from seal.core.values import well_formed
 from seal.retrievers.base import above_zero
 from seal.retrievers.embedders import Purpose, checked_rows
 
@@ -64,8 +64,8 @@ class RemoteOptions(ServerSettings):
     def identity(self) -> str:
         """What shapes the vectors: model, server and dimensions; holds no secret."""
         where = f"@{public_url(self.base_url)}" if self.base_url else ""
-        if query := urlsplit(self.base_url or "").query:  # as a digest: it may hold a key
-            where += f"?{digest(query)[:16]}"
+        if route := route_of(self.base_url):
+            where += f"?{route}"
         shortened = f"#{self.dimensions}" if self.dimensions else ""
         return f"{self.name}{where}{shortened}"
 

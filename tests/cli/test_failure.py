@@ -116,6 +116,13 @@ def test_an_import_that_a_signal_broke_is_an_interruption(
         reported(raising(ImportError("missing")), debug=False)
 
 
+def test_a_library_for_which_memory_is_short_is_one_line(capsys) -> None:
+    short = ImportError("libblas.so: failed to map segment from shared object")
+    assert reported(raising(short), debug=False) == 1
+    told = capsys.readouterr().err
+    assert told.startswith("seal: memory is short (failed to map segment); free some")
+
+
 def test_a_signal_that_comes_when_all_is_done_ends_nothing(monkeypatch) -> None:
     restore = signal.signal
 

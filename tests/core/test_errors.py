@@ -12,6 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from seal.core import (
     DataError,
+    InfrastructureError,
     MissingExtraError,
     SealError,
     UnknownNameError,
@@ -21,6 +22,7 @@ from seal.core import (
     first_fault,
     located,
     nearest,
+    needing,
     shortened,
     told_names,
 )
@@ -189,3 +191,10 @@ def test_a_message_of_any_length_is_shown_short():
     assert told.startswith(f"line 1: {'[' * 100}... is no word word")
     assert len(told) < 25_000
     assert str(UsageError("a/path/" * 100)) == "a/path/" * 100
+
+
+def test_a_package_for_which_memory_is_short_is_no_missing_one() -> None:
+    with pytest.raises(InfrastructureError, match="memory is short"), needing("blas", "dense"):
+        raise ImportError("libblas.so: failed to map segment from shared object")
+    with pytest.raises(MissingExtraError), needing("blas", "dense"):
+        raise ImportError("missing")

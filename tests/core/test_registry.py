@@ -6,7 +6,14 @@ import traceback
 
 import pytest
 
-from seal.core import CodeRefusedError, DataError, OptionError, UnknownNameError, UsageError
+from seal.core import (
+    CodeRefusedError,
+    DataError,
+    InfrastructureError,
+    OptionError,
+    UnknownNameError,
+    UsageError,
+)
 from seal.core.registry import Notation, Registry, check_modules, load_dotted
 
 GROUP = "seal.gadgets_of_this_test"
@@ -196,6 +203,23 @@ def test_a_plug_in_that_fails_to_import_is_named_with_its_own_traceback(site, wa
     assert error.__name__ in told
     assert "gadgets_broken.py" in told
     assert "line 2" in told
+
+
+@pytest.mark.parametrize(
+    ("raised", "told"),
+    [
+        ("ImportError('libblas.so: failed to map segment from shared object')", "failed to map"),
+        ("ImportError('libblas.so: cannot allocate memory in static TLS')", "cannot allocate"),
+        ("OSError(12, 'Cannot allocate memory')", "Cannot allocate memory"),
+        ("MemoryError()", "memory is short; free some"),
+    ],
+)
+def test_a_module_for_which_memory_is_short_is_at_no_fault(registry, site, raised, told):
+    site.module("gadgets_large", f"raise {raised}")
+    with pytest.raises(InfrastructureError, match=r"memory is short.*ulimit -v") as caught:
+        registry.resolve("gadgets_large:Gadget")
+    assert told in str(caught.value)
+    assert "mend" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,10 @@ from seal.core.secrets import (
     IN_PLACE,
     check_address,
     is_secret,
+    public_url,
     read_key,
     refuse_secret,
+    route_of,
     without_keys,
     without_password,
 )
@@ -193,6 +195,64 @@ def test_passwords_and_keys_in_addresses_are_in_no_file(monkeypatch: pytest.Monk
     assert login[6:-4] not in told
 
 
+@every_case("key", [KEY, "AIzaSyA-0123456789abcdef", "9f86d081884c7d659a2feaa0c55ad015"])
+def test_a_key_in_the_path_of_an_address_is_refused_in_settings_and_starred_elsewhere(
+    key: str,
+) -> None:
+    url = f"https://gate.example.org/{key}/v1"
+    with pytest.raises(UsageError, match="--base-url: a part of the path may be a key") as caught:
+        check_address(url, "--base-url")
+    assert key not in str(caught.value)
+    assert public_url(url) == "https://gate.example.org/***/v1"
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("OPENAI_BASE_URL", url)
+        assert without_keys(f"{key} at v1".encode()) == b"***key*** at v1"
+    assert route_of(url) != route_of(url.replace(key, f"{key}0")) != ""
+
+
+@every_case(
+    "path",
+    [
+        "",
+        "/v1",
+        "/compatible-mode/v1",
+        "/openai/deployments/gpt-4o-mini-2024-07-18/v1",
+        "/v1beta1/projects/my-project-123456/locations/us-central1/endpoints/openapi",
+        "/largelanguagemodelgateway/1234567890123456789012",
+    ],
+)
+def test_a_path_without_a_key_stays_as_it_is(path: str) -> None:
+    url = f"http://r2d2c3po4bb8r2d2c3po4bb8.example.org{path}"
+    assert check_address(url, "--base-url") == public_url(url) == url
+    assert route_of(url) == ""
+
+
+@pytest.mark.parametrize("login", ["t0ken-of-99", "t0ken-of-99:", "t0ken-of-99:x-oauth-basic"])
+@pytest.mark.parametrize("variable", ["OPENAI_BASE_URL", "HTTPS_PROXY"])
+def test_a_user_without_a_password_is_a_key(
+    variable: str, login: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, f"http://{login}@host/v1")
+    basic = base64.b64encode(login.encode()).decode()
+    told = without_keys(f"t0ken-of-99 at host, Basic {basic}".encode()).decode()
+    assert told.startswith(f"{IN_PLACE} at host, Basic {IN_PLACE}")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://user@host/v1",
+        "http://anyone-at-all@host/v1",
+        "http://researcher7:pa55word@host/v1",
+        "postgresql://researcher7@host/answers",
+    ],
+)
+def test_any_other_user_is_a_name(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", url)
+    line = b"user, anyone-at-all, researcher7"
+    assert without_keys(line) == line
+
+
 @every_case(
     ("url", "shown"),
     [
@@ -213,7 +273,14 @@ def test_an_address_is_shown_without_its_password(url: str, shown: str) -> None:
     assert without_password(url) == shown
 
 
-@pytest.mark.parametrize("name", ["sig", "Signature", "code", "sas", "pwd"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("sig", "Signature", "code", "sas", "pwd", "access_code", "accessCode", "ACCESS-CODE"),
+        *("X-Amz-Signature", "X-Goog-Credential", "basic_auth", "jwt", "accesstoken", "authkey"),
+        *("key", "api_key", "token", "client_secret"),
+    ],
+)
 def test_a_key_in_the_query_of_an_address_is_refused_in_settings_and_starred_elsewhere(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -227,5 +294,5 @@ def test_a_key_in_the_query_of_an_address_is_refused_in_settings_and_starred_els
 
 
 def test_what_is_no_key_stays_in_an_address() -> None:
-    url = "https://gate.example.org/v1?api-version=2024-10-21&deployment=m"
+    url = "https://gate.example.org/v1?api-version=2024-10-21&deployment=m&max_tokens=9&encode=1"
     assert check_address(url, "--base-url") == url

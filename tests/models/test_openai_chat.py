@@ -732,12 +732,35 @@ def test_identity_names_what_shapes_answers_and_nothing_secret(monkeypatch):
     assert len(query) == 16 and query != other  # another deployment behind one path
 
 
+def test_a_key_in_the_path_of_the_variables_address_is_sent_and_told_nowhere(
+    model_server, monkeypatch
+):
+    key = "sk-0123456789abcdefghij"
+    server = model_server([text("x"), failure(400, f"no model at /{key}/v1")])
+    addresses = [server.url.replace("/v1", f"/{part}/v1") for part in (key, f"{key}0")]
+    monkeypatch.setenv("OPENAI_BASE_URL", addresses[1])
+    other = build_model("openai/m").identity
+    monkeypatch.setenv("OPENAI_BASE_URL", addresses[0])
+    model = build_model("openai/m")
+    model.complete(ASK)
+    assert server.received[0].path == f"/{key}/v1/chat/completions"
+    with pytest.raises(ModelError) as caught:
+        model.complete(ASK)
+    assert key not in f"{caught.value} {model.identity} {model.place}"
+    assert model.identity["base_url"] == other["base_url"] == server.url.replace("/v1", "/***/v1")
+    assert model.identity != other  # so no answer of one is taken for the other's
+
+
 @pytest.mark.parametrize(
     ("address", "said"),
     [
         ("http://ann:s3cretpw@h/v1", "^--base-url 'http://h/v1' holds a user .*key_env=VARIABLE"),
         ("http://s3cretpw@h/v1", "^--base-url 'http://h/v1' holds a user .*key_env=VARIABLE"),
-        ("http://h/v1?api-key=s3cretpw", "^--base-url: api-key looks like a key"),
+        (
+            "http://h/v1?api-key=s3cretpw",
+            "^--base-url: api-key in the query may be a key",
+        ),
+        ("http://h/v1?access_code=s3cretpw", "^--base-url: access_code in the query may be a key"),
     ],
 )
 def test_an_address_of_settings_holds_no_secret(address, said):

@@ -100,7 +100,10 @@ def test_a_path_may_hold_a_comma() -> None:
         ("openai/x,base_url=http://secret@a/v1", "holds a user or a password: .*key_env="),
         ("openai/x,http://me:secret@a/v1", "^model openai/x: 'http://a/v1' holds a user or a pass"),
         ("http://me:secret@a/v1?key=secret", "^model http: 'http://a/v1' holds a user or a passw"),
-        ("openai/x,base_url=http://a/v1?api_key=secret", "base_url: api_key looks like a key"),
+        (
+            "openai/x,base_url=http://a/v1?api_key=secret",
+            "base_url: api_key in the query may be",
+        ),
         ("openai/x,api_key=secret", "model openai/x: api_key looks like a key of a service"),
         (f"openai/x,user={KEY}", "user looks like a key"),
         (f"openai/x,key_env={KEY}", "key_env looks like a key"),
