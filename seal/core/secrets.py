@@ -35,17 +35,21 @@ _LAST_WORDS = re.compile(
 )
 _IN_QUERIES = frozenset(
     {
-        *("sig", "signature", "code", "sas", "auth", "pass", "pwd", "credential", "jwt"),
-        *("passcode", "accesscode", "accesskey", "accesstoken", "authkey", "authtoken"),
+        *("sig", "signature", "sas", "auth", "pass", "pwd", "credential", "jwt"),
+        *("accesskey", "accesstoken", "authkey", "authtoken"),
     }
 )
 """Last words of the names of keys in the queries of addresses, beside those of other settings."""
+_CODES = frozenset({"code", "passcode", "accesscode", "authcode"})
+"""Such names as a whole: a `country_code` is no key."""
 _HARMLESS = frozenset({"prompt_cache_key"})
 """Fields of a request that are named like a key and are none."""
 _VALUE = re.compile(r"\b(sk-|AIza)\S{16}|\bBearer\s+\S{8}")
 """Keys by their looks, alone or in a header."""
 _LONG_PART = re.compile(r"[A-Za-z0-9]{20,}")
 """Digits and letters in a row, which are a key in the path of an address where they are mixed."""
+_ACCOUNT = re.compile(r"[0-9a-f]{32}")
+"""The number of an account, as gateways have it in their paths; it is no key."""
 _WITH_LOGIN = re.compile(r"(?<!\w)\w+://[^/?#\s,]*@[^\s,]*")
 _WITH_PASSWORD = re.compile(r"\w+://[^/?#\s:]*+:[^/?#\s]*@")
 # Up to the last @, whatever libpq makes of it, and as in ...?password=ab: a password may have
@@ -249,12 +253,15 @@ def secrets_of(url: str) -> tuple[str, ...]:
 
 def _is_key_in_path(part: str) -> bool:
     part = unquote(part)
-    mixed = (run for run in _LONG_PART.findall(part) if not run.isalpha() and not run.isdigit())
-    return _VALUE.search(part) is not None or any(mixed)
+    runs = (run for run in _LONG_PART.findall(part) if not _ACCOUNT.fullmatch(run))
+    mixed = any(not (run.isalpha() or run.isdigit()) for run in runs)
+    return mixed or _VALUE.search(part) is not None
 
 
 def _is_key_in_query(name: str, value: str) -> bool:
-    return is_secret(name, value) or not _IN_QUERIES.isdisjoint(words(name)[-1:])
+    named = words(name)
+    is_named = "".join(named) in _CODES or not _IN_QUERIES.isdisjoint(named[-1:])
+    return is_named or is_secret(name, value)
 
 
 def spellings(secrets: Iterable[str]) -> list[str]:

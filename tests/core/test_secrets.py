@@ -20,6 +20,7 @@ from seal.core.secrets import (
     read_key,
     refuse_secret,
     route_of,
+    secrets_of,
     without_keys,
     without_password,
 )
@@ -195,7 +196,19 @@ def test_passwords_and_keys_in_addresses_are_in_no_file(monkeypatch: pytest.Monk
     assert login[6:-4] not in told
 
 
-@every_case("key", [KEY, "AIzaSyA-0123456789abcdef", "9f86d081884c7d659a2feaa0c55ad015"])
+@every_case(
+    "address",
+    [
+        "https://gateway.example/v1/9f86d081884c7d659a2feaa0c55ad015/mine/openai",
+        "http://h/v1?country_code=DE",
+    ],
+)
+def test_the_number_of_an_account_and_a_plain_code_are_no_keys(address: str) -> None:
+    assert check_address(address, "base_url") == address
+    assert not secrets_of(address)
+
+
+@every_case("key", [KEY, "AIzaSyA-0123456789abcdef", "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b"])
 def test_a_key_in_the_path_of_an_address_is_refused_in_settings_and_starred_elsewhere(
     key: str,
 ) -> None:
