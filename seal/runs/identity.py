@@ -22,7 +22,7 @@ from seal.core.conditions import Called
 from seal.core.files import content_of, whole_name
 from seal.core.records import encode, write_records
 from seal.core.registry import name_of
-from seal.core.text import THEIRS, counted, printable
+from seal.core.text import THEIRS, counted, one_line
 from seal.core.values import digest
 from seal.evaluation.goals import IN_ORDER
 from seal.pools.benchmark import FUNCTION, benchmark_options, part_of
@@ -341,7 +341,7 @@ def _without_result(settings: RunSettings, pool: StoredPool) -> Iterator[str]:
     silent = [tool.name for tool in simulated if not implied_fields(tool)]
     if silent and not all(task.world for task in pool.tasks()):
         more = f" and {len(silent) - _FEW} more" if len(silent) > _FEW else ""
-        names = printable(", ".join(silent[:_FEW]))
+        names = ", ".join(one_line(name, 60) for name in silent[:_FEW])
         yield (
             f"neither name nor schema says what {names}{more} returns, so "
             "template answers null; a model writes answers: --simulator llm "

@@ -57,13 +57,14 @@ def test_gold_calls_are_answered_with_the_benchmarks_own_results(pool: Path, tmp
 
 
 def test_tools_whose_words_do_not_say_what_they_return_are_told_of_once(tmp_path: Path, caplog):
-    tools = [{"name": name} for name in ("frobnicate", "get_weather", "a", "b", "c")]
+    tools = [{"name": name} for name in ("frobnicate", "get_weather", "a" * 3000, "b", "c")]
     own = seal.Benchmark("own", tools=tools, tasks=[seal.ask("Go.", seal.called("frobnicate"))])
 
     seal.run(own, model="oracle", baselines=False, out=tmp_path / "run")
 
     (told,) = [one.message for one in caplog.records if "template answers null" in one.message]
-    assert told.startswith("neither name nor schema says what frobnicate, a, b and 1 more returns")
+    named = f"frobnicate, {'a' * 59}…, b and 1 more"
+    assert told.startswith(f"neither name nor schema says what {named} returns")
     assert "--simulator llm --role-model simulator=PROVIDER/MODEL" in told
 
 
