@@ -55,7 +55,7 @@ from seal.core.statements import (
     only_quantity,
     places_of,
 )
-from seal.core.text import is_kin, role, sentences, word_list, words
+from seal.core.text import is_kin, role, sentences, singular, word_list, words
 from seal.core.types import JSON
 
 State = Literal["told", "contradicted", "left out", "undecided"]
@@ -171,7 +171,12 @@ def _in_message(
         was_told: Whether a message before has told it.
     """
     spoken = sorted(_spoken(slot, whole, record, request), key=lambda one: one.start)
+    if slot.type in _AMOUNTS and (none := _none_of(slot, whole.plain, request)):
+        others = any(not one.right for one in spoken)
+        return "undecided" if others else "told", *none, False
     own = {one[:2] for one in read(request).quantities if one.unit} if request else set()
+    # What the request tells in other units is no answer, unless it is gold's own words.
+    own -= {one[:2] for text in slot.texts for one in read(text).quantities} if own else set()
     said = {one.start: one[:2] for one in whole.quantities} if own else {}
     spoken = [one for one in spoken if not one.right or said.get(one.start) not in own]
     right = [judged(whole, one.start, one.end) for one in spoken if one.right]
@@ -226,6 +231,22 @@ def _in_message(
         return None
     denied = all(p.strength == DENIED or _is_negated(whole.plain, p.start) for p in open_ones)
     return "contradicted" if denied else "undecided", open_ones[0].start, open_ones[0].end, False
+
+
+def _none_of(slot: Slot, plain: str, request: str) -> tuple[int, int] | None:
+    """Return where a text says that there is none of what gold has 0 of; None: nowhere.
+
+    What is counted is a noun of the request or the slot's name: "b2 has no loans".
+    """
+    if not all(_ZERO.fullmatch(text) for text in slot.texts):
+        return None
+    asked = {singular(word) for word in words(f"{request} {slot.name}")}
+    said = (one for one in _NONE.finditer(plain) if not one[1] or singular(one[1]) in asked)
+    return next((one.span() for one in said), None)
+
+
+_ZERO = re.compile(r"0(?:\.0+)?(?: \w+)?")
+_NONE = re.compile(r"\A\W*none\b|(?<!with )\bno ([a-z]+)\b(?! (?:longer|more))")
 
 
 def _as_quoted(plain: str, place: Place) -> Place:

@@ -239,18 +239,29 @@ def deeds_of(tool: str) -> set[str]:
 
 
 def only_looks(tool: str, description: str) -> bool:
-    """Tell whether the name of a tool says that it only looks, or its description, if none does.
+    """Tell whether a tool only looks: by its name, or as its description begins.
 
-    >>> only_looks("weather", "Look up the weather of a city.")
+    A name may look like a deed's: `book_status` of a library.
+
+    >>> only_looks("book_status", "Look up the state of a book.")
     True
     """
-    first, second = (*words(description[:_OPENING]), "", "")[:2]
-    looks = first.removesuffix("s") in role("look") and (first, second) not in _STAYS
-    return (deeds_of(tool) or ({"read"} if looks else set())) == {"read"}
+    if deeds_of(tool) == {"read"}:
+        return True
+    said, base = words(description.partition(".")[0][:_OPENING]), deed_forms().base
+    looks = said[:1] and said[0].removesuffix("s") in role("look") and (*said[:2],) not in _STAYS
+    # "Find orders" looks; "Find flights and books them" does not.
+    acts = (at for at, word in enumerate(said) if at > 1 and not _forms(word).isdisjoint(base))
+    return bool(looks) and all(said[at - 1] in _BEFORE_NOUNS for at in acts)
+
+
+def _forms(word: str) -> set[str]:
+    return {word, word.removesuffix("s")}
 
 
 _OPENING = 200
 """Characters in which a description begins to say what a tool does."""
+_BEFORE_NOUNS = frozenset(["a", "an", "the", "of", "its", "your", "this"])
 _STAYS = (("check", "in"), ("check", "out"))
 """Words of tools that look at nothing."""
 

@@ -414,3 +414,25 @@ def test_who_got_it_is_not_told_wrong_in_an_earlier_message(text: str, expected:
     told = Record(["Walt Ostrander; Gus Moreau"])
     (found,) = find(slots, [text, "Your number is changed."], told, request="Text Walt Ostrander")
     assert found.state == expected
+
+
+@every_case(
+    ("asked", "tells", "text", "expected"),
+    [
+        ("Extend it by 7 days.", "7 days", "I've extended it by 7 days.", "told"),
+        ("Move it by 2 hours.", "2 hours", "Moved by 2 hours.", "told"),
+        ("How many miles is 5 km?", "3.1 miles", "It is 5 km.", "left out"),
+        ("How many loans has b2?", "0", "There are no loans.", "told"),
+        ("How many loans has b2?", "0", "b2 has no loans now (0).", "told"),
+        ("How many loans has b2?", "0", "None.", "told"),
+        ("How many loans has b2?", "0", "b2 has no due date.", "left out"),
+        ("How many loans has b2?", "0", "3 loans; no loans are late.", "undecided"),
+        ("How many loans has b2?", "0", "It has no more loans than b1.", "left out"),
+        ("How many loans has b2?", "2", "There are no loans.", "left out"),
+    ],
+)
+def test_gold_may_be_of_the_requests_words_or_none(
+    asked: str, tells: str, text: str, expected: str
+) -> None:
+    (found,) = find(slots_of(tells), [text], Record([asked]), request=asked)
+    assert found.state == expected

@@ -11,6 +11,7 @@ from seal.core.text import (
     clauses,
     counted,
     deeds_of,
+    only_looks,
     plan_steps,
     sentences,
     split_identifiers,
@@ -225,6 +226,25 @@ def test_what_is_counted_is_one_thing_or_several() -> None:
 )
 def test_a_tool_that_checks_only_looks(tool: str, kinds: set[str]) -> None:
     assert deeds_of(tool) == kinds
+
+
+@pytest.mark.parametrize(
+    ("tool", "description", "looks"),
+    [
+        ("get_weather", "", True),
+        ("weather", "Look up the weather.", True),
+        ("book_status", "Finds the state of a book.", True),
+        ("order_list", "List orders.", True),
+        ("book_hotel", "Find and book a hotel.", False),
+        ("trip", "Finds flights and books them.", False),
+        ("weather", "", False),
+        ("note", "Write a note.", False),
+    ],
+)
+def test_a_tool_only_looks_by_its_name_or_description(
+    tool: str, description: str, looks: bool
+) -> None:
+    assert only_looks(tool, description) is looks
 
 
 def test_only_a_tool_that_pays_back_refunds() -> None:
