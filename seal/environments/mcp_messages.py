@@ -452,3 +452,16 @@ def to_sign_in(failed: BaseException | str) -> str:
     asked = asked if isinstance(asked, list) else []
     urls = [str(one["url"])[:TOLD] for one in asked if isinstance(one, Mapping) and "url" in one]
     return f"sign in first{f' at {urls[0]}' if urls else ''}, and play again"
+
+
+def text_of_block(block: Any) -> str:
+    """Return the text of a part of an answer; of what is no text what it is."""
+    if block.type == "text":
+        return str(block.text)
+    if block.type == "resource":
+        held = block.resource
+        return str(getattr(held, "text", "") or f"[resource {held.uri}]")
+    if block.type == "resource_link":
+        about = ": ".join(filter(None, (block.name, getattr(block, "description", None))))
+        return f"[resource {block.uri} {about}]" if about else f"[resource {block.uri}]"
+    return f"[{block.type} {getattr(block, 'mime_type', '')}]"

@@ -49,6 +49,7 @@ from seal.environments.mcp_messages import (
     is_passed_on,
     is_upstream_error,
     looked_at,
+    text_of_block,
     to_sign_in,
     watched,
 )
@@ -833,7 +834,7 @@ def _tell_empty(label: str, tool: str) -> None:
 
 def _answer(tool: str, result: Any) -> Answer:
     """Return an answer as a model reads it: its text, and the structure that the text lacks."""
-    text = "\n".join(map(_block, result.content))
+    text = "\n".join(map(text_of_block, result.content))
     structured = result.structured_content
     if structured is not None and not _says(text, structured):
         text = "\n".join(filter(None, (text, json_text(structured))))
@@ -852,19 +853,6 @@ def _says(text: str, structured: Any) -> bool:
     except orjson.JSONDecodeError:
         read = text
     return any(one in (read, text) or str(one) == text for one in held)
-
-
-def _block(block: Any) -> str:
-    """Return the text of a part of an answer; of what is no text what it is."""
-    if block.type == "text":
-        return str(block.text)
-    if block.type == "resource":
-        held = block.resource
-        return str(getattr(held, "text", "") or f"[resource {held.uri}]")
-    if block.type == "resource_link":
-        about = ": ".join(filter(None, (block.name, getattr(block, "description", None))))
-        return f"[resource {block.uri} {about}]" if about else f"[resource {block.uri}]"
-    return f"[{block.type} {getattr(block, 'mime_type', '')}]"
 
 
 def _words_of_error(error: BaseException) -> str:
