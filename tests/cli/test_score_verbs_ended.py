@@ -23,8 +23,9 @@ def pattern(task, trajectory, tools):
 def deaf(task, trajectory, tools):
     while True:
         try:
-            Path("begun").touch()
-            sum(range(10_000))
+            while True:  # a signal is taken at a loop's end, which is inside `try` thus
+                Path("begun").touch()
+                sum(range(10_000))
         except:
             pass
 """
