@@ -459,7 +459,8 @@ class Record:
             return False  # a day that is none
         if _is_spelled_hour(one, plain) and not self._tells_hour(one.number):
             return False
-        if plain[one.start].isalpha() and (one.unit is None or one.number == 1):
+        is_plain_word = plain[one.start].isalpha() and (one.unit is None or one.number == 1)
+        if is_plain_word and not self._is_excess(one, plain):
             return True  # "two of them", "one rule that beats ten others"
         if str(one.number) in ("10", "100", "1000") and _PER.search(
             plain, max(one.start - 12, 0), one.start
@@ -476,6 +477,13 @@ class Record:
         is_about = _ABOUT.search(plain, max(one.start - 16, 0), one.start) is not None
         is_about = is_about or ABOUT_BEHIND.match(plain, one.end) is not None
         return self._is_told(one, is_about)
+
+    def _is_excess(self, one: Quantity, plain: str) -> bool:
+        """Tell whether a number is of told things, and no list has so many: "three lamps"."""
+        if one.number <= max(self.counts, default=1):
+            return False
+        counted = _PLURAL_BEHIND.match(plain, one.end)
+        return counted is not None and stem(counted[1].lower()) in self.stems
 
     def _is_told(self, one: Quantity, is_about: bool) -> bool:
         """Tell whether a quantity was told: as it is, converted, scaled or rounded."""
@@ -627,6 +635,7 @@ _OF_A_CODE = 6
 _SQUARE = re.compile(r"(?:[a-z]{1,2}/)?[a-z]{1,2}[23]")
 _SCALE = re.compile(r"\b(?:out )?of (?:5|10|100)$")
 """What a mark is given of: "4.5 of 5"."""
+_PLURAL_BEHIND = re.compile(r" ([^\W\d_]{2,30}s)\b")
 _RATE = re.compile(r" ?[^\W\d]{0,12} ?(?:=|\u2248|is\b|equals\b|buys\b|gets\b|gives\b)")
 """What follows the one of a rate: "1 EUR = 160 JPY"."""
 _BY_HOUR = re.compile(r"\b(?:instead of|rather than|from|not|between|to|until|till|and|at) $")

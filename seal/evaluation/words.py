@@ -208,13 +208,11 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
         told: The words that tell what gold asks to be told, which need nothing else to be known.
     """
     known = goal.chat.once(known_to, goal)
-    tools = goal.chat.once(_asked_of, goal).tools
+    asked = goal.chat.once(_asked_of, goal)
+    tools = asked.tools
     offered = {word for tool in goal.goal.offered or () for word in words(tool)}
-    done = {
-        stem(form)
-        for form, kind in deed_forms().base.items()
-        if any(kind in deed_forms().tools.get(word, ()) for word in tools | offered)
-    }
+    done = _deeds_by(tools | offered)
+    has_state = known.stems | asked.stems | _deeds_by(tools)
     held = (goal.tools[tool] for tool in goal.goal.offered or () if tool in goal.tools)
     offered |= {w for tool in held for name in tool.parameters["properties"] for w in words(name)}
     done |= {stem(word) for word in offered | role("finish")}
@@ -230,7 +228,7 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
         for phrase in () if is_foreign(whole.plain) else phrases(whole):
             said = whole.said(phrase.start, phrase.end)
             reckoned = _reckoned(phrase)
-            if _is_odd_deed(phrase, usual | reckoned):
+            if _is_odd_deed(phrase, usual | reckoned) or _state(phrase) - has_state:
                 return said
             if not phrase.deed and any(one in said for one in told if one):
                 continue
@@ -632,6 +630,29 @@ def _reckoned(phrase: Phrase) -> AbstractSet[str]:
         if reckons(said[at], behind := said[at + 1 :]):
             return {stem(said[at]), *map(stem, behind[:3])}
     return frozenset()
+
+
+def _deeds_by(tools: AbstractSet[str]) -> set[str]:
+    """Return the stems of the verbs of deeds that tools do, by the words of their names."""
+    return {
+        stem(form)
+        for form, kind in deed_forms().base.items()
+        if any(kind in deed_forms().tools.get(word, ()) for word in tools)
+    }
+
+
+def _state(phrase: Phrase) -> set[str]:
+    """Return the stem of the deed by which a phrase ends, as a state: "it is cancelled"; or none.
+
+    Whoever did it, some result says so, or a call did it here.
+    """
+    said = [word for word in phrase.words if word not in role("adverb")]
+    is_state = said[-1:] and said[-1] in deed_forms().past and not (phrase.deed or phrase.is_idle)
+    is_state = is_state and role("negation").isdisjoint(phrase.words)
+    return {stem(said[-1])} if is_state and (said[:-1] or ["is"])[-1] in _IS else set()
+
+
+_IS = frozenset(["is", "are", "was", "were", "been"])
 
 
 def _is_odd_deed(phrase: Phrase, usual: AbstractSet[str]) -> bool:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from linear import linear
 from looped import every_case
 
-from seal.core import Step, ToolCall
+from seal.core import Step, ToolCall, ToolResult
 from seal.core.facts import Record, phrases
 from seal.core.quantities import read
 from seal.core.text import stem
@@ -139,6 +139,23 @@ def test_known_numbers_and_days_are_known_however_they_are_written(
     text: str, odd: list[str]
 ) -> None:
     record = Record(["+351213309912", "2025-11-20 07:15", "at 11:20"])
+
+    assert record.unexplained(text) == odd
+
+
+@every_case(
+    ("text", "odd"),
+    [
+        ("It holds three lamps.", ["three"]),
+        ("It holds two lamps.", []),
+        ("I looked at three pages, and at ten of them twice.", []),
+    ],
+)
+def test_of_what_was_told_there_are_no_more_than_a_list_holds(text: str, odd: list[str]) -> None:
+    value = {"items": ["lamp", "rug"]}
+    record = Record([])
+    result = ToolResult("c", json_text(value), None, value)
+    record.add_step(Step(0, "executor", "agent", result.content, result=result))
 
     assert record.unexplained(text) == odd
 

@@ -327,6 +327,30 @@ def test_the_ways_that_a_told_change_may_go_are_known() -> None:
     assert doubt(LOOKED, "It's slipping a bit: 92.3 °F.") == "It's slipping a bit"
 
 
+@every_case(
+    ("said", "in_doubt"),
+    [
+        ("Your order is cancelled.", "Your order is cancelled"),
+        ("Status: cancelled.", "cancelled"),
+        ("Your order is not cancelled.", ""),
+        ("If it is cancelled, you will be told.", ""),
+        ("Your order is confirmed.", ""),
+    ],
+)
+def test_a_state_is_of_a_result_or_call_and_not_of_a_tool_that_was_offered(
+    said: str, in_doubt: str
+) -> None:
+    tools = {f"shop/{name}": seal.Tool(f"shop/{name}", name, "", NO_ARGUMENTS) for name in ORDERS}
+    task = seal.ask("Is order 8 confirmed?", tells={"n": 1}, tools=[*tools], id="t")
+    steps = (Step(0, USER, AGENT, "Is order 8 confirmed?"), Step(1, AGENT, USER, said))
+    chat = TaskChat(task, Trajectory("t", 0, steps, answers=(said,)), tools)
+    assert doubtful(chat.goals[0], []).rstrip(".") == in_doubt
+
+
+NO_ARGUMENTS = {"type": "object", "properties": {}}
+ORDERS = ("get_order", "cancel_order")
+
+
 def test_the_arguments_of_offered_tools_are_known() -> None:
     schema = {"type": "object", "properties": {"ledger_id": {"type": "string"}}}
     tool = seal.Tool("book/modify_contact", "modify_contact", "", schema)
