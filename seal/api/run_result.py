@@ -85,7 +85,7 @@ class Framed(ABC):
         """A row for each goal of each chat that was played.
 
         benchmark, split, outcome (solved, unsolved, undecided, error, unscored), stop (its reason),
-        error, answer, turns, calls, tokens_in, tokens_out.
+        error, answer, messages, calls, tokens_in, tokens_out.
         """
         return runs_frame(self._runs(), "tasks")
 

@@ -89,8 +89,8 @@ MESSAGES = (
     "finish_reason", "reasoning",
 )  # fmt: skip
 TASKS = (
-    "benchmark", "split", "outcome", "stop", "error", "answer", "turns", "calls", "tokens_in",
-    "tokens_out",
+    "benchmark", "split", "outcome", "stop", "error", "answer", "messages", "calls",
+    "tokens_in", "tokens_out",
 )  # fmt: skip
 
 Row = dict[str, Any]
@@ -216,7 +216,7 @@ def _goal(chat: Trajectory, goal: int) -> Row:
         "stop": stop.reason if stop else None,
         "error": stop.error if stop else None,
         "answer": chat.answers[goal] if goal < len(chat.answers) else None,
-        "turns": len({step.turn for step in steps}),
+        "messages": len({step.turn for step in steps}),
         "calls": sum(step.call is not None and step.author != USER for step in steps),
         "tokens_in": used.tokens_in,
         "tokens_out": used.tokens_out,

@@ -211,7 +211,7 @@ def step_lines(
         yield "", ""
         first, last = reply[0].index, reply[-1].index
         place = f"[{first}]" if first == last else f"[{first}-{last}]"
-        yield f"{place} {author} -> {recipient}  (goal {goal}, turn {turn})", "bold cyan"
+        yield f"{place} {author} -> {recipient}  (goal {goal}, message {turn})", "bold cyan"
         for step in reply:
             if step.content and step.content == heard:
                 yield "    (the same text)", "dim"

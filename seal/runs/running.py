@@ -242,7 +242,7 @@ class _SoFar:
             "stop_reasons": dict(sorted(self.stops.items())),
             "metrics": metrics,
             SCALES: plain_scales(self.scales, metrics),
-            "usage": {**usage, "calls": 0, "turns": 0},
+            "usage": {**usage, "calls": 0, "messages": 0},
         }
 
     def state(self) -> RunState:

@@ -159,7 +159,7 @@ class _Totals:
     starred: int = 0
     """Trajectories in which a service's key stood."""
     calls: int = 0
-    turns: int = 0
+    messages: int = 0
     silent: set[str] | None = None
     """Of `seated`, who spoke in no chat so far; None: every chat had an error or crashed."""
     seated: frozenset[str] = frozenset()
@@ -213,7 +213,7 @@ class _Totals:
                 found = [one for one in repairs_of(step.call) if one not in LEFT]
                 self.repaired += bool(found)
                 self.repairs.update(found)
-        self.turns += len({step.turn for step in trajectory.steps})
+        self.messages += len({step.turn for step in trajectory.steps})
         vouched = {score.goal for score in scores if score.details.get("by") == MILESTONES}
         for score in (one for one in scores if one.metric == SERVICE_ANSWERS):
             self.unserved.update(score.details.get("causes", {}))
@@ -621,6 +621,6 @@ def _summary(
             **({"reasoning": thought} if thought else {}),
             "estimated": totals.usage.estimated,
             "calls": totals.calls,
-            "turns": totals.turns,
+            "messages": totals.messages,
         },
     }

@@ -112,7 +112,7 @@ def test_tasks_have_a_row_for_each_goal(run: seal.Run) -> None:
     first, second = run.tasks.to_dict("records")
 
     assert (first["outcome"], first["stop"], first["answer"]) == ("solved", "done", "It is here.")
-    assert (first["calls"], first["turns"], first["tokens_in"]) == (2, 4, 30)
+    assert (first["calls"], first["messages"], first["tokens_in"]) == (2, 4, 30)
     assert (second["query"], second["outcome"], second["calls"]) == (HOSTILE, "unscored", 0)
     assert pandas.isna(second["stop"])
 

@@ -77,6 +77,15 @@ def test_summary_has_floor_model_and_ceiling(scored_run, tmp_path):
     assert "n=10, micro 0.800" in text
 
 
+@pytest.mark.parametrize("name", ["messages", "turns"])
+def test_what_was_said_is_counted_in_messages_also_where_an_older_run_calls_them_turns(
+    scored_run, tmp_path, name
+):
+    told = json.loads((scored_run.path / "summary.json").read_text())
+    scored_run.write_json("summary.json", told | {"usage": {"calls": 3, name: 1200}})
+    assert "calls: 3, messages: 1,200" in page([scored_run], tmp_path)
+
+
 def test_notes_fold_so_that_warnings_and_the_answer_stand_at_the_top(scored_run, tmp_path):
     told = json.loads((scored_run.path / "summary.json").read_text())
     cut = {"truncated": {"user": 3}, "starred": 2}

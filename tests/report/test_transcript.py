@@ -25,7 +25,7 @@ def with_step(**fields):
 def test_it_says_who_speaks_to_whom_and_who_is_next():
     lines = plain(chat("own/a"))
 
-    assert "[1] execution_manager -> executor  (goal 0, turn 1)" in lines
+    assert "[1] execution_manager -> executor  (goal 0, message 1)" in lines
     assert lines.count("    next speaker: executor") == 1
 
 
@@ -43,7 +43,7 @@ def test_calls_of_one_reply_stand_under_one_heading():
 
     lines = plain(replace(chat("own/a"), steps=(first, second)))
 
-    assert "[1-2] execution_manager -> executor  (goal 0, turn 1)" in lines
+    assert "[1-2] execution_manager -> executor  (goal 0, message 1)" in lines
     assert sum("->" in line for line in lines) == 1
 
 
@@ -67,7 +67,7 @@ def test_a_text_that_is_handed_on_is_told_once():
     lines = plain(replace(chat("own/a"), steps=(said, handed)))
 
     assert lines.count("    How is the sky in Paris?") == 1
-    assert lines[lines.index("[1] orchestrator -> execution_manager  (goal 0, turn 1)") + 1] == (
+    assert lines[lines.index("[1] orchestrator -> execution_manager  (goal 0, message 1)") + 1] == (
         "    (the same text)"
     )
 

@@ -91,7 +91,7 @@ def test_summary_counts_tasks_errors_stops_skipped_and_usage(tmp_path: Path):
         "tokens_out": 6,
         "estimated": True,
         "calls": 2,
-        "turns": 8,
+        "messages": 8,
         "roles": [],  # what models said is not told apart by role where no run told it
     }
     assert (summary["metrics"]["pass_rate"]["n"], summary["metrics"]["pass_rate"]["undefined"]) == (
