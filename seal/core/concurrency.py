@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import queue
 import signal
 import threading
@@ -10,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
+from pathlib import Path
 from types import FrameType
 from typing import TypeVar
 
@@ -78,11 +80,25 @@ _TIMES = 5
 STUCK: ContextVar[Callable[[str], object] | None] = ContextVar("stuck", default=None)
 """Ends the process, with why; None: nobody does."""
 
+_LIBRARY = str(Path(os.__file__).parent) + os.sep
+
 
 def unending(frame: FrameType | None) -> str:
-    """Return which code does not end though it is told to, and the likely repair."""
+    """Return which code does not end though it is told to, and the likely repair.
+
+    That is the nearest code that is not of Python's own library: a metric, not `pathlib` below it.
+    """
+    while frame is not None and frame.f_back is not None and _is_of_python(frame):
+        frame = frame.f_back
     place = "" if frame is None else f" at {frame.f_code.co_filename}, line {frame.f_lineno}"
     return f"what runs{place} does not end; if it catches every exception, let it catch its own"
+
+
+def _is_of_python(frame: FrameType) -> bool:
+    """Tell whether a frame runs code of Python's own library."""
+    path = frame.f_code.co_filename
+    is_installed = "site-packages" in path or "dist-packages" in path
+    return path.startswith(("<frozen ", _LIBRARY)) and not is_installed
 
 
 def _drops_errors(frame: FrameType | None) -> bool:

@@ -437,15 +437,21 @@ def is_passed_on(said: str) -> bool:
     return found is not None and is_upstream_error(int(found[1]), found[2][:TOLD])
 
 
+def first_cause(error: BaseException) -> BaseException:
+    """Return the first error of a group, and of groups within it; another error itself."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
 def to_sign_in(failed: BaseException | str) -> str:
     """Return where a person must sign in, by an error or the text of a tool; empty: nowhere."""
     from mcp import MCPError
 
-    while isinstance(failed, BaseExceptionGroup):
-        failed = failed.exceptions[0]
     if isinstance(failed, str):
         found = _PASSED_ON.match(failed)
         return "sign in first, and play again" if found and int(found[1]) == SIGN_IN else ""
+    failed = first_cause(failed)
     if not isinstance(failed, MCPError) or failed.code != SIGN_IN:
         return ""
     asked = failed.data.get("elicitations") if isinstance(failed.data, Mapping) else None

@@ -46,6 +46,7 @@ from seal.environments.mcp_messages import (
     TOLD,
     Heard,
     breaks_its_schema,
+    first_cause,
     is_passed_on,
     is_upstream_error,
     looked_at,
@@ -411,7 +412,7 @@ class Sessions:
 
     def _begin(self, name: str, server: McpServer) -> Session:
         with needing("mcp", "mcp"):
-            from mcp import Client  # noqa: F401 - tells whether the extra is there
+            from mcp import MCPError
         from anyio.from_thread import start_blocking_portal
 
         for logger in ("mcp", "client"):
@@ -431,7 +432,9 @@ class Sessions:
         except Exception as error:  # whatever the SDK, the network or the server raises
             why = server.masked(_words_of_error(error))
             repair = "check its command" if server.command else _repair(heard.statuses)
-            if heard.fault and max(heard.statuses, default=0) < 400:
+            cause = first_cause(error)
+            is_its_error = isinstance(cause, MCPError) and cause.code in heard.errors
+            if (heard.fault or is_its_error) and max(heard.statuses, default=0) < 400:
                 repair = f"check its version, and {_RETURN}"
             repair = server.masked(to_sign_in(error)) or repair
             if "protocol version" in why:
@@ -673,8 +676,10 @@ class Session:
                     break
                 why = self._server.masked(_words_of_error(error))
                 repair = self._server.masked(to_sign_in(error))
-                why = "; ".join(filter(None, (why, repair)))
-                raise InfrastructureError(f"{label} does not list its {part}: {why}") from error
+                repair = repair or f"check its version, and {_RETURN}"
+                raise InfrastructureError(
+                    f"{label} does not list its {part}: {why}; {repair}"
+                ) from error
             listed = [
                 one.model_dump(mode="json", by_alias=True, exclude_none=True)
                 for one in getattr(page, part)
@@ -857,10 +862,9 @@ def _says(text: str, structured: Any) -> bool:
 
 def _words_of_error(error: BaseException) -> str:
     """Return what the first of an error's causes says."""
-    while isinstance(error, BaseExceptionGroup):
-        error = error.exceptions[0]
     from pydantic import ValidationError
 
+    error = first_cause(error)
     if isinstance(error, ValidationError):
         return f"it breaks the protocol: {first_fault(error)}"
     return str(error) or type(error).__name__

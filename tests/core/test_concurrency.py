@@ -1,7 +1,9 @@
 """Limits of time: what ends, and what is left of a limit around it."""
 
+import functools
 import re
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -9,7 +11,7 @@ from collections.abc import Callable
 import pytest
 
 from seal.core import OverdueError
-from seal.core.concurrency import in_time, seconds_left, within
+from seal.core.concurrency import in_time, seconds_left, unending, within
 
 
 def spin() -> None:
@@ -76,3 +78,12 @@ def test_without_a_limit_a_function_is_called_as_it_is() -> None:
     assert in_time(lambda: seconds_left()) == float("inf")
     with within(60):
         assert in_time(lambda: seconds_left()) <= 60
+
+
+def test_what_does_not_end_is_named_and_not_the_library_that_it_calls() -> None:
+    told: list[str] = []
+    partial = functools.cached_property(lambda holder: told.append(unending(sys._getframe(1))))
+    partial.attrname = "asked"
+    partial.__get__(type("Holder", (), {})())
+
+    assert f"what runs at {__file__}, line " in told[0]

@@ -151,6 +151,23 @@ def test_a_server_where_a_person_must_sign_in_is_asked_once_and_says_so(given, s
             sessions.of("shop")
 
 
+@pytest.mark.parametrize("method", ["initialize", "tools/list"])
+def test_an_error_of_a_server_that_begins_names_the_repair(method):
+    failed = {"code": -32603, "message": "the upstream is away"}
+
+    def sent(request: Received) -> Answer:
+        if not request.raw or request.body.get("method") not in (method, "server/discover"):
+            return Scripted()(request)
+        return raw(False, id=request.body["id"], error=failed)
+
+    with (
+        ModelServer(sent) as server,
+        Sessions(at(server), 5) as sessions,
+        pytest.raises(InfrastructureError, match="upstream is away; check its version, and play"),
+    ):
+        sessions.of("shop")
+
+
 @pytest.mark.parametrize("is_stream", [True, False])
 @pytest.mark.parametrize(
     ("message", "says"),

@@ -225,7 +225,8 @@ def test_a_list_against_the_protocol_is_one_line_with_the_place() -> None:
         sessions.of("shop")
     assert str(told.value) == (
         "MCP server 'shop' does not list its tools: it breaks the protocol: "
-        "tools: expected a list, got {'inputSchema': {'type': 'object'}, 'name': 'list'}"
+        "tools: expected a list, got {'inputSchema': {'type': 'object'}, 'name': 'list'}; "
+        "check its version, and play again when it is well"
     )
 
 
