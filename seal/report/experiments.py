@@ -66,7 +66,7 @@ from seal.report.grids import (
     spread,
     with_interval,
 )
-from seal.report.lanes import Lane, scale_notes
+from seal.report.lanes import Lane, caption_name, scale_notes
 from seal.report.pages import paragraphs, place_text
 from seal.report.retrieval import query_count, retrieval_figures
 from seal.report.run_pages import write_report
@@ -674,28 +674,42 @@ def explain(
     write_json(content, out / JSON)
     GOALS.write(content, out)
     TOOLS_LOST.write(content, out)
-    write_latex(out / f"{GOALS.name}.tex", [(goals_grid(content), "tab:goals")])
+    name = caption_name(folder)
+    stages = waterfall(content)._replace(title=f"Why goals failed: {name}")
+    goals, told = goals_grid(content, name)
+    labelled = [(stages, "tab:stages"), *([(goals, "tab:goals")] if goals.rows else [])]
+    write_latex(out / f"{GOALS.name}.tex", labelled)
     try:
         save(waterfall_figures(content), out)
     except MissingExtraError as error:
-        return {**content, "notes": [f"without the figure: {error}"]}
-    return {**content, "notes": []}
+        return {**content, "notes": [*told, f"without the figure: {error}"]}
+    return {**content, "notes": told}
 
 
-def goals_grid(content: Mapping[str, Any]) -> Grid:
-    """Return a row for each goal that is not solved: its place, stage, cause and evidence.
+_PRINTED = 100
+"""Failed goals that a paper has one by one; of more it has the examples of each stage."""
+
+
+def goals_grid(content: Mapping[str, Any], name: str) -> tuple[Grid, list[str]]:
+    """Return the goals that failed, with stage, cause and evidence, and which of them these are.
 
     Args:
         content: Of explanation.json.
+        name: Of the run.
     """
+    rows, title, notes = content["attributions"], f"Each goal that failed: {name}", []
+    if len(rows) > _PRINTED:
+        whole = len(rows)
+        rows = [example for stage in content["stages"] for example in stage["examples"]]
+        title = f"{len(rows):,} of {whole:,} goals that failed, by stage: {name}"
+        notes = [f"{GOALS.name}.tex has {len(rows):,} of {whole:,} goals; {GOALS.name}.csv has all"]
     columns: Columns = [
         ("task", lambda row: place_text(row)),
         ("stage", lambda row: MEANINGS[row["stage"]]),
         ("cause", lambda row: row["cause"].replace("_", " ")),
         ("evidence", lambda row: one_line(row["evidence"], LONGEST)),
     ]
-    title = f"why each goal failed: {content['run']}"
-    return grid_of(title, columns, content["attributions"], names=4)
+    return grid_of(title, columns, rows, names=4), notes
 
 
 def explanation_tables(content: Mapping[str, Any]) -> Iterator[Grid | str]:

@@ -146,6 +146,12 @@ def model_name(run: RunFolder) -> str:
     return named if agent in (None, named) else f"{agent} with {named}"
 
 
+def caption_name(run: RunFolder) -> str:
+    """Return the model, the benchmark, and what offered how many tools, for a table in a paper."""
+    offered = _retriever(run.manifest().get("system") or {})
+    return f"{model_name(run)} on {run.pool_name}{f' ({offered})' if offered else ''}"
+
+
 def _labels(runs: Sequence[RunFolder]) -> list[str]:
     models = [model_name(run) for run in runs]
     if len(set(models)) == len(models):

@@ -27,7 +27,7 @@ from seal.report.grids import Estimate, Grid, number
 from seal.report.lanes import RUN_COLOURS, Lane, lanes_of, model_name
 from seal.report.pages import Bar, BarGroup, bar_chart, inline, parts_page, render, table
 from seal.report.seal_paper import PAPER, TABLES
-from seal.report.table_forms import latex, latex_comment, terminal_text
+from seal.report.table_forms import latex_parts, terminal_text
 from seal.runs.run import RunFolder
 
 # -- A paper's tables with ours: each published row, each run's below it, and what they differ by.
@@ -447,7 +447,8 @@ def document(name: str, tables: Sequence[PaperTable], lines: Sequence[str], form
         format: As named above.
     """
     if format == "latex":
-        return "\n\n".join((*map(_latex, tables), "\n".join(map(latex_comment, lines)))) + "\n"
+        shown = (part for each in tables for part in (*each.notes, each.grid()))
+        return "\n\n".join(latex_parts(((part, "") for part in (*shown, *lines)), _PLAIN)) + "\n"
     if format == "html":
         shown = (part for each in tables for part in (each.html(), *each.notes))
         return parts_page("paper", name, (*shown, *lines), **inline(scripted=False))
@@ -463,10 +464,8 @@ def shown_parts(tables: Sequence[PaperTable], lines: Sequence[str]) -> Iterator[
     yield from lines
 
 
-def _latex(table: PaperTable) -> str:
-    """Return a table as LaTeX without the rules of booktabs; notes are comments."""
-    body = latex(table.grid(), rules=(r"\hline",) * 3)
-    return "\n".join((*map(latex_comment, table.notes), body))
+_PLAIN = (r"\hline",) * 3
+"""Rules of a table that need no package."""
 
 
 # -- Which tables of papers there are, and the folders whose figures stand in them.

@@ -19,8 +19,8 @@ from seal.report.lanes import (
     Lane,
     ShortTable,
     answer_of,
+    caption_name,
     lanes_of,
-    model_name,
     scores_so_far,
     summary_table,
     trajectories_so_far,
@@ -74,7 +74,7 @@ def run_latex(run: RunFolder, parts: Iterable[Any]) -> str:
         run: Whose parts they are; the label is made of the name of its folder.
         parts: As of `result_tables`; what is neither a table nor a line is left out.
     """
-    caption = f"{model_name(run)} on {run.pool_name}: means with 95 % intervals"
+    caption = f"{caption_name(run)}: means with 95 % intervals"
     label = "tab:" + _NO_LABEL.sub("-", run.path.resolve().name).strip("-")
     return latex_text(
         (part._replace(title=caption), label)

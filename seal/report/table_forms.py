@@ -46,6 +46,10 @@ _LATEX = {
 OT1, the encoding of a document that names none."""
 
 
+_BOOKTABS = (r"\toprule", r"\midrule", r"\bottomrule")
+"""Rules above a table's head, below it, and below the table."""
+_FLOATS = 12
+"""Tables between two places at which all that wait are printed."""
 _CONTROL = re.compile("[\u2400-\u2426]")
 """Pictures of control characters, which the usual fonts of LaTeX lack."""
 
@@ -78,11 +82,27 @@ def write_latex(path: Path, parts: Iterable[tuple[Grid | str, str]]) -> None:
 
 def latex_text(parts: Iterable[tuple[Grid | str, str]]) -> str:
     """Return tables, each with its label, and lines as LaTeX; the first line names the packages."""
-    told = (
-        latex_comment(part) if isinstance(part, str) else latex(part, label)
-        for part, label in parts
-    )
-    return "\n\n".join((_PACKAGES, *told))
+    return "\n\n".join((_PACKAGES, *latex_parts(parts)))
+
+
+def latex_parts(
+    parts: Iterable[tuple[Grid | str, str]], rules: tuple[str, str, str] = _BOOKTABS
+) -> Iterator[str]:
+    r"""Yield each float of each table, and each line as a comment.
+
+    After every `_FLOATS` of them \clearpage prints those that still wait: LaTeX refuses a text in
+    which more than 18 do.
+    """
+    floats = 0
+    for part, label in parts:
+        if isinstance(part, str):
+            yield latex_comment(part)
+            continue
+        for each in _floats(part, label, rules):
+            yield each
+            floats += 1
+            if floats % _FLOATS == 0:
+                yield r"\clearpage"
 
 
 _PACKAGES = r"% \usepackage{booktabs,graphicx}"
@@ -133,21 +153,21 @@ def is_text(grid: Grid, place: int) -> bool:
     return any(" " in row[place] for row in grid.rows)
 
 
-def latex(
-    grid: Grid,
-    label: str = "",
-    rules: tuple[str, str, str] = (r"\toprule", r"\midrule", r"\bottomrule"),
-) -> str:
+def latex(grid: Grid, label: str = "") -> str:
     """Return the table as LaTeX, no wider than the column or, as `table*`, than the page.
 
     Long texts have several lines, and what is longer than a page becomes several tables. It needs
-    the package graphicx; with the usual rules booktabs, too.
+    the packages booktabs and graphicx.
 
     Args:
         grid: The table; its title becomes the caption.
         label: By which the text refers to it, of several tables to the first; empty: none has one.
-        rules: Above the head, below it, and below the table.
     """
+    return "\n\n".join(latex_parts([(grid, label)]))
+
+
+def _floats(grid: Grid, label: str, rules: tuple[str, str, str]) -> Iterator[str]:
+    """Yield a table for each page that the rows take; `rules`: above and below head, and last."""
     widest = [max(map(len, cells)) for cells in zip(grid.columns, *grid.rows, strict=True)]
     wrapped = {at for at, most in enumerate(widest) if most > _WRAPPED and is_text(grid, at)}
     width = sum(_LINE if at in wrapped else most for at, most in enumerate(widest))
@@ -158,26 +178,26 @@ def latex(
     above, below, last = rules
     head = " & ".join(map(escape_latex, grid.columns))
     pages = list(_pages(grid.rows, wrapped))
-    found: list[str] = []
     for page, rows in enumerate(pages, 1):
         title = f"{grid.title} ({page} of {len(pages)})" if len(pages) > 1 else grid.title
-        found += (
-            rf"\begin{{{place}}}",
-            r"\centering",
-            r"\footnotesize",
-            rf"\caption{{{escape_latex(title)}}}",
-            *([rf"\label{{{label}}}"] if label and page == 1 else ()),
-            _FITTED,
-            rf"\begin{{tabular}}{{{kinds}}}",
-            above,
-            rf"{head} \\",
-            below,
-            *(f"{_latex_row(row, wrapped)} {end}" for row in rows),
-            last,
-            r"\end{tabular}}",
-            rf"\end{{{place}}}",
+        yield "\n".join(
+            (
+                rf"\begin{{{place}}}",
+                r"\centering",
+                r"\footnotesize",
+                rf"\caption{{{escape_latex(title)}}}",
+                *([rf"\label{{{label}}}"] if label and page == 1 else ()),
+                _FITTED,
+                rf"\begin{{tabular}}{{{kinds}}}",
+                above,
+                rf"{head} \\",
+                below,
+                *(f"{_latex_row(row, wrapped)} {end}" for row in rows),
+                last,
+                r"\end{tabular}}",
+                rf"\end{{{place}}}",
+            )
         )
-    return "\n".join(found)
 
 
 def _pages(
