@@ -228,10 +228,12 @@ def doubtful(goal: GoalChat, told: Sequence[str]) -> str:
         for phrase in () if is_foreign(whole.plain) else phrases(whole):
             said = whole.said(phrase.start, phrase.end)
             reckoned = _reckoned(phrase)
-            if _is_odd_deed(phrase, usual | reckoned) or _state(phrase) - has_state:
+            if _is_odd_deed(phrase, usual | reckoned):
                 return said
             if not phrase.deed and any(one in said for one in told if one):
                 continue
+            if _state(whole, phrase) - has_state and not any(said in one for one in told):
+                return said
             unknown = phrase.stems - stems - done - reckoned
             if not _ASKED_TOOLS.isdisjoint(phrase.words):
                 unknown -= _OF_TOOLS
@@ -641,15 +643,20 @@ def _deeds_by(tools: AbstractSet[str]) -> set[str]:
     }
 
 
-def _state(phrase: Phrase) -> set[str]:
+def _state(whole: Text, phrase: Phrase) -> set[str]:
     """Return the stem of the deed by which a phrase ends, as a state: "it is cancelled"; or none.
+
+    What stands alone behind a colon is one, too: "status: cancelled".
 
     Whoever did it, some result says so, or a call did it here.
     """
     said = [word for word in phrase.words if word not in role("adverb")]
-    is_state = said[-1:] and said[-1] in deed_forms().past and not (phrase.deed or phrase.is_idle)
-    is_state = is_state and role("negation").isdisjoint(phrase.words)
-    return {stem(said[-1])} if is_state and (said[:-1] or ["is"])[-1] in _IS else set()
+    if not said or phrase.deed or phrase.is_idle or not role("negation").isdisjoint(phrase.words):
+        return set()
+    kind, _ = deed_forms().past.get(said[-1], ("any", ""))  # "it's done" tells of no deed
+    behind_colon = whole.plain.startswith(":", max(phrase.start - 2, 0))
+    is_state = said[-2] in _IS if said[1:] else behind_colon
+    return {stem(said[-1])} if kind != "any" and is_state else set()
 
 
 _IS = frozenset(["is", "are", "was", "were", "been"])
