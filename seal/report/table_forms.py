@@ -216,8 +216,16 @@ def _pages(
     yield page
 
 
+_MINUS = re.compile(r"(?<![\d-])-(?=[\d.])")
+_FIGURES = re.compile(r"[\d\s.,%$()\[\]+-]*")
+"""A number, or an interval: a hyphen in it is a minus."""
+
+
 def _latex_row(row: Sequence[str], wrapped: Collection[int]) -> str:
-    cells = map(escape_latex, row)
+    cells = (
+        _MINUS.sub("$-$", escape_latex(cell)) if _FIGURES.fullmatch(cell) else escape_latex(cell)
+        for cell in row
+    )
     return " & ".join(
         rf"\raggedright {cell}" if at in wrapped else cell for at, cell in enumerate(cells)
     )

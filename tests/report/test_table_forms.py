@@ -40,6 +40,22 @@ def test_a_table_of_several_pages_is_several_tables_and_loses_no_row() -> None:
     assert lines.count(r"\label{tab:long}") == 1
 
 
+def test_latex_prints_waiting_tables_before_it_refuses_more_of_them() -> None:
+    """LaTeX refuses a text in which more than 18 tables wait for their place."""
+    long = Grid("long", ("task", "why"), [(f"t-{n}", "why not") for n in range(3_000)])
+    told = latex_text([(long, "tab:long"), *[(NARROW, "")] * 30])
+    waiting = [part.count(r"\begin{table") for part in told.split(r"\clearpage")]
+    assert sum(waiting) == 30 + told.count(r"\caption{long")
+    assert max(waiting) <= 18
+
+
+def test_a_hyphen_before_figures_is_a_minus_and_in_a_name_it_is_none() -> None:
+    rows = [("t-1", "-0.5", "[-0.1, +0.2]", "2026-11-29", "minus -5 or so")]
+    row = latex(Grid("", ("name", "mean", "interval", "day", "text"), rows)).splitlines()[-4]
+    shown = r"t-1 & $-$0.5 & {[}$-$0.1, +0.2{]} & 2026-11-29 & minus -5 or so \\"
+    assert row == shown
+
+
 @pytest.mark.skipif(not shutil.which("pdflatex"), reason="no pdflatex: texlive-latex-recommended")
 def test_tables_are_no_wider_than_their_place_in_a_paper_of_two_columns(tmp_path: Path) -> None:
     tables = latex_text((table, f"tab:{table.title}") for table in (NARROW, WIDE, LONG))
