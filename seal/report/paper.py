@@ -447,8 +447,10 @@ def document(name: str, tables: Sequence[PaperTable], lines: Sequence[str], form
         format: As named above.
     """
     if format == "latex":
-        shown = (part for each in tables for part in (*each.notes, each.grid()))
-        return "\n\n".join(latex_parts(((part, "") for part in (*shown, *lines)), _PLAIN)) + "\n"
+        told: list[Grid | str] = []
+        for each in tables:
+            told += (*each.notes, each.grid())
+        return "\n\n".join(latex_parts(((part, "") for part in (*told, *lines)), _PLAIN)) + "\n"
     if format == "html":
         shown = (part for each in tables for part in (each.html(), *each.notes))
         return parts_page("paper", name, (*shown, *lines), **inline(scripted=False))

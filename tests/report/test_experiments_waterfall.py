@@ -24,8 +24,8 @@ def test_whiskers_stand_where_a_bar_ends() -> None:
 
 def test_a_paper_has_each_failed_goal_or_the_examples_of_each_stage() -> None:
     failed = [
-        {"task": f"t-{n}", "goal": 0, "trial": 0, "stage": "wrong_tool", "cause": "other_tool"}
-        | {"evidence": "called look"}
+        {"task": f"t-{n}", "goal": 0, "trial": 0, "step": None, "stage": "wrong_tool"}
+        | {"cause": "other_tool", "evidence": "called look"}
         for n in range(101)
     ]
     stages = [{"examples": failed[:2]}, {"examples": []}]
