@@ -132,6 +132,8 @@ def render_transcript(
     notes = annotate(task, trajectory, scores, names)
     lines = [
         *heading_lines(trajectory.task_id, trajectory.trial, task, names),
+        *_answer_lines(trajectory),
+        *_verdict_lines(trajectory, scores, judge, decisive),
         *_cause_lines(why),
         *_call_marks(notes.calls),
         *_offered_lines(trajectory, tools),
@@ -237,9 +239,7 @@ def ending_lines(
         yield f"goal {goal} stopped: {stop.reason}", style
         if stop.error:
             yield indent(stop.error), "red"
-    for goal, answer in enumerate(trajectory.answers):
-        told = "none" if answer is None else answer
-        yield f"goal {goal} answer: {told}", ""
+    yield from _answer_lines(trajectory)
     yield from _verdict_lines(trajectory, scores, judge, decisive)
     yield from _score_lines(trajectory, scores)
 
@@ -304,6 +304,11 @@ def _folded_lines(text: str, fold: int | None, by: int = 4) -> Iterator[Line]:
             " " * by + f"... {counted(left_out, 'more character')}; trajectories.jsonl has all",
             "dim",
         )
+
+
+def _answer_lines(trajectory: Trajectory) -> Iterator[Line]:
+    for goal, answer in enumerate(trajectory.answers):
+        yield f"goal {goal} answer: {'none' if answer is None else answer}", ""
 
 
 def _verdict_lines(

@@ -126,7 +126,9 @@ def test_every_verdict_names_its_goal_and_the_metric_that_decides_comes_first():
         "goal 0 mission_accuracy: 0.000: early stop",
     ]
     lines = plain(chat("own/a"), scores)
-    assert [line for line in lines if line in told] == told
+    assert [line for line in dict.fromkeys(lines) if line in told] == told
+    said = next(at for at, line in enumerate(lines) if line.startswith("["))
+    assert said > lines.index(told[0])  # the verdict stands above what was said
     page = re.sub("<[^>]+>", "", "".join(chat_pieces(chat("own/a"), Annotations(), scores)))
     assert "".join(told) in page
 
