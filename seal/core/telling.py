@@ -445,6 +445,29 @@ def _spoken(slot: Slot, whole: Text, record: Record, request: str) -> Iterator[_
     else:
         for text in slot.texts:
             yield from (_Spoken(True, *place[1:]) for place in places_of(whole, text))
+            if slot.type == "text":
+                yield from (_Spoken(True, *span) for span in _all_names(whole, text))
+
+
+def _all_names(whole: Text, text: str) -> Iterator[Span]:
+    """Yield where a message has every name of a text that says names alone, in any order.
+
+    Such as "Copper Rain by Ana Roque" in "Ana Roque wrote Copper Rain".
+    """
+    usual = word_list("english_small")
+    given = [m[0] for m in _WORD.finditer(text) if m[0].casefold() not in usual]
+    if len(given) < 2 or not all(word[0].isupper() for word in given):
+        return
+    said = [(m[0], *m.span()) for m in _WORD.finditer(whole.plain)]
+    found = {
+        _bare(word, False): (start, end)
+        for word, start, end in said
+        if whole.said(start, end)[:1].isupper()
+    }
+    spans = [found.get(_bare(word, False)) for word in map(str.casefold, given)]
+    known = [span for span in spans if span is not None]
+    if len(known) == len(spans):
+        yield min(known)[0], max(known)[1]
 
 
 _AT = re.compile(r"(?=\W*$| ?[.,;!?\n]| (?:and|but|today|tonight|tomorrow|on|instead)\b)")

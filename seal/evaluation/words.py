@@ -83,11 +83,11 @@ def slots_for(goal: Goal) -> list[tuple[Slot, ...]]:
         ]
         sets = [[*reply.states] for reply in replies]
     told = [[text for text in one if says_something(text)] for one in sets]
-    return [tuple(slot for text in one for slot in _slots_in(text)) for one in told if one]
+    return [tuple(map(Slot, one if len(one) > 1 else _listed_in(one[0]))) for one in told if one]
 
 
-def _slots_in(text: str) -> Iterator[Slot]:
-    yield from map(Slot, next(iter(listed_values(text)), [text]))
+def _listed_in(text: str) -> list[str]:
+    return next(iter(listed_values(text)), [text])
 
 
 def record_of(texts: Iterable[str], steps: Iterable[Step], now: datetime | None = None) -> Record:

@@ -20,7 +20,7 @@ from seal.core.untruths import untruths
 from seal.evaluation.goals import TaskChat
 from seal.evaluation.pass_rates import PassRate
 from seal.evaluation.rule_judge import RuleJudge
-from seal.evaluation.words import doubtful, is_label, may_claim, told_otherwise
+from seal.evaluation.words import doubtful, is_label, may_claim, slots_for, told_otherwise
 
 AGENT = "execution_manager"
 
@@ -43,6 +43,33 @@ def test_the_judge_decides_by_slots_and_says_which(answer: str, label: str, reas
     steps = [Step(0, "orchestrator", "user_simulator", answer)]
     verdict = RuleJudge().judge(goal, answer, steps)
     assert (verdict.label, verdict.reason) == (label, reason)
+
+
+@every_case(
+    ("answer", "label"),
+    [
+        ("It is Copper Rain, by Ana Roque.", "solved"),
+        ("Ana Roque wrote Copper Rain.", "solved"),
+        ("It is not Copper Rain by Ana Roque.", "unsolved"),
+        ("Copper", "unsure"),
+        ("Ana Roque", "unsure"),
+        ("It is Silver Rain by Ana Roque.", "unsure"),
+    ],
+)
+def test_a_part_of_a_sentence_that_names_several_does_not_stand_for_it(
+    answer: str, label: str
+) -> None:
+    for gold in ("It is Copper Rain by Ana Roque.", "Copper Rain by Ana Roque"):
+        goal = seal.ask("Which song is the longest?", answer=gold).goals[0]
+        steps = [Step(0, "orchestrator", "user_simulator", answer)]
+        assert RuleJudge().judge(goal, answer, steps).label == label
+
+
+def test_a_title_in_a_list_of_gold_is_not_parted() -> None:
+    goal = seal.ask("Which novel, and by whom?", answer=["Pride and Prejudice", "Austen"]).goals[0]
+    steps = [Step(0, "orchestrator", "user_simulator", "Emma.")]
+    assert slots_for(goal)[0][0].texts == ("Pride and Prejudice",)
+    assert "does not state 'Austen'" in RuleJudge().judge(goal, "Emma.", steps).reason
 
 
 LOOKED = ("forecast", {"city": "Graz"}, {"high_f": 92.3, "sky": "clear"})
