@@ -244,7 +244,8 @@ def roles_record(work: Mapping[str, Work]) -> list[dict[str, int | str]]:
 #   Variants of a task count together (`seal.experiments.comparison`); `clusters` counts what is
 #   drawn.
 # - unexplained: the share of failed goals in the last stage.
-# - attributions: a short row for each goal that is not solved.
+# - attributions: a short row for each goal that is not solved; `goal` is its place, from 0, among
+#   the `goals` of its task.
 # - tools_lost: a row {tool, name, lost, needed} for each tool that a retriever did not find for a
 #   goal that needs it, solved or not; those that most goals lost come first.
 # - excluded: reason to the number of goals without a verdict, and of torn lines.
@@ -297,11 +298,8 @@ class _Tally:
             self.partly[cause.stage] += cause.partly
 
 
-LONG = LongForm(
-    "goals",
-    ("task", "trial", "goal", *_OF_CAUSE, "evidence"),
-    lambda content: (each | _as_text(each) for each in content["attributions"]),
-)
+_COLUMNS = ("task", "trial", "goal", *_OF_CAUSE, "evidence")
+LONG = LongForm("goals", _COLUMNS, lambda content: map(_row, content["attributions"]))
 """Each goal that is not solved, with the first stage that explains it."""
 
 
@@ -311,12 +309,13 @@ TOOLS = LongForm(
 """Each tool that a retriever lost."""
 
 
-def _as_text(found: Mapping[str, Any]) -> dict[str, str | None]:
+def _row(found: Mapping[str, Any]) -> dict[str, Any]:
     values = {name: found[name] for name in ("expected", "received")}
-    return {
+    texts = {
         name: it if it is None or isinstance(it, str) else json_text(it)
         for name, it in values.items()
     }
+    return {name: found[name] for name in _COLUMNS} | texts
 
 
 def explain_run(
@@ -356,6 +355,7 @@ def explain_run(
                 continue
             tally.add(chat, decision, cause)
             place = {"task": chat.task, "trial": chat.trial, "goal": goal}
+            place["goals"] = len(chat.decided)
             if decision.state == "undecided" and len(tally.open) < examples:
                 tally.open.append(place | {"reason": decision.reason[:TEXT]})
             if cause is not None:

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from seal.core import DataError, Scale, Trajectory, UsageError
 from seal.core.records import decode, without_cycle_search
-from seal.core.text import counted, one_line, printable
+from seal.core.text import counted, goal_name, one_line, printable
 from seal.evaluation.calls import EXTRA
 from seal.evaluation.goals import RATE, ranking
 from seal.evaluation.scoring import USUAL_SCALES
@@ -686,7 +686,7 @@ class _Pair:
 
     def _goal(self, goal: Mapping[str, Any]) -> Markup:
         note = f"{goal['by']}: {goal['reason']}" if goal["reason"] else goal["by"]
-        counts = f"trial {goal['trial']}, goal {goal['goal']}"
+        counts = f"trial {goal['trial']}, {goal_name(goal['goal'])}"
         return _item(goal["task"], counts, *self._links(goal["task"], goal["trial"]), note)
 
     def _links(

@@ -21,6 +21,7 @@ from seal.report.pages import (
     bar_chart,
     paragraphs,
     place_link,
+    place_text,
     table,
 )
 from seal.report.run_results import text_call_notes
@@ -195,7 +196,7 @@ def notes(content: Mapping[str, Any]) -> list[str]:
         f"{content['failed']:,} of {counted(content['goals'], 'goal')} failed{by}",
         *([f"{content['undecided']:,} undecided: neither gold nor a judge tells"] * undecided),
         *(
-            f"{one_line(one['task'], LONGEST)}: {one_line(one['reason'], _TEXT)}"
+            f"{one_line(place_text(one), LONGEST)}: {one_line(one['reason'], _TEXT)}"
             for one in open_goals
         ),
         "left: goals that no stage so far explains; of failed: share of what the model failed",

@@ -375,7 +375,7 @@ def test_a_chat_says_first_at_which_stage_each_goal_failed(scored_run):
     (lane,) = (place for place, each in enumerate(pages.lanes) if each.kind == "run")
     first, second = ("".join(pages.chat(lane, place, 0)) for place in (0, 1))
     assert "failed:" not in first
-    assert second.index("Goal 0 failed: ") < second.index("Offered tools")
+    assert second.index("Goal 1 failed: ") < second.index("Offered tools")
 
 
 def test_a_part_is_loaded_late_only_if_the_summaries_leave_open_whether_it_says_something(make_run):
