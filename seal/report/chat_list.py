@@ -182,7 +182,7 @@ def _kept(run: RunFolder) -> _Kept | None:
 
 
 def _made(run: RunFolder, files: dict[str, tuple[int, int]]) -> _Kept:
-    explainer, left_out, needs = Explainer(run), Unexplained(), Needs()
+    explainer, left_out, needs = Explainer(run), Unexplained(), Needs(run.offered)
     decisive, lines = decisive_of([run]), []
     names = {id: tool.name for id, tool in explainer.tools.items()}
     for task, chat, scores in chats_of(run, left_out, {*explainer.reads, *decisive}):
