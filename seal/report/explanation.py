@@ -183,8 +183,8 @@ def lost_notes(content: Mapping[str, Any]) -> Iterator[str]:
         yield f"no tool that gold needs was below the {cut}, in {of}"
     if earlier:
         yield (
-            f"had a tool from an earlier goal of the chat alone: {earlier:,} of {goals:,}; in their "
-            f"own ranking it is below the {cut}, and it counts as found"
+            f"had a tool from an earlier goal of the chat alone: {earlier:,} of {goals:,}; in "
+            f"their own ranking it is below the {cut}, and it counts as found"
         )
 
 
