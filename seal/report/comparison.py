@@ -51,7 +51,6 @@ from seal.report.lanes import (
     decisive_of,
     headline_of,
     main_metrics,
-    measure_differences,
     offered_of,
     said,
     scale_notes,
@@ -494,14 +493,11 @@ _KINDS = {
 def section(lanes: Sequence[Lane]) -> Markup | None:
     """Return each run less the first, for a report of several.
 
-    None where the runs do not measure the same, or have no task in common.
+    None where the runs have no task in common.
     """
     places = {lane.label: place for place, lane in enumerate(lanes) if lane.kind == "run"}
     runs = {label: lanes[place].run for label, place in places.items()}
     played = list(runs.values())
-    scored = all(run.scores_path.is_file() for run in played)
-    if not scored or measure_differences(played):
-        return None
 
     def address(name: str, task: str, trial: int | None, step: int | None) -> str:
         return task_link(task, places[name], trial, step)

@@ -162,7 +162,8 @@ class RunPages:
 
         Args:
             bodies: Of each section; None: it is loaded when a reader comes to it.
-            **how: Of the template: its style, script and blocks (`pages.inline`, `pages.linked`).
+            **how: Of the template: its style, script and blocks (`pages.inline`, `pages.linked`),
+                and `unsure`, the places of sections that are announced once they have content.
         """
         listed = list(enumerate(zip(self.sections, bodies, strict=True)))
         shown = [
@@ -218,6 +219,23 @@ class RunPages:
             else None
             for place, section in enumerate(self.sections)
         ]
+
+    @property
+    def unsure(self) -> list[int]:
+        """Places of sections that may turn out to have nothing to say (`holds`)."""
+        return [
+            place
+            for place, section in enumerate(self.sections)
+            if not isinstance(section, OwnSection)
+            or (section.holds is not None and section.may_say(self.lanes))
+        ]
+
+    def holds(self, place: int) -> bool:
+        """Tell whether a section has something to say; of ours without making it."""
+        section = self.sections[place]
+        if isinstance(section, OwnSection):
+            return section.says(self.lanes)
+        return bool(self.section(place).strip())
 
     def section(self, place: int) -> Markup:
         """Return the HTML of a section, made once; empty where it has nothing to say."""
@@ -416,6 +434,7 @@ class RunPages:
             "task": lambda place: "".join(self.task(place)),
             "chat": lambda *places: "".join(self.chat(*places)),
             "section": self.section,
+            "holds": lambda place: compact_json(self.holds(place)),
         }
 
     def parts(self) -> Iterator[tuple[str, tuple[int, ...]]]:

@@ -180,7 +180,8 @@ class Shelf:
             DataError: A run is damaged, or not scored.
         """
         opened = self._open(names)
-        with opened.section_lock if key.startswith("section/") else opened.lock:
+        of_section = key.startswith(("section/", "holds/"))
+        with opened.section_lock if of_section else opened.lock:
             text = opened.pages.block(key)
         if text is None:
             raise NotThereError
@@ -202,7 +203,8 @@ class Shelf:
         with opened.lock:
             rows = json_text(opened.pages.start()).replace("<", "\\u003c")
             start = data_block("start", "0", rows)
-            yield from opened.pages.page(opened.pages.early(), blocks=(start,), **how)
+            told = {"blocks": (start,), "unsure": opened.pages.unsure}
+            yield from opened.pages.page(opened.pages.early(), **told, **how)
 
     def _open(self, names: Sequence[str]) -> _Opened:
         runs = list(map(self.run, names))

@@ -19,7 +19,7 @@ from seal.core.values import json_text
 from seal.report import run_pages
 from seal.report.chat_pages import CUT, Annotations, chat_pieces
 from seal.report.lanes import lanes_of
-from seal.report.pages import Bar, BarGroup, bar_chart, task_link
+from seal.report.pages import Bar, BarGroup, bar_chart, linked, task_link
 from seal.report.run_pages import (
     _IN_VAIN,
     Pieces,
@@ -433,3 +433,11 @@ def test_a_part_is_loaded_late_only_if_the_summaries_leave_open_whether_it_says_
     assert silent >= {"Comparison", "Judges", "By category and augmentation"}
     assert "Where the ceiling is below 1.000" in silent
     assert found["Why goals failed"] is None
+    text = "".join(pages.page(pages.early(), **linked(""), blocks=(), unsure=pages.unsure))
+    assert re.findall(r'<a href="#section-\d+" hidden>([^<]*)<', text) == [
+        "What each role did",
+        "Why goals failed",
+        "Missions",
+    ]
+    assert text.count("data-unsure hidden>") == 3
+    assert not any(map(pages.holds, pages.unsure))
