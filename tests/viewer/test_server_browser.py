@@ -71,9 +71,7 @@ def test_a_task_that_is_opened_amid_another_stands_alone(served: str, browser: B
 def test_a_section_is_announced_once_it_is_known_to_say_something(
     served: str, browser: Browser
 ) -> None:
-    shown = (
-        "[...document.querySelectorAll('nav a')].filter((a) => !a.hidden).map((a) => a.textContent)"
-    )
+    shown = "[...document.querySelectorAll('nav a')].filter((a) => a.offsetHeight)"
     with browser.page(f"{served}run?run=one") as page:
         page.wait("!document.querySelector('[data-unsure][hidden]')")
         titles = page.value(f"{shown}.map((a) => a.textContent)")
